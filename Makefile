@@ -1,0 +1,45 @@
+# build   the binary, for this machine
+# test    all tests
+# check   what has to pass before a change lands
+# golden  rewrite the golden files and generated pages from what the code prints now
+# bench   the figures, beside the alternatives
+# dist    static binaries with checksums
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
+FUZZTIME ?= 5s
+STATICCHECK ?= v0.8.2
+
+.PHONY: build test check golden bench dist clean
+
+build:
+	$(GO) build -o bin/ctxtool ./cmd/ctxtool
+
+test:
+	$(GO) test ./...
+
+check:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
+	$(GO) test -race ./...
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for fuzz in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+golden:
+	$(GO) test ./... -update
+
+dist:
+	@rm -rf dist && mkdir dist
+	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do \
+		out=dist/ctxtool-$(VERSION)-$$os-$$arch; [ $$os = windows ] && out=$$out.exe; \
+		echo $$out; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $$out ./cmd/ctxtool; \
+	done; done
+	@cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
+
+clean:
+	rm -rf bin dist

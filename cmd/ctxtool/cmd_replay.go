@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// replayOptions are the flags of ctxtool replay.
+type replayOptions struct {
+	format      string
+	json        bool
+	output      string
+	at, leaf    string
+	before      bool
+	request     int
+	rules       string
+	baseline    string
+	implemented []string
+	model       string
+	window      int64
+	ephemeral   bool
+	provenance  bool
+	lenient     bool
+	strict      bool
+}
+
+const noRequest = math.MinInt
+
+func newReplayCommand(e *env) *cobra.Command {
+	o := &replayOptions{}
+	var formats []string
+	for _, f := range render.Formats() {
+		formats = append(formats, f.Name)
+	}
+	cmd := &cobra.Command{
+		Use:   "replay [flags] SESSION",
+		Short: "Rebuild what the model saw at any entry",
+		Long: "Rebuild the envelope that the model got: system prompt, tools, messages and\n" +
+			"options, as they stood after an entry of the session.\n\n" +
+			"SESSION is a file (plain, gzip or zstd), - for standard input, or the beginning\n" +
+			"of a session's id. A POINT is " + sessionfmt.PointHelp + ".\n\n" +
+			"Exit status: 0 the envelope was printed, 2 the command line is wrong,\n" +
+			"3 there is no answer: the input is missing or no session, a patch stopped the\n" +
+			"replay, or --strict found something.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", "summary", "form: "+strings.Join(formats, ", "))
+	f.BoolVar(&o.json, "json", false, "the same as -f json")
+	f.StringVarP(&o.output, "output", "o", "", "write to this file, whole or not at all")
+	f.StringVar(&o.at, "at", "", "the state after this POINT")
+	f.BoolVar(&o.before, "before", false, "the state before the POINT instead")
+	f.IntVar(&o.request, "request", noRequest, "what request N got, from 0; negative counts from the end")
+	f.StringVar(&o.leaf, "leaf", "", "another branch: the POINT that it ends at")
+	f.StringVar(&o.rules, "rules", "auto", "by whose rules: "+strings.Join(replay.RulesNames(), ", "))
+	f.StringVar(&o.baseline, "baseline", "", "take the prompt and tools that the session lacks from this `FILE`: an envelope in JSON, a session, /context --full text, or an HTML export")
+	f.StringSliceVar(&o.implemented, "implemented", nil, "names of the tools that have an implementation; others are omitted")
+	f.StringVar(&o.model, "model", "", "the model, as `PROVIDER/ID`, in place of the path's")
+	f.Int64Var(&o.window, "window", 0, "the context window in `TOKENS`, in place of the known one")
+	f.BoolVar(&o.ephemeral, "ephemeral", false, "add the request-only messages logged for the request")
+	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
+	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")
+	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
+	f.Lookup("request").DefValue = ""
+	cmd.MarkFlagsMutuallyExclusive("request", "at")
+	cmd.MarkFlagsMutuallyExclusive("request", "before")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// check reads the flags that are names, before any input is opened.
+func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err error) {
+	if o.json {
+		o.format = "json"
+	}
+	if f, err = render.FindFormat(o.format); err != nil {
+		return nil, opt, err
+	}
+	if opt.Rules, err = replay.ParseRules(o.rules); err != nil {
+		return nil, opt, fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
+	}
+	if o.provenance && f.Name != "json" {
+		return nil, opt, errors.New("--provenance needs -f json")
+	}
+	if o.model != "" {
+		provider, id, ok := strings.Cut(o.model, "/")
+		if !ok || provider == "" || id == "" {
+			return nil, opt, fmt.Errorf("--model %q: want PROVIDER/ID", o.model)
+		}
+		opt.Model = replay.ModelRef{Provider: provider, ID: id}
+	}
+	if o.window < 0 {
+		return nil, opt, fmt.Errorf("--window %d: want a number of tokens", o.window)
+	}
+	opt.Window, opt.Implemented, opt.Lenient = o.window, o.implemented, o.lenient
+	opt.Models, err = e.config.models()
+	return f, opt, err
+}
+
+func runReplay(e *env, o *replayOptions, name string) error {
+	format, opt, err := o.check(e)
+	if err != nil {
+		return err
+	}
+	e.started = true
+	if o.baseline != "" {
+		if opt.Baseline, err = replay.LoadBaseline(o.baseline); err != nil {
+			return err
+		}
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	env, err := o.envelope(s, opt)
+	if err != nil {
+		return err
+	}
+	return e.finish(s, env, o, format)
+}
+
+// envelope finds the point asked for and replays to it.
+func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*replay.Envelope, error) {
+	leaf := s.Leaf()
+	point := func(p string) (int, error) {
+		i, err := s.Point(p, leaf)
+		var wrong *sessionfmt.PointError
+		if errors.As(err, &wrong) {
+			err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}}
+		}
+		return i, err
+	}
+	var err error
+	if o.leaf != "" {
+		if leaf, err = point(o.leaf); err != nil {
+			return nil, err
+		}
+	}
+	opt.Leaf = leaf
+	at, before := leaf, o.before
+	if o.request != noRequest {
+		o.at, before = fmt.Sprintf("request:%d", o.request), true
+	}
+	if o.at != "" {
+		if at, err = point(o.at); err != nil {
+			return nil, err
+		}
+	}
+	env, err := replay.New(s, opt).At(at, before)
+	if err != nil || !o.ephemeral {
+		return env, err
+	}
+	return env.WithEphemeral()
+}
+
+// finish prints the envelope, then what is to be said about it.
+func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replayOptions, format *render.Format) error {
+	r := envelope.Replay()
+	prompt, err := envelope.Prompt()
+	if err != nil {
+		return err
+	}
+	for _, t := range prompt.Omitted {
+		e.note("tool %s has no implementation: omitted", sessionfmt.Quote(t.Name))
+	}
+	found := r.AllFindings()
+	e.printFindings(s, found)
+	if o.strict && len(found) > 0 {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("%d findings, and --strict allows none", len(found))}
+	}
+	out, err := e.create(o.output)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	err = format.Write(out, render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance})
+	if err == nil {
+		err = out.commit()
+	}
+	if err != nil {
+		return err
+	}
+	if !prompt.Known {
+		n, err := envelope.HiddenEstimate(&tokens.Pi)
+		if err != nil {
+			return err
+		}
+		text := "prompt and tools are not in this file"
+		if n > 0 {
+			text += fmt.Sprintf(": about %d tokens, by the first answered request's usage", n)
+		}
+		e.note("%s", text)
+	}
+	e.note("%s: rules %s; %s", s.Name, r.Rules, s.Coverage)
+	return nil
+}

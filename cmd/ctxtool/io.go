@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"ctxtool/sessionfmt"
+)
+
+// open opens the session that an argument names.
+func (e *env) open(name string) (*sessionfmt.Session, error) {
+	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin})
+}
+
+// note says something beside the results.
+func (e *env) note(format string, args ...any) {
+	fmt.Fprintf(e.stderr, format+"\n", args...)
+}
+
+// printFindings prints findings, a kind that occurs more than three times once
+// with its number.
+func (e *env) printFindings(s *sessionfmt.Session, found []sessionfmt.Finding) {
+	count := map[string]int{}
+	for _, f := range found {
+		count[f.Code]++
+	}
+	for _, f := range found {
+		n := count[f.Code]
+		if n == 0 {
+			continue
+		}
+		pos := sessionfmt.Pos{File: s.Name, Line: f.Line, Entry: f.Entry}
+		if n > 3 {
+			count[f.Code] = 0
+			e.note("%s: %s [× %d]", pos, f.Text, n)
+			continue
+		}
+		e.note("%s: %s", pos, f.Text)
+	}
+}
+
+// An output is standard output, or a file that appears whole or not at all.
+type output struct {
+	io.Writer
+	temp *os.File
+	name string
+}
+
+// create opens the output called name, standard output for "" and "-".
+func (e *env) create(name string) (*output, error) {
+	if name == "" || name == "-" {
+		return &output{Writer: e.stdout}, nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("is no regular file")}
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return nil, err
+	}
+	return &output{Writer: bufio.NewWriter(temp), temp: temp, name: name}, nil
+}
+
+// commit makes the file appear under its name.
+func (o *output) commit() error {
+	if o.temp == nil {
+		return nil
+	}
+	err := o.Writer.(*bufio.Writer).Flush()
+	if err == nil {
+		err = o.temp.Chmod(0o644)
+	}
+	if err == nil {
+		err = o.temp.Sync()
+	}
+	if cerr := o.temp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(o.temp.Name(), o.name)
+	}
+	if err == nil {
+		o.temp = nil
+	}
+	return err
+}
+
+// abort removes what was not committed.
+func (o *output) abort() {
+	if o.temp != nil {
+		o.temp.Close()
+		os.Remove(o.temp.Name())
+	}
+}

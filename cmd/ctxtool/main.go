@@ -1,0 +1,7 @@
+// Command ctxtool shows what a coding agent's model saw, from the session file
+// alone.
+package main
+
+import "os"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

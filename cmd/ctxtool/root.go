@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/sessionfmt"
+)
+
+// Exit statuses, the same for all commands.
+const (
+	exitOK      = 0
+	exitUsage   = 2 // the command line is wrong
+	exitNothing = 3 // there is no answer: broken or missing input, a stopped replay, --strict, the disk
+)
+
+// env is what a command runs in. Tests give their own.
+type env struct {
+	stdin          *os.File
+	stdout, stderr io.Writer
+	config         *config
+	started        bool // the command line was right, and work has begun
+}
+
+// run is the program: main without the process around it.
+func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRoot(e)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitOK
+	}
+	report(stderr, err)
+	var usage *usageError
+	if !e.started || errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitNothing
+}
+
+// newRoot builds the command tree. A new command is a line here.
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ctxtool",
+		Short: "Show what a coding agent's model saw, from the session file alone",
+		Long: "ctxtool rebuilds what a coding agent's model saw from the session file alone:\n" +
+			"offline, at any entry, with compactions, edits, patches, prompt sections and\n" +
+			"branches applied in order. It never changes a file that it only reads.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return e.configure(cmd)
+		},
+	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.PersistentFlags().String("sessions-dir", "", "where sessions are looked up by id (default: pi's own folder)")
+	root.AddCommand(
+		newReplayCommand(e),
+		newVersionCommand(e),
+	)
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// A usageError is a command line that is wrong in a way that only shows once the
+// session is open, such as a point that is not in it.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// report prints an error, and what helps against it where we know. The form is
+//
+//	ctxtool: s.jsonl:12: entry a1b2c3d4: cause
+//	hint: what helps
+//
+// in lower case, without a final period.
+func report(w io.Writer, err error) {
+	fmt.Fprintf(w, "ctxtool: %s\n", strings.TrimRight(err.Error(), "\n"))
+	var at *sessionfmt.Error
+	if errors.As(err, &at) && at.Hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", at.Hint)
+	}
+}

@@ -1,0 +1,100 @@
+// Package models knows what a model is: how much it reads, how much it
+// answers, what it costs, and how long its prompt cache lives.
+//
+// The facts are a table built into the binary, one line a model, known by
+// provider and id. Nothing is unpacked before the first question is asked.
+// [Table.With] lets a configuration correct the table or add to it.
+//
+// A question that the table does not answer to the letter is answered by the
+// rules at [Table.Lookup], which says how it got there. They never trade one
+// model for another: a wrong window is worse than none.
+package models
+
+import "slices"
+
+// Date is the day the built-in table was taken, as YYYY-MM-DD. Prices change;
+// whoever prints one prints this beside it.
+const Date = "2026-11-21"
+
+// Model is what the table says of one model at one provider. The JSON names
+// are those of the public catalogue files, so one of their lines decodes into
+// it.
+type Model struct {
+	// Provider and ID name the model, spelled as session files spell them.
+	Provider string `json:"provider"`
+	ID       string `json:"id"`
+	// ContextWindow is the most tokens one request may hold, answer included.
+	ContextWindow int64 `json:"contextWindow"`
+	// MaxTokens is the most tokens one answer may hold.
+	MaxTokens int64 `json:"maxTokens"`
+	// Cost is what tokens cost.
+	Cost Cost `json:"cost"`
+	// PromptCache is how long a cached prompt lives; zero where not known.
+	PromptCache PromptCache `json:"promptCache,omitzero"`
+}
+
+// Rates are prices in dollars per million tokens. The table cannot tell a
+// price of zero (a free model, or one paid by subscription) from an unknown
+// one; see [Model.Priced].
+type Rates struct {
+	// Input is for prompt tokens that no cache served or stored.
+	Input float64 `json:"input"`
+	// Output is for answer tokens, reasoning included.
+	Output float64 `json:"output"`
+	// CacheRead is for prompt tokens that the cache served.
+	CacheRead float64 `json:"cacheRead"`
+	// CacheWrite is for prompt tokens stored for the short lifetime.
+	CacheWrite float64 `json:"cacheWrite"`
+}
+
+// Cost is the price list of a model: its rates, and those of long prompts.
+type Cost struct {
+	Rates
+	// Tiers replace the rates for long prompts, shortest first.
+	Tiers []Tier `json:"tiers,omitempty"`
+}
+
+// Tier holds the rates of prompts longer than a bound.
+type Tier struct {
+	// InputTokensAbove is the bound, in tokens. A prompt of exactly this
+	// length is still below it.
+	InputTokensAbove int64 `json:"inputTokensAbove"`
+	Rates
+}
+
+// PromptCache is how many seconds a cached prompt lives after its last use.
+type PromptCache struct {
+	// Short is the lifetime when nothing is asked for.
+	Short int64 `json:"short,omitempty"`
+	// Long is the lifetime of writes made for long retention.
+	Long int64 `json:"long,omitempty"`
+}
+
+// Priced tells whether the table states any price for m. Where it does not,
+// what [Model.Price] returns is zero for want of a price.
+func (m Model) Priced() bool {
+	return m.Cost.Rates != Rates{} || len(m.Cost.Tiers) > 0
+}
+
+// overlay returns m with every field that o sets put in its place.
+func (m Model) overlay(o Model) Model {
+	set(&m.ContextWindow, o.ContextWindow)
+	set(&m.MaxTokens, o.MaxTokens)
+	set(&m.Cost.Input, o.Cost.Input)
+	set(&m.Cost.Output, o.Cost.Output)
+	set(&m.Cost.CacheRead, o.Cost.CacheRead)
+	set(&m.Cost.CacheWrite, o.Cost.CacheWrite)
+	set(&m.PromptCache.Short, o.PromptCache.Short)
+	set(&m.PromptCache.Long, o.PromptCache.Long)
+	if len(o.Cost.Tiers) > 0 {
+		m.Cost.Tiers = slices.Clone(o.Cost.Tiers)
+	}
+	return m
+}
+
+// set stores v in p unless v is zero.
+func set[T int64 | float64](p *T, v T) {
+	if v != 0 {
+		*p = v
+	}
+}

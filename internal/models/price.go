@@ -1,0 +1,67 @@
+package models
+
+// Usage is what one provider call used, in tokens. The prompt is Input,
+// CacheRead and CacheWrite together.
+type Usage struct {
+	Input      int64
+	Output     int64
+	CacheRead  int64
+	CacheWrite int64
+	// CacheWrite1h is the part of CacheWrite kept for one hour, not a further
+	// amount.
+	CacheWrite1h int64
+}
+
+// Dollars is what one provider call cost, in dollars.
+type Dollars struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cacheRead"`
+	CacheWrite float64 `json:"cacheWrite"`
+	// Total is the sum of the others.
+	Total float64 `json:"total"`
+}
+
+const (
+	// perRate is how many tokens one rate is for.
+	perRate = 1_000_000
+	// longWrite is the price of a token written for one hour, in input rates.
+	longWrite = 2
+)
+
+// Price returns what a call with this usage costs by the table. The length of
+// the whole prompt picks the tier, and the tier prices the whole call, output
+// too. Cache writes kept for one hour cost twice the input rate. A one-hour
+// part outside 0..CacheWrite is brought to the nearer bound.
+func (m Model) Price(u Usage) Dollars {
+	r := m.Cost.at(u.Input + u.CacheRead + u.CacheWrite)
+	long := min(max(u.CacheWrite1h, 0), max(u.CacheWrite, 0))
+	d := Dollars{
+		Input:      price(r.Input, u.Input),
+		Output:     price(r.Output, u.Output),
+		CacheRead:  price(r.CacheRead, u.CacheRead),
+		CacheWrite: price(r.CacheWrite, u.CacheWrite-long) + price(longWrite*r.Input, long),
+	}
+	d.Total = d.Input + d.Output + d.CacheRead + d.CacheWrite
+	return d
+}
+
+// price divides before it multiplies, as the session writers do, so that a
+// recomputed price equals a recorded one to the last bit. The outer conversion
+// keeps the compiler from fusing the product with a sum that follows, which
+// would make the bits depend on the machine.
+func price(rate float64, tokens int64) float64 {
+	return float64(rate / perRate * float64(tokens))
+}
+
+// at returns the rates for a prompt of this many tokens: those of the highest
+// bound it exceeds.
+func (c Cost) at(prompt int64) Rates {
+	rates, bound := c.Rates, int64(-1)
+	for _, t := range c.Tiers {
+		if prompt > t.InputTokensAbove && t.InputTokensAbove > bound {
+			rates, bound = t.Rates, t.InputTokensAbove
+		}
+	}
+	return rates
+}

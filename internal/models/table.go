@@ -1,0 +1,100 @@
+package models
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Table answers questions about models: the built-in facts, and what a
+// configuration put over them. It never changes, and is safe for use by
+// several goroutines.
+type Table struct {
+	// text returns the built-in lines; see encode.go for their shape.
+	text func() string
+	// over holds what With was given, in that order, one Model a key.
+	over []Model
+}
+
+// key names one model at one provider.
+type key struct{ provider, id string }
+
+func (m Model) key() key { return key{m.Provider, m.ID} }
+
+// builtinText unpacks the embedded table once in the life of the process.
+var builtinText = sync.OnceValue(unpack)
+
+// Builtin returns the built-in table. It costs nothing; the first
+// [Table.Lookup] of the process unpacks the facts, which takes less
+// than a millisecond.
+func Builtin() *Table {
+	return &Table{text: builtinText}
+}
+
+// With returns a table in which the overrides hold over t's facts. An override
+// of a provider and id that t has replaces the fields it sets, that is, those
+// not zero, each price by itself and the tiers all together; so it cannot make
+// a price zero, and one that changes a rate leaves the tiers as they were. Any
+// other override is a model added. Of two overrides with one name the later
+// holds over the earlier. Provider and id are compared to the letter.
+func (t *Table) With(overrides ...Model) *Table {
+	over := slices.Clone(t.over)
+	for _, o := range overrides {
+		at := slices.IndexFunc(over, func(m Model) bool { return m.key() == o.key() })
+		if at >= 0 {
+			over[at] = over[at].overlay(o)
+			continue
+		}
+		o.Cost.Tiers = slices.Clone(o.Cost.Tiers)
+		over = append(over, o)
+	}
+	return &Table{text: t.text, over: over}
+}
+
+// All yields every model of the table in table order: the built-in ones, by
+// provider, then those added, as they were given.
+func (t *Table) All() iter.Seq[Model] {
+	return func(yield func(Model) bool) {
+		for k := range t.keys("") {
+			if m, ok := t.get(k); !ok || !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// keys yields, in table order, at least the keys whose id holds part. Others
+// may be among them; the caller looks closer.
+func (t *Table) keys(part string) iter.Seq[key] {
+	return func(yield func(key) bool) {
+		text := t.text()
+		for line := range linesWith(text, part) {
+			if !yield(lineKey(line)) {
+				return
+			}
+		}
+		for _, o := range t.over {
+			if !strings.Contains(o.ID, part) || findLine(text, o.key()) != "" {
+				continue
+			}
+			if !yield(o.key()) {
+				return
+			}
+		}
+	}
+}
+
+// get returns the model with exactly this key.
+func (t *Table) get(k key) (Model, bool) {
+	m, ok := Model{Provider: k.provider, ID: k.id}, false
+	if line := findLine(t.text(), k); line != "" {
+		m, ok = decodeLine(line), true
+	}
+	for _, o := range t.over {
+		if o.key() == k {
+			m, ok = m.overlay(o), true
+		}
+	}
+	return m, ok
+}

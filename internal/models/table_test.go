@@ -1,0 +1,253 @@
+package models
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// catalogue is the file the built-in table is made from. It is not part of
+// the repository; without it, the tests hold the table against itself only.
+const catalogue = "../../../shared/data/models.jsonl"
+
+var update = flag.Bool("update", false, "make models.tsv.gz again from "+catalogue)
+
+// readCatalogue returns the models of the catalogue, or skips the test.
+func readCatalogue(t *testing.T) []Model {
+	t.Helper()
+	data, err := os.ReadFile(catalogue)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("left out: the comparison with the catalogue, as there is no %s", catalogue)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Model
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for lines.Scan() {
+		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		// A field that Model does not have must not get lost unseen.
+		dec.DisallowUnknownFields()
+		var m Model
+		if err := dec.Decode(&m); err != nil {
+			t.Fatalf("%s:%d: %v", catalogue, len(all)+1, err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// encode writes models as the built-in lines, the reverse of decodeLine.
+func encode(all []Model) string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, m := range all {
+		r := m.Cost.Rates
+		tiers := make([]string, len(m.Cost.Tiers))
+		for i, t := range m.Cost.Tiers {
+			tiers[i] = strings.Join([]string{whole(t.InputTokensAbove), price4(t.Rates, ",")}, ",")
+		}
+		b.WriteString(strings.Join([]string{m.Provider, m.ID, whole(m.ContextWindow), whole(m.MaxTokens),
+			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), strings.Join(tiers, ";")}, "\t"))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func whole(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func price4(r Rates, sep string) string {
+	var s []string
+	for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite} {
+		if v == 0 {
+			s = append(s, "")
+			continue
+		}
+		s = append(s, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return strings.Join(s, sep)
+}
+
+// TestBuiltinText holds the embedded lines to the catalogue, byte for byte.
+// Compressed bytes are not compared: they may change with the Go release.
+func TestBuiltinText(t *testing.T) {
+	want := encode(readCatalogue(t))
+	if unpack() == want {
+		return
+	}
+	if !*update {
+		t.Fatal("models.tsv.gz is not what the catalogue says; run go test ./internal/models -run BuiltinText -update")
+	}
+	var z bytes.Buffer
+	w, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(want)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("models.tsv.gz", z.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("models.tsv.gz made again; set Date to the day of the new catalogue")
+}
+
+// TestCatalogue asks the table for every model of the catalogue.
+func TestCatalogue(t *testing.T) {
+	all := readCatalogue(t)
+	table := Builtin()
+	for _, want := range all {
+		got, how, ok := table.Lookup(want.Provider, want.ID)
+		if !ok || how != Exact || !reflect.DeepEqual(got, want) {
+			t.Errorf("Lookup(%q, %q) = %+v, %v, %v; want %+v", want.Provider, want.ID, got, how, ok, want)
+		}
+	}
+	if got := slices.Collect(table.All()); !reflect.DeepEqual(got, all) {
+		t.Errorf("All yields %d models, not the %d of the catalogue in their order", len(got), len(all))
+	}
+}
+
+// TestBuiltinLines needs no catalogue: encoding what was decoded must give
+// the embedded lines back, and every line must be found by its own name.
+func TestBuiltinLines(t *testing.T) {
+	table := Builtin()
+	all := slices.Collect(table.All())
+	if len(all) != 1643 {
+		t.Errorf("%d models; want 1643", len(all))
+	}
+	if encode(all) != unpack() {
+		t.Error("decoding and encoding the built-in lines changes them")
+	}
+	seen := map[key]bool{}
+	for _, m := range all {
+		if seen[m.key()] {
+			t.Errorf("%v is there twice", m.key())
+		}
+		seen[m.key()] = true
+		if m.ContextWindow <= 0 || m.MaxTokens <= 0 {
+			t.Errorf("%v: window %d, limit %d", m.key(), m.ContextWindow, m.MaxTokens)
+		}
+		if !slices.IsSortedFunc(m.Cost.Tiers, func(a, b Tier) int { return int(a.InputTokensAbove - b.InputTokensAbove) }) {
+			t.Errorf("%v: tiers out of order", m.key())
+		}
+	}
+}
+
+// TestMakers holds every maker to a provider of the table.
+func TestMakers(t *testing.T) {
+	known := map[string]bool{}
+	for m := range Builtin().All() {
+		known[m.Provider] = true
+	}
+	for _, m := range makers {
+		if !known[m.provider] {
+			t.Errorf("maker %q of %q is not in the table", m.provider, m.prefix)
+		}
+	}
+}
+
+func TestWith(t *testing.T) {
+	base := Builtin()
+	was, _, _ := base.Lookup("anthropic", "claude-opus-4-5")
+	window := Model{Provider: "anthropic", ID: "claude-opus-4-5", ContextWindow: 123}
+	price := Model{Provider: "anthropic", ID: "claude-opus-4-5", Cost: Cost{Rates: Rates{Output: 9}}}
+	added := Model{Provider: "house", ID: "own-1", ContextWindow: 4096}
+	table := base.With(window, added).With(price, Model{Provider: "house", ID: "own-1", MaxTokens: 512})
+
+	want := was
+	want.ContextWindow, want.Cost.Output = 123, 9
+	if got, how, _ := table.Lookup("anthropic", "claude-opus-4-5"); how != Exact || !reflect.DeepEqual(got, want) {
+		t.Errorf("overridden: %v %+v; want %+v", how, got, want)
+	}
+	wantAdded := Model{Provider: "house", ID: "own-1", ContextWindow: 4096, MaxTokens: 512}
+	if got, how, _ := table.Lookup("house", "own-1"); how != Exact || !reflect.DeepEqual(got, wantAdded) {
+		t.Errorf("added: %v %+v; want %+v", how, got, wantAdded)
+	}
+	if got, how, _ := table.Lookup("elsewhere", "own-1-20260101"); how != Bare || !reflect.DeepEqual(got, wantAdded) {
+		t.Errorf("added, by fallback: %v %+v; want %+v", how, got, wantAdded)
+	}
+	if got, _, _ := base.Lookup("anthropic", "claude-opus-4-5"); !reflect.DeepEqual(got, was) {
+		t.Errorf("With changed its receiver: %+v", got)
+	}
+	all := slices.Collect(table.All())
+	if len(all) != 1644 || !reflect.DeepEqual(all[1643], wantAdded) || !slices.ContainsFunc(all, func(m Model) bool { return reflect.DeepEqual(m, want) }) {
+		t.Errorf("All yields %d models; want 1644, the overridden in place and the added last", len(all))
+	}
+}
+
+func TestWithTiers(t *testing.T) {
+	tiers := []Tier{{InputTokensAbove: 10, Rates: Rates{Input: 2}}}
+	o := Model{Provider: "openai", ID: "gpt-5.4", Cost: Cost{Tiers: tiers}}
+	table := Builtin().With(o)
+	tiers[0].InputTokensAbove = 99
+	for range 2 {
+		got, _, _ := table.Lookup("openai", "gpt-5.4")
+		if len(got.Cost.Tiers) != 1 || got.Cost.Tiers[0].InputTokensAbove != 10 {
+			t.Errorf("tiers %+v; want the one bound of 10 that With was given", got.Cost.Tiers)
+		}
+		got.Cost.Tiers[0].InputTokensAbove = 98
+	}
+}
+
+// TestConcurrentFirst has several goroutines ask a fresh table at once.
+func TestConcurrentFirst(t *testing.T) {
+	table := &Table{text: sync.OnceValue(unpack)}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, _, ok := table.Lookup("openai", "gpt-5.4"); !ok {
+				t.Error("gpt-5.4 not found")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkLookup(b *testing.B) {
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			table := &Table{text: sync.OnceValue(unpack)}
+			if _, _, ok := table.Lookup("xiaomi-token-plan-sgp", "mimo-v2.6-pro"); !ok {
+				b.Fatal("not found")
+			}
+		}
+	})
+	for _, q := range []struct {
+		how Match
+		id  key
+	}{
+		{Exact, key{"xai", "grok-4.7"}},
+		{Dated, key{"openai", "gpt-5.4-2026-03-05"}},
+		{Bare, key{"acme", "gpt-5.4"}},
+		{None, key{"acme", "m1"}},
+	} {
+		b.Run(fmt.Sprint("later/", q.how), func(b *testing.B) {
+			table := Builtin()
+			for b.Loop() {
+				if _, how, _ := table.Lookup(q.id.provider, q.id.id); how != q.how {
+					b.Fatal(how)
+				}
+			}
+		})
+	}
+}

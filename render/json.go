@@ -1,0 +1,255 @@
+package render
+
+import (
+	"bufio"
+	"encoding/json"
+	"iter"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+var jsonFormat = Format{
+	Name:  "json",
+	About: "the envelope as one JSON object (docs/formats.md)",
+	write: writeJSON,
+}
+
+var contextFormat = Format{
+	Name:  "context",
+	About: "messages, thinkingLevel and model as pi's context building returns them, as JSON",
+	write: writeContext,
+}
+
+var llmFormat = Format{
+	Name:  "llm",
+	About: "the messages as a provider gets them, as a JSON array",
+	write: func(w *bufio.Writer, r Report) error {
+		if err := writeMessages(w, r.Envelope.ProviderMessages()); err != nil {
+			return err
+		}
+		return w.WriteByte('\n')
+	},
+}
+
+// An object writes a JSON object member by member, so that nothing of it has to
+// be in memory at once.
+type object struct {
+	w     *bufio.Writer
+	begun bool
+}
+
+func (o *object) key(name string) {
+	if o.begun {
+		o.w.WriteByte(',')
+	} else {
+		o.w.WriteByte('{')
+	}
+	o.begun = true
+	o.w.Write(sessionfmt.AppendQuoted(nil, name))
+	o.w.WriteByte(':')
+}
+
+func (o *object) text(name, s string) {
+	o.key(name)
+	o.w.Write(sessionfmt.AppendQuoted(nil, s))
+}
+
+// raw writes a member that is JSON already, and leaves out one that is absent.
+func (o *object) raw(name string, v sessionfmt.Value) {
+	if v.Exists() {
+		o.key(name)
+		o.w.Write(v)
+	}
+}
+
+// value writes a member by its JSON tags.
+func (o *object) value(name string, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only our own plain structs come here
+	}
+	o.raw(name, b)
+}
+
+func (o *object) close() {
+	if !o.begun {
+		o.w.WriteByte('{')
+	}
+	o.w.WriteByte('}')
+}
+
+// writeMessages writes messages as an array, one a line.
+func writeMessages(w *bufio.Writer, messages iter.Seq2[replay.Message, error]) error {
+	w.WriteByte('[')
+	first := true
+	for m, err := range messages {
+		if err != nil {
+			return err
+		}
+		if !first {
+			w.WriteByte(',')
+		}
+		first = false
+		w.WriteByte('\n')
+		w.Write(m.Raw)
+	}
+	if !first {
+		w.WriteByte('\n')
+	}
+	w.WriteByte(']')
+	return nil
+}
+
+func writeContext(w *bufio.Writer, r Report) error {
+	o := object{w: w}
+	o.key("messages")
+	if err := writeMessages(w, r.Envelope.ContextMessages()); err != nil {
+		return err
+	}
+	level, err := r.Envelope.ThinkingLevel()
+	if err != nil {
+		return err
+	}
+	o.raw("thinkingLevel", level)
+	provider, id, err := r.Envelope.PathModel()
+	if err != nil {
+		return err
+	}
+	o.key("model")
+	if provider == nil && id == nil {
+		w.WriteString("null")
+	} else {
+		m := object{w: w}
+		m.raw("provider", provider)
+		m.raw("modelId", id)
+		m.close()
+	}
+	o.close()
+	return w.WriteByte('\n')
+}
+
+type option struct {
+	name string
+	val  sessionfmt.Value
+}
+
+// optionFields are the options that are set, in order.
+func optionFields(o replay.ModelOptions) (out []option) {
+	for _, f := range []option{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
+		if f.val.Exists() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// meta is what an envelope says of itself.
+type meta struct {
+	Model        *replay.ModelRef `json:"model,omitempty"`
+	Limit        int64            `json:"limit"`
+	TurnIndex    int              `json:"turnIndex"`
+	RequestIndex int              `json:"requestIndex"`
+	Tokens       replay.Counts    `json:"tokens"`
+	Rules        string           `json:"rules"`
+	Leaf         string           `json:"leaf,omitempty"`
+}
+
+func newMeta(e *replay.Envelope) (m meta, err error) {
+	model, limit, _, err := e.Model()
+	if err != nil {
+		return m, err
+	}
+	m = meta{Limit: limit, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules.String()}
+	if model != (replay.ModelRef{}) {
+		m.Model = &model
+	}
+	if e.Leaf >= 0 {
+		m.Leaf = e.Replay().Session.ID(e.Leaf)
+	}
+	m.Tokens, err = e.Count(&tokens.Pi)
+	return m, err
+}
+
+// writeJSON writes the envelope (docs/formats.md).
+func writeJSON(w *bufio.Writer, r Report) error {
+	e := r.Envelope
+	prompt, err := e.Prompt()
+	if err != nil {
+		return err
+	}
+	m, err := newMeta(e)
+	if err != nil {
+		return err
+	}
+	o := object{w: w}
+	o.text("schema", "ctxtool/replay/1")
+	o.key("system")
+	writeSystem(w, prompt)
+	o.key("tools")
+	writeTools(w, prompt.Tools)
+	o.key("messages")
+	lists := object{w: w}
+	lists.key("cached")
+	if err := writeMessages(w, e.CachedMessages()); err != nil {
+		return err
+	}
+	lists.key("uncached")
+	if err := writeMessages(w, e.UncachedMessages()); err != nil {
+		return err
+	}
+	lists.close()
+	o.key("options")
+	options := object{w: w}
+	for _, f := range optionFields(prompt.Options) {
+		options.raw(f.name, f.val)
+	}
+	options.close()
+	o.value("meta", m)
+	if r.Provenance {
+		o.key("provenance")
+		if err := writeProvenance(w, e, prompt); err != nil {
+			return err
+		}
+	}
+	o.value("coverage", e.Replay().Session.Coverage)
+	if found := e.Replay().AllFindings(); len(found) > 0 {
+		o.value("findings", found)
+	}
+	o.close()
+	return w.WriteByte('\n')
+}
+
+func writeSystem(w *bufio.Writer, p *replay.Prompt) {
+	o := object{w: w}
+	o.key("parts")
+	w.WriteByte('[')
+	for i, part := range p.Parts {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		po := object{w: w}
+		po.text("name", part.Name)
+		po.text("text", part.Text)
+		po.close()
+	}
+	w.WriteByte(']')
+	o.text("compiled", p.Compiled)
+	o.close()
+}
+
+func writeTools(w *bufio.Writer, tools []replay.Tool) {
+	w.WriteByte('[')
+	for i, t := range tools {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		o := object{w: w}
+		for _, name := range []string{"name", "description", "parameters"} {
+			o.raw(name, t.Raw.Get(name))
+		}
+		o.close()
+	}
+	w.WriteByte(']')
+}

@@ -1,0 +1,60 @@
+// Package render turns values into text. It asks no questions of its own: what it
+// prints has been worked out on the floors below.
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A Report is a replayed envelope, ready to be printed.
+type Report struct {
+	Envelope   *replay.Envelope
+	Ephemeral  bool // the envelope has the logged request-only messages
+	Provenance bool // say where every piece comes from
+}
+
+// A Format is a form in which an envelope can be printed.
+type Format struct {
+	Name  string
+	About string // one line for help
+	write func(w *bufio.Writer, r Report) error
+}
+
+// formats are the forms of an envelope, the default first.
+var formats = []*Format{
+	&summaryFormat,
+	&fullFormat,
+	&jsonFormat,
+	&contextFormat,
+	&llmFormat,
+}
+
+// Formats are the forms of an envelope, the default first.
+func Formats() []*Format { return formats }
+
+// FindFormat is the form of that name.
+func FindFormat(name string) (*Format, error) {
+	var names []string
+	for _, f := range formats {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(name), strings.Join(names, ", "))
+}
+
+// Write prints the report.
+func (f *Format) Write(w io.Writer, r Report) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	if err := f.write(b, r); err != nil {
+		return err
+	}
+	return b.Flush()
+}

@@ -1,0 +1,174 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// vectors are the sessions of a shared folder with what pi makes of them.
+func vectors(t *testing.T, dir string) []string {
+	t.Helper()
+	files, _ := filepath.Glob("../../shared/vectors/" + dir + "/*.jsonl")
+	if len(files) == 0 {
+		t.Skipf("left out: no vectors at ../../shared/vectors/%s", dir)
+	}
+	return files
+}
+
+func readJSON(t *testing.T, data []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatalf("%v in %.200s", err, data)
+	}
+	return v
+}
+
+func expected(t *testing.T, session string) map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(strings.TrimSuffix(session, ".jsonl") + ".expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readJSON(t, data).(map[string]any)
+}
+
+func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope {
+	t.Helper()
+	s, err := sessionfmt.Open(name, sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	opt.Leaf = s.Leaf()
+	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func printed(t *testing.T, format string, r Report) []byte {
+	t.Helper()
+	f, err := FindFormat(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// piThrows are the vectors on which pi itself fails, and the messages that we
+// give in its place (docs/design.md: what pi cannot build adds nothing).
+var piThrows = map[string][]string{"38-edit-missing-replacement": {"a", "b"}}
+
+// TestPiVectors compares what we rebuild with what pi's own code built.
+func TestPiVectors(t *testing.T) {
+	n := 0
+	for _, file := range vectors(t, "pi-1.5") {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		n++
+		t.Run(name, func(t *testing.T) {
+			want := expected(t, file)
+			e := envelopeOf(t, file, replay.Options{Rules: replay.ByPi})
+			got := readJSON(t, printed(t, "context", Report{Envelope: e})).(map[string]any)
+			if texts, ok := piThrows[name]; ok {
+				for i, m := range got["messages"].([]any) {
+					if m.(map[string]any)["content"] != texts[i] {
+						t.Errorf("message %d is %v, want %q", i, m, texts[i])
+					}
+				}
+				return
+			}
+			for _, key := range []string{"messages", "thinkingLevel", "model"} {
+				same(t, key, got[key], want[key])
+			}
+			same(t, "llm", readJSON(t, printed(t, "llm", Report{Envelope: e})), want["llm"])
+			leaf := any(nil)
+			if e.Leaf >= 0 {
+				leaf = e.Replay().Session.ID(e.Leaf)
+			}
+			same(t, "leafId", leaf, want["leafId"])
+			p, err := e.Prompt()
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "systemPrompt", any(p.Compiled), want["systemPrompt"])
+			tools := []any{}
+			for _, tool := range p.Tools {
+				tools = append(tools, tool.Name)
+			}
+			same(t, "tools", any(tools), want["tools"])
+		})
+	}
+	t.Logf("%d sessions compared with what pi built of them", n)
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+// TestEnvelopeVectors compares with what the dialect's reference code built. Its
+// run did not restore reasoning from the session's thinking level, and its last
+// summary line names its own commands.
+func TestEnvelopeVectors(t *testing.T) {
+	n := 0
+	for _, file := range vectors(t, "envelope") {
+		n++
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			want := expected(t, file)
+			base, err := replay.LoadBaseline(filepath.Join(filepath.Dir(file), "baseline.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := envelopeOf(t, file, replay.Options{
+				Rules: replay.ByEnvelope, Baseline: base, Lenient: true,
+				Model: replay.ModelRef{Provider: "anthropic", ID: "claude-sonnet-4-5"}, Window: 200000,
+			})
+			p, err := e.Prompt()
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEnvelope := want["envelope"].(map[string]any)
+			if level, _ := e.ThinkingLevel(); wantEnvelope["options"].(map[string]any)["reasoning"] == nil && !level.Is("off") {
+				p.Options.Reasoning = nil
+			}
+			got := readJSON(t, printed(t, "json", Report{Envelope: e})).(map[string]any)
+			for _, key := range []string{"system", "tools", "messages", "options"} {
+				same(t, key, got[key], wantEnvelope[key])
+			}
+			same(t, "model", got["meta"].(map[string]any)["model"], wantEnvelope["meta"].(map[string]any)["model"])
+			sameText(t, "full", string(printed(t, "full", Report{Envelope: e})), want["full"].(string))
+			cut := func(s string) string { return s[:strings.Index(s, "\nUse `")] }
+			sameText(t, "summary", cut(string(printed(t, "summary", Report{Envelope: e}))), cut(want["summary"].(string)))
+		})
+	}
+	t.Logf("%d sessions compared with what the reference code built of them", n)
+}
+
+func sameText(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Fatalf("%s differs at line %d:\n got %q\nwant %q", what, i+1, a[i], b[i])
+		}
+	}
+	t.Fatalf("%s: %d lines, want %d; %q against %q", what, len(a), len(b), got[max(0, len(got)-80):], want[max(0, len(want)-80):])
+}

@@ -1,0 +1,143 @@
+package replay
+
+import (
+	"slices"
+	"sort"
+
+	"ctxtool/sessionfmt"
+)
+
+// compact applies a compaction entry: the state without compactions is cut anew
+// (spec/pi-1.5.md 4.2, spec/pi-format.md 4.3).
+func (m *machine) compact(msg message) (Effect, error) {
+	rec := int(msg.rec)
+	if m.r.Rules == ByEnvelope {
+		shadow, err := m.shadowed()
+		if err != nil || shadow {
+			return Nothing, err
+		}
+	}
+	line, err := m.load.lines.Line(rec)
+	if err != nil {
+		return Nothing, err
+	}
+	first, from := m.firstKept(rec, line)
+	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
+	m.cut = &next
+	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
+
+	if v := line.Get("systemMessage"); v.Truthy() {
+		cp := msg
+		cp.form, cp.kind = checkpoint, sessionfmt.RoleKind(v.Get("role"))
+		cp.start, cp.size = stretch(line, v)
+		if cp.kind >= sessionfmt.TransformMessage {
+			cp.flags |= unsent
+		}
+		m.add(&next, cp)
+		if cp.kind != sessionfmt.System {
+			m.r.find("checkpoint-role", rec, "its systemMessage has another role: pi sends it as it stands")
+		}
+	} else if hasSystem(m.base.deltas) {
+		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
+	}
+	msg.form, msg.kind = summary, sessionfmt.CompactionMessage
+	m.add(&next, msg)
+	for i := first; i < m.base.msgs.n; i++ {
+		kept := *m.base.msgs.at(i)
+		if kept.form == plain && kept.kind == sessionfmt.System {
+			continue
+		}
+		// An edit that lies before the kept entries is forgotten.
+		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
+			kept.edit = -1
+			kept.flags &^= omitted
+		}
+		next.msgs.push(kept)
+	}
+	for _, d := range m.base.deltas {
+		if d.op != nil {
+			next.deltas = append(next.deltas, d)
+		}
+	}
+	return Compacted, nil
+}
+
+// shadowed says whether the compaction at hand only repeats a patch: its parent
+// is a context_transform named compaction. Labels in between do not count, to
+// the reference code they do.
+func (m *machine) shadowed() (bool, error) {
+	i := m.pos - 1
+	for i >= 0 && !m.r.opt.Lenient && m.r.Session.Kind(m.path[i]) == sessionfmt.Label {
+		i--
+	}
+	if i < 0 || m.r.Session.Kind(m.path[i]) != sessionfmt.Transform {
+		return false, nil
+	}
+	line, err := m.load.lines.Line(m.path[i])
+	return err == nil && line.Get("transformerName").Is("compaction"), err
+}
+
+// firstKept is where keeping starts for a compaction: the index of the first
+// message kept in the list without compactions, and the place on the path from
+// which edits count.
+func (m *machine) firstKept(rec int, line value) (first, from int) {
+	var f [2]value
+	line.Fields(f[:], "firstKeptEntryId", "firstKeptEntryIndex")
+	kept := m.r.Session.FirstKept(rec, f[0], f[1])
+	if kept == rec {
+		return m.base.msgs.n, m.pos
+	}
+	if from = m.placeOnPath(kept); from < 0 {
+		text := "keeps nothing before it under the rules in force"
+		first, from = m.base.msgs.n, m.pos
+		if m.r.Rules == ByEnvelope {
+			text = "keeps everything before it under the rules in force"
+			first, from = 0, 0
+		}
+		m.r.find("kept-unknown", rec, "its first kept entry %s is not on the path before it: it %s", sessionfmt.Quote(string(f[0])), text)
+		return first, from
+	}
+	next := m.base.msgs.n
+	for i, msg := range m.base.msgs.all {
+		if int(msg.pos) == from {
+			return i, from
+		}
+		if int(msg.pos) > from && i < next {
+			next = i
+		}
+	}
+	m.r.find("kept-no-message", rec, "its first kept entry (%s) gives no message to start at: keeping starts at the next message after it", m.r.Session.Kind(kept))
+	return next, from
+}
+
+// placeOnPath is where a record stands on the path before the entry at hand, -1
+// if it does not.
+func (m *machine) placeOnPath(rec int) int {
+	before := m.path[:m.pos]
+	if i := sort.SearchInts(before, rec); i < len(before) && before[i] == rec {
+		return i
+	}
+	for i, r := range before { // parents may come after their children
+		if r == rec {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasSystem says whether there are system messages: then prompt and tools are in
+// the session.
+func hasSystem(deltas []delta) bool {
+	for _, d := range deltas {
+		if d.op == nil && d.m.flags&omitted == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stretch is where v, which must be a piece of line itself and no copy, stands
+// in it: both end their capacity at the same byte.
+func stretch(line, v value) (start, size uint32) {
+	return uint32(cap(line) - cap(v)), uint32(len(v))
+}

@@ -1,0 +1,191 @@
+package replay
+
+import "ctxtool/sessionfmt"
+
+// A state is what replaying has built so far. Copying it is a snapshot.
+type state struct {
+	msgs     list
+	uncached []message
+	deltas   []delta // what made prompt, tools and options, in the order in which it applies
+	from     int32   // edits before this place on the path are forgotten
+}
+
+// A delta is a system message, or an op on prompt, tools or options.
+type delta struct {
+	m  message // where it stands; for an op the stretch of the op
+	op *op     // nil for a system message
+}
+
+// A machine replays a path, one entry after the other. It keeps two states: one
+// as if no compaction had happened, and one under the compaction in force. Only
+// the last compaction of a path has effect, so when the next one comes it cuts
+// the first state, and what the one before had dropped can come back.
+type machine struct {
+	r    *Replay
+	path []int
+	load *loader
+
+	hashing *loader            // of messages that a patch may repeat
+	hashes  map[message]uint64 // see digests
+
+	base state
+	cut  *state // under the last compaction; nil before the first
+	// For each record that edits aim at, the last edit of it.
+	edits map[int32]edit
+	where map[*state]map[int32]int // places of records in the lists, made when an edit needs them
+
+	pos       int // of the last entry done
+	model     int // record that set the model last, -1 for none
+	thinking  int // record that set the thinking level last, -1
+	ephemeral int // record that logged the next request's ephemeral messages, -1
+	turn      int // user prompts so far, less one
+	request   int // answers so far
+
+	transforms []int // records of the path's context_transforms
+	logged     int   // ephemeral entries so far
+}
+
+func newMachine(r *Replay, path []int) *machine {
+	return &machine{
+		r: r, path: path, load: r.newLoader(), hashing: r.newLoader(),
+		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
+		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
+	}
+}
+
+// now is the state in force.
+func (m *machine) now() *state {
+	if m.cut != nil {
+		return m.cut
+	}
+	return &m.base
+}
+
+// each calls f with the states that go on.
+func (m *machine) each(f func(*state)) {
+	f(&m.base)
+	if m.cut != nil {
+		f(m.cut)
+	}
+}
+
+// step applies the entry at a place of the path.
+func (m *machine) step(pos, rec int) (Effect, error) {
+	m.pos = pos
+	kind := m.r.Session.Kind(rec)
+	msg := message{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
+	switch kind {
+	case sessionfmt.NoMessage:
+		m.r.find("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
+		return Nothing, nil
+	case sessionfmt.ModelChange:
+		m.model = rec
+		return Settings, nil
+	case sessionfmt.ThinkingChange:
+		m.thinking = rec
+		return Settings, nil
+	case sessionfmt.Compaction:
+		return m.compact(msg)
+	case sessionfmt.ContextEdit:
+		return m.edit(rec, pos)
+	case sessionfmt.Ephemeral:
+		m.ephemeral = rec
+		m.logged++
+		return Nothing, nil
+	case sessionfmt.Transform:
+		m.transforms = append(m.transforms, rec)
+		if m.r.Rules != ByEnvelope {
+			return Nothing, nil
+		}
+		return m.transform(msg)
+	}
+	added, err := m.message(&msg)
+	if err != nil || !added {
+		return Nothing, err
+	}
+	switch kind {
+	case sessionfmt.User:
+		m.turn++
+	case sessionfmt.Assistant:
+		m.request++
+		m.model, m.ephemeral = rec, -1
+	}
+	m.each(func(s *state) { m.add(s, msg) })
+	return Added, nil
+}
+
+// message completes msg, and says whether its entry adds a message at all
+// (spec/pi-1.5.md 4.4; spec/pi-format.md 4.3 and 5).
+func (m *machine) message(msg *message) (bool, error) {
+	envelope := m.r.Rules == ByEnvelope
+	switch msg.kind {
+	case sessionfmt.CustomMessage:
+		msg.form, msg.kind = custom, sessionfmt.Custom
+	case sessionfmt.BranchSummary:
+		msg.form, msg.kind = branch, sessionfmt.BranchMessage
+		line, err := m.load.lines.Line(int(msg.rec))
+		if err != nil {
+			return false, err
+		}
+		return envelope || line.Get("summary").Truthy(), nil
+	case sessionfmt.HookMessage:
+		if !envelope {
+			msg.flags |= unsent
+		}
+	case sessionfmt.Bash:
+		line, err := m.load.lines.Line(int(msg.rec))
+		if err != nil {
+			return false, err
+		}
+		if line.Get("message").Get("excludeFromContext").Truthy() {
+			if !envelope || !m.r.opt.Lenient {
+				msg.flags |= unsent
+			} else {
+				m.r.find("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
+			}
+		}
+	case sessionfmt.TransformMessage, sessionfmt.OtherMessage:
+		msg.flags |= unsent
+	default:
+		return msg.kind.IsMessage(), nil
+	}
+	return true, nil
+}
+
+// add appends a message to a state, under the edit that already aims at it.
+func (m *machine) add(s *state, msg message) {
+	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
+		e.apply(&msg)
+	}
+	if places := m.where[s]; places != nil && msg.op < 0 {
+		if _, ok := places[msg.rec]; !ok {
+			places[msg.rec] = s.msgs.n
+		}
+	}
+	s.msgs.push(msg)
+	if msg.kind == sessionfmt.System {
+		s.deltas = append(s.deltas, delta{m: msg})
+	}
+}
+
+// rebuilt says that a state's list has been made anew.
+func (m *machine) rebuilt(s *state) { delete(m.where, s) }
+
+// place is where the first message of a record stands in a state's list, -1 if
+// none is there. Messages that an op made are no record's own.
+func (m *machine) place(s *state, rec int32) int {
+	places := m.where[s]
+	if places == nil {
+		places = make(map[int32]int, s.msgs.n)
+		for i, msg := range s.msgs.all {
+			if _, ok := places[msg.rec]; !ok && msg.op < 0 {
+				places[msg.rec] = i
+			}
+		}
+		m.where[s] = places
+	}
+	if i, ok := places[rec]; ok {
+		return i
+	}
+	return -1
+}

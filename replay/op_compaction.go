@@ -1,0 +1,35 @@
+package replay
+
+import "ctxtool/sessionfmt"
+
+// compactionApply puts a summary in place of the cached messages before an
+// index. An index below 0 or missing counts as 0, a fraction is cut off, one
+// beyond the end leaves the summary alone.
+var compactionApply = op{
+	name:   "compaction_apply",
+	cached: true,
+	check: func(v value) error {
+		if err := needText(v, "summary"); err != nil {
+			return err
+		}
+		return optionalNumber(v, "firstKeptMessageIndex")
+	},
+	apply: func(m *machine, s *state, v value, at message) error {
+		f, _ := v.Get("firstKeptMessageIndex").Float()
+		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
+		next := list{}
+		for i := range first {
+			if msg := s.msgs.at(i); msg.kind == sessionfmt.System {
+				next.push(*msg)
+			}
+		}
+		at.form, at.kind = opSummary, sessionfmt.CompactionMessage
+		next.push(at)
+		for i := first; i < s.msgs.n; i++ {
+			next.push(*s.msgs.at(i))
+		}
+		s.msgs = next
+		m.rebuilt(s)
+		return nil
+	},
+}

@@ -1,0 +1,43 @@
+package replay
+
+import (
+	"errors"
+	"slices"
+)
+
+var systemPartSet = op{
+	name:   "system_part_set",
+	cached: true,
+	check: func(v value) error {
+		return errors.Join(needText(v, "partName"), optionalText(v, "text"))
+	},
+	fold: func(f *folded, v value, by Origin) {
+		f.setPart(v.Get("partName").Text(), v.Get("text").Text(), by)
+	},
+}
+
+var systemPartRemove = op{
+	name:   "system_part_remove",
+	cached: true,
+	check:  func(v value) error { return needText(v, "partName") },
+	fold: func(f *folded, v value, _ Origin) {
+		name := v.Get("partName").Text()
+		f.parts = slices.DeleteFunc(f.parts, func(p Part) bool { return p.Name == name })
+	},
+}
+
+var systemPartsReplace = op{
+	name:   "system_parts_replace",
+	cached: true,
+	check: func(v value) error {
+		return needList(v, "parts", func(p value) error {
+			return errors.Join(needText(p, "name"), optionalText(p, "text"))
+		})
+	},
+	fold: func(f *folded, v value, by Origin) {
+		f.parts = f.parts[:0]
+		for p := range v.Get("parts").Elements {
+			f.parts = append(f.parts, Part{Name: p.Get("name").Text(), Text: p.Get("text").Text(), Origin: by})
+		}
+	},
+}

@@ -1,0 +1,195 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// An op is one kind of patch operation (spec/pi-format.md 6.1). A new one is a
+// file and a line in ops.
+type op struct {
+	name   string
+	cached bool // it changes what is cached, so it has to say why
+	// check says what is wrong with the operation's fields.
+	check func(v value) error
+	// apply changes the messages of one state at once; at is the op's place:
+	// transform, number, stretch of the line.
+	apply func(m *machine, s *state, v value, at message) error
+	// fold changes prompt, tools or options, when they are asked for.
+	fold func(f *folded, v value, by Origin)
+}
+
+// ops are the patch operations, in the order of the documentation.
+var ops = []*op{
+	&systemPartSet,
+	&systemPartRemove,
+	&systemPartsReplace,
+	&toolsReplace,
+	&toolsRemove,
+	&messagesCachedReplace,
+	&messagesUncachedAppend,
+	&optionsSet,
+	&compactionApply,
+}
+
+func findOp(name value) *op {
+	for _, o := range ops {
+		if name.Is(o.name) {
+			return o
+		}
+	}
+	return nil
+}
+
+// transform applies a context_transform: all of its ops, or with --lenient and
+// a patch that the reference code would reject, none.
+func (m *machine) transform(at message) (Effect, error) {
+	line, err := m.load.lines.Line(int(at.rec))
+	if err != nil {
+		return Nothing, err
+	}
+	patch := line.Get("patch")
+	if err := m.checkPatch(int(at.rec), line, patch); err != nil {
+		if !m.r.opt.Lenient {
+			return Nothing, m.r.stopped(int(at.rec), m.before(), err)
+		}
+		m.r.find("patch-skipped", int(at.rec), "%s: the whole patch is skipped", err)
+		return Nothing, nil
+	}
+	k := int32(0)
+	for v := range patch.Elements {
+		if o := findOp(v.Get("op")); o != nil {
+			at.op = k
+			at.start, at.size = stretch(line, v)
+			m.each(func(s *state) {
+				if o.fold != nil {
+					s.deltas = append(s.deltas, delta{m: at, op: o})
+				} else if err == nil {
+					err = o.apply(m, s, v, at)
+				}
+			})
+		}
+		k++
+	}
+	return Patched, err
+}
+
+// before is the id of the entry before the one at hand, for a hint.
+func (m *machine) before() string {
+	if m.pos > 0 {
+		return m.r.Session.ID(m.path[m.pos-1])
+	}
+	return "root"
+}
+
+// stopped is the error of a replay that has to end at a transform.
+func (r *Replay) stopped(rec int, before string, err error) error {
+	return &sessionfmt.Error{
+		Pos:  r.Session.Pos(rec),
+		Err:  err,
+		Hint: fmt.Sprintf("--lenient goes on as the reference code would; --at %s is the last state before it", before),
+	}
+}
+
+// checkPatch looks at a transform's patch before anything of it is applied. What
+// the reference code lets pass is an error only without --lenient.
+func (m *machine) checkPatch(rec int, line, patch value) error {
+	if v := line.Get("schemaVersion"); !isOne(v) {
+		if !m.r.opt.Lenient {
+			return fmt.Errorf("schemaVersion %s is not 1", orMissing(v))
+		}
+		m.r.find("patch-schema", rec, "schemaVersion %s is not 1: applied as if it were", orMissing(v))
+	}
+	if !patch.IsArray() {
+		return errors.New("the patch is no list")
+	}
+	k := 0
+	for v := range patch.Elements {
+		if err := m.checkOp(rec, k, v); err != nil {
+			return err
+		}
+		k++
+	}
+	return nil
+}
+
+func (m *machine) checkOp(rec, k int, v value) error {
+	name := v.Get("op")
+	o := findOp(name)
+	if o == nil {
+		err := fmt.Errorf("op %d (%s): unknown op", k, orMissing(name))
+		if !m.r.opt.Lenient {
+			return err
+		}
+		m.r.find("patch-op", rec, "%s: ignored", err)
+		return nil
+	}
+	if o.cached && strings.TrimSpace(sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text())) == "" {
+		return fmt.Errorf("op %d (%s): changes what is cached without an invalidateCacheReason", k, o.name)
+	}
+	if err := o.check(v); err != nil {
+		return fmt.Errorf("op %d (%s): %w", k, o.name, err)
+	}
+	// The scope is not looked at when a patch is applied, but a persisted patch
+	// may only hold cached ops.
+	switch scope := v.Get("scope"); {
+	case !o.cached:
+		m.r.find("patch-scope", rec, "op %d (%s): an uncached op in a persisted transform: applied to every request from here on", k, o.name)
+	case !scope.Is("cached"):
+		m.r.find("patch-scope", rec, "op %d (%s): scope is %s instead of \"cached\"", k, o.name, orMissing(scope))
+	}
+	return nil
+}
+
+func isOne(v value) bool {
+	f, ok := v.Float()
+	return ok && f == 1
+}
+
+func orMissing(v value) string {
+	if !v.Exists() {
+		return "missing"
+	}
+	return sessionfmt.Quote(string(v))
+}
+
+// needList, needText and optional are the checks that ops share.
+func needList(v value, name string, each func(el value) error) error {
+	list := v.Get(name)
+	if !list.IsArray() {
+		return fmt.Errorf("%s is no list", name)
+	}
+	k := 0
+	for el := range list.Elements {
+		if err := each(el); err != nil {
+			return fmt.Errorf("%s %d: %w", name, k, err)
+		}
+		k++
+	}
+	return nil
+}
+
+func needText(v value, name string) error {
+	if !v.Get(name).IsString() {
+		return fmt.Errorf("%s is no string", name)
+	}
+	return nil
+}
+
+// optionalText passes a string, null, or nothing.
+func optionalText(v value, name string) error {
+	if t := v.Get(name); !t.IsNull() && !t.IsString() {
+		return fmt.Errorf("%s is no string", name)
+	}
+	return nil
+}
+
+func optionalNumber(v value, name string) error {
+	if n := v.Get(name); !n.IsNull() && !n.IsNumber() {
+		return fmt.Errorf("%s is no number", name)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+// Package replay rebuilds what a coding agent's model saw, from the session file
+// alone: the envelope of system prompt, tools, messages and options as it stood
+// after any entry. One machine does it, entry by entry along a path; everything
+// else is a lens on its steps.
+package replay
+
+import (
+	"fmt"
+	"iter"
+
+	"ctxtool/internal/models"
+	"ctxtool/sessionfmt"
+)
+
+// A ModelRef names a model. The zero value is no model.
+type ModelRef struct {
+	Provider string `json:"provider"`
+	ID       string `json:"id"`
+}
+
+// Options are what a replay depends on besides the session and the point in it.
+type Options struct {
+	Rules       Rules
+	Leaf        int           // record whose path decides Auto; see Session.Leaf
+	Baseline    *Baseline     // prompt, tools and options that the session lacks; may be nil
+	Implemented []string      // names of tools that have an implementation
+	Model       ModelRef      // in place of the path's
+	Window      int64         // context window in tokens, in place of the known one
+	Models      *models.Table // where windows are looked up; the built-in table when nil
+	Lenient     bool          // go on as the dialect's reference code would
+}
+
+// A Replay replays one session by fixed rules.
+type Replay struct {
+	Session  *sessionfmt.Session
+	Rules    Rules // decided: ByPi or ByEnvelope
+	Findings []sessionfmt.Finding
+
+	opt Options
+}
+
+// New returns a replay of s.
+func New(s *sessionfmt.Session, opt Options) *Replay {
+	if opt.Models == nil {
+		opt.Models = models.Builtin()
+	}
+	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), opt: opt}
+}
+
+// A Step is what one entry did.
+type Step struct {
+	Record int // the entry
+	Did    Effect
+
+	m *machine
+}
+
+// Envelope is the envelope after the step. It stays as it is while the walk goes
+// on, but has to be asked for before it does.
+func (s Step) Envelope() *Envelope { return s.m.envelope() }
+
+// An Effect is what a step did to the envelope.
+type Effect uint8
+
+// The effects of steps.
+const (
+	Nothing   Effect = iota
+	Added            // a message was appended
+	Edited           // an edit took effect on messages that were there
+	Compacted        // a compaction replaced the history
+	Patched          // a transform's patch was applied
+	Settings         // the model or the thinking level changed
+)
+
+// String names the effect.
+func (e Effect) String() string {
+	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
+}
+
+// Walk replays the path to record leaf, step by step from the root. An error
+// ends it: a *sessionfmt.Error with the entry at which the replay had to stop.
+// Findings of the walk are added to r.Findings.
+func (r *Replay) Walk(leaf int) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		path, found := r.Session.Path(leaf)
+		r.Findings = append(r.Findings, found...)
+		m := newMachine(r, path)
+		for pos, rec := range path {
+			did, err := m.step(pos, rec)
+			if err != nil {
+				yield(Step{Record: rec, m: m}, err)
+				return
+			}
+			if !yield(Step{Record: rec, Did: did, m: m}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// At is the envelope after record leaf on its path, of the empty session for a
+// leaf below 0; with before, the one that the record found.
+func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
+	if before && leaf >= 0 {
+		if path, _ := r.Session.Path(leaf); len(path) > 0 && path[len(path)-1] == leaf {
+			leaf = -1
+			if len(path) > 1 {
+				leaf = path[len(path)-2]
+			}
+		}
+	}
+	e := newMachine(r, nil).envelope()
+	for step, err := range r.Walk(leaf) {
+		if err != nil {
+			return nil, err
+		}
+		e = nil
+		if step.Record == leaf {
+			e = step.Envelope()
+		}
+	}
+	if e == nil { // the leaf itself closes a cycle, and is left out
+		return nil, r.errorAt(leaf, "", "it is on no path that ends")
+	}
+	return e, nil
+}
+
+// find adds a finding at a record.
+func (r *Replay) find(code string, rec int, format string, args ...any) {
+	r.Findings = append(r.Findings, sessionfmt.Finding{
+		Code: code, Line: r.Session.Line(rec), Entry: sessionfmt.Quote(r.Session.ID(rec)), Text: fmt.Sprintf(format, args...),
+	})
+}
+
+func (r *Replay) errorAt(rec int, hint, format string, args ...any) error {
+	return &sessionfmt.Error{Pos: r.Session.Pos(rec), Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// AllFindings are the findings of reading the session and of replaying it.
+func (r *Replay) AllFindings() []sessionfmt.Finding {
+	return append(append([]sessionfmt.Finding(nil), r.Session.Findings...), r.Findings...)
+}

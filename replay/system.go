@@ -1,0 +1,169 @@
+package replay
+
+import (
+	"bytes"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// An Origin says where a piece of an envelope comes from.
+type Origin struct {
+	Record int // the entry, -1 for the baseline
+	By     int // the entry that put it there: Record itself, a transform, or an edit
+	Op     int // the op of the transform By, -1 for none
+}
+
+// A Part is one part of a system prompt.
+type Part struct {
+	Name   string
+	Text   string
+	Origin Origin
+
+	content bool // the text outside of all sections
+}
+
+// A Tool is a tool definition.
+type Tool struct {
+	Name   string
+	Raw    value // name, description and parameters as they were declared
+	Origin Origin
+}
+
+func newTool(raw value, by Origin) Tool {
+	return Tool{Name: raw.Get("name").Text(), Raw: raw, Origin: by}
+}
+
+// ModelOptions are the generation options of an envelope, raw JSON, nil where
+// they are not set.
+type ModelOptions struct{ Reasoning, Temperature, MaxTokens value }
+
+// folded is prompt, tools and options while the deltas are applied to them.
+type folded struct {
+	parts   []Part
+	tools   []Tool
+	options ModelOptions
+}
+
+func (f *folded) setPart(name, text string, by Origin) {
+	for i := range f.parts {
+		if f.parts[i].Name == name {
+			f.parts[i].Text, f.parts[i].Origin = text, by
+			return
+		}
+	}
+	f.parts = append(f.parts, Part{Name: name, Text: text, Origin: by})
+}
+
+// message applies a system message (spec/pi-1.5.md 1.4): its content adds to the
+// content before it, its sections and tools are set and removed by name.
+func (f *folded) message(v value, by Origin) {
+	f.addContent(contentText(v.Get("content")), by)
+	for name, text := range v.Get("sections").Ordered {
+		f.section(name, text, by)
+	}
+	for t := range v.Get("toolsRemoved").Elements {
+		f.removeTool(t.Get("name").Text())
+	}
+	for t := range v.Get("toolsAdded").Elements {
+		f.addTool(newTool(bytes.Clone(t), by))
+	}
+}
+
+// contentText is a system message's content: a string, or its text blocks
+// joined by a newline.
+func contentText(v value) string {
+	if v.IsString() {
+		return v.Text()
+	}
+	var texts []string
+	for b := range v.Elements {
+		if b.Get("type").Is("text") {
+			texts = append(texts, b.Get("text").Text())
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (f *folded) addContent(text string, by Origin) {
+	if text == "" {
+		return
+	}
+	for i := range f.parts {
+		if p := &f.parts[i]; p.content {
+			p.Text += "\n\n" + text
+			p.Origin = by
+			return
+		}
+	}
+	part := Part{Name: "content", Text: text, Origin: by, content: true}
+	f.parts = append([]Part{part}, f.parts...)
+}
+
+// section sets or, for null, removes a section. A new one goes to the end, but
+// one named like an integer in front of the others, as in a JavaScript object.
+func (f *folded) section(name string, text value, by Origin) {
+	at := -1
+	for i, p := range f.parts {
+		if p.Name == name && !p.content {
+			at = i
+			break
+		}
+	}
+	switch {
+	case text.IsNull():
+		if at >= 0 {
+			f.parts = append(f.parts[:at], f.parts[at+1:]...)
+		}
+	case at >= 0:
+		f.parts[at].Text, f.parts[at].Origin = text.Text(), by
+	default:
+		i := len(f.parts)
+		if n, ok := sessionfmt.IndexName(name); ok {
+			for i = 0; i < len(f.parts) && (f.parts[i].content || indexBelow(f.parts[i].Name, n)); i++ {
+			}
+		}
+		f.parts = append(f.parts, Part{})
+		copy(f.parts[i+1:], f.parts[i:])
+		f.parts[i] = Part{Name: name, Text: text.Text(), Origin: by}
+	}
+}
+
+func indexBelow(name string, n uint32) bool {
+	k, ok := sessionfmt.IndexName(name)
+	return ok && k < n
+}
+
+func (f *folded) removeTool(name string) {
+	for i, t := range f.tools {
+		if t.Name == name {
+			f.tools = append(f.tools[:i], f.tools[i+1:]...)
+			return
+		}
+	}
+}
+
+func (f *folded) addTool(t Tool) {
+	for i := range f.tools {
+		if f.tools[i].Name == t.Name {
+			f.tools[i] = t
+			return
+		}
+	}
+	f.tools = append(f.tools, t)
+}
+
+// compiled is the prompt as one text: under envelope rules all parts as they
+// are, under pi's the non-empty ones with a blank line between.
+func compiled(rules Rules, parts []Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" || rules == ByEnvelope {
+			texts = append(texts, p.Text)
+		}
+	}
+	if rules == ByEnvelope {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts, "\n\n")
+}

@@ -1,0 +1,261 @@
+package replay
+
+import (
+	"strconv"
+
+	"ctxtool/sessionfmt"
+)
+
+type value = sessionfmt.Value
+
+// A loader turns messages into JSON. What it returns is valid until its next
+// call. It is not safe for concurrent use.
+type loader struct {
+	r     *Replay
+	lines *sessionfmt.Reader // of the messages
+	edits *sessionfmt.Reader // of the edits on them
+	buf   []byte
+	out   []byte
+	at    sessionfmt.Cursor
+}
+
+func (r *Replay) newLoader() *loader {
+	return &loader{r: r, lines: r.Session.NewReader(), edits: r.Session.NewReader()}
+}
+
+// agent is the message as pi's own context building returns it
+// (spec/pi-1.5.md 4.4, 4.5).
+func (l *loader) agent(m *message) (value, error) {
+	line, err := l.lines.Line(int(m.rec))
+	if err != nil {
+		return nil, err
+	}
+	v := l.source(m, line)
+	if m.edit < 0 {
+		return v, nil
+	}
+	edit, err := l.edits.Line(int(m.edit))
+	if err != nil {
+		return nil, err
+	}
+	content := edit.Get("replacement").Get("content")
+	if content.IsString() && (m.kind == sessionfmt.Assistant || m.kind == sessionfmt.ToolResult) {
+		content = textBlocks(nil, content)
+	}
+	l.out = setMember(l.out[:0], v, "content", content)
+	return l.out, nil
+}
+
+// source is the message before edits, made from its record's line.
+func (l *loader) source(m *message, line value) value {
+	switch m.form {
+	case checkpoint, given:
+		return line[m.start : m.start+m.size]
+	case plain:
+		v := line.Get("message")
+		if m.kind == sessionfmt.Custom && l.r.Session.Version < 3 {
+			l.buf = setMember(l.buf[:0], v, "role", value(`"custom"`))
+			return l.buf
+		}
+		if empty := emptyContent(m.kind); empty != nil && v.Get("content").IsNull() {
+			l.buf = setMember(l.buf[:0], v, "content", empty)
+			return l.buf
+		}
+		return v
+	case custom:
+		l.buf = appendObject(l.buf[:0], line, `"custom"`, "customType", "content", "display", "details")
+	case branch:
+		l.buf = appendObject(l.buf[:0], line, `"branchSummary"`, "summary", "fromId")
+	case summary:
+		l.buf = appendObject(l.buf[:0], line, `"compactionSummary"`, "summary", "tokensBefore")
+	case opSummary:
+		l.buf = appendOpSummary(l.buf[:0], line[m.start:m.start+m.size])
+	}
+	return l.buf
+}
+
+// emptyContent is what content that is null or missing reads as, nil where it
+// stays so.
+func emptyContent(k sessionfmt.Kind) value {
+	switch k {
+	case sessionfmt.System:
+		return value(`""`)
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		return value(`[]`)
+	}
+	return nil
+}
+
+// appendObject makes a message with that role out of an entry: its members of
+// those names where they are there, and its time in milliseconds, null where it
+// is none.
+func appendObject(dst []byte, line value, role string, names ...string) []byte {
+	vals := make([]value, len(names)+1)
+	line.Fields(vals, append(names, "timestamp")...)
+	dst = append(dst, `{"role":`...)
+	dst = append(dst, role...)
+	for i, name := range names {
+		v := vals[i]
+		if name == "content" && v.IsNull() {
+			v = value(`[]`)
+		}
+		if v.Exists() {
+			dst = append(dst, `,"`...)
+			dst = append(dst, name...)
+			dst = append(dst, `":`...)
+			dst = append(dst, v...)
+		}
+	}
+	dst = append(dst, `,"timestamp":`...)
+	if ms, ok := vals[len(names)].Millis(); ok {
+		dst = strconv.AppendInt(dst, ms, 10)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return append(dst, '}')
+}
+
+// appendOpSummary makes the message of a compaction_apply op: its time is the
+// op's own.
+func appendOpSummary(dst []byte, op value) []byte {
+	var f [3]value
+	op.Fields(f[:], "summary", "tokensBefore", "timestamp")
+	dst = append(dst, `{"role":"compactionSummary"`...)
+	for i, name := range []string{"summary", "tokensBefore", "timestamp"} {
+		if f[i].Exists() {
+			dst = append(append(append(append(dst, `,"`...), name...), `":`...), f[i]...)
+		}
+	}
+	return append(dst, '}')
+}
+
+// setMember appends object v with one member set: in its place if it is there,
+// at the end if not. A val that does not exist removes the member.
+func setMember(dst []byte, v value, name string, val value) []byte {
+	dst = append(dst, '{')
+	first, done := true, false
+	put := func(key []byte, val value) {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = sessionfmt.AppendQuoted(dst, string(key))
+		dst = append(dst, ':')
+		dst = append(dst, val...)
+	}
+	for key, old := range v.Members {
+		switch {
+		case string(key) != name:
+			put(key, old)
+		case val.Exists() && !done:
+			put(key, val)
+			done = true
+		}
+	}
+	if val.Exists() && !done {
+		put([]byte(name), val)
+	}
+	return append(dst, '}')
+}
+
+// textBlocks appends a block list with one text block, text being a JSON string.
+func textBlocks(dst []byte, text value) value {
+	dst = append(dst, `[{"type":"text","text":`...)
+	dst = append(dst, text...)
+	return append(dst, `}]`...)
+}
+
+// Texts that pi wraps summaries in before it sends them, escaped for JSON. The
+// two closings differ by a newline (spec/pi-format.md 5).
+const (
+	compactionOpening = `The conversation history before this point was compacted into the following summary:\n\n<summary>\n`
+	compactionClosing = `\n</summary>`
+	branchOpening     = `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n`
+	branchClosing     = `</summary>`
+)
+
+// provider is the message as a provider gets it, nil if it does not
+// (spec/pi-format.md 5, spec/pi-1.5.md 5).
+func (l *loader) provider(m *message) (value, error) {
+	if m.flags&(omitted|unsent) != 0 {
+		return nil, nil
+	}
+	v, err := l.agent(m)
+	if err != nil {
+		return nil, err
+	}
+	if m.form == given {
+		return v, nil
+	}
+	switch m.kind {
+	case sessionfmt.System, sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		return v, nil
+	}
+	var content value
+	switch m.kind {
+	case sessionfmt.Custom, sessionfmt.HookMessage:
+		if content = v.Get("content"); content.IsString() {
+			content = textBlocks(nil, content)
+		}
+	default:
+		content = textBlocks(nil, append(l.wrapped([]byte{'"'}, m, v), '"'))
+	}
+	out := append([]byte(nil), `{"role":"user"`...)
+	if content.Exists() {
+		out = append(append(out, `,"content":`...), content...)
+	}
+	if stamp := v.Get("timestamp"); stamp.Exists() {
+		out = append(append(out, `,"timestamp":`...), stamp...)
+	}
+	l.out = append(out, '}')
+	return l.out, nil
+}
+
+// wrapped appends the text that a summary or a shell command is sent as, escaped
+// for JSON.
+func (l *loader) wrapped(dst []byte, m *message, v value) []byte {
+	switch m.kind {
+	case sessionfmt.BranchMessage:
+		return join(dst, branchOpening, v.Get("summary"), branchClosing)
+	case sessionfmt.CompactionMessage:
+		return join(dst, compactionOpening, v.Get("summary"), compactionClosing)
+	}
+	return bashText(dst, v)
+}
+
+// join appends a value between two texts as JavaScript would: a string by its
+// text, a missing one as undefined.
+func join(dst []byte, before string, v value, after string) []byte {
+	dst = append(dst, before...)
+	switch {
+	case !v.Exists():
+		dst = append(dst, "undefined"...)
+	case v.IsString():
+		dst = append(dst, v[1:len(v)-1]...)
+	default:
+		quoted := sessionfmt.AppendQuoted(nil, string(v))
+		dst = append(dst, quoted[1:len(quoted)-1]...)
+	}
+	return append(dst, after...)
+}
+
+// bashText appends what a bashExecution says to the model, escaped for JSON.
+func bashText(dst []byte, v value) []byte {
+	var f [6]value
+	v.Fields(f[:], "command", "output", "cancelled", "exitCode", "truncated", "fullOutputPath")
+	dst = join(dst, "Ran `", f[0], "`\\n")
+	if f[1].Truthy() {
+		dst = join(dst, "```\\n", f[1], "\\n```")
+	} else {
+		dst = append(dst, "(no output)"...)
+	}
+	if code, isNumber := f[3].Float(); f[2].Truthy() {
+		dst = append(dst, `\n\n(command cancelled)`...)
+	} else if !f[3].IsNull() && !(isNumber && code == 0) {
+		dst = join(dst, `\n\nCommand exited with code `, f[3], "")
+	}
+	if f[4].Truthy() && f[5].Truthy() {
+		dst = join(dst, `\n\n[Output truncated. Full output: `, f[5], "]")
+	}
+	return dst
+}

@@ -1,0 +1,192 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"slices"
+)
+
+// CompactUnits is the length in UTF-16 units of JSON.stringify(JSON.parse(v)).
+func (v Value) CompactUnits() int {
+	b := v.AppendCompact(nil)
+	return len(b) - wideExtra(b)
+}
+
+// AppendCompact appends JSON.stringify(JSON.parse(v)): no white space, numbers
+// and escapes in JavaScript's spelling, the last of equal keys in the place of
+// the first, integer-like keys in front in ascending order.
+func (v Value) AppendCompact(dst []byte) []byte {
+	c := compactor{out: dst}
+	c.run(v)
+	return c.out
+}
+
+// Ordered goes through an object's members as JavaScript holds them: see
+// AppendCompact. Names are unescaped.
+func (v Value) Ordered(yield func(name string, val Value) bool) {
+	if !v.IsObject() {
+		return
+	}
+	var ms []member
+	var text []byte
+	for key, val := range v.Members {
+		from := len(text)
+		text = AppendQuoted(text, string(key))
+		ms = append(ms, member{key: span{from, len(text)}, val: val})
+	}
+	ms, _ = jsOrder(text, ms)
+	for _, m := range ms {
+		if !yield(Value(text[m.key.from:m.key.to]).Text(), m.val) {
+			return
+		}
+	}
+}
+
+// A compactor writes compact JSON in one pass, whatever the depth: what is open
+// stands on its own stacks.
+type compactor struct {
+	out     []byte
+	open    []container
+	members []member // of all open objects, innermost last
+}
+
+type container struct {
+	object bool
+	start  int // of its first member or element in out
+	first  int // its first entry in members
+}
+
+// span is a stretch of text, [from, to).
+type span struct{ from, to int }
+
+type member struct {
+	key  span  // quoted
+	all  span  // key, colon and value; for the compactor
+	val  Value // for Ordered
+	rank int64 // integer-like names by their value, others behind them
+}
+
+func (c *compactor) run(v Value) {
+	for i := 0; i < len(v); {
+		switch ch := v[i]; ch {
+		case ' ', '\t', '\r', '\n', ':':
+			i++
+		case '{', '[':
+			c.out = append(c.out, ch)
+			c.open = append(c.open, container{ch == '{', len(c.out), len(c.members)})
+			if i = skipSpace(v, i+1); ch == '{' && v[i] == '"' {
+				i = c.key(v, i)
+			}
+		case ',':
+			c.endMember()
+			c.out = append(c.out, ',')
+			if i = skipSpace(v, i+1); c.open[len(c.open)-1].object {
+				i = c.key(v, i)
+			}
+		case '}', ']':
+			c.close(ch)
+			i++
+		default:
+			end := scanScalar(v, i)
+			c.scalar(v[i:end])
+			i = end
+		}
+	}
+}
+
+func (c *compactor) scalar(v Value) {
+	switch {
+	case v.IsString():
+		c.out = v.appendCompactString(c.out)
+	case v.IsNumber():
+		c.out = v.appendCompactNumber(c.out)
+	default:
+		c.out = append(c.out, v...)
+	}
+}
+
+// key writes the key at v[i] and the colon.
+func (c *compactor) key(v Value, i int) int {
+	end, _, _ := scanString(v, i)
+	from := len(c.out)
+	c.scalar(v[i:end])
+	c.members = append(c.members, member{key: span{from, len(c.out)}, all: span{from: from}})
+	c.out = append(c.out, ':')
+	return end
+}
+
+// endMember notes where the innermost object's last member ends.
+func (c *compactor) endMember() {
+	if o := c.open[len(c.open)-1]; o.object && len(c.members) > o.first {
+		c.members[len(c.members)-1].all.to = len(c.out)
+	}
+}
+
+// close ends the innermost container, and puts an object's members in
+// JavaScript's order where they are not.
+func (c *compactor) close(ch byte) {
+	c.endMember()
+	o := c.open[len(c.open)-1]
+	c.open = c.open[:len(c.open)-1]
+	if o.object {
+		if ms, moved := jsOrder(c.out, c.members[o.first:]); moved {
+			old := bytes.Clone(c.out)
+			c.out = c.out[:o.start]
+			for k, m := range ms {
+				if k > 0 {
+					c.out = append(c.out, ',')
+				}
+				c.out = append(c.out, old[m.key.from:m.key.to]...)
+				c.out = append(c.out, old[m.key.to:m.all.to]...)
+			}
+		}
+		c.members = c.members[:o.first]
+	}
+	c.out = append(c.out, ch)
+}
+
+// jsOrder brings members into JavaScript's order, names being stretches of text:
+// the last of equal names in the place of the first, integer-like names in front
+// in ascending order. It says whether anything had to move.
+func jsOrder(text []byte, ms []member) ([]member, bool) {
+	name := func(m member) []byte { return text[m.key.from:m.key.to] }
+	moved := false
+	out := ms[:0:0]
+	if len(ms) <= 16 {
+		out = ms
+		for i := 1; i < len(ms) && !moved; i++ {
+			for j := range i {
+				moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))
+			}
+		}
+	} else {
+		moved = true
+	}
+	if moved {
+		moved = false
+		at := make(map[string]int, len(ms))
+		out = make([]member, 0, len(ms))
+		for _, m := range ms {
+			if k, ok := at[string(name(m))]; ok {
+				out[k], moved = m, true
+				continue
+			}
+			at[string(name(m))] = len(out)
+			out = append(out, m)
+		}
+	}
+	ranked := false
+	for i := range out {
+		n := name(out[i])
+		out[i].rank = 1 << 40
+		if k, ok := IndexName(string(n[1 : len(n)-1])); ok {
+			out[i].rank = int64(k)
+			ranked = true
+		}
+	}
+	byRank := func(a, b member) int { return int(a.rank - b.rank) }
+	if ranked && !slices.IsSortedFunc(out, byRank) {
+		slices.SortStableFunc(out, byRank)
+		moved = true
+	}
+	return out, moved
+}

@@ -1,0 +1,118 @@
+package sessionfmt
+
+// A Cursor reads one value from front to back in a single pass, without copying
+// and without going back: the deepest way of reading a line. It expects text
+// that a Scanner has accepted. What a loop does not read is skipped.
+//
+//	for key := range c.Members {
+//		switch string(key) {
+//		case "role":
+//			role = c.Value()
+//		case "content":
+//			for range c.Elements {
+//				blocks = append(blocks, c.Value())
+//			}
+//		}
+//	}
+type Cursor struct {
+	b    []byte
+	i    int
+	scan Scanner
+}
+
+// Reset puts the cursor in front of v.
+func (c *Cursor) Reset(v Value) { c.b, c.i = v, skipSpace(v, 0) }
+
+// Peek is the first byte of the value that comes next, 0 behind the last.
+func (c *Cursor) Peek() byte {
+	if c.i < len(c.b) {
+		return c.b[c.i]
+	}
+	return 0
+}
+
+// Value reads the value that comes next.
+func (c *Cursor) Value() Value {
+	start := c.i
+	if start >= len(c.b) {
+		return nil
+	}
+	c.i = c.scan.value(c.b, start)
+	return Value(c.b[start:c.i])
+}
+
+// Units reads the value that comes next and counts it, if it is a string, in
+// UTF-16 units; any other value counts 0.
+func (c *Cursor) Units() int {
+	if c.Peek() != '"' {
+		c.Value()
+		return 0
+	}
+	start := c.i
+	end, extra, wide := scanString(c.b, start)
+	c.i = end
+	n := end - start - 2 - extra
+	if wide {
+		n -= wideExtra(c.b[start:end])
+	}
+	return n
+}
+
+// Members goes through the object that comes next, giving each key without its
+// quotes; the member's value then comes next. Any other value is skipped.
+func (c *Cursor) Members(yield func(key []byte) bool) {
+	start := c.i
+	if c.Peek() != '{' {
+		c.Value()
+		return
+	}
+	i := skipSpace(c.b, c.i+1)
+	for c.b[i] != '}' {
+		end, extra, _ := scanString(c.b, i)
+		key := c.b[i+1 : end-1]
+		if extra > 0 {
+			key = Value(c.b[i:end]).AppendText(nil)
+		}
+		c.i = skipSpace(c.b, skipSpace(c.b, end)+1)
+		if at := c.i; !c.step(yield(key), at, start) {
+			return
+		}
+		if i = skipSpace(c.b, c.i); c.b[i] == ',' {
+			i = skipSpace(c.b, i+1)
+		}
+	}
+	c.i = i + 1
+}
+
+// Elements goes through the array that comes next; each time an element comes
+// next. Any other value is skipped.
+func (c *Cursor) Elements(yield func() bool) {
+	start := c.i
+	if c.Peek() != '[' {
+		c.Value()
+		return
+	}
+	i := skipSpace(c.b, c.i+1)
+	for c.b[i] != ']' {
+		c.i = i
+		if !c.step(yield(), i, start) {
+			return
+		}
+		if i = skipSpace(c.b, c.i); c.b[i] == ',' {
+			i = skipSpace(c.b, i+1)
+		}
+	}
+	c.i = i + 1
+}
+
+// step readies the cursor for what follows a member or element: behind its
+// value, which the loop may have left unread at offset at, or, when the loop was
+// left, behind the whole container that starts at start.
+func (c *Cursor) step(more bool, at, start int) bool {
+	if !more {
+		c.i = c.scan.value(c.b, start)
+	} else if c.i == at {
+		c.Value()
+	}
+	return more
+}

@@ -1,0 +1,100 @@
+package sessionfmt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Finding is something in a session that a reader had to read around, or that
+// pi would read otherwise than its writer meant.
+type Finding struct {
+	Code  string `json:"code"`
+	Line  int    `json:"line,omitempty"`  // physical line, from 1; 0 is the file
+	Entry string `json:"entry,omitempty"` // id
+	Text  string `json:"text"`
+}
+
+// A Pos is a place in a session file. Parts that are zero are left out.
+type Pos struct {
+	File  string
+	Line  int
+	Entry string
+}
+
+// String is `file:line: entry id`, the form that every message starts with.
+func (p Pos) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s += fmt.Sprintf(":%d", p.Line)
+	}
+	if p.Entry != "" {
+		s += ": entry " + Quote(p.Entry)
+	}
+	return s
+}
+
+// An Error is an error at a place in a session file, with what helps against it.
+type Error struct {
+	Pos  Pos
+	Err  error
+	Hint string
+}
+
+func (e *Error) Error() string {
+	if s := e.Pos.String(); s != "" {
+		return s + ": " + e.Err.Error()
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Quote makes a piece of a session fit for a message: at most 80 bytes, no
+// control characters. Sessions hold secrets, and terminals obey escapes.
+func Quote(s string) string {
+	cut := len(s) > 80
+	if cut {
+		s = s[:77]
+		for len(s) > 0 && s[len(s)-1] >= 0x80 {
+			s = s[:len(s)-1]
+		}
+	}
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if cut {
+		s += "..."
+	}
+	return s
+}
+
+// Coverage is what a run has read of a session.
+type Coverage struct {
+	Lines   int            `json:"lines"`             // physical lines
+	Entries int            `json:"entries"`           // records of the tree
+	Skipped int            `json:"skipped"`           // lines that hold no record, blank ones aside
+	Blank   int            `json:"blank,omitempty"`   // blank lines
+	Unknown map[string]int `json:"unknown,omitempty"` // entries of unknown types, by type
+	Partial bool           `json:"partial,omitempty"` // read backwards: only the end of the file was read
+	Read    int64          `json:"-"`                 // bytes read, where Partial
+}
+
+// String is the coverage in words.
+func (c Coverage) String() string {
+	s := fmt.Sprintf("%d lines, %d entries, %d skipped", c.Lines, c.Entries, c.Skipped)
+	n := 0
+	for _, k := range c.Unknown {
+		n += k
+	}
+	if n > 0 {
+		s += fmt.Sprintf(", %d of unknown type", n)
+	}
+	return s
+}
+
+func newFinding(code string, line int, entry, format string, args ...any) Finding {
+	return Finding{Code: code, Line: line, Entry: Quote(entry), Text: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,112 @@
+package sessionfmt
+
+import "bytes"
+
+// A Head is what places an entry in its session, as raw JSON: absent members
+// are nil.
+type Head struct {
+	Type, ID, ParentID, Timestamp Value
+	Kind                          Kind
+}
+
+// headReader reads heads of lines, reusing its memory from line to line.
+type headReader struct {
+	scan Scanner
+	top  fields
+	msg  fields
+}
+
+func newHeadReader() *headReader {
+	r := &headReader{}
+	r.msg = fields{names: []string{"role"}, vals: make([]Value, 1), nested: -1}
+	r.top = fields{
+		names:  []string{"type", "id", "parentId", "timestamp", "message"},
+		vals:   make([]Value, 5),
+		nested: 4,
+		inner:  &r.msg,
+	}
+	return r
+}
+
+// read validates the whole line and returns its head. A line that is JSON but
+// no object has the kind Scalar. The error is a *scanError.
+func (r *headReader) read(line []byte) (h Head, err *scanError) {
+	r.top.reset()
+	i := skipSpace(line, 0)
+	if i < len(line) && line[i] != '{' {
+		if end := r.scan.whole(line, r.scan.value(line, i)); end < 0 {
+			return h, failed(end)
+		}
+		return Head{Kind: Scalar}, nil
+	}
+	end := fail(i, failEnd)
+	if i < len(line) {
+		end = r.scan.whole(line, r.scan.object(line, i, &r.top))
+	}
+	if end < 0 {
+		return h, failed(end)
+	}
+	v := r.top.vals
+	h = Head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
+	switch {
+	case !h.Type.Is("message"):
+		h.Kind = typeKind(h.Type)
+	case !v[4].IsObject():
+		h.Kind = NoMessage
+	default:
+		h.Kind = RoleKind(r.msg.vals[0])
+	}
+	return h, nil
+}
+
+// prefix reads the head of a line that pi wrote, from its first bytes alone:
+// type, id, parentId, timestamp in that order, and for a message the role if it
+// comes first. It validates nothing, and says no to any line that looks
+// otherwise; ask read then.
+func (r *headReader) prefix(line []byte) (h Head, ok bool) {
+	rest := line
+	if h.Type, rest, ok = cutMember(rest, `{"type":`); !ok {
+		return h, false
+	}
+	if h.ID, rest, ok = cutMember(rest, `,"id":`); !ok {
+		return h, false
+	}
+	if h.ParentID, rest, ok = cutMember(rest, `,"parentId":`); !ok {
+		return h, false
+	}
+	if h.Timestamp, rest, ok = cutMember(rest, `,"timestamp":`); !ok {
+		return h, false
+	}
+	if !h.Type.Is("message") {
+		h.Kind = typeKind(h.Type)
+		return h, h.Kind != Unknown
+	}
+	role, _, ok := cutMember(rest, `,"message":{"role":`)
+	if !ok {
+		return h, false
+	}
+	h.Kind = RoleKind(role)
+	return h, h.Kind != OtherMessage
+}
+
+// cutMember cuts `,"name":` and a plain string (or null) off the front of b.
+func cutMember(b []byte, name string) (v Value, rest []byte, ok bool) {
+	b, ok = bytes.CutPrefix(b, []byte(name))
+	if !ok || len(b) == 0 {
+		return nil, nil, false
+	}
+	if b[0] == 'n' {
+		if rest, ok = bytes.CutPrefix(b, []byte("null")); ok {
+			return Value(b[:4]), rest, true
+		}
+		return nil, nil, false
+	}
+	if b[0] != '"' {
+		return nil, nil, false
+	}
+	end := bytes.IndexByte(b[1:], '"')
+	if end < 0 || bytes.IndexByte(b[1:1+end], '\\') >= 0 {
+		return nil, nil, false
+	}
+	return Value(b[:end+2]), b[end+2:], true
+}

@@ -1,0 +1,327 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"hash/maphash"
+	"io"
+	"unicode/utf8"
+)
+
+// A record is what the index keeps of one JSON line: 40 bytes, and its id.
+type record struct {
+	off    int64  // of the line in the file, bytes
+	size   uint32 // of the line without its newline, bytes
+	line   uint32 // physical line, from 1
+	id     ref
+	parent ref // empty where it is null, absent or ""
+	kind   Kind
+	flags  uint8
+}
+
+// ref is a piece of the index's id arena.
+type ref struct{ off, n uint32 }
+
+const (
+	flagBadUTF8   = 1 << iota // the line must be mended before it is decoded
+	flagShadowed              // a later record has the same id
+	flagWrongID               // the id is there, but no string
+	flagSelf                  // the record names itself as its parent
+	flagOwnParent             // parentId is there, whatever it holds
+)
+
+// unitSize is how much of a file one worker reads at a time, in bytes.
+const unitSize = 1 << 20
+
+// A unit is the part of the index made from the lines that start in one stretch
+// of the file. Line numbers and id offsets in it are its own, from 0.
+type unit struct {
+	off, end int64
+	records  []record
+	ids      []byte
+	findings []Finding
+	cover    Coverage
+	err      error
+	ready    chan struct{}
+}
+
+// indexer makes units; each worker has one.
+type indexer struct {
+	src  *source
+	head *headReader
+	buf  []byte
+}
+
+// fill makes u from the file.
+func (x *indexer) fill(u *unit) {
+	pos, buf, err := x.firstLine(u)
+	for err == nil && pos < u.end {
+		line := buf
+		nl := bytes.IndexByte(buf, '\n')
+		if nl >= 0 {
+			line, buf = buf[:nl], buf[nl+1:]
+		} else if u.end < x.src.size { // the last line, which goes on behind the stretch
+			if line, nl, err = x.longLine(pos, u.end); err != nil {
+				break
+			}
+		}
+		u.cover.Lines++
+		x.add(u, line, pos, nl < 0)
+		if nl < 0 {
+			break
+		}
+		pos += int64(nl) + 1
+	}
+	u.err = err
+}
+
+// firstLine reads the unit's stretch and finds the first line that starts in
+// it. The byte before the stretch decides whether its first byte starts one.
+func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
+	start := max(u.off-1, 0)
+	buf := x.buf[:u.end-start]
+	if err := readFullAt(x.src.file, buf, start); err != nil {
+		return 0, nil, err
+	}
+	if u.off == 0 {
+		return 0, buf, nil
+	}
+	nl := bytes.IndexByte(buf, '\n')
+	if nl < 0 {
+		return u.end, nil, nil
+	}
+	return start + int64(nl) + 1, buf[nl+1:], nil
+}
+
+// longLine reads the whole line at pos, in which no newline comes before from.
+// It returns nl < 0 when the file ends first. The end is looked for before
+// anything is kept, so the line is in memory once.
+func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
+	end := from
+	for nl = -1; nl < 0 && end < x.src.size; {
+		part := x.buf[:min(int64(len(x.buf)), x.src.size-end)]
+		if err = readFullAt(x.src.file, part, end); err != nil {
+			return nil, 0, err
+		}
+		if nl = bytes.IndexByte(part, '\n'); nl >= 0 {
+			part = part[:nl]
+		}
+		end += int64(len(part))
+	}
+	line = make([]byte, end-pos)
+	if nl >= 0 {
+		nl = len(line)
+	}
+	return line, nl, readFullAt(x.src.file, line, pos)
+}
+
+func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
+	n, err := r.ReadAt(buf, off)
+	if n == len(buf) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF // the file has shrunk under us
+	}
+	return err
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// add puts one line into the unit. open says that no newline follows it.
+func (x *indexer) add(u *unit, line []byte, off int64, open bool) {
+	at := u.cover.Lines
+	if off == 0 && bytes.HasPrefix(line, bom) {
+		u.find("bom", at, "the file starts with a byte order mark: pi takes its first line for broken")
+		line, off = line[3:], 3
+	}
+	if isBlank(line) {
+		if len(line) > 0 || !open {
+			u.cover.Blank++
+		}
+		return
+	}
+	h, err := x.head.read(line)
+	if err != nil {
+		u.cover.Skipped++
+		u.findBroken(at, line, err, open)
+		return
+	}
+	if open {
+		u.find("unterminated", at, "the last line has no newline: it is whole, but appending would glue the next one to it")
+	}
+	if h.Kind == Scalar {
+		if !Value(trimJSON(line)).Truthy() {
+			u.cover.Skipped++
+			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(trimJSON(line))))
+			return
+		}
+		u.find("scalar-line", at, "the line is no object: pi keeps it as a record without id")
+	}
+	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
+	if !utf8.Valid(line) {
+		rec.flags |= flagBadUTF8
+		u.find("invalid-utf8", at, "bytes that are not UTF-8 read as U+FFFD")
+	}
+	u.name(&rec, h)
+	if h.Kind == Unknown {
+		if u.cover.Unknown == nil {
+			u.cover.Unknown = map[string]int{}
+		}
+		u.cover.Unknown[Quote(h.Type.Text())]++
+	}
+	u.records = append(u.records, rec)
+}
+
+// name stores the record's id and its parent's. A parent that is the record
+// before, as nearly all are, shares that record's id bytes.
+func (u *unit) name(rec *record, h Head) {
+	rec.id = u.intern(h.ID)
+	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
+		rec.flags |= flagWrongID
+	}
+	if h.ParentID.Exists() {
+		rec.flags |= flagOwnParent
+	}
+	if n := len(u.records); n > 0 {
+		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.Is(string(u.ids[prev.off:prev.off+prev.n])) {
+			rec.parent = prev
+			return
+		}
+	}
+	rec.parent = u.intern(h.ParentID)
+}
+
+// intern puts an id into the arena. A number is a legal key to pi, so it keeps
+// its spelling behind a zero byte; anything else that is no string is no id.
+func (u *unit) intern(v Value) ref {
+	start := len(u.ids)
+	switch {
+	case v.IsString():
+		u.ids = v.AppendText(u.ids)
+	case v.IsNumber() && v.Truthy():
+		u.ids = append(append(u.ids, 0), v...)
+	}
+	return ref{uint32(start), uint32(len(u.ids) - start)}
+}
+
+func (u *unit) find(code string, line int, format string, args ...any) {
+	u.findings = append(u.findings, newFinding(code, line, "", format, args...))
+}
+
+// findBroken tells apart the ways in which a line is not JSON.
+func (u *unit) findBroken(at int, line []byte, err *scanError, open bool) {
+	switch {
+	case open && err.Reason == failText[failEnd]:
+		u.find("torn", at, "the last line breaks off after %d bytes: its entry is lost", len(line))
+	case err.Reason == failText[failTrailing] && line[err.Offset] == '{':
+		u.find("glued", at, "a second record follows on the same line at byte %d: both are lost", err.Offset)
+	default:
+		u.find("malformed", at, "not JSON: %s", err.Error())
+	}
+}
+
+// isBlank says that nothing is left of the line after JavaScript's trim.
+func isBlank(line []byte) bool {
+	if len(line) > 0 && line[0] == '{' {
+		return false
+	}
+	for _, c := range line {
+		if c > ' ' && c < 0x80 {
+			return false
+		}
+	}
+	return TrimJS(string(line)) == ""
+}
+
+// scan builds the index with that many workers. Units are merged in the order
+// of the file, so the result does not depend on the number.
+func (s *Session) scan(workers int) error {
+	units := int((s.src.size + unitSize - 1) / unitSize)
+	workers = max(1, min(workers, units))
+	jobs := make(chan *unit)
+	order := make(chan *unit, 2*workers)
+	for range workers {
+		go func() {
+			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, unitSize+1)}
+			for u := range jobs {
+				x.fill(u)
+				close(u.ready)
+			}
+		}()
+	}
+	go func() {
+		for k := range units {
+			off := int64(k) * unitSize
+			u := &unit{off: off, end: min(off+unitSize, s.src.size), ready: make(chan struct{})}
+			order <- u
+			jobs <- u
+		}
+		close(jobs)
+		close(order)
+	}()
+	var err error
+	for u := range order {
+		<-u.ready
+		if err == nil {
+			err = u.err
+		}
+		s.merge(u)
+	}
+	return err
+}
+
+// merge appends a unit to the session's index.
+func (s *Session) merge(u *unit) {
+	line, base := s.Coverage.Lines, uint32(len(s.ids))
+	for i := range u.records {
+		r := &u.records[i]
+		r.line += uint32(line)
+		r.id.off += base
+		r.parent.off += base
+	}
+	for i := range u.findings {
+		u.findings[i].Line += line
+	}
+	s.records = append(s.records, u.records...)
+	s.ids = append(s.ids, u.ids...)
+	s.Findings = append(s.Findings, u.findings...)
+	s.Coverage.Lines += u.cover.Lines
+	s.Coverage.Skipped += u.cover.Skipped
+	s.Coverage.Blank += u.cover.Blank
+	for t, n := range u.cover.Unknown {
+		if s.Coverage.Unknown == nil {
+			s.Coverage.Unknown = map[string]int{}
+		}
+		s.Coverage.Unknown[t] += n
+	}
+}
+
+// idTable maps ids to records: open addressing over record numbers plus one.
+// The ids themselves stay in the session's arena.
+type idTable struct {
+	seed  maphash.Seed
+	slots []uint32
+	mask  uint64
+}
+
+func newIDTable(n int) *idTable {
+	size := 16
+	for size < n+n/2 {
+		size *= 2
+	}
+	return &idTable{seed: maphash.MakeSeed(), slots: make([]uint32, size), mask: uint64(size - 1)}
+}
+
+// slot returns the place of that id: the slot that holds it, or the free one
+// where it belongs.
+func (s *Session) slot(id []byte) *uint32 {
+	t := s.table
+	for h := maphash.Bytes(t.seed, id) & t.mask; ; h = (h + 1) & t.mask {
+		p := &t.slots[h]
+		if *p == 0 || bytes.Equal(s.idBytes(s.records[*p-1].id), id) {
+			return p
+		}
+	}
+}
+
+func (s *Session) idBytes(r ref) []byte { return s.ids[r.off : r.off+r.n] }

@@ -1,0 +1,208 @@
+package sessionfmt
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file holds what pi gets from JavaScript and Go does otherwise
+// (spec/pi-format.md 12): lengths in UTF-16 units, JSON.stringify, key order,
+// trim, and dates.
+
+// Units is the length of a string in UTF-16 code units, an escape counting as
+// what it stands for. Any other value has none.
+func (v Value) Units() int {
+	if !v.IsString() {
+		return 0
+	}
+	_, extra, wide := scanString(v, 0)
+	n := len(v) - 2 - extra
+	if wide {
+		n -= wideExtra(v)
+	}
+	return n
+}
+
+// Units is the length of s in UTF-16 code units, s being UTF-8.
+func Units(s string) int { return len(s) - wideExtra([]byte(s)) }
+
+// wideExtra is by how much UTF-8 text is longer in bytes than in UTF-16 units:
+// one for each continuation byte, less one for each four-byte sequence.
+func wideExtra(b []byte) int {
+	n, i := 0, 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if w&msb == 0 {
+			continue
+		}
+		n += bits.OnesCount64(w & msb &^ (w << 1))                      // 10xxxxxx
+		n -= bits.OnesCount64(w & (w << 1) & (w << 2) & (w << 3) & msb) // 1111xxxx
+	}
+	for ; i < len(b); i++ {
+		if b[i]&0xc0 == 0x80 {
+			n++
+		} else if b[i] >= 0xf0 {
+			n--
+		}
+	}
+	return n
+}
+
+// IndexName says whether name is an integer that JavaScript sorts to the front of
+// an object, and which: 0 to 2^32-2 in canonical spelling.
+func IndexName(name string) (uint32, bool) {
+	if name == "" || len(name) > 10 || name[0]-'0' > 9 || name[0] == '0' && len(name) > 1 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(name, 10, 32)
+	return uint32(n), err == nil && n < math.MaxUint32
+}
+
+// appendCompactString appends a string in JavaScript's spelling.
+func (v Value) appendCompactString(dst []byte) []byte {
+	if _, extra, _ := scanString(v, 0); extra == 0 {
+		return append(dst, v...)
+	}
+	dst = append(dst, '"')
+	b := v[1 : len(v)-1]
+	for i := 0; i < len(b); {
+		if b[i] != '\\' {
+			dst = append(dst, b[i])
+			i++
+			continue
+		}
+		if b[i+1] != 'u' {
+			if b[i+1] == '/' {
+				dst = append(dst, '/')
+			} else {
+				dst = append(dst, b[i], b[i+1])
+			}
+			i += 2
+			continue
+		}
+		u := hex4(b[i+2:])
+		if u >= 0xd800 && u < 0xdc00 && i+12 <= len(b) && b[i+6] == '\\' && b[i+7] == 'u' {
+			if low := hex4(b[i+8:]); low >= 0xdc00 && low < 0xe000 {
+				dst = utf8.AppendRune(dst, (rune(u)-0xd800)<<10+(rune(low)-0xdc00)+0x10000)
+				i += 12
+				continue
+			}
+		}
+		dst = appendUnit(dst, u)
+		i += 6
+	}
+	return append(dst, '"')
+}
+
+// appendUnit appends one UTF-16 unit inside a quoted string.
+func appendUnit(dst []byte, u uint16) []byte {
+	if u >= 0xd800 && u < 0xe000 {
+		const hex = "0123456789abcdef"
+		return append(dst, '\\', 'u', 'd', hex[u>>8&15], hex[u>>4&15], hex[u&15])
+	}
+	return appendQuotedRune(dst, rune(u))
+}
+
+// AppendQuoted appends s as JSON.stringify spells it.
+func AppendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		dst = appendQuotedRune(dst, r)
+	}
+	return append(dst, '"')
+}
+
+func appendQuotedRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r >= 0x20:
+		return utf8.AppendRune(dst, r)
+	case r == '\b':
+		return append(dst, '\\', 'b')
+	case r == '\f':
+		return append(dst, '\\', 'f')
+	case r == '\n':
+		return append(dst, '\\', 'n')
+	case r == '\r':
+		return append(dst, '\\', 'r')
+	case r == '\t':
+		return append(dst, '\\', 't')
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[r>>4&15], hex[r&15])
+}
+
+// appendCompactNumber appends a number in JavaScript's shortest spelling.
+func (v Value) appendCompactNumber(dst []byte) []byte {
+	if len(v) <= 15 && v[0] != '-' && (v[0] != '0' || len(v) == 1) {
+		plain := true
+		for _, c := range v {
+			plain = plain && c-'0' <= 9
+		}
+		if plain {
+			return append(dst, v...)
+		}
+	}
+	f, _ := v.Float()
+	return AppendNumber(dst, f)
+}
+
+// AppendNumber appends f as JavaScript prints it: shortest form, exponents from
+// 1e21 up and below 1e-6, -0 as 0, what is not finite as null.
+func AppendNumber(dst []byte, f float64) []byte {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return append(dst, "null"...)
+	}
+	if f == 0 {
+		return append(dst, '0')
+	}
+	if a := math.Abs(f); a >= 1e-6 && a < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// Go writes at least two exponent digits: 1e-07 becomes 1e-7.
+	if n := len(dst); n >= 4 && dst[n-2] == '0' && (dst[n-3] == '-' || dst[n-3] == '+') {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// TrimJS trims what JavaScript's trim does: Unicode spaces, line terminators
+// and U+FEFF, but not U+0085.
+func TrimJS(s string) string { return strings.TrimFunc(s, isJSSpace) }
+
+func isJSSpace(r rune) bool {
+	switch r {
+	case 0x85:
+		return false
+	case 0xfeff, 0x2028, 0x2029, '\t', '\n', '\v', '\f', '\r', ' ', 0xa0:
+		return true
+	}
+	return r > 0xff && unicode.Is(unicode.Zs, r)
+}
+
+// Millis is the time of an ISO 8601 string in milliseconds since 1970. Unlike
+// JavaScript's Date it takes a time without offset for UTC, so that the answer
+// does not depend on the machine; pi always writes the offset.
+func (v Value) Millis() (ms int64, ok bool) {
+	s := v.Text()
+	for _, layout := range isoLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UnixMilli(), true
+		}
+	}
+	return 0, false
+}
+
+var isoLayouts = []string{
+	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
+	"2006-01-02", "2006-01", "2006",
+}

@@ -1,0 +1,77 @@
+package sessionfmt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// MakeID is the id that a record gets from us where it has none: the first 8 hex
+// digits of SHA-256 over the parent's id, a line feed, and the line without
+// surrounding white space. taken says whether an id is in use already; then a
+// line feed is added and the hash made again. The same input gives the same id
+// on every machine, in memory and on disk.
+func MakeID(parent string, line []byte, taken func(id string) bool) string {
+	text := append([]byte(parent+"\n"), trimJSON(line)...)
+	for {
+		sum := sha256.Sum256(text)
+		id := hex.EncodeToString(sum[:4])
+		if !taken(id) {
+			return id
+		}
+		text = append(text, '\n')
+	}
+}
+
+// giveIDs makes a version 1 file a tree in memory: every entry gets a new id, and
+// the entry before it as its parent, whatever ids it has (spec/pi-format.md 3.2).
+func (s *Session) giveIDs() error {
+	r := s.NewReader()
+	used := make(map[string]bool, len(s.records))
+	ids := make([]byte, 0, 8*len(s.records))
+	var prev ref
+	own := 0
+	for i := range s.records {
+		rec := &s.records[i]
+		if !rec.kind.isEntry() {
+			continue
+		}
+		if rec.id.n > 0 {
+			own++
+		}
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		id := MakeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
+		used[id] = true
+		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
+		rec.flags &^= flagWrongID
+		ids = append(ids, id...)
+		prev = rec.id
+	}
+	s.ids = ids
+	if own > 0 {
+		s.Findings = append(s.Findings, newFinding("v1-ids", 0, "",
+			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own))
+	}
+	return nil
+}
+
+// FirstKept is the record that compaction i says is the first one kept, given
+// its raw firstKeptEntryId and firstKeptEntryIndex: -1 if there is no such
+// record. In version 1 files the index counts the records of the file, header
+// included, and may only point back (spec/pi-format.md 3.2).
+func (s *Session) FirstKept(i int, id, index Value) int {
+	if s.Version < 2 && index.IsNumber() {
+		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.isEntry() {
+			return int(k)
+		}
+	}
+	switch {
+	case id.IsString():
+		return s.Find(id.Text())
+	case id.IsNumber():
+		return s.Find("\x00" + string(id))
+	}
+	return -1
+}

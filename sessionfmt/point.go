@@ -1,0 +1,200 @@
+package sessionfmt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// PointHelp says what a POINT may be, for help texts.
+const PointHelp = "leaf, root, request:N, turn:N (from 0, negative from the end), an entry id, a label, or the beginning of an id"
+
+// A PointError is a POINT that names no entry, or several.
+type PointError struct {
+	Point   string
+	Nearest []string // what may have been meant
+	Reason  string
+}
+
+func (e *PointError) Error() string {
+	s := fmt.Sprintf("point %q: %s", Quote(e.Point), e.Reason)
+	if len(e.Nearest) > 0 {
+		s += ": " + strings.Join(e.Nearest, ", ")
+	}
+	return s
+}
+
+// Point finds the record that a POINT names, -1 for root. request:N is the
+// answer to request N and turn:N user prompt N, both counted on the path to
+// record leaf. The error is a *PointError, or one of reading.
+func (s *Session) Point(point string, leaf int) (int, error) {
+	switch {
+	case point == "leaf":
+		return leaf, nil
+	case point == "root":
+		return -1, nil
+	}
+	for _, n := range []struct {
+		prefix string
+		kind   Kind
+	}{{"request:", Assistant}, {"turn:", User}} {
+		if num, ok := strings.CutPrefix(point, n.prefix); ok {
+			return s.nth(point, num, n.kind, leaf)
+		}
+	}
+	if i := s.Find(point); i >= 0 {
+		return i, nil
+	}
+	labels, err := s.Labels()
+	if err != nil {
+		return 0, err
+	}
+	if i, ok := labels[point]; ok {
+		return i, nil
+	}
+	return s.byPrefix(point, labels)
+}
+
+// nth is the record of that kind with number num on the path to leaf.
+func (s *Session) nth(point, num string, kind Kind, leaf int) (int, error) {
+	n, err := strconv.Atoi(num)
+	if err != nil {
+		return 0, &PointError{Point: point, Reason: "no number"}
+	}
+	path, _ := s.Path(leaf)
+	var of []int
+	for _, i := range path {
+		if s.Kind(i) == kind {
+			of = append(of, i)
+		}
+	}
+	if n < 0 {
+		n += len(of)
+	}
+	if n < 0 || n >= len(of) {
+		return 0, &PointError{Point: point, Reason: fmt.Sprintf("the path has %d of them", len(of))}
+	}
+	return of[n], nil
+}
+
+// byPrefix finds the one id that begins with point.
+func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
+	found := -1
+	var ids []string
+	if len(point) >= 2 {
+		for i := range s.records {
+			r := &s.records[i]
+			if r.kind.isEntry() && r.flags&flagShadowed == 0 && strings.HasPrefix(s.ID(i), point) {
+				found = i
+				ids = append(ids, s.ID(i))
+			}
+		}
+	}
+	switch {
+	case len(ids) == 1:
+		return found, nil
+	case len(ids) > 1:
+		return 0, &PointError{Point: point, Reason: fmt.Sprintf("begins %d ids", len(ids)), Nearest: firstFew(ids)}
+	}
+	return 0, &PointError{Point: point, Reason: "no such entry or label; nearest", Nearest: s.nearest(point, labels)}
+}
+
+func firstFew(names []string) []string {
+	for i := range names {
+		names[i] = Quote(names[i])
+	}
+	if len(names) > 5 {
+		return append(names[:5:5], "...")
+	}
+	return names
+}
+
+// Labels are the session's labels and the records that they name, as they stand
+// at the end of the file: the last one of a target counts, and an empty one
+// clears. Branches do not matter.
+func (s *Session) Labels() (map[string]int, error) {
+	byTarget := map[int]string{}
+	r := s.NewReader()
+	var order []int
+	for i := range s.records {
+		if s.records[i].kind != Label {
+			continue
+		}
+		line, err := r.Line(i)
+		if err != nil {
+			return nil, err
+		}
+		target := s.Find(line.Get("targetId").Text())
+		if target < 0 {
+			continue
+		}
+		byTarget[target] = line.Get("label").Text()
+		order = append(order, target)
+	}
+	labels := map[string]int{}
+	for _, target := range order {
+		if name := byTarget[target]; name != "" {
+			labels[name] = target
+		}
+	}
+	return labels, nil
+}
+
+// nearest are the names that differ least from point.
+func (s *Session) nearest(point string, labels map[string]int) []string {
+	type near struct {
+		name string
+		far  int
+	}
+	var all []near
+	add := func(name string) {
+		if len(name) <= 64 && len(all) < 1<<17 {
+			all = append(all, near{name, distance(point, name)})
+		}
+	}
+	for name := range labels {
+		add(name)
+	}
+	for i := range s.records {
+		if s.records[i].kind.isEntry() && s.records[i].id.n > 0 {
+			add(s.ID(i))
+		}
+	}
+	slices.SortFunc(all, func(a, b near) int {
+		if a.far != b.far {
+			return a.far - b.far
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	var names []string
+	for _, n := range all[:min(3, len(all))] {
+		names = append(names, Quote(n.name))
+	}
+	return names
+}
+
+// distance is how many bytes have to be inserted, removed or changed to make b
+// out of a.
+func distance(a, b string) int {
+	if len(a) > 64 {
+		a = a[:64]
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

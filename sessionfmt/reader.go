@@ -1,0 +1,94 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// readAhead is how much a Reader reads at once when it is read in order, bytes.
+const readAhead = 256 << 10
+
+// A Reader reads records of a session. Reading in the order of the file is
+// cheap. It is not safe for concurrent use; make one for each goroutine.
+type Reader struct {
+	s   *Session
+	buf []byte // holds the file from off on
+	off int64
+}
+
+// NewReader returns a Reader of s.
+func (s *Session) NewReader() *Reader { return &Reader{s: s} }
+
+// Line is record i's line as it stands in the file, without its newline, valid
+// until the next call. Only bytes that are not UTF-8 are replaced.
+func (r *Reader) Line(i int) (Value, error) {
+	rec := &r.s.records[i]
+	at, n := rec.off-r.off, int64(rec.size)
+	if at < 0 || at+n > int64(len(r.buf)) {
+		// A read near the last one is taken for reading in order.
+		want := n
+		if at >= 0 && at < int64(len(r.buf))+readAhead {
+			want = max(n, readAhead)
+		}
+		want = min(want, r.s.src.size-rec.off)
+		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
+			r.buf = make([]byte, want)
+		}
+		r.buf, r.off, at = r.buf[:want], rec.off, 0
+		if err := readFullAt(r.s.src.file, r.buf, r.off); err != nil {
+			r.buf = r.buf[:0]
+			return nil, &Error{Pos: r.s.Pos(i), Err: err}
+		}
+	}
+	line := Value(r.buf[at : at+n])
+	if rec.flags&flagBadUTF8 != 0 {
+		line = mendUTF8(line)
+	}
+	return Value(trimJSON(line)), nil
+}
+
+// mendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
+// for each longest piece that could have begun a character.
+func mendUTF8(b []byte) []byte {
+	var out bytes.Buffer
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n <= 1 {
+			n = brokenLen(b)
+			out.WriteRune(utf8.RuneError)
+		} else {
+			out.Write(b[:n])
+		}
+		b = b[n:]
+	}
+	return out.Bytes()
+}
+
+// brokenLen is the length of the broken character that b starts with.
+func brokenLen(b []byte) int {
+	lo, hi, need := byte(0x80), byte(0xbf), 0
+	switch c := b[0]; {
+	case c >= 0xc2 && c <= 0xdf:
+		need = 1
+	case c >= 0xe0 && c <= 0xef:
+		need = 2
+		if c == 0xe0 {
+			lo = 0xa0
+		} else if c == 0xed {
+			hi = 0x9f
+		}
+	case c >= 0xf0 && c <= 0xf4:
+		need = 3
+		if c == 0xf0 {
+			lo = 0x90
+		} else if c == 0xf4 {
+			hi = 0x8f
+		}
+	}
+	n := 1
+	for n <= need && n < len(b) && b[n] >= lo && b[n] <= hi {
+		lo, hi = 0x80, 0xbf
+		n++
+	}
+	return n
+}

@@ -1,0 +1,358 @@
+package sessionfmt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// A Scanner checks and walks the JSON of one line. It is the one mechanism
+// behind all three depths of reading: the head of a line, strict validation,
+// and decoding. It accepts exactly what encoding/json accepts, to any depth of
+// nesting, and looks at bytes only: whether they are UTF-8 is asked elsewhere.
+//
+// A Scanner keeps nothing between calls but its nesting stack, so one can be
+// used for any number of lines. It is not safe for concurrent use.
+type Scanner struct {
+	deep []uint64 // nesting bits beyond the innermost 64 levels
+}
+
+// scanError is where and why a line is not JSON.
+type scanError struct {
+	Offset int // bytes from the start of the line
+	Reason string
+}
+
+func (e *scanError) Error() string { return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset) }
+
+// Failure codes that scanning functions return in place of an end offset, as
+// their complement keeps the offset: fail(i, code).
+const (
+	failEnd = iota + 1 // the line ends inside a value
+	failByte
+	failControl
+	failEscape
+	failNumber
+	failLiteral
+	failKey
+	failComma
+	failTrailing
+)
+
+var failText = [...]string{
+	failEnd:      "unexpected end of line",
+	failByte:     "unexpected byte",
+	failControl:  "raw control character in a string",
+	failEscape:   "bad escape in a string",
+	failNumber:   "bad number",
+	failLiteral:  "bad literal",
+	failKey:      "object key expected",
+	failComma:    "comma or closing bracket expected",
+	failTrailing: "more after the end of the value",
+}
+
+// fail packs an offset and a code into one negative number, so that the hot
+// path returns a single int.
+func fail(at, code int) int { return -(at<<4 | code) }
+
+func failed(r int) *scanError {
+	r = -r
+	return &scanError{Offset: r >> 4, Reason: failText[r&15]}
+}
+
+func failCode(r int) int { return -r & 15 }
+
+const (
+	lsb = 0x0101010101010101
+	msb = 0x8080808080808080
+)
+
+// stringStops marks in the high bits of each byte the first quote, backslash or
+// control character of w. Bytes above the lowest mark may be marked falsely.
+func stringStops(w uint64) uint64 {
+	q := w ^ lsb*'"'
+	b := w ^ lsb*'\\'
+	return ((q-lsb)&^q | (b-lsb)&^b | (w-lsb*0x20)&^w) & msb
+}
+
+// scanString reads the string whose opening quote is at b[i]. It returns the
+// offset after the closing quote (negative: see fail), how many bytes its
+// escapes take beyond the UTF-16 units that they stand for, and whether bytes
+// above 0x7f occur.
+func scanString(b []byte, i int) (end, extra int, wide bool) {
+	var high uint64
+	i++
+	for {
+		if i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			m := stringStops(w)
+			if m == 0 {
+				high |= w
+				i += 8
+				continue
+			}
+			n := bits.TrailingZeros64(m) >> 3
+			high |= w & (1<<(8*uint(n)) - 1)
+			i += n
+		} else if i >= len(b) {
+			return fail(i, failEnd), 0, false
+		}
+		c := b[i]
+		switch {
+		case c == '"':
+			return i + 1, extra, high&msb != 0
+		case c == '\\':
+			if i+1 >= len(b) {
+				return fail(i, failEnd), 0, false
+			}
+			n := escapeLen[b[i+1]]
+			if n == 6 {
+				if r := scanHex(b, i+2); r < 0 {
+					return r, 0, false
+				}
+			} else if n == 0 {
+				return fail(i+1, failEscape), 0, false
+			}
+			extra += int(n) - 1
+			i += int(n)
+		case c < 0x20:
+			return fail(i, failControl), 0, false
+		default: // the last few bytes of the line
+			high |= uint64(c)
+			i++
+		}
+	}
+}
+
+// escapeLen is the length in bytes of an escape by its letter, 0 for none.
+var escapeLen = [256]uint8{'"': 2, '\\': 2, '/': 2, 'b': 2, 'f': 2, 'n': 2, 'r': 2, 't': 2, 'u': 6}
+
+// scanHex checks the four hex digits of a \u escape.
+func scanHex(b []byte, i int) int {
+	for k := i; k < i+4; k++ {
+		if k >= len(b) {
+			return fail(k, failEnd)
+		}
+		if hexValue[b[k]] < 0 {
+			return fail(k, failEscape)
+		}
+	}
+	return i + 4
+}
+
+var hexValue = func() (t [256]int8) {
+	for i := range t {
+		t[i] = -1
+	}
+	for c := '0'; c <= '9'; c++ {
+		t[c] = int8(c - '0')
+	}
+	for c := 'a'; c <= 'f'; c++ {
+		t[c] = int8(c-'a') + 10
+		t[c-'a'+'A'] = int8(c-'a') + 10
+	}
+	return t
+}()
+
+// scanNumber reads the number at b[i].
+func scanNumber(b []byte, i int) int {
+	if b[i] == '-' {
+		i++
+		if i >= len(b) {
+			return fail(i, failEnd)
+		}
+	}
+	switch c := b[i]; {
+	case c == '0':
+		i++
+	case c >= '1' && c <= '9':
+		i = skipDigits(b, i+1)
+	default:
+		return fail(i, failNumber)
+	}
+	if i < len(b) && b[i] == '.' {
+		if i = needDigits(b, i+1); i < 0 {
+			return i
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		i = needDigits(b, i)
+	}
+	return i
+}
+
+func skipDigits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func needDigits(b []byte, i int) int {
+	if i >= len(b) {
+		return fail(i, failEnd)
+	}
+	if b[i]-'0' > 9 {
+		return fail(i, failNumber)
+	}
+	return skipDigits(b, i+1)
+}
+
+func scanLiteral(b []byte, i int, want string) int {
+	for k := 0; k < len(want); k++ {
+		if i+k >= len(b) {
+			return fail(i+k, failEnd)
+		}
+		if b[i+k] != want[k] {
+			return fail(i+k, failLiteral)
+		}
+	}
+	return i + len(want)
+}
+
+// skipSpace skips JSON white space.
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// scanScalar reads a value at b[i] that is no object or array.
+func scanScalar(b []byte, i int) int {
+	switch b[i] {
+	case '"':
+		end, _, _ := scanString(b, i)
+		return end
+	case 't':
+		return scanLiteral(b, i, "true")
+	case 'f':
+		return scanLiteral(b, i, "false")
+	case 'n':
+		return scanLiteral(b, i, "null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return scanNumber(b, i)
+	}
+	return fail(i, failByte)
+}
+
+// value reads the value that starts at or after b[i] and returns the offset
+// behind it (negative: see fail). Nesting is kept as bits, 1 for an object, so
+// depth costs no recursion.
+func (s *Scanner) value(b []byte, i int) int {
+	var nest uint64 // the innermost 64 levels, the lowest bit innermost
+	depth := 0
+	s.deep = s.deep[:0]
+	for {
+		// A value is due.
+		if i = skipSpace(b, i); i >= len(b) {
+			return fail(i, failEnd)
+		}
+		c := b[i]
+		if c == '{' || c == '[' {
+			if depth > 0 && depth&63 == 0 {
+				s.deep = append(s.deep, nest)
+			}
+			depth++
+			nest <<= 1
+			if c == '{' {
+				nest |= 1
+			}
+			if i = skipSpace(b, i+1); i >= len(b) {
+				return fail(i, failEnd)
+			}
+			if b[i] != c+2 { // '{'+2 is '}', '['+2 is ']'
+				if c == '{' {
+					if i = scanKey(b, i); i < 0 {
+						return i
+					}
+				}
+				continue
+			}
+			// Empty: the closing bracket is handled below.
+		} else if i = scanScalar(b, i); i < 0 {
+			return i
+		}
+		// A value has ended, or an empty container is about to.
+		for {
+			if depth == 0 {
+				return i
+			}
+			if i < len(b) && b[i] <= ' ' {
+				i = skipSpace(b, i)
+			}
+			if i >= len(b) {
+				return fail(i, failEnd)
+			}
+			c = b[i]
+			if c == ',' {
+				break
+			}
+			if c != ']'+byte(nest&1)<<5 { // ']'+32 is '}'
+				return fail(i, failComma)
+			}
+			i++
+			depth--
+			nest >>= 1
+			if depth > 0 && depth&63 == 0 {
+				nest = s.deep[len(s.deep)-1]
+				s.deep = s.deep[:len(s.deep)-1]
+			}
+		}
+		i++
+		if nest&1 == 1 {
+			if i = scanKey(b, skipSpace(b, i)); i < 0 {
+				return i
+			}
+		}
+	}
+}
+
+// scanKey reads an object key and the colon behind it.
+func scanKey(b []byte, i int) int {
+	if i >= len(b) {
+		return fail(i, failEnd)
+	}
+	if b[i] != '"' {
+		return fail(i, failKey)
+	}
+	i, _, _ = scanString(b, i)
+	if i < 0 {
+		return i
+	}
+	return scanColon(b, i)
+}
+
+func scanColon(b []byte, i int) int {
+	if i = skipSpace(b, i); i >= len(b) {
+		return fail(i, failEnd)
+	}
+	if b[i] != ':' {
+		return fail(i, failByte)
+	}
+	return i + 1
+}
+
+// Check says whether line is one JSON value with nothing but white space around
+// it. The error tells the byte and the reason.
+func (s *Scanner) Check(line []byte) error {
+	if r := s.whole(line, s.value(line, 0)); r < 0 {
+		return failed(r)
+	}
+	return nil
+}
+
+// whole checks that nothing but white space follows offset i.
+func (s *Scanner) whole(b []byte, i int) int {
+	if i < 0 {
+		return i
+	}
+	if i = skipSpace(b, i); i < len(b) {
+		return fail(i, failTrailing)
+	}
+	return i
+}

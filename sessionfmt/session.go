@@ -1,0 +1,331 @@
+package sessionfmt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sort"
+	"strconv"
+)
+
+// ErrNotSession is the answer for input in which no line is a session header or
+// an entry of a known type.
+var ErrNotSession = errors.New("not a session: no header and no entry in it")
+
+// Options say how to open a session. The zero value is fit for use.
+type Options struct {
+	Stdin   *os.File // what "-" reads; os.Stdin when nil
+	Workers int      // goroutines that index; the number of processors when 0
+}
+
+// A Session is an open session file: an index of its entries, in file order.
+// Entries are known by their record number, from 0; bytes are read when asked
+// for, through a Reader. Nothing in it changes the file. Files of versions 1
+// and 2 are shown in today's shape.
+//
+// A Session may be used by several goroutines once it is open.
+type Session struct {
+	Name     string // as it was given
+	Version  int    // of the format, from the header; see spec/pi-format.md 3.1
+	Findings []Finding
+	Coverage Coverage
+
+	src     *source
+	records []record
+	ids     []byte // all ids, one after the other
+	table   *idTable
+	header  int // record number, or -1
+	leaf    int // record number, or -1
+	forward bool
+}
+
+// Open opens and indexes the session file called name, or standard input for
+// "-". Every line is validated; damage is read around and left in Findings.
+// Only input that cannot be read at all, or holds no session, is an error.
+func Open(name string, opt Options) (*Session, error) {
+	stdin := opt.Stdin
+	if stdin == nil {
+		stdin = os.Stdin
+	}
+	src, err := openSource(name, stdin)
+	return open(name, src, err, opt)
+}
+
+// OpenReader is Open for a session that r holds; name is for messages.
+func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
+	src, err := spool(r, false)
+	return open(name, src, err, opt)
+}
+
+func open(name string, src *source, err error, opt Options) (*Session, error) {
+	if err != nil {
+		return nil, &Error{Pos: Pos{File: name}, Err: err}
+	}
+	s := &Session{Name: name, src: src}
+	workers := opt.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if err = s.scan(workers); err == nil {
+		err = s.finish()
+	}
+	if err != nil {
+		src.close()
+		return nil, &Error{Pos: Pos{File: name}, Err: err}
+	}
+	return s, nil
+}
+
+// Close closes the file.
+func (s *Session) Close() error { return s.src.close() }
+
+// Size is the length of the session in bytes, after unpacking.
+func (s *Session) Size() int64 { return s.src.size }
+
+// Len is the number of records, headers and scalar lines included.
+func (s *Session) Len() int { return len(s.records) }
+
+// Leaf is the record at which pi would go on: the last one that is an entry, -1
+// in a session without entries (spec/pi-1.5.md 2.3).
+func (s *Session) Leaf() int { return s.leaf }
+
+// Header is the record number of the session's header, -1 if it has none.
+func (s *Session) Header() int { return s.header }
+
+// Kind is the kind of record i.
+func (s *Session) Kind(i int) Kind { return s.records[i].kind }
+
+// ID is the id of record i, empty where it has none.
+func (s *Session) ID(i int) string { return idString(s.idBytes(s.records[i].id)) }
+
+// idString shows an id that is a number, kept behind a zero byte, as its digits.
+func idString(id []byte) string {
+	if len(id) > 0 && id[0] == 0 {
+		id = id[1:]
+	}
+	return string(id)
+}
+
+// Line is the physical line of record i, from 1; 0 where only the end of the
+// file was read.
+func (s *Session) Line(i int) int { return int(s.records[i].line) }
+
+// Pos is the place of record i, for messages.
+func (s *Session) Pos(i int) Pos {
+	return Pos{File: s.Name, Line: s.Line(i), Entry: s.ID(i)}
+}
+
+// Find is the record with that id, -1 if there is none. Of several the last
+// counts, as in pi.
+func (s *Session) Find(id string) int {
+	if id == "" {
+		return -1
+	}
+	return int(*s.slot([]byte(id))) - 1
+}
+
+// Parent is the record number of record i's parent, -1 for a root. A parent
+// that is not in the file is no parent.
+func (s *Session) Parent(i int) int {
+	r := &s.records[i]
+	if r.parent.n == 0 {
+		return -1
+	}
+	if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {
+		return i - 1
+	}
+	return int(*s.slot(s.idBytes(r.parent))) - 1
+}
+
+// Path is the way from the root to record leaf, root first, as record numbers.
+// A leaf below 0 gives the empty path. A parent link that closes a cycle ends
+// the path: the entry that has it is left out, and reported.
+func (s *Session) Path(leaf int) (path []int, found []Finding) {
+	var seen []uint64
+	if s.forward {
+		seen = make([]uint64, len(s.records)/64+1)
+	}
+	for i := leaf; i >= 0; {
+		next := s.Parent(i)
+		if seen != nil {
+			seen[i/64] |= 1 << (i % 64)
+		}
+		if next == i || next >= 0 && seen != nil && seen[next/64]>>(next%64)&1 == 1 {
+			found = append(found, newFinding("cycle", s.Line(i), s.ID(i),
+				"its parent %q leads back to itself: pi hangs here; the entry and all above it are left out", Quote(s.ID(next))))
+			break
+		}
+		path = append(path, i)
+		i = next
+	}
+	for a, b := 0, len(path)-1; a < b; a, b = a+1, b-1 {
+		path[a], path[b] = path[b], path[a]
+	}
+	return path, found
+}
+
+// finish makes the index usable once all lines are in it: version, old shapes,
+// ids, leaf, and the findings that need the whole file.
+func (s *Session) finish() error {
+	if err := s.findHeader(); err != nil {
+		return err
+	}
+	if s.Version < 2 {
+		if err := s.giveIDs(); err != nil {
+			return err
+		}
+	}
+	if s.Version < 3 {
+		for i := range s.records {
+			if s.records[i].kind == HookMessage {
+				s.records[i].kind = Custom
+			}
+		}
+	}
+	s.indexIDs()
+	s.findLeaf()
+	s.checkParents()
+	sort.SliceStable(s.Findings, func(a, b int) bool { return s.Findings[a].Line < s.Findings[b].Line })
+	return nil
+}
+
+func (s *Session) find(code string, i int, format string, args ...any) {
+	s.Findings = append(s.Findings, newFinding(code, s.Line(i), s.ID(i), format, args...))
+}
+
+// findHeader finds the header and the version. pi takes a file only if its
+// first record is a header with a string id; here the entries are read anyway.
+func (s *Session) findHeader() error {
+	s.header = -1
+	known, ids := false, false
+	for i := range s.records {
+		r := &s.records[i]
+		known = known || r.kind != Unknown && r.kind != Scalar
+		ids = ids || r.kind.isEntry() && r.id.n > 0
+		if r.kind != Header {
+			continue
+		}
+		if s.header >= 0 {
+			s.find("second-header", i, "a second session header: pi skips it, and still rewrites it")
+			continue
+		}
+		s.header = i
+		if i > 0 {
+			s.find("late-header", i, "the session header is not the first record: pi refuses the file")
+		}
+	}
+	if !known {
+		if s.src.size == 0 {
+			return errors.New("the file is empty: pi would write a new header into it")
+		}
+		return ErrNotSession
+	}
+	if s.header < 0 {
+		s.Findings = append(s.Findings, newFinding("no-header", 0, "", "no session header: pi refuses the file"))
+		s.Version = 3
+		if !ids {
+			s.Version = 1
+		}
+		return nil
+	}
+	return s.readVersion()
+}
+
+// readVersion reads the version as JavaScript's comparison would.
+func (s *Session) readVersion() error {
+	line, err := s.NewReader().Line(s.header)
+	if err != nil {
+		return err
+	}
+	var f [2]Value
+	line.Fields(f[:], "version", "id")
+	if !f[1].IsString() {
+		s.find("header-id", s.header, "the header's id is no string: pi refuses the file")
+	}
+	s.Version = 1
+	if !f[0].IsNull() {
+		n, err := strconv.ParseFloat(TrimJS(firstOf(f[0].Text(), string(f[0]))), 64)
+		switch {
+		case err != nil:
+			s.Version = 3
+			s.find("version", s.header, "version %s is no number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
+		case n > 3:
+			s.Version = int(min(n, 1<<30))
+			s.find("too-new", s.header, "format version %s is newer than 3: read as it stands", Quote(string(f[0])))
+		case n > 2:
+			s.Version = 3
+		default:
+			s.Version = max(1, int(n))
+		}
+	}
+	return nil
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// indexIDs fills the id table. The last of several records with one id counts.
+func (s *Session) indexIDs() {
+	s.table = newIDTable(len(s.records))
+	for i := range s.records {
+		r := &s.records[i]
+		if !r.kind.isEntry() {
+			continue
+		}
+		s.Coverage.Entries++
+		if r.flags&flagWrongID != 0 {
+			s.find("id-type", i, "its id is no string")
+		}
+		if r.id.n == 0 {
+			s.find("missing-id", i, "it has no id: nothing can follow it")
+			continue
+		}
+		p := s.slot(s.idBytes(r.id))
+		if *p != 0 {
+			s.records[*p-1].flags |= flagShadowed
+			s.find("duplicate-id", i, "line %d has the same id: pi takes this one, and the other cannot be reached", s.records[*p-1].line)
+		}
+		*p = uint32(i + 1)
+	}
+}
+
+// findLeaf finds the last entry. pi would take a scalar line for it, and then
+// show nothing.
+func (s *Session) findLeaf() {
+	s.leaf = len(s.records) - 1
+	for s.leaf >= 0 && !s.records[s.leaf].kind.isEntry() {
+		if s.records[s.leaf].kind == Scalar {
+			s.find("scalar-leaf", s.leaf, "the last record is no object: pi shows an empty session; the entry before it is taken")
+		}
+		s.leaf--
+	}
+}
+
+// checkParents reports parents that are not there or come later, and remembers
+// whether any link points forward: without one there can be no cycle.
+func (s *Session) checkParents() {
+	for i := range s.records {
+		r := &s.records[i]
+		if !r.kind.isEntry() || r.parent.n == 0 {
+			continue
+		}
+		switch p := s.Parent(i); {
+		case p < 0:
+			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(s.idBytes(r.parent))))
+		case p == i:
+			s.forward = true
+			s.find("self-parent", i, "it is its own parent: pi dies on any path through it")
+		case p > i:
+			s.forward = true
+		}
+	}
+}
+
+// String names the session for people.
+func (s *Session) String() string { return fmt.Sprintf("%s (%s)", s.Name, s.Coverage) }

@@ -1,0 +1,114 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A source is the bytes of a session, readable at any offset.
+type source struct {
+	file       *os.File
+	size       int64
+	compressed bool
+	temp       string // a temporary file that still has to be removed
+}
+
+func (s *source) close() error {
+	err := s.file.Close()
+	if s.temp != "" {
+		os.Remove(s.temp)
+	}
+	return err
+}
+
+// openSource opens a session file, or standard input for "-". Compressed input
+// is told by its first bytes and unpacked to a temporary file that has no name;
+// so is standard input, unless it is a plain file already.
+func openSource(name string, stdin *os.File) (*source, error) {
+	f := stdin
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return nil, plainPathError(err)
+		}
+	}
+	src, err := readySource(f)
+	if err != nil || src.file != f {
+		if name != "-" {
+			f.Close()
+		}
+	}
+	return src, err
+}
+
+// plainPathError drops the operation and the path, which the caller states.
+func plainPathError(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+func readySource(f *os.File) (*source, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	if info.IsDir() {
+		return nil, errors.New("is a directory")
+	}
+	seekable := info.Mode().IsRegular()
+	if seekable {
+		if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 0 {
+			seekable = false // a redirected input that somebody has read from
+		}
+	}
+	var magic [4]byte
+	n, err := io.ReadFull(f, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, plainPathError(err)
+	}
+	in := io.MultiReader(bytes.NewReader(magic[:n]), f)
+	switch {
+	case bytes.HasPrefix(magic[:n], []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		return spool(z, true)
+	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		if err != nil {
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+		defer z.Close()
+		return spool(z, true)
+	case seekable:
+		return &source{file: f, size: info.Size()}, nil
+	}
+	return spool(in, false)
+}
+
+// spool copies r to a temporary file and removes its name at once.
+func spool(r io.Reader, compressed bool) (*source, error) {
+	tmp, err := os.CreateTemp("", "ctxtool-*")
+	if err != nil {
+		return nil, err
+	}
+	s := &source{file: tmp, compressed: compressed}
+	if os.Remove(tmp.Name()) != nil { // not every system lets go of an open file
+		s.temp = tmp.Name()
+	}
+	if s.size, err = io.Copy(tmp, r); err != nil {
+		s.close()
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	return s, nil
+}

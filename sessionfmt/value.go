@@ -1,0 +1,192 @@
+package sessionfmt
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A Value is the raw text of one JSON value, as it stands in the file, without
+// white space around it. The nil Value is an absent one. Its methods expect
+// text that a Scanner has accepted and never fail: a value of another kind than
+// the one asked for reads as absent or empty.
+type Value []byte
+
+// ParseValue checks raw and returns it as a Value without surrounding white
+// space.
+func ParseValue(raw []byte) (Value, error) {
+	var s Scanner
+	if err := s.Check(raw); err != nil {
+		return nil, err
+	}
+	return Value(trimJSON(raw)), nil
+}
+
+func trimJSON(b []byte) []byte {
+	i := skipSpace(b, 0)
+	j := len(b)
+	for j > i && (b[j-1] == ' ' || b[j-1] == '\t' || b[j-1] == '\r' || b[j-1] == '\n') {
+		j--
+	}
+	return b[i:j]
+}
+
+func (v Value) is(c byte) bool { return len(v) > 0 && v[0] == c }
+
+// Exists says that the value is there, null included.
+func (v Value) Exists() bool { return len(v) > 0 }
+
+// IsNull says that the value is absent or null.
+func (v Value) IsNull() bool { return len(v) == 0 || v[0] == 'n' }
+
+// IsString, IsObject, IsArray and IsNumber tell the kind of an existing value.
+func (v Value) IsString() bool { return v.is('"') }
+
+// IsObject says that the value is an object.
+func (v Value) IsObject() bool { return v.is('{') }
+
+// IsArray says that the value is an array.
+func (v Value) IsArray() bool { return v.is('[') }
+
+// IsNumber says that the value is a number.
+func (v Value) IsNumber() bool { return len(v) > 0 && (v[0] == '-' || v[0]-'0' <= 9) }
+
+// Truthy says what JavaScript's if would: false for absent, null, false, zero
+// and the empty string.
+func (v Value) Truthy() bool {
+	switch {
+	case v.IsNull(), v.is('f'), string(v) == `""`:
+		return false
+	case v.IsNumber():
+		f, ok := v.Float()
+		return !ok || f != 0
+	}
+	return true
+}
+
+// Float is the number as an IEEE double.
+func (v Value) Float() (float64, bool) {
+	if !v.IsNumber() {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	return f, err == nil || f != 0
+}
+
+// Int is the number cut to a whole one, 0 when it is none.
+func (v Value) Int() int64 {
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		return n
+	}
+	f, _ := v.Float()
+	return int64(f)
+}
+
+// Members goes through an object's members in order, the key without its
+// quotes. Any other value has none.
+func (v Value) Members(yield func(key []byte, val Value) bool) {
+	var c Cursor
+	c.Reset(v)
+	for key := range c.Members {
+		if !yield(key, c.Value()) {
+			return
+		}
+	}
+}
+
+// Elements goes through an array's elements in order. Any other value has none.
+func (v Value) Elements(yield func(el Value) bool) {
+	var c Cursor
+	c.Reset(v)
+	for range c.Elements {
+		if !yield(c.Value()) {
+			return
+		}
+	}
+}
+
+// Get is the object's member of that name, the last one if there are several.
+func (v Value) Get(name string) (out Value) {
+	for key, val := range v.Members {
+		if string(key) == name {
+			out = val
+		}
+	}
+	return out
+}
+
+// Fields reads several members of an object in one pass: dst[k] becomes the
+// member called names[k], nil where there is none.
+func (v Value) Fields(dst []Value, names ...string) {
+	f := fields{names: names, vals: dst, nested: -1}
+	f.reset()
+	if v.IsObject() {
+		var s Scanner
+		s.object(v, 0, &f)
+	}
+}
+
+// Is says that the value is the string s.
+func (v Value) Is(s string) bool {
+	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
+		return true
+	}
+	return v.IsString() && len(v) > len(s)+2 && v.Text() == s
+}
+
+// Text is a string's text as UTF-8; a lone surrogate becomes U+FFFD. Any other
+// value has the empty text.
+func (v Value) Text() string {
+	if !v.IsString() {
+		return ""
+	}
+	for i := 1; i < len(v)-1; i++ {
+		if v[i] == '\\' {
+			return string(v.AppendText(make([]byte, 0, len(v))))
+		}
+	}
+	return string(v[1 : len(v)-1])
+}
+
+// AppendText appends the string's text, see Text.
+func (v Value) AppendText(dst []byte) []byte {
+	if !v.IsString() {
+		return dst
+	}
+	b := v[1 : len(v)-1]
+	for i := 0; i < len(b); {
+		if b[i] != '\\' {
+			j := i + 1
+			for j < len(b) && b[j] != '\\' {
+				j++
+			}
+			dst = append(dst, b[i:j]...)
+			i = j
+			continue
+		}
+		if b[i+1] != 'u' {
+			dst = append(dst, plainEscape[b[i+1]])
+			i += 2
+			continue
+		}
+		r := rune(hex4(b[i+2:]))
+		i += 6
+		if utf16.IsSurrogate(r) {
+			pair := rune(utf8.RuneError)
+			if i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
+				pair = utf16.DecodeRune(r, rune(hex4(b[i+2:])))
+			}
+			if r = pair; r != utf8.RuneError {
+				i += 6
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+var plainEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+func hex4(b []byte) uint16 {
+	return uint16(hexValue[b[0]])<<12 | uint16(hexValue[b[1]])<<8 | uint16(hexValue[b[2]])<<4 | uint16(hexValue[b[3]])
+}

@@ -13,6 +13,7 @@ import (
 var fullFormat = Format{
 	Name:  "full",
 	About: "the whole envelope as Markdown, as /context --full shows it",
+	Need:  sessionfmt.NeedPath,
 	write: writeFull,
 }
 

@@ -13,12 +13,14 @@ import (
 var jsonFormat = Format{
 	Name:  "json",
 	About: "the envelope as one JSON object (docs/formats.md)",
+	Need:  sessionfmt.NeedPath,
 	write: writeJSON,
 }
 
 var contextFormat = Format{
 	Name:  "context",
 	About: "messages, thinkingLevel and model as pi's context building returns them, as JSON",
+	Need:  sessionfmt.NeedModel | sessionfmt.NeedThinking,
 	write: writeContext,
 }
 

@@ -23,6 +23,8 @@ type Report struct {
 type Format struct {
 	Name  string
 	About string // one line for help
+	// Need is what the form says of a path besides its leaf's messages.
+	Need  sessionfmt.Need
 	write func(w *bufio.Writer, r Report) error
 }
 

@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
 )
 
 var summaryFormat = Format{
 	Name:  "summary",
 	About: "tokens by category, as /context shows them",
+	Need:  sessionfmt.NeedModel,
 	write: writeSummary,
 }
 

@@ -60,8 +60,6 @@ func failed(r int) *scanError {
 	return &scanError{Offset: r >> 4, Reason: failText[r&15]}
 }
 
-func failCode(r int) int { return -r & 15 }
-
 const (
 	lsb = 0x0101010101010101
 	msb = 0x8080808080808080

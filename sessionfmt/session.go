@@ -20,6 +20,13 @@ type Options struct {
 	Workers int      // goroutines that index; the number of processors when 0
 }
 
+func (o Options) stdin() *os.File {
+	if o.Stdin == nil {
+		return os.Stdin
+	}
+	return o.Stdin
+}
+
 // A Session is an open session file: an index of its entries, in file order.
 // Entries are known by their record number, from 0; bytes are read when asked
 // for, through a Reader. Nothing in it changes the file. Files of versions 1
@@ -45,11 +52,7 @@ type Session struct {
 // "-". Every line is validated; damage is read around and left in Findings.
 // Only input that cannot be read at all, or holds no session, is an error.
 func Open(name string, opt Options) (*Session, error) {
-	stdin := opt.Stdin
-	if stdin == nil {
-		stdin = os.Stdin
-	}
-	src, err := openSource(name, stdin)
+	src, err := openSource(name, opt.stdin())
 	return open(name, src, err, opt)
 }
 
@@ -233,7 +236,7 @@ func (s *Session) findHeader() error {
 	return s.readVersion()
 }
 
-// readVersion reads the version as JavaScript's comparison would.
+// readVersion reads the version off the header.
 func (s *Session) readVersion() error {
 	line, err := s.NewReader().Line(s.header)
 	if err != nil {
@@ -244,23 +247,32 @@ func (s *Session) readVersion() error {
 	if !f[1].IsString() {
 		s.find("header-id", s.header, "the header's id is no string: pi refuses the file")
 	}
-	s.Version = 1
-	if !f[0].IsNull() {
-		n, err := strconv.ParseFloat(TrimJS(firstOf(f[0].Text(), string(f[0]))), 64)
-		switch {
-		case err != nil:
-			s.Version = 3
-			s.find("version", s.header, "version %s is no number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
-		case n > 3:
-			s.Version = int(min(n, 1<<30))
-			s.find("too-new", s.header, "format version %s is newer than 3: read as it stands", Quote(string(f[0])))
-		case n > 2:
-			s.Version = 3
-		default:
-			s.Version = max(1, int(n))
-		}
+	version, ok := parseVersion(f[0])
+	s.Version = version
+	if !ok {
+		s.find("version", s.header, "version %s is no number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
+	} else if version > 3 {
+		s.find("too-new", s.header, "format version %s is newer than 3: read as it stands", Quote(string(f[0])))
 	}
 	return nil
+}
+
+// parseVersion reads a header's version as JavaScript's comparisons would
+// (spec/pi-format.md 3.1): none is 1, and text that is no number passes for 3.
+func parseVersion(v Value) (version int, ok bool) {
+	if v.IsNull() {
+		return 1, true
+	}
+	n, err := strconv.ParseFloat(TrimJS(firstOf(v.Text(), string(v))), 64)
+	switch {
+	case err != nil:
+		return 3, false
+	case n > 3:
+		return int(max(4, min(n, 1<<30))), true
+	case n > 2:
+		return 3, true
+	}
+	return max(1, int(n)), true
 }
 
 func firstOf(a, b string) string {

@@ -31,6 +31,7 @@ type replayOptions struct {
 	provenance  bool
 	lenient     bool
 	strict      bool
+	tail        bool
 }
 
 const noRequest = math.MinInt
@@ -71,9 +72,13 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
 	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
+	f.BoolVar(&o.tail, "tail", false, "with --rules pi: read backwards only what the leaf's context needs")
 	f.Lookup("request").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
 	cmd.MarkFlagsMutuallyExclusive("request", "before")
+	for _, other := range []string{"at", "before", "request", "leaf"} {
+		cmd.MarkFlagsMutuallyExclusive("tail", other)
+	}
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -100,6 +105,9 @@ func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err
 		}
 		opt.Model = replay.ModelRef{Provider: provider, ID: id}
 	}
+	if o.tail && opt.Rules != replay.ByPi {
+		return nil, opt, errors.New("--tail needs --rules pi: only the whole path tells whether patches are on it")
+	}
 	if o.window < 0 {
 		return nil, opt, fmt.Errorf("--window %d: want a number of tokens", o.window)
 	}
@@ -119,7 +127,7 @@ func runReplay(e *env, o *replayOptions, name string) error {
 			return err
 		}
 	}
-	s, err := e.open(name)
+	s, err := o.open(e, name, format)
 	if err != nil {
 		return err
 	}
@@ -130,6 +138,24 @@ func runReplay(e *env, o *replayOptions, name string) error {
 	}
 	return e.finish(s, env, o, format)
 }
+
+// open opens the session, with --tail only its end where that is enough.
+func (o *replayOptions) open(e *env, name string, format *render.Format) (*sessionfmt.Session, error) {
+	if !o.tail {
+		return e.open(name)
+	}
+	s, err := e.openTail(name, format.Need)
+	if errors.Is(err, sessionfmt.ErrTail) {
+		e.note("%s; reading all of it", err)
+		return e.open(name)
+	}
+	if err == nil {
+		e.note("read %s of %s", megabytes(s.Coverage.Read), megabytes(s.Size()))
+	}
+	return s, err
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // envelope finds the point asked for and replays to it.
 func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*replay.Envelope, error) {
@@ -192,7 +218,9 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	if err != nil {
 		return err
 	}
-	if !prompt.Known {
+	if !prompt.Known && s.Coverage.Partial {
+		e.note("prompt and tools are not in this file")
+	} else if !prompt.Known {
 		n, err := envelope.HiddenEstimate(&tokens.Pi)
 		if err != nil {
 			return err
@@ -203,6 +231,10 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 		}
 		e.note("%s", text)
 	}
-	e.note("%s: rules %s; %s", s.Name, r.Rules, s.Coverage)
+	if s.Coverage.Partial {
+		e.note("%s: rules %s; coverage and duplicate ids unchecked", s.Name, r.Rules)
+	} else {
+		e.note("%s: rules %s; %s", s.Name, r.Rules, s.Coverage)
+	}
 	return nil
 }

@@ -15,6 +15,11 @@ func (e *env) open(name string) (*sessionfmt.Session, error) {
 	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin})
 }
 
+// openTail opens the end of a session: see sessionfmt.OpenTail.
+func (e *env) openTail(name string, need sessionfmt.Need) (*sessionfmt.Session, error) {
+	return sessionfmt.OpenTail(name, need, sessionfmt.Options{Stdin: e.stdin})
+}
+
 // note says something beside the results.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintf(e.stderr, format+"\n", args...)

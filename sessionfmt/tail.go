@@ -1,0 +1,198 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// ErrTail is why a session cannot be read from its end alone. Open reads it.
+var ErrTail = errors.New("cannot be read from its end")
+
+// Need says what of a path has to be known besides the entries that make the
+// context of its leaf.
+type Need uint8
+
+// What a reader of the end may need besides the leaf's messages.
+const (
+	NeedModel    Need = 1 << iota // the last model named on the path
+	NeedThinking                  // the last thinking level
+	NeedPath                      // every entry of the path
+)
+
+// tailWindow is how much OpenTail reads at first, bytes; it reads more at once
+// the longer it takes.
+const tailWindow = 64 << 10
+
+// OpenTail opens the end of a session: it reads backwards, from the last entry
+// up its path, until all is there that the leaf's context needs by pi's rules.
+// The result holds only those entries, without line numbers. Duplicate ids are
+// not noticed, nor is anything in lines that were passed over. The error is
+// ErrTail where the file is not fit for it: an old version, a damaged header, a
+// parent that does not stand before its child.
+func OpenTail(name string, need Need, opt Options) (*Session, error) {
+	src, err := openSource(name, opt.stdin())
+	if err != nil {
+		return nil, &Error{Pos: Pos{File: name}, Err: err}
+	}
+	s := &Session{Name: name, src: src, header: -1, leaf: -1}
+	s.Coverage.Partial = true
+	t := &tail{s: s, need: need, head: newHeadReader()}
+	if err := t.read(); err != nil {
+		src.close()
+		return nil, &Error{Pos: Pos{File: name}, Err: err}
+	}
+	slices.Reverse(s.records)
+	s.indexIDs()
+	s.leaf = len(s.records) - 1
+	return s, nil
+}
+
+// tail finds the entries of a path from its leaf up.
+type tail struct {
+	s    *Session
+	need Need
+	head *headReader
+	ids  unit // lends its way of storing ids
+
+	want     []byte // the id of the entry that comes next; nil while the leaf is looked for
+	found    bool   // the leaf has been found
+	cut      bool   // the newest compaction has been found
+	keeps    string // the id that it keeps from, empty once that is found
+	model    bool
+	thinking bool
+	done     bool
+}
+
+func (t *tail) read() error {
+	if err := t.header(); err != nil {
+		return err
+	}
+	window := int64(tailWindow)
+	buf := []byte(nil)
+	for hi := t.s.src.size; hi > 0 && !t.done; {
+		lo := max(0, hi-window)
+		buf = slices.Grow(buf[:0], int(hi-lo))[:hi-lo]
+		if err := readFullAt(t.s.src.file, buf, lo); err != nil {
+			return err
+		}
+		t.s.Coverage.Read += hi - lo
+		first := 0 // of the first line that is whole
+		if lo > 0 {
+			if first = bytes.IndexByte(buf, '\n') + 1; first == 0 {
+				window *= 2 // a line that is longer than the window
+				continue
+			}
+		}
+		if err := t.lines(buf[first:], lo+int64(first)); err != nil {
+			return err
+		}
+		hi = lo + int64(first)
+		window = min(2*window, unitSize)
+	}
+	if !t.done && len(t.want) > 0 {
+		return fmt.Errorf("%w: the parent %q of an entry does not stand before it", ErrTail, Quote(idString(t.want)))
+	}
+	t.s.ids = t.ids.ids
+	return nil
+}
+
+// header looks at the first line, which has to be a header of version 3 or up.
+func (t *tail) header() error {
+	buf := make([]byte, min(t.s.src.size, tailWindow))
+	if err := readFullAt(t.s.src.file, buf, 0); err != nil {
+		return err
+	}
+	t.s.Coverage.Read += int64(len(buf))
+	line, _, _ := bytes.Cut(buf, []byte("\n"))
+	h, bad := t.head.read(line)
+	if bad != nil || h.Kind != Header || !h.ID.IsString() {
+		return fmt.Errorf("%w: its first line is no session header", ErrTail)
+	}
+	version, ok := parseVersion(Value(trimJSON(line)).Get("version"))
+	if !ok || version < 3 {
+		return fmt.Errorf("%w: its format version is older than 3", ErrTail)
+	}
+	t.s.Version = version
+	return nil
+}
+
+// lines looks at the lines of buf, which starts at off, from the last to the
+// first.
+func (t *tail) lines(buf []byte, off int64) error {
+	var starts []int
+	for i := 0; i < len(buf); {
+		starts = append(starts, i)
+		nl := bytes.IndexByte(buf[i:], '\n')
+		if nl < 0 {
+			break
+		}
+		i += nl + 1
+	}
+	end := len(buf)
+	for k := len(starts) - 1; k >= 0 && !t.done; k-- {
+		line := bytes.TrimSuffix(buf[starts[k]:end], []byte("\n"))
+		if err := t.line(line, off+int64(starts[k])); err != nil {
+			return err
+		}
+		end = starts[k]
+	}
+	return nil
+}
+
+// line takes the line if it is the entry that the path goes on with. One that
+// is not is passed over by its first bytes.
+func (t *tail) line(line []byte, off int64) error {
+	if t.found {
+		if h, ok := t.head.prefix(line); ok && !t.wanted(h.ID) {
+			return nil
+		}
+	}
+	if isBlank(line) {
+		return nil
+	}
+	h, bad := t.head.read(line)
+	if bad != nil || !h.Kind.isEntry() || t.found && !t.wanted(h.ID) {
+		return nil
+	}
+	t.found = true
+	rec := record{off: off, size: uint32(len(line)), kind: h.Kind}
+	if !utf8.Valid(line) {
+		rec.flags |= flagBadUTF8
+	}
+	rec.id, rec.parent = t.ids.intern(h.ID), t.ids.intern(h.ParentID)
+	t.s.records = append(t.s.records, rec)
+	t.want = t.ids.ids[rec.parent.off : rec.parent.off+rec.parent.n]
+	if rec.id.n > 0 && h.ParentID.Is(string(t.ids.ids[rec.id.off:rec.id.off+rec.id.n])) {
+		return fmt.Errorf("%w: an entry is its own parent", ErrTail)
+	}
+	t.note(h, Value(trimJSON(line)))
+	return nil
+}
+
+func (t *tail) wanted(id Value) bool {
+	return id.Is(string(t.want)) || len(t.want) > 0 && t.want[0] == 0 && string(id) == string(t.want[1:])
+}
+
+// note takes down what the entry settles, and whether anything is left to find.
+func (t *tail) note(h Head, line Value) {
+	switch h.Kind {
+	case ModelChange, Assistant:
+		t.model = true
+	case ThinkingChange:
+		t.thinking = true
+	case Compaction:
+		if !t.cut {
+			t.cut = true
+			t.keeps = line.Get("firstKeptEntryId").Text()
+		}
+	}
+	if t.keeps != "" && h.ID.Is(t.keeps) {
+		t.keeps = ""
+	}
+	enough := t.cut && t.keeps == "" && t.need&NeedPath == 0 &&
+		(t.model || t.need&NeedModel == 0) && (t.thinking || t.need&NeedThinking == 0)
+	t.done = enough || len(t.want) == 0
+}

@@ -30,7 +30,7 @@ const (
 )
 
 // unitSize is how much of a file one worker reads at a time, in bytes.
-const unitSize = 1 << 20
+const unitSize = 256 << 10
 
 // A unit is the part of the index made from the lines that start in one stretch
 // of the file. Line numbers and id offsets in it are its own, from 0.
@@ -49,6 +49,7 @@ type indexer struct {
 	src  *source
 	head *headReader
 	buf  []byte
+	long []byte // a line that began in one stretch and ended in another
 }
 
 // fill makes u from the file.
@@ -107,7 +108,10 @@ func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 		}
 		end += int64(len(part))
 	}
-	line = make([]byte, end-pos)
+	if n := end - pos; n > int64(cap(x.long)) || cap(x.long) > 4*unitSize {
+		x.long = make([]byte, n)
+	}
+	line = x.long[:end-pos]
 	if nl >= 0 {
 		nl = len(line)
 	}
@@ -183,7 +187,7 @@ func (u *unit) name(rec *record, h Head) {
 		rec.flags |= flagOwnParent
 	}
 	if n := len(u.records); n > 0 {
-		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.Is(string(u.ids[prev.off:prev.off+prev.n])) {
+		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.quotes(u.ids[prev.off:prev.off+prev.n]) {
 			rec.parent = prev
 			return
 		}
@@ -240,6 +244,7 @@ func (s *Session) scan(workers int) error {
 	workers = max(1, min(workers, units))
 	jobs := make(chan *unit)
 	order := make(chan *unit, 2*workers)
+	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
 		go func() {
 			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, unitSize+1)}
@@ -251,8 +256,14 @@ func (s *Session) scan(workers int) error {
 	}
 	go func() {
 		for k := range units {
-			off := int64(k) * unitSize
-			u := &unit{off: off, end: min(off+unitSize, s.src.size), ready: make(chan struct{})}
+			u := &unit{}
+			select {
+			case old := <-spare:
+				u.records, u.ids, u.findings = old.records[:0], old.ids[:0], old.findings[:0]
+			default:
+			}
+			u.off, u.ready = int64(k)*unitSize, make(chan struct{})
+			u.end = min(u.off+unitSize, s.src.size)
 			order <- u
 			jobs <- u
 		}
@@ -266,6 +277,10 @@ func (s *Session) scan(workers int) error {
 			err = u.err
 		}
 		s.merge(u)
+		select {
+		case spare <- u:
+		default:
+		}
 	}
 	return err
 }
@@ -281,6 +296,12 @@ func (s *Session) merge(u *unit) {
 	}
 	for i := range u.findings {
 		u.findings[i].Line += line
+	}
+	if len(s.records) == 0 && len(u.records) > 0 && u.end < s.src.size {
+		// One growth for the whole file, by what its first stretch holds.
+		n := float64(s.src.size) / float64(u.end) * 1.05
+		s.records = make([]record, 0, int(n*float64(len(u.records))))
+		s.ids = make([]byte, 0, int(n*float64(len(u.ids))))
 	}
 	s.records = append(s.records, u.records...)
 	s.ids = append(s.ids, u.ids...)

@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -126,12 +127,18 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
+// quotes says that the value is the string with that text, spelled without
+// escapes.
+func (v Value) quotes(text []byte) bool {
+	return len(v) == len(text)+2 && v[0] == '"' && bytes.Equal(v[1:len(v)-1], text)
+}
+
 // Is says that the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
 		return true
 	}
-	return v.IsString() && len(v) > len(s)+2 && v.Text() == s
+	return v.IsString() && len(v) > len(s)+2 && bytes.IndexByte(v, '\\') > 0 && v.Text() == s
 }
 
 // Text is a string's text as UTF-8; a lone surrogate becomes U+FFFD. Any other

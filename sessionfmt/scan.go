@@ -73,6 +73,10 @@ func stringStops(w uint64) uint64 {
 	return ((q-lsb)&^q | (b-lsb)&^b | (w-lsb*0x20)&^w) & msb
 }
 
+// kernelAfter is how many bytes of a string are read word by word before the
+// kernel is worth its call.
+const kernelAfter = 24
+
 // scanString reads the string whose opening quote is at b[i]. It returns the
 // offset after the closing quote (negative: see fail), how many bytes its
 // escapes take beyond the UTF-16 units that they stand for, and whether bytes
@@ -80,7 +84,16 @@ func stringStops(w uint64) uint64 {
 func scanString(b []byte, i int) (end, extra int, wide bool) {
 	var high uint64
 	i++
-	for {
+	for kernelAt := i + kernelAfter; ; {
+		if hasKernel && i >= kernelAt && i+64 <= len(b) {
+			at, escapes, w := stringKernel(&b[i], len(b)-i)
+			i += at
+			extra += escapes
+			if w != 0 {
+				high = msb
+			}
+			kernelAt = i + 64
+		}
 		if i+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[i:])
 			m := stringStops(w)

@@ -29,6 +29,11 @@ func sameVerdict(t *testing.T, line []byte) {
 	if got := s.Check(line) == nil; got != want {
 		t.Fatalf("Check(%q) = %v, encoding/json says %v", line, got, want)
 	}
+	withoutKernel(func() {
+		if got := s.Check(line) == nil; got != want {
+			t.Fatalf("without kernel Check(%q) = %v, encoding/json says %v", line, got, want)
+		}
+	})
 	if _, err := newHeadReader().read(line); (err == nil) != want {
 		t.Fatalf("head of %q: %v, encoding/json says %v", line, err, want)
 	}

@@ -1,0 +1,8 @@
+//go:build !amd64
+
+package sessionfmt
+
+// There is no vector kernel for this machine: see kernel_amd64.go.
+const hasKernel = false
+
+func stringKernel(p *byte, n int) (at, extra int, wide uint64) { return 0, 0, 0 }

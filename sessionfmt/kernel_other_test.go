@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package sessionfmt
+
+func withoutKernel(f func()) { f() }

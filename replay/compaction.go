@@ -97,17 +97,12 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		m.r.find("kept-unknown", rec, "its first kept entry %s is not on the path before it: it %s", sessionfmt.Quote(string(f[0])), text)
 		return first, from
 	}
-	next := m.base.msgs.n
-	for i, msg := range m.base.msgs.all {
-		if int(msg.pos) == from {
-			return i, from
-		}
-		if int(msg.pos) > from && i < next {
-			next = i
-		}
+	first, exact := m.base.msgs.from(int32(from))
+	if exact {
+		return first, from
 	}
 	m.r.find("kept-no-message", rec, "its first kept entry (%s) gives no message to start at: keeping starts at the next message after it", m.r.Session.Kind(kept))
-	return next, from
+	return first, from
 }
 
 // placeOnPath is where a record stands on the path before the entry at hand, -1

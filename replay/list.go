@@ -9,7 +9,8 @@ const chunkSize = 256
 type list struct {
 	chunks []*[chunkSize]message
 	n      int
-	shown  int // messages that a provider gets, of role system aside
+	shown  int  // messages that a provider gets, of role system aside
+	mixed  bool // they are not in the order of the path: patches moved some
 }
 
 func (l *list) at(i int) *message { return &l.chunks[i/chunkSize][i%chunkSize] }
@@ -47,6 +48,29 @@ func (l *list) all(yield func(i int, m *message) bool) {
 			return
 		}
 	}
+}
+
+// from is the place of the message that came from that place of the path; where
+// there is none, exact is false and it is the place of the first message that
+// came from a later one, l.n without any.
+func (l *list) from(pos int32) (i int, exact bool) {
+	if !l.mixed {
+		i = l.n
+		for i > 0 && l.at(i-1).pos >= pos {
+			i--
+		}
+		return i, i < l.n && l.at(i).pos == pos
+	}
+	later := l.n
+	for i, m := range l.all {
+		if m.pos == pos {
+			return i, true
+		}
+		if m.pos > pos && i < later {
+			later = i
+		}
+	}
+	return later, false
 }
 
 // index is the place of the message that n shown ones come before, l.n when

@@ -17,7 +17,7 @@ var compactionApply = op{
 	apply: func(m *machine, s *state, v value, at message) error {
 		f, _ := v.Get("firstKeptMessageIndex").Float()
 		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
-		next := list{}
+		next := list{mixed: true}
 		for i := range first {
 			if msg := s.msgs.at(i); msg.kind == sessionfmt.System {
 				next.push(*msg)

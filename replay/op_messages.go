@@ -52,7 +52,7 @@ var messagesCachedReplace = op{
 		if err != nil {
 			return err
 		}
-		next := list{}
+		next := list{mixed: true}
 		for _, msg := range s.msgs.all { // system messages are no cached ones
 			if msg.kind == sessionfmt.System {
 				next.push(*msg)

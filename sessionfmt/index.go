@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -297,11 +298,11 @@ func (s *Session) merge(u *unit) {
 	for i := range u.findings {
 		u.findings[i].Line += line
 	}
-	if len(s.records) == 0 && len(u.records) > 0 && u.end < s.src.size {
-		// One growth for the whole file, by what its first stretch holds.
-		n := float64(s.src.size) / float64(u.end) * 1.05
-		s.records = make([]record, 0, int(n*float64(len(u.records))))
-		s.ids = make([]byte, 0, int(n*float64(len(u.ids))))
+	// From some way into the file on, what is there tells how much will come.
+	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
+		share := float64(s.src.size) / done * 1.03
+		s.records = slices.Grow(s.records, int(share*float64(len(s.records)+len(u.records)))-len(s.records))
+		s.ids = slices.Grow(s.ids, int(share*float64(len(s.ids)+len(u.ids)))-len(s.ids))
 	}
 	s.records = append(s.records, u.records...)
 	s.ids = append(s.ids, u.ids...)

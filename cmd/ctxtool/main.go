@@ -2,6 +2,14 @@
 // alone.
 package main
 
-import "os"
+import (
+	"os"
+	"runtime/debug"
+)
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	// What a run keeps is an index that only grows: collecting it often costs
+	// little, and halves the memory of a session of a gigabyte.
+	debug.SetGCPercent(25)
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -14,7 +14,8 @@ type record struct {
 	size   uint32 // of the line without its newline, bytes
 	line   uint32 // physical line, from 1
 	id     ref
-	parent ref // empty where it is null, absent or ""
+	parent ref    // empty where it is null, absent or ""
+	up     uint32 // the parent's record number plus 1, 0 for a root; known once all ids are
 	kind   Kind
 	flags  uint8
 }
@@ -30,11 +31,17 @@ const (
 	flagOwnParent             // parentId is there, whatever it holds
 )
 
-// unitSize is how much of a file one worker reads at a time, in bytes.
-const unitSize = 256 << 10
+// unitSize is how much of a file one worker reads at a time, and slack how much
+// more, so that the last line of a stretch is nearly always in memory whole;
+// both in bytes, and whole pages: reads that start on one are copied faster.
+const (
+	unitSize = 256 << 10
+	slack    = 16 << 10
+)
 
-// A unit is the part of the index made from the lines that start in one stretch
-// of the file. Line numbers and id offsets in it are its own, from 0.
+// A unit is the part of the index made from one stretch of the file: from the
+// lines whose preceding newline lies in it, and the file's first. Line numbers
+// and id offsets in it are its own, from 0.
 type unit struct {
 	off, end int64
 	records  []record
@@ -56,51 +63,49 @@ type indexer struct {
 // fill makes u from the file.
 func (x *indexer) fill(u *unit) {
 	pos, buf, err := x.firstLine(u)
-	for err == nil && pos < u.end {
-		line := buf
+	for err == nil && pos <= u.end && pos < x.src.size {
+		line, next := buf, int64(len(buf))
 		nl := bytes.IndexByte(buf, '\n')
 		if nl >= 0 {
-			line, buf = buf[:nl], buf[nl+1:]
-		} else if u.end < x.src.size { // the last line, which goes on behind the stretch
-			if line, nl, err = x.longLine(pos, u.end); err != nil {
+			line, buf, next = buf[:nl], buf[nl+1:], int64(nl)+1
+		} else if pos+next < x.src.size { // the last line goes on behind what was read
+			if line, nl, err = x.longLine(pos, pos+next); err != nil {
 				break
 			}
+			buf = nil // no other line starts in the stretch
+			next = x.src.size
 		}
 		u.cover.Lines++
 		x.add(u, line, pos, nl < 0)
-		if nl < 0 {
-			break
-		}
-		pos += int64(nl) + 1
+		pos += next
 	}
 	u.err = err
 }
 
-// firstLine reads the unit's stretch and finds the first line that starts in
-// it. The byte before the stretch decides whether its first byte starts one.
+// firstLine reads the unit's stretch and finds the first line that is its own.
 func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
-	start := max(u.off-1, 0)
-	buf := x.buf[:u.end-start]
-	if err := readFullAt(x.src.file, buf, start); err != nil {
+	buf := x.buf[:min(u.end+slack, x.src.size)-u.off]
+	if err := readFullAt(x.src.file, buf, u.off); err != nil {
 		return 0, nil, err
 	}
 	if u.off == 0 {
 		return 0, buf, nil
 	}
-	nl := bytes.IndexByte(buf, '\n')
+	nl := bytes.IndexByte(buf[:u.end-u.off], '\n')
 	if nl < 0 {
-		return u.end, nil, nil
+		return x.src.size, nil, nil
 	}
-	return start + int64(nl) + 1, buf[nl+1:], nil
+	return u.off + int64(nl) + 1, buf[nl+1:], nil
 }
 
 // longLine reads the whole line at pos, in which no newline comes before from.
 // It returns nl < 0 when the file ends first. The end is looked for before
-// anything is kept, so the line is in memory once.
+// anything is kept, so the line is in memory once; most lines end soon, so the
+// search begins with a short read.
 func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
-	end := from
-	for nl = -1; nl < 0 && end < x.src.size; {
-		part := x.buf[:min(int64(len(x.buf)), x.src.size-end)]
+	end, window := from, int64(slack)
+	for nl = -1; nl < 0 && end < x.src.size; window *= 2 {
+		part := x.buf[:min(window, int64(len(x.buf)), x.src.size-end)]
 		if err = readFullAt(x.src.file, part, end); err != nil {
 			return nil, 0, err
 		}
@@ -248,7 +253,7 @@ func (s *Session) scan(workers int) error {
 	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
 		go func() {
-			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, unitSize+1)}
+			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, unitSize+slack)}
 			for u := range jobs {
 				x.fill(u)
 				close(u.ready)

@@ -25,16 +25,18 @@ func (r *Reader) Line(i int) (Value, error) {
 	rec := &r.s.records[i]
 	at, n := rec.off-r.off, int64(rec.size)
 	if at < 0 || at+n > int64(len(r.buf)) {
-		// A read near the last one is taken for reading in order.
-		want := n
+		// A read near the last one is taken for reading in order, and starts on
+		// a page, because such reads are copied faster.
+		want, off := n, rec.off
 		if at >= 0 && at < int64(len(r.buf))+readAhead {
-			want = max(n, readAhead)
+			off &^= 4<<10 - 1
+			want = max(n+rec.off-off, readAhead)
 		}
-		want = min(want, r.s.src.size-rec.off)
+		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
 			r.buf = make([]byte, want)
 		}
-		r.buf, r.off, at = r.buf[:want], rec.off, 0
+		r.buf, r.off, at = r.buf[:want], off, rec.off-off
 		if err := readFullAt(r.s.src.file, r.buf, r.off); err != nil {
 			r.buf = r.buf[:0]
 			return nil, &Error{Pos: r.s.Pos(i), Err: err}

@@ -131,16 +131,7 @@ func (s *Session) Find(id string) int {
 
 // Parent is the record number of record i's parent, -1 for a root. A parent
 // that is not in the file is no parent.
-func (s *Session) Parent(i int) int {
-	r := &s.records[i]
-	if r.parent.n == 0 {
-		return -1
-	}
-	if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {
-		return i - 1
-	}
-	return int(*s.slot(s.idBytes(r.parent))) - 1
-}
+func (s *Session) Parent(i int) int { return int(s.records[i].up) - 1 }
 
 // Path is the way from the root to record leaf, root first, as record numbers.
 // A leaf below 0 gives the empty path. A parent link that closes a cycle ends
@@ -189,7 +180,7 @@ func (s *Session) finish() error {
 	}
 	s.indexIDs()
 	s.findLeaf()
-	s.checkParents()
+	s.link()
 	sort.SliceStable(s.Findings, func(a, b int) bool { return s.Findings[a].Line < s.Findings[b].Line })
 	return nil
 }
@@ -319,15 +310,21 @@ func (s *Session) findLeaf() {
 	}
 }
 
-// checkParents reports parents that are not there or come later, and remembers
+// link resolves the parents, reports those that are not there, and remembers
 // whether any link points forward: without one there can be no cycle.
-func (s *Session) checkParents() {
+func (s *Session) link() {
 	for i := range s.records {
 		r := &s.records[i]
 		if !r.kind.isEntry() || r.parent.n == 0 {
 			continue
 		}
-		switch p := s.Parent(i); {
+		if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {
+			r.up = uint32(i)
+			continue
+		}
+		r.up = *s.slot(s.idBytes(r.parent))
+		switch p := int(r.up) - 1; {
+		case p < 0 && s.Coverage.Partial: // above what was read
 		case p < 0:
 			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(s.idBytes(r.parent))))
 		case p == i:

@@ -46,6 +46,7 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	}
 	slices.Reverse(s.records)
 	s.indexIDs()
+	s.link()
 	s.leaf = len(s.records) - 1
 	return s, nil
 }

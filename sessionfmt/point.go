@@ -8,7 +8,8 @@ import (
 )
 
 // PointHelp says what a POINT may be, for help texts.
-const PointHelp = "leaf, root, request:N, turn:N (from 0, negative from the end), an entry id, a label, or the beginning of an id"
+const PointHelp = "leaf, root, request:N or turn:N (from 0; negative counts from the\n" +
+	"end), an entry's id, a label, or the beginning of an id"
 
 // A PointError is a POINT that names no entry, or several.
 type PointError struct {

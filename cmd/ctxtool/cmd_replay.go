@@ -43,17 +43,16 @@ func newReplayCommand(e *env) *cobra.Command {
 		formats = append(formats, f.Name)
 	}
 	cmd := &cobra.Command{
-		Use:   "replay [flags] SESSION",
+		Use:   "replay [flags] [SESSION]",
 		Short: "Rebuild what the model saw at any entry",
 		Long: "Rebuild the envelope that the model got: system prompt, tools, messages and\n" +
 			"options, as they stood after an entry of the session.\n\n" +
-			"SESSION is a file (plain, gzip or zstd), - for standard input, or the beginning\n" +
-			"of a session's id. A POINT is " + sessionfmt.PointHelp + ".\n\n" +
+			sessionHelp + "\n" +
 			"Exit status: 0 the envelope was printed, 2 the command line is wrong,\n" +
 			"3 there is no answer: the input is missing or no session, a patch stopped the\n" +
 			"replay, or --strict found something.",
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args[0]) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.format, "format", "f", "summary", "form: "+strings.Join(formats, ", "))
@@ -73,7 +72,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	f.BoolVar(&o.tail, "tail", false, "with --rules pi: read backwards only what the leaf's context needs")
-	f.Lookup("request").DefValue = ""
+	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
 	cmd.MarkFlagsMutuallyExclusive("request", "before")
 	for _, other := range []string{"at", "before", "request", "leaf"} {
@@ -116,12 +115,19 @@ func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err
 	return f, opt, err
 }
 
-func runReplay(e *env, o *replayOptions, name string) error {
+func runReplay(e *env, o *replayOptions, args []string) error {
 	format, opt, err := o.check(e)
 	if err != nil {
 		return err
 	}
 	e.started = true
+	name, point, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	if err := o.pointAt(point); err != nil {
+		return err
+	}
 	if o.baseline != "" {
 		if opt.Baseline, err = replay.LoadBaseline(o.baseline); err != nil {
 			return err
@@ -137,6 +143,18 @@ func runReplay(e *env, o *replayOptions, name string) error {
 		return err
 	}
 	return e.finish(s, env, o, format)
+}
+
+// pointAt takes the point of a SESSION@POINT, which no other flag may name then.
+func (o *replayOptions) pointAt(point string) error {
+	switch {
+	case point == "":
+	case o.at != "" || o.request != noRequest || o.tail:
+		return &usageError{fmt.Errorf("the session's @%s stands against --at, --request or --tail", sessionfmt.Quote(point))}
+	default:
+		o.at = point
+	}
+	return nil
 }
 
 // open opens the session, with --tail only its end where that is enough.

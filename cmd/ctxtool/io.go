@@ -2,15 +2,50 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"golang.org/x/term"
+
 	"ctxtool/sessionfmt"
 )
 
-// open opens the session that an argument names.
+// sessionHelp says what a SESSION argument may be, for help texts.
+const sessionHelp = "SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id\n" +
+	"or its beginning; SESSION@POINT names a point of it too. Left out on a terminal,\n" +
+	"it is the newest session of the current folder.\n" +
+	"A POINT is " + sessionfmt.PointHelp + ".\n"
+
+// session finds the file and the point that the arguments name: SESSION,
+// SESSION@POINT, or none, which on a terminal is the newest session of the
+// current folder.
+func (e *env) session(args []string) (file, point string, err error) {
+	store := sessionfmt.DefaultStore()
+	if e.sessionsDir != "" {
+		store.Dir = e.sessionsDir
+	}
+	if len(args) > 0 {
+		file, point = sessionfmt.SplitPoint(args[0])
+		file, err = store.Locate(file)
+		return file, point, err
+	}
+	if !term.IsTerminal(int(e.stdin.Fd())) {
+		return "", "", &usageError{errors.New("no session named: give a file, - for standard input, or the beginning of an id")}
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", "", err
+	}
+	if file, err = store.Newest(cwd); err == nil {
+		e.note("%s", file)
+	}
+	return file, "", err
+}
+
+// open opens a session file.
 func (e *env) open(name string) (*sessionfmt.Session, error) {
 	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin})
 }

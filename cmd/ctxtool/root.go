@@ -24,6 +24,7 @@ type env struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	config         *config
+	sessionsDir    string
 	started        bool // the command line was right, and work has begun
 }
 
@@ -61,7 +62,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.PersistentFlags().String("sessions-dir", "", "where sessions are looked up by id (default: pi's own folder)")
+	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
 		newReplayCommand(e),
 		newVersionCommand(e),

@@ -1,0 +1,191 @@
+package sessionfmt
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Store is a folder of sessions as pi keeps them: files named
+// STAMP_ID.jsonl, in it or in one folder a project (spec/pi-1.5.md 2).
+type Store struct{ Dir string }
+
+// DefaultStore is the folder where pi looks: what PI_CODING_AGENT_SESSION_DIR
+// names, else sessions in PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions.
+func DefaultStore() Store {
+	if dir := os.Getenv("PI_CODING_AGENT_SESSION_DIR"); dir != "" {
+		return Store{home(dir)}
+	}
+	if dir := os.Getenv("PI_CODING_AGENT_DIR"); dir != "" {
+		return Store{filepath.Join(home(dir), "sessions")}
+	}
+	return Store{home("~/.pi/agent/sessions")}
+}
+
+// home puts the user's folder in the place of a leading tilde.
+func home(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		if h, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(h, rest)
+		}
+	}
+	return dir
+}
+
+// A stored session is a file of a store.
+type stored struct {
+	name string // with its folders
+	id   string // by its name; the header has the last word
+	info fs.DirEntry
+}
+
+// files are the store's sessions, in the order of their names.
+func (st Store) files() ([]stored, error) {
+	var all []stored
+	err := filepath.WalkDir(st.Dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if name == st.Dir {
+				return plainPathError(err)
+			}
+			return nil // a folder that cannot be read hides nothing else
+		}
+		stem, ok := strings.CutSuffix(d.Name(), ".jsonl")
+		if ok && !d.IsDir() {
+			_, id, _ := strings.Cut(stem, "_")
+			all = append(all, stored{name, firstOf(id, stem), d})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, &Error{Pos: Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir names another folder of sessions"}
+	}
+	return all, nil
+}
+
+// Find is the name of the file whose session has that id, or the one whose id
+// begins with it.
+func (st Store) Find(id string) (string, error) {
+	fault := &Error{Pos: Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir names another folder"}
+	files, err := st.files()
+	if err != nil {
+		fault.Err = errors.New("no such file, and there are no sessions to look it up in")
+		return "", fault
+	}
+	var found []string
+	for _, f := range files {
+		if f.id == id {
+			return f.name, nil
+		}
+		if strings.HasPrefix(f.id, id) {
+			found = append(found, f.name)
+		}
+	}
+	if len(found) == 0 { // files that were renamed
+		for _, f := range files {
+			if h := ReadHeader(f.name); h.ID == id && id != "" {
+				found = append(found, f.name)
+			}
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0:
+		fault.Err = errors.New("no such file, and no session's id begins with it")
+	default:
+		fault.Err = fmt.Errorf("begins the ids of %d sessions: %s", len(found), strings.Join(baseNames(found), ", "))
+	}
+	return "", fault
+}
+
+func baseNames(names []string) []string {
+	var bases []string
+	for _, n := range names {
+		bases = append(bases, filepath.Base(n))
+	}
+	return firstFew(bases)
+}
+
+// Newest is the name of the file that was written last of those whose header
+// says that they belong to the folder cwd.
+func (st Store) Newest(cwd string) (string, error) {
+	files, err := st.files()
+	if err != nil {
+		return "", err
+	}
+	type dated struct {
+		name string
+		at   int64
+	}
+	var all []dated
+	for _, f := range files {
+		if info, err := f.info.Info(); err == nil {
+			all = append(all, dated{f.name, info.ModTime().UnixNano()})
+		}
+	}
+	slices.SortFunc(all, func(a, b dated) int {
+		if a.at != b.at {
+			return int(min(1, max(-1, b.at-a.at)))
+		}
+		return strings.Compare(b.name, a.name)
+	})
+	for _, f := range all {
+		if h := ReadHeader(f.name); h.CWD == cwd {
+			return f.name, nil
+		}
+	}
+	return "", &Error{Pos: Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
+}
+
+// A HeaderInfo is what a session's header says. Its zero value is no header.
+type HeaderInfo struct{ ID, CWD, Timestamp string }
+
+// ReadHeader reads the header of a plain session file: its first line, as pi
+// does to list sessions, or nothing where that is no header.
+func ReadHeader(name string) (h HeaderInfo) {
+	f, err := os.Open(name)
+	if err != nil {
+		return h
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, 4<<10).ReadSlice('\n')
+	if err != nil && len(line) == 0 {
+		return h
+	}
+	head, bad := newHeadReader().read(line)
+	if bad != nil || head.Kind != Header {
+		return h
+	}
+	return HeaderInfo{head.ID.Text(), Value(trimJSON(line)).Get("cwd").Text(), head.Timestamp.Text()}
+}
+
+// SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.
+func SplitPoint(arg string) (session, point string) {
+	at := strings.LastIndexByte(arg, '@')
+	if at <= 0 || isFile(arg) {
+		return arg, ""
+	}
+	return arg[:at], arg[at+1:]
+}
+
+// Locate is the name of the file that a SESSION argument means: a file that is
+// there, - for standard input, or a session's id or its beginning.
+func (st Store) Locate(arg string) (string, error) {
+	if arg == "-" || isFile(arg) {
+		return arg, nil
+	}
+	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") {
+		return arg, nil // meant as a file: opening it says what is wrong
+	}
+	return st.Find(arg)
+}
+
+func isFile(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -109,9 +110,31 @@ func TestPiVectors(t *testing.T) {
 				tools = append(tools, tool.Name)
 			}
 			same(t, "tools", any(tools), want["tools"])
+			same(t, "contextUsage", contextUsage(t, file), want["contextUsage"])
 		})
 	}
 	t.Logf("%d sessions compared with what pi built of them", n)
+}
+
+// contextUsage is pi's indicator, with the window of the vectors; nil where pi
+// fails on it.
+func contextUsage(t *testing.T, file string) any {
+	t.Helper()
+	e := envelopeOf(t, file, replay.Options{Rules: replay.ByPi, Window: 1000})
+	u, err := e.ContextUsage(&tokens.Pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := map[string]any{"tokens": nil, "contextWindow": float64(u.Window), "percent": nil}
+	switch name := filepath.Base(file); {
+	case strings.HasPrefix(name, "40-edit-rep") || strings.HasPrefix(name, "41-edit-rep"):
+		if !u.Known {
+			return nil
+		}
+	case u.Known:
+		usage["tokens"], usage["percent"] = float64(u.Tokens), float64(u.Tokens)/float64(u.Window)*100
+	}
+	return usage
 }
 
 func same(t *testing.T, what string, got, want any) {

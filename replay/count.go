@@ -210,11 +210,11 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 			return 0, err
 		}
 		if quiet.Session.Kind(step.Record) == sessionfmt.Assistant {
-			prompt, err := quiet.promptTokens(step.Record)
+			used, err := quiet.usage(step.Record)
 			if err != nil {
 				return 0, err
 			}
-			if prompt > 0 {
+			if prompt := used.promptTokens(); prompt > 0 {
 				if prev == nil {
 					return prompt, nil
 				}
@@ -225,18 +225,4 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 		prev = step.Envelope()
 	}
 	return 0, nil
-}
-
-// promptTokens is the prompt of an answer by its usage, 0 for one that failed.
-func (r *Replay) promptTokens(rec int) (int, error) {
-	line, err := r.Session.NewReader().Line(rec)
-	if err != nil {
-		return 0, err
-	}
-	m := line.Get("message")
-	if stop := m.Get("stopReason"); stop.Is("error") || stop.Is("aborted") {
-		return 0, nil
-	}
-	u := m.Get("usage")
-	return int(u.Get("input").Int() + u.Get("cacheRead").Int() + u.Get("cacheWrite").Int()), nil
 }

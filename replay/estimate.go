@@ -1,0 +1,197 @@
+package replay
+
+import (
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// A ContextUsage is how full pi itself takes a context to be.
+type ContextUsage struct {
+	Tokens int
+	Known  bool  // pi shows no number right after a compaction, and fails on content that an edit lost
+	Window int64 // tokens, 0 where nobody knows it: pi shows nothing then
+}
+
+// ContextUsage is what pi's indicator shows at the envelope's leaf, and what its
+// thresholds look at: the last answer's usage and an estimate of what came after
+// it (spec/pi-1.5.md 7.2). It differs from Count, which is what /context shows.
+func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
+	if _, u.Window, _, err = e.Model(); err != nil {
+		return u, err
+	}
+	compaction, edit := e.lastCuts()
+	at, used, err := e.lastUsage()
+	if err != nil {
+		return u, err
+	}
+	usedPos := int32(-1)
+	if at >= 0 {
+		usedPos = e.state.msgs.at(at).pos
+	}
+	u.Known = compaction < 0 || usedPos > compaction
+	if usedPos <= max(compaction, edit) {
+		at, used = -1, 0 // the usage tells of what is no longer so
+	}
+	sum, whole, err := e.estimateAfter(c, at)
+	u.Tokens = used + sum
+	u.Known = u.Known && whole
+	return u, err
+}
+
+// lastCuts are the places on the path of its last compaction and its last
+// context_edit, -1 for none.
+func (e *Envelope) lastCuts() (compaction, edit int32) {
+	compaction, edit = -1, -1
+	path, _ := e.r.Session.Path(e.Leaf)
+	for pos, rec := range path {
+		switch e.r.Session.Kind(rec) {
+		case sessionfmt.Compaction:
+			compaction = int32(pos)
+		case sessionfmt.ContextEdit:
+			edit = int32(pos)
+		}
+	}
+	return compaction, edit
+}
+
+// lastUsage finds the last answer that did not fail and says what its context
+// took, in tokens; at is its place in the list, -1 if there is none.
+func (e *Envelope) lastUsage() (at, used int, err error) {
+	msgs := &e.state.msgs
+	for i := msgs.n - 1; i >= 0; i-- {
+		m := msgs.at(i)
+		if m.kind != sessionfmt.Assistant || m.form != plain || m.flags&omitted != 0 {
+			continue
+		}
+		u, err := e.r.usage(int(m.rec))
+		if err != nil {
+			return -1, 0, err
+		}
+		if n := u.contextTokens(); n > 0 {
+			return i, n, nil
+		}
+	}
+	return -1, 0, nil
+}
+
+// estimateAfter adds up the messages behind place at of the list; from the start
+// on, system messages count as the one that they replay to. It is whole unless a
+// message has lost its content.
+func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool, err error) {
+	if at < 0 {
+		if sum, err = e.estimateSystem(c); err != nil {
+			return 0, false, err
+		}
+	}
+	l := e.r.newLoader()
+	whole = true
+	for i := at + 1; i < e.state.msgs.n; i++ {
+		m := e.state.msgs.at(i)
+		if m.flags&omitted != 0 || at < 0 && m.kind == sessionfmt.System {
+			continue
+		}
+		n, err := l.estimate(m)
+		if err != nil {
+			return 0, false, err
+		}
+		sum += c.Units(n)
+		if m.edit >= 0 {
+			v, err := l.agent(m)
+			if err != nil {
+				return 0, false, err
+			}
+			whole = whole && v.Get("content").Exists()
+		}
+	}
+	return sum, whole, nil
+}
+
+// estimateSystem counts the system message that all of them replay to.
+func (e *Envelope) estimateSystem(c *tokens.Counter) (int, error) {
+	var f folded
+	if err := e.fold(&f); err != nil {
+		return 0, err
+	}
+	units := 0
+	for _, p := range f.parts {
+		units += sessionfmt.Units(p.Text)
+	}
+	if len(f.tools) > 0 {
+		units++ // a bracket and a comma each, and the last bracket
+	}
+	for _, t := range f.tools {
+		units += t.Raw.CompactUnits() + 1
+	}
+	return c.Units(units), nil
+}
+
+// estimate is what pi counts a message for, in UTF-16 units
+// (spec/pi-1.5.md 7.1).
+func (l *loader) estimate(m *message) (int, error) {
+	switch m.kind {
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		return l.units(m)
+	}
+	v, err := l.agent(m)
+	if err != nil {
+		return 0, err
+	}
+	switch m.kind {
+	case sessionfmt.System:
+		n := l.contentOf(v)
+		for _, text := range v.Get("sections").Members {
+			n += text.Units()
+		}
+		if tools := v.Get("toolsAdded"); !tools.IsNull() {
+			n += tools.CompactUnits()
+		}
+		return n, nil
+	case sessionfmt.Custom:
+		return l.contentOf(v), nil
+	case sessionfmt.Bash:
+		return v.Get("command").Units() + v.Get("output").Units(), nil
+	case sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
+		return v.Get("summary").Units(), nil
+	}
+	return 0, nil
+}
+
+// contentOf counts a message's content: a string, or its texts and images.
+func (l *loader) contentOf(v value) int {
+	l.at.Reset(v)
+	return messageUnits(&l.at, sessionfmt.User)
+}
+
+// A usage is what an answer says that it took, in tokens; the zero usage is that
+// of an answer that failed.
+type usage struct{ input, output, cacheRead, cacheWrite, total int }
+
+// promptTokens is how much of it was the request.
+func (u usage) promptTokens() int { return u.input + u.cacheRead + u.cacheWrite }
+
+// contextTokens is what the context takes with the answer in it.
+func (u usage) contextTokens() int {
+	if u.total != 0 {
+		return u.total
+	}
+	return u.promptTokens() + u.output
+}
+
+// usage reads the usage of an answer.
+func (r *Replay) usage(rec int) (u usage, err error) {
+	line, err := r.Session.NewReader().Line(rec)
+	if err != nil {
+		return u, err
+	}
+	var m [2]value
+	line.Get("message").Fields(m[:], "stopReason", "usage")
+	if m[0].Is("error") || m[0].Is("aborted") {
+		return u, nil
+	}
+	var f [5]value
+	m[1].Fields(f[:], "input", "output", "cacheRead", "cacheWrite", "totalTokens")
+	for i, n := range []*int{&u.input, &u.output, &u.cacheRead, &u.cacheWrite, &u.total} {
+		*n = int(f[i].Int())
+	}
+	return u, nil
+}

@@ -192,13 +192,14 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	o.key("tools")
 	writeTools(w, prompt.Tools)
 	o.key("messages")
+	var cached, uncached []replay.Origin
 	lists := object{w: w}
 	lists.key("cached")
-	if err := writeMessages(w, e.CachedMessages()); err != nil {
+	if err := writeMessages(w, r.tap(e.CachedMessages(), &cached)); err != nil {
 		return err
 	}
 	lists.key("uncached")
-	if err := writeMessages(w, e.UncachedMessages()); err != nil {
+	if err := writeMessages(w, r.tap(e.UncachedMessages(), &uncached)); err != nil {
 		return err
 	}
 	lists.close()
@@ -211,9 +212,7 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	o.value("meta", m)
 	if r.Provenance {
 		o.key("provenance")
-		if err := writeProvenance(w, e, prompt); err != nil {
-			return err
-		}
+		writeProvenance(w, e.Replay().Session, prompt, cached, uncached)
 	}
 	o.value("coverage", e.Replay().Session.Coverage)
 	if found := e.Replay().AllFindings(); len(found) > 0 {

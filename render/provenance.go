@@ -5,36 +5,40 @@ import (
 	"iter"
 
 	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 )
+
+// tap keeps the origins of messages that go by, where they are asked for.
+func (r Report) tap(messages iter.Seq2[replay.Message, error], origins *[]replay.Origin) iter.Seq2[replay.Message, error] {
+	if !r.Provenance {
+		return messages
+	}
+	return func(yield func(replay.Message, error) bool) {
+		for m, err := range messages {
+			*origins = append(*origins, m.Origin)
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
 
 // writeProvenance writes where each piece of the envelope comes from, parallel
 // to the pieces.
-func writeProvenance(w *bufio.Writer, e *replay.Envelope, p *replay.Prompt) error {
+func writeProvenance(w *bufio.Writer, s *sessionfmt.Session, p *replay.Prompt, cached, uncached []replay.Origin) {
 	o := object{w: w}
 	o.key("system")
-	s := e.Replay()
 	writeOrigins(w, s, len(p.Parts), func(i int) replay.Origin { return p.Parts[i].Origin })
 	o.key("tools")
 	writeOrigins(w, s, len(p.Tools), func(i int) replay.Origin { return p.Tools[i].Origin })
-	for _, list := range []struct {
-		name     string
-		messages iter.Seq2[replay.Message, error]
-	}{{"cached", e.CachedMessages()}, {"uncached", e.UncachedMessages()}} {
-		var origins []replay.Origin
-		for m, err := range list.messages {
-			if err != nil {
-				return err
-			}
-			origins = append(origins, m.Origin)
-		}
-		o.key(list.name)
-		writeOrigins(w, s, len(origins), func(i int) replay.Origin { return origins[i] })
-	}
+	o.key("cached")
+	writeOrigins(w, s, len(cached), func(i int) replay.Origin { return cached[i] })
+	o.key("uncached")
+	writeOrigins(w, s, len(uncached), func(i int) replay.Origin { return uncached[i] })
 	o.close()
-	return nil
 }
 
-func writeOrigins(w *bufio.Writer, r *replay.Replay, n int, at func(int) replay.Origin) {
+func writeOrigins(w *bufio.Writer, s *sessionfmt.Session, n int, at func(int) replay.Origin) {
 	w.WriteByte('[')
 	for i := range n {
 		if i > 0 {
@@ -47,14 +51,14 @@ func writeOrigins(w *bufio.Writer, r *replay.Replay, n int, at func(int) replay.
 			o.close()
 			continue
 		}
-		o.text("entry", r.Session.ID(from.Record))
-		o.value("line", r.Session.Line(from.Record))
+		o.text("entry", s.ID(from.Record))
+		o.value("line", s.Line(from.Record))
 		if from.By == from.Record && from.Op < 0 {
 			o.text("by", "entry")
 		} else {
 			o.key("by")
 			by := object{w: w}
-			by.text("entry", r.Session.ID(from.By))
+			by.text("entry", s.ID(from.By))
 			if from.Op >= 0 {
 				by.value("op", from.Op)
 			}

@@ -94,7 +94,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 			text = "keeps everything before it under the rules in force"
 			first, from = 0, 0
 		}
-		m.r.find("kept-unknown", rec, "its first kept entry %s is not on the path before it: it %s", sessionfmt.Quote(string(f[0])), text)
+		m.r.find("kept-unknown", rec, "its first kept entry %s is not on the path before it: it %s", orMissing(f[0]), text)
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))

@@ -39,8 +39,10 @@ const noRequest = math.MinInt
 func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
 	var formats []string
+	forms := "Forms (-f):\n"
 	for _, f := range render.Formats() {
-		formats = append(formats, f.Name)
+		formats = append(formats, cobra.CompletionWithDesc(f.Name, f.About))
+		forms += fmt.Sprintf("  %-8s %s\n", f.Name, f.About)
 	}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] [SESSION]",
@@ -48,25 +50,30 @@ func newReplayCommand(e *env) *cobra.Command {
 		Long: "Rebuild the envelope that the model got: system prompt, tools, messages and\n" +
 			"options, as they stood after an entry of the session.\n\n" +
 			sessionHelp + "\n" +
+			forms + "\n" +
 			"Exit status: 0 the envelope was printed, 2 the command line is wrong,\n" +
 			"3 there is no answer: the input is missing or no session, a patch stopped the\n" +
 			"replay, or --strict found something.",
+		Example: "  ctxtool replay s.jsonl                      # what fills the window\n" +
+			"  ctxtool replay s.jsonl@request:3 --before   # what request 3 got\n" +
+			"  ctxtool replay s.jsonl -f json --provenance | jq .provenance\n" +
+			"  ctxtool replay --tail --rules pi s.jsonl    # the end of a session of gigabytes, at once",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "summary", "form: "+strings.Join(formats, ", "))
+	f.StringVarP(&o.format, "format", "f", "summary", "`FORM` of the answer")
 	f.BoolVar(&o.json, "json", false, "the same as -f json")
-	f.StringVarP(&o.output, "output", "o", "", "write to this file, whole or not at all")
-	f.StringVar(&o.at, "at", "", "the state after this POINT")
-	f.BoolVar(&o.before, "before", false, "the state before the POINT instead")
-	f.IntVar(&o.request, "request", noRequest, "what request N got, from 0; negative counts from the end")
-	f.StringVar(&o.leaf, "leaf", "", "another branch: the POINT that it ends at")
-	f.StringVar(&o.rules, "rules", "auto", "by whose rules: "+strings.Join(replay.RulesNames(), ", "))
-	f.StringVar(&o.baseline, "baseline", "", "take the prompt and tools that the session lacks from this `FILE`: an envelope in JSON, a session, /context --full text, or an HTML export")
-	f.StringSliceVar(&o.implemented, "implemented", nil, "names of the tools that have an implementation; others are omitted")
-	f.StringVar(&o.model, "model", "", "the model, as `PROVIDER/ID`, in place of the path's")
-	f.Int64Var(&o.window, "window", 0, "the context window in `TOKENS`, in place of the known one")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	f.StringVar(&o.at, "at", "", "the state after `POINT`")
+	f.BoolVar(&o.before, "before", false, "the state before the point instead")
+	f.IntVar(&o.request, "request", noRequest, "what request `N` got, from 0; negative counts from the end")
+	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
+	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
+	f.StringSliceVar(&o.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
+	f.StringVar(&o.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
+	f.Int64Var(&o.window, "window", 0, "context window in `TOKENS`, in place of the known one")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "add the request-only messages logged for the request")
 	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
 	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")

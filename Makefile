@@ -10,7 +10,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unr
 FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
 
-.PHONY: build test check golden bench dist clean
+.PHONY: build test check golden bench dist clean pi
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -43,3 +43,8 @@ dist:
 
 clean:
 	rm -rf bin dist
+
+# pi, to compare with: its own code, where npm can be had.
+PI_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ctxtool-pi
+pi:
+	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1

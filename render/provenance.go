@@ -51,7 +51,9 @@ func writeOrigins(w *bufio.Writer, s *sessionfmt.Session, n int, at func(int) re
 			o.close()
 			continue
 		}
-		o.text("entry", s.ID(from.Record))
+		if id := s.ID(from.Record); id != "" {
+			o.text("entry", id)
+		}
 		o.value("line", s.Line(from.Record))
 		if from.By == from.Record && from.Op < 0 {
 			o.text("by", "entry")

@@ -66,7 +66,7 @@ func loadBaseline(name string) (*Baseline, error) {
 			return nil, err
 		}
 		return baselineFromHTML(name, data)
-	case !strings.Contains(firstLine(text), `"session"`) && strings.HasPrefix(text, "{"):
+	case strings.HasPrefix(text, "{") && !startsSession(text):
 		data, err := io.ReadAll(rest)
 		if err != nil {
 			return nil, err
@@ -83,9 +83,12 @@ func loadBaseline(name string) (*Baseline, error) {
 	return baselineFromSession(s)
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+// startsSession says whether the first line is a record of a session: an
+// envelope has no type.
+func startsSession(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	v, err := sessionfmt.ParseValue([]byte(line))
+	return err == nil && v.Get("type").IsString()
 }
 
 // baselineFromEnvelope reads the JSON of an envelope: the shape that we print.

@@ -35,7 +35,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 		}
 		m.add(&next, cp)
 		if cp.kind != sessionfmt.System {
-			m.r.find("checkpoint-role", rec, "its systemMessage has another role: pi sends it as it stands")
+			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
 		}
 	} else if hasSystem(m.base.deltas) {
 		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
@@ -88,20 +88,20 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		return m.base.msgs.n, m.pos
 	}
 	if from = m.placeOnPath(kept); from < 0 {
-		text := "keeps nothing before it under the rules in force"
+		text := "nothing"
 		first, from = m.base.msgs.n, m.pos
 		if m.r.Rules == ByEnvelope {
-			text = "keeps everything before it under the rules in force"
+			text = "everything"
 			first, from = 0, 0
 		}
-		m.r.find("kept-unknown", rec, "its first kept entry %s is not on the path before it: it %s", orMissing(f[0]), text)
+		m.r.find("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: by the %s rules it keeps %s", orMissing(f[0]), m.r.Rules, text)
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
 	if exact {
 		return first, from
 	}
-	m.r.find("kept-no-message", rec, "its first kept entry (%s) gives no message to start at: keeping starts at the next message after it", m.r.Session.Kind(kept))
+	m.r.find("kept-no-message", rec, "the compaction's first kept entry (%s) gives no message: keeping starts at the next one after it", m.r.Session.Kind(kept))
 	return first, from
 }
 

@@ -71,39 +71,39 @@ type Message struct {
 // CachedMessages are the messages of the request as a provider gets them, system
 // messages aside, which are in the prompt.
 func (e *Envelope) CachedMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *message) bool { return m.shown() }, (*loader).provider)
+	return e.each((*message).shown, (*loader).provider, false)
 }
 
 // UncachedMessages are the messages that come after all cached ones.
 func (e *Envelope) UncachedMessages() iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
-		l := e.r.newLoader()
-		for i := range e.state.uncached {
-			if !l.yield(yield, &e.state.uncached[i], (*loader).provider) {
-				return
-			}
-		}
-	}
+	return e.each(func(*message) bool { return false }, (*loader).provider, true)
 }
 
 // ContextMessages are the messages as pi's own context building returns them:
-// agent messages, system messages in place, also those that no provider gets.
+// agent messages, system messages in place, also those that no provider gets;
+// behind them the uncached ones.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *message) bool { return m.flags&omitted == 0 }, (*loader).agent)
+	return e.each(func(m *message) bool { return m.flags&omitted == 0 }, (*loader).agent, true)
 }
 
 // ProviderMessages are the context messages converted for a provider, system
 // messages in place.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *message) bool { return m.flags&(omitted|unsent) == 0 }, (*loader).provider)
+	return e.each(func(m *message) bool { return m.flags&(omitted|unsent) == 0 }, (*loader).provider, true)
 }
 
-// each goes through the messages that want holds of, made into JSON by load.
-func (e *Envelope) each(want func(*message) bool, load func(*loader, *message) (value, error)) iter.Seq2[Message, error] {
+// each goes through the messages of the list that want holds of, then, if asked
+// to, the uncached ones, made into JSON by load.
+func (e *Envelope) each(want func(*message) bool, load func(*loader, *message) (value, error), uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		l := e.r.newLoader()
 		for _, m := range e.state.msgs.all {
 			if want(m) && !l.yield(yield, m, load) {
+				return
+			}
+		}
+		for i := range e.state.uncached {
+			if uncached && !l.yield(yield, &e.state.uncached[i], load) {
 				return
 			}
 		}

@@ -109,18 +109,14 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 			}
 		}
 	}
-	e := newMachine(r, nil).envelope()
+	e := newMachine(r, nil).envelope() // stays where the leaf is its own parent
 	for step, err := range r.Walk(leaf) {
 		if err != nil {
 			return nil, err
 		}
-		e = nil
 		if step.Record == leaf {
 			e = step.Envelope()
 		}
-	}
-	if e == nil { // the leaf itself closes a cycle, and is left out
-		return nil, r.errorAt(leaf, "", "it is on no path that ends")
 	}
 	return e, nil
 }

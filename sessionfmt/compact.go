@@ -129,14 +129,13 @@ func (c *compactor) close(ch byte) {
 	c.open = c.open[:len(c.open)-1]
 	if o.object {
 		if ms, moved := jsOrder(c.out, c.members[o.first:]); moved {
-			old := bytes.Clone(c.out)
+			old := bytes.Clone(c.out[o.start:])
 			c.out = c.out[:o.start]
 			for k, m := range ms {
 				if k > 0 {
 					c.out = append(c.out, ',')
 				}
-				c.out = append(c.out, old[m.key.from:m.key.to]...)
-				c.out = append(c.out, old[m.key.to:m.all.to]...)
+				c.out = append(c.out, old[m.all.from-o.start:m.all.to-o.start]...)
 			}
 		}
 		c.members = c.members[:o.first]

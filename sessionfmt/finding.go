@@ -2,6 +2,8 @@ package sessionfmt
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -84,15 +86,23 @@ type Coverage struct {
 
 // String is the coverage in words.
 func (c Coverage) String() string {
-	s := fmt.Sprintf("%d lines, %d entries, %d skipped", c.Lines, c.Entries, c.Skipped)
-	n := 0
-	for _, k := range c.Unknown {
-		n += k
+	entries := fmt.Sprintf("%d entries", c.Entries)
+	if c.Entries == 1 {
+		entries = "1 entry"
 	}
-	if n > 0 {
-		s += fmt.Sprintf(", %d of unknown type", n)
+	s := fmt.Sprintf("%s, %s, %d skipped", plural(c.Lines, "line"), entries, c.Skipped)
+	for _, t := range slices.Sorted(maps.Keys(c.Unknown)) {
+		s += fmt.Sprintf(", %d of unknown type %s", c.Unknown[t], t)
 	}
 	return s
+}
+
+// plural is a number of things in words.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func newFinding(code string, line int, entry, format string, args ...any) Finding {

@@ -137,42 +137,46 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// add puts one line into the unit. open says that no newline follows it.
-func (x *indexer) add(u *unit, line []byte, off int64, open bool) {
+// add puts one line into the unit, and returns its head where it is a record.
+// open says that no newline follows it.
+func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h Head) {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, bom) {
-		u.find("bom", at, "the file starts with a byte order mark: pi takes its first line for broken")
+		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
 		line, off = line[3:], 3
 	}
 	if isBlank(line) {
 		if len(line) > 0 || !open {
 			u.cover.Blank++
 		}
-		return
+		return h
 	}
 	h, err := x.head.read(line)
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
-		return
+		return h
 	}
 	if open {
-		u.find("unterminated", at, "the last line has no newline: it is whole, but appending would glue the next one to it")
+		u.find("unterminated", at, "the last line has no newline: its entry is whole, but a writer that does not look would glue the next one to it")
 	}
 	if h.Kind == Scalar {
 		if !Value(trimJSON(line)).Truthy() {
 			u.cover.Skipped++
 			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(trimJSON(line))))
-			return
+			return h
 		}
 		u.find("scalar-line", at, "the line is no object: pi keeps it as a record without id")
 	}
 	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
 	if !utf8.Valid(line) {
 		rec.flags |= flagBadUTF8
-		u.find("invalid-utf8", at, "bytes that are not UTF-8 read as U+FFFD")
 	}
 	u.name(&rec, h)
+	if rec.flags&flagBadUTF8 != 0 {
+		id := idString(u.ids[rec.id.off : rec.id.off+rec.id.n])
+		u.findings = append(u.findings, newFinding("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD"))
+	}
 	if h.Kind == Unknown {
 		if u.cover.Unknown == nil {
 			u.cover.Unknown = map[string]int{}
@@ -180,6 +184,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) {
 		u.cover.Unknown[Quote(h.Type.Text())]++
 	}
 	u.records = append(u.records, rec)
+	return h
 }
 
 // name stores the record's id and its parent's. A parent that is the record

@@ -37,11 +37,11 @@ func (s *Session) Point(point string, leaf int) (int, error) {
 		return -1, nil
 	}
 	for _, n := range []struct {
-		prefix string
-		kind   Kind
-	}{{"request:", Assistant}, {"turn:", User}} {
-		if num, ok := strings.CutPrefix(point, n.prefix); ok {
-			return s.nth(point, num, n.kind, leaf)
+		what string
+		kind Kind
+	}{{"request", Assistant}, {"turn", User}} {
+		if num, ok := strings.CutPrefix(point, n.what+":"); ok {
+			return s.nth(point, num, n.what, n.kind, leaf)
 		}
 	}
 	if i := s.Find(point); i >= 0 {
@@ -58,7 +58,7 @@ func (s *Session) Point(point string, leaf int) (int, error) {
 }
 
 // nth is the record of that kind with number num on the path to leaf.
-func (s *Session) nth(point, num string, kind Kind, leaf int) (int, error) {
+func (s *Session) nth(point, num, what string, kind Kind, leaf int) (int, error) {
 	n, err := strconv.Atoi(num)
 	if err != nil {
 		return 0, &PointError{Point: point, Reason: "no number"}
@@ -74,7 +74,7 @@ func (s *Session) nth(point, num string, kind Kind, leaf int) (int, error) {
 		n += len(of)
 	}
 	if n < 0 || n >= len(of) {
-		return 0, &PointError{Point: point, Reason: fmt.Sprintf("the path has %d of them", len(of))}
+		return 0, &PointError{Point: point, Reason: "the path has " + plural(len(of), what)}
 	}
 	return of[n], nil
 }

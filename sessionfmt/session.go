@@ -146,9 +146,12 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 		if seen != nil {
 			seen[i/64] |= 1 << (i % 64)
 		}
-		if next == i || next >= 0 && seen != nil && seen[next/64]>>(next%64)&1 == 1 {
+		if next == i {
+			break // reported when the file was opened
+		}
+		if next >= 0 && seen != nil && seen[next/64]>>(next%64)&1 == 1 {
 			found = append(found, newFinding("cycle", s.Line(i), s.ID(i),
-				"its parent %q leads back to itself: pi hangs here; the entry and all above it are left out", Quote(s.ID(next))))
+				"the way up from its parent %q comes back to it, and pi runs out of memory; the entry and all above it are left out", Quote(s.ID(next))))
 			break
 		}
 		path = append(path, i)
@@ -186,7 +189,11 @@ func (s *Session) finish() error {
 }
 
 func (s *Session) find(code string, i int, format string, args ...any) {
-	s.Findings = append(s.Findings, newFinding(code, s.Line(i), s.ID(i), format, args...))
+	entry := ""
+	if s.Kind(i).isEntry() {
+		entry = s.ID(i)
+	}
+	s.Findings = append(s.Findings, newFinding(code, s.Line(i), entry, format, args...))
 }
 
 // findHeader finds the header and the version. pi takes a file only if its
@@ -202,7 +209,7 @@ func (s *Session) findHeader() error {
 			continue
 		}
 		if s.header >= 0 {
-			s.find("second-header", i, "a second session header: pi skips it, and still rewrites it")
+			s.find("second-header", i, "a second session header: pi skips it")
 			continue
 		}
 		s.header = i
@@ -283,10 +290,10 @@ func (s *Session) indexIDs() {
 		}
 		s.Coverage.Entries++
 		if r.flags&flagWrongID != 0 {
-			s.find("id-type", i, "its id is no string")
+			s.find("id-type", i, "its id is no string: pi finds it only by a parentId of the same type")
 		}
 		if r.id.n == 0 {
-			s.find("missing-id", i, "it has no id: nothing can follow it")
+			s.find("missing-id", i, "it has no id: no entry can follow it, and pi goes on at a new root")
 			continue
 		}
 		p := s.slot(s.idBytes(r.id))
@@ -304,11 +311,13 @@ func (s *Session) findLeaf() {
 	s.leaf = len(s.records) - 1
 	for s.leaf >= 0 && !s.records[s.leaf].kind.isEntry() {
 		if s.records[s.leaf].kind == Scalar {
-			s.find("scalar-leaf", s.leaf, "the last record is no object: pi shows an empty session; the entry before it is taken")
+			s.find("scalar-leaf", s.leaf, scalarLeaf)
 		}
 		s.leaf--
 	}
 }
+
+const scalarLeaf = "the last record is no object: pi shows an empty session; the entry before it is taken"
 
 // link resolves the parents, reports those that are not there, and remembers
 // whether any link points forward: without one there can be no cycle.
@@ -329,7 +338,7 @@ func (s *Session) link() {
 			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(s.idBytes(r.parent))))
 		case p == i:
 			s.forward = true
-			s.find("self-parent", i, "it is its own parent: pi dies on any path through it")
+			s.find("self-parent", i, "it is its own parent, and pi runs out of memory; the entry is left out")
 		case p > i:
 			s.forward = true
 		}

@@ -80,20 +80,34 @@ func readySource(f *os.File) (*source, error) {
 	case bytes.HasPrefix(magic[:n], []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, fmt.Errorf("gzip: %w", err)
+			return nil, labelled("gzip", err)
 		}
-		return spool(z, true)
+		src, err := spool(z, true)
+		return src, labelled("gzip", err)
 	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
 		if err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
+			return nil, labelled("zstd", err)
 		}
 		defer z.Close()
-		return spool(z, true)
+		src, err := spool(z, true)
+		return src, labelled("zstd", err)
 	case seekable:
 		return &source{file: f, size: info.Size()}, nil
 	}
 	return spool(in, false)
+}
+
+// labelled names the compression that failed, and says where the data breaks off
+// what the libraries call an unexpected end.
+func labelled(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		return fmt.Errorf("%s: the compressed data breaks off: the file is not whole", name)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // spool copies r to a temporary file and removes its name at once.
@@ -108,7 +122,7 @@ func spool(r io.Reader, compressed bool) (*source, error) {
 	}
 	if s.size, err = io.Copy(tmp, r); err != nil {
 		s.close()
-		return nil, fmt.Errorf("unpacking: %w", err)
+		return nil, err
 	}
 	return s, nil
 }

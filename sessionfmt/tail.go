@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 )
 
 // ErrTail is why a session cannot be read from its end alone. Open reads it.
@@ -39,11 +38,12 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	}
 	s := &Session{Name: name, src: src, header: -1, leaf: -1}
 	s.Coverage.Partial = true
-	t := &tail{s: s, need: need, head: newHeadReader()}
+	t := &tail{s: s, need: need, x: &indexer{src: src, head: newHeadReader()}}
 	if err := t.read(); err != nil {
 		src.close()
 		return nil, &Error{Pos: Pos{File: name}, Err: err}
 	}
+	s.records, s.ids, s.Findings = t.end.records, t.end.ids, t.end.findings
 	slices.Reverse(s.records)
 	s.indexIDs()
 	s.link()
@@ -55,8 +55,8 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 type tail struct {
 	s    *Session
 	need Need
-	head *headReader
-	ids  unit // lends its way of storing ids
+	x    *indexer
+	end  unit // what has been read, the last entry first
 
 	want     []byte // the id of the entry that comes next; nil while the leaf is looked for
 	found    bool   // the leaf has been found
@@ -96,7 +96,6 @@ func (t *tail) read() error {
 	if !t.done && len(t.want) > 0 {
 		return fmt.Errorf("%w: the parent %q of an entry does not stand before it", ErrTail, Quote(idString(t.want)))
 	}
-	t.s.ids = t.ids.ids
 	return nil
 }
 
@@ -108,7 +107,7 @@ func (t *tail) header() error {
 	}
 	t.s.Coverage.Read += int64(len(buf))
 	line, _, _ := bytes.Cut(buf, []byte("\n"))
-	h, bad := t.head.read(line)
+	h, bad := t.x.head.read(line)
 	if bad != nil || h.Kind != Header || !h.ID.IsString() {
 		return fmt.Errorf("%w: its first line is no session header", ErrTail)
 	}
@@ -134,8 +133,8 @@ func (t *tail) lines(buf []byte, off int64) error {
 	}
 	end := len(buf)
 	for k := len(starts) - 1; k >= 0 && !t.done; k-- {
-		line := bytes.TrimSuffix(buf[starts[k]:end], []byte("\n"))
-		if err := t.line(line, off+int64(starts[k])); err != nil {
+		line, closed := bytes.CutSuffix(buf[starts[k]:end], []byte("\n"))
+		if err := t.line(line, off+int64(starts[k]), !closed); err != nil {
 			return err
 		}
 		end = starts[k]
@@ -144,29 +143,37 @@ func (t *tail) lines(buf []byte, off int64) error {
 }
 
 // line takes the line if it is the entry that the path goes on with. One that
-// is not is passed over by its first bytes.
-func (t *tail) line(line []byte, off int64) error {
+// is not is passed over, once the leaf is found by its first bytes; open says
+// that no newline follows it.
+func (t *tail) line(line []byte, off int64, open bool) error {
 	if t.found {
-		if h, ok := t.head.prefix(line); ok && !t.wanted(h.ID) {
+		h, ok := t.x.head.prefix(line)
+		if !ok {
+			var bad *scanError
+			if h, bad = t.x.head.read(line); bad != nil {
+				return nil
+			}
+		}
+		if !t.wanted(h.ID) {
 			return nil
 		}
 	}
-	if isBlank(line) {
+	u, n := &t.end, len(t.end.records)
+	h := t.x.add(u, line, off, open)
+	if len(u.records) == n {
 		return nil
 	}
-	h, bad := t.head.read(line)
-	if bad != nil || !h.Kind.isEntry() || t.found && !t.wanted(h.ID) {
+	rec := u.records[n]
+	if !rec.kind.isEntry() {
+		u.records = u.records[:n]
+		if rec.kind == Scalar && !t.found {
+			u.find("scalar-leaf", 0, scalarLeaf)
+		}
 		return nil
 	}
 	t.found = true
-	rec := record{off: off, size: uint32(len(line)), kind: h.Kind}
-	if !utf8.Valid(line) {
-		rec.flags |= flagBadUTF8
-	}
-	rec.id, rec.parent = t.ids.intern(h.ID), t.ids.intern(h.ParentID)
-	t.s.records = append(t.s.records, rec)
-	t.want = t.ids.ids[rec.parent.off : rec.parent.off+rec.parent.n]
-	if rec.id.n > 0 && h.ParentID.Is(string(t.ids.ids[rec.id.off:rec.id.off+rec.id.n])) {
+	t.want = u.ids[rec.parent.off : rec.parent.off+rec.parent.n]
+	if rec.id.n > 0 && bytes.Equal(t.want, u.ids[rec.id.off:rec.id.off+rec.id.n]) {
 		return fmt.Errorf("%w: an entry is its own parent", ErrTail)
 	}
 	t.note(h, Value(trimJSON(line)))

@@ -229,7 +229,7 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	found := r.AllFindings()
 	e.printFindings(s, found)
 	if o.strict && len(found) > 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("%d findings, and --strict allows none", len(found))}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("--strict allows no findings, this has %d", len(found))}
 	}
 	out, err := e.create(o.output)
 	if err != nil {
@@ -243,23 +243,46 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	if err != nil {
 		return err
 	}
-	if !prompt.Known && s.Coverage.Partial {
-		e.note("prompt and tools are not in this file")
-	} else if !prompt.Known {
+	if err := e.noteHidden(envelope, prompt); err != nil {
+		return err
+	}
+	e.noteCoverage(s, r.Rules)
+	return nil
+}
+
+// noteCoverage says by whose rules the answer was made, and of how much of the
+// file. pi writes old files anew when it opens them, without what it skips.
+func (e *env) noteCoverage(s *sessionfmt.Session, rules replay.Rules) {
+	if s.Coverage.Partial {
+		e.note("%s: rules %s; coverage and duplicate ids unchecked", s.Name, rules)
+		return
+	}
+	old := ""
+	if s.Version < 3 {
+		old = fmt.Sprintf("; format version %d, which pi rewrites when it opens the file", s.Version)
+		if s.Coverage.Skipped > 0 {
+			old += ", without the lines skipped"
+		}
+	}
+	e.note("%s: rules %s; %s%s", s.Name, rules, s.Coverage, old)
+}
+
+// noteHidden says that prompt and tools are missing, and about how large they
+// are. Nothing is there before the first entry anyway.
+func (e *env) noteHidden(envelope *replay.Envelope, prompt *replay.Prompt) error {
+	if prompt.Known || envelope.Leaf < 0 {
+		return nil
+	}
+	text := envelope.Replay().Session.Name + ": prompt and tools are not in this file"
+	if !envelope.Replay().Session.Coverage.Partial {
 		n, err := envelope.HiddenEstimate(&tokens.Pi)
 		if err != nil {
 			return err
 		}
-		text := "prompt and tools are not in this file"
 		if n > 0 {
 			text += fmt.Sprintf(": about %d tokens, by the first answered request's usage", n)
 		}
-		e.note("%s", text)
 	}
-	if s.Coverage.Partial {
-		e.note("%s: rules %s; coverage and duplicate ids unchecked", s.Name, r.Rules)
-	} else {
-		e.note("%s: rules %s; %s", s.Name, r.Rules, s.Coverage)
-	}
+	e.note("%s", text)
 	return nil
 }

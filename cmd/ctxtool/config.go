@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/viper"
 
 	"ctxtool/internal/models"
+	"ctxtool/sessionfmt"
 )
 
 // A config is what configuration files and the environment say. Flags win over
@@ -39,7 +40,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 			f.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: lineOf(err)}, Err: err}
 		}
 	}
 	e.config = &config{v}
@@ -52,6 +53,17 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 	})
 	return err
+}
+
+// lineOf is the line of a configuration file at which reading it failed, 0 where
+// the error does not say.
+func lineOf(err error) int {
+	var at interface{ Position() (row, column int) }
+	if !errors.As(err, &at) {
+		return 0
+	}
+	row, _ := at.Position()
+	return row
 }
 
 // configFiles are the configuration files, the weakest first.

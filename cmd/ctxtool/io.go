@@ -75,7 +75,7 @@ func (e *env) printFindings(s *sessionfmt.Session, found []sessionfmt.Finding) {
 		pos := sessionfmt.Pos{File: s.Name, Line: f.Line, Entry: f.Entry}
 		if n > 3 {
 			count[f.Code] = 0
-			e.note("%s: %s [× %d]", pos, f.Text, n)
+			e.note("%s: %s (and %d more like it)", pos, f.Text, n-1)
 			continue
 		}
 		e.note("%s: %s", pos, f.Text)
@@ -95,11 +95,15 @@ func (e *env) create(name string) (*output, error) {
 		return &output{Writer: e.stdout}, nil
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("is no regular file")}
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("is no regular file")}
 	}
 	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
-		return nil, err
+		var at *os.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
 	}
 	return &output{Writer: bufio.NewWriter(temp), temp: temp, name: name}, nil
 }

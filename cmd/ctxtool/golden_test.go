@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/golden"
+	"ctxtool/render"
+)
+
+// printedBy runs commands in the project's folder and returns what they print,
+// each stream under its name.
+func printedBy(t *testing.T, commands ...string) []byte {
+	t.Helper()
+	t.Chdir(corpus.Root(t))
+	var all bytes.Buffer
+	for _, command := range commands {
+		var stdout, stderr bytes.Buffer
+		status := run(strings.Fields(command), os.Stdin, &stdout, &stderr)
+		fmt.Fprintf(&all, "$ ctxtool %s\n%s-- stderr, status %d\n%s\n", command, stdout.Bytes(), status, stderr.Bytes())
+	}
+	return all.Bytes()
+}
+
+// TestGolden holds what is printed of the project's sessions: of the good ones
+// the whole envelope with where all of it comes from, of the damaged ones what is
+// said of the damage, and of the demo every form.
+func TestGolden(t *testing.T) {
+	var forms []string
+	for _, f := range render.Formats() {
+		forms = append(forms, "replay testdata/sessions/demo.jsonl -f "+f.Name)
+	}
+	cases := map[string][]string{"demo": forms}
+	for _, c := range corpus.Own(t) {
+		name := "testdata/" + c.Name
+		stem := strings.TrimSuffix(filepath.Base(name), ".jsonl")
+		switch filepath.Base(filepath.Dir(name)) {
+		case "good":
+			cases["good/"+stem] = []string{"replay " + name + " -f json --provenance"}
+		case "bad":
+			cases["bad/"+stem] = []string{"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope"}
+		}
+	}
+	for name, commands := range cases {
+		t.Run(name, func(t *testing.T) {
+			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), printedBy(t, commands...))
+		})
+	}
+}
+
+func goldenDir(t *testing.T) string {
+	return filepath.Join(corpus.Root(t), "cmd", "ctxtool", "testdata", "golden")
+}

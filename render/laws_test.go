@@ -1,0 +1,157 @@
+package render
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+var bothRules = []replay.Rules{replay.ByPi, replay.ByEnvelope}
+
+// open opens a session in memory, nil where it is none.
+func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
+	t.Helper()
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(c.Data), sessionfmt.Options{})
+	if err != nil {
+		return nil
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// at is the envelope at a record, nil where a patch stops the replay.
+func at(s *sessionfmt.Session, rules replay.Rules, rec int) *replay.Envelope {
+	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()}).At(rec, false)
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+// content is an envelope as JSON, without what it says of itself and its file.
+func content(t testing.TB, e *replay.Envelope) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jsonFormat.Write(&b, Report{Envelope: e, Provenance: true}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := sessionfmt.ParseValue(b.Bytes())
+	if err != nil {
+		t.Fatalf("%v in %.300q", err, b.Bytes())
+	}
+	var parts []byte
+	for _, key := range []string{"system", "tools", "messages", "options", "provenance"} {
+		parts = append(parts, v.Get(key)...)
+	}
+	return string(parts)
+}
+
+// TestLaw4CutAfterEntry: the envelope after an entry is the one at the leaf of
+// the file that ends with it.
+func TestLaw4CutAfterEntry(t *testing.T) {
+	n := 0
+	for _, c := range corpus.All(t) {
+		s := open(t, c)
+		if s == nil || hasCode(s, "duplicate-id", "cycle", "self-parent", "no-header", "late-header") {
+			continue
+		}
+		ends := lineEnds(c.Data)
+		for _, rules := range bothRules {
+			for i := 0; i < s.Len(); i += 1 + s.Len()/40 {
+				whole := at(s, rules, i)
+				if s.ID(i) == "" || s.Kind(i) == sessionfmt.Header || s.Kind(i) == sessionfmt.Scalar || whole == nil || hasForward(s, i) {
+					continue
+				}
+				part := open(t, corpus.Session{Data: c.Data[:ends[s.Line(i)-1]]})
+				if part == nil || part.Leaf() < 0 || part.ID(part.Leaf()) != s.ID(i) {
+					t.Fatalf("%s: the file cut after line %d does not end with %s", c.Name, s.Line(i), s.ID(i))
+				}
+				got, want := content(t, whole), content(t, at(part, rules, part.Leaf()))
+				if got != want {
+					t.Fatalf("%s, rules %s: after line %d\n whole %.600s\n   cut %.600s", c.Name, rules, s.Line(i), got, want)
+				}
+				n++
+			}
+		}
+	}
+	t.Logf("%d envelopes", n)
+}
+
+// hasForward says whether the path to a record goes through lines behind it.
+func hasForward(s *sessionfmt.Session, rec int) bool {
+	path, _ := s.Path(rec)
+	for _, i := range path {
+		if i > rec {
+			return true
+		}
+	}
+	return false
+}
+
+func hasCode(s *sessionfmt.Session, codes ...string) bool {
+	for _, f := range s.Findings {
+		for _, c := range codes {
+			if f.Code == c {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lineEnds are the offsets behind each line's newline.
+func lineEnds(data []byte) (ends []int) {
+	for i, c := range data {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	return append(ends, len(data))
+}
+
+// TestTailEqualsFull: reading backwards gives the same answer, in every form.
+func TestTailEqualsFull(t *testing.T) {
+	n, cannot := 0, 0
+	dir := t.TempDir()
+	for _, c := range corpus.All(t) {
+		s := open(t, c)
+		if s == nil {
+			continue
+		}
+		name := filepath.Join(dir, "s.jsonl")
+		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Formats() {
+			part, err := sessionfmt.OpenTail(name, f.Need, sessionfmt.Options{})
+			if err != nil {
+				cannot++
+				continue
+			}
+			defer part.Close()
+			if hasCode(s, "duplicate-id") {
+				continue // only the whole file tells
+			}
+			want, got := at(s, replay.ByPi, s.Leaf()), at(part, replay.ByPi, part.Leaf())
+			if (want == nil) != (got == nil) {
+				t.Fatalf("%s: only one of them replays", c.Name)
+			}
+			if f.Name == "json" {
+				lines := regexp.MustCompile(`"line":\d+`)
+				if a, b := lines.ReplaceAllString(content(t, got), ""), lines.ReplaceAllString(content(t, want), ""); a != b {
+					t.Fatalf("%s, %s:\n tail %.300s\nwhole %.300s", c.Name, f.Name, a, b)
+				}
+			} else if a, b := printed(t, f.Name, Report{Envelope: got}), printed(t, f.Name, Report{Envelope: want}); !bytes.Equal(a, b) {
+				t.Fatalf("%s, %s:\n tail %.300s\nwhole %.300s", c.Name, f.Name, a, b)
+			}
+			n++
+		}
+	}
+	t.Logf("%d answers compared; %d times the tail alone could not tell", n, cannot)
+}

@@ -53,7 +53,8 @@ func (t Tool) units() int {
 // of the list in turn. The sum does not depend on who counted what.
 func (e *Envelope) countMessages(c *tokens.Counter) (int, error) {
 	msgs := &e.state.msgs
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(msgs.chunks)))
+	chunks := (msgs.n + chunkSize - 1) / chunkSize
+	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
 	var (
 		mu    sync.Mutex
 		wg    sync.WaitGroup
@@ -69,14 +70,14 @@ func (e *Envelope) countMessages(c *tokens.Counter) (int, error) {
 				k := next
 				next++
 				mu.Unlock()
-				if k >= len(msgs.chunks) {
+				if k >= chunks {
 					return
 				}
 				sum, err := l.countChunk(c, msgs, k)
 				mu.Lock()
 				total += sum
 				if err != nil {
-					fault, next = err, len(msgs.chunks)
+					fault, next = err, chunks
 				}
 				mu.Unlock()
 			}

@@ -1,15 +1,14 @@
 package replay
 
-import (
-	"hash/maphash"
-)
+import "hash/maphash"
 
 var digestSeed = maphash.MakeSeed()
 
 // digest is a hash of a message by what it says, however it is spelled. It is
 // good for one run only.
-func digest(v value) uint64 {
-	return maphash.Bytes(digestSeed, v.AppendCompact(nil))
+func (m *machine) digest(v value) uint64 {
+	m.spelled = v.AppendCompact(m.spelled[:0])
+	return maphash.Bytes(digestSeed, m.spelled)
 }
 
 // digests maps the hashes of a list's shown messages to their places, in order.
@@ -29,7 +28,7 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 			if err != nil {
 				return nil, err
 			}
-			h = digest(v)
+			h = m.digest(v)
 			m.hashes[*msg] = h
 		}
 		out[h] = append(out[h], i)

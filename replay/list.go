@@ -1,25 +1,39 @@
 package replay
 
+import "ctxtool/sessionfmt"
+
 const chunkSize = 256
 
-// A list holds messages in order. Copying the struct makes a snapshot that stays
-// as it is while the owner of the list goes on: appending touches only what no
-// snapshot shows, and set copies the chunk it writes to. Only one copy, the
-// owner's, may be changed.
+// A list holds messages in order: a short head, and a body in chunks of which a
+// stretch counts. Copying the struct makes a snapshot that stays as it is while
+// the owner of the list goes on: appending touches only what no snapshot shows,
+// set copies the chunk it writes to, and the head is replaced whole. Only one
+// copy, the owner's, may be changed.
 type list struct {
+	head   []message // what a patch left in front of the body
 	chunks []*[chunkSize]message
-	n      int
+	lo, hi int  // the stretch of the body that counts
+	n      int  // messages in all
 	shown  int  // messages that a provider gets, of role system aside
 	mixed  bool // they are not in the order of the path: patches moved some
 }
 
-func (l *list) at(i int) *message { return &l.chunks[i/chunkSize][i%chunkSize] }
+func (l *list) body(k int) *message { return &l.chunks[k/chunkSize][k%chunkSize] }
 
+func (l *list) at(i int) *message {
+	if i < len(l.head) {
+		return &l.head[i]
+	}
+	return l.body(l.lo + i - len(l.head))
+}
+
+// push appends a message.
 func (l *list) push(m message) {
-	if l.n%chunkSize == 0 {
+	if l.hi%chunkSize == 0 {
 		l.chunks = append(l.chunks, new([chunkSize]message))
 	}
-	*l.at(l.n) = m
+	*l.body(l.hi) = m
+	l.hi++
 	l.n++
 	if m.shown() {
 		l.shown++
@@ -33,12 +47,43 @@ func (l *list) set(i int, m message) {
 	if m.shown() {
 		l.shown++
 	}
+	if i < len(l.head) {
+		l.head = append([]message(nil), l.head...)
+		l.head[i] = m
+		return
+	}
+	k := l.lo + i - len(l.head)
 	chunks := make([]*[chunkSize]message, len(l.chunks), cap(l.chunks))
 	copy(chunks, l.chunks)
-	fresh := *chunks[i/chunkSize]
-	fresh[i%chunkSize] = m
-	chunks[i/chunkSize] = &fresh
+	fresh := *chunks[k/chunkSize]
+	fresh[k%chunkSize] = m
+	chunks[k/chunkSize] = &fresh
 	l.chunks = chunks
+}
+
+// cut puts one message in the place of those before place first; system messages
+// stay, in front of it. What it costs does not depend on what is kept.
+func (l *list) cut(first int, m message) {
+	var head []message
+	for i := range first {
+		switch old := l.at(i); {
+		case old.kind == sessionfmt.System:
+			head = append(head, *old)
+		case old.shown():
+			l.shown--
+		}
+	}
+	head = append(head, m)
+	if m.shown() {
+		l.shown++
+	}
+	if first < len(l.head) {
+		head = append(head, l.head[first:]...)
+	} else {
+		l.lo += first - len(l.head)
+	}
+	l.head, l.mixed = head, true
+	l.n = len(head) + l.hi - l.lo
 }
 
 // all goes through the messages in order, left-out ones included.
@@ -48,6 +93,33 @@ func (l *list) all(yield func(i int, m *message) bool) {
 			return
 		}
 	}
+}
+
+// places maps records to where their first message stands in the body; cut does
+// not move it. Messages that an op made are no record's own.
+func (l *list) places() map[int32]int {
+	places := make(map[int32]int, l.n)
+	for k := l.lo; k < l.hi; k++ {
+		m := l.body(k)
+		if _, ok := places[m.rec]; !ok && m.op < 0 {
+			places[m.rec] = k
+		}
+	}
+	return places
+}
+
+// find is the place in the list of a record's first message, -1 if there is
+// none, given the list's places.
+func (l *list) find(rec int32, places map[int32]int) int {
+	for i := range l.head {
+		if m := &l.head[i]; m.rec == rec && m.op < 0 {
+			return i
+		}
+	}
+	if k, ok := places[rec]; ok && k >= l.lo {
+		return len(l.head) + k - l.lo
+	}
+	return -1
 }
 
 // from is the place of the message that came from that place of the path; where

@@ -27,6 +27,7 @@ type machine struct {
 
 	hashing *loader            // of messages that a patch may repeat
 	hashes  map[message]uint64 // see digests
+	spelled []byte             // a message in one spelling, to be hashed
 
 	base state
 	cut  *state // under the last compaction; nil before the first
@@ -159,7 +160,7 @@ func (m *machine) add(s *state, msg message) {
 	}
 	if places := m.where[s]; places != nil && msg.op < 0 {
 		if _, ok := places[msg.rec]; !ok {
-			places[msg.rec] = s.msgs.n
+			places[msg.rec] = s.msgs.hi
 		}
 	}
 	s.msgs.push(msg)
@@ -172,20 +173,12 @@ func (m *machine) add(s *state, msg message) {
 func (m *machine) rebuilt(s *state) { delete(m.where, s) }
 
 // place is where the first message of a record stands in a state's list, -1 if
-// none is there. Messages that an op made are no record's own.
+// none is there.
 func (m *machine) place(s *state, rec int32) int {
 	places := m.where[s]
 	if places == nil {
-		places = make(map[int32]int, s.msgs.n)
-		for i, msg := range s.msgs.all {
-			if _, ok := places[msg.rec]; !ok && msg.op < 0 {
-				places[msg.rec] = i
-			}
-		}
+		places = s.msgs.places()
 		m.where[s] = places
 	}
-	if i, ok := places[rec]; ok {
-		return i
-	}
-	return -1
+	return s.msgs.find(rec, places)
 }

@@ -14,22 +14,11 @@ var compactionApply = op{
 		}
 		return optionalNumber(v, "firstKeptMessageIndex")
 	},
-	apply: func(m *machine, s *state, v value, at message) error {
+	apply: func(_ *machine, s *state, v value, at message) error {
 		f, _ := v.Get("firstKeptMessageIndex").Float()
 		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
-		next := list{mixed: true}
-		for i := range first {
-			if msg := s.msgs.at(i); msg.kind == sessionfmt.System {
-				next.push(*msg)
-			}
-		}
 		at.form, at.kind = opSummary, sessionfmt.CompactionMessage
-		next.push(at)
-		for i := first; i < s.msgs.n; i++ {
-			next.push(*s.msgs.at(i))
-		}
-		s.msgs = next
-		m.rebuilt(s)
+		s.msgs.cut(first, at)
 		return nil
 	},
 }

@@ -60,9 +60,10 @@ var messagesCachedReplace = op{
 		}
 		for el := range v.Get("messages").Elements {
 			msg := givenMessage(el, v, at)
-			if same := had[digest(el)]; len(same) > 0 {
+			h := m.digest(el)
+			if same := had[h]; len(same) > 0 {
 				msg = *s.msgs.at(same[0])
-				had[digest(el)] = same[1:]
+				had[h] = same[1:]
 			}
 			next.push(msg)
 		}

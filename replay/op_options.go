@@ -2,7 +2,7 @@ package replay
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 )
 
 // optionsSet overwrites what it gives. Null keeps the old value: there is no way
@@ -11,7 +11,7 @@ var optionsSet = op{
 	name:   "options_set",
 	cached: true,
 	check: func(v value) error {
-		return errors.Join(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
+		return cmp.Or(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
 	},
 	fold: func(f *folded, v value, _ Origin) {
 		set := func(to *value, name string) {

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"errors"
+	"cmp"
 	"slices"
 )
 
@@ -9,7 +9,7 @@ var systemPartSet = op{
 	name:   "system_part_set",
 	cached: true,
 	check: func(v value) error {
-		return errors.Join(needText(v, "partName"), optionalText(v, "text"))
+		return cmp.Or(needText(v, "partName"), optionalText(v, "text"))
 	},
 	fold: func(f *folded, v value, by Origin) {
 		f.setPart(v.Get("partName").Text(), v.Get("text").Text(), by)
@@ -31,7 +31,7 @@ var systemPartsReplace = op{
 	cached: true,
 	check: func(v value) error {
 		return needList(v, "parts", func(p value) error {
-			return errors.Join(needText(p, "name"), optionalText(p, "text"))
+			return cmp.Or(needText(p, "name"), optionalText(p, "text"))
 		})
 	},
 	fold: func(f *folded, v value, by Origin) {

@@ -104,8 +104,8 @@ func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
 // search begins with a short read.
 func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 	end, window := from, int64(slack)
-	for nl = -1; nl < 0 && end < x.src.size; window *= 2 {
-		part := x.buf[:min(window, int64(len(x.buf)), x.src.size-end)]
+	for nl = -1; nl < 0 && end < x.src.size; window = min(2*window, int64(len(x.buf))) {
+		part := x.buf[:min(window, x.src.size-end)]
 		if err = readFullAt(x.src.file, part, end); err != nil {
 			return nil, 0, err
 		}

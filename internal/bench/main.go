@@ -88,8 +88,8 @@ func (b *bench) contests() []contest {
 		{"its end alone", "1g-compacted", []string{"replay", "--tail", "--rules", "pi", "FILE"}, "200 times faster than pi, 50 ms, 16 MB", []rival{pi}},
 		{"validating every line", "1g", []string{"replay", "FILE@root", "-f", "llm"}, "14 times jq", []rival{jq, {"wc -l", []string{"wc", "-l", "FILE"}}}},
 		{"600,000 entries", "600k", []string{"replay", "FILE@root", "-f", "llm"}, "96 MB", []rival{jq}},
-		{"250 transforms over 2,500 messages", "transforms-quarter", []string{"replay", "FILE"}, "linear: the same MB/s as the next", nil},
-		{"1,000 transforms over 10,000 messages", "transforms", []string{"replay", "FILE"}, "linear", nil},
+		{"1,000 transforms over 10,000 messages", "transforms", []string{"replay", "FILE"}, "linear: 16 times as much in 16 times the time, less the start", nil},
+		{"16,000 transforms over 160,000 messages", "transforms-x16", []string{"replay", "FILE"}, "", nil},
 		{"a line of 95 MB", "longline", []string{"replay", "FILE"}, "", []rival{jq}},
 		{"starting", "", []string{"version"}, "6 ms", []rival{{"jq -n 1", []string{"jq", "-n", "1"}}}},
 	}

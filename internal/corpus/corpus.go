@@ -3,11 +3,14 @@
 package corpus
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/gen"
 )
 
 // A Session is a session file in memory.
@@ -94,5 +97,19 @@ func read(t testing.TB, dir string) (all []Session) {
 	return all
 }
 
-// Generated are sessions of stated shapes.
-func Generated(t testing.TB) []Session { return nil }
+// Generated are sessions of the generator's shapes, the smaller ones, each from
+// several seeds.
+func Generated(t testing.TB) (all []Session) {
+	t.Helper()
+	for _, p := range gen.Presets() {
+		if p.Shape.Entries == 0 || p.Shape.Entries > 1000 || p.Shape.Longest > 0 {
+			continue
+		}
+		shape := p.Shape
+		shape.Entries, shape.Text, shape.MaxText = 150, 60, 2000
+		for shape.Seed = range uint64(3) {
+			all = append(all, Session{fmt.Sprintf("gen/%s-%d", p.Name, shape.Seed), gen.Session(shape)})
+		}
+	}
+	return all
+}

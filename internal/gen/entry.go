@@ -1,0 +1,194 @@
+package gen
+
+import (
+	"strconv"
+	"time"
+)
+
+// header writes the session's header.
+func (g *generator) header() {
+	g.put(`{"type":"session"`)
+	if g.Version > 1 {
+		g.put(`,"version":`, strconv.Itoa(g.Version))
+	}
+	g.put(`,"id":"`, uuid(g.Seed), `","timestamp":`)
+	g.putTime()
+	g.put(`,"cwd":"/home/mara/src/parcel"}`)
+	g.write()
+}
+
+// uuid is the session id of a seed.
+func uuid(seed uint64) string {
+	hex := strconv.FormatUint(seed*0x9e3779b97f4a7c15|1<<63, 16)
+	return "019b0000-0000-7000-" + hex[:4] + "-" + hex[4:]
+}
+
+// write ends the line and writes it.
+func (g *generator) write() {
+	g.line = append(g.line, '\n')
+	g.bytes += int64(len(g.line))
+	g.w.Write(g.line) // an error stays with the writer until Flush
+	g.line = g.line[:0]
+}
+
+func (g *generator) putTime() {
+	g.clock += 250 + int64(g.r.IntN(4000))
+	g.line = append(g.line, '"')
+	g.line = time.UnixMilli(g.clock).UTC().AppendFormat(g.line, "2006-01-02T15:04:05.000Z")
+	g.line = append(g.line, '"')
+}
+
+// nextID is an id that no entry has. Multiplying by an odd number gives each of
+// 2^32 a different one.
+func (g *generator) nextID() uint32 {
+	g.ids++
+	return g.ids*0x9e3779b1 ^ uint32(g.Seed)
+}
+
+func (g *generator) putID(id uint32) {
+	const hex = "0123456789abcdef"
+	g.line = append(g.line, '"')
+	for shift := 28; shift >= 0; shift -= 4 {
+		g.line = append(g.line, hex[id>>shift&15])
+	}
+	g.line = append(g.line, '"')
+}
+
+// open begins an entry of that type at the leaf, which it becomes.
+func (g *generator) open(kind string) (id uint32) {
+	id = g.nextID()
+	g.put(`{"type":"`, kind, `"`)
+	if g.Version > 1 {
+		g.put(`,"id":`)
+		g.putID(id)
+		g.put(`,"parentId":`)
+		if g.at.leaf == 0 {
+			g.put("null")
+		} else {
+			g.putID(g.at.leaf)
+		}
+	}
+	g.put(`,"timestamp":`)
+	g.putTime()
+	g.at.leaf = id
+	return id
+}
+
+// close ends the entry, and damages it if it is its turn.
+func (g *generator) close() {
+	g.put("}")
+	g.entries++
+	g.since++
+	if g.chance(g.Damage) {
+		g.damage()
+		return
+	}
+	g.write()
+}
+
+// message begins a message entry of that role.
+func (g *generator) message(role string) uint32 {
+	id := g.open("message")
+	g.put(`,"message":{"role":"`, role, `"`)
+	return id
+}
+
+// stamp ends a message with its time, and the entry.
+func (g *generator) stamp() {
+	g.put(`,"timestamp":`)
+	g.putInt(g.clock)
+	g.put("}")
+	g.close()
+}
+
+// prompt writes a user's prompt.
+func (g *generator) prompt() {
+	id := g.message("user")
+	g.put(`,"content":[{"type":"text","text":`)
+	g.text(g.length())
+	g.put("}")
+	if g.chance(g.Images) {
+		g.put(`,{"type":"image","data":"`)
+		for range 20 + g.r.IntN(200) {
+			g.put("iVBORw0KGgoAAAANSUhEUgAA")
+		}
+		g.put(`","mimeType":"image/png"}`)
+	}
+	g.put("]")
+	g.stamp()
+	if g.Version == 1 { // compactions name records by number, the header being 0
+		id = g.ids
+	}
+	g.at.prompts = remember(g.at.prompts, id)
+	g.at.edits = remember(g.at.edits, id)
+}
+
+// The tools that answers call.
+var tools = []struct{ name, argument string }{
+	{"bash", "command"}, {"read", "path"}, {"edit", "path"}, {"write", "path"}, {"grep", "pattern"},
+}
+
+// answer writes an assistant's message with that many tool calls.
+func (g *generator) answer(calls int) {
+	id := g.message("assistant")
+	g.put(`,"content":[`)
+	if g.r.IntN(3) == 0 {
+		g.put(`{"type":"thinking","thinking":`)
+		g.text(g.length())
+		g.put(`,"thinkingSignature":"c2ln"},`)
+	}
+	g.put(`{"type":"text","text":`)
+	g.text(g.length())
+	g.put("}")
+	for k := range calls {
+		tool := tools[(g.entries+k)%len(tools)]
+		g.put(`,{"type":"toolCall","id":"`)
+		g.callID(id, k)
+		g.put(`","name":"`, tool.name, `","arguments":{"`, tool.argument, `":`)
+		g.text(min(4096, g.length()/2))
+		g.put("}}")
+	}
+	stop := "stop"
+	if calls > 0 {
+		stop = "toolUse"
+	}
+	g.put(`],"api":"anthropic-messages","provider":"anthropic","model":"claude-sonnet-4-5","usage":`)
+	g.usage()
+	g.put(`,"stopReason":"`, stop, `"`)
+	g.stamp()
+	g.at.edits = remember(g.at.edits, id)
+}
+
+func (g *generator) callID(answer uint32, k int) {
+	g.put("toolu_", strconv.FormatUint(uint64(answer), 36), "_", strconv.Itoa(k))
+}
+
+// usage is plausible: what was there before is read from the cache.
+func (g *generator) usage() {
+	read, write, output := int64(1000+g.since*90), int64(100+g.r.IntN(900)), int64(20+g.r.IntN(800))
+	for _, f := range []struct {
+		name string
+		n    int64
+	}{{`{"input":`, 4}, {`,"output":`, output}, {`,"cacheRead":`, read}, {`,"cacheWrite":`, write}, {`,"totalTokens":`, 4 + output + read + write}} {
+		g.put(f.name)
+		g.putInt(f.n)
+	}
+	g.put(`,"cost":{"input":0.000012,"output":0.0015,"cacheRead":0.0003,"cacheWrite":0.000375,"total":0.002187}}`)
+}
+
+// toolRound writes an answer that calls tools, and their results.
+func (g *generator) toolRound() {
+	calls := 1 + g.r.IntN(2)
+	g.answer(calls)
+	answer, first := g.at.leaf, g.entries-1
+	for k := range calls {
+		id := g.message("toolResult")
+		g.put(`,"toolCallId":"`)
+		g.callID(answer, k)
+		g.put(`","toolName":"`, tools[(first+k)%len(tools)].name, `","content":[{"type":"text","text":`)
+		g.text(g.length())
+		g.put(`}],"isError":`, strconv.FormatBool(g.r.IntN(20) == 0))
+		g.stamp()
+		g.at.edits = remember(g.at.edits, id)
+	}
+}

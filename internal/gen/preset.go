@@ -1,0 +1,74 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Preset is a shape with a name.
+type Preset struct {
+	Name  string
+	About string
+	Shape Shape
+}
+
+// presets are in the order of help.
+var presets = []Preset{
+	{"linear", "a plain session", Shape{Entries: 60, Tools: 0.6}},
+	{"branched", "one that goes back often", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}},
+	{"compacted", "one with compactions and checkpoints", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}},
+	{"everything", "all kinds of entries and operations", everything},
+	{"v1", "format version 1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}},
+	{"v2", "format version 2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}},
+	{"damaged", "all kinds of entries, one line in thirty damaged", damaged()},
+	{"deep", "100,000 entries, one below the other", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}},
+	{"600k", "600,000 small entries", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}},
+	{"transforms", "1,000 patches over 10,000 messages", patched(11_000)},
+	{"transforms-x16", "16,000 patches over 160,000 messages", patched(176_000)},
+	{"longline", "one line of 95 MB", Shape{Entries: 200, Longest: 95_000_000}},
+	{"1g", "1 GB of lines as real sessions have them", large},
+	{"1g-compacted", "the same with a compaction every 2,000 entries", compacted()},
+}
+
+var everything = Shape{
+	Entries: 400, Tools: 0.6, Branch: 0.08, Systems: 0.15, Edits: 0.15, Transforms: 0.25, Ephemerals: 0.1, Images: 0.1,
+	Bash: 0.15, Custom: 0.15, Labels: 0.1, Settings: 0.2, Checkpoints: true, CompactEvery: 90,
+}
+
+// large has lines with a median of 770 bytes and 58 escapes in a KB, and a path
+// of most of its entries (spec/speed.md).
+var large = Shape{
+	Bytes: 1_003_000_000, Text: 270, MaxText: 110 << 10, Spread: 1.6, Escapes: 54, Tools: 0.8, Branch: 0.02,
+}
+
+func compacted() Shape {
+	s := large
+	s.CompactEvery = 2000
+	return s
+}
+
+func damaged() Shape {
+	s := everything
+	s.Damage = 0.03
+	return s
+}
+
+// patched has a patch behind every fifth prompt or so, and texts alone.
+func patched(entries int) Shape {
+	return Shape{Entries: entries, Transforms: 0.2, Systems: 0.01, Checkpoints: true}
+}
+
+// Presets are the shapes with names, in the order of help.
+func Presets() []Preset { return presets }
+
+// Find is the preset of that name.
+func Find(name string) (Preset, error) {
+	var names []string
+	for _, p := range presets {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Preset{}, fmt.Errorf("unknown preset %q: one of %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,71 @@
+package gen
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A StoreShape says what a folder of sessions is made of. Sizes are log-normal.
+type StoreShape struct {
+	Seed   uint64
+	Files  int
+	Median int64 // bytes of a file
+	Spread float64
+	Max    int64 // bytes of the largest
+	Shape  Shape // of each session, its seed and bytes aside
+}
+
+// RealStore imitates a store that somebody worked with for a year: 3,142 files,
+// 1.24 GB, median 105 KB, 90th percentile 654 KB, 99th 5.4 MB, largest 87 MB.
+func RealStore() StoreShape {
+	s := everything
+	s.Entries, s.Transforms, s.Ephemerals = 0, 0, 0
+	return StoreShape{Files: 3142, Median: 105_000, Spread: 1.55, Max: 87_000_000, Shape: s}
+}
+
+// WriteStore writes a store into a folder, as pi lays it out: a folder for each
+// project, files named by time and id.
+func WriteStore(dir string, s StoreShape) error {
+	r := rand.New(rand.NewPCG(s.Seed, 0x5702e))
+	for k := range s.Files {
+		size := int64(float64(s.Median) * math.Exp(r.NormFloat64()*s.Spread))
+		if k == s.Files/2 {
+			size = s.Max
+		}
+		shape := s.Shape
+		shape.Seed = s.Seed + uint64(k)
+		shape.Bytes = min(max(size, 2000), s.Max)
+		project := filepath.Join(dir, fmt.Sprintf("--home-mara-src-project%d--", k%17))
+		if err := os.MkdirAll(project, 0o755); err != nil {
+			return err
+		}
+		at := time.UnixMilli(start + int64(k)*3_600_000).UTC()
+		stamp := strings.NewReplacer(":", "-", ".", "-").Replace(at.Format("2006-01-02T15:04:05.000Z"))
+		if err := WriteFile(filepath.Join(project, stamp+"_"+uuid(shape.Seed)+".jsonl"), shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFile writes a session to a file, whole or not at all.
+func WriteFile(name string, s Shape) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".gen-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	err = Write(f, s)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,100 @@
+package gen
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// Words of the texts: prose of somebody at work on a program, and some that are
+// not ASCII.
+var words = []string{
+	"the", "a", "test", "fails", "when", "worker", "closes", "before", "queue", "drains", "so", "we", "wait",
+	"for", "channel", "lock", "timeout", "returned", "error", "value", "index", "buffer", "read", "write", "offset",
+	"line", "entry", "parser", "token", "stack", "goroutine", "leaks", "after", "cancel", "context", "request",
+	"handler", "retries", "twice", "because", "cache", "misses", "under", "load", "and", "then", "recovers", "slowly",
+	"func", "return", "if", "err", "!=", "nil", "{", "}", "for", "range", "append(out,", "v)", "len(b)", "i++",
+}
+
+var wideWords = []string{"naïve", "größer", "кэш", "漢字", "テスト", "שלום", "😀", "👩‍💻", "é", `\ud83d\ude80`, `\u00e9`, "→"}
+
+// escapes are what stands between words now and then, as JSON writes it.
+var escapes = []string{`\n`, `\n\t`, `\"`, `\\`, `\t`, `\n\n`}
+
+// poolSize is how much text is made once to cut texts from, in bytes.
+const poolSize = 512 << 10
+
+// A pool is a long text, escaped for JSON, and the places where it may be cut.
+type pool struct {
+	text []byte
+	cuts []int
+}
+
+// newPool makes a pool with that many escapes in a KB.
+func newPool(r *rand.Rand, perKB int) *pool {
+	p := &pool{}
+	for len(p.text) < poolSize {
+		p.cuts = append(p.cuts, len(p.text))
+		word := words[r.IntN(len(words))]
+		if r.IntN(60) == 0 {
+			word = wideWords[r.IntN(len(wideWords))]
+		}
+		p.text = append(append(p.text, word...), ' ')
+		if r.IntN(1024) < perKB*(len(word)+3) {
+			p.text = append(p.text, escapes[r.IntN(len(escapes))]...)
+		}
+	}
+	return p
+}
+
+// append appends about n bytes of text that starts anywhere.
+func (p *pool) append(dst []byte, r *rand.Rand, n int) []byte {
+	for n > 0 {
+		from := p.cuts[r.IntN(len(p.cuts))]
+		to := len(p.text)
+		if from+n < to { // a cut near by: cuts lie about evenly
+			k := min(len(p.cuts)-1, int(int64(from+n)*int64(len(p.cuts))/int64(len(p.text))))
+			for k > 0 && p.cuts[k] > from+n {
+				k--
+			}
+			to = max(p.cuts[k], from)
+		}
+		if to <= from {
+			return dst
+		}
+		dst = append(dst, p.text[from:to]...)
+		n -= to - from
+	}
+	return dst
+}
+
+// length is the length of a text: log-normal around the median, in bytes.
+func (g *generator) length() int {
+	if !g.long && g.Longest > 0 && g.halfway() {
+		g.long = true
+		return g.Longest
+	}
+	return min(g.MaxText, int(float64(g.Text)*math.Exp(g.r.NormFloat64()*g.Spread)))
+}
+
+func (g *generator) halfway() bool {
+	return g.Entries > 0 && g.entries >= g.Entries/2 || g.Bytes > 0 && g.bytes >= g.Bytes/2
+}
+
+// text appends a JSON string of about n bytes that occurs nowhere else.
+func (g *generator) text(n int) {
+	g.line = append(g.line, '"')
+	g.line = strconv.AppendInt(g.line, int64(g.entries), 10)
+	g.line = append(g.line, ": "...)
+	g.line = g.pool.append(g.line, g.r, n)
+	g.line = append(g.line, '"')
+}
+
+// put appends raw JSON.
+func (g *generator) put(parts ...string) {
+	for _, p := range parts {
+		g.line = append(g.line, p...)
+	}
+}
+
+func (g *generator) putInt(n int64) { g.line = strconv.AppendInt(g.line, n, 10) }

@@ -1,0 +1,17 @@
+// Package sessionfmt reads coding agents' session files and loses nothing.
+//
+// A session is an append-only tree of JSON lines: a header, then entries, each
+// with an id and the id of its parent (spec/pi-format.md 1). [Open] indexes a
+// file without holding it: every line is validated, and what is kept is where
+// it stands, its kind, its id and its parent. [OpenTail] reads only the end.
+// Damage never ends a reading: it is left in Session.Findings, with line and
+// entry.
+//
+// A line is read to three depths by one mechanism, the [Scanner]: its head
+// (type, id, parentId, timestamp and role), which validates all of it on the
+// way; a [Value], which is raw JSON with accessors and keeps the bytes that were
+// in the file; and a [Cursor], which decodes in one pass without copying.
+//
+// Sizes are bytes and texts UTF-8, but where JavaScript counts we count as it
+// does: in UTF-16 units. Offsets count from 0, lines from 1.
+package sessionfmt

@@ -1,0 +1,214 @@
+package replay_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// session makes a session out of lines like `ID BODY` or `ID<PARENT BODY`; where
+// no parent is named it is the entry before. A body is a verb and its arguments,
+// see verbs, or the fields of the entry as JSON.
+func session(version int, lines ...string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"type":"session","version":%d,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`+"\n", version)
+	last := ""
+	for _, line := range lines {
+		head, body, _ := strings.Cut(line, " ")
+		id, parent, named := strings.Cut(head, "<")
+		if !named {
+			parent = last
+		}
+		link := "null"
+		if parent != "" {
+			link = fmt.Sprintf("%q", parent)
+		}
+		verb, rest, _ := strings.Cut(body, " ")
+		if make, ok := verbs[verb]; ok {
+			body = make(rest)
+		}
+		fmt.Fprintf(&b, `{"id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z",%s}`+"\n", id, link, body)
+		last = id
+	}
+	return b.Bytes()
+}
+
+// verbs are short ways to say what an entry is.
+var verbs = map[string]func(rest string) string{
+	"user": func(text string) string {
+		return fmt.Sprintf(`"type":"message","message":{"role":"user","content":%q,"timestamp":1}`, text)
+	},
+	"answer": func(text string) string {
+		return fmt.Sprintf(`"type":"message","message":{"role":"assistant","content":[{"type":"text","text":%q}],"provider":"acme","model":"m1","stopReason":"stop","timestamp":1}`, text)
+	},
+	"result": func(text string) string {
+		return fmt.Sprintf(`"type":"message","message":{"role":"toolResult","toolCallId":"c","toolName":"t","content":[{"type":"text","text":%q}],"timestamp":1}`, text)
+	},
+	"system": func(fields string) string {
+		return fmt.Sprintf(`"type":"message","message":{"role":"system",%s,"timestamp":1}`, fields)
+	},
+	"bash": func(fields string) string {
+		return fmt.Sprintf(`"type":"message","message":{"role":"bashExecution","command":"ls",%s,"timestamp":1}`, fields)
+	},
+	"compaction": func(rest string) string { // KEPT SUMMARY
+		kept, text, _ := strings.Cut(rest, " ")
+		return fmt.Sprintf(`"type":"compaction","summary":%q,"firstKeptEntryId":%q,"tokensBefore":1`, text, kept)
+	},
+	"edit": func(rest string) string { // TARGET REPLACEMENT
+		target, text, _ := strings.Cut(rest, " ")
+		if text != "null" {
+			text = fmt.Sprintf(`{"content":%q}`, text)
+		}
+		return fmt.Sprintf(`"type":"context_edit","targetId":%q,"replacement":%s`, target, text)
+	},
+	"patch": func(ops string) string { return verbNamed("t", ops) },
+	"pair":  func(ops string) string { return verbNamed("compaction", ops) },
+	"label": func(rest string) string { // TARGET NAME
+		target, name, _ := strings.Cut(rest, " ")
+		return fmt.Sprintf(`"type":"label","targetId":%q,"label":%q`, target, name)
+	},
+	"model": func(id string) string {
+		return fmt.Sprintf(`"type":"model_change","provider":"acme","modelId":%q`, id)
+	},
+}
+
+func verbNamed(transformer, ops string) string {
+	return fmt.Sprintf(`"type":"context_transform","schemaVersion":1,"transformerName":%q,"patch":[%s]`, transformer, ops)
+}
+
+// Operations of patches, with a reason each.
+func cached(op, fields string) string {
+	return fmt.Sprintf(`{"op":%q,"scope":"cached","invalidateCacheReason":"r",%s}`, op, fields)
+}
+
+var applyS = cached("compaction_apply", `"summary":"P","firstKeptMessageIndex":1,"tokensBefore":1,"timestamp":1`)
+
+// openSession opens a session that session made.
+func openSession(t *testing.T, data []byte) *sessionfmt.Session {
+	t.Helper()
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// replayed is the envelope at the leaf.
+func replayed(t *testing.T, data []byte, opt replay.Options) (*replay.Envelope, error) {
+	t.Helper()
+	s := openSession(t, data)
+	opt.Leaf = s.Leaf()
+	return replay.New(s, opt).At(s.Leaf(), false)
+}
+
+// short says what messages are: their text, or summary, behind their role where
+// that is none of user, assistant and toolResult.
+func short(v sessionfmt.Value) string {
+	text := v.Get("content").Text()
+	for b := range v.Get("content").Elements {
+		text += b.Get("text").Text() + b.Get("name").Text()
+	}
+	text += v.Get("summary").Text() + v.Get("command").Text()
+	switch role := v.Get("role").Text(); role {
+	case "user", "assistant", "toolResult":
+		return text
+	default:
+		return role + ":" + text
+	}
+}
+
+// context is what the model's context holds, system messages aside, which are
+// sys:SECTIONS.
+func context(t *testing.T, e *replay.Envelope) string {
+	t.Helper()
+	var all []string
+	for m, err := range e.ContextMessages() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, short(m.Raw))
+	}
+	return strings.Join(all, " ")
+}
+
+// sent is what a provider gets.
+func sent(t *testing.T, e *replay.Envelope) []string {
+	t.Helper()
+	var all []string
+	for m, err := range e.ProviderMessages() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, short(m.Raw))
+	}
+	return all
+}
+
+// A trap is a session, and the context that each set of rules makes of it.
+type trap struct {
+	trap     string // by the specs' numbers
+	entries  []string
+	version  int    // 3 when 0
+	pi       string // - where it is not looked at
+	envelope string // what stops the replay behind !
+	lenient  string // the reference's answer, where it differs from ours
+	found    string // codes of findings under envelope rules, or pi's where that is all
+}
+
+// check holds one set of rules to a trap.
+func (c trap) check(t *testing.T, rules replay.Rules, lenient bool, want string) {
+	t.Helper()
+	version := c.version
+	if version == 0 {
+		version = 3
+	}
+	e, err := replayed(t, session(version, c.entries...), replay.Options{Rules: rules, Lenient: lenient})
+	if reason, stops := strings.CutPrefix(want, "!"); stops {
+		if err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("rules %s: %v, want it to stop: %s", rules, err, reason)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("rules %s: %v", rules, err)
+		return
+	}
+	if got := context(t, e); got != want {
+		t.Errorf("rules %s, lenient %v: %q, want %q", rules, lenient, got, want)
+	}
+	if lenient || rules == replay.ByPi && c.envelope != "-" {
+		return
+	}
+	var codes []string
+	for _, f := range e.Replay().AllFindings() {
+		if !slices.Contains(codes, f.Code) {
+			codes = append(codes, f.Code)
+		}
+	}
+	if got := strings.Join(codes, " "); got != c.found {
+		t.Errorf("rules %s: findings %q, want %q", rules, got, c.found)
+	}
+}
+
+// TestTraps: what is easily got wrong, one line each (docs/traps.md).
+func TestTraps(t *testing.T) {
+	for _, c := range slices.Concat(compactionTraps, patchTraps, editTraps, treeTraps) {
+		t.Run(c.trap, func(t *testing.T) {
+			if c.pi != "-" {
+				c.check(t, replay.ByPi, false, c.pi)
+			}
+			if c.envelope != "-" {
+				c.check(t, replay.ByEnvelope, false, c.envelope)
+			}
+			if c.lenient != "" {
+				c.check(t, replay.ByEnvelope, true, c.lenient)
+			}
+		})
+	}
+}

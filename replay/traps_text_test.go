@@ -1,0 +1,206 @@
+package replay_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+)
+
+// only is the one message that a provider gets of an entry.
+func only(t *testing.T, rules replay.Rules, lenient bool, entry string) string {
+	t.Helper()
+	e, err := replayed(t, session(3, entry), replay.Options{Rules: rules, Lenient: lenient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(sent(t, e), "|")
+}
+
+// TestTrapTexts: what a provider gets of shell commands and summaries.
+func TestTrapTexts(t *testing.T) {
+	for _, c := range []struct {
+		trap, entry, want string
+		lenient           string // the reference's answer, where it differs
+	}{
+		{trap: "T23", entry: `r "type":"branch_summary","fromId":"root","summary":"B"`,
+			want: "The following is a summary of a branch that this conversation came back from:\n\n<summary>\nB</summary>"},
+		{trap: "T23", entry: `k "type":"compaction","summary":"S","firstKeptEntryId":"k","tokensBefore":1`,
+			want: "The conversation history before this point was compacted into the following summary:\n\n<summary>\nS\n</summary>"},
+		{trap: "T24", entry: `b bash "output":"o","exitCode":null`, want: "Ran `ls`\n```\no\n```"},
+		{trap: "T24", entry: `b bash "output":""`, want: "Ran `ls`\n(no output)"},
+		{trap: "T25", entry: `b bash "output":"o","cancelled":true,"exitCode":3`, want: "Ran `ls`\n```\no\n```\n\n(command cancelled)"},
+		{trap: "T26", entry: `b bash "output":"o","exitCode":0,"truncated":true`, want: "Ran `ls`\n```\no\n```"},
+		{trap: "T27", entry: `b bash "output":"o","excludeFromContext":true`, want: "", lenient: "Ran `ls`\n```\no\n```"},
+		{trap: "T28", entry: `h "type":"message","message":{"role":"hookMessage","customType":"x","content":"H","display":true}`, want: "", lenient: "H"},
+	} {
+		if got := only(t, replay.ByPi, false, c.entry); got != c.want {
+			t.Errorf("%s: %q, want %q", c.trap, got, c.want)
+		}
+		if c.lenient == "" {
+			continue
+		}
+		if got := only(t, replay.ByEnvelope, true, c.entry); got != c.lenient {
+			t.Errorf("%s, lenient: %q, want %q", c.trap, got, c.lenient)
+		}
+	}
+}
+
+// TestTrapT27HonouredByBothRules: without --lenient no rules send what the user
+// kept out of the context.
+func TestTrapT27HonouredByBothRules(t *testing.T) {
+	if got := only(t, replay.ByEnvelope, false, `b bash "output":"o","excludeFromContext":true`); got != "" {
+		t.Errorf("%q is sent", got)
+	}
+}
+
+// TestTrapCounts: tokens of one message, by /context (spec/pi-format.md 8.1) and
+// by pi's own estimate (spec/pi-1.5.md 7.1).
+func TestTrapCounts(t *testing.T) {
+	const image = `{"type":"image","data":"","mimeType":"image/png"}`
+	for _, c := range []struct {
+		trap, entry string
+		shown, pi   int
+	}{
+		{"T29", `u "type":"message","message":{"role":"user","content":[` + image + `]}`, 1200, 1200},
+		{"T29", `r "type":"message","message":{"role":"toolResult","content":[{"type":"text","text":"1"},` + image + `]}`, 1201, 1201},
+		{"T30", `u user 12345`, 2, 2},
+		{"T30", `u user 😀😀`, 1, 1},
+		{"T30", `u user 漢字漢字é`, 2, 2},
+		{"T31", `a "type":"message","message":{"role":"assistant","content":[{"type":"text","text":"1234"},{"type":"toolCall","name":"ls","arguments":{"a":"<&>"}}]}`, 5, 5},
+		{"T31", `a "type":"message","message":{"role":"assistant","content":[{"type":"toolCall","name":"ls","arguments":{ "a" : "\u003c\u0026\u003e" }}]}`, 4, 4},
+	} {
+		e, err := replayed(t, session(3, c.entry), replay.Options{Rules: replay.ByPi, Window: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := e.Count(&tokens.Pi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := e.ContextUsage(&tokens.Pi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Messages != c.shown || u.Tokens != c.pi {
+			t.Errorf("%s: %s: %d and %d tokens, want %d and %d", c.trap, c.entry, n.Messages, u.Tokens, c.shown, c.pi)
+		}
+	}
+}
+
+// TestTrapUsage: how full pi takes the context to be.
+func TestTrapUsage(t *testing.T) {
+	answer := func(usage string) string {
+		return `"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"A"}],"provider":"p","model":"m","stopReason":"stop","usage":{` + usage + `}}`
+	}
+	zero := `"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0`
+	for _, c := range []struct {
+		trap    string
+		entries []string
+		tokens  int
+		known   bool
+	}{
+		{"T49", []string{"u user 1234", "a " + answer(zero)}, 2, true},
+		{"N5", []string{"u user 1234", "a " + answer(`"totalTokens":50`), "b " + answer(zero)}, 51, true},
+		{"T53", []string{"u user U", "a " + answer(`"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"totalTokens":0`)}, 10, true},
+		{"N28", []string{"u user U", "a " + answer(`"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"totalTokens":999`)}, 999, true},
+		{"N31", []string{"u user U", "a " + answer(`"totalTokens":70`), "e edit a null"}, 1, true},
+		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "e edit u 12345678"}, 3, true},
+		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "k compaction a S"}, 0, false},
+	} {
+		e, err := replayed(t, session(3, c.entries...), replay.Options{Rules: replay.ByPi, Window: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := e.ContextUsage(&tokens.Pi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Known != c.known || u.Known && u.Tokens != c.tokens {
+			t.Errorf("%s: %+v, want %d tokens, known %v", c.trap, u, c.tokens, c.known)
+		}
+	}
+}
+
+// prompt is the envelope's prompt as NAME=TEXT, tools and options.
+func prompt(t *testing.T, rules replay.Rules, base *replay.Baseline, entries ...string) string {
+	t.Helper()
+	e, err := replayed(t, session(3, entries...), replay.Options{Rules: rules, Baseline: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.Prompt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, part := range p.Parts {
+		all = append(all, part.Name+"="+part.Text)
+	}
+	for _, tool := range p.Tools {
+		all = append(all, "+"+tool.Name+tool.Raw.Get("description").Text())
+	}
+	if n := p.Options.MaxTokens; n.Exists() {
+		all = append(all, "max="+string(n))
+	}
+	if n := p.Options.Temperature; n.Exists() {
+		all = append(all, "temperature="+string(n))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestTrapPrompts: sections, tools and options.
+func TestTrapPrompts(t *testing.T) {
+	set := cached("options_set", `"temperature":0.5,"maxTokens":9`)
+	twice := cached("system_parts_replace", `"parts":[{"name":"a","text":"1"},{"name":"b","text":"2"},{"name":"a","text":"3"}]`)
+	for _, c := range []struct {
+		trap    string
+		rules   replay.Rules
+		entries []string
+		want    string
+	}{
+		{"T36", replay.ByEnvelope, []string{"p patch " + set, "q patch " + cached("options_set", `"temperature":null,"maxTokens":0`)}, "max=0 temperature=0.5"},
+		{"T37", replay.ByEnvelope, []string{"p patch " + twice, "q patch " + cached("system_part_set", `"partName":"a","text":"9"`)}, "a=9 b=2 a=3"},
+		{"T37", replay.ByEnvelope, []string{"p patch " + twice, "q patch " + cached("system_part_remove", `"partName":"a"`)}, "b=2"},
+		{"T38", replay.ByEnvelope, []string{"p patch " + twice, "q patch " + cached("system_part_remove", `"partName":"z"`)}, "a=1 b=2 a=3"},
+		{"N9", replay.ByPi, []string{`s system "content":"C","toolsAdded":[{"name":"t"}]`, "u user U", "k compaction u S"}, ""},
+		{"N10", replay.ByPi, []string{`k "type":"compaction","summary":"S","firstKeptEntryId":"k","tokensBefore":1,"systemMessage":{"role":"system","content":"","sections":{"a":"1","b":"2"}}`, `s system "sections":{"a":null}`}, "b=2"},
+		{"N11", replay.ByPi, []string{`s system "sections":{"a":"1","b":"2"}`, `r system "sections":{"a":null}`, `q system "sections":{"a":"3"}`}, "b=2 a=3"},
+		{"N12", replay.ByPi, []string{`s system "sections":{"10":"x","9":"y","zeta":"z"}`}, "9=y 10=x zeta=z"},
+		{"N13", replay.ByPi, []string{`s system "content":"A","sections":{"a":"1"}`, `r system "content":"B"`}, "content=A\n\nB a=1"},
+		{"N14", replay.ByPi, []string{`s system "toolsAdded":[{"name":"t"},{"name":"v"}]`, `r system "toolsAdded":[{"name":"t","description":"2"}],"toolsRemoved":[{"name":"t"}]`}, "+v +t2"},
+	} {
+		if got := prompt(t, c.rules, nil, c.entries...); got != c.want {
+			t.Errorf("%s: %q, want %q", c.trap, got, c.want)
+		}
+	}
+}
+
+// TestTrapModels: the model is what the last answer says, the router's name aside.
+func TestTrapModels(t *testing.T) {
+	for trap, entries := range map[string][]string{
+		"T48": {"m model m0", `a "type":"message","message":{"role":"assistant","content":[],"provider":"acme","model":"m1","stopReason":"error"}`},
+		"N33": {"m model router", "u user U", "a answer A"},
+	} {
+		e, err := replayed(t, session(3, entries...), replay.Options{Rules: replay.ByPi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ref, _, _, err := e.Model(); err != nil || ref != (replay.ModelRef{Provider: "acme", ID: "m1"}) {
+			t.Errorf("%s: model %v, %v", trap, ref, err)
+		}
+	}
+}
+
+// TestTrapT27StillInContext: what is not sent is still in pi's own context.
+func TestTrapT27StillInContext(t *testing.T) {
+	e, err := replayed(t, session(3, `b bash "output":"o","excludeFromContext":true`), replay.Options{Rules: replay.ByPi})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := context(t, e); !slices.Contains(strings.Fields(got), "bashExecution:ls") {
+		t.Errorf("context %q", got)
+	}
+}

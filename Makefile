@@ -4,11 +4,14 @@
 # golden  rewrite the golden files and generated pages from what the code prints now
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
+# pi      pi's own package, for the tests and figures that compare with it
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
 FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+PI_DIR ?= $(CACHE)/ctxtool-pi
 
 .PHONY: build test check golden bench dist clean pi
 
@@ -25,12 +28,18 @@ check:
 	$(GO) test -race ./...
 	@set -e; for pkg in $$($(GO) list ./...); do \
 		for fuzz in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) $$pkg; \
+			echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 		done; \
 	done
 
 golden:
-	$(GO) test ./... -update
+	$(GO) test ./cmd/ctxtool -update
+
+# The sessions are made once, outside the repository.
+BENCH_DIR ?= $(CACHE)/ctxtool-bench
+bench: build
+	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) $(BENCHFLAGS)
+	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen
 
 dist:
 	@rm -rf dist && mkdir dist
@@ -44,7 +53,6 @@ dist:
 clean:
 	rm -rf bin dist
 
-# pi, to compare with: its own code, where npm can be had.
-PI_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ctxtool-pi
+# pi itself, to compare with, where npm can be had.
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1

@@ -128,10 +128,6 @@ func (r *Replay) find(code string, rec int, format string, args ...any) {
 	})
 }
 
-func (r *Replay) errorAt(rec int, hint, format string, args ...any) error {
-	return &sessionfmt.Error{Pos: r.Session.Pos(rec), Err: fmt.Errorf(format, args...), Hint: hint}
-}
-
 // AllFindings are the findings of reading the session and of replaying it.
 func (r *Replay) AllFindings() []sessionfmt.Finding {
 	return append(append([]sessionfmt.Finding(nil), r.Session.Findings...), r.Findings...)

@@ -166,8 +166,8 @@ func contentUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) int {
 }
 
 func blockUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) int {
-	var typ, args value
-	text, thinking, name := 0, 0, 0
+	var typ value
+	text, thinking, name, args := 0, 0, 0, 0
 	for key := range c.Members {
 		switch string(key) {
 		case "type":
@@ -179,7 +179,7 @@ func blockUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) int {
 		case "name":
 			name = c.Units()
 		case "arguments":
-			args = c.Value()
+			args = c.CompactUnits()
 		}
 	}
 	switch {
@@ -192,7 +192,7 @@ func blockUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) int {
 	case typ.Is("thinking"):
 		return thinking
 	case typ.Is("toolCall"):
-		return name + args.CompactUnits()
+		return name + args
 	}
 	return 0
 }

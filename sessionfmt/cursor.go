@@ -15,9 +15,10 @@ package sessionfmt
 //		}
 //	}
 type Cursor struct {
-	b    []byte
-	i    int
-	scan Scanner
+	b       []byte
+	i       int
+	scan    Scanner
+	compact compactor
 }
 
 // Reset puts the cursor in front of v.
@@ -57,6 +58,10 @@ func (c *Cursor) Units() int {
 	}
 	return n
 }
+
+// CompactUnits reads the value that comes next and counts it as Value.CompactUnits
+// does.
+func (c *Cursor) CompactUnits() int { return c.compact.units(c.Value()) }
 
 // Members goes through the object that comes next, giving each key without its
 // quotes; the member's value then comes next. Any other value is skipped.

@@ -1,0 +1,43 @@
+package replay_test
+
+import (
+	"bytes"
+	"testing"
+
+	"ctxtool/internal/gen"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// TestFewAllocations: opening, replaying and counting allocate for chunks of
+// entries, not for each.
+func TestFewAllocations(t *testing.T) {
+	p, err := gen.Find("1g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Shape.Bytes = 4 << 20
+	data := gen.Session(p.Shape)
+	entries := 0
+	n := testing.AllocsPerRun(5, func() {
+		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		entries = s.Coverage.Entries
+		e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(s.Leaf(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Count(&tokens.Pi); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > float64(entries)/6 {
+		t.Errorf("%.0f allocations for %d entries", n, entries)
+	} else {
+		t.Logf("%.0f allocations for %d entries", n, entries)
+	}
+}

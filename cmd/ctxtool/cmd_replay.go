@@ -231,7 +231,7 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	if o.strict && len(found) > 0 {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("--strict allows no findings, this has %d", len(found))}
 	}
-	out, err := e.create(o.output)
+	out, err := e.create(o.output, s.Name, o.baseline)
 	if err != nil {
 		return err
 	}

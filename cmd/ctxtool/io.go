@@ -87,17 +87,36 @@ type output struct {
 	io.Writer
 	temp *os.File
 	name string
+	mode os.FileMode
 }
 
-// create opens the output called name, standard output for "" and "-".
-func (e *env) create(name string) (*output, error) {
+// create opens the output called name, standard output for "" and "-". It is
+// none of the inputs, which no command that reads may change.
+func (e *env) create(name string, inputs ...string) (*output, error) {
 	if name == "" || name == "-" {
 		return &output{Writer: e.stdout}, nil
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("is no regular file")}
+	o := &output{name: name, mode: 0o644}
+	if info, err := os.Stat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("is no regular file")}
+		}
+		for _, in := range inputs {
+			other, err := os.Stat(in)
+			if in == "-" {
+				other, err = e.stdin.Stat()
+			}
+			if err == nil && os.SameFile(info, other) {
+				return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
+			}
+		}
+		o.mode = info.Mode().Perm()
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			o.name = real
+		}
 	}
-	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	var err error
+	o.temp, err = os.CreateTemp(filepath.Dir(o.name), "."+filepath.Base(o.name)+".*")
 	if err != nil {
 		var at *os.PathError
 		if errors.As(err, &at) {
@@ -105,7 +124,8 @@ func (e *env) create(name string) (*output, error) {
 		}
 		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
 	}
-	return &output{Writer: bufio.NewWriter(temp), temp: temp, name: name}, nil
+	o.Writer = bufio.NewWriter(o.temp)
+	return o, nil
 }
 
 // commit makes the file appear under its name.
@@ -115,7 +135,7 @@ func (o *output) commit() error {
 	}
 	err := o.Writer.(*bufio.Writer).Flush()
 	if err == nil {
-		err = o.temp.Chmod(0o644)
+		err = o.temp.Chmod(o.mode)
 	}
 	if err == nil {
 		err = o.temp.Sync()

@@ -2,9 +2,9 @@ package sessionfmt
 
 import "bytes"
 
-// A Head is what places an entry in its session, as raw JSON: absent members
+// A head is what places an entry in its session, as raw JSON: absent members
 // are nil.
-type Head struct {
+type head struct {
 	Type, ID, ParentID, Timestamp Value
 	Kind                          Kind
 }
@@ -30,14 +30,14 @@ func newHeadReader() *headReader {
 
 // read validates the whole line and returns its head. A line that is JSON but
 // no object has the kind Scalar. The error is a *scanError.
-func (r *headReader) read(line []byte) (h Head, err *scanError) {
+func (r *headReader) read(line []byte) (h head, err *scanError) {
 	r.top.reset()
 	i := skipSpace(line, 0)
 	if i < len(line) && line[i] != '{' {
 		if end := r.scan.whole(line, r.scan.value(line, i)); end < 0 {
 			return h, failed(end)
 		}
-		return Head{Kind: Scalar}, nil
+		return head{Kind: Scalar}, nil
 	}
 	end := fail(i, failEnd)
 	if i < len(line) {
@@ -47,7 +47,7 @@ func (r *headReader) read(line []byte) (h Head, err *scanError) {
 		return h, failed(end)
 	}
 	v := r.top.vals
-	h = Head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
+	h = head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
 	switch {
 	case !h.Type.Is("message"):
 		h.Kind = typeKind(h.Type)
@@ -63,7 +63,7 @@ func (r *headReader) read(line []byte) (h Head, err *scanError) {
 // type, id, parentId, timestamp in that order, and for a message the role if it
 // comes first. It validates nothing, and says no to any line that looks
 // otherwise; ask read then.
-func (r *headReader) prefix(line []byte) (h Head, ok bool) {
+func (r *headReader) prefix(line []byte) (h head, ok bool) {
 	rest := line
 	if h.Type, rest, ok = cutMember(rest, `{"type":`); !ok {
 		return h, false

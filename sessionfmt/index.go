@@ -139,7 +139,7 @@ var bom = []byte("\xef\xbb\xbf")
 
 // add puts one line into the unit, and returns its head where it is a record.
 // open says that no newline follows it.
-func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h Head) {
+func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, bom) {
 		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
@@ -189,7 +189,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h Head) {
 
 // name stores the record's id and its parent's. A parent that is the record
 // before, as nearly all are, shares that record's id bytes.
-func (u *unit) name(rec *record, h Head) {
+func (u *unit) name(rec *record, h head) {
 	rec.id = u.intern(h.ID)
 	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
 		rec.flags |= flagWrongID

@@ -151,12 +151,12 @@ func (v Value) appendCompactNumber(dst []byte) []byte {
 		}
 	}
 	f, _ := v.Float()
-	return AppendNumber(dst, f)
+	return appendNumber(dst, f)
 }
 
-// AppendNumber appends f as JavaScript prints it: shortest form, exponents from
+// appendNumber appends f as JavaScript prints it: shortest form, exponents from
 // 1e21 up and below 1e-6, -0 as 0, what is not finite as null.
-func AppendNumber(dst []byte, f float64) []byte {
+func appendNumber(dst []byte, f float64) []byte {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return append(dst, "null"...)
 	}

@@ -87,7 +87,7 @@ func (st Store) Find(id string) (string, error) {
 	}
 	if len(found) == 0 { // files that were renamed
 		for _, f := range files {
-			if h := ReadHeader(f.name); h.ID == id && id != "" {
+			if h := readHeader(f.name); h.ID == id && id != "" {
 				found = append(found, f.name)
 			}
 		}
@@ -135,19 +135,19 @@ func (st Store) Newest(cwd string) (string, error) {
 		return strings.Compare(b.name, a.name)
 	})
 	for _, f := range all {
-		if h := ReadHeader(f.name); h.CWD == cwd {
+		if h := readHeader(f.name); h.CWD == cwd {
 			return f.name, nil
 		}
 	}
 	return "", &Error{Pos: Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
-// A HeaderInfo is what a session's header says. Its zero value is no header.
-type HeaderInfo struct{ ID, CWD, Timestamp string }
+// A headerInfo is what a session's header says. Its zero value is no header.
+type headerInfo struct{ ID, CWD, Timestamp string }
 
-// ReadHeader reads the header of a plain session file: its first line, as pi
+// readHeader reads the header of a plain session file: its first line, as pi
 // does to list sessions, or nothing where that is no header.
-func ReadHeader(name string) (h HeaderInfo) {
+func readHeader(name string) (h headerInfo) {
 	f, err := os.Open(name)
 	if err != nil {
 		return h
@@ -161,7 +161,7 @@ func ReadHeader(name string) (h HeaderInfo) {
 	if bad != nil || head.Kind != Header {
 		return h
 	}
-	return HeaderInfo{head.ID.Text(), Value(trimJSON(line)).Get("cwd").Text(), head.Timestamp.Text()}
+	return headerInfo{head.ID.Text(), Value(trimJSON(line)).Get("cwd").Text(), head.Timestamp.Text()}
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.

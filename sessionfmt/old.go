@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 )
 
-// MakeID is the id that a record gets from us where it has none: the first 8 hex
+// makeID is the id that a record gets from us where it has none: the first 8 hex
 // digits of SHA-256 over the parent's id, a line feed, and the line without
 // surrounding white space. taken says whether an id is in use already; then a
 // line feed is added and the hash made again. The same input gives the same id
 // on every machine, in memory and on disk.
-func MakeID(parent string, line []byte, taken func(id string) bool) string {
+func makeID(parent string, line []byte, taken func(id string) bool) string {
 	text := append([]byte(parent+"\n"), trimJSON(line)...)
 	for {
 		sum := sha256.Sum256(text)
@@ -42,7 +42,7 @@ func (s *Session) giveIDs() error {
 		if err != nil {
 			return err
 		}
-		id := MakeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
+		id := makeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
 		used[id] = true
 		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
 		rec.flags &^= flagWrongID

@@ -185,7 +185,7 @@ func (t *tail) wanted(id Value) bool {
 }
 
 // note takes down what the entry settles, and whether anything is left to find.
-func (t *tail) note(h Head, line Value) {
+func (t *tail) note(h head, line Value) {
 	switch h.Kind {
 	case ModelChange, Assistant:
 		t.model = true

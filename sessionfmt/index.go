@@ -250,7 +250,7 @@ func isBlank(line []byte) bool {
 
 // scan builds the index with that many workers. Units are merged in the order
 // of the file, so the result does not depend on the number.
-func (s *Session) scan(workers int) error {
+func (s *Session) scan(workers int, progress func(done, size int64)) error {
 	units := int((s.src.size + unitSize - 1) / unitSize)
 	workers = max(1, min(workers, units))
 	jobs := make(chan *unit)
@@ -288,6 +288,9 @@ func (s *Session) scan(workers int) error {
 			err = u.err
 		}
 		s.merge(u)
+		if progress != nil {
+			progress(u.end, s.src.size)
+		}
 		select {
 		case spare <- u:
 		default:

@@ -18,6 +18,9 @@ var ErrNotSession = errors.New("not a session: no header and no entry in it")
 type Options struct {
 	Stdin   *os.File // what "-" reads; os.Stdin when nil
 	Workers int      // goroutines that index; the number of processors when 0
+
+	// Progress, if set, is told now and then how many bytes have been indexed.
+	Progress func(done, size int64)
 }
 
 func (o Options) stdin() *os.File {
@@ -71,7 +74,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if err = s.scan(workers); err == nil {
+	if err = s.scan(workers, opt.Progress); err == nil {
 		err = s.finish()
 	}
 	if err != nil {

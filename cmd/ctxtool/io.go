@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/term"
 
@@ -47,7 +48,30 @@ func (e *env) session(args []string) (file, point string, err error) {
 
 // open opens a session file.
 func (e *env) open(name string) (*sessionfmt.Session, error) {
-	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin})
+	show, end := e.progress(name)
+	defer end()
+	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show})
+}
+
+// progress shows how far work on a file is, once it has taken a second, to
+// whoever watches a terminal. end takes the line away.
+func (e *env) progress(name string) (show func(done, size int64), end func()) {
+	terminal, ok := e.stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(terminal.Fd())) {
+		return nil, func() {}
+	}
+	start, shown := time.Now(), -1
+	show = func(done, size int64) {
+		if percent := int(100 * done / max(1, size)); percent > shown && time.Since(start) > time.Second {
+			shown = percent
+			fmt.Fprintf(terminal, "\r%s: %d%%\x1b[K", name, percent)
+		}
+	}
+	return show, func() {
+		if shown >= 0 {
+			fmt.Fprint(terminal, "\r\x1b[K")
+		}
+	}
 }
 
 // openTail opens the end of a session: see sessionfmt.OpenTail.

@@ -33,7 +33,12 @@ func (m *machine) compact(msg message) (Effect, error) {
 		if cp.kind >= sessionfmt.TransformMessage {
 			cp.flags |= unsent
 		}
-		m.add(&next, cp)
+		if err := m.size(&cp); err != nil {
+			return Nothing, err
+		}
+		if err := m.add(&next, cp); err != nil {
+			return Nothing, err
+		}
 		if cp.kind != sessionfmt.System {
 			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
 		}
@@ -41,7 +46,12 @@ func (m *machine) compact(msg message) (Effect, error) {
 		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
 	}
 	msg.form, msg.kind = summary, sessionfmt.CompactionMessage
-	m.add(&next, msg)
+	if err := m.size(&msg); err != nil {
+		return Nothing, err
+	}
+	if err := m.add(&next, msg); err != nil {
+		return Nothing, err
+	}
 	for i := first; i < m.base.msgs.n; i++ {
 		kept := *m.base.msgs.at(i)
 		if kept.form == plain && kept.kind == sessionfmt.System {
@@ -51,6 +61,9 @@ func (m *machine) compact(msg message) (Effect, error) {
 		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
 			kept.edit = -1
 			kept.flags &^= omitted
+			if err := m.size(&kept); err != nil {
+				return Nothing, err
+			}
 		}
 		next.msgs.push(kept)
 	}

@@ -26,20 +26,25 @@ func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
 	if err != nil {
 		return Counts{}, err
 	}
-	var n Counts
-	units := 0
-	for _, part := range p.Parts {
-		units += sessionfmt.Units(part.Text)
-	}
-	n.System = c.Units(units)
-	for _, t := range p.Tools {
-		n.Tools += c.Units(t.units())
-	}
+	n := countPrompt(c, p.Parts, p.Tools)
 	if n.Messages, err = e.countMessages(c); err != nil {
 		return Counts{}, err
 	}
 	n.Total = n.System + n.Tools + n.Messages
 	return n, nil
+}
+
+// countPrompt counts prompt and tools.
+func countPrompt(c *tokens.Counter, parts []Part, tools []Tool) (n Counts) {
+	units := 0
+	for _, part := range parts {
+		units += sessionfmt.Units(part.Text)
+	}
+	n.System = c.Units(units)
+	for _, t := range tools {
+		n.Tools += c.Units(t.units())
+	}
+	return n
 }
 
 // units is what a tool's definition counts for.

@@ -24,7 +24,7 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 		}
 		h, ok := m.hashes[*msg]
 		if !ok {
-			v, err := m.hashing.provider(msg)
+			v, err := m.aside.provider(msg)
 			if err != nil {
 				return nil, err
 			}

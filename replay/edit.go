@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxtool/sessionfmt"
@@ -50,22 +51,27 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	m.edits[int32(target)] = e
 	did := Nothing
 	m.each(func(s *state) {
-		if m.applyEdit(s, e, int32(target)) && s == m.now() {
+		applied, failed := m.applyEdit(s, e, int32(target))
+		if applied && s == m.now() {
 			did = Edited
 		}
+		err = cmp.Or(err, failed)
 	})
-	return did, nil
+	return did, err
 }
 
 // applyEdit applies an edit to the messages of its target that are in a state.
-func (m *machine) applyEdit(s *state, e edit, target int32) bool {
+func (m *machine) applyEdit(s *state, e edit, target int32) (bool, error) {
 	i := m.place(s, target)
 	if i < 0 {
-		return false
+		return false, nil
 	}
 	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
+		if err := m.size(&msg); err != nil {
+			return false, err
+		}
 		s.msgs.set(i, msg)
 	}
 	for k, d := range s.deltas {
@@ -74,5 +80,5 @@ func (m *machine) applyEdit(s *state, e edit, target int32) bool {
 			e.apply(&s.deltas[k].m)
 		}
 	}
-	return true
+	return true, nil
 }

@@ -152,15 +152,7 @@ func (e *Envelope) Prompt() (*Prompt, error) {
 		return e.prompt, nil
 	}
 	own := hasSystem(e.state.deltas)
-	base := e.r.opt.Baseline
-	f := folded{}
-	if base != nil {
-		f.options = base.Options
-		if !own {
-			f.parts = append(f.parts, base.Parts...)
-			f.tools = append(f.tools, base.Tools...)
-		}
-	}
+	f := e.r.startingPrompt(own)
 	if f.options.Reasoning == nil {
 		level, err := e.ThinkingLevel()
 		if err != nil {
@@ -168,19 +160,35 @@ func (e *Envelope) Prompt() (*Prompt, error) {
 		}
 		f.options.Reasoning = reasoning(level, e.r.Rules)
 	}
-	if err := e.fold(&f); err != nil {
+	if err := e.r.fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
-	p := &Prompt{Parts: f.parts, Compiled: compiled(e.r.Rules, f.parts), Options: f.options, Known: own || base != nil}
+	p := &Prompt{Parts: f.parts, Compiled: compiled(e.r.Rules, f.parts), Options: f.options, Known: own || e.r.opt.Baseline != nil}
 	p.Tools, p.Omitted = e.r.implemented(f.tools)
 	e.prompt = p
 	return p, nil
 }
 
-func (e *Envelope) fold(f *folded) error {
-	l := e.r.newLoader()
-	for i := range e.state.deltas {
-		d := &e.state.deltas[i]
+// startingPrompt is the prompt before all deltas: the baseline's options, and its
+// parts and tools too where the session has none of its own.
+func (r *Replay) startingPrompt(own bool) (f folded) {
+	base := r.opt.Baseline
+	if base == nil {
+		return f
+	}
+	f.options = base.Options
+	if !own {
+		f.parts = append(f.parts, base.Parts...)
+		f.tools = append(f.tools, base.Tools...)
+	}
+	return f
+}
+
+// fold applies deltas to a prompt.
+func (r *Replay) fold(f *folded, deltas []delta) error {
+	l := r.newLoader()
+	for i := range deltas {
+		d := &deltas[i]
 		if d.m.flags&omitted != 0 {
 			continue
 		}

@@ -109,7 +109,7 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 // estimateSystem counts the system message that all of them replay to.
 func (e *Envelope) estimateSystem(c *tokens.Counter) (int, error) {
 	var f folded
-	if err := e.fold(&f); err != nil {
+	if err := e.r.fold(&f, e.state.deltas); err != nil {
 		return 0, err
 	}
 	units := 0

@@ -15,6 +15,7 @@ type list struct {
 	lo, hi int  // the stretch of the body that counts
 	n      int  // messages in all
 	shown  int  // messages that a provider gets, of role system aside
+	tokens int  // what all messages count for, where the machine counts
 	mixed  bool // they are not in the order of the path: patches moved some
 }
 
@@ -35,18 +36,20 @@ func (l *list) push(m message) {
 	*l.body(l.hi) = m
 	l.hi++
 	l.n++
+	l.enter(&m, 1)
+}
+
+// enter adds a message to the sums, or with -1 takes it out of them.
+func (l *list) enter(m *message, sign int) {
 	if m.shown() {
-		l.shown++
+		l.shown += sign
 	}
+	l.tokens += sign * int(m.tokens)
 }
 
 func (l *list) set(i int, m message) {
-	if l.at(i).shown() {
-		l.shown--
-	}
-	if m.shown() {
-		l.shown++
-	}
+	l.enter(l.at(i), -1)
+	l.enter(&m, 1)
 	if i < len(l.head) {
 		l.head = append([]message(nil), l.head...)
 		l.head[i] = m
@@ -66,17 +69,14 @@ func (l *list) set(i int, m message) {
 func (l *list) cut(first int, m message) {
 	var head []message
 	for i := range first {
-		switch old := l.at(i); {
-		case old.kind == sessionfmt.System:
+		if old := l.at(i); old.kind == sessionfmt.System {
 			head = append(head, *old)
-		case old.shown():
-			l.shown--
+		} else {
+			l.enter(old, -1)
 		}
 	}
 	head = append(head, m)
-	if m.shown() {
-		l.shown++
-	}
+	l.enter(&m, 1)
 	if first < len(l.head) {
 		head = append(head, l.head[first:]...)
 	} else {

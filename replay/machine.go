@@ -1,6 +1,9 @@
 package replay
 
-import "ctxtool/sessionfmt"
+import (
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
 
 // A state is what replaying has built so far. Copying it is a snapshot.
 type state struct {
@@ -25,7 +28,7 @@ type machine struct {
 	path []int
 	load *loader
 
-	hashing *loader            // of messages that a patch may repeat
+	aside   *loader            // of messages, beside the line at hand
 	hashes  map[message]uint64 // see digests
 	spelled []byte             // a message in one spelling, to be hashed
 
@@ -42,13 +45,15 @@ type machine struct {
 	turn      int // user prompts so far, less one
 	request   int // answers so far
 
+	counter *tokens.Counter // counts each message where it is set; see Accounts
+
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
 }
 
 func newMachine(r *Replay, path []int) *machine {
 	return &machine{
-		r: r, path: path, load: r.newLoader(), hashing: r.newLoader(),
+		r: r, path: path, load: r.newLoader(), aside: r.newLoader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
@@ -111,8 +116,15 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		m.request++
 		m.model, m.ephemeral = rec, -1
 	}
-	m.each(func(s *state) { m.add(s, msg) })
-	return Added, nil
+	if err := m.size(&msg); err != nil {
+		return Nothing, err
+	}
+	m.each(func(s *state) {
+		if err == nil {
+			err = m.add(s, msg)
+		}
+	})
+	return Added, err
 }
 
 // message completes msg, and says whether its entry adds a message at all
@@ -153,10 +165,27 @@ func (m *machine) message(msg *message) (bool, error) {
 	return true, nil
 }
 
+// size counts a message, where the machine counts.
+func (m *machine) size(msg *message) error {
+	if m.counter == nil {
+		return nil
+	}
+	msg.tokens = 0
+	if !msg.shown() {
+		return nil
+	}
+	n, err := m.aside.units(msg)
+	msg.tokens = int32(m.counter.Units(n))
+	return err
+}
+
 // add appends a message to a state, under the edit that already aims at it.
-func (m *machine) add(s *state, msg message) {
+func (m *machine) add(s *state, msg message) error {
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
+		if err := m.size(&msg); err != nil {
+			return err
+		}
 	}
 	if places := m.where[s]; places != nil && msg.op < 0 {
 		if _, ok := places[msg.rec]; !ok {
@@ -167,6 +196,7 @@ func (m *machine) add(s *state, msg message) {
 	if msg.kind == sessionfmt.System {
 		s.deltas = append(s.deltas, delta{m: msg})
 	}
+	return nil
 }
 
 // rebuilt says that a state's list has been made anew.

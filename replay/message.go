@@ -14,6 +14,8 @@ type message struct {
 	// made from the record's fields.
 	start, size uint32
 
+	tokens int32 // what it counts for, where the machine counts; see machine.count
+
 	form  form
 	kind  sessionfmt.Kind // its role
 	flags uint8

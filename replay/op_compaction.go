@@ -14,10 +14,13 @@ var compactionApply = op{
 		}
 		return optionalNumber(v, "firstKeptMessageIndex")
 	},
-	apply: func(_ *machine, s *state, v value, at message) error {
+	apply: func(m *machine, s *state, v value, at message) error {
 		f, _ := v.Get("firstKeptMessageIndex").Float()
 		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
 		at.form, at.kind = opSummary, sessionfmt.CompactionMessage
+		if err := m.size(&at); err != nil {
+			return err
+		}
 		s.msgs.cut(first, at)
 		return nil
 	},

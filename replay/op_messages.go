@@ -32,9 +32,13 @@ func givenMessage(v, op value, at message) message {
 var messagesUncachedAppend = op{
 	name:  "messages_uncached_append",
 	check: checkMessages,
-	apply: func(_ *machine, s *state, v value, at message) error {
+	apply: func(m *machine, s *state, v value, at message) error {
 		for el := range v.Get("messages").Elements {
-			s.uncached = append(s.uncached, givenMessage(el, v, at))
+			msg := givenMessage(el, v, at)
+			if err := m.size(&msg); err != nil {
+				return err
+			}
+			s.uncached = append(s.uncached, msg)
 		}
 		return nil
 	},
@@ -64,6 +68,8 @@ var messagesCachedReplace = op{
 			if same := had[h]; len(same) > 0 {
 				msg = *s.msgs.at(same[0])
 				had[h] = same[1:]
+			} else if err := m.size(&msg); err != nil {
+				return err
 			}
 			next.push(msg)
 		}

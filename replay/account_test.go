@@ -1,0 +1,45 @@
+package replay_test
+
+import (
+	"bytes"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// TestAccountsAreCounts: counting on the way gives what counting each envelope
+// by itself gives.
+func TestAccountsAreCounts(t *testing.T) {
+	n := 0
+	for _, c := range corpus.All(t) {
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		defer s.Close()
+		for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
+			r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: true})
+			k := 0
+			for a, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
+				if err != nil {
+					t.Fatalf("%s: %v", c.Name, err)
+				}
+				if k++; k%17 != 0 && a.Did != replay.Compacted && a.Did != replay.Patched && a.Did != replay.Edited {
+					continue
+				}
+				want, err := a.Envelope().Count(&tokens.Pi)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.After != want {
+					t.Fatalf("%s, rules %s, line %d: %+v on the way, %+v at once", c.Name, rules, s.Line(a.Record), a.After, want)
+				}
+				n++
+			}
+		}
+	}
+	t.Logf("%d counts compared", n)
+}

@@ -28,7 +28,7 @@ var floors = []struct {
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
-	{"render", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens"}, nil},
+	{"render", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "github.com/clipperhouse/displaywidth"}, nil},
 	{"docs", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"iter"
 
@@ -68,11 +69,21 @@ func (o *object) raw(name string, v sessionfmt.Value) {
 
 // value writes a member by its JSON tags.
 func (o *object) value(name string, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // only our own plain structs come here
+	o.key(name)
+	writeValue(o.w, v)
+}
+
+// writeValue writes a plain struct of ours by its JSON tags, in the file's own
+// characters: no HTML is escaped.
+func writeValue(w *bufio.Writer, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
 	}
-	o.raw(name, b)
+	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return err
 }
 
 func (o *object) close() {

@@ -105,6 +105,17 @@ func (k Kind) String() string {
 	return k.Type()
 }
 
+// KindNames are the names that String gives to the kinds of entries, in order.
+func KindNames() []string {
+	var names []string
+	for k := System; k <= Unknown; k++ {
+		if k.isEntry() && k.Type() != "" && (k.Role() != "" || k > NoMessage) || k == Unknown {
+			names = append(names, k.String())
+		}
+	}
+	return names
+}
+
 // RoleKind is the kind of a message with that role.
 func RoleKind(role Value) Kind {
 	for k := System; k < OtherMessage; k++ {

@@ -185,17 +185,9 @@ func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 // envelope finds the point asked for and replays to it.
 func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*replay.Envelope, error) {
 	leaf := s.Leaf()
-	point := func(p string) (int, error) {
-		i, err := s.Point(p, leaf)
-		var wrong *sessionfmt.PointError
-		if errors.As(err, &wrong) {
-			err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}}
-		}
-		return i, err
-	}
 	var err error
 	if o.leaf != "" {
-		if leaf, err = point(o.leaf); err != nil {
+		if leaf, err = findPoint(s, o.leaf, leaf); err != nil {
 			return nil, err
 		}
 	}
@@ -205,7 +197,7 @@ func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*re
 		o.at, before = fmt.Sprintf("request:%d", o.request), true
 	}
 	if o.at != "" {
-		if at, err = point(o.at); err != nil {
+		if at, err = findPoint(s, o.at, leaf); err != nil {
 			return nil, err
 		}
 	}
@@ -226,10 +218,8 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	for _, t := range prompt.Omitted {
 		e.note("tool %s has no implementation: omitted", sessionfmt.Quote(t.Name))
 	}
-	found := r.AllFindings()
-	e.printFindings(s, found)
-	if o.strict && len(found) > 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("--strict allows no findings, this has %d", len(found))}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
 	}
 	out, err := e.create(o.output, s.Name, o.baseline)
 	if err != nil {

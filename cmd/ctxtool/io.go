@@ -84,6 +84,40 @@ func (e *env) note(format string, args ...any) {
 	fmt.Fprintf(e.stderr, format+"\n", args...)
 }
 
+// findPoint is the record that a point names. One that names none is a wrong
+// command line.
+func findPoint(s *sessionfmt.Session, point string, leaf int) (int, error) {
+	i, err := s.Point(point, leaf)
+	var wrong *sessionfmt.PointError
+	if errors.As(err, &wrong) {
+		err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}}
+	}
+	return i, err
+}
+
+// width is how many columns the terminal has that results go to, 0 where they go
+// elsewhere.
+func (e *env) width(output string) int {
+	f, ok := e.stdout.(*os.File)
+	if !ok || output != "" && output != "-" {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
+// strictly prints findings, and makes an error of them where none are allowed.
+func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
+	e.printFindings(s, found)
+	if !strict || len(found) == 0 {
+		return nil
+	}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("--strict allows no findings, this has %d", len(found))}
+}
+
 // printFindings prints findings, a kind that occurs more than three times once
 // with its number.
 func (e *env) printFindings(s *sessionfmt.Session, found []sessionfmt.Finding) {

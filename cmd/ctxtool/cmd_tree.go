@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+)
+
+// treeOptions are the flags of ctxtool tree.
+type treeOptions struct {
+	format string
+	json   bool
+	output string
+	leaf   string
+	filter []string
+	fold   bool
+	strict bool
+}
+
+func newTreeCommand(e *env) *cobra.Command {
+	o := &treeOptions{}
+	cmd := &cobra.Command{
+		Use:   "tree [flags] [SESSION]",
+		Short: "Draw a session's tree",
+		Long: "Draw the whole tree of a session, a line an entry: ● is on the path to the leaf,\n" +
+			"○ is not. At a fork the branches come first, each with its size and its last\n" +
+			"entry, then what goes on. Long runs of answers and results are one line.\n\n" +
+			sessionHelp + "\n" +
+			"The point of a SESSION@POINT, or --leaf, is where the active path ends.\n\n" +
+			"Exit status: 0 the tree was drawn, 2 the command line is wrong, 3 there is no\n" +
+			"answer: the input is missing or no session, or --strict found something.",
+		Example: "  ctxtool tree s.jsonl\n" +
+			"  ctxtool tree s.jsonl --filter user,compaction   # prompts and compactions\n" +
+			"  ctxtool tree s.jsonl -f json | jq '.entries[] | select(.branch)'",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runTree(e, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, json")
+	f.BoolVar(&o.json, "json", false, "the same as -f json")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	f.StringVar(&o.leaf, "leaf", "", "the active path ends at this `POINT`")
+	f.StringSliceVar(&o.filter, "filter", nil, "show only entries of these `KINDS`: user, assistant, compaction, ...")
+	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
+	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("filter", cobra.FixedCompletions(sessionfmt.KindNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// kinds reads names of kinds, nil for all.
+func kinds(names []string) (map[string]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	only := map[string]bool{}
+	for _, n := range names {
+		if !slices.Contains(sessionfmt.KindNames(), n) {
+			return nil, fmt.Errorf("unknown kind %q: one of %s", sessionfmt.Quote(n), strings.Join(sessionfmt.KindNames(), ", "))
+		}
+		only[n] = true
+	}
+	return only, nil
+}
+
+func runTree(e *env, o *treeOptions, args []string) error {
+	if o.json {
+		o.format = "json"
+	}
+	write := render.WriteTree
+	switch o.format {
+	case "text":
+	case "json":
+		write = render.WriteTreeJSON
+	default:
+		return fmt.Errorf("unknown format %q: one of text, json", sessionfmt.Quote(o.format))
+	}
+	only, err := kinds(o.filter)
+	if err != nil {
+		return err
+	}
+	e.started = true
+	name, point, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf := s.Leaf()
+	for _, p := range []string{point, o.leaf} {
+		if p != "" {
+			if leaf, err = findPoint(s, p, s.Leaf()); err != nil {
+				return err
+			}
+		}
+	}
+	_, found := s.Path(leaf)
+	found = append(slices.Clone(s.Findings), found...)
+	if err := e.strictly(s, found, o.strict); err != nil {
+		return err
+	}
+	out, err := e.create(o.output, s.Name)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	r := render.TreeReport{Session: s, Leaf: leaf, Only: only, Fold: o.fold, Width: e.width(o.output), Found: found}
+	if err := write(out, r); err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	e.note("%s: %s", s.Name, s.Coverage)
+	return nil
+}

@@ -1,0 +1,171 @@
+package sessionfmt
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// gistSize is how much of a text is looked at for its gist, in bytes.
+const gistSize = 600
+
+// Gist is what an entry says in a line, for people: the first words of a message,
+// what a setting is set to. It has no line ends and nothing that a terminal would
+// obey, and is empty where there is nothing to say.
+func Gist(kind Kind, line Value) string {
+	g := gist{}
+	switch kind {
+	case System, User, Assistant, ToolResult, Bash, Custom, HookMessage, BranchMessage, CompactionMessage, TransformMessage, OtherMessage:
+		g.message(kind, line.Get("message"))
+	case Compaction, BranchSummary:
+		g.add(line.Get("summary").Text())
+	case CustomMessage:
+		g.add(line.Get("customType").Text() + ":")
+		g.content(line.Get("content"))
+	case CustomEntry:
+		g.add(line.Get("customType").Text())
+	case ContextEdit:
+		g.edit(line)
+	case Transform:
+		g.add(line.Get("transformerName").Text() + ":")
+		for op := range line.Get("patch").Elements {
+			g.add(op.Get("op").Text())
+		}
+	case Ephemeral:
+		for m := range line.Get("messages").Elements {
+			g.content(m.Get("content"))
+		}
+	case ModelChange:
+		g.add(line.Get("provider").Text() + "/" + line.Get("modelId").Text())
+	case ThinkingChange:
+		g.add(line.Get("thinkingLevel").Text())
+	case Label:
+		g.add(strconv.Quote(line.Get("label").Text()) + " on " + line.Get("targetId").Text())
+	case SessionInfo:
+		g.add(line.Get("name").Text())
+	case UsageEntry:
+		g.add(line.Get("kind").Text())
+	case Header:
+		g.add(line.Get("cwd").Text())
+	case Unknown:
+		g.add("type " + line.Get("type").Text())
+	case Scalar:
+		g.add(string(line[:min(len(line), gistSize)]))
+	}
+	return Clean(strings.Join(strings.Fields(strings.Join(g.words, " ")), " "))
+}
+
+// A gist gathers pieces of an entry until they are enough.
+type gist struct {
+	words []string
+	size  int
+}
+
+func (g *gist) add(s string) {
+	if s == "" || s == ":" || g.size >= gistSize {
+		return
+	}
+	if len(s) > gistSize {
+		s = s[:gistSize]
+		for len(s) > 0 && !utf8.RuneStart(s[len(s)-1]) {
+			s = s[:len(s)-1]
+		}
+		s = s[:max(0, len(s)-1)]
+	}
+	g.words = append(g.words, s)
+	g.size += len(s)
+}
+
+func (g *gist) message(kind Kind, m Value) {
+	switch kind {
+	case System:
+		g.system(m)
+	case Bash:
+		g.add("$ " + m.Get("command").Text())
+	case BranchMessage, CompactionMessage:
+		g.add(m.Get("summary").Text())
+	case ToolResult:
+		if m.Get("isError").Truthy() {
+			g.add("error")
+		}
+		g.add(m.Get("toolName").Text() + ":")
+		g.content(m.Get("content"))
+	case Assistant:
+		g.content(m.Get("content"))
+		if stop := m.Get("stopReason").Text(); stop == "error" || stop == "aborted" {
+			g.add("[" + stop + "]")
+			g.add(m.Get("errorMessage").Text())
+		}
+	default:
+		g.content(m.Get("content"))
+	}
+}
+
+// system names the sections and tools that a system message sets.
+func (g *gist) system(m Value) {
+	g.content(m.Get("content"))
+	for name, text := range m.Get("sections").Members {
+		if text.IsNull() {
+			g.add("-" + string(name))
+		} else {
+			g.add(string(name))
+		}
+	}
+	for t := range m.Get("toolsAdded").Elements {
+		g.add("+" + t.Get("name").Text())
+	}
+	for t := range m.Get("toolsRemoved").Elements {
+		g.add("-" + t.Get("name").Text())
+	}
+}
+
+// content gathers a message's texts, then what it calls; thinking only where it
+// says nothing else.
+func (g *gist) content(content Value) {
+	if content.IsString() {
+		g.add(content.Text())
+		return
+	}
+	thinking := ""
+	for b := range content.Elements {
+		switch b.Get("type").Text() {
+		case "text":
+			g.add(b.Get("text").Text())
+		case "image":
+			g.add("[image]")
+		case "thinking":
+			thinking = b.Get("thinking").Text()
+		case "toolCall":
+			g.add(b.Get("name").Text() + "(" + firstArgument(b.Get("arguments")) + ")")
+		}
+	}
+	if g.size == 0 && thinking != "" {
+		g.add("(thinks) " + thinking)
+	}
+}
+
+// firstArgument is the first argument of a call, which mostly says what it is
+// about.
+func firstArgument(args Value) string {
+	for _, v := range args.Members {
+		if v.IsString() {
+			text := v.Text()
+			return text[:min(len(text), 120)]
+		}
+		return string(v[:min(len(v), 120)])
+	}
+	return ""
+}
+
+func (g *gist) edit(line Value) {
+	replacement := line.Get("replacement")
+	switch {
+	case !replacement.Exists():
+		g.add("nothing of " + line.Get("targetId").Text())
+	case replacement.IsNull():
+		g.add("omits " + line.Get("targetId").Text())
+	default:
+		g.add("rewrites " + line.Get("targetId").Text() + ":")
+		g.content(replacement.Get("content"))
+	}
+}

@@ -11,6 +11,7 @@ import (
 type Account struct {
 	Step
 	Request int    // number of the request that the entry answers, from 0; -1 for any other entry
+	Answers int    // requests answered so far, this one included
 	Before  Counts // tokens, as Count counts
 	After   Counts
 }
@@ -24,6 +25,7 @@ func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error]
 		for step, err := range r.walk(leaf, c) {
 			a := Account{Step: step, Request: -1, Before: last, After: last}
 			if err == nil {
+				a.Answers = step.m.request
 				if r.Session.Kind(step.Record) == sessionfmt.Assistant && step.Did == Added {
 					a.Request = step.m.request - 1
 				}

@@ -59,9 +59,12 @@ func (m *machine) transform(at message) (Effect, error) {
 		m.r.find("patch-skipped", int(at.rec), "%s: the whole patch is skipped", err)
 		return Nothing, nil
 	}
-	k := int32(0)
+	k, did := int32(0), Patched
 	for v := range patch.Elements {
 		if o := findOp(v.Get("op")); o != nil {
+			if o == &compactionApply {
+				did = Compacted
+			}
 			at.op = k
 			at.start, at.size = stretch(line, v)
 			m.each(func(s *state) {
@@ -74,7 +77,7 @@ func (m *machine) transform(at message) (Effect, error) {
 		}
 		k++
 	}
-	return Patched, err
+	return did, err
 }
 
 // before is the id of the entry before the one at hand, for a hint.

@@ -68,7 +68,7 @@ const (
 	Nothing   Effect = iota
 	Added            // a message was appended
 	Edited           // an edit took effect on messages that were there
-	Compacted        // a compaction replaced the history
+	Compacted        // a compaction replaced the history, as an entry or as a patch
 	Patched          // a transform's patch was applied
 	Settings         // the model or the thinking level changed
 )

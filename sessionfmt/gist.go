@@ -7,7 +7,7 @@ import (
 )
 
 // gistSize is how much of a text is looked at for its gist, in bytes.
-const gistSize = 600
+const gistSize = 200
 
 // Gist is what an entry says in a line, for people: the first words of a message,
 // what a setting is set to. It has no line ends and nothing that a terminal would
@@ -18,7 +18,7 @@ func Gist(kind Kind, line Value) string {
 	case System, User, Assistant, ToolResult, Bash, Custom, HookMessage, BranchMessage, CompactionMessage, TransformMessage, OtherMessage:
 		g.message(kind, line.Get("message"))
 	case Compaction, BranchSummary:
-		g.add(line.Get("summary").Text())
+		g.text(line.Get("summary"))
 	case CustomMessage:
 		g.add(line.Get("customType").Text() + ":")
 		g.content(line.Get("content"))
@@ -52,6 +52,25 @@ func Gist(kind Kind, line Value) string {
 	case Scalar:
 		g.add(string(line[:min(len(line), gistSize)]))
 	}
+	return g.String()
+}
+
+// GistOfMessage is the gist of a message by itself, of whatever role.
+func GistOfMessage(m Value) string {
+	g := gist{}
+	g.message(RoleKind(m.Get("role")), m)
+	return g.String()
+}
+
+// FirstWords is the gist of a text.
+func FirstWords(text string) string {
+	g := gist{}
+	g.add(text)
+	return g.String()
+}
+
+// String is what has been gathered, on one line.
+func (g *gist) String() string {
 	return Clean(strings.Join(strings.Fields(strings.Join(g.words, " ")), " "))
 }
 
@@ -76,14 +95,17 @@ func (g *gist) add(s string) {
 	g.size += len(s)
 }
 
+// text adds the beginning of a string.
+func (g *gist) text(v Value) { g.add(v.beginning(gistSize)) }
+
 func (g *gist) message(kind Kind, m Value) {
 	switch kind {
 	case System:
 		g.system(m)
 	case Bash:
-		g.add("$ " + m.Get("command").Text())
+		g.add("$ " + m.Get("command").beginning(gistSize))
 	case BranchMessage, CompactionMessage:
-		g.add(m.Get("summary").Text())
+		g.text(m.Get("summary"))
 	case ToolResult:
 		if m.Get("isError").Truthy() {
 			g.add("error")
@@ -94,7 +116,7 @@ func (g *gist) message(kind Kind, m Value) {
 		g.content(m.Get("content"))
 		if stop := m.Get("stopReason").Text(); stop == "error" || stop == "aborted" {
 			g.add("[" + stop + "]")
-			g.add(m.Get("errorMessage").Text())
+			g.text(m.Get("errorMessage"))
 		}
 	default:
 		g.content(m.Get("content"))
@@ -123,24 +145,30 @@ func (g *gist) system(m Value) {
 // says nothing else.
 func (g *gist) content(content Value) {
 	if content.IsString() {
-		g.add(content.Text())
+		g.text(content)
 		return
 	}
-	thinking := ""
+	var thinking Value
 	for b := range content.Elements {
-		switch b.Get("type").Text() {
-		case "text":
-			g.add(b.Get("text").Text())
-		case "image":
+		if g.size >= gistSize {
+			return
+		}
+		var f [5]Value
+		b.Fields(f[:], "type", "text", "thinking", "name", "arguments")
+		switch {
+		case f[0].Is("text"):
+			g.text(f[1])
+		case f[0].Is("image"):
 			g.add("[image]")
-		case "thinking":
-			thinking = b.Get("thinking").Text()
-		case "toolCall":
-			g.add(b.Get("name").Text() + "(" + firstArgument(b.Get("arguments")) + ")")
+		case f[0].Is("thinking"):
+			thinking = f[2]
+		case f[0].Is("toolCall"):
+			g.add(f[3].Text() + "(" + firstArgument(f[4]) + ")")
 		}
 	}
-	if g.size == 0 && thinking != "" {
-		g.add("(thinks) " + thinking)
+	if g.size == 0 && thinking.Exists() {
+		g.add("(thinks)")
+		g.text(thinking)
 	}
 }
 
@@ -149,8 +177,7 @@ func (g *gist) content(content Value) {
 func firstArgument(args Value) string {
 	for _, v := range args.Members {
 		if v.IsString() {
-			text := v.Text()
-			return text[:min(len(text), 120)]
+			return v.beginning(120)
 		}
 		return string(v[:min(len(v), 120)])
 	}

@@ -197,3 +197,43 @@ var plainEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f'
 func hex4(b []byte) uint16 {
 	return uint16(hexValue[b[0]])<<12 | uint16(hexValue[b[1]])<<8 | uint16(hexValue[b[2]])<<4 | uint16(hexValue[b[3]])
 }
+
+// beginning is the text of a string's first bytes, n or a few less; nothing
+// behind them is decoded.
+func (v Value) beginning(n int) string {
+	if !v.IsString() || len(v) <= n+2 {
+		return v.Text()
+	}
+	i := 1
+	for i < n {
+		next := i + 1
+		if v[i] == '\\' {
+			next = i + int(escapeLen[v[i+1]])
+		}
+		if next > n {
+			break
+		}
+		i = next
+	}
+	for i > 1 && !utf8.RuneStart(v[i]) {
+		i--
+	}
+	return Value(append(v[:i:i], '"')).Text()
+}
+
+// Strings goes through all strings in the value, at any depth, the names of
+// members aside.
+func (v Value) Strings(yield func(Value) bool) {
+	for i := 0; i < len(v); {
+		if v[i] != '"' {
+			i++
+			continue
+		}
+		end, _, _ := scanString(v, i)
+		after := skipSpace(v, end)
+		if (after == len(v) || v[after] != ':') && !yield(v[i:end]) {
+			return
+		}
+		i = end
+	}
+}

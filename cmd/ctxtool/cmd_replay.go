@@ -194,7 +194,7 @@ func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*re
 	opt.Leaf = leaf
 	at, before := leaf, o.before
 	if o.request != noRequest {
-		o.at, before = fmt.Sprintf("request:%d", o.request), true
+		o.at, before = pointOfRequest(o.request), true
 	}
 	if o.at != "" {
 		if at, err = findPoint(s, o.at, leaf); err != nil {

@@ -64,6 +64,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
+		newLogCommand(e),
 		newReplayCommand(e),
 		newTreeCommand(e),
 		newVersionCommand(e),

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A limit is one end of a stretch of a session: a record, or a time. The zero
+// value limits nothing.
+type limit struct {
+	record int // where at is zero; -1 for none
+	at     int64
+	set    bool
+}
+
+// newLimit reads a POINT, or a date with or without a time.
+func newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
+	if text == "" {
+		return limit{}, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return limit{at: at.UnixMilli(), set: true}, nil
+		}
+	}
+	rec, err := findPoint(s, text, leaf)
+	return limit{record: rec, set: true}, err
+}
+
+// from says that a record is not before the limit.
+func (l limit) from(rec int, line sessionfmt.Value) bool {
+	if !l.set || l.at == 0 {
+		return !l.set || rec >= l.record
+	}
+	ms, ok := line.Get("timestamp").Millis()
+	return ok && ms >= l.at
+}
+
+// to says that a record is not behind the limit.
+func (l limit) to(rec int, line sessionfmt.Value) bool {
+	if !l.set || l.at == 0 {
+		return !l.set || rec <= l.record
+	}
+	ms, ok := line.Get("timestamp").Millis()
+	return ok && ms <= l.at
+}
+
+// request lists what entered between two requests: messages, each as what a
+// provider gets it, and by what it came.
+func (l *logger) request(r *replay.Replay, leaf int) error {
+	at, err := findPoint(l.s, pointOfRequest(l.o.request), leaf)
+	if err != nil {
+		return err
+	}
+	now, err := r.At(at, true)
+	if err != nil {
+		return err
+	}
+	before, err := r.At(-1, false)
+	if err != nil {
+		return err
+	}
+	if now.RequestIndex > 0 {
+		prev, err := findPoint(l.s, pointOfRequest(now.RequestIndex-1), leaf)
+		if err != nil {
+			return err
+		}
+		if before, err = r.At(prev, true); err != nil {
+			return err
+		}
+	}
+	counts := render.Entering{Request: now.RequestIndex}
+	if counts.Before, err = before.Count(&tokens.Pi); err != nil {
+		return err
+	}
+	if counts.After, err = now.Count(&tokens.Pi); err != nil {
+		return err
+	}
+	if l.o.format == "jsonl" {
+		return render.WriteEnteringJSON(l.w, now, before, counts)
+	}
+	return render.WriteEntering(l.w, now, before, counts, l.width)
+}
+
+func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }
+
+// fileSize is how long a file is now, in bytes.
+func fileSize(name string) (int64, error) {
+	if name == "-" {
+		return 0, errors.New("--follow needs a file")
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}

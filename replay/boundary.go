@@ -1,0 +1,102 @@
+package replay
+
+import (
+	"iter"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Boundary is where in the agent's loop a transform is likely to come from. The
+// file does not say: it is inferred from what stands around the transform.
+type Boundary string
+
+// The two points of the loop at which transforms are made (spec/pi-format.md
+// 4.4): right before a request, and when the answer to one has come.
+const (
+	BeforeRequest Boundary = "before_request"
+	TurnEnd       Boundary = "turn_end"
+)
+
+// BoundaryOf infers the boundary of the transform at a place of a path. Messages
+// reach the file late: a transform made before a request stands in front of the
+// prompt that caused it, right behind an earlier answer. Between an answer and a
+// prompt the nearer in time decides.
+func (r *Replay) BoundaryOf(path []int, pos int) (Boundary, error) {
+	before, after := r.turnEntry(path, pos, -1), r.turnEntry(path, pos, 1)
+	if before < 0 || r.Session.Kind(before) != sessionfmt.Assistant {
+		return BeforeRequest, nil
+	}
+	if after < 0 || r.Session.Kind(after) != sessionfmt.User {
+		return TurnEnd, nil
+	}
+	var at [3]int64
+	lines := r.Session.NewReader()
+	for i, rec := range []int{before, path[pos], after} {
+		line, err := lines.Line(rec)
+		if err != nil {
+			return "", err
+		}
+		ms, ok := line.Get("timestamp").Millis()
+		if !ok {
+			return TurnEnd, nil
+		}
+		at[i] = ms
+	}
+	if at[2]-at[1] < at[1]-at[0] {
+		return BeforeRequest, nil
+	}
+	return TurnEnd, nil
+}
+
+// turnEntry is the next record on the path, in that direction, that a turn is
+// made of; -1 if there is none.
+func (r *Replay) turnEntry(path []int, pos, step int) int {
+	for k := pos + step; k >= 0 && k < len(path); k += step {
+		switch r.Session.Kind(path[k]) {
+		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+			return path[k]
+		}
+	}
+	return -1
+}
+
+// Entered are the messages of the request that were not in an earlier envelope of
+// the same replay, in order, as a provider gets them; the uncached ones last.
+func (e *Envelope) Entered(earlier *Envelope) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		had := map[message]int{}
+		for m := range earlier.messages {
+			had[m.place()]++
+		}
+		l := e.r.newLoader()
+		for m := range e.messages {
+			if had[m.place()] > 0 {
+				had[m.place()]--
+			} else if m.shown() && !l.yield(yield, m, (*loader).provider) {
+				return
+			}
+		}
+	}
+}
+
+// messages goes through all messages, the uncached ones last.
+func (e *Envelope) messages(yield func(*message) bool) {
+	for _, m := range e.state.msgs.all {
+		if !yield(m) {
+			return
+		}
+	}
+	for i := range e.state.uncached {
+		if !yield(&e.state.uncached[i]) {
+			return
+		}
+	}
+}
+
+// place is what tells a message from any other: where it stands, and what made it
+// so.
+func (m *message) place() message {
+	p := *m
+	p.tokens = 0
+	return p
+}

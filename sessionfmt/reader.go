@@ -19,9 +19,19 @@ type Reader struct {
 // NewReader returns a Reader of s.
 func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 
-// Line is record i's line as it stands in the file, without its newline, valid
-// until the next call. Only bytes that are not UTF-8 are replaced.
+// Line is record i's line as it stands in the file, without the white space around
+// it, valid until the next call. Only bytes that are not UTF-8 are replaced.
 func (r *Reader) Line(i int) (Value, error) {
+	line, err := r.Raw(i)
+	if r.s.records[i].flags&flagBadUTF8 != 0 {
+		line = mendUTF8(line)
+	}
+	return Value(trimJSON(line)), err
+}
+
+// Raw is record i's line, byte for byte, without its newline, valid until the next
+// call.
+func (r *Reader) Raw(i int) ([]byte, error) {
 	rec := &r.s.records[i]
 	at, n := rec.off-r.off, int64(rec.size)
 	if at < 0 || at+n > int64(len(r.buf)) {
@@ -42,11 +52,7 @@ func (r *Reader) Line(i int) (Value, error) {
 			return nil, &Error{Pos: r.s.Pos(i), Err: err}
 		}
 	}
-	line := Value(r.buf[at : at+n])
-	if rec.flags&flagBadUTF8 != 0 {
-		line = mendUTF8(line)
-	}
-	return Value(trimJSON(line)), nil
+	return r.buf[at : at+n], nil
 }
 
 // mendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD

@@ -66,6 +66,7 @@ func newRoot(e *env) *cobra.Command {
 	root.AddCommand(
 		newLogCommand(e),
 		newReplayCommand(e),
+		newShowCommand(e),
 		newTreeCommand(e),
 		newVersionCommand(e),
 	)

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// showOptions are the flags of ctxtool show.
+type showOptions struct {
+	format string
+	json   bool
+	output string
+	rules  string
+	strict bool
+}
+
+var showFormats = []string{"text", "json", "raw"}
+
+func newShowCommand(e *env) *cobra.Command {
+	o := &showOptions{}
+	cmd := &cobra.Command{
+		Use:   "show [flags] SESSION [POINT...]",
+		Short: "Show entries whole, and what each did to the envelope",
+		Long: "Show entries whole, and what each did to the envelope on its own path: messages,\n" +
+			"tokens, parts, tools, and whether a provider's cache of the request before it can\n" +
+			"still serve. Without a POINT it is the leaf.\n\n" +
+			sessionHelp + "\n" +
+			"Forms (-f):\n" +
+			"  text   what it is, what it did, and the entry, indented\n" +
+			"  json   the same as one object (docs/formats.md)\n" +
+			"  raw    the line of the file, byte for byte\n\n" +
+			"Exit status: 0 the entries were shown, 2 the command line is wrong, 3 there is\n" +
+			"no answer: the input is missing or no session, or --strict found something.",
+		Example: "  ctxtool show s.jsonl leaf turn:-1\n" +
+			"  ctxtool show s.jsonl@race-fixed\n" +
+			"  ctxtool show s.jsonl 4f2a -f raw | jq .message.usage",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: "+strings.Join(showFormats, ", "))
+	f.BoolVar(&o.json, "json", false, "the same as -f json")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
+	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(showFormats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runShow(e *env, o *showOptions, args []string) error {
+	if o.json {
+		o.format = "json"
+	}
+	if !slices.Contains(showFormats, o.format) {
+		return fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(o.format), strings.Join(showFormats, ", "))
+	}
+	rules, err := replay.ParseRules(o.rules)
+	if err != nil {
+		return fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
+	}
+	e.started = true
+	name, point, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	points := args[1:]
+	if point != "" || len(points) == 0 {
+		points = append([]string{orLeaf(point)}, points...)
+	}
+	r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
+	all, err := e.shown(r, points, o.format == "raw")
+	if err != nil {
+		return err
+	}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
+	}
+	out, err := e.create(o.output, s.Name)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	w := bufio.NewWriter(out)
+	if err := writeShown(w, o.format, all); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
+func orLeaf(point string) string {
+	if point == "" {
+		return "leaf"
+	}
+	return point
+}
+
+func writeShown(w *bufio.Writer, format string, all []render.Shown) error {
+	if format == "json" {
+		return render.WriteShownJSON(w, all)
+	}
+	for i, s := range all {
+		if format == "raw" {
+			w.Write(s.Entry)
+			w.WriteByte('\n')
+			continue
+		}
+		if i > 0 {
+			w.WriteByte('\n')
+		}
+		if err := render.WriteShownText(w, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown finds the entries, and unless they are wanted raw what each of them did.
+// Behind a broken patch that is not known, and said once.
+func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.Shown, err error) {
+	s := r.Session
+	path, _ := s.Path(s.Leaf())
+	labels, err := s.Labels()
+	if err != nil {
+		return nil, err
+	}
+	lines := s.NewReader()
+	for _, p := range points {
+		rec, err := findPoint(s, p, s.Leaf())
+		if err != nil {
+			return nil, err
+		}
+		if rec < 0 {
+			return nil, &usageError{fmt.Errorf("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))}
+		}
+		read := lines.Line
+		if raw {
+			read = func(i int) (sessionfmt.Value, error) { return lines.Raw(i) }
+		}
+		line, err := read(rec)
+		if err != nil {
+			return nil, err
+		}
+		one := render.Shown{
+			ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(), Active: slices.Contains(path, rec), Entry: slices.Clone(line),
+		}
+		if up := s.Parent(rec); up >= 0 {
+			one.Parent = s.ID(up)
+		}
+		for name, i := range labels {
+			if i == rec {
+				one.Label = name
+			}
+		}
+		if !raw {
+			if one.Effect, err = effect(r, rec); err != nil {
+				e.note("%s: what it did is not known", err)
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// effect is what an entry did on its own path.
+func effect(r *replay.Replay, rec int) (*render.ShownEffect, error) {
+	known := r.Findings
+	before, err := r.At(rec, true)
+	if err != nil {
+		return nil, err
+	}
+	r.Findings = nil // both walks find the same, and other entries' walks too
+	after, err := r.At(rec, false)
+	for _, f := range r.Findings {
+		if !slices.Contains(known, f) {
+			known = append(known, f)
+		}
+	}
+	r.Findings = known
+	if err != nil {
+		return nil, err
+	}
+	return render.NewShownEffect(before, after)
+}

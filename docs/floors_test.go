@@ -28,10 +28,14 @@ var floors = []struct {
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
-	{"render", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "github.com/clipperhouse/displaywidth"}, nil},
+	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
+	{"render", []string{
+		"ctxtool/stats", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "github.com/clipperhouse/displaywidth",
+		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
+	}, nil},
 	{"docs", nil, nil},
 	{"cmd/ctxtool", []string{
-		"ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
+		"ctxtool/render", "ctxtool/stats", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

@@ -8,8 +8,10 @@ import (
 // A ContextUsage is how full pi itself takes a context to be.
 type ContextUsage struct {
 	Tokens int
-	Known  bool  // pi shows no number right after a compaction, and fails on content that an edit lost
-	Window int64 // tokens, 0 where nobody knows it: pi shows nothing then
+	// Estimated is how many of them no usage has told.
+	Estimated int
+	Known     bool  // pi shows no number right after a compaction, and fails on content that an edit lost
+	Window    int64 // tokens, 0 where nobody knows it: pi shows nothing then
 }
 
 // ContextUsage is what pi's indicator shows at the envelope's leaf, and what its
@@ -33,7 +35,7 @@ func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 		at, used = -1, 0 // the usage tells of what is no longer so
 	}
 	sum, whole, err := e.estimateAfter(c, at)
-	u.Tokens = used + sum
+	u.Tokens, u.Estimated = used+sum, sum
 	u.Known = u.Known && whole
 	return u, err
 }

@@ -21,8 +21,11 @@ type Cursor struct {
 	compact compactor
 }
 
-// Reset puts the cursor in front of v.
-func (c *Cursor) Reset(v Value) { c.b, c.i = v, skipSpace(v, 0) }
+// Reset puts the cursor in front of v, and returns it.
+func (c *Cursor) Reset(v Value) *Cursor {
+	c.b, c.i = v, skipSpace(v, 0)
+	return c
+}
 
 // Peek is the first byte of the value that comes next, 0 behind the last.
 func (c *Cursor) Peek() byte {

@@ -258,7 +258,7 @@ func (s *Session) scan(workers int, progress func(done, size int64)) error {
 	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
 		go func() {
-			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, unitSize+slack)}
+			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, min(unitSize+slack, s.src.size))}
 			for u := range jobs {
 				x.fill(u)
 				close(u.ready)

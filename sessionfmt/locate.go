@@ -67,6 +67,16 @@ func (st Store) files() ([]stored, error) {
 	return all, nil
 }
 
+// Files are the names of the store's sessions, in order.
+func (st Store) Files() ([]string, error) {
+	files, err := st.files()
+	var names []string
+	for _, f := range files {
+		names = append(names, f.name)
+	}
+	return names, err
+}
+
 // Find is the name of the file whose session has that id, or the one whose id
 // begins with it.
 func (st Store) Find(id string) (string, error) {
@@ -87,7 +97,7 @@ func (st Store) Find(id string) (string, error) {
 	}
 	if len(found) == 0 { // files that were renamed
 		for _, f := range files {
-			if h := readHeader(f.name); h.ID == id && id != "" {
+			if h := ReadHeader(f.name); h.ID == id && id != "" {
 				found = append(found, f.name)
 			}
 		}
@@ -135,19 +145,19 @@ func (st Store) Newest(cwd string) (string, error) {
 		return strings.Compare(b.name, a.name)
 	})
 	for _, f := range all {
-		if h := readHeader(f.name); h.CWD == cwd {
+		if h := ReadHeader(f.name); h.CWD == cwd {
 			return f.name, nil
 		}
 	}
 	return "", &Error{Pos: Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
-// A headerInfo is what a session's header says. Its zero value is no header.
-type headerInfo struct{ ID, CWD, Timestamp string }
+// A HeaderInfo is what a session's header says. Its zero value is no header.
+type HeaderInfo struct{ ID, CWD, Timestamp string }
 
-// readHeader reads the header of a plain session file: its first line, as pi
+// ReadHeader reads the header of a plain session file: its first line, as pi
 // does to list sessions, or nothing where that is no header.
-func readHeader(name string) (h headerInfo) {
+func ReadHeader(name string) (h HeaderInfo) {
 	f, err := os.Open(name)
 	if err != nil {
 		return h
@@ -161,7 +171,7 @@ func readHeader(name string) (h headerInfo) {
 	if bad != nil || head.Kind != Header {
 		return h
 	}
-	return headerInfo{head.ID.Text(), Value(trimJSON(line)).Get("cwd").Text(), head.Timestamp.Text()}
+	return HeaderInfo{head.ID.Text(), Value(trimJSON(line)).Get("cwd").Text(), head.Timestamp.Text()}
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.

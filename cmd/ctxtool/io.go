@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/term"
@@ -20,14 +21,19 @@ const sessionHelp = "SESSION is a file (plain, gzip or zstd), - for standard inp
 	"it is the newest session of the current folder.\n" +
 	"A POINT is " + sessionfmt.PointHelp + ".\n"
 
+// store is the folder in which sessions are looked up.
+func (e *env) store() sessionfmt.Store {
+	if e.sessionsDir != "" {
+		return sessionfmt.Store{Dir: e.sessionsDir}
+	}
+	return sessionfmt.DefaultStore()
+}
+
 // session finds the file and the point that the arguments name: SESSION,
 // SESSION@POINT, or none, which on a terminal is the newest session of the
 // current folder.
 func (e *env) session(args []string) (file, point string, err error) {
-	store := sessionfmt.DefaultStore()
-	if e.sessionsDir != "" {
-		store.Dir = e.sessionsDir
-	}
+	store := e.store()
 	if len(args) > 0 {
 		file, point = sessionfmt.SplitPoint(args[0])
 		file, err = store.Locate(file)
@@ -46,10 +52,18 @@ func (e *env) session(args []string) (file, point string, err error) {
 	return file, "", err
 }
 
+// largeSession is from how many bytes on memory is dearer than time.
+const largeSession = 64 << 20
+
 // open opens a session file.
 func (e *env) open(name string) (*sessionfmt.Session, error) {
 	show, end := e.progress(name)
 	defer end()
+	if info, err := os.Stat(name); err == nil && info.Size() > largeSession {
+		// What a run keeps of it is an index that only grows: collecting it often
+		// costs little, and halves the memory.
+		debug.SetGCPercent(25)
+	}
 	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show})
 }
 

@@ -25,13 +25,22 @@ func newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
 	if text == "" {
 		return limit{}, nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return limit{at: at.UnixMilli(), set: true}, nil
-		}
+	if at, ok := parseTime(text); ok {
+		return limit{at: at, set: true}, nil
 	}
 	rec, err := findPoint(s, text, leaf)
 	return limit{record: rec, set: true}, err
+}
+
+// parseTime reads a date with or without a time, UTC where it does not say, as
+// milliseconds since 1970.
+func parseTime(text string) (ms int64, ok bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UnixMilli(), true
+		}
+	}
+	return 0, false
 }
 
 // from says that a record is not before the limit.

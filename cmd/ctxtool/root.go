@@ -65,6 +65,7 @@ func newRoot(e *env) *cobra.Command {
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
 		newLogCommand(e),
+		newLsCommand(e),
 		newReplayCommand(e),
 		newShowCommand(e),
 		newTreeCommand(e),

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 )
@@ -13,7 +14,7 @@ func (g *generator) header() {
 	}
 	g.put(`,"id":"`, uuid(g.Seed), `","timestamp":`)
 	g.putTime()
-	g.put(`,"cwd":"/home/mara/src/parcel"}`)
+	g.put(`,"cwd":"`, cmp.Or(g.Project, "/home/mara/src/parcel"), `"}`)
 	g.write()
 }
 

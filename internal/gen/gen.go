@@ -15,9 +15,10 @@ import (
 // value of everything but Entries and Bytes is fit for use.
 type Shape struct {
 	Seed    uint64
-	Entries int   // stop after so many entries; 0 for no limit
-	Bytes   int64 // stop once so many bytes are written; 0 for no limit
-	Version int   // of the format, 1 to 3; 3 when 0
+	Entries int    // stop after so many entries; 0 for no limit
+	Bytes   int64  // stop once so many bytes are written; 0 for no limit
+	Project string // folder in the header; that of a made-up user when empty
+	Version int    // of the format, 1 to 3; 3 when 0
 
 	Text    int     // median length of a text, in bytes; 240 when 0
 	MaxText int     // the longest, in bytes; 64 KB when 0

@@ -40,7 +40,8 @@ func WriteStore(dir string, s StoreShape) error {
 		shape := s.Shape
 		shape.Seed = s.Seed + uint64(k)
 		shape.Bytes = min(max(size, 2000), s.Max)
-		project := filepath.Join(dir, fmt.Sprintf("--home-mara-src-project%d--", k%17))
+		shape.Project = fmt.Sprintf("/home/mara/src/project%d", k%17)
+		project := filepath.Join(dir, "-"+strings.ReplaceAll(shape.Project, "/", "-")+"--")
 		if err := os.MkdirAll(project, 0o755); err != nil {
 			return err
 		}

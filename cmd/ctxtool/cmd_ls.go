@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// lsOptions are the flags of ctxtool ls.
+type lsOptions struct {
+	format         string
+	json           bool
+	output         string
+	sort           string
+	reverse        bool
+	project, model string
+	since          string
+	limit          int
+	strict         bool
+}
+
+// A sortKey is an order that a list may have.
+type sortKey struct {
+	name    string
+	compare func(a, b render.ListRow) int
+}
+
+// sortKeys are the orders of a list, the default first: the newest, the largest,
+// the dearest first, names in the order of the alphabet.
+var sortKeys = []sortKey{
+	{"time", func(a, b render.ListRow) int { return strings.Compare(b.Time, a.Time) }},
+	{"size", func(a, b render.ListRow) int { return cmp.Compare(b.Size, a.Size) }},
+	{"cost", func(a, b render.ListRow) int { return cmp.Compare(b.Cost, a.Cost) }},
+	{"context", func(a, b render.ListRow) int { return cmp.Compare(b.Context, a.Context) }},
+	{"entries", func(a, b render.ListRow) int { return cmp.Compare(b.Entries, a.Entries) }},
+	{"name", func(a, b render.ListRow) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},
+	{"project", func(a, b render.ListRow) int { return strings.Compare(a.Project, b.Project) }},
+	{"file", func(a, b render.ListRow) int { return strings.Compare(a.File, b.File) }},
+}
+
+func sortNames() (names []string) {
+	for _, k := range sortKeys {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+func newLsCommand(e *env) *cobra.Command {
+	o := &lsOptions{}
+	cmd := &cobra.Command{
+		Use:   "ls [flags] [DIR|SESSION...]",
+		Short: "List sessions: what about, how large, how full, how dear",
+		Long: "List sessions: the time of their last entry, project, name or first prompt, model,\n" +
+			"entries, tokens of the context at the leaf as pi takes it (~ where an estimate is\n" +
+			"in it), cost, size, and the beginning of the id. Without arguments these are all\n" +
+			"sessions of the sessions folder. One that cannot be read is a row with its reason.\n\n" +
+			"Exit status: 0 the sessions were listed, 2 the command line is wrong, 3 there is\n" +
+			"no answer: no such folder, or --strict and a session that cannot be read.",
+		Example: "  ctxtool ls --project parcel --since 2026-01-01\n" +
+			"  ctxtool ls --sort cost --limit 10\n" +
+			"  ctxtool ls --json | jq -s 'map(.cost) | add'",
+		RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, jsonl")
+	f.BoolVar(&o.json, "json", false, "the same as -f jsonl")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	f.StringVar(&o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "))
+	f.BoolVar(&o.reverse, "reverse", false, "the other way round")
+	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
+	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
+	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
+	f.IntVar(&o.limit, "limit", 0, "only the first `N`")
+	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// check reads the flags that are names and dates, before any file is opened.
+func (o *lsOptions) check() (order sortKey, since int64, err error) {
+	if o.json {
+		o.format = "jsonl"
+	}
+	if o.format != "text" && o.format != "jsonl" {
+		return order, 0, fmt.Errorf("unknown format %q: one of text, jsonl", sessionfmt.Quote(o.format))
+	}
+	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
+	if at < 0 {
+		return order, 0, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
+	}
+	if o.since != "" {
+		ok := false
+		if since, ok = parseTime(o.since); !ok {
+			return order, 0, fmt.Errorf("--since %q: want a date as 2026-01-31, or a time as 2026-01-31T12:00:00Z", sessionfmt.Quote(o.since))
+		}
+	}
+	return sortKeys[at], since, nil
+}
+
+func runLs(e *env, o *lsOptions, args []string) error {
+	order, since, err := o.check()
+	if err != nil {
+		return err
+	}
+	e.started = true
+	files, err := e.listed(args)
+	if err != nil {
+		return err
+	}
+	rows := summarize(files, func(f listedFile) (render.ListRow, bool) { return o.row(f, since) })
+	slices.SortStableFunc(rows, func(a, b render.ListRow) int {
+		c := cmp.Or(order.compare(a, b), strings.Compare(a.File, b.File))
+		if o.reverse {
+			return -c
+		}
+		return c
+	})
+	if o.limit > 0 && len(rows) > o.limit {
+		rows = rows[:o.limit]
+	}
+	broken := 0
+	for _, r := range rows {
+		if r.Error != "" {
+			broken++
+		}
+	}
+	if o.strict && broken > 0 {
+		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
+	}
+	out, err := e.create(o.output)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	w := bufio.NewWriter(out)
+	if o.format == "jsonl" {
+		err = render.WriteListJSON(w, rows)
+	} else {
+		err = render.WriteList(w, rows, e.width(o.output))
+	}
+	if err = cmp.Or(err, w.Flush()); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
+// A listedFile is a session file and the name that it is listed by: below its
+// folder, or as it was given.
+type listedFile struct{ path, name string }
+
+// listed are the files that the arguments name: the sessions of folders, and
+// files; without any, those of the store.
+func (e *env) listed(args []string) (files []listedFile, err error) {
+	if len(args) == 0 {
+		args = []string{e.store().Dir}
+	}
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() {
+			name, err := e.store().Locate(arg)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, listedFile{name, filepath.ToSlash(arg)})
+			continue
+		}
+		names, err := sessionfmt.Store{Dir: arg}.Files()
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			below, err := filepath.Rel(arg, n)
+			if err != nil {
+				below = n
+			}
+			files = append(files, listedFile{n, filepath.ToSlash(below)})
+		}
+	}
+	return files, nil
+}
+
+// summarize makes the rows of files, on all processors, in the files' order.
+func summarize(files []listedFile, row func(listedFile) (render.ListRow, bool)) []render.ListRow {
+	all := make([]render.ListRow, len(files))
+	wanted := make([]bool, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), max(1, len(files))) {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
+				all[k], wanted[k] = row(files[k])
+			}
+		})
+	}
+	wg.Wait()
+	var rows []render.ListRow
+	for k, r := range all {
+		if wanted[k] {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// row is a file's row, and whether it is wanted. What its header and its time of
+// change rule out is not read.
+func (o *lsOptions) row(f listedFile, since int64) (render.ListRow, bool) {
+	info, err := os.Stat(f.path)
+	if err == nil && info.ModTime().UnixMilli() < since {
+		return render.ListRow{}, false
+	}
+	if h := sessionfmt.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
+		return render.ListRow{}, false
+	}
+	broken := render.ListRow{Schema: "ctxtool/ls/1", File: f.name}
+	if info != nil {
+		broken.Size = info.Size()
+	}
+	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Workers: 1})
+	if err != nil {
+		broken.Error = reason(err)
+		return broken, true
+	}
+	defer s.Close()
+	sum, err := stats.Summarize(s)
+	if err != nil {
+		broken.Error = reason(err)
+		return broken, true
+	}
+	r := render.NewListRow(f.name, sum, len(s.Findings))
+	if at, ok := parseTime(sum.Time); since > 0 && ok && at < since {
+		return r, false
+	}
+	return r, strings.Contains(r.Project, o.project) && strings.Contains(r.Model, o.model)
+}
+
+// reason is an error without the file that it is about, which its row names.
+func reason(err error) string {
+	var at *sessionfmt.Error
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
@@ -20,39 +24,94 @@ import (
 // the environment (CTXTOOL_...), that over ./.ctxtool.toml, that over
 // ctxtool/config.toml in the user's configuration folder.
 type config struct {
-	v *viper.Viper
+	files []layer // the weakest first
+}
+
+// A layer is one configuration file. Viper puts names in lower case; those of
+// models keep theirs.
+type layer struct {
+	name   string
+	v      *viper.Viper
+	models map[string]map[string]any
 }
 
 // configure reads the configuration and fills the flags that were not given.
 func (e *env) configure(cmd *cobra.Command) error {
-	v := viper.New()
-	v.SetConfigType("toml")
-	v.SetEnvPrefix("CTXTOOL")
-	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_", ".", "_"))
-	v.AutomaticEnv()
+	e.config = &config{}
 	for _, name := range configFiles() {
-		f, err := os.Open(name)
+		l, err := readLayer(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
-		}
-		if err == nil {
-			err = v.MergeConfig(f)
-			f.Close()
 		}
 		if err != nil {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: lineOf(err)}, Err: err}
 		}
+		e.config.files = append(e.config.files, l)
 	}
-	e.config = &config{v}
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if err == nil && !f.Changed && v.IsSet(f.Name) && f.Name != "help" {
-			if err = f.Value.Set(v.GetString(f.Name)); err != nil {
+		if err != nil || f.Changed || slices.Contains(notSettings, f.Name) {
+			return
+		}
+		if value, from := e.config.lookup(f.Name); from != "" {
+			if err = f.Value.Set(value); err != nil {
 				err = fmt.Errorf("configuration: %s: %w", f.Name, err)
 			}
 		}
 	})
 	return err
+}
+
+func readLayer(name string) (l layer, err error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return l, err
+	}
+	var named struct {
+		Models map[string]map[string]any
+	}
+	if err := toml.Unmarshal(data, &named); err != nil {
+		return l, err
+	}
+	l = layer{name: name, v: viper.New(), models: named.Models}
+	l.v.SetConfigType("toml")
+	return l, l.v.ReadConfig(bytes.NewReader(data))
+}
+
+// lookup is the value of a key and where it comes from; nowhere if from is empty.
+func (c *config) lookup(key string) (value, from string) {
+	if text := os.Getenv(envName(key)); text != "" {
+		return text, envName(key)
+	}
+	for i := len(c.files) - 1; i >= 0; i-- {
+		if l := c.files[i]; l.v.IsSet(key) {
+			return settingText(l.v.Get(key)), l.name
+		}
+	}
+	return "", ""
+}
+
+// settingText is a setting as a flag would have it: a list with commas.
+func settingText(v any) string {
+	var texts []string
+	switch v := v.(type) {
+	case []any:
+		for _, el := range v {
+			texts = append(texts, fmt.Sprint(el))
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, fmt.Sprintf("%s=%v", key, v[key]))
+		}
+	default:
+		return fmt.Sprint(v)
+	}
+	return strings.Join(texts, ",")
+}
+
+// envName is the variable that sets a key.
+func envName(key string) string {
+	return "CTXTOOL_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(key))
 }
 
 // lineOf is the line of a configuration file at which reading it failed, 0 where
@@ -79,19 +138,21 @@ func configFiles() []string {
 // models."provider/id" with the keys of the built-in one.
 func (c *config) models() (*models.Table, error) {
 	t := models.Builtin()
-	for name := range c.v.GetStringMap("models") {
-		provider, id, ok := strings.Cut(name, "/")
-		if !ok {
-			return nil, fmt.Errorf("configuration: models.%q: want provider/id", name)
+	for _, l := range c.files {
+		for _, name := range slices.Sorted(maps.Keys(l.models)) {
+			provider, id, ok := strings.Cut(name, "/")
+			if !ok {
+				return nil, fmt.Errorf("configuration: models.%q: want provider/id", name)
+			}
+			m, _, _ := t.Lookup(provider, id)
+			if m.Provider != provider || m.ID != id {
+				m = models.Model{Provider: provider, ID: id}
+			}
+			if err := decodeModel(l.models[name], &m); err != nil {
+				return nil, fmt.Errorf("%s: models.%q: %w", l.name, name, err)
+			}
+			t = t.With(m)
 		}
-		var m models.Model
-		// A model's id may hold dots, which are viper's separators.
-		sub, _ := c.v.GetStringMap("models")[name].(map[string]any)
-		if err := decodeModel(sub, &m); err != nil {
-			return nil, fmt.Errorf("configuration: models.%q: %w", name, err)
-		}
-		m.Provider, m.ID = provider, id
-		t = t.With(m)
 	}
 	return t, nil
 }
@@ -107,12 +168,12 @@ func decodeModel(from map[string]any, m *models.Model) error {
 		}
 		return 0, fmt.Errorf("%v is no number", v)
 	}
-	for key, v := range from {
-		n, err := number(v)
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		n, err := number(from[key])
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		switch key {
+		switch strings.ToLower(key) {
 		case "contextwindow", "context_window":
 			m.ContextWindow = int64(n)
 		case "maxtokens", "max_tokens":

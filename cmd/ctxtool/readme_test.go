@@ -97,3 +97,24 @@ func TestLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestExampleConfiguration: what the example sets is read, all of it.
+func TestExampleConfiguration(t *testing.T) {
+	example, err := os.ReadFile(filepath.Join(corpus.Root(t), "docs", "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	text := strings.ReplaceAll(string(example), "# implemented", "implemented")
+	if err := os.WriteFile(".ctxtool.toml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if status := run([]string{"config"}, os.Stdin, &stdout, &stderr); status != exitOK || strings.Contains(stdout.String(), "unknown") {
+		t.Errorf("status %d\n%s%s", status, stdout.Bytes(), stderr.Bytes())
+	}
+	if n := strings.Count(stdout.String(), ".ctxtool.toml"); n != 6 {
+		t.Errorf("%d settings are read, want 6\n%s", n, stdout.Bytes())
+	}
+}

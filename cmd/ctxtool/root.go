@@ -64,6 +64,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
+		newConfigCommand(e),
 		newLogCommand(e),
 		newLsCommand(e),
 		newReplayCommand(e),

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+)
+
+// configOptions are the flags of ctxtool config.
+type configOptions struct {
+	format  string
+	json    bool
+	output  string
+	explain string
+}
+
+func newConfigCommand(e *env) *cobra.Command {
+	o := &configOptions{}
+	cmd := &cobra.Command{
+		Use:   "config [flags]",
+		Short: "Print every setting that is in effect, and where it comes from",
+		Long: "Print every setting that is in effect, and where it comes from. A setting is a\n" +
+			"flag by its name; the same name in different commands is one setting. Flags win\n" +
+			"over the environment (CTXTOOL_WINDOW for window), that over ./.ctxtool.toml, that\n" +
+			"over ctxtool/config.toml in the user's configuration folder, that over defaults.\n" +
+			"Models of one's own are tables models.\"provider/id\".\n\n" +
+			"Exit status: 0 the settings were printed, 2 the command line or a configuration\n" +
+			"file is wrong, 3 the output could not be written.",
+		Example: "  ctxtool config\n" +
+			"  ctxtool config --explain rules",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, json")
+	f.BoolVar(&o.json, "json", false, "the same as -f json")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	f.StringVar(&o.explain, "explain", "", "say all about one `KEY`")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// A setting is a flag that configuration can set, and the commands that have it.
+type setting struct {
+	flag     *pflag.Flag
+	commands []string
+}
+
+// notSettings are flags that no configuration sets: they say what is asked, not
+// how, or mean something to one command only.
+var notSettings = []string{
+	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
+	"follow", "all", "tail", "model", "project", "limit", "reverse",
+}
+
+// settingsOf are the settings of all commands, by name.
+func settingsOf(root *cobra.Command) map[string]*setting {
+	all := map[string]*setting{}
+	for _, c := range append(root.Commands(), root) {
+		if c != root && !c.IsAvailableCommand() || c.Name() == "completion" {
+			continue
+		}
+		add := func(f *pflag.Flag) {
+			if slices.Contains(notSettings, f.Name) {
+				return
+			}
+			if all[f.Name] == nil {
+				all[f.Name] = &setting{flag: f}
+			}
+			all[f.Name].commands = append(all[f.Name].commands, c.Name())
+		}
+		c.LocalNonPersistentFlags().VisitAll(add)
+		if c == root {
+			c.PersistentFlags().VisitAll(add)
+		}
+	}
+	return all
+}
+
+func runConfig(e *env, o *configOptions, root *cobra.Command) error {
+	if o.json {
+		o.format = "json"
+	}
+	if o.format != "text" && o.format != "json" {
+		return fmt.Errorf("unknown format %q: one of text, json", sessionfmt.Quote(o.format))
+	}
+	settings := settingsOf(root)
+	if o.explain != "" && settings[o.explain] == nil {
+		return fmt.Errorf("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+	}
+	e.started = true
+	rows := e.config.rows(settings)
+	out, err := e.create(o.output)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	w := bufio.NewWriter(out)
+	switch {
+	case o.explain != "":
+		err = e.config.explain(w, o.explain, settings[o.explain])
+	case o.format == "json":
+		err = render.WriteConfigJSON(w, rows)
+	default:
+		err = render.WriteConfig(w, rows, e.width(o.output))
+	}
+	if err = cmp.Or(err, w.Flush()); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
+// rows are all settings, and what files say that is none.
+func (c *config) rows(settings map[string]*setting) (rows []render.ConfigRow) {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		value, from := c.lookup(name)
+		if from == "" {
+			value, from = settings[name].flag.DefValue, "default"
+		}
+		rows = append(rows, render.ConfigRow{Key: name, Value: value, From: from})
+	}
+	for _, l := range c.files {
+		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
+			if key == "models" {
+				for _, model := range slices.Sorted(maps.Keys(l.models)) {
+					rows = append(rows, render.ConfigRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]), From: l.name})
+				}
+			} else if settings[key] == nil {
+				rows = append(rows, render.ConfigRow{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
+			}
+		}
+	}
+	return rows
+}
+
+// explain says what a setting is, where it can be set, and what is said there.
+func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
+	_, usage := pflag.UnquoteUsage(s.flag)
+	slices.Sort(s.commands)
+	fmt.Fprintf(w, "%s: %s\nof: %s\n\n", key, usage, strings.Join(s.commands, ", "))
+	effective := "default"
+	if _, from := c.lookup(key); from != "" {
+		effective = from
+	}
+	say := func(where, value string, set bool) {
+		mark := " "
+		if where == effective {
+			mark = "*"
+		}
+		if !set {
+			value = "-"
+		}
+		fmt.Fprintf(w, "%s %s: %s\n", mark, where, sessionfmt.Clean(value))
+	}
+	env := envName(key)
+	value, from := c.lookup(key)
+	say(env, value, from == env)
+	for i := len(c.files) - 1; i >= 0; i-- {
+		l := c.files[i]
+		say(l.name, settingText(l.v.Get(key)), l.v.IsSet(key))
+	}
+	say("default", fmt.Sprintf("%q", s.flag.DefValue), true)
+	return nil
+}

@@ -78,6 +78,10 @@ func newLogCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.ValidArgsFunction = e.completeSession
+	for _, point := range []string{"leaf", "since", "until"} {
+		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
+	}
 	cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(sessionfmt.KindNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -86,6 +86,9 @@ func newReplayCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.ValidArgsFunction = e.completeSession
+	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
+	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -52,6 +52,12 @@ func newShowCommand(e *env) *cobra.Command {
 	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(showFormats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return e.completeSession(cmd, args, typed)
+		}
+		return e.completePoint(cmd, args, typed)
+	}
 	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

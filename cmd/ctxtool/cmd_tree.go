@@ -49,6 +49,8 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.ValidArgsFunction = e.completeSession
+	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	cmd.RegisterFlagCompletionFunc("filter", cobra.FixedCompletions(sessionfmt.KindNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -31,7 +31,7 @@ var floors = []struct {
 	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"render", []string{
 		"ctxtool/stats", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "github.com/clipperhouse/displaywidth",
-		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
+		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, nil},
 	{"docs", nil, nil},
 	{"cmd/ctxtool", []string{

@@ -2,9 +2,11 @@ package render
 
 import (
 	"io"
+	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 )
@@ -22,7 +24,9 @@ const minFlex = 12
 // WriteTable writes rows under the columns' names, without lines. With a width,
 // the flexible column is cut so that a row fits; nothing is wrapped.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, width int) error {
+	twwidth.SetEastAsian(false) // whatever the machine's language
 	fitFlex(columns, rows, width)
+	rows, kept := standIns(rows)
 	aligns := make([]tw.Align, len(columns))
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -38,7 +42,7 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, width int) error
 			Lines:      tw.Lines{ShowHeaderLine: tw.Off},
 		},
 	}
-	table := tablewriter.NewTable(&trimmed{w: w},
+	table := tablewriter.NewTable(&lines{w: w, kept: kept},
 		tablewriter.WithRenderer(renderer.NewBlueprint(none)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
@@ -79,26 +83,51 @@ func fitFlex(columns []Column, rows [][]string, width int) {
 	}
 }
 
-// trimmed takes the blanks off the ends of lines.
-type trimmed struct {
+// standIn takes the place of each column of a text that the library measures
+// otherwise than a terminal shows it, such as emoji made of several.
+const standIn = "\uE000"
+
+// standIns puts cells of the width that is shown in the place of such texts, and
+// keeps the texts, by row and in order.
+func standIns(rows [][]string) (shown [][]string, kept [][]string) {
+	shown, kept = make([][]string, len(rows)), make([][]string, len(rows))
+	for i, row := range rows {
+		shown[i] = append([]string(nil), row...)
+		for k, cell := range row {
+			if w := displaywidth.String(cell); w != twwidth.Width(cell) || strings.Contains(cell, standIn) {
+				shown[i][k] = strings.Repeat(standIn, w)
+				kept[i] = append(kept[i], cell)
+			}
+		}
+	}
+	return shown, kept
+}
+
+// lines writes a table line by line: texts in the place of their stand-ins, and
+// no blanks at the end.
+type lines struct {
 	w    io.Writer
+	kept [][]string
+	n    int // lines written, the columns' names being the first
 	line []byte
 }
 
-func (t *trimmed) Write(p []byte) (int, error) {
+func (l *lines) Write(p []byte) (int, error) {
 	for _, c := range p {
+		l.line = append(l.line, c)
 		if c != '\n' {
-			t.line = append(t.line, c)
 			continue
 		}
-		end := len(t.line)
-		for end > 0 && t.line[end-1] == ' ' {
-			end--
+		text := string(l.line)
+		if l.n > 0 && l.n <= len(l.kept) {
+			for _, cell := range l.kept[l.n-1] {
+				text = strings.Replace(text, strings.Repeat(standIn, displaywidth.String(cell)), cell, 1)
+			}
 		}
-		if _, err := t.w.Write(append(t.line[:end], '\n')); err != nil {
+		if _, err := io.WriteString(l.w, strings.TrimRight(text, " \n")+"\n"); err != nil {
 			return 0, err
 		}
-		t.line = t.line[:0]
+		l.line, l.n = l.line[:0], l.n+1
 	}
 	return len(p), nil
 }

@@ -166,6 +166,9 @@ type output struct {
 // none of the inputs, which no command that reads may change.
 func (e *env) create(name string, inputs ...string) (*output, error) {
 	if name == "" || name == "-" {
+		if e.width(name) > 0 {
+			return &output{Writer: &cleaner{w: e.stdout}}, nil
+		}
 		return &output{Writer: e.stdout}, nil
 	}
 	o := &output{name: name, mode: 0o644}
@@ -203,6 +206,9 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 // commit makes the file appear under its name.
 func (o *output) commit() error {
 	if o.temp == nil {
+		if c, ok := o.Writer.(*cleaner); ok {
+			return c.flush()
+		}
 		return nil
 	}
 	err := o.Writer.(*bufio.Writer).Flush()

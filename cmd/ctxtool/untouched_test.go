@@ -20,6 +20,14 @@ func reading() (lines [][]string) {
 			lines = append(lines, append([]string{"replay", "FILE", "-f", f.Name, "-o", "OUT"}, more...))
 		}
 	}
+	for _, line := range []string{
+		"tree FILE -o OUT", "tree FILE -f json -o OUT", "tree FILE --fold=false --filter user,unknown -o OUT",
+		"log FILE -o OUT", "log FILE --all -o OUT", "log FILE -f jsonl --all -o OUT", "log FILE --grep a --kind user -o OUT",
+		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
+		"ls FILE -o OUT", "ls FILE --json -o OUT",
+	} {
+		lines = append(lines, strings.Fields(line))
+	}
 	return lines
 }
 
@@ -59,8 +67,16 @@ func TestUntouched(t *testing.T) {
 
 func answered(t *testing.T, line []string, file, out string) {
 	t.Helper()
-	args := append([]string(nil), line...)
-	args[1], args[5] = file, out
+	var args []string
+	for _, arg := range line {
+		switch arg {
+		case "FILE":
+			arg = file
+		case "OUT":
+			arg = out
+		}
+		args = append(args, arg)
+	}
 	var stdout, stderr bytes.Buffer
 	status := run(args, os.Stdin, &stdout, &stderr)
 	_, err := os.Stat(out)
@@ -72,6 +88,7 @@ func answered(t *testing.T, line []string, file, out string) {
 			t.Errorf("%v: status 0 and no output", line)
 		}
 		os.Remove(out)
+	case status == exitUsage && line[0] == "show": // there is no entry to show
 	case status != exitNothing:
 		t.Errorf("%v: status %d: %s", line, status, stderr.Bytes())
 	case err == nil:

@@ -1,0 +1,44 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// TestTableWidths: columns stand under each other, whatever the characters, and
+// the flexible one gives way.
+func TestTableWidths(t *testing.T) {
+	rows := func() [][]string {
+		return [][]string{
+			{"1", "plain", "end"},
+			{"22", "漢字 and テスト", "end"},
+			{"333", "👨‍👩‍👧 🇳🇴 👍🏽 🙂", "end"},
+			{"4", "e\u0301 combining, שלום", "end"},
+			{"5", strings.Repeat("long ", 30), "end"},
+			{"6", "\uE000 a stand-in of its own", "end"},
+			{"7", "", "end"},
+		}
+	}
+	columns := []Column{{Name: "n", Right: true}, {Name: "text", Flex: true}, {Name: "last"}}
+	for _, width := range []int{0, 60, 30, 5} {
+		var b strings.Builder
+		if err := WriteTable(&b, columns, rows(), width); err != nil {
+			t.Fatal(err)
+		}
+		out := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if len(out) != len(rows())+1 {
+			t.Fatalf("width %d: %d lines\n%s", width, len(out), b.String())
+		}
+		at := displaywidth.String(out[0][:strings.Index(out[0], "last")])
+		for _, line := range out[1:] {
+			if got := displaywidth.String(strings.TrimSuffix(line, "end")); got != at {
+				t.Errorf("width %d: the last column begins at %d, not %d: %q", width, got, at, line)
+			}
+			if w := displaywidth.String(line); width >= 30 && w > width {
+				t.Errorf("width %d: a line of %d columns: %q", width, w, line)
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,6 +92,13 @@ func (b *bench) contests() []contest {
 		{"1,000 transforms over 10,000 messages", "transforms", []string{"replay", "FILE"}, "linear: 16 times as much in 16 times the time, less the start", nil},
 		{"16,000 transforms over 160,000 messages", "transforms-x16", []string{"replay", "FILE"}, "", nil},
 		{"a line of 95 MB", "longline", []string{"replay", "FILE"}, "", []rival{jq}},
+		{"log as JSON, 1 GB", "1g", []string{"log", "FILE", "-f", "jsonl"}, "bound by decoding", []rival{jq, {"cat", []string{"cat", "FILE"}}, {"wc -l", []string{"wc", "-l", "FILE"}}}},
+		{"tree, 100,000 entries one below the other", "deep", []string{"tree", "FILE"}, "1 s", []rival{jq}},
+		{"ls of a store", "store", []string{"ls", "FILE"}, "64 MB", []rival{
+			{"jq .message.usage", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c '.message.usage // empty' {} +"}},
+			{"cat", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec cat {} +"}},
+			{"wc -l", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec wc -l {} +"}},
+		}},
 		{"starting", "", []string{"version"}, "6 ms", []rival{{"jq -n 1", []string{"jq", "-n", "1"}}}},
 	}
 }
@@ -141,7 +149,7 @@ func (b *bench) print(name string, f, ours figure, size int64, lines int) {
 		fmt.Fprintf(b.out, " %7.0f MB/s %9.0f entries/s", float64(size)/1e6/f.wall.Seconds(), float64(lines)/f.wall.Seconds())
 	}
 	if f != ours {
-		fmt.Fprintf(b.out, "  × %.1f", f.wall.Seconds()/ours.wall.Seconds())
+		fmt.Fprintf(b.out, "  × %.3g", f.wall.Seconds()/ours.wall.Seconds())
 	}
 	fmt.Fprintln(b.out)
 }
@@ -153,6 +161,9 @@ func (b *bench) session(preset string) (name string, size int64, lines int, err 
 		return "", 0, 0, nil
 	}
 	name = filepath.Join(b.dir, preset+".jsonl")
+	if preset == "store" {
+		name = filepath.Join(b.dir, preset)
+	}
 	if _, err := os.Stat(name); err != nil {
 		fmt.Fprintf(os.Stderr, "making %s\n", name)
 		make := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
@@ -161,21 +172,34 @@ func (b *bench) session(preset string) (name string, size int64, lines int, err 
 			return "", 0, 0, err
 		}
 	}
+	err = filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		n, l, err := warm(file)
+		size, lines = size+n, lines+l
+		return err
+	})
+	return name, size, lines, err
+}
+
+// warm reads a file, so that it is in memory, and says how long it is.
+func warm(name string) (size int64, lines int, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", 0, 0, err
+		return 0, 0, err
 	}
 	defer f.Close()
-	buf := make([]byte, 1<<20) // reading it also warms the file
+	buf := make([]byte, 1<<20)
 	for {
 		n, err := f.Read(buf)
 		size += int64(n)
 		lines += bytes.Count(buf[:n], []byte{'\n'})
 		if err == io.EOF {
-			return name, size, lines, nil
+			return size, lines, nil
 		}
 		if err != nil {
-			return "", 0, 0, err
+			return 0, 0, err
 		}
 	}
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/golden"
+)
+
+// recordings are what docs/recordings shows, each on a terminal of its own.
+var recordings = []struct {
+	name     string
+	commands []string
+}{
+	{"replay", []string{"ctxtool replay testdata/sessions/demo.jsonl", "ctxtool replay testdata/sessions/demo.jsonl@race-fixed", "ctxtool replay testdata/sessions/demo.jsonl --request 7 --ephemeral"}},
+	{"tree", []string{"ctxtool tree testdata/sessions/demo.jsonl", "ctxtool tree testdata/sessions/demo.jsonl --filter user,compaction"}},
+	{"log", []string{"ctxtool log testdata/sessions/demo.jsonl --since race-fixed --until regression-test", "ctxtool log testdata/sessions/demo.jsonl --request -1"}},
+	{"show", []string{"ctxtool show testdata/sessions/demo.jsonl regression-test"}},
+	{"ls", []string{"ctxtool ls testdata/sessions/good", "ctxtool ls testdata/sessions --sort size --limit 3"}},
+	{"config", []string{"ctxtool config", "ctxtool config --explain rules"}},
+}
+
+// TestRecordings plays the commands on a terminal of 110 columns and holds
+// docs/recordings/NAME.cast (asciicast version 2) to what it shows. go test
+// -update records them anew.
+func TestRecordings(t *testing.T) {
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("left out: no script(1) to give a terminal")
+	}
+	root := corpus.Root(t)
+	bin, home := t.TempDir(), t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ctxtool"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, r := range recordings {
+		t.Run(r.name, func(t *testing.T) {
+			var cast bytes.Buffer
+			e := json.NewEncoder(&cast)
+			e.SetEscapeHTML(false)
+			at := 0.5
+			frame := func(text string, lasts float64) {
+				if err := e.Encode([]any{at, "o", text}); err != nil {
+					t.Fatal(err)
+				}
+				at += lasts
+			}
+			if err := e.Encode(map[string]any{"version": 2, "width": 110, "height": 40, "title": "ctxtool " + r.name}); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range r.commands {
+				frame("$ "+command+"\r\n", 0.5)
+				cmd := exec.Command(script, "-qec", "stty cols 110 rows 40; "+command, "/dev/null")
+				cmd.Dir = root
+				cmd.Env = append(cmd.Environ(), "PATH="+bin+":"+pathOf(cmd), "XDG_CONFIG_HOME="+home, "HOME="+home, "TERM=xterm")
+				out, err := cmd.Output()
+				if err != nil && len(out) == 0 {
+					t.Skipf("left out: script(1) gives no terminal here: %v", err)
+				}
+				if err != nil {
+					t.Fatalf("%s: %v: %s", command, err, out)
+				}
+				frame(string(out), 2.5)
+			}
+			golden.Equal(t, filepath.Join(root, "docs", "recordings", r.name+".cast"), cast.Bytes())
+		})
+	}
+}
+
+func pathOf(cmd *exec.Cmd) string {
+	for _, v := range cmd.Environ() {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			return path
+		}
+	}
+	return ""
+}

@@ -74,7 +74,11 @@ func WriteLogText(w *bufio.Writer, r LogRow, width int) error {
 	if !r.Active {
 		active = "○"
 	}
-	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)),
+	id := orDash(sessionfmt.Quote(r.ID))
+	if r.Kind == sessionfmt.Header.String() {
+		id = "-" // is the session's, and long
+	}
+	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), id,
 		shortKind(r.Kind), tokens, context, text)
 	if width == 0 {
 		width = 160

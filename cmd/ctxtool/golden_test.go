@@ -28,22 +28,29 @@ func printedBy(t *testing.T, commands ...string) []byte {
 }
 
 // TestGolden holds what is printed of the project's sessions: of the good ones
-// the whole envelope with where all of it comes from, of the damaged ones what is
-// said of the damage, and of the demo every form.
+// the whole envelope with where all of it comes from, their trees and logs; of the
+// damaged ones what is said of the damage; and of the demo every form.
 func TestGolden(t *testing.T) {
 	var forms []string
 	for _, f := range render.Formats() {
 		forms = append(forms, "replay testdata/sessions/demo.jsonl -f "+f.Name)
 	}
-	cases := map[string][]string{"demo": forms}
+	cases := map[string][]string{"demo": forms, "ls": {
+		"ls testdata/sessions/good", "ls testdata/sessions/bad", "ls testdata/sessions/good testdata/sessions/demo.jsonl --json --sort cost",
+	}}
 	for _, c := range corpus.Own(t) {
 		name := "testdata/" + c.Name
 		stem := strings.TrimSuffix(filepath.Base(name), ".jsonl")
 		switch filepath.Base(filepath.Dir(name)) {
 		case "good":
-			cases["good/"+stem] = []string{"replay " + name + " -f json --provenance"}
+			cases["good/"+stem] = []string{
+				"replay " + name + " -f json --provenance", "tree " + name, "tree " + name + " -f json", "log " + name, "log " + name + " --all -f jsonl",
+				"show " + name + " leaf",
+			}
 		case "bad":
-			cases["bad/"+stem] = []string{"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope"}
+			cases["bad/"+stem] = []string{
+				"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope", "tree " + name, "log " + name + " --all",
+			}
 		}
 	}
 	for name, commands := range cases {

@@ -2,6 +2,8 @@ package replay_test
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,12 +15,13 @@ import (
 
 // session makes a session out of lines like `ID BODY` or `ID<PARENT BODY`; where
 // no parent is named it is the entry before. A body is a verb and its arguments,
-// see verbs, or the fields of the entry as JSON.
+// see verbs, or the fields of the entry as JSON. Time runs backwards, so that
+// whatever sorts by it shows.
 func session(version int, lines ...string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"type":"session","version":%d,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`+"\n", version)
 	last := ""
-	for _, line := range lines {
+	for i, line := range lines {
 		head, body, _ := strings.Cut(line, " ")
 		id, parent, named := strings.Cut(head, "<")
 		if !named {
@@ -32,7 +35,7 @@ func session(version int, lines ...string) []byte {
 		if make, ok := verbs[verb]; ok {
 			body = make(rest)
 		}
-		fmt.Fprintf(&b, `{"id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z",%s}`+"\n", id, link, body)
+		fmt.Fprintf(&b, `{"id":%q,"parentId":%s,"timestamp":"2026-01-01T00:%02d:00.000Z",%s}`+"\n", id, link, 59-i, body)
 		last = id
 	}
 	return b.Bytes()
@@ -154,36 +157,27 @@ func sent(t *testing.T, e *replay.Envelope) []string {
 type trap struct {
 	trap     string // by the specs' numbers
 	entries  []string
-	version  int    // 3 when 0
-	pi       string // - where it is not looked at
-	envelope string // what stops the replay behind !
+	version  int // 3 when 0
+	pi       string
+	envelope string // what stops the replay at p, right after u1, behind !
 	lenient  string // the reference's answer, where it differs from ours
-	found    string // codes of findings under envelope rules, or pi's where that is all
+	found    string // codes of findings under envelope rules
+	warned   string // and with --lenient
 }
 
 // check holds one set of rules to a trap.
-func (c trap) check(t *testing.T, rules replay.Rules, lenient bool, want string) {
+func (c trap) check(t *testing.T, opt replay.Options, want string) (found string) {
 	t.Helper()
-	version := c.version
-	if version == 0 {
-		version = 3
-	}
-	e, err := replayed(t, session(version, c.entries...), replay.Options{Rules: rules, Lenient: lenient})
+	e, err := replayed(t, session(cmp.Or(c.version, 3), c.entries...), opt)
 	if reason, stops := strings.CutPrefix(want, "!"); stops {
-		if err == nil || !strings.Contains(err.Error(), reason) {
-			t.Errorf("rules %s: %v, want it to stop: %s", rules, err, reason)
-		}
-		return
+		checkStop(t, err, reason)
+		return c.found
 	}
 	if err != nil {
-		t.Errorf("rules %s: %v", rules, err)
-		return
+		t.Fatalf("rules %s: %v", opt.Rules, err)
 	}
 	if got := context(t, e); got != want {
-		t.Errorf("rules %s, lenient %v: %q, want %q", rules, lenient, got, want)
-	}
-	if lenient || rules == replay.ByPi && c.envelope != "-" {
-		return
+		t.Errorf("rules %s, lenient %v: %q, want %q", opt.Rules, opt.Lenient, got, want)
 	}
 	var codes []string
 	for _, f := range e.Replay().AllFindings() {
@@ -191,8 +185,17 @@ func (c trap) check(t *testing.T, rules replay.Rules, lenient bool, want string)
 			codes = append(codes, f.Code)
 		}
 	}
-	if got := strings.Join(codes, " "); got != c.found {
-		t.Errorf("rules %s: findings %q, want %q", rules, got, c.found)
+	return strings.Join(codes, " ")
+}
+
+// checkStop: a replay that stops says at which entry, why, and what helps.
+func checkStop(t *testing.T, err error, reason string) {
+	t.Helper()
+	var at *sessionfmt.Error
+	if !errors.As(err, &at) || at.Pos.Entry != "p" || !strings.Contains(err.Error(), reason) {
+		t.Errorf("%v, want it to stop at p: %s", err, reason)
+	} else if !strings.Contains(at.Hint, "--lenient") || !strings.Contains(at.Hint, "--at u1") {
+		t.Errorf("hint %q names no way on", at.Hint)
 	}
 }
 
@@ -200,14 +203,15 @@ func (c trap) check(t *testing.T, rules replay.Rules, lenient bool, want string)
 func TestTraps(t *testing.T) {
 	for _, c := range slices.Concat(compactionTraps, patchTraps, editTraps, treeTraps) {
 		t.Run(c.trap, func(t *testing.T) {
-			if c.pi != "-" {
-				c.check(t, replay.ByPi, false, c.pi)
+			c.check(t, replay.Options{Rules: replay.ByPi}, c.pi)
+			if got := c.check(t, replay.Options{Rules: replay.ByEnvelope}, c.envelope); got != c.found {
+				t.Errorf("findings %q, want %q", got, c.found)
 			}
-			if c.envelope != "-" {
-				c.check(t, replay.ByEnvelope, false, c.envelope)
+			if c.lenient == "" {
+				return
 			}
-			if c.lenient != "" {
-				c.check(t, replay.ByEnvelope, true, c.lenient)
+			if got := c.check(t, replay.Options{Rules: replay.ByEnvelope, Lenient: true}, c.lenient); got != c.warned {
+				t.Errorf("findings with --lenient %q, want %q", got, c.warned)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -9,50 +10,64 @@ import (
 	"ctxtool/replay"
 )
 
-// only is the one message that a provider gets of an entry.
-func only(t *testing.T, rules replay.Rules, lenient bool, entry string) string {
+// texts is a trap of one entry: what a provider gets of it by each set of rules.
+type texts struct {
+	trap     string
+	entry    string
+	version  int // 3 when 0
+	pi       string
+	envelope string
+	lenient  string // the reference's answer
+}
+
+// alike is one whose text is the same by all rules.
+func alike(trap, entry, text string) texts {
+	return texts{trap: trap, entry: entry, pi: text, envelope: text, lenient: text}
+}
+
+// check holds the trap to one set of rules.
+func (c texts) check(t *testing.T, opt replay.Options, want string) {
 	t.Helper()
-	e, err := replayed(t, session(3, entry), replay.Options{Rules: rules, Lenient: lenient})
+	e, err := replayed(t, session(cmp.Or(c.version, 3), c.entry), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(sent(t, e), "|")
-}
-
-// TestTrapTexts: what a provider gets of shell commands and summaries.
-func TestTrapTexts(t *testing.T) {
-	for _, c := range []struct {
-		trap, entry, want string
-		lenient           string // the reference's answer, where it differs
-	}{
-		{trap: "T23", entry: `r "type":"branch_summary","fromId":"root","summary":"B"`,
-			want: "The following is a summary of a branch that this conversation came back from:\n\n<summary>\nB</summary>"},
-		{trap: "T23", entry: `k "type":"compaction","summary":"S","firstKeptEntryId":"k","tokensBefore":1`,
-			want: "The conversation history before this point was compacted into the following summary:\n\n<summary>\nS\n</summary>"},
-		{trap: "T24", entry: `b bash "output":"o","exitCode":null`, want: "Ran `ls`\n```\no\n```"},
-		{trap: "T24", entry: `b bash "output":""`, want: "Ran `ls`\n(no output)"},
-		{trap: "T25", entry: `b bash "output":"o","cancelled":true,"exitCode":3`, want: "Ran `ls`\n```\no\n```\n\n(command cancelled)"},
-		{trap: "T26", entry: `b bash "output":"o","exitCode":0,"truncated":true`, want: "Ran `ls`\n```\no\n```"},
-		{trap: "T27", entry: `b bash "output":"o","excludeFromContext":true`, want: "", lenient: "Ran `ls`\n```\no\n```"},
-		{trap: "T28", entry: `h "type":"message","message":{"role":"hookMessage","customType":"x","content":"H","display":true}`, want: "", lenient: "H"},
-	} {
-		if got := only(t, replay.ByPi, false, c.entry); got != c.want {
-			t.Errorf("%s: %q, want %q", c.trap, got, c.want)
-		}
-		if c.lenient == "" {
-			continue
-		}
-		if got := only(t, replay.ByEnvelope, true, c.entry); got != c.lenient {
-			t.Errorf("%s, lenient: %q, want %q", c.trap, got, c.lenient)
-		}
+	if got := strings.Join(sent(t, e), "|"); got != want {
+		t.Errorf("rules %s, lenient %v: %s: %q, want %q", opt.Rules, opt.Lenient, c.entry, got, want)
 	}
 }
 
-// TestTrapT27HonouredByBothRules: without --lenient no rules send what the user
-// kept out of the context.
-func TestTrapT27HonouredByBothRules(t *testing.T) {
-	if got := only(t, replay.ByEnvelope, false, `b bash "output":"o","excludeFromContext":true`); got != "" {
-		t.Errorf("%q is sent", got)
+const (
+	branchText  = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+	summaryText = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+	ranText     = "Ran `ls`\n```\no\n```"
+
+	hookEntry = `h "type":"message","message":{"role":"hookMessage","customType":"x","content":"H","display":true}`
+)
+
+var textTraps = []texts{
+	{trap: "T22", entry: `r "type":"branch_summary","fromId":"root","summary":""`, pi: "", envelope: branchText + "</summary>", lenient: branchText + "</summary>"},
+	alike("T23", `r "type":"branch_summary","fromId":"root","summary":"B"`, branchText+"B</summary>"),
+	alike("T23", `k "type":"compaction","summary":"S","firstKeptEntryId":"k","tokensBefore":1`, summaryText+"S\n</summary>"),
+	alike("T24", `b bash "output":"o"`, ranText),
+	alike("T24", `b bash "output":"o","exitCode":null`, ranText),
+	alike("T24", `b bash "output":"o","exitCode":3`, ranText+"\n\nCommand exited with code 3"),
+	alike("T25", `b bash "output":"o","cancelled":true,"exitCode":3`, ranText+"\n\n(command cancelled)"),
+	alike("T26", `b bash "output":"o","truncated":true`, ranText),
+	alike("T26", `b bash "output":"o","truncated":true,"fullOutputPath":"/f"`, ranText+"\n\n[Output truncated. Full output: /f]"),
+	{trap: "T27", entry: `b bash "output":"o","excludeFromContext":true`, pi: "", envelope: "", lenient: ranText},
+	{trap: "T28", entry: hookEntry, version: 4, pi: "", envelope: "H", lenient: "H"},
+	{trap: "T28", entry: hookEntry, version: 2, pi: "H", envelope: "H", lenient: "H"},
+}
+
+// TestTrapTexts: what a provider gets of shell commands, summaries and hooks.
+func TestTrapTexts(t *testing.T) {
+	for _, c := range textTraps {
+		t.Run(c.trap, func(t *testing.T) {
+			c.check(t, replay.Options{Rules: replay.ByPi}, c.pi)
+			c.check(t, replay.Options{Rules: replay.ByEnvelope}, c.envelope)
+			c.check(t, replay.Options{Rules: replay.ByEnvelope, Lenient: true}, c.lenient)
+		})
 	}
 }
 
@@ -107,6 +122,9 @@ func TestTrapUsage(t *testing.T) {
 		{"T53", []string{"u user U", "a " + answer(`"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"totalTokens":0`)}, 10, true},
 		{"N28", []string{"u user U", "a " + answer(`"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"totalTokens":999`)}, 999, true},
 		{"N31", []string{"u user U", "a " + answer(`"totalTokens":70`), "e edit a null"}, 1, true},
+		{"T48", []string{"u user U", "a " + answer(`"totalTokens":50`), "b " + strings.Replace(answer(`"totalTokens":70`), `"stop"`, `"error"`, 1)}, 51, true},
+		{"N5", []string{`u "type":"message","message":{"role":"user","content":[{"type":"image","data":"","mimeType":"image/png"}]}`}, 1200, true},
+		{"N5", []string{`c "type":"custom_message","customType":"x","content":"12345678","display":false`}, 2, true},
 		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "e edit u 12345678"}, 3, true},
 		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "k compaction a S"}, 0, false},
 	} {

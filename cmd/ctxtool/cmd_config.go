@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,9 +16,7 @@ import (
 
 // configOptions are the flags of ctxtool config.
 type configOptions struct {
-	format  string
-	json    bool
-	output  string
+	answer
 	explain string
 }
 
@@ -40,12 +37,8 @@ func newConfigCommand(e *env) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) },
 	}
-	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, json")
-	f.BoolVar(&o.json, "json", false, "the same as -f json")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
-	f.StringVar(&o.explain, "explain", "", "say all about one `KEY`")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	o.answer.flags(cmd, "text", "json")
+	cmd.Flags().StringVar(&o.explain, "explain", "", "say all about one `KEY`")
 	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -90,11 +83,8 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 }
 
 func runConfig(e *env, o *configOptions, root *cobra.Command) error {
-	if o.json {
-		o.format = "json"
-	}
-	if o.format != "text" && o.format != "json" {
-		return fmt.Errorf("unknown format %q: one of text, json", sessionfmt.Quote(o.format))
+	if err := o.answer.check(); err != nil {
+		return err
 	}
 	settings := settingsOf(root)
 	if o.explain != "" && settings[o.explain] == nil {
@@ -102,24 +92,15 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 	}
 	e.started = true
 	rows := e.config.rows(settings)
-	out, err := e.create(o.output)
-	if err != nil {
-		return err
-	}
-	defer out.abort()
-	w := bufio.NewWriter(out)
-	switch {
-	case o.explain != "":
-		err = e.config.explain(w, o.explain, settings[o.explain])
-	case o.format == "json":
-		err = render.WriteConfigJSON(w, rows)
-	default:
-		err = render.WriteConfig(w, rows, e.width(o.output))
-	}
-	if err = cmp.Or(err, w.Flush()); err != nil {
-		return err
-	}
-	return out.commit()
+	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
+		switch {
+		case o.explain != "":
+			return e.config.explain(w, o.explain, settings[o.explain])
+		case o.format == "json":
+			return render.WriteConfigJSON(w, rows)
+		}
+		return render.WriteConfig(w, rows, e.width(o.output))
+	})
 }
 
 // rows are all settings, and what files say that is none.

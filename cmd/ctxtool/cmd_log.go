@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,17 +17,14 @@ import (
 
 // logOptions are the flags of ctxtool log.
 type logOptions struct {
-	format       string
-	json         bool
-	output       string
+	answer
+	reading
 	leaf         string
 	all, follow  bool
 	request      int
 	grep         string
 	kind         []string
 	since, until string
-	rules        string
-	strict       bool
 
 	only    map[string]bool
 	pattern *regexp.Regexp
@@ -59,9 +55,8 @@ func newLogCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, jsonl")
-	f.BoolVar(&o.json, "json", false, "the same as -f jsonl")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	o.answer.flags(cmd, "text", "jsonl")
+	o.reading.flags(cmd)
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.BoolVar(&o.all, "all", false, "all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "only what entered between request `N`-1 and N, and as what")
@@ -69,31 +64,24 @@ func newLogCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.kind, "kind", nil, "only entries of these `KINDS`: user, assistant, compaction, ...")
 	f.StringVar(&o.since, "since", "", "only from this `POINT` or time on")
 	f.StringVar(&o.until, "until", "", "only up to this `POINT` or time")
-	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
 	f.BoolVar(&o.follow, "follow", false, "go on, and list what arrives")
-	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("follow", "output")
 	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.ValidArgsFunction = e.completeSession
 	for _, point := range []string{"leaf", "since", "until"} {
 		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
 	}
-	cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(sessionfmt.KindNames(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "kind", sessionfmt.KindNames())
 	return cmd
 }
 
 // check reads the flags that are names, before any input is opened.
 func (o *logOptions) check() (rules replay.Rules, err error) {
-	if o.json {
-		o.format = "jsonl"
-	}
-	if o.format != "text" && o.format != "jsonl" {
-		return 0, fmt.Errorf("unknown format %q: one of text, jsonl", sessionfmt.Quote(o.format))
+	if err := o.answer.check(); err != nil {
+		return 0, err
 	}
 	if o.only, err = kinds(o.kind); err != nil {
 		return 0, err
@@ -103,10 +91,7 @@ func (o *logOptions) check() (rules replay.Rules, err error) {
 			return 0, fmt.Errorf("--grep: %w", err)
 		}
 	}
-	if rules, err = replay.ParseRules(o.rules); err != nil {
-		return 0, fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
-	}
-	return rules, nil
+	return o.reading.check()
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
@@ -122,25 +107,16 @@ func runLog(e *env, o *logOptions, args []string) error {
 	if o.leaf == "" {
 		o.leaf = point
 	}
-	out, err := e.create(o.output, name)
-	if err != nil {
-		return err
-	}
-	defer out.abort()
-	w := bufio.NewWriterSize(out, 64<<10)
-	l := &logger{o: o, e: e, width: e.width(o.output), w: w}
-	if err := l.list(name, rules); err != nil {
-		return err
-	}
-	for o.follow {
-		if err := l.await(name); err != nil {
-			return err
+	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
+		l := &logger{o: o, e: e, width: e.width(o.output), w: w}
+		err := l.list(name, rules)
+		for o.follow && err == nil {
+			if err = l.await(name); err == nil {
+				err = l.list(name, rules)
+			}
 		}
-		if err := l.list(name, rules); err != nil {
-			return err
-		}
-	}
-	return out.commit()
+		return err
+	})
 }
 
 // A logger writes the rows of a session, and later those that have come since.

@@ -22,9 +22,7 @@ import (
 
 // lsOptions are the flags of ctxtool ls.
 type lsOptions struct {
-	format         string
-	json           bool
-	output         string
+	answer
 	sort           string
 	reverse        bool
 	project, model string
@@ -76,9 +74,7 @@ func newLsCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, jsonl")
-	f.BoolVar(&o.json, "json", false, "the same as -f jsonl")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	o.answer.flags(cmd, "text", "jsonl")
 	f.StringVar(&o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "))
 	f.BoolVar(&o.reverse, "reverse", false, "the other way round")
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
@@ -86,18 +82,14 @@ func newLsCommand(e *env) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
 	f.IntVar(&o.limit, "limit", 0, "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
-	cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "sort", sortNames())
 	return cmd
 }
 
 // check reads the flags that are names and dates, before any file is opened.
 func (o *lsOptions) check() (order sortKey, since int64, err error) {
-	if o.json {
-		o.format = "jsonl"
-	}
-	if o.format != "text" && o.format != "jsonl" {
-		return order, 0, fmt.Errorf("unknown format %q: one of text, jsonl", sessionfmt.Quote(o.format))
+	if err := o.answer.check(); err != nil {
+		return order, 0, err
 	}
 	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
 	if at < 0 {
@@ -142,21 +134,12 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if o.strict && broken > 0 {
 		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
 	}
-	out, err := e.create(o.output)
-	if err != nil {
-		return err
-	}
-	defer out.abort()
-	w := bufio.NewWriter(out)
-	if o.format == "jsonl" {
-		err = render.WriteListJSON(w, rows)
-	} else {
-		err = render.WriteList(w, rows, e.width(o.output))
-	}
-	if err = cmp.Or(err, w.Flush()); err != nil {
-		return err
-	}
-	return out.commit()
+	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
+		if o.format == "jsonl" {
+			return render.WriteListJSON(w, rows)
+		}
+		return render.WriteList(w, rows, e.width(o.output))
+	})
 }
 
 // A listedFile is a session file and the name that it is listed by: below its

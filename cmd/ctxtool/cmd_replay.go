@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"math"
@@ -16,13 +17,11 @@ import (
 
 // replayOptions are the flags of ctxtool replay.
 type replayOptions struct {
-	format      string
-	json        bool
-	output      string
+	answer
+	reading
 	at, leaf    string
 	before      bool
 	request     int
-	rules       string
 	baseline    string
 	implemented []string
 	model       string
@@ -30,7 +29,6 @@ type replayOptions struct {
 	ephemeral   bool
 	provenance  bool
 	lenient     bool
-	strict      bool
 	tail        bool
 }
 
@@ -41,7 +39,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	var formats []string
 	forms := "Forms (-f):\n"
 	for _, f := range render.Formats() {
-		formats = append(formats, cobra.CompletionWithDesc(f.Name, f.About))
+		formats = append(formats, f.Name)
 		forms += fmt.Sprintf("  %-8s %s\n", f.Name, f.About)
 	}
 	cmd := &cobra.Command{
@@ -62,14 +60,12 @@ func newReplayCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "summary", "`FORM` of the answer")
-	f.BoolVar(&o.json, "json", false, "the same as -f json")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	o.answer.flags(cmd, formats...)
+	o.reading.flags(cmd)
 	f.StringVar(&o.at, "at", "", "the state after `POINT`")
 	f.BoolVar(&o.before, "before", false, "the state before the point instead")
 	f.IntVar(&o.request, "request", noRequest, "what request `N` got, from 0; negative counts from the end")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
-	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
 	f.StringVar(&o.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
@@ -77,7 +73,6 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "add the request-only messages logged for the request")
 	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
 	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")
-	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	f.BoolVar(&o.tail, "tail", false, "with --rules pi: read backwards only what the leaf's context needs")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
@@ -85,24 +80,22 @@ func newReplayCommand(e *env) *cobra.Command {
 	for _, other := range []string{"at", "before", "request", "leaf"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.ValidArgsFunction = e.completeSession
 	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
 	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
-	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // check reads the flags that are names, before any input is opened.
 func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err error) {
-	if o.json {
-		o.format = "json"
+	if err = o.answer.check(); err != nil {
+		return nil, opt, err
 	}
 	if f, err = render.FindFormat(o.format); err != nil {
 		return nil, opt, err
 	}
-	if opt.Rules, err = replay.ParseRules(o.rules); err != nil {
-		return nil, opt, fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
+	if opt.Rules, err = o.reading.check(); err != nil {
+		return nil, opt, err
 	}
 	if o.provenance && f.Name != "json" {
 		return nil, opt, errors.New("--provenance needs -f json")
@@ -224,15 +217,8 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	out, err := e.create(o.output, s.Name, o.baseline)
-	if err != nil {
-		return err
-	}
-	defer out.abort()
-	err = format.Write(out, render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance})
-	if err == nil {
-		err = out.commit()
-	}
+	report := render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance}
+	err = e.answer(&o.answer, []string{s.Name, o.baseline}, func(w *bufio.Writer) error { return format.Write(w, report) })
 	if err != nil {
 		return err
 	}

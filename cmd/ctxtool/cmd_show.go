@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,14 +15,9 @@ import (
 
 // showOptions are the flags of ctxtool show.
 type showOptions struct {
-	format string
-	json   bool
-	output string
-	rules  string
-	strict bool
+	answer
+	reading
 }
-
-var showFormats = []string{"text", "json", "raw"}
 
 func newShowCommand(e *env) *cobra.Command {
 	o := &showOptions{}
@@ -45,33 +40,21 @@ func newShowCommand(e *env) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
 	}
-	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: "+strings.Join(showFormats, ", "))
-	f.BoolVar(&o.json, "json", false, "the same as -f json")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
-	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
-	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(showFormats, cobra.ShellCompDirectiveNoFileComp))
+	o.answer.flags(cmd, "text", "json", "raw")
+	o.reading.flags(cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return e.completeSession(cmd, args, typed)
 		}
 		return e.completePoint(cmd, args, typed)
 	}
-	cmd.RegisterFlagCompletionFunc("rules", cobra.FixedCompletions(replay.RulesNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func runShow(e *env, o *showOptions, args []string) error {
-	if o.json {
-		o.format = "json"
-	}
-	if !slices.Contains(showFormats, o.format) {
-		return fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(o.format), strings.Join(showFormats, ", "))
-	}
-	rules, err := replay.ParseRules(o.rules)
-	if err != nil {
-		return fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
+	rules, err := o.reading.check()
+	if err = cmp.Or(o.answer.check(), err); err != nil {
+		return err
 	}
 	e.started = true
 	name, point, err := e.session(args)
@@ -95,19 +78,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	out, err := e.create(o.output, s.Name)
-	if err != nil {
-		return err
-	}
-	defer out.abort()
-	w := bufio.NewWriter(out)
-	if err := writeShown(w, o.format, all); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return out.commit()
+	return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return writeShown(w, o.format, all) })
 }
 
 func orLeaf(point string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +14,7 @@ import (
 
 // treeOptions are the flags of ctxtool tree.
 type treeOptions struct {
-	format string
-	json   bool
-	output string
+	answer
 	leaf   string
 	filter []string
 	fold   bool
@@ -41,17 +40,14 @@ func newTreeCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runTree(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the answer: text, json")
-	f.BoolVar(&o.json, "json", false, "the same as -f json")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	o.answer.flags(cmd, "text", "json")
 	f.StringVar(&o.leaf, "leaf", "", "the active path ends at this `POINT`")
 	f.StringSliceVar(&o.filter, "filter", nil, "show only entries of these `KINDS`: user, assistant, compaction, ...")
 	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.ValidArgsFunction = e.completeSession
 	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
-	cmd.RegisterFlagCompletionFunc("filter", cobra.FixedCompletions(sessionfmt.KindNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "filter", sessionfmt.KindNames())
 	return cmd
 }
 
@@ -71,16 +67,12 @@ func kinds(names []string) (map[string]bool, error) {
 }
 
 func runTree(e *env, o *treeOptions, args []string) error {
-	if o.json {
-		o.format = "json"
+	if err := o.answer.check(); err != nil {
+		return err
 	}
 	write := render.WriteTree
-	switch o.format {
-	case "text":
-	case "json":
+	if o.format == "json" {
 		write = render.WriteTreeJSON
-	default:
-		return fmt.Errorf("unknown format %q: one of text, json", sessionfmt.Quote(o.format))
 	}
 	only, err := kinds(o.filter)
 	if err != nil {
@@ -109,16 +101,8 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	out, err := e.create(o.output, s.Name)
-	if err != nil {
-		return err
-	}
-	defer out.abort()
 	r := render.TreeReport{Session: s, Leaf: leaf, Only: only, Fold: o.fold, Width: e.width(o.output), Found: found}
-	if err := write(out, r); err != nil {
-		return err
-	}
-	if err := out.commit(); err != nil {
+	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return write(w, r) }); err != nil {
 		return err
 	}
 	e.note("%s: %s", s.Name, s.Coverage)

@@ -11,8 +11,8 @@ import (
 	"ctxtool/render"
 )
 
-// reading are the command lines that read a session, FILE and OUT being put in.
-func reading() (lines [][]string) {
+// readingLines are the command lines that read a session, FILE and OUT being put in.
+func readingLines() (lines [][]string) {
 	for _, f := range render.Formats() {
 		for _, more := range [][]string{
 			nil, {"--lenient"}, {"--strict"}, {"--rules", "pi", "--tail"}, {"--rules", "envelope"}, {"--before"}, {"--ephemeral"},
@@ -47,7 +47,7 @@ func TestUntouched(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, line := range reading() {
+			for _, line := range readingLines() {
 				answered(t, line, file, out)
 				after, err := os.Stat(file)
 				if err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// An answer is the form in which a command answers, and where the answer goes.
+type answer struct {
+	format, output string
+	json           bool
+	forms          []string
+}
+
+// flags gives a command the flags of its answer; the first form is the default.
+func (a *answer) flags(cmd *cobra.Command, forms ...string) {
+	a.forms = forms
+	f := cmd.Flags()
+	f.StringVarP(&a.format, "format", "f", forms[0], "`FORM` of the answer: "+strings.Join(forms, ", "))
+	f.BoolVar(&a.json, "json", false, "the same as -f "+a.jsonForm())
+	f.StringVarP(&a.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	complete(cmd, "format", forms)
+}
+
+// jsonForm is what --json means: lines of JSON for a command that answers in
+// lines.
+func (a *answer) jsonForm() string {
+	if slices.Contains(a.forms, "jsonl") {
+		return "jsonl"
+	}
+	return "json"
+}
+
+// check reads the flags, before any input is opened.
+func (a *answer) check() error {
+	if a.json {
+		a.format = a.jsonForm()
+	}
+	if !slices.Contains(a.forms, a.format) {
+		return fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(a.format), strings.Join(a.forms, ", "))
+	}
+	return nil
+}
+
+// answer writes an answer, whole or not at all, to none of the inputs.
+func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
+	out, err := e.create(a.output, inputs...)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	w := bufio.NewWriterSize(out, 64<<10)
+	if err := write(w); err != nil {
+		return err
+	}
+	return cmp.Or(w.Flush(), out.commit())
+}
+
+// complete offers fixed values for a flag.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// A reading is how a session is replayed and how strictly it is read.
+type reading struct {
+	rules  string
+	strict bool
+}
+
+// flags gives a command the flags of its reading.
+func (r *reading) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
+	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
+	complete(cmd, "rules", replay.RulesNames())
+}
+
+// check reads the name of the rules.
+func (r *reading) check() (replay.Rules, error) {
+	rules, err := replay.ParseRules(r.rules)
+	if err != nil {
+		return 0, fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
+	}
+	return rules, nil
+}

@@ -34,10 +34,11 @@ type Options struct {
 // A Replay replays one session by fixed rules.
 type Replay struct {
 	Session  *sessionfmt.Session
-	Rules    Rules // decided: ByPi or ByEnvelope
-	Findings []sessionfmt.Finding
+	Rules    Rules                // decided: ByPi or ByEnvelope
+	Findings []sessionfmt.Finding // at most sessionfmt.MaxFindings
 
-	opt Options
+	opt  Options
+	more int // findings beyond those
 }
 
 // New returns a replay of s.
@@ -128,6 +129,10 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 
 // find adds a finding at a record.
 func (r *Replay) find(code string, rec int, format string, args ...any) {
+	if len(r.Findings) >= sessionfmt.MaxFindings {
+		r.more++
+		return
+	}
 	r.Findings = append(r.Findings, sessionfmt.Finding{
 		Code: code, Line: r.Session.Line(rec), Entry: sessionfmt.Quote(r.Session.ID(rec)), Text: fmt.Sprintf(format, args...),
 	})
@@ -135,5 +140,9 @@ func (r *Replay) find(code string, rec int, format string, args ...any) {
 
 // AllFindings are the findings of reading the session and of replaying it.
 func (r *Replay) AllFindings() []sessionfmt.Finding {
-	return append(append([]sessionfmt.Finding(nil), r.Session.Findings...), r.Findings...)
+	all := append(append([]sessionfmt.Finding(nil), r.Session.Findings...), r.Findings...)
+	if r.more > 0 {
+		all = append(all, sessionfmt.Finding{Code: "more", Text: fmt.Sprintf("%d more findings of the replay, not listed", r.more)})
+	}
+	return all
 }

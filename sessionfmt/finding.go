@@ -117,3 +117,38 @@ func plural(n int, thing string) string {
 func newFinding(code string, line int, entry, format string, args ...any) Finding {
 	return Finding{Code: code, Line: line, Entry: Quote(entry), Text: fmt.Sprintf(format, args...)}
 }
+
+// MaxFindings is how many findings of a file, or of a replay, are kept: what is broken from end to
+// end must not cost memory for each line.
+const MaxFindings = 1000
+
+// findings gathers findings, the first ones whole and of the others the number.
+type findings struct {
+	list []Finding
+	more int
+}
+
+func (f *findings) add(code string, line int, entry, format string, args ...any) {
+	if len(f.list) >= MaxFindings {
+		f.more++
+		return
+	}
+	f.list = append(f.list, newFinding(code, line, entry, format, args...))
+}
+
+// join adds the findings of a later part of the file.
+func (f *findings) join(part findings) {
+	n := min(len(part.list), MaxFindings-len(f.list))
+	f.list = append(f.list, part.list[:n]...)
+	f.more += len(part.list) - n + part.more
+}
+
+// all are the findings by line, and the number of those that are not among them.
+func (f *findings) all() []Finding {
+	list := f.list
+	slices.SortStableFunc(list, func(a, b Finding) int { return a.Line - b.Line })
+	if f.more > 0 {
+		list = append(list, newFinding("more", 0, "", "%d more findings, not listed", f.more))
+	}
+	return list
+}

@@ -46,7 +46,7 @@ type unit struct {
 	off, end int64
 	records  []record
 	ids      []byte
-	findings []Finding
+	findings findings
 	cover    Coverage
 	err      error
 	ready    chan struct{}
@@ -175,7 +175,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	u.name(&rec, h)
 	if rec.flags&flagBadUTF8 != 0 {
 		id := idString(u.ids[rec.id.off : rec.id.off+rec.id.n])
-		u.findings = append(u.findings, newFinding("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD"))
+		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD")
 	}
 	if h.Kind == Unknown {
 		if u.cover.Unknown == nil {
@@ -220,7 +220,7 @@ func (u *unit) intern(v Value) ref {
 }
 
 func (u *unit) find(code string, line int, format string, args ...any) {
-	u.findings = append(u.findings, newFinding(code, line, "", format, args...))
+	u.findings.add(code, line, "", format, args...)
 }
 
 // findBroken tells apart the ways in which a line is not JSON.
@@ -270,7 +270,7 @@ func (s *Session) scan(workers int, progress func(done, size int64)) error {
 			u := &unit{}
 			select {
 			case old := <-spare:
-				u.records, u.ids, u.findings = old.records[:0], old.ids[:0], old.findings[:0]
+				u.records, u.ids, u.findings = old.records[:0], old.ids[:0], findings{list: old.findings.list[:0]}
 			default:
 			}
 			u.off, u.ready = int64(k)*unitSize, make(chan struct{})
@@ -308,8 +308,8 @@ func (s *Session) merge(u *unit) {
 		r.id.off += base
 		r.parent.off += base
 	}
-	for i := range u.findings {
-		u.findings[i].Line += line
+	for i := range u.findings.list {
+		u.findings.list[i].Line += line
 	}
 	// From some way into the file on, what is there tells how much will come.
 	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
@@ -319,7 +319,7 @@ func (s *Session) merge(u *unit) {
 	}
 	s.records = append(s.records, u.records...)
 	s.ids = append(s.ids, u.ids...)
-	s.Findings = append(s.Findings, u.findings...)
+	s.found.join(u.findings)
 	s.Coverage.Lines += u.cover.Lines
 	s.Coverage.Skipped += u.cover.Skipped
 	s.Coverage.Blank += u.cover.Blank

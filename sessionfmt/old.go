@@ -51,8 +51,8 @@ func (s *Session) giveIDs() error {
 	}
 	s.ids = ids
 	if own > 0 {
-		s.Findings = append(s.Findings, newFinding("v1-ids", 0, "",
-			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own))
+		s.found.add("v1-ids", 0, "",
+			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"sort"
 	"strconv"
 )
 
@@ -46,6 +45,7 @@ type Session struct {
 	records []record
 	ids     []byte // all ids, one after the other
 	table   *idTable
+	found   findings
 	header  int // record number, or -1
 	leaf    int // record number, or -1
 	forward bool
@@ -187,7 +187,7 @@ func (s *Session) finish() error {
 	s.indexIDs()
 	s.findLeaf()
 	s.link()
-	sort.SliceStable(s.Findings, func(a, b int) bool { return s.Findings[a].Line < s.Findings[b].Line })
+	s.Findings = s.found.all()
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (s *Session) find(code string, i int, format string, args ...any) {
 	if s.Kind(i).isEntry() {
 		entry = s.ID(i)
 	}
-	s.Findings = append(s.Findings, newFinding(code, s.Line(i), entry, format, args...))
+	s.found.add(code, s.Line(i), entry, format, args...)
 }
 
 // findHeader finds the header and the version. pi takes a file only if its
@@ -227,7 +227,7 @@ func (s *Session) findHeader() error {
 		return ErrNotSession
 	}
 	if s.header < 0 {
-		s.Findings = append(s.Findings, newFinding("no-header", 0, "", "no session header: pi refuses the file"))
+		s.found.add("no-header", 0, "", "no session header: pi refuses the file")
 		s.Version = 3
 		if !ids {
 			s.Version = 1

@@ -43,11 +43,12 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 		src.close()
 		return nil, &Error{Pos: Pos{File: name}, Err: err}
 	}
-	s.records, s.ids, s.Findings = t.end.records, t.end.ids, t.end.findings
+	s.records, s.ids, s.found = t.end.records, t.end.ids, t.end.findings
 	slices.Reverse(s.records)
 	s.indexIDs()
 	s.link()
 	s.leaf = len(s.records) - 1
+	s.Findings = s.found.all()
 	return s, nil
 }
 

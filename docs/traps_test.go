@@ -5,103 +5,151 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// A held trap names tests as `package.TestName`.
-var testName = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)`")
+var (
+	trapTest   = regexp.MustCompile(`^TestTrap`)
+	trapOfTest = regexp.MustCompile(`^TestTrap([TN]\d+)[A-Z]`)
+	trapNumber = regexp.MustCompile(`^[TN]\d+$`)
+	heldBy     = regexp.MustCompile("`([^`]+)`")
+	ownedBy    = regexp.MustCompile(`\b(issue ([3-9]|10)|does not apply): \w`)
+)
 
-// TestTrapTable: every trap of the specs has its row, and what a row names holds
-// it.
-func TestTrapTable(t *testing.T) {
+// TestTableOfTraps: the table has a row for every trap, in order; a row names the
+// tests that hold its trap, all of them and no others; where none does, it says
+// which issue will, or why nothing has to.
+func TestTableOfTraps(t *testing.T) {
 	text, err := os.ReadFile("traps.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{}
-	for k := 1; k <= 55; k++ {
-		want[fmt.Sprintf("T%d", k)] = true
-	}
-	for k := 1; k <= 40; k++ {
-		want[fmt.Sprintf("N%d", k)] = true
-	}
-	tests := map[string]map[string]string{}
-	for _, line := range strings.Split(string(text), "\n") {
-		cells := strings.Split(line, " | ")
-		name := strings.TrimPrefix(cells[0], "| ")
-		if len(cells) != 3 || name == "trap" {
+	holding := trapTests(t)
+	var rows []string
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		trap := cells[0]
+		if len(cells) != 3 || !trapNumber.MatchString(trap) {
 			continue
 		}
-		if !want[name] {
-			t.Errorf("%s: no such trap, or a second row", name)
+		rows = append(rows, trap)
+		var named []string
+		for _, m := range heldBy.FindAllStringSubmatch(cells[2], -1) {
+			named = append(named, m[1])
 		}
-		delete(want, name)
-		held := testName.FindAllStringSubmatch(cells[2], -1)
-		if len(held) == 0 && !strings.Contains(cells[2], "issue ") && !strings.Contains(cells[2], "does not apply: ") {
-			t.Errorf("%s: nothing holds it", name)
+		slices.Sort(named)
+		if !slices.Equal(named, holding[trap]) {
+			t.Errorf("%s: the table names %q, the tests that hold it are %q", trap, named, holding[trap])
 		}
-		for _, m := range held {
-			if tests[m[1]] == nil {
-				tests[m[1]] = testBodies(t, m[1])
-			}
-			body, ok := tests[m[1]][m[2]]
-			if !ok {
-				t.Errorf("%s: there is no %s.%s", name, m[1], m[2])
-			}
-			// A table names its traps; a test of one trap has it in its name.
-			as := name
-			if _, other, ok := strings.Cut(cells[2], " as "); ok {
-				as, _, _ = strings.Cut(other, ";")
-			}
-			if !strings.Contains(body, `"`+as+`"`) && !strings.Contains(m[2], "Trap"+as) {
-				t.Errorf("%s: %s.%s does not name it", name, m[1], m[2])
-			}
+		if len(named) == 0 && !ownedBy.MatchString(cells[2]) {
+			t.Errorf("%s: nothing holds it: %s", trap, cells[2])
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		t.Errorf("%s has no row", name)
+	var want []string
+	for k := 1; k <= 55; k++ {
+		want = append(want, fmt.Sprintf("T%d", k))
+	}
+	for k := 1; k <= 40; k++ {
+		want = append(want, fmt.Sprintf("N%d", k))
+	}
+	if !slices.Equal(rows, want) {
+		t.Errorf("rows %q, want each trap once, in order", rows)
 	}
 }
 
-// testBodies maps the tests of a package to their text. The tables that a test
-// ranges over, which stand outside of it, count to all of them.
-func testBodies(t *testing.T, pkg string) map[string]string {
+// trapTests are the tests that hold each trap, sorted, as `go test -run` takes
+// them behind the package: one that has it in its name, or in a table of its own.
+func trapTests(t *testing.T) map[string][]string {
 	t.Helper()
-	bodies := map[string]string{}
-	var tables strings.Builder
-	files, err := filepath.Glob("../" + pkg + "/*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		src, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	holding := map[string][]string{}
+	for dir, files := range testFiles(t) {
+		tables := map[string][]string{} // by variable of the package
+		for _, f := range files {
+			for _, spec := range packageVars(f) {
+				for _, name := range spec.Names {
+					tables[name.Name] = trapsIn(spec, nil)
+				}
+			}
 		}
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, name, src, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range file.Decls {
-			body := string(src[fset.Position(d.Pos()).Offset:fset.Position(d.End()).Offset])
-			if f, ok := d.(*ast.FuncDecl); ok {
-				bodies[f.Name.Name] = body
-			} else {
-				tables.WriteString(body)
+		for _, f := range files {
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || !trapTest.MatchString(fn.Name.Name) {
+					continue
+				}
+				test := filepath.Base(dir) + "." + fn.Name.Name
+				traps := trapsIn(fn, tables)
+				for _, trap := range traps {
+					holding[trap] = append(holding[trap], test+"/"+trap)
+				}
+				if m := trapOfTest.FindStringSubmatch(fn.Name.Name); m != nil {
+					holding[m[1]] = append(holding[m[1]], test)
+				} else if len(traps) == 0 {
+					t.Errorf("%s holds no trap", test)
+				}
 			}
 		}
 	}
-	for name := range bodies {
-		if name == "TestTraps" {
-			bodies[name] += tables.String()
+	for _, tests := range holding {
+		slices.Sort(tests)
+	}
+	return holding
+}
+
+// trapsIn are the traps that a piece of code names, itself or by a table.
+func trapsIn(n ast.Node, tables map[string][]string) (traps []string) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			traps = append(traps, tables[n.Name]...)
+		case *ast.BasicLit:
+			if s, err := strconv.Unquote(n.Value); err == nil && trapNumber.MatchString(s) {
+				traps = append(traps, s)
+			}
+		}
+		return true
+	})
+	slices.Sort(traps)
+	return slices.Compact(traps)
+}
+
+func packageVars(f *ast.File) (specs []*ast.ValueSpec) {
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			for _, s := range g.Specs {
+				specs = append(specs, s.(*ast.ValueSpec))
+			}
 		}
 	}
-	return bodies
+	return specs
+}
+
+// testFiles are the module's test files by folder.
+func testFiles(t *testing.T) map[string][]*ast.File {
+	t.Helper()
+	files := map[string][]*ast.File{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != ".." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		files[filepath.Dir(path)] = append(files[filepath.Dir(path)], f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

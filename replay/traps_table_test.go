@@ -19,6 +19,8 @@ var compactionTraps = []trap{
 		pi: "compactionSummary:S U2", envelope: "compactionSummary:S U1 U2", found: "v1-ids kept-unknown"},
 	{trap: "T12", version: 1, entries: []string{"u1 user U1", `k "type":"compaction","summary":"S","firstKeptEntryIndex":3,"tokensBefore":1`, "u2 user U2"},
 		pi: "compactionSummary:S U2", envelope: "compactionSummary:S U1 U2", found: "v1-ids kept-unknown"},
+	{trap: "T12", version: 1, entries: []string{"u1 user U1", `k "type":"compaction","summary":"S","firstKeptEntryIndex":2,"tokensBefore":1`, "u2 user U2"},
+		pi: "compactionSummary:S U2", envelope: "compactionSummary:S U2", found: "v1-ids"}, // itself, as an own id
 	{trap: "T47", entries: []string{"u1 user go", "a1 answer A1", "u2 user go", "a2 answer A2", "k compaction u2 S"},
 		pi: "compactionSummary:S go A2", envelope: "compactionSummary:S go A2"},
 	{trap: "T51", entries: []string{"u1 user U1", "a1 answer A1", "x<u1 user X", "k<a1 compaction x S", "u2 user U2"},
@@ -52,12 +54,14 @@ var patchTraps = []trap{
 		pi: "U1 U2", envelope: "U1 U2 X", found: "patch-scope", lenient: "U1 U2 X", warned: "patch-scope"},
 	{trap: "T43", entries: []string{"u1 user U1", `p "type":"context_transform","schemaVersion":2,"transformerName":"t","patch":[` + cached("messages_cached_replace", `"messages":[]`) + `]`, "u2 user U2"},
 		pi: "U1 U2", envelope: "!schemaVersion 2 is not 1", lenient: "U2", warned: "patch-schema"},
-	{trap: "T44", entries: []string{"p patch " + cached("messages_cached_replace", `"messages":[]`), "u1 user U1"},
-		pi: "U1", envelope: "U1"},
+	{trap: "T44", entries: []string{"u1 user U1", "p patch " + cached("messages_cached_replace", `"messages":[]`), "u2 user U2", "a2 answer A2"},
+		pi: "U1 U2 A2", envelope: "U2 A2"},
 	{trap: "T45", entries: []string{"u1 user U1", `e "type":"ephemeral","messages":[{"role":"user","content":"X"}]`, "a1 answer A1"},
 		pi: "U1 A1", envelope: "U1 A1"},
 	{trap: "N36", entries: []string{`s system "content":"C"`, "u1 user U1", "u2 user U2", "p pair " + applyS, "k compaction u2 S"},
 		pi: "compactionSummary:S U2", envelope: "system:C compactionSummary:P U2"},
+	{trap: "N36", entries: []string{"u1 user U1", "p patch " + cached("messages_cached_replace", `"messages":[]`), "u2 user U2"},
+		pi: "U1 U2", envelope: "U2"},
 }
 
 var editTraps = []trap{

@@ -82,26 +82,30 @@ func TestTrapCounts(t *testing.T) {
 		{"T29", `u "type":"message","message":{"role":"user","content":[` + image + `]}`, 1200, 1200},
 		{"T29", `r "type":"message","message":{"role":"toolResult","content":[{"type":"text","text":"1"},` + image + `]}`, 1201, 1201},
 		{"T30", `u user 12345`, 2, 2},
-		{"T30", `u user 😀😀`, 1, 1},
+		{"T30", `u user 😀😀😀xyz`, 3, 3},
+		{"T30", `u "type":"message","message":{"role":"user","content":"\ud83d\ude00\ud83d\ude00\ud83d\ude00xyz"}`, 3, 3},
+		{"T30", `s system "content":"😀😀😀xyz"`, 0, 3},
 		{"T30", `u user 漢字漢字é`, 2, 2},
 		{"T31", `a "type":"message","message":{"role":"assistant","content":[{"type":"text","text":"1234"},{"type":"toolCall","name":"ls","arguments":{"a":"<&>"}}]}`, 5, 5},
 		{"T31", `a "type":"message","message":{"role":"assistant","content":[{"type":"toolCall","name":"ls","arguments":{ "a" : "\u003c\u0026\u003e" }}]}`, 4, 4},
 	} {
-		e, err := replayed(t, session(3, c.entry), replay.Options{Rules: replay.ByPi, Window: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := e.Count(&tokens.Pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := e.ContextUsage(&tokens.Pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n.Messages != c.shown || u.Tokens != c.pi {
-			t.Errorf("%s: %s: %d and %d tokens, want %d and %d", c.trap, c.entry, n.Messages, u.Tokens, c.shown, c.pi)
-		}
+		t.Run(c.trap, func(t *testing.T) {
+			e, err := replayed(t, session(3, c.entry), replay.Options{Rules: replay.ByPi, Window: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := e.Count(&tokens.Pi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := e.ContextUsage(&tokens.Pi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n.Messages != c.shown || u.Tokens != c.pi {
+				t.Errorf("%s: %d and %d tokens, want %d and %d", c.entry, n.Messages, u.Tokens, c.shown, c.pi)
+			}
+		})
 	}
 }
 
@@ -122,30 +126,33 @@ func TestTrapUsage(t *testing.T) {
 		{"T53", []string{"u user U", "a " + answer(`"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"totalTokens":0`)}, 10, true},
 		{"N28", []string{"u user U", "a " + answer(`"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"totalTokens":999`)}, 999, true},
 		{"N31", []string{"u user U", "a " + answer(`"totalTokens":70`), "e edit a null"}, 1, true},
+		{"N31", []string{"u user U", "e edit a null", "a " + answer(`"totalTokens":70`)}, 1, true},
 		{"T48", []string{"u user U", "a " + answer(`"totalTokens":50`), "b " + strings.Replace(answer(`"totalTokens":70`), `"stop"`, `"error"`, 1)}, 51, true},
 		{"N5", []string{`u "type":"message","message":{"role":"user","content":[{"type":"image","data":"","mimeType":"image/png"}]}`}, 1200, true},
 		{"N5", []string{`c "type":"custom_message","customType":"x","content":"12345678","display":false`}, 2, true},
 		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "e edit u 12345678"}, 3, true},
 		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "k compaction a S"}, 0, false},
 	} {
-		e, err := replayed(t, session(3, c.entries...), replay.Options{Rules: replay.ByPi, Window: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := e.ContextUsage(&tokens.Pi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if u.Known != c.known || u.Known && u.Tokens != c.tokens {
-			t.Errorf("%s: %+v, want %d tokens, known %v", c.trap, u, c.tokens, c.known)
-		}
+		t.Run(c.trap, func(t *testing.T) {
+			e, err := replayed(t, session(3, c.entries...), replay.Options{Rules: replay.ByPi, Window: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := e.ContextUsage(&tokens.Pi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Known != c.known || u.Known && u.Tokens != c.tokens {
+				t.Errorf("%+v, want %d tokens, known %v", u, c.tokens, c.known)
+			}
+		})
 	}
 }
 
 // prompt is the envelope's prompt as NAME=TEXT, tools and options.
-func prompt(t *testing.T, rules replay.Rules, base *replay.Baseline, entries ...string) string {
+func prompt(t *testing.T, rules replay.Rules, entries ...string) string {
 	t.Helper()
-	e, err := replayed(t, session(3, entries...), replay.Options{Rules: rules, Baseline: base})
+	e, err := replayed(t, session(3, entries...), replay.Options{Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,12 +194,16 @@ func TestTrapPrompts(t *testing.T) {
 		{"N10", replay.ByPi, []string{`k "type":"compaction","summary":"S","firstKeptEntryId":"k","tokensBefore":1,"systemMessage":{"role":"system","content":"","sections":{"a":"1","b":"2"}}`, `s system "sections":{"a":null}`}, "b=2"},
 		{"N11", replay.ByPi, []string{`s system "sections":{"a":"1","b":"2"}`, `r system "sections":{"a":null}`, `q system "sections":{"a":"3"}`}, "b=2 a=3"},
 		{"N12", replay.ByPi, []string{`s system "sections":{"10":"x","9":"y","zeta":"z"}`}, "9=y 10=x zeta=z"},
+		{"N12", replay.ByPi, []string{`s system "sections":{"zeta":"z","10":"x"}`, `r system "sections":{"9":"y"}`}, "9=y 10=x zeta=z"},
 		{"N13", replay.ByPi, []string{`s system "content":"A","sections":{"a":"1"}`, `r system "content":"B"`}, "content=A\n\nB a=1"},
+		{"N13", replay.ByPi, []string{`s system "sections":{"a":"1"}`, `r system "content":"B"`}, "content=B a=1"},
 		{"N14", replay.ByPi, []string{`s system "toolsAdded":[{"name":"t"},{"name":"v"}]`, `r system "toolsAdded":[{"name":"t","description":"2"}],"toolsRemoved":[{"name":"t"}]`}, "+v +t2"},
 	} {
-		if got := prompt(t, c.rules, nil, c.entries...); got != c.want {
-			t.Errorf("%s: %q, want %q", c.trap, got, c.want)
-		}
+		t.Run(c.trap, func(t *testing.T) {
+			if got := prompt(t, c.rules, c.entries...); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
@@ -202,13 +213,15 @@ func TestTrapModels(t *testing.T) {
 		"T48": {"m model m0", `a "type":"message","message":{"role":"assistant","content":[],"provider":"acme","model":"m1","stopReason":"error"}`},
 		"N33": {"m model router", "u user U", "a answer A"},
 	} {
-		e, err := replayed(t, session(3, entries...), replay.Options{Rules: replay.ByPi})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ref, _, _, err := e.Model(); err != nil || ref != (replay.ModelRef{Provider: "acme", ID: "m1"}) {
-			t.Errorf("%s: model %v, %v", trap, ref, err)
-		}
+		t.Run(trap, func(t *testing.T) {
+			e, err := replayed(t, session(3, entries...), replay.Options{Rules: replay.ByPi})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ref, _, _, err := e.Model(); err != nil || ref != (replay.ModelRef{Provider: "acme", ID: "m1"}) {
+				t.Errorf("model %v, %v", ref, err)
+			}
+		})
 	}
 }
 

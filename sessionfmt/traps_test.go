@@ -3,6 +3,7 @@ package sessionfmt_test
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"ctxtool/sessionfmt"
@@ -30,7 +31,7 @@ func TestTrapFiles(t *testing.T) {
 		path       []string
 		found      []string
 	}{
-		{"T13", "\xef\xbb\xbf" + headerLine + "\r\n" + userA, []string{"aa"}, []string{"bom"}},
+		{"T13", "\xef\xbb\xbf" + strings.ReplaceAll(headerLine+userA, "\n", "\r\n"), []string{"aa"}, []string{"bom"}},
 		{"N1", "\xef\xbb\xbf" + headerLine + userA, []string{"aa"}, []string{"bom"}},
 		{"T14", "garbage\n" + headerLine + userA, []string{"aa"}, []string{"malformed"}},
 		{"T15", userA + headerLine + userB, []string{"aa", "bb"}, []string{"late-header"}},
@@ -38,29 +39,27 @@ func TestTrapFiles(t *testing.T) {
 		{"N2", headerLine + userA + "null\n" + userB[:len(userB)-1], []string{"aa", "bb"}, []string{"falsy-line", "unterminated"}},
 		{"T20", headerLine + userA + headerLine + userA, []string{"aa"}, []string{"second-header", "duplicate-id"}},
 	} {
-		s, err := sessionfmt.OpenReader("s", bytes.NewReader([]byte(c.data)), sessionfmt.Options{})
-		if err != nil {
-			t.Errorf("%s: %v", c.trap, err)
-			continue
-		}
-		defer s.Close()
-		var codes []string
-		for _, f := range s.Findings {
-			codes = append(codes, f.Code)
-		}
-		if got := ids(s); !slices.Equal(got, c.path) || !slices.Equal(codes, c.found) {
-			t.Errorf("%s: path %q, findings %q; want %q, %q", c.trap, got, codes, c.path, c.found)
-		}
+		t.Run(c.trap, func(t *testing.T) {
+			s := opened(t, c.data)
+			var codes []string
+			for _, f := range s.Findings {
+				codes = append(codes, f.Code)
+			}
+			if got := ids(s); !slices.Equal(got, c.path) || !slices.Equal(codes, c.found) {
+				t.Errorf("path %q, findings %q; want %q, %q", got, codes, c.path, c.found)
+			}
+		})
 	}
 }
 
 // TestTrapT10FlattenedTree: without a version the ids are not believed, and the
 // tree is the order of the file.
 func TestTrapT10FlattenedTree(t *testing.T) {
-	s := opened(t, `{"type":"session","id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`+"\n"+userA+
+	userC := strings.Replace(userB, `"bb"`, `"cc"`, 1)
+	s := opened(t, `{"type":"session","id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`+"\n"+userA+userB+userC+
 		`{"type":"label","id":"ll","parentId":null,"timestamp":"2026-01-01T00:00:02.000Z","targetId":"aa","label":"mark"}`+"\n")
 	path, _ := s.Path(s.Leaf())
-	if len(path) != 2 || s.Find("aa") >= 0 {
+	if len(path) != 4 || s.Find("aa") >= 0 {
 		t.Errorf("path of %d entries, old id found at %d", len(path), s.Find("aa"))
 	}
 	if labels, err := s.Labels(); err != nil || len(labels) != 0 {

@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"ctxtool/sessionfmt"
 )
@@ -130,7 +129,7 @@ func (m *machine) checkOp(rec, k int, v value) error {
 		m.r.find("patch-op", rec, "%s: ignored", err)
 		return nil
 	}
-	if o.cached && strings.TrimSpace(sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text())) == "" {
+	if o.cached && sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
 		return fmt.Errorf("op %d (%s): changes what is cached without an invalidateCacheReason", k, o.name)
 	}
 	if err := o.check(v); err != nil {

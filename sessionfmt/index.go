@@ -54,10 +54,11 @@ type unit struct {
 
 // indexer makes units; each worker has one.
 type indexer struct {
-	src  *source
-	head *headReader
-	buf  []byte
-	long []byte // a line that began in one stretch and ended in another
+	src   *source
+	head  *headReader
+	buf   []byte
+	visit func(kind Kind, line Value)
+	long  []byte // a line that began in one stretch and ended in another
 }
 
 // fill makes u from the file.
@@ -184,6 +185,9 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 		u.cover.Unknown[Quote(h.Type.Text())]++
 	}
 	u.records = append(u.records, rec)
+	if x.visit != nil {
+		x.visit(rec.kind, Value(trimJSON(line)))
+	}
 	return h
 }
 
@@ -250,7 +254,7 @@ func isBlank(line []byte) bool {
 
 // scan builds the index with that many workers. Units are merged in the order
 // of the file, so the result does not depend on the number.
-func (s *Session) scan(workers int, progress func(done, size int64)) error {
+func (s *Session) scan(workers int, opt Options) error {
 	units := int((s.src.size + unitSize - 1) / unitSize)
 	workers = max(1, min(workers, units))
 	jobs := make(chan *unit)
@@ -258,7 +262,7 @@ func (s *Session) scan(workers int, progress func(done, size int64)) error {
 	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
 		go func() {
-			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, min(unitSize+slack, s.src.size))}
+			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, min(unitSize+slack, s.src.size)), visit: opt.Visit}
 			for u := range jobs {
 				x.fill(u)
 				close(u.ready)
@@ -288,8 +292,8 @@ func (s *Session) scan(workers int, progress func(done, size int64)) error {
 			err = u.err
 		}
 		s.merge(u)
-		if progress != nil {
-			progress(u.end, s.src.size)
+		if opt.Progress != nil {
+			opt.Progress(u.end, s.src.size)
 		}
 		select {
 		case spare <- u:

@@ -18,6 +18,11 @@ type Options struct {
 	Stdin   *os.File // what "-" reads; os.Stdin when nil
 	Workers int      // goroutines that index; the number of processors when 0
 
+	// Visit, if set, is handed every record while the file is indexed, so that
+	// nothing has to be read twice: in the order of the file with one worker. The
+	// line is valid during the call.
+	Visit func(kind Kind, line Value)
+
 	// Progress, if set, is told now and then how many bytes have been indexed.
 	Progress func(done, size int64)
 }
@@ -74,7 +79,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if err = s.scan(workers, opt.Progress); err == nil {
+	if err = s.scan(workers, opt); err == nil {
 		err = s.finish()
 	}
 	if err != nil {

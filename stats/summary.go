@@ -2,8 +2,6 @@
 package stats
 
 import (
-	"cmp"
-
 	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -24,45 +22,33 @@ type Summary struct {
 	Size      int64   // bytes
 }
 
-// Summarize sums a session up. Of the lines it reads those of answers, and few
-// others.
-func Summarize(s *sessionfmt.Session) (sum Summary, err error) {
-	sum = Summary{Entries: s.Coverage.Entries, Size: s.Size()}
-	lines := s.NewReader()
+// Summarize opens a session file and sums it up. What it says of entries is taken
+// while the file is indexed; found is the number of findings of that.
+func Summarize(name string) (sum Summary, found int, err error) {
 	var at sessionfmt.Cursor
-	for i := range s.Len() {
-		kind := s.Kind(i)
-		switch kind {
-		case sessionfmt.Header, sessionfmt.Assistant, sessionfmt.UsageEntry, sessionfmt.SessionInfo:
-		case sessionfmt.User:
-			if sum.First != "" && i != s.Leaf() {
-				continue
-			}
-		default:
-			if i != s.Leaf() {
-				continue
-			}
-		}
-		line, err := lines.Line(i)
-		if err != nil {
-			return sum, err
-		}
-		sum.take(&at, kind, line, i == s.Header())
-		if i == s.Leaf() {
-			sum.Time = line.Get("timestamp").Text()
-		}
+	s, err := sessionfmt.Open(name, sessionfmt.Options{
+		Workers: 1,
+		Visit:   func(kind sessionfmt.Kind, line sessionfmt.Value) { sum.take(&at, kind, line) },
+	})
+	if err != nil {
+		return sum, 0, err
 	}
-	return sum, sum.context(s)
+	defer s.Close()
+	sum.Entries, sum.Size = s.Coverage.Entries, s.Size()
+	return sum, len(s.Findings), sum.leaf(s)
 }
 
-func (sum *Summary) take(at *sessionfmt.Cursor, kind sessionfmt.Kind, line sessionfmt.Value, header bool) {
+// take is what a record adds to the summary.
+func (sum *Summary) take(at *sessionfmt.Cursor, kind sessionfmt.Kind, line sessionfmt.Value) {
 	switch kind {
 	case sessionfmt.Header:
-		if header {
+		if sum.Time == "" { // the first header is the session's
 			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
 		}
 	case sessionfmt.User:
-		sum.First = cmp.Or(sum.First, sessionfmt.Gist(kind, line))
+		if sum.First == "" {
+			sum.First = sessionfmt.Gist(kind, line)
+		}
 	case sessionfmt.SessionInfo:
 		sum.Name = sessionfmt.FirstWords(line.Get("name").Text())
 	case sessionfmt.Assistant:
@@ -87,8 +73,16 @@ func (sum *Summary) pay(at *sessionfmt.Cursor) {
 	}
 }
 
-// context fills in what the leaf's context says.
-func (sum *Summary) context(s *sessionfmt.Session) error {
+// leaf fills in what the leaf says: when it was, how full the context is, and
+// which model has it.
+func (sum *Summary) leaf(s *sessionfmt.Session) error {
+	if s.Leaf() >= 0 {
+		line, err := s.NewReader().Line(s.Leaf())
+		if err != nil {
+			return err
+		}
+		sum.Time = line.Get("timestamp").Text()
+	}
 	e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(s.Leaf(), false)
 	if err != nil {
 		return err

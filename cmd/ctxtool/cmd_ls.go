@@ -214,18 +214,12 @@ func (o *lsOptions) row(f listedFile, since int64) (render.ListRow, bool) {
 	if info != nil {
 		broken.Size = info.Size()
 	}
-	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Workers: 1})
+	sum, found, err := stats.Summarize(f.path)
 	if err != nil {
 		broken.Error = reason(err)
 		return broken, true
 	}
-	defer s.Close()
-	sum, err := stats.Summarize(s)
-	if err != nil {
-		broken.Error = reason(err)
-		return broken, true
-	}
-	r := render.NewListRow(f.name, sum, len(s.Findings))
+	r := render.NewListRow(f.name, sum, found)
 	if at, ok := parseTime(sum.Time); since > 0 && ok && at < since {
 		return r, false
 	}

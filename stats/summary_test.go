@@ -1,0 +1,62 @@
+package stats_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/stats"
+)
+
+const header = `{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`
+
+// summary sums up a session made of lines.
+func summary(t *testing.T, lines ...string) stats.Summary {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum, _, err := stats.Summarize(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum.Size = 0
+	return sum
+}
+
+// TestSummary: all branches cost, the path's leaf is what is full.
+func TestSummary(t *testing.T) {
+	answer := func(id, parent, usage string) string {
+		return `{"type":"message","id":"` + id + `","parentId":"` + parent + `","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"A"}],"provider":"p","model":"m` + id + `","stopReason":"stop","usage":` + usage + `}}`
+	}
+	got := summary(t, header,
+		`{"type":"message","id":"u","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first\nwords"}}`,
+		answer("a", "u", `{"totalTokens":10,"cost":{"total":0.5}}`),
+		answer("b", "u", `{"totalTokens":20,"cost":{"total":0.25}}`),
+		`{"type":"usage","id":"x","parentId":"b","timestamp":"2026-01-01T00:00:03.000Z","kind":"k","provider":"p","model":"m","usage":{"cost":{"total":1}}}`,
+		`{"type":"message","id":"v","parentId":"x","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"12345678"}}`)
+	want := stats.Summary{ID: "s1", First: "first words", Project: "/w", Time: "2026-01-01T00:00:04.000Z",
+		Model: replay.ModelRef{Provider: "p", ID: "mb"}, Entries: 5, Context: 22, Estimated: true, Cost: 1.75}
+	if got != want {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+	if none := summary(t, header); none != (stats.Summary{ID: "s1", Project: "/w", Time: "2026-01-01T00:00:00.000Z"}) {
+		t.Errorf("a header alone: %+v", none)
+	}
+}
+
+// TestTrapT50EmptyNameClears: the last name counts, also if it is none.
+func TestTrapT50EmptyNameClears(t *testing.T) {
+	name := func(id, parent, name string) string {
+		return `{"type":"session_info","id":"` + id + `","parentId":` + parent + `,"timestamp":"2026-01-01T00:00:01.000Z","name":"` + name + `"}`
+	}
+	if got := summary(t, header, name("a", "null", "one"), name("b", `"a"`, "two")).Name; got != "two" {
+		t.Errorf("%q", got)
+	}
+	if got := summary(t, header, name("a", "null", "one"), name("b", `"a"`, "")).Name; got != "" {
+		t.Errorf("%q", got)
+	}
+}

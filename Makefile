@@ -27,7 +27,8 @@ check:
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	$(GO) test -race ./...
 	@set -e; for pkg in $$($(GO) list ./...); do \
-		for fuzz in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+		list=$$($(GO) test -list '^Fuzz' $$pkg); \
+		for fuzz in $$(echo "$$list" | grep '^Fuzz' || true); do \
 			echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 		done; \
 	done

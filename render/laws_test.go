@@ -155,3 +155,27 @@ func TestTailEqualsFull(t *testing.T) {
 	}
 	t.Logf("%d answers compared; %d times the tail alone could not tell", n, cannot)
 }
+
+// TestTailKeptByNumber: a first kept entry whose id is a number is found from the
+// end too.
+func TestTailKeptByNumber(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s.jsonl")
+	data := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}
+{"type":"message","id":7,"parentId":null,"timestamp":"","message":{"role":"user","content":"kept"}}
+{"type":"compaction","id":"k","parentId":7,"timestamp":"","summary":"S","firstKeptEntryId":7,"tokensBefore":1}
+`
+	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	part, err := sessionfmt.OpenTail(name, 0, sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer part.Close()
+	whole := open(t, corpus.Session{Data: []byte(data)})
+	got := printed(t, "llm", Report{Envelope: at(part, replay.ByPi, part.Leaf())})
+	want := printed(t, "llm", Report{Envelope: at(whole, replay.ByPi, whole.Leaf())})
+	if !bytes.Equal(got, want) || !bytes.Contains(want, []byte("kept")) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -100,7 +100,7 @@ func baselineFromEnvelope(v value) (*Baseline, error) {
 	}
 	b := &Baseline{}
 	for p := range f[0].Get("parts").Elements {
-		b.Parts = append(b.Parts, Part{Name: p.Get("name").Text(), Text: p.Get("text").Text(), Origin: baselineOrigin})
+		b.Parts = append(b.Parts, newPart(p.Get("name").Text(), p.Get("text").Text(), baselineOrigin))
 	}
 	for t := range f[1].Elements {
 		b.Tools = append(b.Tools, newTool(bytes.Clone(t), baselineOrigin))
@@ -216,7 +216,7 @@ func baselineFromFull(text string) (*Baseline, error) {
 				}
 				b.Options = readOptions(v)
 			} else {
-				b.Parts = append(b.Parts, Part{Name: part, Text: body, Origin: baselineOrigin})
+				b.Parts = append(b.Parts, newPart(part, body, baselineOrigin))
 			}
 		case section == "System (parts)" && strings.HasPrefix(line, "### "):
 			part = line[4:]

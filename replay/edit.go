@@ -74,6 +74,9 @@ func (m *machine) applyEdit(s *state, e edit, target int32) (bool, error) {
 		}
 		s.msgs.set(i, msg)
 	}
+	if k := m.r.Session.Kind(int(target)); k != sessionfmt.System && k != sessionfmt.Compaction {
+		return true, nil // nothing of the prompt comes from it
+	}
 	for k, d := range s.deltas {
 		if d.op == nil && d.m.rec == target {
 			s.deltas = slices.Clone(s.deltas) // snapshots keep theirs

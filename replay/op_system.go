@@ -37,7 +37,7 @@ var systemPartsReplace = op{
 	fold: func(f *folded, v value, by Origin) {
 		f.parts = f.parts[:0]
 		for p := range v.Get("parts").Elements {
-			f.parts = append(f.parts, Part{Name: p.Get("name").Text(), Text: p.Get("text").Text(), Origin: by})
+			f.parts = append(f.parts, newPart(p.Get("name").Text(), p.Get("text").Text(), by))
 		}
 	},
 }

@@ -52,7 +52,13 @@ func (f *folded) setPart(name, text string, by Origin) {
 			return
 		}
 	}
-	f.parts = append(f.parts, Part{Name: name, Text: text, Origin: by})
+	f.parts = append(f.parts, newPart(name, text, by))
+}
+
+// newPart is a part of a patch or a baseline. One called content is what later
+// system messages' content adds to.
+func newPart(name, text string, by Origin) Part {
+	return Part{Name: name, Text: text, Origin: by, content: name == "content"}
 }
 
 // message applies a system message (spec/pi-1.5.md 1.4): its content adds to the

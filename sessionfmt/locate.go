@@ -97,7 +97,7 @@ func (st Store) Find(id string) (string, error) {
 	}
 	if len(found) == 0 { // files that were renamed
 		for _, f := range files {
-			if h := ReadHeader(f.name); h.ID == id && id != "" {
+			if h := ReadHeader(f.name); strings.HasPrefix(h.ID, id) && id != "" {
 				found = append(found, f.name)
 			}
 		}

@@ -195,7 +195,10 @@ func (t *tail) note(h head, line Value) {
 	case Compaction:
 		if !t.cut {
 			t.cut = true
-			t.keeps = line.Get("firstKeptEntryId").Text()
+			kept := line.Get("firstKeptEntryId")
+			if t.keeps = kept.Text(); kept.IsNumber() {
+				t.keeps = "\x00" // the whole path is read, and its place looked up
+			}
 		}
 	}
 	if t.keeps != "" && h.ID.Is(t.keeps) {

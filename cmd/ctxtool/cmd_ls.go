@@ -134,7 +134,11 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if o.strict && broken > 0 {
 		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
 	}
-	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
+	var inputs []string
+	for _, f := range files {
+		inputs = append(inputs, f.path)
+	}
+	return e.answer(&o.answer, inputs, func(w *bufio.Writer) error {
 		if o.format == "jsonl" {
 			return render.WriteListJSON(w, rows)
 		}

@@ -77,7 +77,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
 	cmd.MarkFlagsMutuallyExclusive("request", "before")
-	for _, other := range []string{"at", "before", "request", "leaf"} {
+	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
 	cmd.ValidArgsFunction = e.completeSession

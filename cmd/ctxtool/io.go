@@ -166,7 +166,7 @@ type output struct {
 // none of the inputs, which no command that reads may change.
 func (e *env) create(name string, inputs ...string) (*output, error) {
 	if name == "" || name == "-" {
-		if e.width(name) > 0 {
+		if f, ok := e.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return &output{Writer: &cleaner{w: e.stdout}}, nil
 		}
 		return &output{Writer: e.stdout}, nil

@@ -222,8 +222,12 @@ func baselineFromFull(text string) (*Baseline, error) {
 			part = line[4:]
 		case section == "Tools" && strings.HasPrefix(line, "- **"):
 			if name, about, ok := strings.Cut(line[4:], "**: "); ok {
+				for i+1 < len(lines) && !strings.HasPrefix(lines[i+1], "- **") && !strings.HasPrefix(lines[i+1], "## ") {
+					i++
+					about += "\n" + lines[i]
+				}
 				raw := sessionfmt.AppendQuoted([]byte(`{"name":`), name)
-				raw = sessionfmt.AppendQuoted(append(raw, `,"description":`...), about)
+				raw = sessionfmt.AppendQuoted(append(raw, `,"description":`...), strings.TrimRight(about, "\n"))
 				b.Tools = append(b.Tools, newTool(append(raw, '}'), baselineOrigin))
 			}
 		}

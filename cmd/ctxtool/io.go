@@ -36,6 +36,9 @@ func (e *env) session(args []string) (file, point string, err error) {
 	store := e.store()
 	if len(args) > 0 {
 		file, point = sessionfmt.SplitPoint(args[0])
+		if point == "" && file != args[0] {
+			return "", "", &usageError{fmt.Errorf("%s: no point behind the @", sessionfmt.Quote(args[0]))}
+		}
 		file, err = store.Locate(file)
 		return file, point, err
 	}

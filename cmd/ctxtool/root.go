@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ctxtool/sessionfmt"
 )
@@ -56,6 +57,9 @@ func newRoot(e *env) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := noEmptyFlags(cmd); err != nil {
+				return err
+			}
 			return e.configure(cmd)
 		},
 	}
@@ -74,6 +78,17 @@ func newRoot(e *env) *cobra.Command {
 	)
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// noEmptyFlags refuses flags that were given nothing, as an unset variable of a
+// shell gives them: they would answer another question.
+func noEmptyFlags(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Changed && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = fmt.Errorf("--%s is empty", f.Name)
+		}
+	})
+	return err
 }
 
 // A usageError is a command line that is wrong in a way that only shows once the

@@ -1,0 +1,160 @@
+package sessionfmt
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+	"slices"
+)
+
+// A Line is one physical line of a session file.
+type Line struct {
+	Number int    // from 1
+	Record int    // its record's number, -1 where the line holds none
+	Raw    []byte // byte for byte, without the newline; valid during the call
+	Ended  bool   // a newline follows
+}
+
+// Lines goes through all of the file, the lines too that hold no record, in
+// order: what is in Raw, and a newline where Ended says so, is the file byte for
+// byte. A byte order mark comes first, as a piece of line 1 without end.
+func (s *Session) Lines(yield func(Line, error) bool) {
+	in := bufio.NewReaderSize(io.NewSectionReader(s.src.file, 0, s.src.size), readAhead)
+	at, next := int64(0), 0
+	if mark, _ := in.Peek(len(bom)); bytes.Equal(mark, bom) {
+		if !yield(Line{Number: 1, Record: -1, Raw: bom}, nil) {
+			return
+		}
+		in.Discard(len(bom))
+		at = int64(len(bom))
+	}
+	var long []byte
+	for n := 1; at < s.src.size; n++ {
+		raw, err := in.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			long = append(long[:0], raw...)
+			for err == bufio.ErrBufferFull {
+				raw, err = in.ReadSlice('\n')
+				long = append(long, raw...)
+			}
+			raw = long
+		}
+		if err != nil && err != io.EOF || len(raw) == 0 {
+			yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: io.ErrUnexpectedEOF})
+			return
+		}
+		l := Line{Number: n, Record: -1, Ended: err == nil}
+		if next < len(s.records) && s.records[next].off == at {
+			l.Record = next
+			next++
+		}
+		at += int64(len(raw))
+		l.Raw = bytes.TrimSuffix(raw, []byte{'\n'})
+		if !yield(l, nil) {
+			return
+		}
+	}
+}
+
+// A Field is a member of an object: its name, and its raw value.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+// AppendEdited appends the object v with some members set, or taken away where
+// the field's Value is nil. All else stays as it is spelled: other members, their
+// order, the white space. A member that is there keeps its place, a new one goes
+// to the end, as JavaScript does it (spec/pi-format.md 3.5). Of a member that is
+// there twice both are set.
+func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
+	done := 0     // bytes of v that are in dst
+	prev := 1     // behind the member before, or the brace
+	empty := true // no member is kept so far
+	var found uint64
+	for key, val := range v.Members {
+		start := cap(v) - cap(val)
+		end := start + len(val)
+		k := slices.IndexFunc(fields, func(f Field) bool { return f.Name == string(key) })
+		switch {
+		case k < 0:
+			empty = false
+		case fields[k].Value != nil:
+			dst = append(append(dst, v[done:start]...), fields[k].Value...)
+			done, empty = end, false
+		case empty: // the comma behind goes with it
+			dst = append(dst, v[done:prev]...)
+			if i := skipSpace(v, end); v[i] == ',' {
+				end = i + 1
+			}
+			done = end
+		default: // the comma in front goes with it
+			dst = append(dst, v[done:prev]...)
+			done = end
+		}
+		if k >= 0 {
+			found |= 1 << k
+		}
+		prev = end
+	}
+	dst = append(dst, v[done:prev]...)
+	for k, f := range fields {
+		if found>>k&1 == 1 || f.Value == nil {
+			continue
+		}
+		if !empty {
+			dst = append(dst, ',')
+		}
+		empty = false
+		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
+	}
+	return append(dst, v[prev:]...)
+}
+
+// A Change is what becomes of one line in a file that is made anew: it stays as
+// it is, or other lines stand in its place, or it is no line of a session and
+// goes to the quarantine. What makes new files says it as a sequence of changes,
+// one for each line, and everything else looks at those.
+type Change struct {
+	Line
+	Same  bool     // it stays, byte for byte
+	New   [][]byte // the lines in its place, without newlines; none: it goes to the quarantine
+	Notes []string // what was done to it, and why; for people
+}
+
+// Rewrite writes a file from changes, and what is left out of it to quarantine,
+// each line with a newline. Every line that was there is in one of the two, as
+// it was or as it was changed.
+func Rewrite(changes iter.Seq2[Change, error], out, quarantine io.Writer) error {
+	for c, err := range changes {
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.Same && !c.Ended:
+			_, err = out.Write(c.Raw)
+		case c.Same:
+			err = writeLine(out, c.Raw)
+		case len(c.New) == 0:
+			err = writeLine(quarantine, c.Raw)
+		}
+		for _, line := range c.New {
+			if err == nil {
+				err = writeLine(out, line)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeLine(w io.Writer, line []byte) error {
+	if _, err := w.Write(line); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{'\n'})
+	return err
+}

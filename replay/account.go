@@ -39,22 +39,22 @@ func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error]
 	}
 }
 
-// A promptCount counts prompt and tools along a walk. It folds only what has been
-// added since it was last asked.
+// A promptCount counts prompt and tools along a walk, where they have changed.
 type promptCount struct {
 	c      *tokens.Counter
-	f      folded
-	seen   []delta
-	own    bool
-	begun  bool
 	counts Counts // of prompt and tools
 }
 
 // count is what the machine's envelope takes.
 func (p *promptCount) count(m *machine) (Counts, error) {
 	s := m.now()
-	if err := p.follow(m, s); err != nil {
+	changed, err := m.prompt.follow(m.r, s.deltas)
+	if err != nil {
 		return Counts{}, err
+	}
+	if changed {
+		have, _ := m.r.implemented(m.prompt.f.tools)
+		p.counts = countPrompt(p.c, m.prompt.f.parts, have)
 	}
 	n := p.counts
 	n.Messages = s.msgs.tokens
@@ -63,28 +63,4 @@ func (p *promptCount) count(m *machine) (Counts, error) {
 	}
 	n.Total = n.System + n.Tools + n.Messages
 	return n, nil
-}
-
-// follow brings prompt and tools to where the state is.
-func (p *promptCount) follow(m *machine, s *state) error {
-	own := hasSystem(s.deltas)
-	fresh := s.deltas
-	extends := p.begun && own == p.own && len(s.deltas) >= len(p.seen) &&
-		(len(p.seen) == 0 || &p.seen[0] == &s.deltas[0])
-	if extends {
-		fresh = s.deltas[len(p.seen):]
-	}
-	if extends && len(fresh) == 0 {
-		return nil
-	}
-	if !extends {
-		p.f = m.r.startingPrompt(own)
-	}
-	if err := m.r.fold(&p.f, fresh); err != nil {
-		return err
-	}
-	p.seen, p.own, p.begun = s.deltas, own, true
-	have, _ := m.r.implemented(p.f.tools)
-	p.counts = countPrompt(p.c, p.f.parts, have)
-	return nil
 }

@@ -79,6 +79,18 @@ func (e *Envelope) UncachedMessages() iter.Seq2[Message, error] {
 	return e.each(func(*message) bool { return false }, (*loader).provider, true)
 }
 
+// Sources are the messages of the request, cached and uncached, with where they
+// come from; of those alone that read says so of, also the text is read, as a
+// provider gets it. The Raw of all others is nil.
+func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
+	return e.each((*message).shown, func(l *loader, m *message) (value, error) {
+		if !read(Message{Kind: m.kind, Origin: m.origin()}) {
+			return nil, nil
+		}
+		return l.provider(m)
+	}, true)
+}
+
 // ContextMessages are the messages as pi's own context building returns them:
 // agent messages, system messages in place, also those that no provider gets;
 // behind them the uncached ones.

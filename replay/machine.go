@@ -45,6 +45,8 @@ type machine struct {
 	turn      int // user prompts so far, less one
 	request   int // answers so far
 
+	prompt prompting // prompt and tools, where a lens asks at every step
+
 	counter *tokens.Counter // counts each message where it is set; see Accounts
 
 	transforms []int // records of the path's context_transforms

@@ -53,9 +53,9 @@ func (m *machine) transform(at message) (Effect, error) {
 	patch := line.Get("patch")
 	if err := m.checkPatch(int(at.rec), line, patch); err != nil {
 		if !m.r.opt.Lenient {
-			return Nothing, m.r.stopped(int(at.rec), m.before(), err)
+			return Nothing, m.r.stopped(int(at.rec), m.before(), errors.New(err.text))
 		}
-		m.r.find("patch-skipped", int(at.rec), "%s: the whole patch is skipped", err)
+		m.r.find(err.code, int(at.rec), "%s: the whole patch is skipped", err.text)
 		return Nothing, nil
 	}
 	k, did := int32(0), Patched
@@ -96,44 +96,52 @@ func (r *Replay) stopped(rec int, before string, err error) error {
 	}
 }
 
+// A patchFault is what is wrong with a patch: the code of the rule, and the op.
+type patchFault struct{ code, text string }
+
+func fault(code, format string, args ...any) *patchFault {
+	return &patchFault{code, fmt.Sprintf(format, args...)}
+}
+
 // checkPatch looks at a transform's patch before anything of it is applied. What
-// the reference code lets pass is an error only without --lenient.
-func (m *machine) checkPatch(rec int, line, patch value) error {
+// the reference code lets pass is a fault only without --lenient.
+func (m *machine) checkPatch(rec int, line, patch value) *patchFault {
 	if v := line.Get("schemaVersion"); !isOne(v) {
+		f := fault("patch-schema", "schemaVersion %s is not 1", orMissing(v))
 		if !m.r.opt.Lenient {
-			return fmt.Errorf("schemaVersion %s is not 1", orMissing(v))
+			return f
 		}
-		m.r.find("patch-schema", rec, "schemaVersion %s is not 1: applied as if it were", orMissing(v))
+		m.r.find(f.code, rec, "%s: applied as if it were", f.text)
 	}
 	if !patch.IsArray() {
-		return errors.New("the patch is no list")
+		return fault("patch-shape", "the patch is no list")
 	}
 	k := 0
 	for v := range patch.Elements {
-		if err := m.checkOp(rec, k, v); err != nil {
-			return err
+		if f := m.checkOp(rec, k, v); f != nil {
+			return f
 		}
 		k++
 	}
 	return nil
 }
 
-func (m *machine) checkOp(rec, k int, v value) error {
+func (m *machine) checkOp(rec, k int, v value) *patchFault {
 	name := v.Get("op")
 	o := findOp(name)
 	if o == nil {
-		err := fmt.Errorf("op %d (%s): unknown op", k, orMissing(name))
+		f := fault("patch-op", "op %d (%s): unknown op", k, orMissing(name))
 		if !m.r.opt.Lenient {
-			return err
+			return f
 		}
-		m.r.find("patch-op", rec, "%s: ignored", err)
+		m.r.find(f.code, rec, "%s: ignored", f.text)
 		return nil
 	}
 	if o.cached && sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
-		return fmt.Errorf("op %d (%s): changes what is cached without an invalidateCacheReason", k, o.name)
+		return fault("patch-reason", "op %d (%s): changes what is cached without an invalidateCacheReason", k, o.name)
 	}
 	if err := o.check(v); err != nil {
-		return fmt.Errorf("op %d (%s): %w", k, o.name, err)
+		return fault("patch-shape", "op %d (%s): %s", k, o.name, err)
 	}
 	// The scope is not looked at when a patch is applied, but a persisted patch
 	// may only hold cached ops.

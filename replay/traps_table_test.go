@@ -45,7 +45,7 @@ var compactionTraps = []trap{
 
 var patchTraps = []trap{
 	{trap: "T40", entries: []string{"u1 user U1", `p patch ` + cached("messages_cached_replace", `"messages":[]`) + `,{"op":"tools_remove","scope":"cached","toolNames":[],"invalidateCacheReason":" "}`, "u2 user U2"},
-		pi: "U1 U2", envelope: "!op 1 (tools_remove): changes what is cached without an invalidateCacheReason", lenient: "U1 U2", warned: "patch-skipped"},
+		pi: "U1 U2", envelope: "!op 1 (tools_remove): changes what is cached without an invalidateCacheReason", lenient: "U1 U2", warned: "patch-reason"},
 	{trap: "T41", entries: []string{"u1 user U1", `p patch {"op":"teleport"},` + cached("messages_cached_replace", `"messages":[]`), "u2 user U2"},
 		pi: "U1 U2", envelope: `!op 0 ("teleport"): unknown op`, lenient: "U2", warned: "patch-op"},
 	{trap: "T42", entries: []string{"u1 user U1", `p patch {"op":"messages_uncached_append","scope":"cached","messages":[{"role":"user","content":"X"}]}`, "u2 user U2"},

@@ -88,6 +88,7 @@ type Coverage struct {
 	Entries int            `json:"entries"`           // records of the tree
 	Skipped int            `json:"skipped"`           // lines that hold no record, blank ones aside
 	Blank   int            `json:"blank,omitempty"`   // blank lines
+	CRLF    int            `json:"crlf,omitempty"`    // lines that end in CR LF
 	Unknown map[string]int `json:"unknown,omitempty"` // entries of unknown types, by type
 	Partial bool           `json:"partial,omitempty"` // read backwards: only the end of the file was read
 	Read    int64          `json:"-"`                 // bytes read, where Partial

@@ -45,6 +45,7 @@ const (
 type unit struct {
 	off, end int64
 	records  []record
+	times    []int64
 	ids      []byte
 	findings findings
 	cover    Coverage
@@ -57,7 +58,8 @@ type indexer struct {
 	src   *source
 	head  *headReader
 	buf   []byte
-	visit func(kind Kind, line Value)
+	visit func(off int64, kind Kind, line Value)
+	times bool
 	long  []byte // a line that began in one stretch and ended in another
 }
 
@@ -146,6 +148,9 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
 		line, off = line[3:], 3
 	}
+	if len(line) > 0 && line[len(line)-1] == '\r' {
+		u.cover.CRLF++
+	}
 	if isBlank(line) {
 		if len(line) > 0 || !open {
 			u.cover.Blank++
@@ -186,7 +191,14 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		x.visit(rec.kind, Value(trimJSON(line)))
+		x.visit(off, rec.kind, Value(trimJSON(line)))
+	}
+	if x.times {
+		ms, ok := h.Timestamp.Millis()
+		if !ok {
+			ms = noTime
+		}
+		u.times = append(u.times, ms)
 	}
 	return h
 }
@@ -262,7 +274,10 @@ func (s *Session) scan(workers int, opt Options) error {
 	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
 		go func() {
-			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, min(unitSize+slack, s.src.size)), visit: opt.Visit}
+			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, min(unitSize+slack, s.src.size)), times: opt.Times}
+			if opt.Visit != nil {
+				x.visit = opt.Visit()
+			}
 			for u := range jobs {
 				x.fill(u)
 				close(u.ready)
@@ -274,7 +289,7 @@ func (s *Session) scan(workers int, opt Options) error {
 			u := &unit{}
 			select {
 			case old := <-spare:
-				u.records, u.ids, u.findings = old.records[:0], old.ids[:0], findings{list: old.findings.list[:0]}
+				u.records, u.times, u.ids, u.findings = old.records[:0], old.times[:0], old.ids[:0], findings{list: old.findings.list[:0]}
 			default:
 			}
 			u.off, u.ready = int64(k)*unitSize, make(chan struct{})
@@ -322,11 +337,13 @@ func (s *Session) merge(u *unit) {
 		s.ids = slices.Grow(s.ids, int(share*float64(len(s.ids)+len(u.ids)))-len(s.ids))
 	}
 	s.records = append(s.records, u.records...)
+	s.times = append(s.times, u.times...)
 	s.ids = append(s.ids, u.ids...)
 	s.found.join(u.findings)
 	s.Coverage.Lines += u.cover.Lines
 	s.Coverage.Skipped += u.cover.Skipped
 	s.Coverage.Blank += u.cover.Blank
+	s.Coverage.CRLF += u.cover.CRLF
 	for t, n := range u.cover.Unknown {
 		if s.Coverage.Unknown == nil {
 			s.Coverage.Unknown = map[string]int{}

@@ -113,19 +113,19 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 }
 
 // A Change is what becomes of one line in a file that is made anew: it stays as
-// it is, or other lines stand in its place, or it is no line of a session and
-// goes to the quarantine. What makes new files says it as a sequence of changes,
-// one for each line, and everything else looks at those.
+// it is, or other lines stand in its place, and what of it cannot stay goes to
+// the quarantine. What makes new files says it as a sequence of changes, one for
+// each line, and everything else looks at those.
 type Change struct {
 	Line
 	Same  bool     // it stays, byte for byte
-	New   [][]byte // the lines in its place, without newlines; none: it goes to the quarantine
+	New   [][]byte // the lines in its place, without newlines
+	Out   []byte   // what goes to the quarantine: the line as it was, or a part of it
 	Notes []string // what was done to it, and why; for people
 }
 
 // Rewrite writes a file from changes, and what is left out of it to quarantine,
-// each line with a newline. Every line that was there is in one of the two, as
-// it was or as it was changed.
+// each piece with a newline.
 func Rewrite(changes iter.Seq2[Change, error], out, quarantine io.Writer) error {
 	for c, err := range changes {
 		if err != nil {
@@ -136,8 +136,8 @@ func Rewrite(changes iter.Seq2[Change, error], out, quarantine io.Writer) error 
 			_, err = out.Write(c.Raw)
 		case c.Same:
 			err = writeLine(out, c.Raw)
-		case len(c.New) == 0:
-			err = writeLine(quarantine, c.Raw)
+		case c.Out != nil:
+			err = writeLine(quarantine, c.Out)
 		}
 		for _, line := range c.New {
 			if err == nil {

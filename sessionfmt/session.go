@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -18,10 +19,13 @@ type Options struct {
 	Stdin   *os.File // what "-" reads; os.Stdin when nil
 	Workers int      // goroutines that index; the number of processors when 0
 
-	// Visit, if set, is handed every record while the file is indexed, so that
-	// nothing has to be read twice: in the order of the file with one worker. The
-	// line is valid during the call.
-	Visit func(kind Kind, line Value)
+	// Visit, if set, makes for each worker what is handed the records that it
+	// indexes, so that nothing has to be read twice: in the order of the file where
+	// there is one worker. off is where the line begins, in bytes; the line is valid
+	// during the call.
+	Visit func() func(off int64, kind Kind, line Value)
+
+	Times bool // keep the entries' times; see Session.Time
 
 	// Progress, if set, is told now and then how many bytes have been indexed.
 	Progress func(done, size int64)
@@ -48,7 +52,8 @@ type Session struct {
 
 	src     *source
 	records []record
-	ids     []byte // all ids, one after the other
+	times   []int64 // of the records, milliseconds since 1970, where they are kept
+	ids     []byte  // all ids, one after the other
 	table   *idTable
 	found   findings
 	header  int // record number, or -1
@@ -118,6 +123,19 @@ func idString(id []byte) string {
 	}
 	return string(id)
 }
+
+// Time is the time of record i in milliseconds since 1970. It is not ok where the
+// record has none that can be read, or where the session was opened without
+// Options.Times.
+func (s *Session) Time(i int) (ms int64, ok bool) {
+	if i >= len(s.times) || s.times[i] == noTime {
+		return 0, false
+	}
+	return s.times[i], true
+}
+
+// noTime stands for a time that is missing or cannot be read.
+const noTime = math.MinInt64
 
 // Line is the physical line of record i, from 1; 0 where only the end of the
 // file was read.

@@ -28,7 +28,9 @@ func Summarize(name string) (sum Summary, found int, err error) {
 	var at sessionfmt.Cursor
 	s, err := sessionfmt.Open(name, sessionfmt.Options{
 		Workers: 1,
-		Visit:   func(kind sessionfmt.Kind, line sessionfmt.Value) { sum.take(&at, kind, line) },
+		Visit: func() func(int64, sessionfmt.Kind, sessionfmt.Value) {
+			return func(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) { sum.take(&at, kind, line) }
+		},
 	})
 	if err != nil {
 		return sum, 0, err

@@ -1,0 +1,40 @@
+package replay
+
+// A prompting is prompt, tools and options along a walk. It folds only what has
+// been added since it was last asked.
+type prompting struct {
+	f     folded
+	seen  []delta
+	own   bool
+	begun bool
+}
+
+// follow brings it to where the deltas of the state in force are, and says
+// whether that has changed anything.
+func (p *prompting) follow(r *Replay, deltas []delta) (changed bool, err error) {
+	own := hasSystem(deltas)
+	fresh := deltas
+	extends := p.begun && own == p.own && len(deltas) >= len(p.seen) &&
+		(len(p.seen) == 0 || &p.seen[0] == &deltas[0])
+	if extends {
+		fresh = deltas[len(p.seen):]
+	}
+	if extends && len(fresh) == 0 {
+		return false, nil
+	}
+	if !extends {
+		p.f = r.startingPrompt(own)
+	}
+	p.seen, p.own, p.begun = deltas, own, true
+	return true, r.fold(&p.f, fresh)
+}
+
+// Tools are the tools of the request that the step answers, or of the next one,
+// and whether the session or a baseline knows them. The slice is the same, and
+// changed false, as long as nothing has changed since the last time it was asked
+// for on the walk.
+func (s Step) Tools() (tools []Tool, known, changed bool, err error) {
+	p := &s.m.prompt
+	changed, err = p.follow(s.m.r, s.m.now().deltas)
+	return p.f.tools, p.own || s.m.r.opt.Baseline != nil, changed, err
+}

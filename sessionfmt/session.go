@@ -54,6 +54,7 @@ type Session struct {
 	header  int // record number, or -1
 	leaf    int // record number, or -1
 	forward bool
+	end     endMark
 }
 
 // Open opens and indexes the session file called name, or standard input for
@@ -193,7 +194,7 @@ func (s *Session) finish() error {
 	s.findLeaf()
 	s.link()
 	s.Findings = s.found.all()
-	return nil
+	return s.markEnd()
 }
 
 func (s *Session) find(code string, i int, format string, args ...any) {

@@ -108,8 +108,8 @@ func (m *endMark) sum(r io.ReaderAt, size int64) (uint64, error) {
 	var h maphash.Hash
 	h.SetSeed(m.seed)
 	n, err := io.Copy(&h, io.NewSectionReader(r, m.from, size-m.from))
-	if err == nil && n != size-m.from {
-		err = io.ErrUnexpectedEOF
+	if err == nil && n < size-m.from {
+		err = fmt.Errorf("%w: it is shorter", ErrChanged)
 	}
 	return h.Sum64(), err
 }

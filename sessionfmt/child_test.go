@@ -81,6 +81,3 @@ func holdLock(args []string) error {
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }
-
-// appendForever is defined with the test of crashes.
-func appendForever(args []string) error { return nil }

@@ -67,7 +67,7 @@ var bases = map[string]string{
 	"broken": base + `{"type":"message","id":"cc","par` + "\n",
 	"crlf":   strings.ReplaceAll(base, "\n", "\r\n"),
 	"blank":  base + "null\n17\n\n \n",
-	"long":   base + strings.NewReplacer("bb", "cc", "aa", "bb", `"B"`, `"`+strings.Repeat("é", 300<<10)+`"`).Replace(baseB),
+	"long":   base + strings.NewReplacer("bb", "cc", "aa", "bb", `"B"`, `"`+strings.Repeat("é", 20<<10)+`"`).Replace(baseB),
 }
 
 // loads checks that a file that was base, and now has more behind it, holds all

@@ -36,8 +36,8 @@ func (o Options) stdin() *os.File {
 
 // A Session is an open session file: an index of its entries, in file order.
 // Entries are known by their record number, from 0; bytes are read when asked
-// for, through a Reader. Nothing in it changes the file. Files of versions 1
-// and 2 are shown in today's shape.
+// for, through a Reader. Only Append changes the file. Files of versions 1 and 2
+// are shown in today's shape.
 //
 // A Session may be used by several goroutines once it is open.
 type Session struct {

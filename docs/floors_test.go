@@ -19,7 +19,7 @@ var floors = []struct {
 	may   []string
 	tests []string // what its tests may import besides
 }{
-	{"sessionfmt", []string{"github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt", []string{"github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
 	{"internal/tokens", nil, nil},
 	{"internal/models", nil, nil},
 	{"internal/golden", nil, nil},

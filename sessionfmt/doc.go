@@ -1,4 +1,5 @@
-// Package sessionfmt reads coding agents' session files and loses nothing.
+// Package sessionfmt reads coding agents' session files, appends to them, and
+// loses nothing.
 //
 // A session is an append-only tree of JSON lines: a header, then entries, each
 // with an id and the id of its parent (spec/pi-format.md 1). [Open] indexes a
@@ -11,6 +12,10 @@
 // (type, id, parentId, timestamp and role), which validates all of it on the
 // way; a [Value], which is raw JSON with accessors and keeps the bytes that were
 // in the file; and a [Cursor], which decodes in one pass without copying.
+//
+// A session changes in one way: a [Batch] of new entries goes behind its last line,
+// by [Session.Append], whole or not at all. Files are made and replaced by [NewFile].
+// What both assume of disks and of other programs is listed in docs/design.md.
 //
 // Sizes are bytes and texts UTF-8, but where JavaScript counts we count as it
 // does: in UTF-16 units. Offsets count from 0, lines from 1.

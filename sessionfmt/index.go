@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"slices"
@@ -133,7 +134,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 		return nil
 	}
 	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF // the file has shrunk under us
+		err = fmt.Errorf("%w: it is shorter", ErrChanged)
 	}
 	return err
 }

@@ -3,8 +3,11 @@ package sessionfmt_test
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
@@ -69,6 +72,56 @@ func TestLaw3AnyNumberOfWorkers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLaw2AppendingAdds: appending changes no byte that was there, and the leaf is
+// then what was appended, below what it was meant to follow; a session that cannot
+// be appended to stays as it is, with a hint.
+func TestLaw2AppendingAdds(t *testing.T) {
+	appended, refused := 0, 0
+	everySession(t, func(t *testing.T, data []byte, _ *sessionfmt.Session) {
+		name := filepath.Join(t.TempDir(), "s.jsonl")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := sessionfmt.Open(name, sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		b := s.NewBatch(s.Leaf(), time.UnixMilli(1_800_000_000_000))
+		target := sessionfmt.AppendQuoted(nil, s.ID(max(0, s.Leaf())))
+		id := b.Add(sessionfmt.Label, sessionfmt.Field{Name: "targetId", Value: target}, sessionfmt.Field{Name: "label", Value: sessionfmt.Value(`"law 2"`)})
+		err = s.Append(b, sessionfmt.AppendOptions{})
+		now, rerr := os.ReadFile(name)
+		if rerr != nil {
+			t.Fatal(rerr)
+		}
+		if err != nil {
+			refused++
+			var at *sessionfmt.Error
+			if !errors.As(err, &at) || at.Hint == "" || !bytes.Equal(now, data) {
+				t.Fatalf("no hint, or the file is another: %v", err)
+			}
+			return
+		}
+		appended++
+		if !bytes.Equal(now[:len(data)], data) || !bytes.Equal(now[len(data):], b.Lines()) {
+			t.Fatal("what was there has changed, or something else was appended")
+		}
+		after, err := sessionfmt.Open(name, sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer after.Close()
+		if leaf := after.Leaf(); after.ID(leaf) != id || after.Parent(leaf) != s.Leaf() || leaf != s.Len() {
+			t.Fatalf("the leaf is %q below record %d, want %q below %d", after.ID(leaf), after.Parent(leaf), id, s.Leaf())
+		}
+	})
+	t.Logf("%d appended to, %d refused", appended, refused)
+	if appended == 0 {
+		t.Error("none could be appended to")
+	}
 }
 
 // FuzzOpen: no input makes opening, walking, naming or reading panic or hang.

@@ -40,8 +40,8 @@ func (o Options) stdin() *os.File {
 
 // A Session is an open session file: an index of its entries, in file order.
 // Entries are known by their record number, from 0; bytes are read when asked
-// for, through a Reader. Nothing in it changes the file. Files of versions 1
-// and 2 are shown in today's shape.
+// for, through a Reader. Only Append changes the file. Files of versions 1 and 2
+// are shown in today's shape.
 //
 // A Session may be used by several goroutines once it is open.
 type Session struct {
@@ -59,6 +59,7 @@ type Session struct {
 	header  int // record number, or -1
 	leaf    int // record number, or -1
 	forward bool
+	end     endMark
 }
 
 // Open opens and indexes the session file called name, or standard input for
@@ -211,7 +212,7 @@ func (s *Session) finish() error {
 	s.findLeaf()
 	s.link()
 	s.Findings = s.found.all()
-	return nil
+	return s.markEnd()
 }
 
 func (s *Session) find(code string, i int, format string, args ...any) {

@@ -15,6 +15,7 @@ import (
 type source struct {
 	file       *os.File
 	size       int64
+	info       os.FileInfo // of the file that has the session's name; nil for standard input and streams
 	compressed bool
 	temp       string // a temporary file that still has to be removed
 }
@@ -39,10 +40,16 @@ func openSource(name string, stdin *os.File) (*source, error) {
 		}
 	}
 	src, err := readySource(f)
-	if err != nil || src.file != f {
-		if name != "-" {
-			f.Close()
+	if name == "-" {
+		return src, err
+	}
+	if err == nil {
+		if src.info, err = f.Stat(); err != nil {
+			src.close()
 		}
+	}
+	if err != nil || src.file != f {
+		f.Close()
 	}
 	return src, err
 }
@@ -52,6 +59,10 @@ func plainPathError(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
 	}
 	return err
 }

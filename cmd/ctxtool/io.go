@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -160,9 +158,7 @@ func (e *env) printFindings(s *sessionfmt.Session, found []sessionfmt.Finding) {
 // An output is standard output, or a file that appears whole or not at all.
 type output struct {
 	io.Writer
-	temp *os.File
-	name string
-	mode os.FileMode
+	file *sessionfmt.NewFile // nil for standard output
 }
 
 // create opens the output called name, standard output for "" and "-". It is
@@ -174,11 +170,7 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 		}
 		return &output{Writer: e.stdout}, nil
 	}
-	o := &output{name: name, mode: 0o644}
-	if info, err := os.Stat(name); err == nil {
-		if !info.Mode().IsRegular() {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("is no regular file")}
-		}
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		for _, in := range inputs {
 			other, err := os.Stat(in)
 			if in == "-" {
@@ -188,55 +180,28 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 				return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
 			}
 		}
-		o.mode = info.Mode().Perm()
-		if real, err := filepath.EvalSymlinks(name); err == nil {
-			o.name = real
-		}
 	}
-	var err error
-	o.temp, err = os.CreateTemp(filepath.Dir(o.name), "."+filepath.Base(o.name)+".*")
+	f, err := sessionfmt.Create(name)
 	if err != nil {
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
+		return nil, err
 	}
-	o.Writer = bufio.NewWriter(o.temp)
-	return o, nil
+	return &output{f, f}, nil
 }
 
 // commit makes the file appear under its name.
 func (o *output) commit() error {
-	if o.temp == nil {
-		if c, ok := o.Writer.(*cleaner); ok {
-			return c.flush()
-		}
-		return nil
+	if o.file != nil {
+		return o.file.Commit()
 	}
-	err := o.Writer.(*bufio.Writer).Flush()
-	if err == nil {
-		err = o.temp.Chmod(o.mode)
+	if c, ok := o.Writer.(*cleaner); ok {
+		return c.flush()
 	}
-	if err == nil {
-		err = o.temp.Sync()
-	}
-	if cerr := o.temp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(o.temp.Name(), o.name)
-	}
-	if err == nil {
-		o.temp = nil
-	}
-	return err
+	return nil
 }
 
 // abort removes what was not committed.
 func (o *output) abort() {
-	if o.temp != nil {
-		o.temp.Close()
-		os.Remove(o.temp.Name())
+	if o.file != nil {
+		o.file.Abort()
 	}
 }

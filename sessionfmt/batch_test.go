@@ -1,0 +1,206 @@
+package sessionfmt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	baseHeader = `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
+	baseA      = `{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"A"}}` + "\n"
+	baseB      = `{"type":"message","id":"bb","parentId":"aa","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"user","content":"B"}}` + "\n"
+	base       = baseHeader + baseA + baseB
+)
+
+var batchTime = time.Date(2026, 2, 3, 5, 5, 6, 789999999, time.FixedZone("", 3600))
+
+// read opens a session that is no file.
+func read(t testing.TB, data string) *Session {
+	t.Helper()
+	s, err := OpenReader("s.jsonl", strings.NewReader(data), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// file writes a session to a folder of its own, and opens it.
+func file(t testing.TB, data string) *Session {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return reopen(t, name)
+}
+
+func reopen(t testing.TB, name string) *Session {
+	t.Helper()
+	s, err := Open(name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// mark is a small batch: a label and a note below record parent.
+func mark(s *Session, parent int) *Batch {
+	b := s.NewBatch(parent, batchTime)
+	b.Add(Label, Field{"targetId", Value(`"aa"`)}, Field{"label", Value(`"mark"`)})
+	b.Add(CustomEntry, Field{"customType", Value(`"test"`)}, Field{"data", Value(`{"n":1.50,"s":"\u00e9 é"}`)})
+	return b
+}
+
+// hashID is the rule for ids (docs/design.md), said a second time.
+func hashID(parent, line string, clashes int) string {
+	sum := sha256.Sum256([]byte(parent + "\n" + line + strings.Repeat("\n", clashes)))
+	return hex.EncodeToString(sum[:])[:8]
+}
+
+// TestBatchLines: the spelling of a batch, to the byte.
+func TestBatchLines(t *testing.T) {
+	s := read(t, base)
+	b := mark(s, s.Leaf())
+	label := hashID("bb", `{"type":"label","timestamp":"2026-02-03T04:05:06.789Z","targetId":"aa","label":"mark"}`, 0)
+	note := hashID(label, `{"type":"custom","customType":"test","data":{"n":1.50,"s":"\u00e9 é"},"timestamp":"2026-02-03T04:05:06.789Z"}`, 0)
+	want := `{"type":"label","id":"` + label + `","parentId":"bb","timestamp":"2026-02-03T04:05:06.789Z","targetId":"aa","label":"mark"}` + "\n" +
+		`{"type":"custom","customType":"test","data":{"n":1.50,"s":"\u00e9 é"},"id":"` + note + `","parentId":"` + label + `","timestamp":"2026-02-03T04:05:06.789Z"}` + "\n"
+	if got := string(b.Lines()); got != want || b.Len() != 2 {
+		t.Errorf("%d entries\n%s\nwant 2\n%s", b.Len(), got, want)
+	}
+	other := read(t, base)
+	if again := mark(other, other.Leaf()); string(again.Lines()) != want {
+		t.Errorf("made again it is\n%s", again.Lines())
+	}
+	if root := string(mark(s, -1).Lines()); !strings.Contains(root, `"parentId":null,`) {
+		t.Errorf("a new root is\n%s", root)
+	}
+}
+
+// TestBatchTime: a batch is not older than what it follows, and times are spelled
+// as pi does.
+func TestBatchTime(t *testing.T) {
+	for _, c := range []struct{ parent, now, want string }{
+		{`"2026-01-01T00:00:02.000Z"`, "2026-01-01T00:00:02.001Z", "2026-01-01T00:00:02.001Z"},
+		{`"2026-01-01T00:00:02.000Z"`, "2026-01-01T00:00:01.999Z", "2026-01-01T00:00:02.000Z"},
+		{`"2026-01-01T02:00:02.5+01:00"`, "2026-01-01T00:00:00Z", "2026-01-01T01:00:02.500Z"},
+		{`"soon"`, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000Z"},
+		{`null`, "2026-01-01T00:00:00+02:00", "2025-12-31T22:00:00.000Z"},
+	} {
+		s := read(t, baseHeader+baseA+strings.Replace(baseB, `"2026-01-01T00:00:02.000Z"`, c.parent, 1))
+		now, err := time.Parse(time.RFC3339, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.NewBatch(s.Leaf(), now)
+		b.Add(SessionInfo)
+		if got := Value(b.Lines()).Get("timestamp").Text(); got != c.want {
+			t.Errorf("below %s at %s: %s, want %s", c.parent, c.now, got, c.want)
+		}
+	}
+}
+
+// TestBatchParents: a parent's id is spelled as the parent spells it, which for pi
+// decides whether it is found.
+func TestBatchParents(t *testing.T) {
+	for _, id := range []string{`"bb"`, `7`, `"7"`, `"\u00e9\ud800"`, `"a\"b"`} {
+		s := read(t, baseHeader+baseA+strings.Replace(baseB, `"bb"`, id, 1))
+		b := mark(s, s.Leaf())
+		if got := Value(b.Lines()).Get("parentId"); string(got) != id || b.err != nil {
+			t.Errorf("below %s: parentId %s, %v", id, got, b.err)
+		}
+		after := read(t, base[:len(base)-len(baseB)]+strings.Replace(baseB, `"bb"`, id, 1)+string(b.Lines()))
+		if path, _ := after.Path(after.Leaf()); len(path) != 4 {
+			t.Errorf("below %s: a path of %d entries, want 4", id, len(path))
+		}
+	}
+}
+
+// TestBatchIDs: an id that is in use anywhere in the file or the batch is not given
+// again.
+func TestBatchIDs(t *testing.T) {
+	line := `{"type":"session_info","timestamp":"2026-02-03T04:05:06.789Z","name":"n"}`
+	name := Field{"name", Value(`"n"`)}
+	var taken []string
+	data := base
+	for clashes := range 3 {
+		want := hashID("aa", line, clashes)
+		s := read(t, data)
+		if got := s.NewBatch(1, batchTime).Add(SessionInfo, name); got != want {
+			t.Errorf("%d clashes: id %s, want %s", clashes, got, want)
+		}
+		// The next time it is in use: on another branch, and of a record that cannot be reached.
+		taken = append(taken, want)
+		clash := strings.Replace(baseB, `"bb"`, `"`+want+`"`, 1)
+		data = baseHeader + baseA + clash + strings.Replace(data, baseHeader+baseA, "", 1) + clash
+	}
+	b := read(t, base).NewBatch(1, batchTime)
+	b.fresh[taken[0]], b.fresh[taken[1]] = true, true
+	if got := b.Add(SessionInfo, name); got != taken[2] {
+		t.Errorf("in use in the batch: id %s, want %s", got, taken[2])
+	}
+	s := read(t, base)
+	b = s.NewBatch(s.Leaf(), batchTime)
+	given := map[string]bool{}
+	for range 2000 {
+		given[b.Add(SessionInfo, name)] = true
+	}
+	if len(given) != 2000 {
+		t.Errorf("2000 entries have %d ids", len(given))
+	}
+}
+
+// TestBatchKeyOrder: pi's order of keys, kind by kind (spec/pi-format.md 1.5,
+// pi-1.5.md 1.2).
+func TestBatchKeyOrder(t *testing.T) {
+	for _, c := range []struct {
+		kind Kind
+		keys string
+	}{
+		{User, "type,id,parentId,timestamp,message"},
+		{System, "type,id,parentId,timestamp,message"},
+		{ThinkingChange, "type,id,parentId,timestamp,thinkingLevel"},
+		{ModelChange, "type,id,parentId,timestamp,provider,modelId"},
+		{Compaction, "type,id,parentId,timestamp,summary,firstKeptEntryId,tokensBefore,details,usage,fromHook,systemMessage"},
+		{BranchSummary, "type,id,parentId,timestamp,fromId,summary,details,usage,fromHook"},
+		{CustomEntry, "type,customType,data,id,parentId,timestamp"},
+		{CustomMessage, "type,customType,content,display,details,id,parentId,timestamp"},
+		{Label, "type,id,parentId,timestamp,targetId,label"},
+		{SessionInfo, "type,id,parentId,timestamp,name"},
+		{UsageEntry, "type,id,parentId,timestamp,kind,provider,model,usage,note"},
+		{ContextEdit, "type,id,parentId,timestamp,targetId,replacement"},
+		{Transform, "type,schemaVersion,transformerName,patch,display,id,parentId,timestamp"},
+		{Ephemeral, "type,messages,id,parentId,timestamp"},
+	} {
+		s := read(t, base)
+		b := s.NewBatch(s.Leaf(), batchTime)
+		var fields []Field
+		for _, name := range strings.Split(c.keys, ",") {
+			if !slices.Contains([]string{"type", "id", "parentId", "timestamp"}, name) {
+				fields = append(fields, Field{name, Value(`{"role":"user"}`)}, Field{"absent", nil})
+			}
+		}
+		if c.kind == System {
+			fields[0].Value = Value(`{"role":"system"}`)
+		}
+		b.Add(c.kind, fields...)
+		var keys []string
+		for key := range Value(trimJSON(b.Lines())).Members {
+			keys = append(keys, string(key))
+		}
+		if got := strings.Join(keys, ","); got != c.keys || b.err != nil {
+			t.Errorf("%s: %s, %v; want %s", c.kind, got, b.err, c.keys)
+		}
+		if after := read(t, base+string(b.Lines())); after.Kind(after.Leaf()) != c.kind {
+			t.Errorf("%s reads as %s", c.kind, after.Kind(after.Leaf()))
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package sessionfmt
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// roleVar names what the test binary does instead of testing, when a test starts it
+// as another process. Its arguments follow the name.
+const roleVar = "CTXTOOL_TEST_ROLE"
+
+// roles are what such a process can be.
+var roles = map[string]func(args []string) error{
+	"hold":   holdLock,
+	"append": appendForever,
+}
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVar)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if err := roles[role](os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// A child is another process.
+type child struct {
+	*exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// start starts the test binary in a role. It is killed at the end of the test, if
+// it still runs.
+func start(t *testing.T, role string, args ...string) *child {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{Cmd: exec.Command(self, args...)}
+	c.Env = append(os.Environ(), roleVar+"="+role)
+	c.Stderr = os.Stderr
+	if c.in, err = c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.out = bufio.NewReader(out)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.kill)
+	return c
+}
+
+// kill ends the process at once, as nothing but the kernel does.
+func (c *child) kill() {
+	c.Process.Kill()
+	c.Wait()
+}
+
+// holdLock holds a file's lock until its standard input ends.
+func holdLock(args []string) error {
+	unlock, err := Lock(args[0], "ctxtool hold", 10*time.Second)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	fmt.Println("held")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}

@@ -1,0 +1,227 @@
+package sessionfmt
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+var (
+	errNotRegular = errors.New("is no regular file")
+	errDangling   = errors.New("is a symbolic link that leads nowhere")
+)
+
+// A NewFile is a file that appears under its name whole, or not at all. What is
+// written to it is buffered, and stands in a temporary file of the same folder
+// until it is committed.
+type NewFile struct {
+	name string // as it was given, for messages
+	real string // behind symbolic links
+	mode fs.FileMode
+	old  bool // a file of that name was there
+	temp *os.File
+	buf  *bufio.Writer
+}
+
+// Create begins a file that will be called name. What has that name already must
+// be a regular file: symbolic links are followed to it, and its mode is kept. A
+// new file gets 0644, less what the umask takes. The error is an *Error.
+func Create(name string) (*NewFile, error) {
+	f := &NewFile{name: name, mode: 0o644}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, f.wrap(errNotRegular)
+	case err == nil:
+		f.old, f.mode = true, info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, f.wrap(err)
+	}
+	if f.real, err = behindLinks(name); err != nil {
+		return nil, f.wrap(err)
+	}
+	if f.temp, err = createTemp(f.real, f.mode); err != nil {
+		return nil, f.wrap(err)
+	}
+	f.buf = bufio.NewWriterSize(f.temp, 64<<10)
+	return f, nil
+}
+
+// behindLinks is the file that name leads to: a rename replaces a symbolic link,
+// not what is behind it, and two names of one file have to share one lock.
+func behindLinks(name string) (string, error) {
+	info, err := os.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return name, nil
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errDangling
+	}
+	return real, err
+}
+
+// createTemp makes a temporary file beside name. os.CreateTemp would give it the
+// mode 0600, and the umask, which a new file has to obey, can only be learned by
+// creating one.
+func createTemp(name string, mode fs.FileMode) (*os.File, error) {
+	for {
+		temp := fmt.Sprintf("%s.%08x", filepath.Join(filepath.Dir(name), "."+filepath.Base(name)), rand.Uint32())
+		f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// Write adds to the file. An error stays: Commit will return it.
+func (f *NewFile) Write(p []byte) (int, error) {
+	n, err := f.buf.Write(p)
+	return n, f.wrap(err)
+}
+
+// Commit makes the file appear under its name, on disk and synced. After an error
+// the name has what it had before, except that the last step, syncing the folder,
+// fails with the new file in place. The error is an *Error.
+func (f *NewFile) Commit() error {
+	defer f.Abort()
+	if err := f.finish(); err != nil {
+		return f.wrap(err)
+	}
+	return f.wrap(f.rename())
+}
+
+// CommitKeeping is Commit, and the file that was there stays, beside the new one,
+// as kept: NAME.orig-N (see FreeName). It is empty if there was none. The name is
+// never absent in between, and whoever has the old file open goes on with kept.
+func (f *NewFile) CommitKeeping() (kept string, err error) {
+	defer f.Abort()
+	if err = f.finish(); err != nil {
+		return "", f.wrap(err)
+	}
+	switch kept, err = keep(f.real); {
+	case errors.Is(err, fs.ErrNotExist):
+		kept = ""
+	case err != nil:
+		return "", f.wrap(err)
+	}
+	if err = f.rename(); err != nil && f.temp != nil && kept != "" {
+		os.Remove(kept)
+		kept = ""
+	}
+	return kept, f.wrap(err)
+}
+
+// Abort removes what was not committed. After Commit it does nothing.
+func (f *NewFile) Abort() {
+	if f.temp != nil {
+		f.temp.Close()
+		os.Remove(f.temp.Name())
+		f.temp = nil
+	}
+}
+
+// finish brings all that was written to the disk, under the temporary name.
+func (f *NewFile) finish() error {
+	err := f.buf.Flush()
+	if err == nil && f.old {
+		err = f.temp.Chmod(f.mode) // the umask has taken some of it
+	}
+	if err == nil {
+		err = f.temp.Sync()
+	}
+	return errors.Join(err, f.temp.Close())
+}
+
+// rename gives the file its name; from then on there is nothing to abort.
+func (f *NewFile) rename() error {
+	if err := os.Rename(f.temp.Name(), f.real); err != nil {
+		return err
+	}
+	f.temp = nil
+	return syncDir(filepath.Dir(f.real))
+}
+
+// syncDir makes a rename in that folder last. Windows cannot open a folder for
+// that, and some file systems have nothing to sync there.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err = d.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// keep gives the file a second name that was free. Where the file system has no
+// links it is copied. Nothing is ever overwritten: another process that takes the
+// same free name makes both calls fail, and the next name is tried.
+func keep(name string) (kept string, err error) {
+	for {
+		kept = FreeName(name, "orig")
+		if err = os.Link(name, kept); err != nil && !errors.Is(err, fs.ErrExist) {
+			err = copyFile(kept, name)
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return kept, err
+		}
+	}
+}
+
+// copyFile copies a file to a name that is free, with its mode and time.
+func copyFile(to, from string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, out.Close()); err != nil {
+			os.Remove(to)
+			return
+		}
+		os.Chtimes(to, info.ModTime(), info.ModTime()) // a nicety: the copy is whole without
+	}()
+	if _, err = io.Copy(out, in); err != nil {
+		return err
+	}
+	return errors.Join(out.Chmod(info.Mode().Perm()), out.Sync())
+}
+
+// FreeName is NAME.suffix-N with the smallest N, from 1, that no file has.
+func FreeName(name, suffix string) string {
+	for n := 1; ; n++ {
+		free := fmt.Sprintf("%s.%s-%d", name, suffix, n)
+		if _, err := os.Lstat(free); err != nil {
+			return free
+		}
+	}
+}
+
+func (f *NewFile) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Pos: Pos{File: f.name}, Err: plainPathError(err)}
+}

@@ -1,0 +1,213 @@
+package sessionfmt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// begun begins a file and writes text to it.
+func begun(t *testing.T, name, text string) *NewFile {
+	t.Helper()
+	f, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func holds(t *testing.T, name, want string) {
+	t.Helper()
+	got, err := os.ReadFile(name)
+	if err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", name, got, err, want)
+	}
+}
+
+// put writes a file that a test starts from.
+func put(t *testing.T, name, text string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(name, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCommit: a file appears when it is committed, not before, and keeps the mode
+// of the one it replaces.
+func TestCommit(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "new")
+	f := begun(t, name, "text")
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there before it is committed: %v", err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.Abort()
+	holds(t, name, "text")
+	for _, mode := range []fs.FileMode{0o600, 0o666, 0o444} {
+		old := filepath.Join(dir, fmt.Sprint(mode))
+		put(t, old, "old", mode)
+		f := begun(t, old, "text")
+		holds(t, old, "old")
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, old, "text")
+		if info, err := os.Stat(old); err != nil || info.Mode() != mode && runtime.GOOS != "windows" {
+			t.Errorf("mode %v, %v; want %v", info.Mode(), err, mode)
+		}
+		os.Remove(old)
+	}
+	onlyFiles(t, dir, "new")
+}
+
+// TestAbort: what is not committed leaves nothing behind, and nothing changed.
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	put(t, old, "old", 0o600)
+	begun(t, old, "text").Abort()
+	begun(t, filepath.Join(dir, "new"), "text").Abort()
+	holds(t, old, "old")
+	onlyFiles(t, dir, "old")
+}
+
+// TestCreateRefuses: only regular files are replaced.
+func TestCreateRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "dangling")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "folder")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{
+		dir:                                errNotRegular,
+		filepath.Join(dir, "folder"):       errNotRegular,
+		os.DevNull:                         errNotRegular,
+		filepath.Join(dir, "dangling"):     errDangling,
+		filepath.Join(dir, "none", "file"): fs.ErrNotExist,
+	} {
+		f, err := Create(name)
+		var at *Error
+		if f != nil || !errors.Is(err, want) || !errors.As(err, &at) || at.Pos.File != name {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	onlyFiles(t, dir, "dangling", "folder")
+}
+
+// TestCommitBehindLinks: the file behind a link is replaced, the link stays.
+func TestCommitBehindLinks(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(other, "link")
+	put(t, file, "old", 0o640)
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	kept, err := begun(t, link, "text").CommitKeeping()
+	if err != nil || kept != file+".orig-1" {
+		t.Fatalf("kept as %q, %v", kept, err)
+	}
+	holds(t, file, "text")
+	holds(t, kept, "old")
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	onlyFiles(t, other, "link")
+}
+
+// TestCommitKeeping: what was there is kept under the next free number, whatever
+// took the others; where nothing was, nothing is kept.
+func TestCommitKeeping(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "s")
+	if kept, err := begun(t, file, "0").CommitKeeping(); kept != "" || err != nil {
+		t.Fatalf("kept %q, %v", kept, err)
+	}
+	if err := os.Mkdir(file+".orig-2", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []string{"s.orig-1", "s.orig-3", "s.orig-4"} {
+		before, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := begun(t, file, fmt.Sprint(k+1)).CommitKeeping()
+		if err != nil || filepath.Base(kept) != want {
+			t.Fatalf("kept as %q, %v; want %s", kept, err, want)
+		}
+		holds(t, file, fmt.Sprint(k+1))
+		holds(t, kept, fmt.Sprint(k))
+		if after, err := os.Stat(kept); err != nil || !os.SameFile(before, after) {
+			t.Errorf("what is kept is not the file that was there: %v", err)
+		}
+	}
+	if free := FreeName(file, "quarantine"); free != file+".quarantine-1" {
+		t.Errorf("free is %s", free)
+	}
+	if free := FreeName(file, "orig"); free != file+".orig-5" {
+		t.Errorf("free is %s", free)
+	}
+}
+
+// TestCopyKeeps: where there are no links a copy is kept, and overwrites nothing.
+func TestCopyKeeps(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	put(t, from, "text", 0o640)
+	if err := copyFile(to, from); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, to, "text")
+	a, _ := os.Stat(from)
+	if b, err := os.Stat(to); err != nil || b.Mode() != a.Mode() || !b.ModTime().Equal(a.ModTime()) {
+		t.Errorf("mode %v and time %v, %v; want %v, %v", b.Mode(), b.ModTime(), err, a.Mode(), a.ModTime())
+	}
+	put(t, from, "other", 0o640)
+	if err := copyFile(to, from); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("copied over a file: %v", err)
+	}
+	holds(t, to, "text")
+}
+
+// TestCommitFails: a rename that fails leaves what was there, under one name.
+func TestCommitFails(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "s")
+	put(t, file, "old", 0o600)
+	for _, commit := range []func(*NewFile) error{
+		(*NewFile).Commit,
+		func(f *NewFile) error { _, err := f.CommitKeeping(); return err },
+	} {
+		f := begun(t, file, "text")
+		if err := os.Remove(f.temp.Name()); err != nil {
+			t.Skip("an open file cannot be removed here:", err)
+		}
+		var at *Error
+		if err := commit(f); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Pos.File != file {
+			t.Errorf("commits without its file: %v", err)
+		}
+		holds(t, file, "old")
+		onlyFiles(t, dir, "s")
+	}
+	f := begun(t, file, "text") // a write that fails
+	f.temp.Close()
+	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("commits what could not be written: %v", err)
+	}
+	holds(t, file, "old")
+	onlyFiles(t, dir, "s")
+}

@@ -1,0 +1,241 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func gzipped(data string) string {
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	z.Write([]byte(data))
+	z.Close()
+	return buf.String()
+}
+
+func zstdPacked(data string) string {
+	z, _ := zstd.NewWriter(nil)
+	return string(z.EncodeAll([]byte(data), nil))
+}
+
+// refused checks that a batch is not appended to a file, which holds data, and that
+// the answer has this text behind the file's name, a hint, and is that sentinel.
+func refused(t *testing.T, s *Session, b *Batch, name, data, text, hint string, is error) {
+	t.Helper()
+	err := s.Append(b, AppendOptions{Who: "ctxtool test", Wait: 1})
+	var at *Error
+	switch {
+	case !errors.As(err, &at):
+		t.Fatalf("appended: %v", err)
+	case err.Error() != s.Name+text:
+		t.Errorf("says %q, want %q", err, s.Name+text)
+	case !strings.Contains(at.Hint, hint) || (at.Hint == "") != (hint == ""):
+		t.Errorf("hint %q, want %q", at.Hint, hint)
+	case is != nil && !errors.Is(err, is):
+		t.Errorf("%v: is not %v", err, is)
+	}
+	if name != "" {
+		holds(t, name, data)
+	}
+}
+
+// TestAppendRefuses: what cannot be appended to, told by the file alone.
+func TestAppendRefuses(t *testing.T) {
+	v1 := strings.Replace(base, `"version":3,`, "", 1)
+	for _, c := range []struct {
+		name, data string
+		text, hint string
+		is         error
+	}{
+		{"gzip", gzipped(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
+		{"zstd", zstdPacked(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
+		{"too new", strings.Replace(base, `"version":3`, `"version":4`, 1),
+			": its format is too new: version 4, and 3 is the last one known", "newer ctxtool", ErrTooNew},
+		{"version 1", v1, ": its format is version 1, whose entries have no ids to follow", "ctxtool migrate", nil},
+		{"no header", baseA + baseB, ": pi refuses the file: it has no session header", "ctxtool repair", nil},
+		{"late header", baseA + baseHeader + baseB, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil},
+		{"scalar first", "17\n" + base, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil},
+		{"mark", string(bom) + base, ": pi refuses the file: it starts with a byte order mark", "ctxtool repair", nil},
+		{"header id", strings.Replace(base, `"id":"s"`, `"id":7`, 1), ": pi refuses the file: its header's id is no string", "ctxtool repair", nil},
+		{"no id", strings.Replace(base, `"id":"bb",`, "", 1), ":3: it has no id, and no other can follow it", "ctxtool repair", nil},
+		{"id twice", base + strings.Replace(baseB, `"parentId":"aa"`, `"parentId":"bb"`, 1) + "\n" +
+			strings.Replace(baseB, `"bb"`, `"aa"`, 1), "", "", nil},
+		{"torn", base + `{"type":"mess`, ": torn tail at offset 338: the last line has no newline", "ctxtool repair", ErrTorn},
+		{"torn, long", base + `{"` + strings.Repeat("a", 20<<10), ": torn tail at offset 338: the last line has no newline", "ctxtool repair", ErrTorn},
+		{"unterminated", base[:len(base)-1], ": torn tail at offset 214: the last line has no newline", "ctxtool repair", ErrTorn},
+		{"blanks", base + "  ", ": torn tail at offset 338: the last line has no newline", "ctxtool repair", ErrTorn},
+		{"zeros", base + "\x00\x00\x00", ": torn tail at offset 338: the last line has no newline", "ctxtool repair", ErrTorn},
+		{"one line", baseHeader[:len(baseHeader)-1], ": torn tail at offset 0: the last line has no newline", "ctxtool repair", ErrTorn},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := file(t, c.data)
+			if c.name == "id twice" { // the leaf can be followed, the record it hides cannot
+				refused(t, s, mark(s, 1), s.Name, c.data, ":2: entry aa: line 6 has the same id, and what follows would follow that", "ctxtool repair", nil)
+				refused(t, s, mark(s, 0), s.Name, c.data, ":1: entry s: it is no entry, and no other can follow it", "ctxtool repair", nil)
+				return
+			}
+			refused(t, s, mark(s, s.Leaf()), s.Name, c.data, c.text, c.hint, c.is)
+			onlyFiles(t, filepath.Dir(s.Name), "s.jsonl")
+		})
+	}
+	// What pi takes is taken: lines that are no records before the header, and a mark
+	// before one of them.
+	for _, before := range []string{"garbage\n", "null\n\n", string(bom) + "garbage\n", "\n\n\n"} {
+		s := file(t, before+base)
+		b := mark(s, s.Leaf())
+		if err := s.Append(b, AppendOptions{}); err != nil {
+			t.Errorf("%q before the header: %v", before, err)
+		}
+		holds(t, s.Name, before+base+string(b.Lines()))
+	}
+}
+
+// TestAppendRefusesStreams: what is no regular file, or has not been read whole.
+func TestAppendRefusesStreams(t *testing.T) {
+	s := read(t, base)
+	refused(t, s, mark(s, s.Leaf()), "", "", ": is a stream: only files are appended to", "-o FILE", nil)
+
+	plain := file(t, base)
+	in, err := os.Open(plain.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	stdin, err := Open("-", Options{Stdin: in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, stdin, mark(stdin, 2), plain.Name, base, ": is a stream: only files are appended to", "-o FILE", nil)
+
+	info := plain.src.info
+	if plain.src.info, err = os.Stat(os.DevNull); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, plain, mark(plain, 2), plain.Name, base, ": is no regular file", "-o FILE", nil)
+	plain.src.info = info
+
+	end, err := OpenTail(plain.Name, 0, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end.Close()
+	refused(t, end, mark(end, end.Leaf()), plain.Name, base, ": only its end was read: ids may be in use", "", nil)
+}
+
+// TestAppendRefusesBatches: what cannot be written does not come near the file.
+func TestAppendRefusesBatches(t *testing.T) {
+	s := file(t, base)
+	other := file(t, base)
+	refused(t, s, mark(other, 2), s.Name, base, ": the entries were made for another session", "", nil)
+	for _, c := range []struct {
+		kind  Kind
+		value string
+		text  string
+	}{
+		{Header, `1`, ": a record of kind session is not appended"},
+		{Scalar, `1`, ": a record of kind scalar is not appended"},
+		{Unknown, `1`, ": a record of kind unknown is not appended"},
+		{Label, `{"a":`, ": the field x of a new label: unexpected end of line at byte 5"},
+		{Label, `1,"id":2`, ": the field x of a new label: more after the end of the value at byte 1"},
+		{Label, "[\n]", ": the field x of a new label is not one line of UTF-8"},
+		{User, "\"\xff\"", ": the field x of a new user is not one line of UTF-8"},
+	} {
+		b := s.NewBatch(2, batchTime)
+		b.Add(c.kind, Field{"x", Value(c.value)})
+		b.Add(Label)
+		refused(t, s, b, s.Name, base, c.text, "", nil)
+	}
+}
+
+// TestAppendSeesChanges: a file that is not what was read is left alone.
+func TestAppendSeesChanges(t *testing.T) {
+	const again = "run the command again"
+	changed := ": has changed since it was read: "
+	for _, c := range []struct {
+		name, data, text string
+		is               error
+	}{
+		{"longer", base + "{}\n", changed + "it is 3 bytes longer", ErrChanged},
+		{"one longer", base + "\n", changed + "it is 1 byte longer", ErrChanged},
+		{"shorter", base[:len(base)-10], changed + "it is 10 bytes shorter", ErrChanged},
+		{"empty", "", changed + "it is 338 bytes shorter", ErrChanged},
+		{"another line", strings.Replace(base, `"B"`, `"C"`, 1), changed + "its last line is another one", ErrChanged},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := file(t, base)
+			b := mark(s, s.Leaf())
+			if err := os.WriteFile(s.Name, []byte(c.data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, s, b, s.Name, c.data, c.text, again, c.is)
+			onlyFiles(t, filepath.Dir(s.Name), "s.jsonl")
+		})
+	}
+	s := file(t, base)
+	if err := os.WriteFile(s.Name+".new", []byte(base), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(s.Name+".new", s.Name); err != nil {
+		t.Skip("an open file cannot be replaced here:", err)
+	}
+	refused(t, s, mark(s, s.Leaf()), s.Name, base, changed+"another file has its name", again, ErrChanged)
+	if err := os.Remove(s.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(mark(s, s.Leaf()), AppendOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is gone: %v", err)
+	}
+	onlyFiles(t, filepath.Dir(s.Name))
+}
+
+// TestAppendWaits: while another process holds the lock nothing is appended, and
+// after that it is.
+func TestAppendWaits(t *testing.T) {
+	s := file(t, base)
+	other := holder(t, s.Name)
+	b := mark(s, s.Leaf())
+	err := s.Append(b, AppendOptions{Who: "ctxtool test", Wait: 1})
+	if !errors.Is(err, ErrLocked) || !strings.HasPrefix(err.Error(), s.Name+": locked by ctxtool hold (pid ") {
+		t.Errorf("says %v", err)
+	}
+	holds(t, s.Name, base)
+	other.in.Close()
+	if err := s.Append(b, AppendOptions{Who: "ctxtool test"}); err != nil {
+		t.Error(err)
+	}
+	holds(t, s.Name, base+string(b.Lines()))
+	onlyFiles(t, filepath.Dir(s.Name), "s.jsonl")
+}
+
+// TestTrapT19Appending: nothing is glued to a line without newline, whole or not.
+func TestTrapT19Appending(t *testing.T) {
+	for _, data := range []string{base[:len(base)-1], base[:len(base)-2]} {
+		s := file(t, data)
+		refused(t, s, mark(s, s.Leaf()), s.Name, data, ": torn tail at offset 214: the last line has no newline", "ctxtool repair", ErrTorn)
+	}
+}
+
+// TestTrapN2Appending: a file is appended to where today's pi takes it as it is: with
+// a null line, but not with a late header, nor without the newline that pi would add.
+func TestTrapN2Appending(t *testing.T) {
+	s := file(t, base+"null\n")
+	b := mark(s, s.Leaf())
+	if err := s.Append(b, AppendOptions{}); err != nil {
+		t.Error(err)
+	}
+	holds(t, s.Name, base+"null\n"+string(b.Lines()))
+	late := baseA + baseHeader + baseB
+	s = file(t, late)
+	refused(t, s, mark(s, s.Leaf()), s.Name, late, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil)
+	open := base + "null"
+	s = file(t, open)
+	refused(t, s, mark(s, s.Leaf()), s.Name, open, ": torn tail at offset 338: the last line has no newline", "ctxtool repair", ErrTorn)
+}

@@ -49,14 +49,7 @@ func (s *Session) Append(b *Batch, opt AppendOptions) error {
 	if err := s.refuse(b); err != nil {
 		return s.at(err)
 	}
-	who, wait := opt.Who, opt.Wait
-	if who == "" {
-		who = "ctxtool"
-	}
-	if wait == 0 {
-		wait = 5 * time.Second
-	}
-	unlock, err := Lock(s.Name, who, wait)
+	unlock, err := opt.lock(s.Name)
 	if err != nil {
 		return err
 	}
@@ -70,6 +63,17 @@ func (s *Session) Append(b *Batch, opt AppendOptions) error {
 		err = appendTo(f, s.src.size, b.lines)
 	}
 	return s.at(err)
+}
+
+// lock takes the lock of the file called name.
+func (o AppendOptions) lock(name string) (unlock func(), err error) {
+	if o.Who == "" {
+		o.Who = "ctxtool"
+	}
+	if o.Wait == 0 {
+		o.Wait = 5 * time.Second
+	}
+	return Lock(name, o.Who, o.Wait)
 }
 
 // at puts an error at the session, unless it has a place already.
@@ -95,7 +99,7 @@ type endMark struct {
 
 // markEnd remembers the end of a file that may be appended to.
 func (s *Session) markEnd() (err error) {
-	if s.src.info == nil || s.src.compressed {
+	if s.src.info == nil || s.src.packing != plain {
 		return nil
 	}
 	s.end.from, s.end.seed = s.records[len(s.records)-1].off, maphash.MakeSeed()
@@ -189,7 +193,7 @@ func takeBack(f appendFile, start, end int64) error {
 func (s *Session) refuse(b *Batch) error {
 	const whole = "write the session with the new entries elsewhere: -o FILE"
 	switch {
-	case s.src.compressed:
+	case s.src.packing != plain:
 		return &Error{Err: errors.New("is compressed: only plain files are appended to"), Hint: whole}
 	case s.src.info == nil:
 		return &Error{Err: errors.New("is a stream: only files are appended to"), Hint: whole}
@@ -280,7 +284,7 @@ func (s *Session) refuseParent(i int) error {
 	r := &s.records[i]
 	why := ""
 	switch {
-	case !r.kind.isEntry():
+	case !r.kind.IsEntry():
 		why = "it is no entry, and no other can follow it"
 	case r.id.n == 0:
 		why = "it has no id, and no other can follow it"

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Field is a member of an entry: its value is raw JSON on one line.
+// A Field is a member of an object: its name, and its raw value.
 type Field struct {
 	Name  string
 	Value Value
@@ -52,7 +52,7 @@ func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
 	b.check(kind, fields)
 	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
 	bare := appendEntry(nil, kind, fields, base)
-	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
+	id = MakeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
 	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
 	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
 	b.fresh[id] = true
@@ -92,7 +92,7 @@ func appendEntry(dst []byte, kind Kind, fields []Field, base []byte) []byte {
 
 // check sees that the kind can be written, and that the values are JSON on one line.
 func (b *Batch) check(kind Kind, fields []Field) {
-	if b.err == nil && (!kind.isEntry() || kind.Type() == "") {
+	if b.err == nil && (!kind.IsEntry() || kind.Type() == "") {
 		b.err = fmt.Errorf("a record of kind %s is not appended", kind)
 	}
 	var scan Scanner

@@ -110,3 +110,28 @@ func cutMember(b []byte, name string) (v Value, rest []byte, ok bool) {
 	}
 	return Value(b[:end+2]), b[end+2:], true
 }
+
+// BrokenHead reads id and parent off the beginning of a line that breaks off or
+// breaks later on, where they stand in pi's order. A root has the parent "".
+func BrokenHead(line []byte) (id, parent string, ok bool) {
+	v, rest, ok := cutMember(line, `{"type":`)
+	if !ok || v.IsNull() {
+		return "", "", false
+	}
+	v, rest, ok = cutMember(rest, `,"id":`)
+	if !ok || v.IsNull() {
+		return "", "", false
+	}
+	up, _, ok := cutMember(rest, `,"parentId":`)
+	return v.Text(), up.Text(), ok
+}
+
+// ValueLen is the length of the JSON value that b begins with, whatever follows it.
+// Where there is none it is how far b had to be read to see that.
+func ValueLen(b []byte) (n int, ok bool) {
+	var s Scanner
+	if n = s.value(b, 0); n < 0 {
+		return failed(n).Offset, false
+	}
+	return n, true
+}

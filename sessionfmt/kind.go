@@ -85,8 +85,8 @@ func (k Kind) Role() string {
 // in it.
 func (k Kind) IsMessage() bool { return k <= NoMessage }
 
-// isEntry says that the record is part of the tree.
-func (k Kind) isEntry() bool { return k != Header && k != Scalar }
+// IsEntry says that the record is part of the tree.
+func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
 
 // String names the kind for people: a message by its role, else the type.
 func (k Kind) String() string {
@@ -109,7 +109,7 @@ func (k Kind) String() string {
 func KindNames() []string {
 	var names []string
 	for k := System; k <= Unknown; k++ {
-		if k.isEntry() && k.Type() != "" && (k.Role() != "" || k > NoMessage) || k == Unknown {
+		if k.IsEntry() && k.Type() != "" && (k.Role() != "" || k > NoMessage) || k == Unknown {
 			names = append(names, k.String())
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 )
 
-// makeID is the id that a record gets from us where it has none: the first 8 hex
+// MakeID is the id that a record gets from us where it has none: the first 8 hex
 // digits of SHA-256 over the parent's id, a line feed, and the line without
 // surrounding white space. taken says whether an id is in use already; then a
 // line feed is added and the hash made again. The same input gives the same id
 // on every machine, in memory and on disk.
-func makeID(parent string, line []byte, taken func(id string) bool) string {
+func MakeID(parent string, line []byte, taken func(id string) bool) string {
 	text := append([]byte(parent+"\n"), trimJSON(line)...)
 	for {
 		sum := sha256.Sum256(text)
@@ -32,7 +32,7 @@ func (s *Session) giveIDs() error {
 	own := 0
 	for i := range s.records {
 		rec := &s.records[i]
-		if !rec.kind.isEntry() {
+		if !rec.kind.IsEntry() {
 			continue
 		}
 		if rec.id.n > 0 {
@@ -42,7 +42,7 @@ func (s *Session) giveIDs() error {
 		if err != nil {
 			return err
 		}
-		id := makeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
+		id := MakeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
 		used[id] = true
 		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
 		rec.flags &^= flagWrongID
@@ -63,10 +63,16 @@ func (s *Session) giveIDs() error {
 // included, and may only point back (spec/pi-format.md 3.2).
 func (s *Session) FirstKept(i int, id, index Value) int {
 	if s.Version < 2 && index.IsNumber() {
-		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.isEntry() {
+		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {
 			return int(k)
 		}
 	}
+	return s.FindValue(id)
+}
+
+// FindValue is the record whose id is that value, of the same type too; -1 if there
+// is none.
+func (s *Session) FindValue(id Value) int {
 	switch {
 	case id.IsString():
 		return s.Find(id.Text())

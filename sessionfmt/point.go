@@ -86,7 +86,7 @@ func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
 	if len(point) >= 2 {
 		for i := range s.records {
 			r := &s.records[i]
-			if r.kind.isEntry() && r.flags&flagShadowed == 0 && strings.HasPrefix(s.ID(i), point) {
+			if r.kind.IsEntry() && r.flags&flagShadowed == 0 && strings.HasPrefix(s.ID(i), point) {
 				found = i
 				ids = append(ids, s.ID(i))
 			}
@@ -158,7 +158,7 @@ func (s *Session) nearest(point string, labels map[string]int) []string {
 		add(name)
 	}
 	for i := range s.records {
-		if s.records[i].kind.isEntry() && s.records[i].id.n > 0 {
+		if s.records[i].kind.IsEntry() && s.records[i].id.n > 0 {
 			add(s.ID(i))
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 func (r *Reader) Line(i int) (Value, error) {
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
-		line = mendUTF8(line)
+		line = MendUTF8(line)
 	}
 	return Value(trimJSON(line)), err
 }
@@ -55,9 +55,9 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 	return r.buf[at : at+n], nil
 }
 
-// mendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
+// MendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
 // for each longest piece that could have begun a character.
-func mendUTF8(b []byte) []byte {
+func MendUTF8(b []byte) []byte {
 	var out bytes.Buffer
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

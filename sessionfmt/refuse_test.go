@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func gzipped(data string) string {
+func gzipFile(data string) string {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	z.Write([]byte(data))
@@ -55,7 +55,7 @@ func TestAppendRefuses(t *testing.T) {
 		text, hint string
 		is         error
 	}{
-		{"gzip", gzipped(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
+		{"gzip", gzipFile(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
 		{"zstd", zstdPacked(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
 		{"too new", strings.Replace(base, `"version":3`, `"version":4`, 1),
 			": its format is too new: version 4, and 3 is the last one known", "newer ctxtool", ErrTooNew},

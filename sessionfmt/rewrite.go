@@ -57,12 +57,6 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 	}
 }
 
-// A Field is a member of an object: its name, and its raw value.
-type Field struct {
-	Name  string
-	Value Value
-}
-
 // AppendEdited appends the object v with some members set, or taken away where
 // the field's Value is nil. All else stays as it is spelled: other members, their
 // order, the white space. A member that is there keeps its place, a new one goes

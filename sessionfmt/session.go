@@ -72,7 +72,7 @@ func Open(name string, opt Options) (*Session, error) {
 
 // OpenReader is Open for a session that r holds; name is for messages.
 func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
-	src, err := spool(r, false)
+	src, err := spool(r, plain)
 	return open(name, src, err, opt)
 }
 
@@ -142,6 +142,13 @@ const noTime = math.MinInt64
 // file was read.
 func (s *Session) Line(i int) int { return int(s.records[i].line) }
 
+// Offset is where the line of record i begins in the file, and LineSize how long it
+// is without its newline; both in bytes.
+func (s *Session) Offset(i int) int64 { return s.records[i].off }
+
+// LineSize: see Offset.
+func (s *Session) LineSize(i int) int { return int(s.records[i].size) }
+
 // Pos is the place of record i, for messages.
 func (s *Session) Pos(i int) Pos {
 	return Pos{File: s.Name, Line: s.Line(i), Entry: s.ID(i)}
@@ -159,6 +166,15 @@ func (s *Session) Find(id string) int {
 // Parent is the record number of record i's parent, -1 for a root. A parent
 // that is not in the file is no parent.
 func (s *Session) Parent(i int) int { return int(s.records[i].up) - 1 }
+
+// Orphan says that record i names a parent that is not in the file.
+func (s *Session) Orphan(i int) bool { return s.records[i].parent.n > 0 && s.records[i].up == 0 }
+
+// Shadowed says that a later record has the id of record i, and hides it.
+func (s *Session) Shadowed(i int) bool { return s.records[i].flags&flagShadowed != 0 }
+
+// WrongID says that the id of record i is no string.
+func (s *Session) WrongID(i int) bool { return s.records[i].flags&flagWrongID != 0 }
 
 // Path is the way from the root to record leaf, root first, as record numbers.
 // A leaf below 0 gives the empty path. A parent link that closes a cycle ends
@@ -217,7 +233,7 @@ func (s *Session) finish() error {
 
 func (s *Session) find(code string, i int, format string, args ...any) {
 	entry := ""
-	if s.Kind(i).isEntry() {
+	if s.Kind(i).IsEntry() {
 		entry = s.ID(i)
 	}
 	s.found.add(code, s.Line(i), entry, format, args...)
@@ -231,7 +247,7 @@ func (s *Session) findHeader() error {
 	for i := range s.records {
 		r := &s.records[i]
 		known = known || r.kind != Unknown && r.kind != Scalar
-		ids = ids || r.kind.isEntry() && r.id.n > 0
+		ids = ids || r.kind.IsEntry() && r.id.n > 0
 		if r.kind != Header {
 			continue
 		}
@@ -312,7 +328,7 @@ func (s *Session) indexIDs() {
 	s.table = newIDTable(len(s.records))
 	for i := range s.records {
 		r := &s.records[i]
-		if !r.kind.isEntry() {
+		if !r.kind.IsEntry() {
 			continue
 		}
 		s.Coverage.Entries++
@@ -336,7 +352,7 @@ func (s *Session) indexIDs() {
 // show nothing.
 func (s *Session) findLeaf() {
 	s.leaf = len(s.records) - 1
-	for s.leaf >= 0 && !s.records[s.leaf].kind.isEntry() {
+	for s.leaf >= 0 && !s.records[s.leaf].kind.IsEntry() {
 		if s.records[s.leaf].kind == Scalar {
 			s.find("scalar-leaf", s.leaf, scalarLeaf)
 		}
@@ -351,7 +367,7 @@ const scalarLeaf = "the last record is no object: pi shows an empty session; the
 func (s *Session) link() {
 	for i := range s.records {
 		r := &s.records[i]
-		if !r.kind.isEntry() || r.parent.n == 0 {
+		if !r.kind.IsEntry() || r.parent.n == 0 {
 			continue
 		}
 		if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {

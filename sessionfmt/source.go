@@ -13,11 +13,11 @@ import (
 
 // A source is the bytes of a session, readable at any offset.
 type source struct {
-	file       *os.File
-	size       int64
-	info       os.FileInfo // of the file that has the session's name; nil for standard input and streams
-	compressed bool
-	temp       string // a temporary file that still has to be removed
+	file    *os.File
+	size    int64
+	info    os.FileInfo // of the file that has the session's name; nil for standard input and streams
+	packing packing     // how that file is compressed
+	temp    string      // a temporary file that still has to be removed
 }
 
 func (s *source) close() error {
@@ -93,7 +93,7 @@ func readySource(f *os.File) (*source, error) {
 		if err != nil {
 			return nil, labelled("gzip", err)
 		}
-		src, err := spool(z, true)
+		src, err := spool(z, gzipped)
 		return src, labelled("gzip", err)
 	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
@@ -101,12 +101,12 @@ func readySource(f *os.File) (*source, error) {
 			return nil, labelled("zstd", err)
 		}
 		defer z.Close()
-		src, err := spool(z, true)
+		src, err := spool(z, zstandard)
 		return src, labelled("zstd", err)
 	case seekable:
 		return &source{file: f, size: info.Size()}, nil
 	}
-	return spool(in, false)
+	return spool(in, plain)
 }
 
 // labelled names the compression that failed, and says where the data breaks off
@@ -122,12 +122,12 @@ func labelled(name string, err error) error {
 }
 
 // spool copies r to a temporary file and removes its name at once.
-func spool(r io.Reader, compressed bool) (*source, error) {
+func spool(r io.Reader, p packing) (*source, error) {
 	tmp, err := os.CreateTemp("", "ctxtool-*")
 	if err != nil {
 		return nil, err
 	}
-	s := &source{file: tmp, compressed: compressed}
+	s := &source{file: tmp, packing: p}
 	if os.Remove(tmp.Name()) != nil { // not every system lets go of an open file
 		s.temp = tmp.Name()
 	}

@@ -165,7 +165,7 @@ func (t *tail) line(line []byte, off int64, open bool) error {
 		return nil
 	}
 	rec := u.records[n]
-	if !rec.kind.isEntry() {
+	if !rec.kind.IsEntry() {
 		u.records = u.records[:n]
 		if rec.kind == Scalar && !t.found {
 			u.find("scalar-leaf", 0, scalarLeaf)

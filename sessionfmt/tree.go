@@ -22,7 +22,7 @@ func (s *Session) Tree() *Tree {
 	t := &Tree{s: s, first: filled(n), next: filled(n), size: make([]int32, n), tip: make([]int32, n)}
 	for i := n - 1; i >= 0; i-- { // so that lists of children are in file order
 		switch p := s.Parent(i); {
-		case !s.records[i].kind.isEntry():
+		case !s.records[i].kind.IsEntry():
 		case p < 0 || p == i:
 			t.Roots = append(t.Roots, i)
 		default:
@@ -65,7 +65,7 @@ func (t *Tree) order() []int32 {
 		visit(r)
 	}
 	for i := range n {
-		if !seen[i] && t.s.records[i].kind.isEntry() {
+		if !seen[i] && t.s.records[i].kind.IsEntry() {
 			t.unlink(i)
 			t.Roots = append(t.Roots, i)
 			visit(i)

@@ -116,6 +116,28 @@ func (v Value) Get(name string) (out Value) {
 	return out
 }
 
+// First is the object's first member of that name; what stands behind it is not
+// read.
+func (v Value) First(name string) Value {
+	var c Cursor
+	if c.Reset(v).Peek() != '{' {
+		return nil
+	}
+	for i := skipSpace(v, 1); v[i] != '}'; {
+		end, extra, _ := scanString(v, i)
+		key := v[i:end]
+		c.i = skipSpace(v, skipSpace(v, end)+1)
+		val := c.Value()
+		if string(key[1:len(key)-1]) == name || extra > 0 && key.Text() == name {
+			return val
+		}
+		if i = skipSpace(v, c.i); v[i] == ',' {
+			i = skipSpace(v, i+1)
+		}
+	}
+	return nil
+}
+
 // Fields reads several members of an object in one pass: dst[k] becomes the
 // member called names[k], nil where there is none.
 func (v Value) Fields(dst []Value, names ...string) {

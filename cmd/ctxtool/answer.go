@@ -30,13 +30,13 @@ func (a *answer) flags(cmd *cobra.Command, forms ...string) {
 	complete(cmd, "format", forms)
 }
 
-// jsonForm is what --json means: lines of JSON for a command that answers in
-// lines.
+// jsonForm is what --json means: one object, or lines of JSON for a command that
+// answers in nothing but lines.
 func (a *answer) jsonForm() string {
-	if slices.Contains(a.forms, "jsonl") {
-		return "jsonl"
+	if slices.Contains(a.forms, "json") {
+		return "json"
 	}
-	return "json"
+	return "jsonl"
 }
 
 // check reads the flags, before any input is opened.

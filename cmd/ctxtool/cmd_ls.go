@@ -6,12 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -114,7 +110,12 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows := summarize(files, func(f listedFile) (render.ListRow, bool) { return o.row(f, since) })
+	var rows []render.ListRow
+	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.ListRow { return o.row(f, since) }) {
+		if r != nil {
+			rows = append(rows, *r)
+		}
+	}
 	slices.SortStableFunc(rows, func(a, b render.ListRow) int {
 		c := cmp.Or(order.compare(a, b), strings.Compare(a.File, b.File))
 		if o.reverse {
@@ -134,11 +135,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if o.strict && broken > 0 {
 		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
 	}
-	var inputs []string
-	for _, f := range files {
-		inputs = append(inputs, f.path)
-	}
-	return e.answer(&o.answer, inputs, func(w *bufio.Writer) error {
+	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		if o.format == "jsonl" {
 			return render.WriteListJSON(w, rows)
 		}
@@ -146,73 +143,15 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	})
 }
 
-// A listedFile is a session file and the name that it is listed by: below its
-// folder, or as it was given.
-type listedFile struct{ path, name string }
-
-// listed are the files that the arguments name: the sessions of folders, and
-// files; without any, those of the store.
-func (e *env) listed(args []string) (files []listedFile, err error) {
-	if len(args) == 0 {
-		args = []string{e.store().Dir}
-	}
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() {
-			name, err := e.store().Locate(arg)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, listedFile{name, filepath.ToSlash(arg)})
-			continue
-		}
-		names, err := sessionfmt.Store{Dir: arg}.Files()
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range names {
-			below, err := filepath.Rel(arg, n)
-			if err != nil {
-				below = n
-			}
-			files = append(files, listedFile{n, filepath.ToSlash(below)})
-		}
-	}
-	return files, nil
-}
-
-// summarize makes the rows of files, on all processors, in the files' order.
-func summarize(files []listedFile, row func(listedFile) (render.ListRow, bool)) []render.ListRow {
-	all := make([]render.ListRow, len(files))
-	wanted := make([]bool, len(files))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), max(1, len(files))) {
-		wg.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
-				all[k], wanted[k] = row(files[k])
-			}
-		})
-	}
-	wg.Wait()
-	var rows []render.ListRow
-	for k, r := range all {
-		if wanted[k] {
-			rows = append(rows, r)
-		}
-	}
-	return rows
-}
-
-// row is a file's row, and whether it is wanted. What its header and its time of
+// row is a file's row, nil where it is not wanted. What its header and its time of
 // change rule out is not read.
-func (o *lsOptions) row(f listedFile, since int64) (render.ListRow, bool) {
+func (o *lsOptions) row(f listedFile, since int64) *render.ListRow {
 	info, err := os.Stat(f.path)
 	if err == nil && info.ModTime().UnixMilli() < since {
-		return render.ListRow{}, false
+		return nil
 	}
 	if h := sessionfmt.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
-		return render.ListRow{}, false
+		return nil
 	}
 	broken := render.ListRow{Schema: "ctxtool/ls/1", File: f.name}
 	if info != nil {
@@ -221,13 +160,16 @@ func (o *lsOptions) row(f listedFile, since int64) (render.ListRow, bool) {
 	sum, found, err := stats.Summarize(f.path)
 	if err != nil {
 		broken.Error = reason(err)
-		return broken, true
+		return &broken
 	}
 	r := render.NewListRow(f.name, sum, found)
 	if at, ok := parseTime(sum.Time); since > 0 && ok && at < since {
-		return r, false
+		return nil
 	}
-	return r, strings.Contains(r.Project, o.project) && strings.Contains(r.Model, o.model)
+	if !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model) {
+		return nil
+	}
+	return &r
 }
 
 // reason is an error without the file that it is about, which its row names.

@@ -16,6 +16,7 @@ import (
 // Exit statuses, the same for all commands.
 const (
 	exitOK      = 0
+	exitFound   = 1 // the command found what it looks for: damage, a difference
 	exitUsage   = 2 // the command line is wrong
 	exitNothing = 3 // there is no answer: broken or missing input, a stopped replay, --strict, the disk
 )
@@ -35,8 +36,11 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	root := newRoot(e)
 	root.SetArgs(args)
 	err := root.Execute()
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitOK
+	case errors.Is(err, errFound):
+		return exitFound
 	}
 	report(stderr, err)
 	var usage *usageError
@@ -68,6 +72,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
+		newCheckCommand(e),
 		newConfigCommand(e),
 		newLogCommand(e),
 		newLsCommand(e),
@@ -79,6 +84,10 @@ func newRoot(e *env) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	return root
 }
+
+// errFound is the answer of a command that has said all that it has to say, and ends
+// with status 1.
+var errFound = errors.New("found")
 
 // noEmptyFlags refuses flags that were given nothing, as an unset variable of a
 // shell gives them: they would answer another question.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/check"
+	"ctxtool/internal/models"
+	"ctxtool/render"
+)
+
+// checkOptions are the flags of ctxtool check.
+type checkOptions struct {
+	answer
+	failOn     string
+	only, skip []string
+	explain    string
+}
+
+func newCheckCommand(e *env) *cobra.Command {
+	o := &checkOptions{}
+	cmd := &cobra.Command{
+		Use:     "check [flags] SESSION|DIR...",
+		Aliases: []string{"fsck"},
+		Short:   "Check sessions for damage, and say what it does",
+		Long: "Check sessions: lines, header, tree, compactions, edits, patches, tool calls and\n" +
+			"providers' limits. Each finding says where it is, and what of the context it hides\n" +
+			"from pi, worked out by replaying the session with and without the damage.\n\n" +
+			"Groups of checks: " + groupHelp() + ".\n\n" +
+			sessionHelp +
+			"\nExit status: 0 nothing was found at or above --fail-on, 1 something was, 2 the\n" +
+			"command line is wrong, 3 nothing could be read as a session.",
+		Example: "  ctxtool check session.jsonl\n" +
+			"  ctxtool check ~/.pi/agent/sessions --fail-on error -f github\n" +
+			"  ctxtool check --explain orphan",
+		RunE: func(_ *cobra.Command, args []string) error { return runCheck(e, o, args) },
+	}
+	f := cmd.Flags()
+	var forms []string
+	for _, form := range render.CheckForms {
+		forms = append(forms, form.Name)
+	}
+	o.answer.flags(cmd, forms...)
+	f.StringVar(&o.failOn, "fail-on", "warning", "fail on findings of this `SEVERITY` and above: error, warning")
+	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups, with commas")
+	f.StringSliceVar(&o.skip, "skip", nil, "all but these `CHECKS`")
+	f.StringVar(&o.explain, "explain", "", "print the page of the check with this `CODE`")
+	complete(cmd, "fail-on", []string{"error", "warning"})
+	complete(cmd, "explain", checkCodes())
+	complete(cmd, "only", checkCodes())
+	complete(cmd, "skip", checkCodes())
+	return cmd
+}
+
+func groupHelp() string {
+	var names []string
+	for _, g := range check.Groups {
+		names = append(names, g.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func checkCodes() (codes []string) {
+	for _, c := range check.All() {
+		codes = append(codes, c.Code)
+	}
+	return codes
+}
+
+func runCheck(e *env, o *checkOptions, args []string) error {
+	if err := o.answer.check(); err != nil {
+		return err
+	}
+	failOn, err := check.ParseSeverity(o.failOn)
+	if err != nil || failOn == check.Info {
+		return fmt.Errorf("--fail-on %s: error or warning; an info is nothing to fail on", o.failOn)
+	}
+	choice, err := check.Choose(o.only, o.skip)
+	if err != nil {
+		return err
+	}
+	if o.explain != "" {
+		return o.page(e)
+	}
+	files, err := e.sessions(args)
+	if err != nil {
+		return err
+	}
+	known, err := e.config.models()
+	if err != nil {
+		return err
+	}
+	e.started = true
+	report := render.NewCheckReport(o.checked(e, files, choice, known))
+	if err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+		k := slices.IndexFunc(render.CheckForms, func(f render.CheckForm) bool { return f.Name == o.format })
+		return render.CheckForms[k].Write(w, report)
+	}); err != nil {
+		return err
+	}
+	if report.Totals.Unread == report.Totals.Files {
+		return errors.New("nothing could be read as a session")
+	}
+	for _, f := range report.Files {
+		if worst, any := f.Worst(); any && worst >= failOn {
+			return errFound
+		}
+	}
+	return nil
+}
+
+// checked checks the files: one on all processors, several each on one.
+func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, known *models.Table) []*check.Report {
+	opt := check.Options{Choice: choice, Models: known, Stdin: e.stdin, Now: time.Now()}
+	if len(files) > 1 {
+		opt.Workers = 1
+	}
+	return inParallel(e, files, func(f listedFile, show func(done, size int64)) *check.Report {
+		mine := opt
+		mine.Progress = show
+		r := check.File(f.path, mine)
+		r.Rename(f.given)
+		return r
+	})
+}
+
+// page prints the page of a check.
+func (o *checkOptions) page(e *env) error {
+	c := check.Find(o.explain)
+	if c == nil {
+		return fmt.Errorf("unknown check %q: one of %s", o.explain, strings.Join(checkCodes(), ", "))
+	}
+	e.started = true
+	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
+		_, err := io.WriteString(w, c.Page())
+		return err
+	})
+}
+
+// workers is how many files are worked on at a time.
+func workers(files int) int { return min(runtime.GOMAXPROCS(0), max(1, files)) }

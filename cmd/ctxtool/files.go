@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"ctxtool/sessionfmt"
+)
+
+// A listedFile is a session file.
+type listedFile struct {
+	path  string
+	name  string // that it is listed by: below its folder, or as it was given
+	given string // what finds it from the current folder, or as it was given
+}
+
+// sessions are the files that the arguments of a command over many name. Without
+// any it is, on a terminal, the newest session of the current folder.
+func (e *env) sessions(args []string) ([]listedFile, error) {
+	if len(args) > 0 {
+		return e.listed(args)
+	}
+	file, _, err := e.session(nil)
+	return []listedFile{{file, file, file}}, err
+}
+
+// listed are the files that the arguments name: the sessions of folders, and
+// files; without any, those of the store.
+func (e *env) listed(args []string) (files []listedFile, err error) {
+	if len(args) == 0 {
+		args = []string{e.store().Dir}
+	}
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() {
+			name, err := e.store().Locate(arg)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg)})
+			continue
+		}
+		names, err := sessionfmt.Store{Dir: arg}.Files()
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			below, err := filepath.Rel(arg, n)
+			if err != nil {
+				below = n
+			}
+			files = append(files, listedFile{n, filepath.ToSlash(below), filepath.ToSlash(n)})
+		}
+	}
+	return files, nil
+}
+
+// paths are the names of files.
+func paths(files []listedFile) (names []string) {
+	for _, f := range files {
+		names = append(names, f.path)
+	}
+	return names
+}
+
+// inParallel works on files on all processors, and returns what work made of each,
+// in their order. How far it is, it shows to whoever watches.
+func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
+	if len(files) == 1 {
+		show, end := e.progress(files[0].name)
+		defer end()
+		return []T{work(files[0], show)}
+	}
+	show, end := e.progress("sessions")
+	defer end()
+	all := make([]T, len(files))
+	var next, done atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range workers(len(files)) {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
+				all[k] = work(files[k], nil)
+				if n := done.Add(1); show != nil {
+					mu.Lock()
+					show(n, int64(len(files)))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}

@@ -1,0 +1,57 @@
+package check
+
+import (
+	"ctxtool/sessionfmt"
+)
+
+var leafMoved = Check{
+	Code:     "leaf-moved",
+	Group:    "tree",
+	Severity: Warning,
+	Title:    "a label or a usage entry has moved the leaf",
+	About: "The last entry of the file is the place at which the conversation goes on. Here that is an " +
+		"entry of bookkeeping that was hung on another branch than the one that was written to last.",
+	Pi: "It goes on at the branch of the bookkeeping entry.",
+	Help: "In pi, choose the branch in the tree. Or append anything to the branch that is meant: `ctxtool " +
+		"label FILE POINT` hangs a label on the leaf, never elsewhere.",
+	file: findMovedLeaf,
+}
+
+// bookkeeping are the kinds of entries that say something about a session and are
+// not what a conversation goes on with.
+func bookkeeping(k sessionfmt.Kind) bool {
+	switch k {
+	case sessionfmt.Label, sessionfmt.UsageEntry, sessionfmt.SessionInfo, sessionfmt.CustomEntry:
+		return true
+	}
+	return false
+}
+
+// findMovedLeaf finds a leaf that is bookkeeping on another branch than the one
+// that was written to last.
+func findMovedLeaf(x *subject) {
+	leaf := x.s.Leaf()
+	last := x.lastWritten()
+	if leaf < 0 || last < 0 || last == leaf {
+		return
+	}
+	path, _ := x.s.Path(leaf)
+	for k := len(path) - 1; k >= 0; k-- {
+		if path[k] == last {
+			return
+		}
+	}
+	x.add(leaf, "the last entry is a %s on another branch than entry %s, which was written to last: the session goes on here",
+		x.s.Kind(leaf), sessionfmt.Quote(x.s.ID(last)))
+}
+
+// lastWritten is the last entry of the file that is no bookkeeping, -1 if there is
+// none.
+func (x *subject) lastWritten() int {
+	for i := x.s.Leaf(); i >= 0; i-- {
+		if k := x.s.Kind(i); k.IsEntry() && !bookkeeping(k) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,30 @@
+package check
+
+import (
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+var toolArguments = Check{
+	Code:     "tool-arguments",
+	Group:    "tools",
+	Severity: Warning,
+	Title:    "a call whose arguments do not fit the tool's schema",
+	About:    "The arguments are held against the JSON Schema that the tool was declared with in that request.",
+	Pi:       "It answers the call with an error.",
+	Help:     "Nothing, if it happens once. Else the schema asks for what the model does not give.",
+	step:     (*walk).toolArguments,
+}
+
+func (w *walk) toolArguments(step replay.Step) error {
+	calls, err := w.called(step)
+	for _, c := range calls {
+		if c.tool == nil {
+			continue
+		}
+		if why := c.tool.refuses(c.args); why != "" {
+			w.add(step.Record, "the arguments of %s do not fit its schema: %s", sessionfmt.Quote(c.name), why)
+		}
+	}
+	return err
+}

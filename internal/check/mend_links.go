@@ -1,0 +1,179 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"ctxtool/sessionfmt"
+)
+
+// A linkMend is the second pass of a repair: ids, parents, and entries that no
+// context can be built with. What it says of a record overrides the session.
+type linkMend struct {
+	s    *sessionfmt.Session
+	want pick
+	lost map[string]string // entries that are gone: their ids, and their parents'
+	read *sessionfmt.Reader
+
+	gone   map[int]string   // records that are taken out, and why
+	ids    map[int]string   // new ids
+	up     map[int]int      // new parents, -1 for a root
+	notes  map[int][]string // what is done to a record
+	used   map[string]bool  // ids given so far
+	twins  map[string][]int // of an id that several entries have: those that stay, in order
+	before []int32          // of each record the last entry before it that stays, -1 for none
+}
+
+// newLinkMend decides what becomes of each record; lost are the ids and parents of
+// lines that the first pass has taken out.
+func newLinkMend(s *sessionfmt.Session, lost map[string]string, want pick) (*linkMend, error) {
+	m := &linkMend{
+		s: s, want: want, lost: lost, read: s.NewReader(),
+		gone: map[int]string{}, ids: map[int]string{}, up: map[int]int{}, notes: map[int][]string{},
+		used: map[string]bool{}, twins: map[string][]int{},
+	}
+	if err := m.takeOut(); err != nil {
+		return nil, err
+	}
+	if s.Version < 2 {
+		return m, nil // its entries have no ids and parents yet
+	}
+	for _, pass := range []func() error{m.duplicates, m.missingIDs, m.parents} {
+		if err := pass(); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *linkMend) any() bool { return len(m.gone)+len(m.notes) > 0 }
+
+// mended says whether a record has that code and is to be mended for it.
+func (m *linkMend) mended(code string, i int) bool { return m.want(code, m.s.Line(i)) }
+
+func (m *linkMend) note(i int, format string, args ...any) {
+	m.notes[i] = append(m.notes[i], fmt.Sprintf(format, args...))
+}
+
+// takeOut finds the entries with which pi cannot build a context.
+func (m *linkMend) takeOut() error {
+	for i := range m.s.Len() {
+		switch m.s.Kind(i) {
+		case sessionfmt.NoMessage:
+			if m.mended("no-message", i) {
+				m.gone[i] = "a message entry without a message is taken out"
+			}
+		case sessionfmt.ContextEdit:
+			line, err := m.read.Line(i)
+			if err != nil {
+				return err
+			}
+			r := line.Get("replacement")
+			switch {
+			case !r.Exists() && m.mended("edit-no-replacement", i):
+				m.gone[i] = "an edit without replacement is taken out"
+			case !r.IsNull() && !r.Get("content").Exists() && m.mended("edit-no-content", i):
+				m.gone[i] = "an edit whose replacement has no content is taken out"
+			}
+		}
+	}
+	return nil
+}
+
+// stays says that a record is an entry of the repaired file.
+func (m *linkMend) stays(i int) bool { return m.s.Kind(i).IsEntry() && m.gone[i] == "" }
+
+// duplicates takes out lines that are there twice, letter by letter, and renames
+// all entries of an id but the last.
+func (m *linkMend) duplicates() error {
+	ids := map[string]bool{}
+	for i := range m.s.Len() {
+		if m.s.Shadowed(i) {
+			ids[m.s.ID(i)] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	lines := map[string][][]byte{}
+	for i := range m.s.Len() {
+		id := m.s.ID(i)
+		if !m.stays(i) || !ids[id] {
+			continue
+		}
+		line, err := m.read.Line(i)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(lines[id], func(l []byte) bool { return bytes.Equal(l, line) }) && m.mended("duplicate-id", i) {
+			m.gone[i] = "the line was there before, letter by letter, and is taken out"
+			continue
+		}
+		lines[id] = append(lines[id], bytes.Clone(line))
+		m.twins[id] = append(m.twins[id], i)
+	}
+	for i := range m.s.Len() {
+		id := m.s.ID(i)
+		list := m.twins[id]
+		if !m.stays(i) || !slices.Contains(list, i) || i == list[len(list)-1] || !m.mended("duplicate-id", m.next(list, i)) {
+			continue
+		}
+		if err := m.rename(i); err != nil {
+			return err
+		}
+		m.note(i, "renamed from %s to %s: line %d has the same id", sessionfmt.Quote(id), m.ids[i], m.s.Line(list[len(list)-1]))
+	}
+	return nil
+}
+
+// next is the entry of the same id after i, at which the finding stands.
+func (m *linkMend) next(list []int, i int) int { return list[slices.Index(list, i)+1] }
+
+// rename gives a record a new id.
+func (m *linkMend) rename(i int) error {
+	line, err := m.read.Line(i)
+	if err != nil {
+		return err
+	}
+	parent := ""
+	if p := m.s.Parent(i); p >= 0 {
+		parent = m.id(p)
+	}
+	m.ids[i] = sessionfmt.MakeID(parent, line, func(id string) bool { return m.used[id] || m.s.Find(id) >= 0 })
+	m.used[m.ids[i]] = true
+	return nil
+}
+
+// id is a record's id in the repaired file.
+func (m *linkMend) id(i int) string {
+	if id := m.ids[i]; id != "" {
+		return id
+	}
+	return m.s.ID(i)
+}
+
+// missingIDs gives ids to entries without, and makes strings of those that are
+// numbers.
+func (m *linkMend) missingIDs() error {
+	for i := range m.s.Len() {
+		id := m.s.ID(i)
+		switch {
+		case !m.stays(i):
+		case id == "" && m.mended("missing-id", i):
+			if err := m.rename(i); err != nil {
+				return err
+			}
+			m.note(i, "gets the id %s", m.ids[i])
+		case id != "" && m.s.WrongID(i) && m.mended("id-type", i):
+			if m.ids[i] = id; m.s.Find(id) >= 0 || m.used[id] {
+				if err := m.rename(i); err != nil {
+					return err
+				}
+			}
+			m.used[m.ids[i]] = true
+			m.note(i, "its id becomes the string %s", m.ids[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package check
+
+import "ctxtool/sessionfmt"
+
+// parents decides the parent of each entry whose own is gone, lost or leads
+// nowhere.
+func (m *linkMend) parents() error {
+	m.before = make([]int32, m.s.Len())
+	last := int32(-1)
+	for i := range m.s.Len() {
+		m.before[i] = last
+		if m.stays(i) {
+			last = int32(i)
+		}
+	}
+	for i := range m.s.Len() {
+		if !m.stays(i) {
+			continue
+		}
+		p := m.s.Parent(i)
+		switch {
+		case p == i:
+			if m.mended("self-parent", i) {
+				m.link(i, int(m.before[i]), "it was its own parent")
+			}
+		case m.s.Orphan(i):
+			if m.mended("orphan", i) {
+				if err := m.adopt(i); err != nil {
+					return err
+				}
+			}
+		case p >= 0:
+			if at := m.nearest(p, i); at != p {
+				m.up[i] = at
+				if m.gone[p] != "" {
+					m.note(i, "hung on %s: its parent is taken out", m.name(at))
+				} else {
+					m.note(i, "its parent is %s, the entry of that id before it", m.name(at))
+				}
+			}
+			if m.ids[m.parent(i)] != "" {
+				m.note(i, "its parent has a new id")
+			}
+		}
+	}
+	m.breakCycles()
+	return nil
+}
+
+// parent is an entry's parent in the repaired file.
+func (m *linkMend) parent(i int) int {
+	if p, ok := m.up[i]; ok {
+		return p
+	}
+	return m.s.Parent(i)
+}
+
+func (m *linkMend) link(i, parent int, why string) {
+	m.up[i] = parent
+	m.note(i, "hung on %s: %s", m.name(parent), why)
+}
+
+// name is an entry for a note.
+func (m *linkMend) name(i int) string {
+	if i < 0 {
+		return "the root"
+	}
+	return sessionfmt.Quote(m.id(i))
+}
+
+// nearest is the entry that a reference from record from to record p means: of
+// several with one id the nearest before it, and of what is taken out the nearest
+// ancestor that stays.
+func (m *linkMend) nearest(p, from int) int {
+	for steps := 0; p >= 0 && steps <= m.s.Len(); steps++ {
+		if list := m.twins[m.s.ID(p)]; len(list) > 0 {
+			p = list[0]
+			for _, t := range list {
+				if t < from {
+					p = t
+				}
+			}
+		}
+		if m.gone[p] == "" {
+			return p
+		}
+		if p == m.s.Parent(p) {
+			return -1
+		}
+		p = m.s.Parent(p)
+	}
+	return -1
+}
+
+// adopt gives an orphan a parent: the nearest ancestor that is left, where the
+// lines that were lost still tell which that is, else the entry before it.
+func (m *linkMend) adopt(i int) error {
+	line, err := m.read.Line(i)
+	if err != nil {
+		return err
+	}
+	id := line.Get("parentId").Text()
+	for range len(m.lost) + 1 {
+		up, known := m.lost[id]
+		if !known {
+			break
+		}
+		if up == "" {
+			m.link(i, -1, "its parent is lost, and was a root")
+			return nil
+		}
+		if p := m.s.Find(up); p >= 0 {
+			m.link(i, m.nearest(p, i), "the nearest ancestor that is left")
+			return nil
+		}
+		id = up
+	}
+	m.link(i, int(m.before[i]), "the entry before it in the file, since its parent is lost")
+	return nil
+}
+
+// breakCycles gives the first entry of each circle of parents another one.
+func (m *linkMend) breakCycles() {
+	seen := make([]int32, m.s.Len())
+	for i := range m.s.Len() {
+		at, walk := i, int32(i+1)
+		for at >= 0 && seen[at] == 0 {
+			seen[at] = walk
+			at = m.parent(at)
+		}
+		if at < 0 || seen[at] != walk || m.parent(at) == at {
+			continue
+		}
+		first := at
+		for k := m.parent(at); k != at; k = m.parent(k) {
+			first = min(first, k)
+		}
+		if _, ours := m.up[first]; !ours && !m.mended("cycle", first) {
+			continue
+		}
+		to := int(m.before[first])
+		for k := to; k >= 0; k = m.parent(k) { // not into what hangs below it
+			if k == first || m.parent(k) == k {
+				to = -1
+				break
+			}
+		}
+		m.link(first, to, "its parents went round in a circle")
+	}
+}

@@ -1,0 +1,168 @@
+package check
+
+import (
+	"iter"
+	"slices"
+
+	"ctxtool/sessionfmt"
+)
+
+// pairs are the tool calls and results of the whole file that do not belong to
+// each other, as the file has them: edits and compactions are not looked at.
+type pairs struct {
+	unanswered []int        // records whose answers call without getting a result
+	uncalled   []int        // records that are results without a call above them
+	answered   map[int]bool // of those, whose call has a result already
+	early      map[int]int  // of those, whose call stands below: the record of the call
+}
+
+// An open call waits for its result. The calls that are open at an entry are a
+// list that it shares with the entries above it, so that branches cost nothing.
+type openCall struct {
+	id   uint64
+	rec  int32
+	next int32 // index of the next open one, 0 for none
+}
+
+// pairing finds the pairs of a file.
+type pairing struct {
+	x     *subject
+	open  []openCall
+	state []int32 // of each record, the first open call behind it; 0 for none
+	out   pairs
+	lost  []lostResult
+}
+
+// A lostResult is a result for which no call is open.
+type lostResult struct {
+	rec int
+	id  uint64
+}
+
+// pair finds them when they are first asked for.
+func (x *subject) pairs() *pairs {
+	if x.paired != nil {
+		return x.paired
+	}
+	p := &pairing{x: x, open: make([]openCall, 1), state: make([]int32, x.s.Len())}
+	for i := range x.inOrder() {
+		p.entry(i)
+	}
+	inner := x.inner()
+	for i := range x.s.Len() {
+		if !inner.has(i) && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
+			for k := p.state[i]; k > 0; k = p.open[k].next {
+				p.out.unanswered = append(p.out.unanswered, int(p.open[k].rec))
+			}
+		}
+	}
+	slices.Sort(p.out.unanswered)
+	p.out.unanswered = slices.Compact(p.out.unanswered)
+	p.explain()
+	x.paired = &p.out
+	return x.paired
+}
+
+// inOrder are the records, parents before children.
+func (x *subject) inOrder() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		forward := false
+		for i := range x.s.Len() {
+			forward = forward || x.s.Parent(i) >= i
+		}
+		if !forward {
+			for i := range x.s.Len() {
+				if !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		for _, i := range x.ancestors().order {
+			if !yield(int(i)) {
+				return
+			}
+		}
+	}
+}
+
+// entry works out which calls are open behind an entry.
+func (p *pairing) entry(i int) {
+	s := p.x.s
+	state := int32(0)
+	if up := s.Parent(i); up >= 0 && up != i {
+		state = p.state[up]
+	}
+	if k := s.Kind(i); k == sessionfmt.Assistant || k == sessionfmt.ToolResult {
+		found := p.x.facts.of(s.Offset(i))
+		failed := slices.ContainsFunc(found, func(f fact) bool { return f.kind == aFailure })
+		for _, f := range found {
+			switch {
+			case f.kind == aCall && !failed: // a failed answer's calls never ran
+				p.open = append(p.open, openCall{f.id, int32(i), state})
+				state = int32(len(p.open) - 1)
+			case f.kind == aResult:
+				var ok bool
+				if state, ok = p.close(state, f.id); !ok {
+					p.lost = append(p.lost, lostResult{i, f.id})
+				}
+			}
+		}
+	}
+	p.state[i] = state
+}
+
+// close is the list without the call of that id, and whether it was in it. What
+// came before it in the list is copied: other branches still have the old one.
+func (p *pairing) close(list int32, id uint64) (int32, bool) {
+	var before []int32
+	for k := list; k > 0; k = p.open[k].next {
+		if p.open[k].id == id {
+			rest := p.open[k].next
+			for _, b := range slices.Backward(before) {
+				c := p.open[b]
+				c.next = rest
+				p.open = append(p.open, c)
+				rest = int32(len(p.open) - 1)
+			}
+			return rest, true
+		}
+		before = append(before, k)
+	}
+	return list, false
+}
+
+// explain says of results without an open call what became of it.
+func (p *pairing) explain() {
+	p.out.answered, p.out.early = map[int]bool{}, map[int]int{}
+	if len(p.lost) == 0 {
+		return
+	}
+	wanted := map[uint64][]int{} // the records that make a call
+	for _, l := range p.lost {
+		wanted[l.id] = nil
+	}
+	s := p.x.s
+	for i := range s.Len() {
+		if s.Kind(i) != sessionfmt.Assistant {
+			continue
+		}
+		for _, f := range p.x.facts.of(s.Offset(i)) {
+			if calls, ok := wanted[f.id]; ok && f.kind == aCall {
+				wanted[f.id] = append(calls, i)
+			}
+		}
+	}
+	up := p.x.ancestors()
+	for _, l := range p.lost {
+		p.out.uncalled = append(p.out.uncalled, l.rec)
+		for _, call := range wanted[l.id] {
+			switch {
+			case up.above(call, l.rec):
+				p.out.answered[l.rec] = true
+			case up.above(l.rec, call):
+				p.out.early[l.rec] = call
+			}
+		}
+	}
+}

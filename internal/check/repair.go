@@ -1,0 +1,176 @@
+package check
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Repair makes a sound file of a damaged one, in two passes: the first mends
+// lines, the second ids and parents, which can only be seen once all lines are
+// there. What cannot be kept goes to the quarantine, letter by letter.
+type Repair struct {
+	was   *sessionfmt.Session
+	lines *lineMend
+	mid   *sessionfmt.Session // with its lines mended; the session as it was where they are sound
+	links *linkMend
+	end   *sessionfmt.Session // repaired, once asked for
+}
+
+// mends are the codes of what a repair mends.
+var mends = []string{
+	"malformed", "glued", "torn", "unterminated", "falsy-line", "scalar-line", "scalar-leaf", "invalid-utf8", "bom",
+	"no-header", "late-header", "second-header", "header-id", "version",
+	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
+	"edit-no-replacement", "edit-no-content",
+}
+
+// A pick says which findings to mend, by code and line of the file.
+type pick func(code string, line int) bool
+
+// NewRepair plans to mend all that can be mended. Close it when done.
+func NewRepair(s *sessionfmt.Session) (*Repair, error) {
+	if s.Version > 3 {
+		return nil, &sessionfmt.Error{
+			Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
+			Hint: "use a newer ctxtool, if there is one",
+		}
+	}
+	return newRepair(s, func(string, int) bool { return true })
+}
+
+func newRepair(s *sessionfmt.Session, want pick) (r *Repair, err error) {
+	r = &Repair{was: s, mid: s, lines: newLineMend(s, want)}
+	origin := []int32(nil)
+	if r.lines.any {
+		if r.mid, err = respool(s.Name, r.lines.changes, sessionfmt.Options{}); err != nil {
+			return nil, err
+		}
+		if origin, err = r.lines.origin(); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	if r.links, err = newLinkMend(r.mid, r.lines.lost, func(code string, line int) bool {
+		if origin != nil {
+			line = int(origin[line])
+		}
+		return want(code, line)
+	}); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Sound says that there is nothing to mend.
+func (r *Repair) Sound() bool { return !r.lines.any && !r.links.any() }
+
+// Close frees what the repair holds. The session as it was stays open.
+func (r *Repair) Close() {
+	for _, s := range []*sessionfmt.Session{r.mid, r.end} {
+		if s != nil && s != r.was {
+			s.Close()
+		}
+	}
+	r.mid, r.end = nil, nil
+}
+
+// Changes goes through the file's lines with what becomes of each.
+func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
+	if r.mid == r.was {
+		r.links.changes(yield)
+		return
+	}
+	next, stop := iter.Pull2(iter.Seq2[sessionfmt.Change, error](r.links.changes))
+	defer stop()
+	for c, err := range r.lines.changes {
+		if err != nil {
+			yield(c, err)
+			return
+		}
+		if c, err = join(c, next); !yield(c, err) || err != nil {
+			return
+		}
+	}
+}
+
+// join adds to a change what becomes of its new lines in the second pass.
+func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (sessionfmt.Change, error) {
+	lines := len(c.New)
+	if c.Same {
+		lines = 1
+	}
+	var all [][]byte
+	same := c.Same
+	for range lines {
+		then, err, ok := next()
+		if err != nil || !ok {
+			return c, err
+		}
+		c.Notes = append(c.Notes, then.Notes...)
+		same = same && then.Same
+		switch {
+		case then.Same:
+			all = append(all, append([]byte(nil), then.Raw...))
+		default:
+			for _, l := range then.New {
+				all = append(all, append([]byte(nil), l...))
+			}
+			if then.Out != nil && c.Out == nil {
+				c.Out = append([]byte(nil), then.Out...)
+			}
+		}
+	}
+	if !same {
+		c.Same, c.New = false, all
+	}
+	return c, nil
+}
+
+// Repaired is the session as it is after the repair.
+func (r *Repair) Repaired() (s *sessionfmt.Session, err error) {
+	switch {
+	case r.end != nil:
+	case !r.links.any():
+		r.end = r.mid
+	default:
+		r.end, err = respool(r.was.Name, r.links.changes, sessionfmt.Options{})
+	}
+	return r.end, err
+}
+
+// Proof is what checking finds in the repaired file, read back, and the size of the
+// context at its leaf.
+func (r *Repair) Proof(opt Options) (*Report, error) {
+	x := newSubject(r.was.Name, opt)
+	s, err := respool(r.was.Name, r.Changes, x.opening())
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	x.run(s)
+	now, err := figures(s, s.Leaf())
+	if err == nil {
+		x.report.Context = &now
+	}
+	return x.report, nil
+}
+
+// respool is the session that changes make.
+func respool(name string, changes iter.Seq2[sessionfmt.Change, error], opt sessionfmt.Options) (*sessionfmt.Session, error) {
+	in, out := io.Pipe()
+	go func() {
+		w := bufio.NewWriterSize(out, 64<<10)
+		err := sessionfmt.Rewrite(changes, w, io.Discard)
+		if err == nil {
+			err = w.Flush()
+		}
+		out.CloseWithError(err)
+	}()
+	defer in.Close()
+	return sessionfmt.OpenReader(name, in, opt)
+}

@@ -1,0 +1,100 @@
+package check
+
+import (
+	"slices"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Finding is one thing that is wrong with a file.
+type Finding struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	Line     int      `json:"line,omitempty"`  // physical line, from 1; absent for the file itself
+	Entry    string   `json:"entry,omitempty"` // id
+	Text     string   `json:"text"`
+	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf
+}
+
+// Figures are the size of a context, or by how much two differ: messages,
+// tokens, and requests answered on the way.
+type Figures struct {
+	Messages int `json:"messages"`
+	Tokens   int `json:"tokens"`
+	Requests int `json:"requests"`
+}
+
+func (f Figures) less(o Figures) Figures {
+	return Figures{f.Messages - o.Messages, f.Tokens - o.Tokens, f.Requests - o.Requests}
+}
+
+// A Report is what was found in one file.
+type Report struct {
+	Schema   string              `json:"schema"`
+	File     string              `json:"file"`
+	Version  int                 `json:"version,omitempty"`
+	Rules    string              `json:"rules,omitempty"`
+	Opens    string              `json:"opens,omitempty"` // what pi does when it opens the file, if it does not just read it
+	Context  *Figures            `json:"context,omitempty"`
+	Mended   *Figures            `json:"mended,omitempty"` // the context after repair, where there is damage that it mends
+	Coverage sessionfmt.Coverage `json:"coverage"`
+	Findings []Finding           `json:"findings"`
+	Branches *Branches           `json:"branches,omitempty"`
+
+	unread bool
+}
+
+// Branches say how much of a session with branches was replayed.
+type Branches struct {
+	All      int `json:"all"`
+	Replayed int `json:"replayed"`
+}
+
+// Unread says that the file could not be read as a session at all.
+func (r *Report) Unread() bool { return r.unread }
+
+// Rename gives the file another name in the report.
+func (r *Report) Rename(name string) {
+	r.File = name
+	for k := range r.Findings {
+		r.Findings[k].File = name
+	}
+}
+
+// Worst is the severity of the worst finding, and whether there is one.
+func (r *Report) Worst() (worst Severity, any bool) {
+	for _, f := range r.Findings {
+		worst = max(worst, f.Severity)
+	}
+	return worst, len(r.Findings) > 0
+}
+
+// has says that something of that code was found.
+func (r *Report) has(code string) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
+}
+
+// effect is what pi does when it opens the file, empty where it just reads it
+// (spec/pi-1.5.md 2.2 and 3).
+func (x *subject) effect() string {
+	read := func(codes ...string) bool {
+		return slices.ContainsFunc(x.s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
+	}
+	path, _ := x.s.Path(x.s.Leaf())
+	switch {
+	case read("no-header", "late-header", "header-id", "bom"):
+		return "refuses it"
+	case x.endless():
+		return "runs out of memory"
+	case x.report.has("edit-no-replacement"), slices.ContainsFunc(path, func(i int) bool { return x.s.Kind(i) == sessionfmt.NoMessage }):
+		return "fails to build a context"
+	case x.s.Version < 3:
+		return "rewrites it as version 3"
+	case read("version"):
+		return "rewrites it each time"
+	case read("unterminated", "torn"):
+		return "adds a newline to it"
+	}
+	return ""
+}

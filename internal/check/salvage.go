@@ -1,0 +1,63 @@
+package check
+
+import (
+	"bytes"
+
+	"ctxtool/sessionfmt"
+)
+
+// A saved record is one that stands whole in a line that is not JSON.
+type saved struct {
+	at   int // in the line
+	text []byte
+}
+
+var opening = []byte(`{"type":"`)
+
+// salvageBudget is how many times as long as a line all looks into it may be: a
+// line of beginnings without ends must not take forever.
+const salvageBudget = 8
+
+// salvage finds the records in a line that is not JSON: agents write the type
+// first, so that is where to look. whole says that the line is nothing else.
+func salvage(line []byte, version int) (records []saved, whole bool) {
+	end := 0 // of the last record
+	whole = true
+	for from, budget := 0, salvageBudget*len(line); budget > 0; {
+		at := bytes.Index(line[from:], opening)
+		if at < 0 {
+			break
+		}
+		at += from
+		n, ok := sessionfmt.ValueLen(line[at:])
+		budget -= n
+		if !ok || !isRecord(line[at:at+n:at+n], version) {
+			from = at + len(opening)
+			continue
+		}
+		whole = whole && len(bytes.TrimSpace(line[end:at])) == 0
+		records = append(records, saved{at, line[at : at+n : at+n]})
+		end = at + n
+		from = end
+	}
+	return records, whole && len(records) > 0 && len(bytes.TrimSpace(line[end:])) == 0
+}
+
+// isRecord says that an object is an entry or a header, and no piece of one that
+// is broken: entries have a time, and from version 2 on an id and a parent.
+func isRecord(v sessionfmt.Value, version int) bool {
+	var f [4]sessionfmt.Value
+	v.Fields(f[:], "type", "id", "parentId", "timestamp")
+	if f[0].Is("session") {
+		return f[1].IsString()
+	}
+	return f[3].IsString() && (version < 2 || f[1].IsString() && f[2].Exists())
+}
+
+// remember takes down the id and the parent of a line that cannot be kept, where
+// its beginning still tells them.
+func (m *lineMend) remember(line []byte) {
+	if id, parent, ok := sessionfmt.BrokenHead(line); ok {
+		m.lost[id] = parent
+	}
+}

@@ -1,0 +1,130 @@
+package check
+
+import (
+	"slices"
+
+	"ctxtool/sessionfmt"
+)
+
+// A shape is what most schemas of tools say, and all that they say: types,
+// members, what is required. It answers for the schema library where the answer
+// is yes, and costs nearly nothing.
+type shape struct {
+	types    []string          // any where empty
+	members  map[string]*shape // of an object
+	required []string
+	closed   bool   // no other members than those
+	items    *shape // of a list
+	values   []sessionfmt.Value
+}
+
+// remarks are members of a schema that ask for nothing.
+var remarks = []string{"description", "title", "default", "examples", "$schema", "$id", "$comment"}
+
+// shapeOf is the shape that a schema describes, nil if it says more than a shape
+// can.
+func shapeOf(schema sessionfmt.Value) *shape {
+	if !schema.IsObject() {
+		return nil
+	}
+	s := &shape{}
+	for key, v := range schema.Members {
+		ok := true
+		switch name := string(key); {
+		case name == "type":
+			ok = s.takeTypes(v)
+		case name == "properties":
+			s.members = map[string]*shape{}
+			for member, sub := range v.Members {
+				p := shapeOf(sub)
+				s.members[string(member)] = p
+				ok = ok && p != nil
+			}
+		case name == "required":
+			for el := range v.Elements {
+				s.required = append(s.required, el.Text())
+			}
+		case name == "additionalProperties":
+			s.closed = string(v) == "false"
+			ok = s.closed || string(v) == "true"
+		case name == "items":
+			s.items = shapeOf(v)
+			ok = s.items != nil
+		case name == "enum":
+			s.values = slices.Collect(v.Elements)
+		default:
+			ok = slices.Contains(remarks, name)
+		}
+		if !ok {
+			return nil
+		}
+	}
+	return s
+}
+
+func (s *shape) takeTypes(v sessionfmt.Value) bool {
+	if v.IsString() {
+		s.types = []string{v.Text()}
+		return true
+	}
+	for el := range v.Elements {
+		s.types = append(s.types, el.Text())
+	}
+	return len(s.types) > 0
+}
+
+// fits says that a value surely has the shape.
+func (s *shape) fits(v sessionfmt.Value) bool {
+	if !v.Exists() || len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isOf(v, t) }) {
+		return false
+	}
+	if s.values != nil && !slices.ContainsFunc(s.values, func(el sessionfmt.Value) bool { return string(el) == string(v) }) {
+		return false
+	}
+	if v.IsArray() && s.items != nil {
+		for el := range v.Elements {
+			if !s.items.fits(el) {
+				return false
+			}
+		}
+	}
+	if !v.IsObject() {
+		return true
+	}
+	for _, name := range s.required {
+		if !v.Get(name).Exists() {
+			return false
+		}
+	}
+	if s.members == nil && !s.closed {
+		return true
+	}
+	for key, el := range v.Members {
+		if sub := s.members[string(key)]; sub == nil && s.closed || sub != nil && !sub.fits(el) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOf says that a value is of a type of JSON Schema. A whole number that is not
+// spelled as one is left to the library.
+func isOf(v sessionfmt.Value, typ string) bool {
+	switch typ {
+	case "string":
+		return v.IsString()
+	case "object":
+		return v.IsObject()
+	case "array":
+		return v.IsArray()
+	case "number":
+		return v.IsNumber()
+	case "integer":
+		return v.IsNumber() && !slices.ContainsFunc(v, func(c byte) bool { return c == '.' || c == 'e' || c == 'E' })
+	case "boolean":
+		return string(v) == "true" || string(v) == "false"
+	case "null":
+		return string(v) == "null"
+	}
+	return false
+}

@@ -1,0 +1,240 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"ctxtool/internal/models"
+	"ctxtool/sessionfmt"
+)
+
+// Options say how to check a file.
+type Options struct {
+	Choice   Choice        // of checks; see Choose
+	Models   *models.Table // where limits are looked up; the built-in table when nil
+	Stdin    *os.File
+	Workers  int       // goroutines that read one file; the number of processors when 0
+	Now      time.Time // when the check is made: a tail torn a moment ago is being written
+	Progress func(done, size int64)
+}
+
+// A subject is a session while it is checked.
+type subject struct {
+	s      *sessionfmt.Session
+	opt    Options
+	report *Report
+	check  *Check // the one that is looking
+	facts  *facts
+	tree   *ancestry
+	paired *pairs
+	told   map[told]bool // so that what several branches share is found once
+	more   int
+}
+
+type told struct {
+	code string
+	line int
+	text string
+}
+
+// File checks the session file called name. A file that cannot be read as a
+// session has one finding that says so.
+func File(name string, opt Options) *Report {
+	x := newSubject(name, opt)
+	s, err := sessionfmt.Open(name, x.opening())
+	if err != nil {
+		x.report.unread = true
+		x.check = &unreadable
+		x.addLine(0, "", "%s", reason(err))
+		return x.report
+	}
+	defer s.Close()
+	x.run(s)
+	x.weigh()
+	return x.report
+}
+
+func newSubject(name string, opt Options) *subject {
+	x := &subject{opt: opt, told: map[told]bool{}}
+	x.report = &Report{Schema: "ctxtool/check/1", File: name, Findings: []Finding{}}
+	if x.opt.Models == nil {
+		x.opt.Models = models.Builtin()
+	}
+	return x
+}
+
+// opening is how the session has to be opened for the checks that were chosen.
+func (x *subject) opening() sessionfmt.Options {
+	open := sessionfmt.Options{Stdin: x.opt.Stdin, Workers: x.opt.Workers, Progress: x.opt.Progress, Times: true}
+	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.step != nil || c.leaf != nil }) {
+		x.facts = &facts{}
+		open.Visit = x.facts.visitor
+	}
+	return open
+}
+
+// reason is an error without the file that it is about.
+func reason(err error) error {
+	var at *sessionfmt.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// run checks an open session.
+func (x *subject) run(s *sessionfmt.Session) {
+	x.s = s
+	r := x.report
+	r.Version, r.Coverage = x.s.Version, x.s.Coverage
+	x.take(x.s.Findings)
+	if x.facts != nil {
+		x.facts.sort()
+	}
+	for _, c := range checks {
+		x.check = c
+		if !x.opt.Choice[c.Code] {
+			continue
+		}
+		if c.file != nil {
+			c.file(x)
+		}
+		if c.facts != nil {
+			c.facts(x)
+		}
+	}
+	if x.opt.Choice.any((*Check).replays) {
+		x.replay()
+	}
+	if x.more > 0 && x.opt.Choice["more"] {
+		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return a.Line - b.Line })
+	r.Opens = x.effect()
+}
+
+// replays says that a check needs the session replayed.
+func (c *Check) replays() bool {
+	return c.step != nil || c.leaf != nil || slices.Contains([]string{"compactions", "edits", "patches"}, c.Group)
+}
+
+// take takes over what reading or replaying has found.
+func (x *subject) take(found []sessionfmt.Finding) {
+	for _, f := range found {
+		x.check = Find(f.Code)
+		if x.check == nil || !x.opt.Choice[f.Code] || x.check.file != nil {
+			continue // a check with a function of its own finds it everywhere
+		}
+		x.addLine(f.Line, f.Entry, "%s", f.Text)
+	}
+}
+
+// add adds a finding of the check at hand, at a record.
+func (x *subject) add(rec int, format string, args ...any) {
+	x.addLine(x.s.Line(rec), sessionfmt.Quote(x.s.ID(rec)), format, args...)
+}
+
+// addLine adds a finding at a line, once.
+func (x *subject) addLine(line int, entry, format string, args ...any) {
+	f := Finding{
+		Code: x.check.Code, Severity: x.check.Severity, File: x.report.File,
+		Line: line, Entry: entry, Text: fmt.Sprintf(format, args...),
+	}
+	key := told{f.Code, f.Line, f.Text}
+	switch {
+	case x.told[key]:
+		return
+	case len(x.report.Findings) >= sessionfmt.MaxFindings:
+		x.more++
+		return
+	}
+	x.told[key] = true
+	if f.Code == "torn" && x.fresh() {
+		f.Severity = Info
+		f.Text += "; the file was written to a moment ago: somebody may be at it"
+	}
+	x.report.Findings = append(x.report.Findings, f)
+}
+
+// freshly is how long after the last write a torn tail may still be growing.
+const freshly = 5 * time.Second
+
+// fresh says that the file was written to just now.
+func (x *subject) fresh() bool {
+	info, err := os.Stat(x.report.File)
+	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly
+}
+
+// An ancestry answers who stands above whom in the tree, each at once.
+type ancestry struct {
+	tree  *sessionfmt.Tree
+	enter []int32 // the place of each record on a way through the tree, parents first
+	order []int32 // the records by that place
+}
+
+// ancestors makes the ancestry when it is first asked for.
+func (x *subject) ancestors() *ancestry {
+	if x.tree != nil {
+		return x.tree
+	}
+	a := &ancestry{tree: x.s.Tree(), enter: make([]int32, x.s.Len())}
+	stack := slices.Clone(a.tree.Roots)
+	slices.Reverse(stack)
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		a.enter[i] = int32(len(a.order))
+		a.order = append(a.order, int32(i))
+		for c := range a.tree.Children(i) {
+			stack = append(stack, c)
+		}
+	}
+	x.tree = a
+	return a
+}
+
+// above says that record a stands above record d, or is it.
+func (a *ancestry) above(top, below int) bool {
+	at := a.enter[below] - a.enter[top]
+	return at >= 0 && int(at) < a.tree.Size(top)
+}
+
+// A bits is a set of records.
+type bits []uint64
+
+func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 == 1 }
+func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
+
+// inner are the entries that have others below them.
+func (x *subject) inner() bits {
+	inner := make(bits, x.s.Len()/64+1)
+	for i := range x.s.Len() {
+		if p := x.s.Parent(i); p >= 0 && p != i {
+			inner.set(p)
+		}
+	}
+	return inner
+}
+
+// tips are the entries below which there is none, the leaf first.
+func (x *subject) tips() []int {
+	inner, leaf := x.inner(), x.s.Leaf()
+	tips := []int{leaf}
+	for i := range x.s.Len() {
+		if i != leaf && !inner.has(i) && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
+			tips = append(tips, i)
+		}
+	}
+	return tips
+}
+
+// plural is a number of things in words.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,127 @@
+package check
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A toolset is the tools in force at a step, with their schemas.
+type toolset struct {
+	known  bool
+	byName map[string]*tool
+	last   int // record of the calls that were read last, plus 1
+	calls  []toolCall
+}
+
+// A tool is a tool definition ready to hold arguments against.
+type tool struct {
+	name   string
+	schema sessionfmt.Value
+	shape  *shape // what the schema says, where it says nothing out of the ordinary
+	full   *jsonschema.Schema
+	tried  bool // full has been made, or cannot be
+}
+
+// A toolCall is a call of an answer, and its tool, nil where there is none.
+type toolCall struct {
+	name string
+	args sessionfmt.Value
+	tool *tool
+}
+
+// called are the tool calls of a step that answers a request, if it is one and
+// the session knows its tools; nil where the step was checked before.
+func (w *walk) called(step replay.Step) ([]toolCall, error) {
+	t := &w.tools
+	tools, known, changed, err := step.Tools()
+	if err != nil {
+		return nil, err
+	}
+	if t.known = known; changed || t.byName == nil {
+		t.byName = map[string]*tool{}
+		for _, d := range tools {
+			schema := d.Raw.Get("parameters")
+			t.byName[d.Name] = &tool{name: d.Name, schema: schema, shape: shapeOf(schema)}
+		}
+	}
+	if !known || !w.fresh || w.s.Kind(step.Record) != sessionfmt.Assistant || step.Did != replay.Added {
+		return nil, nil
+	}
+	if t.last == step.Record+1 {
+		return t.calls, nil
+	}
+	t.last, t.calls = step.Record+1, t.calls[:0]
+	if len(w.facts.of(w.s.Offset(step.Record))) == 0 {
+		return nil, nil
+	}
+	line, err := w.lines.Line(step.Record)
+	if err != nil {
+		return nil, err
+	}
+	for el := range line.First("message").Get("content").Elements {
+		var f [3]sessionfmt.Value
+		if el.Fields(f[:], "type", "name", "arguments"); f[0].Is("toolCall") {
+			name := f[1].Text()
+			t.calls = append(t.calls, toolCall{name, f[2], t.byName[name]})
+		}
+	}
+	return t.calls, nil
+}
+
+// refuses says what is wrong with arguments, empty where nothing is.
+func (t *tool) refuses(args sessionfmt.Value) string {
+	if t.schema.IsNull() || t.shape != nil && t.shape.fits(args) {
+		return ""
+	}
+	if !t.tried {
+		t.full, t.tried = compile(t.schema), true
+	}
+	if t.full == nil {
+		return "" // a schema that is none says nothing about arguments
+	}
+	if args.IsNull() {
+		return "there are none"
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+	if err != nil {
+		return "" // nested too deep for the library
+	}
+	if err := t.full.Validate(v); err != nil {
+		return firstFault(err)
+	}
+	return ""
+}
+
+func compile(schema sessionfmt.Value) *jsonschema.Schema {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nowhere{})
+	if c.AddResource("tool.json", doc) != nil {
+		return nil
+	}
+	s, _ := c.Compile("tool.json")
+	return s
+}
+
+// nowhere loads no schema: nothing is read from the disk or the network.
+type nowhere struct{}
+
+func (nowhere) Load(url string) (any, error) { return nil, &jsonschema.LoadURLError{URL: url} }
+
+// firstFault is the first thing that a schema finds wrong, in a line.
+func firstFault(err error) string {
+	for line := range strings.Lines(err.Error()) {
+		if fault, ok := strings.CutPrefix(strings.TrimSpace(line), "- at "); ok {
+			return sessionfmt.Quote(fault)
+		}
+	}
+	return "they do not fit"
+}

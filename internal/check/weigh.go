@@ -1,0 +1,166 @@
+package check
+
+import (
+	"slices"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// What weighing may cost: so many replays, and so many bytes written anew for
+// them. A file that is broken from end to end has the sum of its damage weighed,
+// and only the first findings one by one.
+const (
+	maxTrials     = 32
+	maxTrialBytes = 256 << 20
+)
+
+// A weighing works out what findings hide from the context at the leaf, by
+// replaying the session with and without the damage.
+type weighing struct {
+	*subject
+	now    Figures
+	trials int
+	bytes  int64
+	broken map[int]string // ids that broken lines tell, by line
+	named  map[int]string // ids that orphans name as their parents, by line
+}
+
+// weigh gives figures to the findings that have any.
+func (x *subject) weigh() {
+	r := x.report
+	mendable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(mends, f.Code) })
+	if !mendable && !r.has("leaf-moved") && !r.has("kept-unknown") && !r.has("no-checkpoint") {
+		return
+	}
+	now, err := figures(x.s, x.s.Leaf())
+	if err != nil {
+		return // a patch stops the replay, and that is a finding
+	}
+	w := &weighing{subject: x, now: now}
+	r.Context = &now
+	if mendable && x.s.Version <= 3 {
+		if f, ok := w.mended(func(string, int) bool { return true }); ok {
+			r.Mended = &f
+		}
+		w.readBroken()
+	}
+	for k := range r.Findings {
+		f := &r.Findings[k]
+		if hides, ok := w.hidden(f); ok && hides != (Figures{}) {
+			f.Hides = &hides
+		}
+	}
+}
+
+// hidden is what one finding hides.
+func (w *weighing) hidden(f *Finding) (hides Figures, ok bool) {
+	switch {
+	case f.Code == "leaf-moved":
+		then, err := figures(w.s, w.lastWritten())
+		return then.less(w.now), err == nil
+	case f.Code == "kept-unknown":
+		return w.kept()
+	case f.Code == "no-checkpoint":
+		return w.checkpoint(f)
+	case !slices.Contains(mends, f.Code) || w.s.Version > 3:
+		return hides, false
+	}
+	then, ok := w.mended(func(code string, line int) bool {
+		if code == f.Code && line == f.Line {
+			return true
+		}
+		id := w.broken[f.Line]
+		return code == "orphan" && id != "" && w.named[line] == id
+	})
+	return then.less(w.now), ok
+}
+
+// mended is the context at the leaf once some of the damage is mended.
+func (w *weighing) mended(want pick) (f Figures, ok bool) {
+	w.trials++
+	w.bytes += w.s.Size()
+	if w.trials > maxTrials || w.bytes > maxTrialBytes && w.trials > 1 {
+		return f, false
+	}
+	r, err := newRepair(w.s, want)
+	if err != nil {
+		return f, false
+	}
+	defer r.Close()
+	s, err := r.Repaired()
+	if err != nil {
+		return f, false
+	}
+	f, err = figures(s, s.Leaf())
+	return f, err == nil
+}
+
+// readBroken takes down which orphans have lost their parents to which line.
+func (w *weighing) readBroken() {
+	if !w.report.has("orphan") || !(w.report.has("malformed") || w.report.has("glued")) {
+		return
+	}
+	w.broken, w.named = map[int]string{}, map[int]string{}
+	for l, err := range w.s.Lines {
+		if err != nil {
+			return
+		}
+		switch {
+		case l.Record < 0:
+			if id, _, ok := sessionfmt.BrokenHead(l.Raw); ok {
+				w.broken[l.Number] = id
+			}
+		case w.s.Orphan(l.Record):
+			w.named[l.Number] = sessionfmt.Value(l.Raw).Get("parentId").Text()
+		}
+	}
+}
+
+// kept is by how much the context that keeps everything before a compaction
+// exceeds the one that keeps nothing.
+func (w *weighing) kept() (Figures, bool) {
+	var by [2]Figures
+	for k, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
+		var err error
+		if by[k], err = figuresBy(w.s, w.s.Leaf(), rules); err != nil {
+			return Figures{}, false
+		}
+	}
+	return by[1].less(by[0]), true
+}
+
+// checkpoint is the size of prompt and tools before a compaction that loses them,
+// if it is the one in force.
+func (w *weighing) checkpoint(f *Finding) (hides Figures, ok bool) {
+	rec := w.s.Find(f.Entry)
+	r := replay.New(w.s, replay.Options{Leaf: w.s.Leaf()})
+	end, err := r.At(w.s.Leaf(), false)
+	if err != nil || rec < 0 {
+		return hides, false
+	}
+	if p, err := end.Prompt(); err != nil || p.Known {
+		return hides, false
+	}
+	before, err := r.At(rec, true)
+	if err != nil {
+		return hides, false
+	}
+	n, err := before.Count(&tokens.Pi)
+	return Figures{Tokens: n.System + n.Tools}, err == nil
+}
+
+// figures are the size of the context at a record.
+func figures(s *sessionfmt.Session, leaf int) (Figures, error) {
+	return figuresBy(s, leaf, replay.Auto)
+}
+
+func figuresBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (f Figures, err error) {
+	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: leaf}).At(leaf, false)
+	if err != nil {
+		return f, err
+	}
+	n, err := e.Count(&tokens.Pi)
+	return Figures{e.Cached() + e.Uncached(), n.Total, e.RequestIndex}, err
+}

@@ -1,0 +1,201 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"ctxtool/internal/check"
+	"ctxtool/sessionfmt"
+)
+
+// A CheckReport is what was found in several files, schema ctxtool/check/1.
+type CheckReport struct {
+	Schema string          `json:"schema"`
+	Files  []*check.Report `json:"files"`
+	Totals CheckTotals     `json:"totals"`
+}
+
+// CheckTotals are sums over files.
+type CheckTotals struct {
+	Files    int `json:"files"`
+	Sound    int `json:"sound"` // without any finding but infos
+	Unread   int `json:"unread"`
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// NewCheckReport sums up reports.
+func NewCheckReport(reports []*check.Report) CheckReport {
+	r := CheckReport{Schema: "ctxtool/check/1", Files: reports}
+	for _, f := range reports {
+		r.Totals.Files++
+		if f.Unread() {
+			r.Totals.Unread++
+		}
+		if worst, _ := f.Worst(); worst == check.Info {
+			r.Totals.Sound++
+		}
+		for _, found := range f.Findings {
+			switch found.Severity {
+			case check.Error:
+				r.Totals.Errors++
+			case check.Warning:
+				r.Totals.Warnings++
+			default:
+				r.Totals.Infos++
+			}
+		}
+	}
+	return r
+}
+
+// A CheckForm is a form in which findings are printed.
+type CheckForm struct {
+	Name  string
+	Write func(w *bufio.Writer, r CheckReport) error
+}
+
+// CheckForms are the forms of findings, the default first.
+var CheckForms = []CheckForm{
+	{"text", writeCheckText},
+	{"json", func(w *bufio.Writer, r CheckReport) error { return writeLine(w, r) }},
+	{"jsonl", func(w *bufio.Writer, r CheckReport) error {
+		for _, f := range r.Files {
+			if err := writeLine(w, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"sarif", writeSARIF},
+	{"github", writeAnnotations},
+}
+
+func writeLine(w *bufio.Writer, v any) error {
+	if err := writeValue(w, v); err != nil {
+		return err
+	}
+	return w.WriteByte('\n')
+}
+
+// writeCheckText writes the findings of each file below its name, a kind that
+// occurs more than three times in a file once with its number.
+func writeCheckText(w *bufio.Writer, r CheckReport) error {
+	for _, f := range r.Files {
+		if len(f.Findings) > 0 {
+			writeFile(w, f)
+		}
+	}
+	t := r.Totals
+	fmt.Fprintf(w, "%s checked: %s, %s, %s; %d sound", count(t.Files, "file"), count(t.Errors, "error"), count(t.Warnings, "warning"), count(t.Infos, "info"), t.Sound)
+	if t.Unread > 0 {
+		fmt.Fprintf(w, "; %d cannot be read as a session", t.Unread)
+	}
+	return w.WriteByte('\n')
+}
+
+func writeFile(w *bufio.Writer, f *check.Report) {
+	fmt.Fprintf(w, "%s", sessionfmt.Clean(f.File))
+	if f.Opens != "" {
+		fmt.Fprintf(w, ": pi %s", f.Opens)
+	}
+	w.WriteByte('\n')
+	times, codes := map[string]int{}, 0
+	for _, found := range f.Findings {
+		times[found.Code]++
+		codes = max(codes, len(found.Code))
+	}
+	for _, found := range f.Findings {
+		n := times[found.Code]
+		if n == 0 {
+			continue
+		}
+		line := "-"
+		if found.Line > 0 {
+			line = fmt.Sprint(found.Line)
+		}
+		text := found.Text
+		if n > 3 {
+			times[found.Code] = 0
+			text += fmt.Sprintf(" (and %d more like it)", n-1)
+		}
+		fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", line, found.Entry, found.Severity, codes, found.Code, sessionfmt.Clean(text))
+		if found.Hides != nil {
+			fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", "", "", "", codes, "", hides(*found.Hides))
+		}
+	}
+	if f.Context != nil && f.Mended != nil {
+		fmt.Fprintf(w, "  pi's context here: %s", figures(*f.Context))
+		if *f.Context != *f.Mended {
+			fmt.Fprintf(w, "; after ctxtool repair: %s", figures(*f.Mended))
+		}
+		w.WriteByte('\n')
+	}
+	w.WriteByte('\n')
+}
+
+// hides says what a finding keeps out of the context, or puts into it.
+func hides(f check.Figures) string {
+	if f.Messages >= 0 && f.Tokens >= 0 {
+		return "hides " + figures(f)
+	}
+	return "without it the context has " + change(f.Messages, "message") + ", " + change(f.Tokens, "token")
+}
+
+func change(n int, thing string) string {
+	switch {
+	case n == 0:
+		return "as many " + thing + "s"
+	case n < 0:
+		return count(-n, thing) + " less"
+	}
+	return count(n, thing) + " more"
+}
+
+// figures is the size of a context in words.
+func figures(f check.Figures) string {
+	return count(f.Messages, "message") + ", " + count(f.Tokens, "token") + ", " + count(f.Requests, "request")
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// writeAnnotations writes findings as workflow commands of GitHub Actions, which
+// shows them beside the lines of a change.
+func writeAnnotations(w *bufio.Writer, r CheckReport) error {
+	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}
+	for _, f := range r.Files {
+		for _, found := range f.Findings {
+			fmt.Fprintf(w, "::%s file=%s", level[found.Severity], property.Replace(found.File))
+			if found.Line > 0 {
+				fmt.Fprintf(w, ",line=%d", found.Line)
+			}
+			fmt.Fprintf(w, ",title=%s::%s\n", property.Replace(found.Code), value.Replace(sessionfmt.Clean(message(found))))
+		}
+	}
+	return nil
+}
+
+// message is a finding as one sentence, with its entry and what it hides.
+func message(f check.Finding) string {
+	text := f.Text
+	if f.Entry != "" {
+		text = "entry " + f.Entry + ": " + text
+	}
+	if f.Hides != nil {
+		text += "; " + hides(*f.Hides)
+	}
+	return text
+}
+
+// fileURI is a file's name as a relative reference.
+func fileURI(name string) string { return (&url.URL{Path: name}).EscapedPath() }

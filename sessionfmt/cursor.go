@@ -92,6 +92,27 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 	c.i = i + 1
 }
 
+// enter goes to the value of the first member of that name in the object that
+// comes next, and says whether there is one.
+func (c *Cursor) enter(name string) bool {
+	if c.Peek() != '{' {
+		return false
+	}
+	for i := skipSpace(c.b, c.i+1); c.b[i] != '}'; {
+		end, extra, _ := scanString(c.b, i)
+		key := Value(c.b[i:end])
+		c.i = skipSpace(c.b, skipSpace(c.b, end)+1)
+		if string(key[1:len(key)-1]) == name || extra > 0 && key.Text() == name {
+			return true
+		}
+		c.i = c.scan.value(c.b, c.i)
+		if i = skipSpace(c.b, c.i); c.b[i] == ',' {
+			i = skipSpace(c.b, i+1)
+		}
+	}
+	return false
+}
+
 // Elements goes through the array that comes next; each time an element comes
 // next. Any other value is skipped.
 func (c *Cursor) Elements(yield func() bool) {

@@ -335,6 +335,9 @@ func (s *Session) merge(u *unit) {
 	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
 		share := float64(s.src.size) / done * 1.03
 		s.records = slices.Grow(s.records, int(share*float64(len(s.records)+len(u.records)))-len(s.records))
+		if len(u.times) > 0 {
+			s.times = slices.Grow(s.times, int(share*float64(len(s.times)+len(u.times)))-len(s.times))
+		}
 		s.ids = slices.Grow(s.ids, int(share*float64(len(s.ids)+len(u.ids)))-len(s.ids))
 	}
 	s.records = append(s.records, u.records...)

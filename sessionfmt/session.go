@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 )
 
@@ -180,19 +181,26 @@ func (s *Session) WrongID(i int) bool { return s.records[i].flags&flagWrongID !=
 // A leaf below 0 gives the empty path. A parent link that closes a cycle ends
 // the path: the entry that has it is left out, and reported.
 func (s *Session) Path(leaf int) (path []int, found []Finding) {
-	var seen []uint64
-	if s.forward {
-		seen = make([]uint64, len(s.records)/64+1)
+	if !s.forward {
+		n := 0
+		for i := leaf; i >= 0; i = s.Parent(i) {
+			n++
+		}
+		path = make([]int, n)
+		for i := leaf; i >= 0; i = s.Parent(i) {
+			n--
+			path[n] = i
+		}
+		return path, nil
 	}
+	seen := make([]uint64, len(s.records)/64+1)
 	for i := leaf; i >= 0; {
 		next := s.Parent(i)
-		if seen != nil {
-			seen[i/64] |= 1 << (i % 64)
-		}
+		seen[i/64] |= 1 << (i % 64)
 		if next == i {
 			break // reported when the file was opened
 		}
-		if next >= 0 && seen != nil && seen[next/64]>>(next%64)&1 == 1 {
+		if next >= 0 && seen[next/64]>>(next%64)&1 == 1 {
 			found = append(found, newFinding("cycle", s.Line(i), s.ID(i),
 				"the way up from its parent %q comes back to it, and pi runs out of memory; the entry and all above it are left out", Quote(s.ID(next))))
 			break
@@ -200,9 +208,7 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 		path = append(path, i)
 		i = next
 	}
-	for a, b := 0, len(path)-1; a < b; a, b = a+1, b-1 {
-		path[a], path[b] = path[b], path[a]
-	}
+	slices.Reverse(path)
 	return path, found
 }
 

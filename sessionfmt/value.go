@@ -116,23 +116,17 @@ func (v Value) Get(name string) (out Value) {
 	return out
 }
 
-// First is the object's first member of that name; what stands behind it is not
-// read.
-func (v Value) First(name string) Value {
+// First follows names down through objects, in each to the first member of that
+// name; what stands behind it is not read.
+func (v Value) First(names ...string) Value {
 	var c Cursor
-	if c.Reset(v).Peek() != '{' {
-		return nil
-	}
-	for i := skipSpace(v, 1); v[i] != '}'; {
-		end, extra, _ := scanString(v, i)
-		key := v[i:end]
-		c.i = skipSpace(v, skipSpace(v, end)+1)
-		val := c.Value()
-		if string(key[1:len(key)-1]) == name || extra > 0 && key.Text() == name {
-			return val
+	c.Reset(v)
+	for k, name := range names {
+		if !c.enter(name) {
+			return nil
 		}
-		if i = skipSpace(v, c.i); v[i] == ',' {
-			i = skipSpace(v, i+1)
+		if k == len(names)-1 {
+			return c.Value()
 		}
 	}
 	return nil

@@ -60,12 +60,16 @@ const largeSession = 64 << 20
 func (e *env) open(name string) (*sessionfmt.Session, error) {
 	show, end := e.progress(name)
 	defer end()
+	frugal(name)
+	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show})
+}
+
+// frugal spares memory where a session is large. What a run keeps of it is an index
+// that only grows: collecting it often costs little, and halves the memory.
+func frugal(name string) {
 	if info, err := os.Stat(name); err == nil && info.Size() > largeSession {
-		// What a run keeps of it is an index that only grows: collecting it often
-		// costs little, and halves the memory.
 		debug.SetGCPercent(25)
 	}
-	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show})
 }
 
 // progress shows how far work on a file is, once it has taken a second, to

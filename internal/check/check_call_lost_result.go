@@ -19,11 +19,14 @@ var callLostResult = Check{
 }
 
 func (w *walk) callLostResult(e *replay.Envelope) error {
-	calls, _, err := w.unpaired(e)
-	for _, m := range calls {
-		if !slices.Contains(w.pairs().unanswered, m.rec) {
-			w.add(m.rec, "its call is in the next request, and the result is not")
+	r, err := w.request(e)
+	if err != nil {
+		return err
+	}
+	for _, rec := range r.calls {
+		if !slices.Contains(w.pairs().unanswered, rec) {
+			w.add(rec, "its call is in the next request, and the result is not")
 		}
 	}
-	return err
+	return nil
 }

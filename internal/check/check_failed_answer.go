@@ -18,11 +18,12 @@ var failedAnswer = Check{
 }
 
 func (w *walk) failedAnswer(e *replay.Envelope) error {
-	msgs, err := w.request(e)
-	for _, m := range msgs {
-		if failed(m.facts) {
-			w.add(m.rec, "the answer failed or was aborted, and is part of the next request")
-		}
+	r, err := w.request(e)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, rec := range r.failed {
+		w.add(rec, "the answer failed or was aborted, and is part of the next request")
+	}
+	return nil
 }

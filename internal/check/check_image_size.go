@@ -1,6 +1,9 @@
 package check
 
 import (
+	"maps"
+	"slices"
+
 	"ctxtool/replay"
 )
 
@@ -21,13 +24,14 @@ func (w *walk) imageSize(e *replay.Envelope) error {
 	if err != nil || limits.Image == 0 {
 		return err
 	}
-	msgs, err := w.request(e)
-	for _, m := range msgs {
-		for _, f := range m.facts {
-			if f.kind == anImage && int64(f.id) > limits.Image {
-				w.add(m.rec, "an image of %d bytes in base64, and %s takes %d", f.id, provider, limits.Image)
-			}
+	r, err := w.request(e)
+	if err != nil {
+		return err
+	}
+	for _, rec := range slices.Sorted(maps.Keys(r.images)) {
+		if n := r.images[rec]; n > limits.Image {
+			w.add(rec, "an image of %d bytes in base64, and %s takes %d", n, provider, limits.Image)
 		}
 	}
-	return err
+	return nil
 }

@@ -21,13 +21,9 @@ func (w *walk) requestSize(e *replay.Envelope) error {
 	if err != nil || limits.Request == 0 || w.s.Size() < limits.Request {
 		return err
 	}
-	msgs, err := w.request(e)
-	sum := int64(0)
-	for _, m := range msgs {
-		sum += int64(m.size)
-	}
-	if sum > limits.Request {
-		w.addLine(0, "", "the next request has about %d bytes, and %s takes %d", sum, provider, limits.Request)
+	r, err := w.request(e)
+	if err == nil && r.size > limits.Request {
+		w.addLine(0, "", "the next request has about %d bytes, and %s takes %d", r.size, provider, limits.Request)
 	}
 	return err
 }

@@ -19,11 +19,14 @@ var resultLostCall = Check{
 }
 
 func (w *walk) resultLostCall(e *replay.Envelope) error {
-	_, results, err := w.unpaired(e)
-	for _, m := range results {
-		if !slices.Contains(w.pairs().uncalled, m.rec) {
-			w.add(m.rec, "it is in the next request, and its call is not")
+	r, err := w.request(e)
+	if err != nil {
+		return err
+	}
+	for _, rec := range r.results {
+		if !slices.Contains(w.pairs().uncalled, rec) {
+			w.add(rec, "it is in the next request, and its call is not")
 		}
 	}
-	return err
+	return nil
 }

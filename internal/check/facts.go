@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"hash/maphash"
 	"slices"
@@ -11,12 +12,18 @@ import (
 
 // A fact is something in a line that a check may need once all lines are known.
 type fact struct {
-	off  int64  // where the line begins
-	id   uint64 // of a call: a hash of it; of an image: its size in bytes
-	kind factKind
+	at uint64 // where the line begins in the file, and in the lowest 8 bits the kind
+	id uint64 // of a call or a result: a hash of the call's id; of an image: its size in base64, bytes
 }
 
 type factKind uint8
+
+func (f fact) kind() factKind { return factKind(f.at) }
+func (f fact) off() int64     { return int64(f.at >> 8) }
+
+func newFact(off int64, kind factKind, id uint64) fact {
+	return fact{uint64(off)<<8 | uint64(kind), id}
+}
 
 const (
 	aCall    factKind = iota // an answer calls a tool
@@ -31,15 +38,22 @@ const largeLine = 1 << 20
 
 // facts are what has been seen in the lines of a session.
 type facts struct {
-	mu   sync.Mutex
-	all  []fact
-	seed maphash.Seed
-	once sync.Once
+	seed   maphash.Seed
+	mu     sync.Mutex
+	chunks [][]fact
+	all    []fact // in the order of the file, once sorted
 }
 
+// factChunk is how many facts are taken down before room is made for more.
+const factChunk = 4096
+
+func newFacts() *facts { return &facts{seed: maphash.MakeSeed()} }
+
 func (f *facts) hash(id sessionfmt.Value) uint64 {
-	f.once.Do(func() { f.seed = maphash.MakeSeed() })
-	return maphash.String(f.seed, id.Text())
+	if len(id) < 2 || bytes.IndexByte(id, '\\') >= 0 {
+		return maphash.String(f.seed, id.Text())
+	}
+	return maphash.Bytes(f.seed, id[1:len(id)-1])
 }
 
 // visitor returns what one worker takes down facts with.
@@ -52,17 +66,26 @@ func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.
 		case sessionfmt.Assistant:
 			list = f.answer(list, off, &c, line)
 		case sessionfmt.ToolResult:
-			list = append(list, fact{off, f.hash(line.First("message").First("toolCallId")), aResult})
+			list = append(list, newFact(off, aResult, f.hash(line.First("message", "toolCallId"))))
 		}
 		if len(line) >= largeLine {
 			list = images(list, off, line)
 		}
 		if len(list) > 0 {
-			f.mu.Lock()
-			f.all = append(f.all, list...)
-			f.mu.Unlock()
+			f.keep(list)
 		}
 	}
+}
+
+func (f *facts) keep(list []fact) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := len(f.chunks) - 1
+	if last < 0 || len(f.chunks[last])+len(list) > factChunk {
+		f.chunks = append(f.chunks, make([]fact, 0, max(factChunk, len(list))))
+		last++
+	}
+	f.chunks[last] = append(f.chunks[last], list...)
 }
 
 // answer takes down an assistant message's calls, and that it failed.
@@ -82,12 +105,12 @@ func (f *facts) message(list []fact, off int64, c *sessionfmt.Cursor) []fact {
 		case "content":
 			for range c.Elements {
 				if id := callID(c); id != nil {
-					list = append(list, fact{off, f.hash(id), aCall})
+					list = append(list, newFact(off, aCall, f.hash(id)))
 				}
 			}
 		case "stopReason":
 			if v := c.Value(); v.Is("error") || v.Is("aborted") {
-				list = append(list, fact{off, 0, aFailure})
+				list = append(list, newFact(off, aFailure, 0))
 			}
 		}
 	}
@@ -113,14 +136,11 @@ func callID(c *sessionfmt.Cursor) sessionfmt.Value {
 
 // images takes down the images of a line: pieces of base64 that large.
 func images(list []fact, off int64, line sessionfmt.Value) []fact {
-	for el := range line.First("message").Get("content").Elements {
-		if el.Get("type").Is("image") {
-			list = append(list, fact{off, uint64(len(el.Get("data"))-2) / 4 * 3, anImage})
-		}
-	}
-	for el := range line.Get("content").Elements { // of a custom_message
-		if el.Get("type").Is("image") {
-			list = append(list, fact{off, uint64(len(el.Get("data"))-2) / 4 * 3, anImage})
+	for _, content := range []sessionfmt.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
+		for el := range content.Elements {
+			if el.Get("type").Is("image") {
+				list = append(list, newFact(off, anImage, uint64(max(2, len(el.Get("data")))-2)))
+			}
 		}
 	}
 	return list
@@ -128,14 +148,16 @@ func images(list []fact, off int64, line sessionfmt.Value) []fact {
 
 // sort puts the facts in the order of the file. Those of one line keep theirs.
 func (f *facts) sort() {
-	slices.SortStableFunc(f.all, func(a, b fact) int { return cmp.Compare(a.off, b.off) })
+	f.all = slices.Concat(f.chunks...)
+	f.chunks = nil
+	slices.SortStableFunc(f.all, func(a, b fact) int { return cmp.Compare(a.off(), b.off()) })
 }
 
 // of are the facts of the line that begins at off.
 func (f *facts) of(off int64) []fact {
-	from, _ := slices.BinarySearchFunc(f.all, off, func(a fact, off int64) int { return cmp.Compare(a.off, off) })
+	from, _ := slices.BinarySearchFunc(f.all, off, func(a fact, off int64) int { return cmp.Compare(a.off(), off) })
 	to := from
-	for to < len(f.all) && f.all[to].off == off {
+	for to < len(f.all) && f.all[to].off() == off {
 		to++
 	}
 	return f.all[from:to]

@@ -29,7 +29,7 @@ type pairing struct {
 	x     *subject
 	open  []openCall
 	state []int32 // of each record, the first open call behind it; 0 for none
-	out   pairs
+	out   *pairs
 	lost  []lostResult
 }
 
@@ -39,12 +39,18 @@ type lostResult struct {
 	id  uint64
 }
 
-// pair finds them when they are first asked for.
+// pairs finds them when they are first asked for.
 func (x *subject) pairs() *pairs {
 	if x.paired != nil {
 		return x.paired
 	}
-	p := &pairing{x: x, open: make([]openCall, 1), state: make([]int32, x.s.Len())}
+	calls := 1
+	for _, f := range x.facts.all {
+		if f.kind() == aCall {
+			calls++
+		}
+	}
+	p := &pairing{x: x, out: &pairs{}, open: make([]openCall, 1, calls), state: make([]int32, x.s.Len())}
 	for i := range x.inOrder() {
 		p.entry(i)
 	}
@@ -59,7 +65,7 @@ func (x *subject) pairs() *pairs {
 	slices.Sort(p.out.unanswered)
 	p.out.unanswered = slices.Compact(p.out.unanswered)
 	p.explain()
-	x.paired = &p.out
+	x.paired = p.out
 	return x.paired
 }
 
@@ -95,13 +101,13 @@ func (p *pairing) entry(i int) {
 	}
 	if k := s.Kind(i); k == sessionfmt.Assistant || k == sessionfmt.ToolResult {
 		found := p.x.facts.of(s.Offset(i))
-		failed := slices.ContainsFunc(found, func(f fact) bool { return f.kind == aFailure })
-		for _, f := range found {
+		failed := failed(found)
+		for _, f := range slices.Backward(found) { // results come in the order of the calls: the first is the nearest
 			switch {
-			case f.kind == aCall && !failed: // a failed answer's calls never ran
+			case f.kind() == aCall && !failed: // a failed answer's calls never ran
 				p.open = append(p.open, openCall{f.id, int32(i), state})
 				state = int32(len(p.open) - 1)
-			case f.kind == aResult:
+			case f.kind() == aResult:
 				var ok bool
 				if state, ok = p.close(state, f.id); !ok {
 					p.lost = append(p.lost, lostResult{i, f.id})
@@ -148,7 +154,7 @@ func (p *pairing) explain() {
 			continue
 		}
 		for _, f := range p.x.facts.of(s.Offset(i)) {
-			if calls, ok := wanted[f.id]; ok && f.kind == aCall {
+			if calls, ok := wanted[f.id]; ok && f.kind() == aCall {
 				wanted[f.id] = append(calls, i)
 			}
 		}

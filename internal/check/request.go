@@ -5,78 +5,78 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A sent is what checks want to know of one message of the next request.
-type sent struct {
-	rec   int
-	by    int // the edit or transform that put it there, or rec
-	kind  sessionfmt.Kind
-	facts []fact
-	size  int // bytes of the line that it comes from
+// A request is what checks want to know of the next request of the active path.
+type request struct {
+	size    int64         // bytes of the lines that its messages come from
+	calls   []int         // records of answers that call a tool and have no result in it
+	results []int         // records of results that have no call in it
+	failed  []int         // records of answers that failed
+	images  map[int]int64 // of records with large images: the largest, bytes of base64
 }
 
-// request reads the next request: where its messages come from, and what is in
-// those that an edit or a patch has put there.
-func (w *walk) request(e *replay.Envelope) ([]sent, error) {
+// request reads the next request, when it is first asked for: where its messages
+// come from, and what is in those that an edit or a patch has put there.
+func (w *walk) request(e *replay.Envelope) (*request, error) {
 	if w.next != nil {
 		return w.next, nil
 	}
+	r := &request{images: map[int]int64{}}
+	open := map[uint64]int{}
+	var order []uint64 // of the open calls; some may have been closed since
 	var c sessionfmt.Cursor
 	changed := func(m replay.Message) bool { return m.Origin.By != m.Origin.Record || m.Origin.Op >= 0 }
 	for m, err := range e.Sources(changed) {
 		if err != nil {
 			return nil, err
 		}
-		p := sent{rec: m.Origin.Record, by: m.Origin.By, kind: m.Kind, size: len(m.Raw)}
+		rec, found := m.Origin.Record, []fact(nil)
 		switch {
 		case m.Raw == nil:
-			p.size = w.s.LineSize(p.rec)
-			p.facts = w.facts.of(w.s.Offset(p.rec))
+			r.size += int64(w.s.LineSize(rec))
+			found = w.facts.of(w.s.Offset(rec))
 		case m.Kind == sessionfmt.Assistant:
-			p.facts = w.facts.message(nil, 0, c.Reset(m.Raw))
+			found = w.facts.message(nil, 0, c.Reset(m.Raw))
 		case m.Kind == sessionfmt.ToolResult:
-			p.facts = []fact{{0, w.facts.hash(m.Raw.First("toolCallId")), aResult}}
+			found = []fact{newFact(0, aResult, w.facts.hash(m.Raw.First("toolCallId")))}
 		}
-		w.next = append(w.next, p)
-	}
-	return w.next, nil
-}
-
-// unpaired are the calls and the results of the next request that have lost each
-// other there, while the file has both.
-func (w *walk) unpaired(e *replay.Envelope) (calls, results []sent, err error) {
-	msgs, err := w.request(e)
-	if err != nil {
-		return nil, nil, err
-	}
-	open := map[uint64]sent{}
-	for _, m := range msgs {
-		for _, f := range m.facts {
-			switch f.kind {
+		r.size += int64(len(m.Raw))
+		if failed(found) {
+			r.failed = append(r.failed, rec)
+		}
+		for _, f := range found {
+			switch f.kind() {
 			case aCall:
-				open[f.id] = m
+				if !failed(found) { // what a failed answer calls never ran
+					open[f.id] = rec
+					order = append(order, f.id)
+				}
 			case aResult:
 				if _, ok := open[f.id]; !ok {
-					results = append(results, m)
+					r.results = append(r.results, rec)
 				}
 				delete(open, f.id)
+			case anImage:
+				r.images[rec] = max(r.images[rec], int64(f.id))
 			}
 		}
-	}
-	for _, m := range msgs {
-		for _, f := range m.facts {
-			if at, ok := open[f.id]; ok && f.kind == aCall && at.rec == m.rec && !failed(m.facts) {
-				calls = append(calls, m)
-				break
-			}
+		if len(open) == 0 {
+			order = order[:0]
 		}
 	}
-	return calls, results, nil
+	for _, id := range order {
+		if rec, ok := open[id]; ok {
+			r.calls = append(r.calls, rec)
+			delete(open, id)
+		}
+	}
+	w.next = r
+	return r, nil
 }
 
 // failed says that facts are those of an answer that failed.
 func failed(facts []fact) bool {
 	for _, f := range facts {
-		if f.kind == aFailure {
+		if f.kind() == aFailure {
 			return true
 		}
 	}

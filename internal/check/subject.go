@@ -23,15 +23,18 @@ type Options struct {
 
 // A subject is a session while it is checked.
 type subject struct {
-	s      *sessionfmt.Session
-	opt    Options
-	report *Report
-	check  *Check // the one that is looking
-	facts  *facts
-	tree   *ancestry
-	paired *pairs
-	told   map[told]bool // so that what several branches share is found once
-	more   int
+	s       *sessionfmt.Session
+	opt     Options
+	report  *Report
+	check   *Check // the one that is looking
+	facts   *facts
+	tree    *ancestry
+	paired  *pairs
+	steps   []*Check      // those chosen that look at steps
+	patched bool          // there are transforms or ephemerals
+	looksUp bool          // there are entries of which checks ask what stands above them
+	told    map[told]bool // so that what several branches share is found once
+	more    int
 }
 
 type told struct {
@@ -70,7 +73,7 @@ func newSubject(name string, opt Options) *subject {
 func (x *subject) opening() sessionfmt.Options {
 	open := sessionfmt.Options{Stdin: x.opt.Stdin, Workers: x.opt.Workers, Progress: x.opt.Progress, Times: true}
 	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.step != nil || c.leaf != nil }) {
-		x.facts = &facts{}
+		x.facts = newFacts()
 		open.Visit = x.facts.visitor
 	}
 	return open

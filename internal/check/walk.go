@@ -11,59 +11,85 @@ type walk struct {
 	*subject
 	r     *replay.Replay
 	lines *sessionfmt.Reader
-	path  []int
-	pos   int  // of the step on the path
-	fresh bool // no other branch has had the step
+	tip   int   // record
+	path  []int // to it, where some check looks up it
+	pos   int   // of the step on the path
+	fresh bool  // no other branch has had the step
 
 	ordered bool // the path is in the order of the file
 	patch   int  // the last transform named compaction, -1 for none
 	tools   toolset
-	next    []sent // the messages of the next request, once asked for
+	next    *request // once asked for
 }
 
-// walkBudget is how many steps all replays of a session take together, for each
-// of its entries: where many branches share a long beginning, not all of them
-// are replayed.
-const walkBudget = 4
+// The branches beside the active one are replayed as long as that takes no more
+// steps together than the file has entries, or than small files always may: where
+// many branches share a long beginning, not all of them are.
+const smallBudget = 200_000
 
-// replay replays the branches, the active one first, and checks each entry once.
+// replay replays the branches, the active one first.
 func (x *subject) replay() {
+	for _, c := range checks {
+		if c.step != nil && x.opt.Choice[c.Code] {
+			x.steps = append(x.steps, c)
+		}
+	}
+	for i := range x.s.Len() {
+		k := x.s.Kind(i)
+		x.patched = x.patched || k == sessionfmt.Transform || k == sessionfmt.Ephemeral
+		x.looksUp = x.looksUp || k == sessionfmt.Transform || k == sessionfmt.ContextEdit
+	}
 	tips := x.tips()
-	budget := walkBudget*x.s.Len() + 1000
 	checked := make(bits, x.s.Len()/64+1)
+	budget := max(x.s.Len(), smallBudget)
 	done := 0
 	for k, tip := range tips {
-		path, found := x.s.Path(tip)
-		if k == 0 {
-			x.take(found)
+		if k > 0 {
+			budget -= x.depth(tip, budget)
 		}
-		if budget -= len(path); budget < 0 && k > 0 {
+		if budget < 0 {
 			break
 		}
 		done++
-		x.branch(tip, path, checked, k == 0)
+		x.branch(tip, checked, k == 0)
 	}
 	if len(tips) > 1 {
 		x.report.Branches = &Branches{All: len(tips), Replayed: done}
 	}
 }
 
+// depth is how many entries there are on the way up from a record, or a little more
+// than most, if there are more than that.
+func (x *subject) depth(tip, most int) (n int) {
+	for i := tip; i >= 0 && n <= most; i = x.s.Parent(i) {
+		n++
+	}
+	return n
+}
+
 // branch replays one branch. Where a patch stops the replay that is found, and
 // the replay made again as the reference code would, to see what comes after it.
-func (x *subject) branch(tip int, path []int, checked bits, active bool) {
+func (x *subject) branch(tip int, checked bits, active bool) {
 	opt := replay.Options{Leaf: tip, Models: x.opt.Models}
-	w := &walk{subject: x, path: path, lines: x.s.NewReader(), ordered: slices.IsSorted(path)}
+	if !x.patched {
+		opt.Rules = replay.ByPi
+	}
+	w := &walk{subject: x, tip: tip, lines: x.s.NewReader()}
+	if x.looksUp {
+		w.path, _ = x.s.Path(tip)
+		w.ordered = slices.IsSorted(w.path)
+	}
 	w.r = replay.New(x.s, opt)
 	if active {
 		x.report.Rules = w.r.Rules.String()
 	}
-	end, err := w.steps(checked)
+	end, err := w.through(checked)
 	if err != nil {
 		opt.Lenient = true
 		strict := w.r
 		w.r = replay.New(x.s, opt)
 		w.tools = toolset{}
-		if end, err = w.steps(checked); err != nil {
+		if end, err = w.through(checked); err != nil {
 			x.take(strict.Findings)
 			x.check = &unreadable
 			x.addLine(0, "", "the replay fails: %s", reason(err))
@@ -88,22 +114,18 @@ func (x *subject) branch(tip int, path []int, checked bits, active bool) {
 	}
 }
 
-// steps walks the branch, and hands each step to the checks. The envelope is the
+// through walks the branch, and hands each step to the checks. The envelope is the
 // one at its end.
-func (w *walk) steps(checked bits) (end *replay.Envelope, err error) {
-	tip := -1
-	if len(w.path) > 0 {
-		tip = w.path[len(w.path)-1]
-	}
+func (w *walk) through(checked bits) (end *replay.Envelope, err error) {
 	w.pos, w.patch = -1, -1
-	for step, err := range w.r.Walk(tip) {
+	for step, err := range w.r.Walk(w.tip) {
 		if err != nil {
 			return nil, err
 		}
 		w.pos++
 		rec := step.Record
 		w.fresh = !checked.has(rec)
-		if rec == tip {
+		if rec == w.tip {
 			end = step.Envelope()
 		}
 		if w.s.Kind(rec) == sessionfmt.Transform {
@@ -115,10 +137,7 @@ func (w *walk) steps(checked bits) (end *replay.Envelope, err error) {
 				w.patch = rec
 			}
 		}
-		for _, c := range checks {
-			if c.step == nil || !w.opt.Choice[c.Code] {
-				continue
-			}
+		for _, c := range w.subject.steps {
 			w.check = c
 			if err := c.step(w, step); err != nil {
 				return nil, err

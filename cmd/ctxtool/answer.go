@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,4 +91,17 @@ func (r *reading) check() (replay.Rules, error) {
 		return 0, fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
 	}
 	return rules, nil
+}
+
+// nowFlag is the time of --now, which one batch of entries has; now if it was not
+// given.
+func nowFlag(text string) (time.Time, error) {
+	if text == "" {
+		return time.Now(), nil
+	}
+	ms, ok := parseTime(text)
+	if !ok {
+		return time.Time{}, fmt.Errorf("--now %q: want a time as 2026-01-31T12:00:00Z", sessionfmt.Quote(text))
+	}
+	return time.UnixMilli(ms), nil
 }

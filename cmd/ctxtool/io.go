@@ -174,15 +174,9 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 		}
 		return &output{Writer: e.stdout}, nil
 	}
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-		for _, in := range inputs {
-			other, err := os.Stat(in)
-			if in == "-" {
-				other, err = e.stdin.Stat()
-			}
-			if err == nil && os.SameFile(info, other) {
-				return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
-			}
+	for _, in := range inputs {
+		if e.sameFile(name, in) {
+			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
 		}
 	}
 	f, err := sessionfmt.Create(name)
@@ -190,6 +184,19 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 		return nil, err
 	}
 	return &output{f, f}, nil
+}
+
+// sameFile says that a name is that of an input, which may be standard input.
+func (e *env) sameFile(name, input string) bool {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	other, err := os.Stat(input)
+	if input == "-" {
+		other, err = e.stdin.Stat()
+	}
+	return err == nil && os.SameFile(info, other)
 }
 
 // commit makes the file appear under its name.

@@ -76,6 +76,7 @@ func newRoot(e *env) *cobra.Command {
 		newConfigCommand(e),
 		newLogCommand(e),
 		newLsCommand(e),
+		newRepairCommand(e),
 		newReplayCommand(e),
 		newShowCommand(e),
 		newTreeCommand(e),

@@ -2,9 +2,11 @@ package check
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"ctxtool/sessionfmt"
 )
@@ -18,6 +20,7 @@ type Repair struct {
 	mid   *sessionfmt.Session // with its lines mended; the session as it was where they are sound
 	links *linkMend
 	end   *sessionfmt.Session // repaired, once asked for
+	tail  *sessionfmt.Batch   // entries to append to that; see AnswerCalls
 }
 
 // mends are the codes of what a repair mends.
@@ -67,7 +70,7 @@ func newRepair(s *sessionfmt.Session, want pick) (r *Repair, err error) {
 }
 
 // Sound says that there is nothing to mend.
-func (r *Repair) Sound() bool { return !r.lines.any && !r.links.any() }
+func (r *Repair) Sound() bool { return !r.lines.any && !r.links.any() && r.tail == nil }
 
 // Close frees what the repair holds. The session as it was stays open.
 func (r *Repair) Close() {
@@ -79,8 +82,26 @@ func (r *Repair) Close() {
 	r.mid, r.end = nil, nil
 }
 
-// Changes goes through the file's lines with what becomes of each.
+// Changes goes through the file's lines with what becomes of each, and behind them
+// what is appended, as a change without a line.
 func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
+	number := 0
+	for c, err := range r.mended {
+		if number = c.Number; !yield(c, err) || err != nil {
+			return
+		}
+	}
+	if r.tail != nil {
+		added := bytes.Split(bytes.TrimSuffix(r.tail.Lines(), []byte{'\n'}), []byte{'\n'})
+		yield(sessionfmt.Change{
+			Line: sessionfmt.Line{Number: number + 1, Record: -1}, New: added,
+			Notes: []string{fmt.Sprintf("%s appended for tool calls and results without each other", plural(len(added), "entry is", "entries are"))},
+		}, nil)
+	}
+}
+
+// mended is Changes without what is appended.
+func (r *Repair) mended(yield func(sessionfmt.Change, error) bool) {
 	if r.mid == r.was {
 		r.links.changes(yield)
 		return
@@ -143,21 +164,31 @@ func (r *Repair) Repaired() (s *sessionfmt.Session, err error) {
 	return r.end, err
 }
 
-// Proof is what checking finds in the repaired file, read back, and the size of the
-// context at its leaf.
-func (r *Repair) Proof(opt Options) (*Report, error) {
+// Proof reads the repaired file back, and says what checking it still finds, and
+// what the context at the leaf was and is; both are nil where it cannot be replayed.
+// That something is left which a repair mends is an error.
+func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err error) {
 	x := newSubject(r.was.Name, opt)
 	s, err := respool(r.was.Name, r.Changes, x.opening())
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	defer s.Close()
 	x.run(s)
-	now, err := figures(s, s.Leaf())
-	if err == nil {
-		x.report.Context = &now
+	for _, f := range x.report.Findings {
+		if slices.Contains(mends, f.Code) {
+			return nil, nil, nil, &sessionfmt.Error{
+				Pos: sessionfmt.Pos{File: r.was.Name}, Err: fmt.Errorf("the repaired file still has %s on line %d: nothing is written", f.Code, f.Line),
+				Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
+			}
+		}
 	}
-	return x.report, nil
+	was, err := figures(r.was, r.was.Leaf())
+	now, err2 := figures(s, s.Leaf())
+	if err == nil && err2 == nil {
+		before, after = &was, &now
+	}
+	return before, after, x.report.Findings, nil
 }
 
 // respool is the session that changes make.

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+)
+
+// A remaking is what the commands share that make files anew: repair and migrate.
+// Without -o and --write they say what they would do.
+type remaking struct {
+	answer
+	name       string // of the command
+	write      bool
+	quarantine string
+	// plan plans to make an open session anew; the second result frees what that holds.
+	plan func(s *sessionfmt.Session) (*render.Remake, func(), error)
+}
+
+// remakeHelp says what remaking does, for help texts.
+const remakeHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
+	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
+	"place of the session, and keeps the original as NAME.orig-N. What is no entry\n" +
+	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file.\n"
+
+func (m *remaking) flags(cmd *cobra.Command) {
+	var forms []string
+	for _, f := range render.RemakeForms {
+		forms = append(forms, f.Name)
+	}
+	m.answer.flags(cmd, forms...)
+	f := cmd.Flags()
+	f.Lookup("format").Usage = "`FORM` of the plan: text, json, diff"
+	f.Lookup("output").Usage = "write the new session to `FILE`, - for standard output, or into a folder"
+	f.BoolVar(&m.write, "write", false, "put the new file in place of the session, and keep the original")
+	f.StringVar(&m.quarantine, "quarantine", "", "put what is no entry into this new `FILE`")
+}
+
+// run makes the sessions anew that the arguments name.
+func (m *remaking) run(e *env, args []string) error {
+	files, err := e.sessions(args)
+	if err != nil {
+		return err
+	}
+	folder := false
+	if info, err := os.Stat(m.output); err == nil {
+		folder = info.IsDir()
+	}
+	many := len(files) != 1 || len(args) == 1 && isDir(args[0])
+	switch {
+	case m.write && m.output != "" && (many || !e.sameFile(m.output, files[0].path)):
+		return errors.New("--write puts the new file in the session's place, and -o elsewhere: choose one")
+	case many && m.output != "" && !folder:
+		return fmt.Errorf("-o %s: several sessions go into a folder that is there", m.output)
+	case many && m.quarantine != "":
+		return errors.New("--quarantine names a file for one session")
+	case many && m.format == "diff":
+		return errors.New("-f diff is for one session")
+	}
+	e.started = true
+	if !many {
+		return m.one(e, files[0], folder)
+	}
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.Remake {
+		return m.batch(e, f)
+	})
+	w := bufio.NewWriter(e.stdout)
+	if m.format == "json" {
+		err = render.WriteRemakesJSON(w, "ctxtool/"+m.name+"/1", all)
+	} else {
+		err = render.WriteRemakes(w, all, e.width(""))
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return err
+	}
+	if failed := slices.IndexFunc(all, func(r *render.Remake) bool { return r.Error != "" }); failed >= 0 {
+		return fmt.Errorf("%s: %s", all[failed].File, all[failed].Error)
+	}
+	return nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// batch makes one session of several anew. Its error is in the result.
+func (m *remaking) batch(e *env, f listedFile) *render.Remake {
+	r := &render.Remake{Schema: "ctxtool/" + m.name + "/1", File: f.given}
+	err := m.session(e, f, 1, func(s *sessionfmt.Session, plan *render.Remake) error {
+		r = plan
+		out := ""
+		if m.output != "" {
+			out = filepath.Join(m.output, filepath.FromSlash(f.name))
+			if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+				return err
+			}
+		}
+		return m.put(e, s, r, f.path, out, true)
+	})
+	if err != nil {
+		r.Error = reason(err)
+	}
+	r.Changes = nil
+	return r
+}
+
+// one makes a single session anew, and prints the plan or what was done.
+func (m *remaking) one(e *env, f listedFile, folder bool) error {
+	return m.session(e, f, 0, func(s *sessionfmt.Session, r *render.Remake) error {
+		out := m.output
+		if folder {
+			out = filepath.Join(out, filepath.Base(f.path))
+		}
+		if err := m.put(e, s, r, f.path, out, folder); err != nil {
+			return err
+		}
+		k := slices.IndexFunc(render.RemakeForms, func(f render.RemakeForm) bool { return f.Name == m.format })
+		report := e.stdout
+		if m.output == "-" {
+			if report = e.stderr; m.format != "text" {
+				return nil
+			}
+		}
+		w := bufio.NewWriterSize(report, 64<<10)
+		if err := render.RemakeForms[k].Write(w, r); err != nil {
+			return err
+		}
+		return w.Flush()
+	})
+}
+
+// session opens a session, plans, and hands both to use.
+func (m *remaking) session(e *env, f listedFile, workers int, use func(*sessionfmt.Session, *render.Remake) error) error {
+	frugal(f.path)
+	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Workers: workers, Times: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, free, err := m.plan(s)
+	if err != nil {
+		return err
+	}
+	defer free()
+	r.Schema, r.File, r.IDs = "ctxtool/"+m.name+"/1", f.given, s.ID
+	if err := r.Count(); err != nil {
+		return err
+	}
+	return use(s, r)
+}
+
+// put writes the new file where the flags want it: to out, packed as the session
+// is where out is in a folder, or in the session's place.
+func (m *remaking) put(e *env, s *sessionfmt.Session, r *render.Remake, in, out string, pack bool) error {
+	if out == "" && !m.write || m.write && r.Same() {
+		return nil
+	}
+	if !m.write && out != "-" && e.sameFile(out, in) {
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: out}, Err: errors.New("-o names the session itself"), Hint: "--write puts the new file in its place, and keeps the original"}}
+	}
+	q, err := m.quarantineFor(r, in, out)
+	if err != nil {
+		return err
+	}
+	defer q.abort()
+	write := func(w io.Writer) error { return sessionfmt.Rewrite(r.Changes, w, q) }
+	switch {
+	case m.write:
+		r.Kept, err = s.Replace(sessionfmt.AppendOptions{Who: "ctxtool " + m.name}, q.before(write))
+		r.Written = in
+	case out == "-":
+		w := bufio.NewWriterSize(e.stdout, 64<<10)
+		err = errors.Join(q.before(write)(w), w.Flush())
+	default:
+		err = e.place(out, func(w io.Writer) error {
+			if pack {
+				return s.Pack(w, q.before(write))
+			}
+			return q.before(write)(w)
+		})
+		r.Written = out
+	}
+	if err != nil {
+		r.Written = ""
+		return err
+	}
+	r.Quarantine = q.name
+	q.keep()
+	return nil
+}
+
+// place writes a file, whole or not at all.
+func (e *env) place(name string, write func(w io.Writer) error) error {
+	f, err := sessionfmt.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// A quarantine is the file of what is no entry; without a name there is none.
+type quarantine struct {
+	name string
+	file *sessionfmt.NewFile
+	done bool
+}
+
+// quarantineFor makes the quarantine of a session, beside the new file, if there
+// is something to go into it.
+func (m *remaking) quarantineFor(r *render.Remake, in, out string) (*quarantine, error) {
+	q := &quarantine{}
+	if r.Quarantined == 0 {
+		return q, nil
+	}
+	if q.name = m.quarantine; q.name == "" {
+		beside := out
+		if m.write {
+			beside = in
+		} else if out == "-" {
+			beside = filepath.Base(in)
+			if in == "-" {
+				beside = "stdin"
+			}
+		}
+		q.name = sessionfmt.FreeName(beside, "quarantine")
+	} else if _, err := os.Lstat(q.name); err == nil {
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: q.name}, Err: errors.New("is there already: the quarantine is a new file")}
+	}
+	var err error
+	q.file, err = sessionfmt.Create(q.name)
+	return q, err
+}
+
+// Write adds to the quarantine.
+func (q *quarantine) Write(p []byte) (int, error) {
+	if q.file == nil {
+		return len(p), nil
+	}
+	return q.file.Write(p)
+}
+
+// before is a writer of the new file that has the quarantine on the disk when it
+// is done: what leaves the session is elsewhere before the session is replaced.
+func (q *quarantine) before(write func(w io.Writer) error) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		if err := write(w); err != nil || q.file == nil {
+			return err
+		}
+		return q.file.Commit()
+	}
+}
+
+func (q *quarantine) keep() { q.done = true }
+
+// abort removes the quarantine of a file that was not written.
+func (q *quarantine) abort() {
+	if q.file != nil && !q.done {
+		q.file.Abort()
+		os.Remove(q.name)
+	}
+}

@@ -1,0 +1,162 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// noResult is what pi sends in place of a result that is missing.
+const noResult = "No result provided"
+
+// AnswerCalls plans to make the next request one that providers take, by appended
+// entries alone: calls at the end of the conversation get an error as their
+// result, those further up are edited away, and so are results without a call.
+func (r *Repair) AnswerCalls(now time.Time) error {
+	s, err := r.Repaired()
+	if err != nil {
+		return err
+	}
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+	if err != nil {
+		return err
+	}
+	msgs, err := readPairs(e)
+	if err != nil {
+		return err
+	}
+	b := s.NewBatch(s.Leaf(), now)
+	for k, m := range msgs {
+		switch {
+		case m.lost:
+			edit(b, s.ID(m.rec), sessionfmt.Value("null"))
+		case len(m.open) > 0 && last(msgs[k+1:]):
+			for _, c := range m.open {
+				b.Add(sessionfmt.ToolResult, sessionfmt.Field{Name: "message", Value: c.failure(now)})
+			}
+		case len(m.open) > 0:
+			edit(b, s.ID(m.rec), m.without())
+		}
+	}
+	if b.Len() > 0 {
+		r.tail = b
+	}
+	return nil
+}
+
+func edit(b *sessionfmt.Batch, target string, replacement sessionfmt.Value) {
+	b.Add(sessionfmt.ContextEdit,
+		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, target)},
+		sessionfmt.Field{Name: "replacement", Value: replacement})
+}
+
+// A paired is a message of the next request with calls or a result.
+type paired struct {
+	rec     int
+	result  bool
+	lost    bool             // a result without a call
+	open    []openBlock      // calls without a result
+	content sessionfmt.Value // of an answer with open calls
+}
+
+// An openBlock is a tool call that no result answers.
+type openBlock struct{ id, name sessionfmt.Value }
+
+// readPairs reads the calls and results of the next request, other messages as
+// empty ones. Messages that a patch has put there are left out: no edit reaches them.
+func readPairs(e *replay.Envelope) (msgs []paired, err error) {
+	open := map[string]*paired{}
+	all := func(replay.Message) bool { return true }
+	var list []*paired
+	for m, err := range e.Sources(all) {
+		if err != nil {
+			return nil, err
+		}
+		p := &paired{rec: m.Origin.Record}
+		list = append(list, p)
+		switch {
+		case m.Origin.Op >= 0:
+		case m.Kind == sessionfmt.ToolResult:
+			p.result = true
+			id := m.Raw.Get("toolCallId").Text()
+			if call := open[id]; call != nil {
+				call.close(id)
+				delete(open, id)
+			} else {
+				p.lost = true
+			}
+		case m.Kind == sessionfmt.Assistant && !m.Raw.Get("stopReason").Is("error") && !m.Raw.Get("stopReason").Is("aborted"):
+			p.content = bytes.Clone(m.Raw.Get("content"))
+			for el := range p.content.Elements {
+				if el.Get("type").Is("toolCall") {
+					p.open = append(p.open, openBlock{el.Get("id"), el.Get("name")})
+					open[el.Get("id").Text()] = p
+				}
+			}
+			if len(p.open) == 0 {
+				p.content = nil
+			}
+		}
+	}
+	for _, p := range list {
+		msgs = append(msgs, *p)
+	}
+	return msgs, nil
+}
+
+func (p *paired) close(id string) {
+	for k, c := range p.open {
+		if c.id.Text() == id {
+			p.open = append(p.open[:k], p.open[k+1:]...)
+			return
+		}
+	}
+}
+
+// last says that only results follow.
+func last(rest []paired) bool {
+	for _, m := range rest {
+		if !m.result {
+			return false
+		}
+	}
+	return true
+}
+
+// without is the replacement of an answer by what it says besides its open calls,
+// null where that is nothing.
+func (p *paired) without() sessionfmt.Value {
+	kept, says := []byte(`{"content":[`), false
+	for el := range p.content.Elements {
+		if el.Get("type").Is("toolCall") && p.isOpen(el.Get("id").Text()) {
+			continue
+		}
+		if kept[len(kept)-1] != '[' {
+			kept = append(kept, ',')
+		}
+		kept = append(kept, el...)
+		says = says || !el.Get("type").Is("thinking")
+	}
+	if !says {
+		return sessionfmt.Value("null")
+	}
+	return append(kept, "]}"...)
+}
+
+func (p *paired) isOpen(id string) bool {
+	for _, c := range p.open {
+		if c.id.Text() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// failure is a tool result that says that there is none.
+func (c openBlock) failure(now time.Time) sessionfmt.Value {
+	return fmt.Appendf(nil, `{"role":"toolResult","toolCallId":%s,"toolName":%s,"content":[{"type":"text","text":"%s"}],"isError":true,"timestamp":%d}`,
+		c.id, c.name, noResult, now.UnixMilli())
+}

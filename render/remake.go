@@ -152,7 +152,7 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 	}
 	for _, f := range r.Left {
 		if f.Severity > check.Info {
-			fmt.Fprintf(w, "  left as it is: %s\n", sessionfmt.Clean(at(f)))
+			fmt.Fprintf(w, "  left as it is: %s\n", sessionfmt.Clean(placed(f)))
 		}
 	}
 	if r.Written != "" {
@@ -166,8 +166,8 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 	}
 }
 
-// at is a finding with its place.
-func at(f check.Finding) string {
+// placed is a finding with its place.
+func placed(f check.Finding) string {
 	text := f.Code + ": " + f.Text
 	if f.Entry != "" {
 		text = "entry " + f.Entry + ": " + text

@@ -207,6 +207,11 @@ func (s *Session) refuse(b *Batch) error {
 	if err := s.unchanged(s.src.file); err != nil { // what follows reads it
 		return err
 	}
+	return s.refuseShape(b)
+}
+
+// refuseShape says why entries cannot follow those of the session.
+func (s *Session) refuseShape(b *Batch) error {
 	for _, sound := range []func() error{s.refuseHeader, s.refuseVersion, s.refuseTail} {
 		if err := sound(); err != nil {
 			return err

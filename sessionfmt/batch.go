@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"time"
 	"unicode/utf8"
 )
@@ -42,7 +43,7 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 			ms = max(ms, before)
 		}
 	}
-	b.time = time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+	b.time = isoTime(ms)
 	return b
 }
 
@@ -59,6 +60,10 @@ func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
 	b.leaf, b.parent = id, AppendQuoted(nil, id)
 	return id
 }
+
+// Err says why the entries cannot follow those of the session, wherever the two are
+// written: pi would not take them, or not the session. It is an *Error.
+func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
 
 // Lines are the bytes that Append writes: one line an entry, each with its newline.
 func (b *Batch) Lines() []byte { return b.lines }
@@ -106,4 +111,9 @@ func (b *Batch) check(kind Kind, fields []Field) {
 			b.err = fmt.Errorf("the field %s of a new %s is not one line of UTF-8", f.Name, kind)
 		}
 	}
+}
+
+// With reads the session with the batch behind it, as appending would leave it.
+func (s *Session) With(b *Batch) io.Reader {
+	return io.MultiReader(io.NewSectionReader(s.src.file, 0, s.src.size), bytes.NewReader(b.lines))
 }

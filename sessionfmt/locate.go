@@ -54,7 +54,7 @@ func (st Store) files() ([]stored, error) {
 			}
 			return nil // a folder that cannot be read hides nothing else
 		}
-		stem, ok := strings.CutSuffix(d.Name(), ".jsonl")
+		stem, ok := sessionStem(d.Name())
 		if ok && !d.IsDir() {
 			_, id, _ := strings.Cut(stem, "_")
 			all = append(all, stored{name, firstOf(id, stem), d})
@@ -65,6 +65,12 @@ func (st Store) files() ([]stored, error) {
 		return nil, &Error{Pos: Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir names another folder of sessions"}
 	}
 	return all, nil
+}
+
+// sessionStem is the name of a session file without what says so, compressed or not.
+func sessionStem(name string) (string, bool) {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return strings.CutSuffix(name, ".jsonl")
 }
 
 // Files are the names of the store's sessions, in order.

@@ -57,6 +57,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	complete(cmd, "explain", checkCodes())
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
+	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 

@@ -38,6 +38,7 @@ func newRepairCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append what makes tool calls and results fit each other")
 	f.StringVar(&o.now, "now", "", "`TIME` of what is appended, as 2026-01-31T12:00:00Z")
+	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 

@@ -59,6 +59,22 @@ func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeFiles completes sessions and folders, as many as are wanted.
+func (e *env) completeFiles(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return e.completeSession(cmd, nil, typed)
+}
+
+// completeEntry completes a SESSION, and behind it a POINT of it.
+func (e *env) completeEntry(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return e.completeSession(cmd, args, typed)
+	case 1:
+		return e.completePoint(cmd, args, typed)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
 // points are the points of a session that begin with what is typed: names,
 // labels, ids; each with what it says.
 func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {

@@ -72,10 +72,14 @@ func newRoot(e *env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
+		newBranchCommand(e),
 		newCheckCommand(e),
 		newConfigCommand(e),
+		newEditCommand(e),
+		newLabelCommand(e),
 		newLogCommand(e),
 		newLsCommand(e),
+		newNameCommand(e),
 		newRepairCommand(e),
 		newReplayCommand(e),
 		newShowCommand(e),

@@ -151,7 +151,9 @@ func (w *weighing) checkpoint(f *Finding) (hides Figures, ok bool) {
 	return Figures{Tokens: n.System + n.Tools}, err == nil
 }
 
-// figures are the size of the context at a record.
+// Measure is the size of the context at a record.
+func Measure(s *sessionfmt.Session, leaf int) (Figures, error) { return figures(s, leaf) }
+
 func figures(s *sessionfmt.Session, leaf int) (Figures, error) {
 	return figuresBy(s, leaf, replay.Auto)
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/compact"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// editOptions are the flags of ctxtool edit.
+type editOptions struct {
+	writing
+	omit, restore bool
+	replace       string
+}
+
+func newEditCommand(e *env) *cobra.Command {
+	o := &editOptions{writing: writing{name: "edit"}}
+	cmd := &cobra.Command{
+		Use:   "edit [flags] SESSION POINT",
+		Short: "Omit, restore or replace a message in the context, by appending an edit",
+		Long: "Edit what later requests hold of the message at POINT: leave it out, bring it back\n" +
+			"as it was, or put a text in its place. A tool call is left out and brought back\n" +
+			"together with its results. The entry itself stays as it is.\n\n" +
+			writingHelp + "\nA POINT is " + sessionfmt.PointHelp + ".\n" + writingStatus,
+		Example: "  ctxtool edit s.jsonl 4f2a --omit\n" +
+			"  ctxtool edit s.jsonl turn:0 --replace shorter.txt --write\n" +
+			"  ctxtool edit s.jsonl 4f2a --omit -o - | ctxtool replay -",
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return runEdit(e, o, args) },
+	}
+	o.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.omit, "omit", false, "leave the message out")
+	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
+	f.StringVar(&o.replace, "replace", "", "put the text of `FILE` in its place, - for standard input")
+	cmd.MarkFlagsMutuallyExclusive("omit", "restore", "replace")
+	cmd.MarkFlagsOneRequired("omit", "restore", "replace")
+	cmd.ValidArgsFunction = e.completeEntry
+	return cmd
+}
+
+func runEdit(e *env, o *editOptions, args []string) error {
+	if o.replace == "-" && args[0] == "-" {
+		return errors.New("standard input is either the session or the text")
+	}
+	text := ""
+	if o.replace != "" {
+		var err error
+		if text, err = e.text(o.replace); err != nil {
+			return err
+		}
+	}
+	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
+		target, err := e.entry(s, args[1])
+		if err != nil {
+			return err
+		}
+		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+		if err != nil {
+			return err
+		}
+		d, err := compact.NewEditor(env, b)
+		switch {
+		case err != nil:
+			return err
+		case o.omit:
+			return d.Omit(target)
+		case o.restore:
+			return d.Restore(target)
+		}
+		return d.Replace(target, text)
+	})
+}
+
+// text reads a text from a file, or from standard input for "-", without the
+// newline at its end.
+func (e *env) text(name string) (string, error) {
+	in := e.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(data) {
+		return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("is no text: bytes that are not UTF-8")}
+	}
+	return strings.TrimSuffix(string(data), "\n"), nil
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/check"
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+)
+
+// A writing is what the commands share that append entries to one session. Without
+// -o and --write they print what they would append.
+type writing struct {
+	answer
+	name  string // of the command
+	write bool
+	now   string
+}
+
+// writingHelp says what writing does, for help texts.
+const writingHelp = "Without -o or --write it prints the plan; -f entries prints the lines that would\n" +
+	"be appended, and nothing else. -o writes the session with them to FILE, or to\n" +
+	"standard output (-). --write appends them: under a lock, in one write, and only if\n" +
+	"the file is still what was read. Do not append while the agent is at the session.\n"
+
+// writingStatus is the part of the help about the exit status.
+const writingStatus = "\nExit status: 0 the plan was made, or the entries were appended; 2 the command line\n" +
+	"is wrong; 3 the session cannot be read or appended to, and is as it was.\n"
+
+func (o *writing) flags(cmd *cobra.Command) {
+	o.answer.flags(cmd, "text", "json", "entries")
+	f := cmd.Flags()
+	f.Lookup("format").Usage = "`FORM` of the plan: text, json, entries"
+	f.Lookup("output").Usage = "write the session with the entries to `FILE`, - for standard output"
+	f.BoolVar(&o.write, "write", false, "append the entries to the session")
+	f.StringVar(&o.now, "now", "", "`TIME` of the entries, as 2026-01-31T12:00:00Z")
+}
+
+// run opens the session that the arguments name, has add put entries into a batch
+// below its leaf, and prints, writes or appends them.
+func (o *writing) run(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) error) error {
+	now, err := nowFlag(o.now)
+	if err = cmp.Or(o.answer.check(), err); err != nil {
+		return err
+	}
+	name, err := e.store().Locate(arg)
+	if err != nil {
+		return err
+	}
+	if o.write && o.output != "" && !e.sameFile(o.output, name) {
+		return errors.New("--write appends to the session, and -o writes elsewhere: choose one")
+	}
+	if !o.write && e.sameFile(o.output, name) {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}
+	}
+	e.started = true
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b := s.NewBatch(s.Leaf(), now)
+	if err = b.Err(); err == nil {
+		err = add(s, b)
+	}
+	if err = cmp.Or(err, b.Err()); err != nil {
+		return err
+	}
+	plan, err := o.plan(s, b, arg)
+	if err != nil {
+		return err
+	}
+	return o.put(e, s, b, plan)
+}
+
+// plan says what is appended, and what the context is with it: the session is read
+// back with the entries.
+func (o *writing) plan(s *sessionfmt.Session, b *sessionfmt.Batch, arg string) (*render.Plan, error) {
+	after, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer after.Close()
+	p := render.NewPlan(o.name, arg, s, b, after)
+	p.Before, p.After = measured(s), measured(after)
+	return p, nil
+}
+
+// measured is the size of the context at a session's leaf, nil where it cannot be
+// replayed.
+func measured(s *sessionfmt.Session) *check.Figures {
+	f, err := check.Measure(s, s.Leaf())
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// put appends the entries, or writes the session with them, or only says so.
+func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *render.Plan) error {
+	report := e.stdout
+	switch {
+	case o.write:
+		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
+			return err
+		}
+		plan.Written = plan.Session.File
+	case o.output == "-":
+		w := bufio.NewWriterSize(e.stdout, 64<<10)
+		if _, err := io.Copy(w, s.With(b)); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		report = e.stderr
+	case o.output != "":
+		if err := e.place(o.output, func(w io.Writer) error {
+			_, err := io.Copy(w, s.With(b))
+			return err
+		}); err != nil {
+			return err
+		}
+		plan.Written = o.output
+	}
+	w := bufio.NewWriter(report)
+	var err error
+	switch o.format {
+	case "entries":
+		if o.output != "-" {
+			_, err = w.Write(b.Lines())
+		}
+	case "json":
+		if o.output != "-" {
+			err = render.WritePlanJSON(w, plan)
+		}
+	default:
+		err = render.WritePlan(w, plan)
+	}
+	return cmp.Or(err, w.Flush())
+}
+
+// oneLine is a text on one line, as pi stores names: line ends become spaces.
+func oneLine(text string) string {
+	var b bytes.Buffer
+	broken := false
+	for _, r := range text {
+		if r == '\r' || r == '\n' {
+			broken = true
+			continue
+		}
+		if broken {
+			b.WriteByte(' ')
+		}
+		broken = false
+		b.WriteRune(r)
+	}
+	return sessionfmt.TrimJS(b.String())
+}

@@ -1,0 +1,224 @@
+// Package compact decides what leaves a session's context, and says so as entries
+// to append: nothing in a session is ever changed or removed.
+package compact
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+type value = sessionfmt.Value
+
+// An Editor edits messages of the active path by entries of type context_edit
+// (spec/pi-1.5.md 4.5), which it adds to a batch. Providers want each tool call
+// with its result, so an answer and its results are omitted and restored together.
+type Editor struct {
+	s     *sessionfmt.Session
+	b     *sessionfmt.Batch
+	path  []int
+	lines *sessionfmt.Reader
+	shown map[int]bool // records whose messages are in the next request, edited or not
+}
+
+// NewEditor edits the context of an envelope, which is that of the session's leaf.
+func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
+	s := e.Replay().Session
+	d := &Editor{s: s, b: b, lines: s.NewReader(), shown: map[int]bool{}}
+	d.path, _ = s.Path(s.Leaf())
+	for m, err := range e.Sources(func(replay.Message) bool { return false }) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Origin.Op < 0 {
+			d.shown[m.Origin.Record] = true
+		}
+	}
+	return d, nil
+}
+
+// Omit leaves a message out of the context, with the call or the results that
+// belong to it.
+func (d *Editor) Omit(rec int) error {
+	if err := d.refuse(rec); err != nil {
+		return err
+	}
+	if !d.shown[rec] {
+		return d.at(rec, "it is not in the context: summarised, omitted, or nothing that is sent")
+	}
+	group, err := d.group(rec)
+	if err != nil {
+		return err
+	}
+	for _, i := range group {
+		if d.shown[i] {
+			d.add(i, value("null"))
+		}
+	}
+	return nil
+}
+
+// Restore brings a message back as it was before all edits, with the call or the
+// results that belong to it: an edit that repeats its content.
+func (d *Editor) Restore(rec int) error {
+	if err := d.refuse(rec); err != nil {
+		return err
+	}
+	group, err := d.group(rec)
+	if err != nil {
+		return err
+	}
+	for _, i := range group {
+		line, err := d.lines.Line(i)
+		if err != nil {
+			return err
+		}
+		content := line.Get("content") // of a custom_message
+		if d.s.Kind(i).IsMessage() {
+			content = line.Get("message").Get("content")
+		}
+		if content.IsNull() {
+			content = value("[]")
+		}
+		d.add(i, fmt.Appendf(nil, `{"content":%s}`, content))
+	}
+	return nil
+}
+
+// Replace puts a text in the place of what a message says. The tool calls of an
+// answer stay; its thinking goes, because it is signed for what was said.
+func (d *Editor) Replace(rec int, text string) error {
+	if err := d.refuse(rec); err != nil {
+		return err
+	}
+	kind := d.s.Kind(rec)
+	switch {
+	case !replaceable(kind):
+		return d.at(rec, "a %s has no content that could be replaced: omit it", kind)
+	case !d.shown[rec]:
+		return d.at(rec, "it is not in the context: summarised, omitted, or nothing that is sent")
+	}
+	quoted := sessionfmt.AppendQuoted(nil, text)
+	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
+		d.add(rec, fmt.Appendf(nil, `{"content":%s}`, quoted))
+		return nil
+	}
+	content := fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}`, quoted)
+	if kind == sessionfmt.Assistant {
+		line, err := d.lines.Line(rec)
+		if err != nil {
+			return err
+		}
+		for el := range line.Get("message").Get("content").Elements {
+			if el.Get("type").Is("toolCall") {
+				content = append(append(content, ','), el...)
+			}
+		}
+	}
+	d.add(rec, append(content, "]}"...))
+	return nil
+}
+
+func (d *Editor) add(rec int, replacement value) {
+	d.b.Add(sessionfmt.ContextEdit,
+		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, d.s.ID(rec))},
+		sessionfmt.Field{Name: "replacement", Value: replacement})
+}
+
+// replaceable says that an edit can give a message of that kind other content.
+func replaceable(k sessionfmt.Kind) bool {
+	switch k {
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom, sessionfmt.CustomMessage:
+		return true
+	}
+	return false
+}
+
+// refuse says why a record cannot be edited at all.
+func (d *Editor) refuse(rec int) error {
+	switch k := d.s.Kind(rec); {
+	case !slices.Contains(d.path, rec):
+		return d.at(rec, "it is not on the active path: an edit acts on what is above it")
+	case k == sessionfmt.System:
+		return d.at(rec, "a system message is changed by another system message, not by an edit")
+	case !k.IsMessage() && k != sessionfmt.CustomMessage && k != sessionfmt.BranchSummary && k != sessionfmt.Compaction:
+		return d.at(rec, "a %s is no message of the context", k)
+	}
+	return nil
+}
+
+func (d *Editor) at(rec int, format string, args ...any) error {
+	return &sessionfmt.Error{Pos: d.s.Pos(rec), Err: errors.New(fmt.Sprintf(format, args...))}
+}
+
+// group is an answer with the results of its calls, whichever of them rec is, in
+// the order of the path; any other message is a group by itself.
+func (d *Editor) group(rec int) ([]int, error) {
+	at := slices.Index(d.path, rec)
+	calls, err := d.calls(rec)
+	if err != nil {
+		return nil, err
+	}
+	if d.s.Kind(rec) == sessionfmt.ToolResult {
+		if at, calls, err = d.call(at); err != nil || calls == nil {
+			return []int{rec}, err
+		}
+	}
+	group := []int{d.path[at]}
+	for k := at + 1; k < len(d.path) && len(calls) > 0; k++ {
+		if d.s.Kind(d.path[k]) != sessionfmt.ToolResult {
+			continue
+		}
+		id, err := d.answers(d.path[k])
+		if err != nil {
+			return nil, err
+		}
+		if c := slices.Index(calls, id); c >= 0 {
+			calls = slices.Delete(calls, c, c+1)
+			group = append(group, d.path[k])
+		}
+	}
+	return group, nil
+}
+
+// call is the place on the path of the answer that makes the call of the result at
+// a place, and all its calls; nil where there is none.
+func (d *Editor) call(at int) (int, []string, error) {
+	id, err := d.answers(d.path[at])
+	for k := at - 1; k >= 0 && err == nil; k-- {
+		if d.s.Kind(d.path[k]) != sessionfmt.Assistant {
+			continue
+		}
+		var calls []string
+		if calls, err = d.calls(d.path[k]); slices.Contains(calls, id) {
+			return k, calls, err
+		}
+	}
+	return at, nil, err
+}
+
+// calls are the ids of an answer's tool calls.
+func (d *Editor) calls(rec int) (ids []string, err error) {
+	if d.s.Kind(rec) != sessionfmt.Assistant {
+		return nil, nil
+	}
+	line, err := d.lines.Line(rec)
+	if err != nil {
+		return nil, err
+	}
+	for el := range line.Get("message").Get("content").Elements {
+		if el.Get("type").Is("toolCall") {
+			ids = append(ids, el.Get("id").Text())
+		}
+	}
+	return ids, nil
+}
+
+// answers is the id of the call that a result is for.
+func (d *Editor) answers(rec int) (string, error) {
+	line, err := d.lines.Line(rec)
+	return line.First("message", "toolCallId").Text(), err
+}

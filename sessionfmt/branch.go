@@ -1,0 +1,217 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A BranchFile is a new session made of one path of another.
+type BranchFile struct {
+	ID      string // of the new session
+	Entries int    // taken over from the path
+	Labels  int    // set again behind them
+
+	s      *Session
+	header []byte
+	path   []int
+	up     map[int]Value // new parents, of entries whose own is not taken over
+	kept   map[int]Value // new first kept entries, of compactions whose own is not
+	labels []byte
+}
+
+// Branch makes a session of the path to record leaf, as pi does it (spec/pi-1.5.md
+// 3): all entries of the path but labels, which are set again at its end, with the
+// times that they had, for what is in it. What followed a label follows the entry
+// above it, so nothing is cut off. file is how the new session names this one, now
+// its time; its id is made from those, so that it is the same each time.
+func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, error) {
+	if err := s.refuseVersion(); err != nil {
+		return nil, s.at(err)
+	}
+	if s.Version < 3 {
+		return nil, s.at(&Error{Err: fmt.Errorf("its format is version %d, and a new session has 3", s.Version), Hint: "ctxtool migrate gives the file today's shape"})
+	}
+	if s.header < 0 {
+		return nil, s.at(&Error{Err: errors.New("it has no session header"), Hint: "ctxtool repair mends it"})
+	}
+	path, found := s.Path(leaf)
+	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
+		return nil, s.at(&Error{Err: errors.New("the path to that point has no beginning: parents go round in a circle"), Hint: "ctxtool repair mends it"})
+	}
+	b := &BranchFile{s: s, up: map[int]Value{}, kept: map[int]Value{}}
+	if err := b.newHeader(leaf, file, now); err != nil {
+		return nil, err
+	}
+	if err := b.take(path); err != nil {
+		return nil, err
+	}
+	return b, b.label()
+}
+
+// newHeader makes the header. pi writes these members in this order.
+func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
+	line, err := b.s.NewReader().Line(b.s.header)
+	if err != nil {
+		return err
+	}
+	at := ""
+	if leaf >= 0 {
+		at = b.s.ID(leaf)
+	}
+	sum := sha256.Sum256([]byte(line.Get("id").Text() + "\n" + at + "\n" + now.UTC().Format(time.RFC3339Nano)))
+	var id [16]byte // a UUID of version 7: the time, and then what is random in others
+	ms := uint64(now.UnixMilli())
+	for k := range 6 {
+		id[k] = byte(ms >> (40 - 8*k))
+	}
+	copy(id[6:], sum[:10])
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	b.ID = fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	b.header = fmt.Appendf(nil, `{"type":"session","version":3,"id":"%s","timestamp":"%s"`, b.ID, isoTime(now.UnixMilli()))
+	if cwd := line.Get("cwd"); cwd.Exists() {
+		b.header = append(append(b.header, `,"cwd":`...), cwd...)
+	}
+	if file != "" {
+		b.header = AppendQuoted(append(b.header, `,"parentSession":`...), file)
+	}
+	b.header = append(b.header, '}')
+	return nil
+}
+
+// isoTime is a time as pi writes it.
+func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// take decides what is taken over of a path: all but labels. An entry below one
+// gets the parent that this had, and a compaction that keeps from one on keeps from
+// the next entry on.
+func (b *BranchFile) take(path []int) error {
+	s, r := b.s, b.s.NewReader()
+	above, skipped := Value("null"), false
+	next := map[int]Value{} // of labels, the id of the entry that follows
+	var waiting []int
+	for _, i := range path {
+		if s.records[i].kind == Label {
+			skipped = true
+			waiting = append(waiting, i)
+			continue
+		}
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		id := bytes.Clone(line.Get("id"))
+		if !Value(id).Truthy() {
+			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, and nothing can follow it"), Hint: "ctxtool repair mends it"}
+		}
+		if skipped {
+			b.up[i] = above
+		}
+		for _, l := range waiting {
+			next[l] = id
+		}
+		if s.records[i].kind == Compaction {
+			if to, ok := next[s.FindValue(line.Get("firstKeptEntryId"))]; ok && s.FindValue(line.Get("firstKeptEntryId")) != i {
+				b.kept[i] = to
+			}
+		}
+		above, skipped, waiting = id, false, nil
+		b.path = append(b.path, i)
+	}
+	b.Entries = len(b.path)
+	return nil
+}
+
+// label sets again the labels of what is taken over, one after the other.
+func (b *BranchFile) label() error {
+	s, r := b.s, b.s.NewReader()
+	taken := map[int]bool{}
+	for _, i := range b.path {
+		taken[i] = true
+	}
+	last := map[int]int{} // of targets, the record of the label that counts
+	var order []int
+	for i := range s.records {
+		if s.records[i].kind != Label {
+			continue
+		}
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		target := s.FindValue(line.Get("targetId"))
+		if !taken[target] {
+			continue
+		}
+		if line.Get("label").Text() == "" {
+			delete(last, target)
+			continue
+		}
+		last[target] = i
+		order = append(order, i)
+	}
+	parent := Value("null")
+	if n := len(b.path); n > 0 {
+		line, err := r.Line(b.path[n-1])
+		if err != nil {
+			return err
+		}
+		parent = bytes.Clone(line.Get("id"))
+	}
+	used := map[string]bool{}
+	for _, i := range order {
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		target := line.Get("targetId")
+		if last[s.FindValue(target)] != i {
+			continue
+		}
+		own := []Field{{"targetId", target}, {"label", line.Get("label")}}
+		base := []byte(`"timestamp":` + string(line.Get("timestamp")))
+		id := MakeID(parent.Text(), appendEntry(nil, Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
+		used[id] = true
+		base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, parent, base)
+		b.labels = append(appendEntry(b.labels, Label, own, base), '\n')
+		parent = AppendQuoted(nil, id)
+		b.Labels++
+	}
+	return nil
+}
+
+// WriteTo writes the new session.
+func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
+	write := func(line []byte) {
+		if err == nil {
+			var k int
+			k, err = w.Write(line)
+			n += int64(k)
+		}
+	}
+	write(append(b.header, '\n'))
+	r := b.s.NewReader()
+	for _, i := range b.path {
+		line, lineErr := r.Line(i)
+		if lineErr != nil {
+			return n, lineErr
+		}
+		var fields []Field
+		if up, ok := b.up[i]; ok {
+			fields = append(fields, Field{"parentId", up})
+		}
+		if kept, ok := b.kept[i]; ok {
+			fields = append(fields, Field{"firstKeptEntryId", kept})
+		}
+		if fields != nil {
+			line = line.AppendEdited(nil, fields...)
+		}
+		write(line)
+		write([]byte{'\n'})
+	}
+	write(b.labels)
+	return n, err
+}

@@ -101,13 +101,11 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		return m.base.msgs.n, m.pos
 	}
 	if from = m.placeOnPath(kept); from < 0 {
-		text := "nothing"
 		first, from = m.base.msgs.n, m.pos
 		if m.r.Rules == ByEnvelope {
-			text = "everything"
 			first, from = 0, 0
 		}
-		m.r.find("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: by the %s rules it keeps %s", orMissing(f[0]), m.r.Rules, text)
+		m.r.find("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing of what came before, the envelope rules keep everything", orMissing(f[0]))
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))

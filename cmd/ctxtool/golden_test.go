@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
@@ -37,6 +38,9 @@ func TestGolden(t *testing.T) {
 	}
 	cases := map[string][]string{"demo": forms, "ls": {
 		"ls testdata/sessions/good", "ls testdata/sessions/bad", "ls testdata/sessions/good testdata/sessions/demo.jsonl --json --sort cost",
+	}, "check": {
+		"check testdata/sessions -f text", "check testdata/sessions/bad -f sarif", "check testdata/sessions/bad -f github", "check testdata/sessions/good -f jsonl",
+		"repair testdata/sessions/bad",
 	}}
 	for _, c := range corpus.Own(t) {
 		name := "testdata/" + c.Name
@@ -45,18 +49,35 @@ func TestGolden(t *testing.T) {
 		case "good":
 			cases["good/"+stem] = []string{
 				"replay " + name + " -f json --provenance", "tree " + name, "tree " + name + " -f json", "log " + name, "log " + name + " --all -f jsonl",
-				"show " + name + " leaf",
+				"show " + name + " leaf", "check " + name,
 			}
 		case "bad":
 			cases["bad/"+stem] = []string{
 				"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope", "tree " + name, "log " + name + " --all",
+				"check " + name, "check " + name + " -f json", "repair " + name,
 			}
+			notFresh(t, filepath.Join(corpus.Root(t), filepath.FromSlash(name)))
 		}
 	}
 	for name, commands := range cases {
 		t.Run(name, func(t *testing.T) {
 			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), printedBy(t, commands...))
 		})
+	}
+}
+
+// notFresh sees that a file was not written to just now: of a torn one that would
+// be said.
+func notFresh(t *testing.T, name string) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before := time.Now().Add(-time.Minute); info.ModTime().After(before) {
+		if err := os.Chtimes(name, before, before); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

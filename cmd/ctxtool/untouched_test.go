@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,10 +26,37 @@ func readingLines() (lines [][]string) {
 		"log FILE -o OUT", "log FILE --all -o OUT", "log FILE -f jsonl --all -o OUT", "log FILE --grep a --kind user -o OUT",
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
+		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	} {
 		lines = append(lines, strings.Fields(line))
 	}
 	return lines
+}
+
+// planningLines are the command lines that say what they would write, FILE being
+// put in.
+func planningLines() (lines [][]string) {
+	for _, line := range []string{
+		"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
+		"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
+	} {
+		lines = append(lines, strings.Fields(line))
+	}
+	return lines
+}
+
+// planned runs a command that plans: it answers, or says why not, and writes nothing.
+func planned(t *testing.T, line []string, file string) {
+	t.Helper()
+	args := slices.Clone(line)
+	args[slices.Index(args, "FILE")] = file
+	var stdout, stderr bytes.Buffer
+	switch status := run(args, os.Stdin, &stdout, &stderr); {
+	case status == exitOK && stdout.Len() == 0:
+		t.Errorf("%v: status 0 and no plan", line)
+	case status != exitOK && (stdout.Len() > 0 || stderr.Len() == 0):
+		t.Errorf("%v: status %d, %.80q and %.80q", line, status, stdout.Bytes(), stderr.Bytes())
+	}
 }
 
 // TestUntouched: whatever is wrong with a session, no command that reads changes
@@ -53,6 +81,9 @@ func TestUntouched(t *testing.T) {
 				if err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
 					t.Fatalf("%v touched the file: %v", line, err)
 				}
+			}
+			for _, line := range planningLines() {
+				planned(t, line, file)
 			}
 			left, err := os.ReadDir(dir)
 			if err != nil || len(left) != 1 {
@@ -83,12 +114,14 @@ func answered(t *testing.T, line []string, file, out string) {
 	switch {
 	case stdout.Len() > 0:
 		t.Errorf("%v printed %.80q although it has -o", line, stdout.Bytes())
-	case status == exitOK:
+	case status == exitOK, status == exitFound && line[0] == "check":
 		if err != nil {
 			t.Errorf("%v: status 0 and no output", line)
 		}
 		os.Remove(out)
 	case status == exitUsage && line[0] == "show": // there is no entry to show
+	case status == exitNothing && line[0] == "check": // what cannot be read is a finding
+		os.Remove(out)
 	case status != exitNothing:
 		t.Errorf("%v: status %d: %s", line, status, stderr.Bytes())
 	case err == nil:

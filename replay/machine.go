@@ -45,6 +45,7 @@ type machine struct {
 	turn      int // user prompts so far, less one
 	request   int // answers so far
 
+	cuts    *cutter         // compares compactions with patches where it is set; see Cuts
 	counter *tokens.Counter // counts each message where it is set; see Accounts
 
 	transforms []int // records of the path's context_transforms
@@ -72,6 +73,9 @@ func (m *machine) each(f func(*state)) {
 	f(&m.base)
 	if m.cut != nil {
 		f(m.cut)
+	}
+	if m.cuts != nil && m.cuts.patched != nil {
+		f(m.cuts.patched)
 	}
 }
 

@@ -32,7 +32,10 @@ func (s *Session) giveIDs() error {
 	own := 0
 	for i := range s.records {
 		rec := &s.records[i]
-		if !rec.kind.isEntry() {
+		if !rec.kind.isEntry() { // a header keeps its id
+			own := s.idBytes(rec.id)
+			rec.parent, rec.id = ref{}, ref{uint32(len(ids)), uint32(len(own))}
+			ids = append(ids, own...)
 			continue
 		}
 		if rec.id.n > 0 {

@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// open opens a session in memory, nil where it is none.
+// open opens a session in memory, nil where it is none. Who opens many closes them.
 func open(t testing.TB, name string, data []byte) *sessionfmt.Session {
 	t.Helper()
 	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
@@ -103,7 +103,7 @@ func content(t testing.TB, e *replay.Envelope, context bool) string {
 func (r *result) sameContext(t *testing.T, leaf int, rules replay.Rules, context bool) (n int) {
 	t.Helper()
 	path, _ := r.was.Path(leaf)
-	every := 1 + len(path)/60
+	every := 1 + len(path)/30
 	after := map[int]string{}
 	steps := 0
 	for step, err := range replay.New(r.was, replay.Options{Rules: rules}).Walk(leaf) {
@@ -181,6 +181,17 @@ func (r *result) lawful(t *testing.T) (n int) {
 	return n
 }
 
+// twice says that migrating again changes nothing.
+func (r *result) twice(t testing.TB, opt Options) {
+	t.Helper()
+	again := migrated(t, r.is, opt)
+	if again == nil || !bytes.Equal(again.out, r.out) || !again.plan.Current() {
+		t.Fatalf("%s, compaction %s, to %d: migrating again changes it", r.was.Name, opt.Compaction, opt.To)
+	}
+	again.is.Close()
+	r.is.Close()
+}
+
 var modes = []Compaction{Auto, Native, Pair, Transform}
 
 // TestLaw5 is law 5: migration keeps the context, and migrating twice changes
@@ -194,6 +205,9 @@ func TestLaw5(t *testing.T) {
 		}
 		for _, mode := range modes {
 			for _, to := range []int{2, 3} {
+				if to == 2 && s.Version > 2 {
+					continue // as to 3
+				}
 				opt := Options{To: to, Compaction: mode}
 				r := migrated(t, s, opt)
 				if r == nil || r.plan.Current() {
@@ -205,10 +219,7 @@ func TestLaw5(t *testing.T) {
 				}
 				turned, native = turned+r.plan.Turned, native+len(r.plan.Native)
 				envelopes += r.lawful(t)
-				again := migrated(t, r.is, opt)
-				if again == nil || !bytes.Equal(again.out, r.out) || !again.plan.Current() {
-					t.Fatalf("%s, compaction %s, to %d: migrating again changes it", c.Name, mode, to)
-				}
+				r.twice(t, opt)
 			}
 		}
 	}

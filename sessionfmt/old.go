@@ -11,14 +11,17 @@ import (
 // line feed is added and the hash made again. The same input gives the same id
 // on every machine, in memory and on disk.
 func makeID(parent string, line []byte, taken func(id string) bool) string {
-	text := append([]byte(parent+"\n"), trimJSON(line)...)
+	h := sha256.New()
+	h.Write([]byte(parent))
+	h.Write([]byte{'\n'})
+	h.Write(trimJSON(line))
+	var sum [sha256.Size]byte
 	for {
-		sum := sha256.Sum256(text)
-		id := hex.EncodeToString(sum[:4])
+		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
 		if !taken(id) {
 			return id
 		}
-		text = append(text, '\n')
+		h.Write([]byte{'\n'})
 	}
 }
 

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
@@ -11,7 +12,7 @@ import (
 // a compaction that the patch holds in their stead (spec/pi-format.md 1.5, 7.8).
 var (
 	own   = []string{"schemaVersion", "transformerName", "patch", "display"}
-	moved = []string{"type", "id", "parentId", "timestamp", "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex"}
+	moved = [8]string{"type", "id", "parentId", "timestamp", "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex"}
 )
 
 // compaction makes the patch that stands for a compaction. In a pair it comes before
@@ -79,13 +80,15 @@ func appendTransform(dst []byte, line value, first int) []byte {
 	return append(dst, `,"invalidateCacheReason":"compaction"}],"display":{"title":"Compaction"}`...)
 }
 
-// appendRest appends what else a compaction's line holds.
+// appendRest appends what else a compaction's line holds, as it stands there.
 func appendRest(dst []byte, line value) []byte {
-	for key, val := range line.Members {
-		if !slices.Contains(moved, string(key)) {
-			dst = sessionfmt.AppendQuoted(append(dst, ','), string(key))
-			dst = append(append(dst, ':'), val...)
-		}
+	var gone [8]sessionfmt.Field
+	for i, name := range moved {
+		gone[i].Name = name
+	}
+	rest := line.AppendEdited(nil, gone[:]...)
+	if rest = bytes.TrimSpace(rest[1 : len(rest)-1]); len(rest) > 0 {
+		dst = append(append(dst, ','), rest...)
 	}
 	return dst
 }

@@ -139,7 +139,7 @@ var compactions = []rule{
 		name:   "behind a patch that stops the replay",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, `{"type":"context_transform","id":"b","parentId":"a"}`, userC, compaction("k", "c", "c", ""), ""},
-		native: []string{"the replay stops at a patch before it"},
+		native: []string{"no replay comes to it"},
 	}, {
 		name: "messages that no provider gets do not count",
 		opt:  Options{Compaction: Transform},

@@ -83,8 +83,10 @@ func content(t testing.TB, e *replay.Envelope, context bool) string {
 		fmt.Fprintf(&b, "tool %s\n", tool.Raw)
 	}
 	fmt.Fprintf(&b, "options %s %s %s, turn %d, request %d\n", p.Options.Reasoning, p.Options.Temperature, p.Options.MaxTokens, e.TurnIndex, e.RequestIndex)
+	fmt.Fprintf(&b, "%d cached\n", e.Cached())
 	lists := []func(func(replay.Message, error) bool){e.CachedMessages(), e.UncachedMessages()}
 	if context {
+		lists = lists[:0]
 		lists = append(lists, e.ContextMessages())
 	}
 	for _, list := range lists {
@@ -103,7 +105,7 @@ func content(t testing.TB, e *replay.Envelope, context bool) string {
 func (r *result) sameContext(t *testing.T, leaf int, rules replay.Rules, context bool) (n int) {
 	t.Helper()
 	path, _ := r.was.Path(leaf)
-	every := 1 + len(path)/30
+	every := 1 + len(path)/15
 	after := map[int]string{}
 	steps := 0
 	for step, err := range replay.New(r.was, replay.Options{Rules: rules}).Walk(leaf) {
@@ -155,7 +157,7 @@ func tips(s *sessionfmt.Session) (tips []int) {
 			tips = append(tips, i)
 		}
 	}
-	for len(tips) > 40 {
+	for len(tips) > 10 {
 		for i := range len(tips) / 2 {
 			tips[i] = tips[2*i+1]
 		}

@@ -8,58 +8,44 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A chain is the compactions that count on one path, root first.
-type chain []*turning
-
 // A turning is a compaction, and whether it becomes a patch.
 type turning struct {
 	replay.Cut
 	stays string // why it does not; empty where it does
 }
 
-// decide finds the compactions that can be turned. Each path that ends with a
-// compaction is replayed once.
+// decide finds the compactions that can be turned.
 func (p *Plan) decide() error {
-	r := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()})
+	cuts, err := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()}).Cuts()
+	if err != nil {
+		return err
+	}
 	edited, err := p.edited()
 	if err != nil {
 		return err
 	}
-	known := map[int]*turning{}
-	var chains []chain
-	for _, leaf := range p.lastCompactions() {
-		_, loops := p.s.Path(leaf)
-		cuts, stopped := r.Cuts(leaf)
-		var c chain
-		for _, cut := range cuts {
-			t := known[cut.Record]
-			if t == nil {
-				t = &turning{cut, cut.Why}
-				known[cut.Record] = t
-				if edited[cut.Record] {
-					t.stays = "an edit aims at it, and would not reach a patch"
-				}
-				if err := p.clashes(t); err != nil {
-					return err
-				}
-			}
-			if len(loops) > 0 {
-				t.stays = "the way up from it comes back to itself"
-			}
-			c = append(c, t)
+	all := make([]turning, len(cuts))
+	known := map[int]bool{}
+	for i, cut := range cuts {
+		all[i] = turning{cut, cut.Why}
+		known[cut.Record] = true
+		if edited[cut.Record] {
+			all[i].stays = "an edit aims at it, and would not reach a patch"
 		}
-		chains = append(chains, c)
-		if stopped != nil {
-			p.unreached(leaf, known)
+		if err := p.clashes(&all[i]); err != nil {
+			return err
 		}
 	}
-	p.settle(chains)
-	for rec, t := range known {
+	p.settle(all)
+	for _, t := range all {
 		if t.stays == "" {
-			p.turn[rec] = t.Index
+			p.turn[t.Record] = t.Index
 		} else {
-			p.native(rec, t.stays)
+			p.native(t.Record, t.stays)
 		}
+	}
+	if err := p.unreached(known); err != nil {
+		return err
 	}
 	p.Turned = len(p.turn)
 	slices.SortFunc(p.Native, func(a, b sessionfmt.Finding) int { return a.Line - b.Line })
@@ -74,28 +60,6 @@ func (p *Plan) native(rec int, why string) {
 	p.Native = append(p.Native, sessionfmt.Finding{
 		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)), Text: "the compaction stays as it is: " + why,
 	})
-}
-
-// lastCompactions are the compactions that have no other one below them: their
-// paths hold all there are.
-func (p *Plan) lastCompactions() (last []int) {
-	above := make([]uint64, p.s.Len()/64+1)
-	var all []int
-	for i := range p.s.Len() {
-		if p.s.Kind(i) != sessionfmt.Compaction {
-			continue
-		}
-		all = append(all, i)
-		for up := p.s.Parent(i); up >= 0 && above[up/64]>>(up%64)&1 == 0; up = p.s.Parent(up) {
-			above[up/64] |= 1 << (up % 64)
-		}
-	}
-	for _, i := range all {
-		if above[i/64]>>(i%64)&1 == 0 {
-			last = append(last, i)
-		}
-	}
-	return last
 }
 
 // edited are the records that edits anywhere in the file aim at.
@@ -132,20 +96,30 @@ func (p *Plan) clashes(t *turning) error {
 	return err
 }
 
-// unreached reports the compactions behind a patch at which the replay stops, those
-// aside that only repeat a transform.
-func (p *Plan) unreached(leaf int, known map[int]*turning) {
-	path, _ := p.s.Path(leaf)
-	above := -1 // the entry before, labels aside
-	for _, rec := range path {
-		kind := p.s.Kind(rec)
-		if kind == sessionfmt.Compaction && known[rec] == nil && (above < 0 || p.s.Kind(above) != sessionfmt.Transform) {
-			known[rec] = &turning{replay.Cut{Record: rec}, "the replay stops at a patch before it"}
+// unreached reports the compactions to which no replay comes, those aside that only
+// repeat a transform.
+func (p *Plan) unreached(known map[int]bool) error {
+	lines := p.s.NewReader()
+	for rec := range p.s.Len() {
+		if p.s.Kind(rec) != sessionfmt.Compaction || known[rec] {
+			continue
 		}
-		if kind != sessionfmt.Label {
-			above = rec
+		up := p.s.Parent(rec)
+		for steps := 0; up >= 0 && p.s.Kind(up) == sessionfmt.Label && steps < p.s.Len(); steps++ {
+			up = p.s.Parent(up)
 		}
+		if up >= 0 && p.s.Kind(up) == sessionfmt.Transform {
+			line, err := lines.Line(up)
+			if err != nil {
+				return err
+			}
+			if line.Get("transformerName").Is("compaction") {
+				continue
+			}
+		}
+		p.native(rec, "no replay comes to it: a patch before it is broken, or its parents are a circle")
 	}
+	return nil
 }
 
 // settle takes back what the compactions that stay do not allow. One that stays cuts
@@ -153,44 +127,37 @@ func (p *Plan) unreached(leaf int, known map[int]*turning) {
 // have cut nothing that it keeps. And a patch below one that stays changes both
 // histories, with and without compactions, at places counted in only one of them:
 // behind it no compaction may stay.
-func (p *Plan) settle(chains []chain) {
+func (p *Plan) settle(all []turning) {
+	type kin struct{ above, below, revived, shadows bool } // that stay: where, and what they do
 	for again := true; again; {
 		again = false
-		for _, c := range chains {
-			first := slices.IndexFunc(c, (*turning).isNative)
-			last := len(c) - 1
-			for last >= 0 && !c[last].isNative() {
-				last--
+		around := make([]kin, len(all))
+		for i := range all { // a cut comes behind those above it
+			if up := all[i].Above; up >= 0 {
+				around[i].above = around[up].above || all[up].stays != ""
 			}
-			for i := range max(0, last) {
-				if c[i].isNative() {
-					continue
+		}
+		for i := len(all) - 1; i >= 0; i-- {
+			t, k := &all[i], around[i]
+			if t.stays == "" {
+				switch {
+				case k.above && k.below:
+					t.stays = "it stands between compactions that stay"
+				case k.revived:
+					t.stays = "a later compaction, which stays, brings back what it cut"
+				case k.shadows && p.Compaction == Transform:
+					t.stays = "the compaction right behind it stays, and would be taken for its shadow"
 				}
-				if why := p.bound(c, i, first); why != "" {
-					c[i].stays, again = why, true
-				}
+				again = again || t.stays != ""
+			}
+			if t.Above >= 0 {
+				up, stays := &around[t.Above], t.stays != ""
+				up.below = up.below || k.below || stays
+				up.revived = up.revived || k.revived || stays && t.Revives
+				up.shadows = up.shadows || stays && t.Direct
 			}
 		}
 	}
-}
-
-func (t *turning) isNative() bool { return t.stays != "" }
-
-// bound says why the compaction c[i], which has one that stays behind it, has to
-// stay too. The first one that stays is c[first].
-func (p *Plan) bound(c chain, i, first int) string {
-	if i > first {
-		return "it stands between compactions that stay"
-	}
-	for _, later := range c[i+1:] {
-		if later.isNative() && later.Revives {
-			return "a later compaction, which stays, brings back what it cut"
-		}
-	}
-	if next := c[i+1]; p.Compaction == Transform && next.isNative() && next.Direct {
-		return "the compaction right behind it stays, and would be taken for its shadow"
-	}
-	return ""
 }
 
 // grow counts by how much the context grows for who does not see patches.

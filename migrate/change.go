@@ -44,7 +44,6 @@ type writer struct {
 
 	out     [][]byte // the lines of the change
 	buf     []byte   // what they stand in, or the last of them
-	extra   []byte
 	fields  []sessionfmt.Field
 	id      []byte
 	parent  []byte

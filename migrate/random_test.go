@@ -55,10 +55,10 @@ func randomSession(seed uint64, version int) []byte {
 			entry("message", `"message":{"role":"system","content":"s%d","timestamp":%d}`, i, i)
 		case k == 15 && patches:
 			entry("context_transform", `"schemaVersion":1,"transformerName":%q,"patch":[%s]`, []string{"x", "compaction"}[r.IntN(2)], randomOp(r, i))
-		default:
-			entry("compaction", `"summary":"sum%d",%s,"tokensBefore":1.50%s`, i, randomKept(r, i, n, version), randomRest(r, odd))
 		case k >= 13 && k < 20:
 			entry("message", `"message":{"role":"user","content":[{"type":"text","text":"v%d"}],"timestamp":%d}`, i, i)
+		default:
+			entry("compaction", `"summary":"sum%d",%s,"tokensBefore":1.50%s`, i, randomKept(r, i, n, version), randomRest(r, odd))
 		}
 	}
 	return b.Bytes()

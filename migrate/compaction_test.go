@@ -108,6 +108,14 @@ var compactions = []rule{
 		},
 		native: []string{"it keeps what an earlier compaction had cut, or undoes an edit"},
 	}, {
+		name: "an edit that one compaction forgets, and the next one brings back",
+		opt:  Options{Compaction: Pair},
+		in: []string{
+			head3, userA, userB, `{"type":"context_edit","id":"e","parentId":"b","targetId":"z","replacement":null}`, strings.Replace(userC, `"parentId":"b"`, `"parentId":"e"`, 1),
+			strings.Replace(compaction("k", "c", "c", ""), "2026", "", 1), compaction("m", "k", "e", ""), strings.NewReplacer(`"a"`, `"z"`, "null", `"m"`).Replace(userA), "",
+		},
+		native: []string{"its time is none", "it forgets or brings back an edit"},
+	}, {
 		name: "an omitted message is kept first, and comes back",
 		opt:  Options{Compaction: Pair},
 		in: []string{

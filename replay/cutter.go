@@ -85,15 +85,15 @@ func (m *machine) unpatchable(line value, place int, before, next *state) string
 	if _, ok := f[1].Millis(); !ok {
 		return "its time is none, and a patch has to have one"
 	}
-	if m.forgets(before.from, next.from) {
-		return "it forgets an edit whose target is still to come"
+	if m.awaits(min(before.from, next.from), max(before.from, next.from)) {
+		return "it forgets or brings back an edit whose target is still to come"
 	}
 	return ""
 }
 
-// forgets says that there are edits between two places of the path whose targets
-// may yet come.
-func (m *machine) forgets(from, to int32) bool {
+// awaits says that there are edits between two places of the path whose targets may
+// yet come.
+func (m *machine) awaits(from, to int32) bool {
 	for target, e := range m.edits {
 		if e.pos >= from && e.pos < to && m.placeOnPath(int(target)) < 0 {
 			return true

@@ -11,6 +11,9 @@ import (
 // (spec/pi-1.5.md 4.2, spec/pi-format.md 4.3).
 func (m *machine) compact(msg message) (Effect, error) {
 	rec := int(msg.rec)
+	if m.r.opt.Without[rec] {
+		return Nothing, nil
+	}
 	if m.r.Rules == ByEnvelope {
 		shadow, err := m.shadowed()
 		if err != nil || shadow {
@@ -21,6 +24,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 	if err != nil {
 		return Nothing, err
 	}
+	before := m.now()
 	first, from := m.firstKept(rec, line)
 	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
 	m.cut = &next
@@ -52,8 +56,26 @@ func (m *machine) compact(msg message) (Effect, error) {
 	if err := m.add(&next, msg); err != nil {
 		return Nothing, err
 	}
-	for i := first; i < m.base.msgs.n; i++ {
-		kept := *m.base.msgs.at(i)
+	heads := next.msgs.n
+	if err := m.keep(&next, &m.base.msgs, first); err != nil {
+		return Nothing, err
+	}
+	for _, d := range m.base.deltas {
+		if d.op != nil {
+			next.deltas = append(next.deltas, d)
+		}
+	}
+	if m.cuts != nil {
+		return Compacted, m.cuts.note(m, msg, line, before, &next, heads)
+	}
+	return Compacted, nil
+}
+
+// keep adds the messages that a compaction keeps, those of a list from place first
+// on, to the state that it makes.
+func (m *machine) keep(next *state, of *list, first int) error {
+	for i := first; i < of.n; i++ {
+		kept := *of.at(i)
 		if kept.form == plain && kept.kind == sessionfmt.System {
 			continue
 		}
@@ -62,17 +84,12 @@ func (m *machine) compact(msg message) (Effect, error) {
 			kept.edit = -1
 			kept.flags &^= omitted
 			if err := m.size(&kept); err != nil {
-				return Nothing, err
+				return err
 			}
 		}
 		next.msgs.push(kept)
 	}
-	for _, d := range m.base.deltas {
-		if d.op != nil {
-			next.deltas = append(next.deltas, d)
-		}
-	}
-	return Compacted, nil
+	return nil
 }
 
 // shadowed says whether the compaction at hand only repeats a patch: its parent

@@ -47,6 +47,7 @@ type machine struct {
 
 	prompt prompting // prompt and tools, where a lens asks at every step
 
+	cuts    *cutter         // compares compactions with patches where it is set; see Cuts
 	counter *tokens.Counter // counts each message where it is set; see Accounts
 
 	transforms []int // records of the path's context_transforms
@@ -74,6 +75,9 @@ func (m *machine) each(f func(*state)) {
 	f(&m.base)
 	if m.cut != nil {
 		f(m.cut)
+	}
+	if m.cuts != nil && m.cuts.patched != nil {
+		f(m.cuts.patched)
 	}
 }
 

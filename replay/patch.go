@@ -87,11 +87,16 @@ func (m *machine) before() string {
 	return "root"
 }
 
+// A brokenPatch is why a replay has to stop: no trouble with the file itself.
+type brokenPatch struct{ error }
+
+func (b brokenPatch) Unwrap() error { return b.error }
+
 // stopped is the error of a replay that has to end at a transform.
 func (r *Replay) stopped(rec int, before string, err error) error {
 	return &sessionfmt.Error{
 		Pos:  r.Session.Pos(rec),
-		Err:  err,
+		Err:  brokenPatch{err},
 		Hint: fmt.Sprintf("--lenient goes on as the reference code would; --at %s is the last state before it", before),
 	}
 }

@@ -29,6 +29,7 @@ type Options struct {
 	Window      int64         // context window in tokens, in place of the known one
 	Models      *models.Table // where windows are looked up; the built-in table when nil
 	Lenient     bool          // go on as the dialect's reference code would
+	Without     map[int]bool  // compaction entries, by record, that are taken for having no effect
 }
 
 // A Replay replays one session by fixed rules.

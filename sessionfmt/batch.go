@@ -53,7 +53,7 @@ func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
 	b.check(kind, fields)
 	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
 	bare := appendEntry(nil, kind, fields, base)
-	id = MakeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
+	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
 	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
 	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
 	b.fresh[id] = true

@@ -173,7 +173,7 @@ func (b *BranchFile) label() error {
 		}
 		own := []Field{{"targetId", target}, {"label", line.Get("label")}}
 		base := []byte(`"timestamp":` + string(line.Get("timestamp")))
-		id := MakeID(parent.Text(), appendEntry(nil, Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
+		id := makeID(parent.Text(), appendEntry(nil, Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
 		used[id] = true
 		base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, parent, base)
 		b.labels = append(appendEntry(b.labels, Label, own, base), '\n')

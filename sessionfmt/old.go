@@ -5,20 +5,23 @@ import (
 	"encoding/hex"
 )
 
-// MakeID is the id that a record gets from us where it has none: the first 8 hex
+// makeID is the id that a record gets from us where it has none: the first 8 hex
 // digits of SHA-256 over the parent's id, a line feed, and the line without
 // surrounding white space. taken says whether an id is in use already; then a
 // line feed is added and the hash made again. The same input gives the same id
 // on every machine, in memory and on disk.
-func MakeID(parent string, line []byte, taken func(id string) bool) string {
-	text := append([]byte(parent+"\n"), trimJSON(line)...)
+func makeID(parent string, line []byte, taken func(id string) bool) string {
+	h := sha256.New()
+	h.Write([]byte(parent))
+	h.Write([]byte{'\n'})
+	h.Write(trimJSON(line))
+	var sum [sha256.Size]byte
 	for {
-		sum := sha256.Sum256(text)
-		id := hex.EncodeToString(sum[:4])
+		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
 		if !taken(id) {
 			return id
 		}
-		text = append(text, '\n')
+		h.Write([]byte{'\n'})
 	}
 }
 
@@ -32,7 +35,10 @@ func (s *Session) giveIDs() error {
 	own := 0
 	for i := range s.records {
 		rec := &s.records[i]
-		if !rec.kind.IsEntry() {
+		if !rec.kind.IsEntry() { // a header keeps its id
+			own := s.idBytes(rec.id)
+			rec.parent, rec.id = ref{}, ref{uint32(len(ids)), uint32(len(own))}
+			ids = append(ids, own...)
 			continue
 		}
 		if rec.id.n > 0 {
@@ -42,7 +48,7 @@ func (s *Session) giveIDs() error {
 		if err != nil {
 			return err
 		}
-		id := MakeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
+		id := makeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
 		used[id] = true
 		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
 		rec.flags &^= flagWrongID

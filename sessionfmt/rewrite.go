@@ -152,3 +152,10 @@ func writeLine(w io.Writer, line []byte) error {
 	_, err := w.Write([]byte{'\n'})
 	return err
 }
+
+// MakeID is the id of a new entry below the one called parent, from its line
+// without id and parentId: see makeID. It is none of the file's, and none that made
+// says yes to.
+func (s *Session) MakeID(parent string, line []byte, made func(id string) bool) string {
+	return makeID(parent, line, func(id string) bool { return made(id) || s.Find(id) >= 0 })
+}

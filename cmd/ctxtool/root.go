@@ -79,6 +79,7 @@ func newRoot(e *env) *cobra.Command {
 		newLabelCommand(e),
 		newLogCommand(e),
 		newLsCommand(e),
+		newMigrateCommand(e),
 		newNameCommand(e),
 		newRepairCommand(e),
 		newReplayCommand(e),

@@ -38,6 +38,7 @@ func readingLines() (lines [][]string) {
 func planningLines() (lines [][]string) {
 	for _, line := range []string{
 		"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
+		"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
 		"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
 	} {
 		lines = append(lines, strings.Fields(line))

@@ -140,10 +140,13 @@ func groupNames() string {
 // Page is the check's page in docs/checks.
 func (c *Check) Page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n\nSeverity: %s. Group: %s.\n\n%s\n", c.Code, c.Title, c.Severity, c.Group, c.About)
+	fmt.Fprintf(&b, "# %s\n\n%s.\n\nSeverity: %s. Group: %s.\n\n%s\n", c.Code, capital(c.Title), c.Severity, c.Group, c.About)
 	if c.Pi != "" {
 		fmt.Fprintf(&b, "\n## What pi does\n\n%s\n", c.Pi)
 	}
 	fmt.Fprintf(&b, "\n## What helps\n\n%s\n", c.Help)
 	return b.String()
 }
+
+// capital is a sentence with a capital first letter.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

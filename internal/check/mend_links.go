@@ -140,7 +140,7 @@ func (m *linkMend) rename(i int) error {
 	if p := m.s.Parent(i); p >= 0 {
 		parent = m.id(p)
 	}
-	m.ids[i] = sessionfmt.MakeID(parent, line, func(id string) bool { return m.used[id] || m.s.Find(id) >= 0 })
+	m.ids[i] = m.s.MakeID(parent, line, func(id string) bool { return m.used[id] })
 	m.used[m.ids[i]] = true
 	return nil
 }

@@ -122,6 +122,7 @@ func (g *generator) edit() {
 	g.put(`,"targetId":`)
 	g.putID(target)
 	if g.r.IntN(3) == 0 {
+		g.at.sent = max(0, g.at.sent-1)
 		g.put(`,"replacement":null`)
 	} else {
 		g.put(`,"replacement":{"content":[{"type":"text","text":`)
@@ -156,6 +157,7 @@ func (g *generator) branchSummary(from uint32) {
 // compact writes a compaction that keeps the last few prompts.
 func (g *generator) compact() {
 	keep := g.at.prompts[max(0, len(g.at.prompts)-3)]
+	g.at.sent = 1
 	g.open("compaction")
 	g.put(`,"summary":`)
 	g.text(800)

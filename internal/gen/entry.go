@@ -90,6 +90,9 @@ func (g *generator) close() {
 // message begins a message entry of that role.
 func (g *generator) message(role string) uint32 {
 	id := g.open("message")
+	if role == "user" || role == "assistant" || role == "toolResult" {
+		g.at.sent++
+	}
 	g.put(`,"message":{"role":"`, role, `"`)
 	return id
 }

@@ -91,6 +91,7 @@ type generator struct {
 // A place is where the session can go on.
 type place struct {
 	leaf    uint32   // id of the entry, 0 for none
+	sent    int      // messages that a request has at least
 	prompts []uint32 // the latest prompts on the path, oldest first
 	edits   []uint32 // the latest entries on the path that an edit may aim at
 	system  bool     // prompt and tools have been declared

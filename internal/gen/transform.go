@@ -63,7 +63,7 @@ var ops = []func(g *generator, n string){
 	},
 	func(g *generator, n string) {
 		g.op("messages_cached_replace")
-		g.at.prompts = nil
+		g.at.prompts, g.at.sent = nil, 2
 		g.put(`"messages":[{"role":"user","content":[{"type":"text","text":`)
 		g.text(200)
 		g.put(`}],"timestamp":`)
@@ -78,19 +78,25 @@ var ops = []func(g *generator, n string){
 	},
 	func(g *generator, n string) {
 		g.op("compaction_apply")
-		g.compaction(n)
+		first, _ := strconv.Atoi(n)
+		g.compaction(first)
 	},
 }
 
-// compaction ends a compaction_apply. Which of the earlier prompts it drops is
-// not kept track of: no later compaction names one.
-func (g *generator) compaction(first string) {
-	g.at.prompts = nil
+// compaction ends a compaction_apply that keeps the messages from the one of that
+// number on, and returns its summary. Which of the earlier prompts it drops is not
+// kept track of: no later compaction names one.
+func (g *generator) compaction(first int) (summary string) {
+	first = min(first, g.at.sent)
+	g.at.prompts, g.at.sent = nil, 1+g.at.sent-first
 	g.put(`"summary":`)
+	at := len(g.line)
 	g.text(300)
-	g.put(`,"firstKeptMessageIndex":`, first, `,"tokensBefore":5000,"timestamp":`)
+	summary = string(g.line[at:])
+	g.put(`,"firstKeptMessageIndex":`, strconv.Itoa(first), `,"tokensBefore":5000,"timestamp":`)
 	g.putInt(g.clock)
 	g.put("}")
+	return summary
 }
 
 // shadowed writes a compaction as a patch, and as the entry that older readers
@@ -100,13 +106,11 @@ func (g *generator) shadowed() {
 	g.open("context_transform")
 	g.put(`,"schemaVersion":1,"transformerName":"compaction","patch":[`)
 	g.op("compaction_apply")
-	g.compaction("3")
+	summary := g.compaction(3)
 	g.put("]")
 	g.close()
 	g.open("compaction")
-	g.put(`,"summary":`)
-	g.text(300)
-	g.put(`,"firstKeptEntryId":`)
+	g.put(`,"summary":`, summary, `,"firstKeptEntryId":`)
 	g.putID(keep)
 	g.put(`,"tokensBefore":5000`)
 	g.checkpoint()

@@ -1,0 +1,179 @@
+package migrate
+
+import (
+	"fmt"
+
+	"ctxtool/sessionfmt"
+)
+
+type value = sessionfmt.Value
+
+// Changes goes through the lines of the file, and says what becomes of each. What
+// a change holds is valid until the next one. An error is the last of them.
+func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
+	p.Counts = Counts{}
+	w := writer{Plan: p, why: p.reasons(), made: map[string]bool{}}
+	for l, err := range p.s.Lines {
+		c := sessionfmt.Change{Line: l, Same: true}
+		if err == nil && !p.Current() {
+			w.line(&c)
+		}
+		if !yield(c, err) || err != nil {
+			return
+		}
+	}
+}
+
+// reasons are what reading found wrong with lines that hold no entry, by line.
+func (p *Plan) reasons() map[int]string {
+	why := map[int]string{}
+	for _, f := range p.s.Findings {
+		switch f.Code {
+		case "torn", "malformed", "glued", "falsy-line", "scalar-line", "scalar-leaf":
+			why[f.Line] = f.Text
+		}
+	}
+	return why
+}
+
+// A writer makes the changes of a file, line by line, in memory that serves again.
+type writer struct {
+	*Plan
+	why  map[int]string
+	made map[string]bool // ids that were made up for new entries
+
+	out     [][]byte // the lines of the change
+	buf     []byte   // what they stand in, or the last of them
+	fields  []sessionfmt.Field
+	id      []byte
+	parent  []byte
+	kept    []byte
+	message []byte
+	notes   []string
+}
+
+// line says what becomes of a line.
+func (w *writer) line(c *sessionfmt.Change) {
+	w.out, w.fields, w.notes = w.out[:0], w.fields[:0], w.notes[:0]
+	switch {
+	case c.Record < 0 && sessionfmt.TrimJS(string(c.Raw)) == "" && string(c.Raw) != "\ufeff":
+		return // a blank line
+	case c.Record < 0 || w.s.Kind(c.Record) == sessionfmt.Scalar:
+		w.quarantine(c)
+		return
+	}
+	w.entry(c)
+	if !c.Ended {
+		w.Counts.Ended++
+		w.notes = append(w.notes, "the newline that it lacked")
+		if len(w.out) == 0 {
+			w.out = append(w.out, c.Raw)
+		}
+	}
+	if len(w.out) > 0 {
+		w.Counts.Changed++
+		c.Same, c.New, c.Notes = false, w.out, w.notes
+	}
+}
+
+// quarantine takes a line out of the file.
+func (w *writer) quarantine(c *sessionfmt.Change) {
+	w.Counts.Quarantined++
+	why := w.why[c.Number]
+	switch {
+	case string(c.Raw) == "\ufeff":
+		why = "a byte order mark"
+	case why == "":
+		why = "no entry"
+	}
+	c.Same, c.Out, c.Notes = false, c.Raw, append(w.notes, why)
+}
+
+// entry edits the line of a header or an entry.
+func (w *writer) entry(c *sessionfmt.Change) {
+	rec := c.Record
+	line, before, after := object(c.Raw)
+	if w.s.Kind(rec) == sessionfmt.Header {
+		w.header()
+	} else {
+		if w.From < 2 {
+			w.place(rec, line)
+		}
+		if w.From < 3 && w.To >= 3 && w.s.Kind(rec) == sessionfmt.Custom {
+			w.role(line)
+		}
+		if first, ok := w.turn[rec]; ok && w.compaction(rec, first, line) {
+			return
+		}
+	}
+	if len(w.fields) == 0 {
+		return
+	}
+	w.buf = append(w.buf[:0], before...)
+	w.buf = line.AppendEdited(w.buf, w.fields...)
+	w.buf = append(w.buf, after...)
+	w.out = append(w.out, w.buf)
+}
+
+// object finds a line's JSON object, and the white space around it.
+func object(raw []byte) (line value, before, after []byte) {
+	i, j := 0, len(raw)
+	for i < j && raw[i] != '{' {
+		i++
+	}
+	for j > i && raw[j-1] != '}' {
+		j--
+	}
+	return value(raw[i:j]), raw[:i], raw[j:]
+}
+
+// header stamps the version, also on headers that are not the first: pi does the
+// same (spec/pi-format.md 3.2, 3.4).
+func (w *writer) header() {
+	if w.From == w.To {
+		return
+	}
+	w.Counts.Headers++
+	w.fields = append(w.fields, sessionfmt.Field{Name: "version", Value: value{'0' + byte(w.To)}})
+	w.notes = append(w.notes, fmt.Sprintf("version %d to %d", w.From, w.To))
+}
+
+// place gives an entry of version 1 its id and parent, and makes a first kept
+// index an id. Members that are new stand in the order in which pi adds them.
+func (w *writer) place(rec int, line value) {
+	w.Counts.IDs++
+	w.id = sessionfmt.AppendQuoted(w.id[:0], w.s.ID(rec))
+	w.parent = append(w.parent[:0], "null"...)
+	if up := w.s.Parent(rec); up >= 0 {
+		w.parent = sessionfmt.AppendQuoted(w.parent[:0], w.s.ID(up))
+	}
+	w.fields = append(w.fields, sessionfmt.Field{Name: "id", Value: w.id}, sessionfmt.Field{Name: "parentId", Value: w.parent})
+	w.notes = append(w.notes, "id and parent given")
+	if w.s.Kind(rec) != sessionfmt.Compaction {
+		return
+	}
+	index := line.Get("firstKeptEntryIndex")
+	if !index.IsNumber() {
+		return
+	}
+	note := "its first kept index names no entry before it, and goes"
+	if kept := w.s.FirstKept(rec, nil, index); kept >= 0 {
+		w.kept = sessionfmt.AppendQuoted(w.kept[:0], w.s.ID(kept))
+		w.fields = append(w.fields, sessionfmt.Field{Name: "firstKeptEntryId", Value: w.kept})
+		note = "first kept index to id"
+	}
+	w.fields = append(w.fields, sessionfmt.Field{Name: "firstKeptEntryIndex"})
+	w.notes = append(w.notes, note)
+}
+
+// role renames the role of an older extension's message.
+func (w *writer) role(line value) {
+	message := line.Get("message")
+	if !message.Get("role").Is("hookMessage") {
+		return
+	}
+	w.Counts.Roles++
+	w.message = message.AppendEdited(w.message[:0], sessionfmt.Field{Name: "role", Value: value(`"custom"`)})
+	w.fields = append(w.fields, sessionfmt.Field{Name: "message", Value: w.message})
+	w.notes = append(w.notes, "role hookMessage to custom")
+}

@@ -1,0 +1,210 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// An opened session is what pi says of a file that it has opened.
+type opened struct {
+	File     string
+	Throws   string
+	Messages json.RawMessage
+	After    string // the file
+}
+
+// pi has pi's own code open copies of files, by name.
+func pi(t *testing.T, files map[string][]byte) map[string]opened {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("left out: no node to run pi's own code with")
+	}
+	root := os.Getenv("CTXTOOL_PI")
+	if root == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Skip("left out: ", err)
+		}
+		root = filepath.Join(cache, "ctxtool-pi")
+	}
+	root = filepath.Join(root, "node_modules", "@earendil-works", "pi-coding-agent")
+	if _, err := os.Stat(filepath.Join(root, "dist")); err != nil {
+		t.Skip("left out: no package of pi; make pi installs it")
+	}
+	dir := t.TempDir()
+	args := []string{"testdata/pi.mjs", root}
+	names := map[string]string{}
+	for name, data := range files {
+		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", len(names)))
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names[file] = name
+		args = append(args, file)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.Command("node", args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.Bytes())
+	}
+	all := map[string]opened{}
+	for line := range bytes.Lines(out) {
+		var o opened
+		if err := json.Unmarshal(line, &o); err != nil {
+			t.Fatal(err)
+		}
+		all[names[o.File]] = o
+	}
+	return all
+}
+
+// piLoops says that pi would never come back from a session.
+func piLoops(s *sessionfmt.Session) bool {
+	_, found := s.Path(s.Leaf())
+	for _, f := range s.Findings {
+		if f.Code == "self-parent" {
+			return true
+		}
+	}
+	return len(found) > 0
+}
+
+// TestPiMigrates: pi's own migration yields the entries that ours does, ids of
+// version 1 aside.
+func TestPiMigrates(t *testing.T) {
+	files := map[string][]byte{}
+	ours := map[string]*result{}
+	for _, c := range corpus.All(t) {
+		s := open(t, c.Name, c.Data)
+		if s == nil || s.Version > 2 || s.Header() != 0 || piLoops(s) {
+			continue
+		}
+		files[c.Name], ours[c.Name] = c.Data, migrated(t, s, Options{Compaction: Native})
+	}
+	same := 0
+	for name, o := range pi(t, files) {
+		if o.Throws != "" {
+			t.Logf("%s: pi fails on it: %s", name, o.Throws)
+			continue
+		}
+		theirs := open(t, name, []byte(o.After))
+		got, want := entries(t, ours[name].is, theirs), entries(t, theirs, theirs)
+		for i := range max(len(got), len(want)) {
+			if i >= len(got) || i >= len(want) || got[i] != want[i] {
+				t.Errorf("%s: entry %d of %d and %d\n got %.600s\n  pi %.600s", name, i, len(got), len(want), append(got, "")[min(i, len(got))], append(want, "")[min(i, len(want))])
+				break
+			}
+		}
+		same++
+	}
+	if same < 5 {
+		t.Errorf("only %d sessions compared", same)
+	}
+	t.Logf("%d sessions migrate as with pi", same)
+}
+
+// entries are the records of a session as JavaScript spells them, with the ids of
+// the entries of another in their stead.
+func entries(t *testing.T, s, named *sessionfmt.Session) (all []string) {
+	t.Helper()
+	var others []int
+	for i := range named.Len() {
+		if named.Kind(i) != sessionfmt.Scalar {
+			others = append(others, i)
+		}
+	}
+	ids := map[string]string{}
+	lines := s.NewReader()
+	for i := range s.Len() {
+		if s.Kind(i) == sessionfmt.Scalar {
+			continue
+		}
+		if len(all) < len(others) && s.ID(i) != "" {
+			ids[s.ID(i)] = named.ID(others[len(all)])
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields []sessionfmt.Field
+		for _, name := range []string{"id", "parentId", "firstKeptEntryId"} {
+			if id, ok := ids[line.Get(name).Text()]; ok {
+				fields = append(fields, sessionfmt.Field{Name: name, Value: sessionfmt.AppendQuoted(nil, id)})
+			}
+		}
+		all = append(all, string(sessionfmt.Value(line.AppendEdited(nil, fields...)).AppendCompact(nil)))
+	}
+	return all
+}
+
+// TestPiContext: what pi builds from a migrated file is what we say that it does,
+// and pi does not touch it.
+func TestPiContext(t *testing.T) {
+	files := map[string][]byte{}
+	ours := map[string]*result{}
+	for _, c := range append(corpus.All(t), randomSessions()...) {
+		s := open(t, c.Name, c.Data)
+		if s == nil || s.Header() != 0 || piLoops(s) {
+			continue
+		}
+		for _, mode := range modes[1:] {
+			r := migrated(t, s, Options{Compaction: mode})
+			if r != nil && !r.plan.Current() {
+				name := c.Name + " " + mode.String()
+				files[name], ours[name] = r.out, r
+			}
+		}
+	}
+	same := 0
+	for name, o := range pi(t, files) {
+		if o.Throws != "" {
+			t.Logf("%s: pi fails on it: %s", name, o.Throws)
+			continue
+		}
+		r := ours[name]
+		if utf8.Valid(r.out) && o.After != string(r.out) {
+			t.Errorf("%s: pi changes the file", name)
+		}
+		e, err := replay.New(r.is, replay.Options{Rules: replay.ByPi}).At(r.is.Leaf(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []byte{'['}
+		for m, err := range e.ContextMessages() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) > 1 {
+				got = append(got, ',')
+			}
+			got = m.Raw.AppendCompact(got)
+		}
+		if got = append(got, ']'); !bytes.Equal(got, o.Messages) {
+			t.Errorf("%s:\n got %.600s\n  pi %.600s", name, got, o.Messages)
+		}
+		same++
+	}
+	if same < 20 {
+		t.Errorf("only %d sessions compared", same)
+	}
+	t.Logf("%d migrated sessions give pi the context that we replay", same)
+}
+
+func randomSessions() (all []corpus.Session) {
+	for seed := range uint64(60) {
+		all = append(all, corpus.Session{Name: fmt.Sprintf("random %d", seed), Data: randomSession(seed, 1+int(seed%3))})
+	}
+	return all
+}

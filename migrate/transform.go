@@ -1,0 +1,94 @@
+package migrate
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"ctxtool/sessionfmt"
+)
+
+// own are the members of a transform that a compaction has not, and moved those of
+// a compaction that the patch holds in their stead (spec/pi-format.md 1.5, 7.8).
+var (
+	own   = []string{"schemaVersion", "transformerName", "patch", "display"}
+	moved = [8]string{"type", "id", "parentId", "timestamp", "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex"}
+)
+
+// compaction makes the patch that stands for a compaction. In a pair it comes before
+// the entry, which becomes its child. A transform alone takes the entry's place and
+// its id, so that children, labels and first kept entries still find it, and keeps
+// all that is said of the compaction beside what it does: its cost, the files it
+// knew of. It says whether the line is done.
+func (w *writer) compaction(rec, first int, line value) bool {
+	w.Counts.Compactions++
+	var f [3]value
+	line.Fields(f[:], "id", "parentId", "timestamp")
+	if w.From < 2 {
+		f[0], f[1] = w.id, w.parent
+	}
+	up := ""
+	if i := w.s.Parent(rec); i >= 0 {
+		up = w.s.ID(i)
+	}
+	t := appendTransform(nil, line, first)
+	ends := len(t)
+	t = append(append(t, `,"timestamp":`...), f[2]...)
+	if w.Compaction == Transform {
+		t = appendRest(t, line)
+	}
+	t = append(t, '}')
+	id := f[0]
+	if w.Compaction == Pair || w.s.ID(rec) == "" {
+		made := w.s.MakeID(up, t, func(id string) bool { return w.made[id] })
+		w.made[made] = true
+		id = sessionfmt.AppendQuoted(nil, made)
+	}
+	t = slices.Insert(t, ends, slices.Concat([]byte(`,"id":`), id, []byte(`,"parentId":`), orNull(f[1]))...)
+	w.out = append(w.out, t)
+	if w.Compaction == Transform {
+		w.notes = append(w.notes, "a patch in its place, under its id")
+		return true
+	}
+	w.notes = append(w.notes, "its meaning as a patch, before it")
+	w.fields = slices.DeleteFunc(w.fields, func(f sessionfmt.Field) bool { return f.Name == "parentId" })
+	at := min(1, len(w.fields)) // behind the id, if that is new
+	w.fields = slices.Insert(w.fields, at, sessionfmt.Field{Name: "parentId", Value: id})
+	return false
+}
+
+func orNull(v value) value {
+	if v.Exists() {
+		return v
+	}
+	return value("null")
+}
+
+// appendTransform appends a transform with a compaction's meaning, up to where its
+// id belongs. What the compaction says keeps its spelling.
+func appendTransform(dst []byte, line value, first int) []byte {
+	var f [3]value
+	line.Fields(f[:], "summary", "timestamp", "tokensBefore")
+	dst = append(dst, `{"type":"context_transform","schemaVersion":1,"transformerName":"compaction","patch":[{"op":"compaction_apply","scope":"cached","summary":`...)
+	dst = append(dst, f[0]...)
+	ms, _ := f[1].Millis()
+	dst = strconv.AppendInt(append(dst, `,"timestamp":`...), ms, 10)
+	dst = strconv.AppendInt(append(dst, `,"firstKeptMessageIndex":`...), int64(first), 10)
+	if f[2].Exists() {
+		dst = append(append(dst, `,"tokensBefore":`...), f[2]...)
+	}
+	return append(dst, `,"invalidateCacheReason":"compaction"}],"display":{"title":"Compaction"}`...)
+}
+
+// appendRest appends what else a compaction's line holds, as it stands there.
+func appendRest(dst []byte, line value) []byte {
+	var gone [8]sessionfmt.Field
+	for i, name := range moved {
+		gone[i].Name = name
+	}
+	rest := line.AppendEdited(nil, gone[:]...)
+	if rest = bytes.TrimSpace(rest[1 : len(rest)-1]); len(rest) > 0 {
+		dst = append(append(dst, ','), rest...)
+	}
+	return dst
+}

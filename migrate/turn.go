@@ -1,0 +1,183 @@
+package migrate
+
+import (
+	"slices"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A turning is a compaction, and whether it becomes a patch.
+type turning struct {
+	replay.Cut
+	stays string // why it does not; empty where it does
+}
+
+// decide finds the compactions that can be turned.
+func (p *Plan) decide() error {
+	cuts, err := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()}).Cuts()
+	if err != nil {
+		return err
+	}
+	edited, err := p.edited()
+	if err != nil {
+		return err
+	}
+	all := make([]turning, len(cuts))
+	known := map[int]bool{}
+	for i, cut := range cuts {
+		all[i] = turning{cut, cut.Why}
+		known[cut.Record] = true
+		if edited[cut.Record] {
+			all[i].stays = "an edit aims at it, and would not reach a patch"
+		}
+		if err := p.clashes(&all[i]); err != nil {
+			return err
+		}
+	}
+	p.settle(all)
+	for _, t := range all {
+		if t.stays == "" {
+			p.turn[t.Record] = t.Index
+		} else {
+			p.native(t.Record, t.stays)
+		}
+	}
+	if err := p.unreached(known); err != nil {
+		return err
+	}
+	p.Turned = len(p.turn)
+	slices.SortFunc(p.Native, func(a, b sessionfmt.Finding) int { return a.Line - b.Line })
+	if p.Compaction == Transform && p.Turned > 0 {
+		return p.grow()
+	}
+	return nil
+}
+
+// native reports a compaction that stays as it is.
+func (p *Plan) native(rec int, why string) {
+	p.Native = append(p.Native, sessionfmt.Finding{
+		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)), Text: "the compaction stays as it is: " + why,
+	})
+}
+
+// edited are the records that edits anywhere in the file aim at.
+func (p *Plan) edited() (map[int]bool, error) {
+	aimed := map[int]bool{}
+	lines := p.s.NewReader()
+	for i := range p.s.Len() {
+		if p.s.Kind(i) != sessionfmt.ContextEdit {
+			continue
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			return nil, err
+		}
+		if target := p.s.Find(line.Get("targetId").Text()); target >= 0 && p.s.Kind(target) == sessionfmt.Compaction {
+			aimed[target] = true
+		}
+	}
+	return aimed, nil
+}
+
+// clashes keeps a compaction whose line has members that mean something else in a
+// transform. In a pair the line stays.
+func (p *Plan) clashes(t *turning) error {
+	if p.Compaction != Transform || t.stays != "" {
+		return nil
+	}
+	line, err := p.s.NewReader().Line(t.Record)
+	for key := range line.Members {
+		if slices.Contains(own, string(key)) {
+			t.stays = "it has a member that means something else in a patch"
+		}
+	}
+	return err
+}
+
+// unreached reports the compactions to which no replay comes, those aside that only
+// repeat a transform.
+func (p *Plan) unreached(known map[int]bool) error {
+	lines := p.s.NewReader()
+	for rec := range p.s.Len() {
+		if p.s.Kind(rec) != sessionfmt.Compaction || known[rec] {
+			continue
+		}
+		up := p.s.Parent(rec)
+		for steps := 0; up >= 0 && p.s.Kind(up) == sessionfmt.Label && steps < p.s.Len(); steps++ {
+			up = p.s.Parent(up)
+		}
+		if up >= 0 && p.s.Kind(up) == sessionfmt.Transform {
+			line, err := lines.Line(up)
+			if err != nil {
+				return err
+			}
+			if line.Get("transformerName").Is("compaction") {
+				continue
+			}
+		}
+		p.native(rec, "no replay comes to it: a patch before it is broken, or its parents are a circle")
+	}
+	return nil
+}
+
+// settle takes back what the compactions that stay do not allow. One that stays cuts
+// the history without compactions, so that before it patches may stand only if they
+// have cut nothing that it keeps. And a patch below one that stays changes both
+// histories, with and without compactions, at places counted in only one of them:
+// behind it no compaction may stay.
+func (p *Plan) settle(all []turning) {
+	type kin struct{ above, below, revived, shadows bool } // that stay: where, and what they do
+	for again := true; again; {
+		again = false
+		around := make([]kin, len(all))
+		for i := range all { // a cut comes behind those above it
+			if up := all[i].Above; up >= 0 {
+				around[i].above = around[up].above || all[up].stays != ""
+			}
+		}
+		for i := len(all) - 1; i >= 0; i-- {
+			t, k := &all[i], around[i]
+			if t.stays == "" {
+				switch {
+				case k.above && k.below:
+					t.stays = "it stands between compactions that stay"
+				case k.revived:
+					t.stays = "a later compaction, which stays, brings back what it cut"
+				case k.shadows && p.Compaction == Transform:
+					t.stays = "the compaction right behind it stays, and would be taken for its shadow"
+				}
+				again = again || t.stays != ""
+			}
+			if t.Above >= 0 {
+				up, stays := &around[t.Above], t.stays != ""
+				up.below = up.below || k.below || stays
+				up.revived = up.revived || k.revived || stays && t.Revives
+				up.shadows = up.shadows || stays && t.Direct
+			}
+		}
+	}
+}
+
+// grow counts by how much the context grows for who does not see patches.
+func (p *Plan) grow() error {
+	turned := make(map[int]bool, len(p.turn))
+	for rec := range p.turn {
+		turned[rec] = true
+	}
+	var sizes [2]int
+	for i, without := range []map[int]bool{nil, turned} {
+		e, err := replay.New(p.s, replay.Options{Rules: replay.ByPi, Leaf: p.s.Leaf(), Without: without}).At(p.s.Leaf(), false)
+		if err != nil {
+			return err
+		}
+		n, err := e.Count(&tokens.Pi)
+		if err != nil {
+			return err
+		}
+		sizes[i] = n.Total
+	}
+	p.Grown = sizes[1] - sizes[0]
+	return nil
+}

@@ -18,6 +18,7 @@ type Remake struct {
 	From        int             `json:"from,omitempty"` // versions, of a migration
 	To          int             `json:"to,omitempty"`
 	Compactions string          `json:"compactions,omitempty"` // how a migration stores them
+	Grown       *int            `json:"grown,omitempty"`       // tokens by which pi's context grows, where patches alone are left
 	Before      *check.Figures  `json:"before,omitempty"`      // the context at the leaf
 	After       *check.Figures  `json:"after,omitempty"`
 	Left        []check.Finding `json:"left,omitempty"`  // what checking the new file still finds
@@ -34,7 +35,7 @@ type Remake struct {
 	// Changes are what becomes of the lines; of several files together they are not
 	// printed.
 	Changes iter.Seq2[sessionfmt.Change, error] `json:"-"`
-	IDs     func(rec int) string                `json:"-"`
+	ID      func(rec int) string                `json:"-"` // of an entry
 }
 
 // Count counts the changes.
@@ -88,7 +89,7 @@ type remadeLine struct {
 func (r *Remake) line(c sessionfmt.Change) remadeLine {
 	l := remadeLine{Line: c.Number, New: len(c.New), Quarantine: c.Out != nil, Notes: c.Notes}
 	if c.Record >= 0 {
-		l.Entry = sessionfmt.Quote(r.IDs(c.Record))
+		l.Entry = sessionfmt.Quote(r.ID(c.Record))
 	}
 	return l
 }

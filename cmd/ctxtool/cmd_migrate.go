@@ -94,8 +94,9 @@ func planMigration(s *sessionfmt.Session, p *migrate.Plan) *render.Remake {
 			r.Notes = append(r.Notes, "the session then replays by envelope rules: it holds a patch")
 		}
 	}
-	if p.Grown > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("pi, which reads no patches, then sees %d tokens more", p.Grown))
+	if p.Compaction == migrate.Transform && p.Turned > 0 {
+		r.Grown = &p.Grown
+		r.Notes = append(r.Notes, fmt.Sprintf("pi, which reads no patches, then has a context that is %d tokens larger", p.Grown))
 	}
 	for _, f := range p.Native {
 		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})

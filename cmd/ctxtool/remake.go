@@ -152,7 +152,13 @@ func (m *remaking) session(e *env, f listedFile, workers int, use func(*sessionf
 		return err
 	}
 	defer free()
-	r.Schema, r.File, r.IDs = "ctxtool/"+m.name+"/1", f.given, s.ID
+	r.Schema, r.File = "ctxtool/"+m.name+"/1", f.given
+	r.ID = func(rec int) string {
+		if !s.Kind(rec).IsEntry() {
+			return ""
+		}
+		return s.ID(rec)
+	}
 	if err := r.Count(); err != nil {
 		return err
 	}

@@ -2,11 +2,7 @@ package migrate
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"unicode/utf8"
 
@@ -14,61 +10,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
-
-// An opened session is what pi says of a file that it has opened.
-type opened struct {
-	File     string
-	Throws   string
-	Messages json.RawMessage
-	After    string // the file
-}
-
-// pi has pi's own code open copies of files, by name.
-func pi(t *testing.T, files map[string][]byte) map[string]opened {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("left out: no node to run pi's own code with")
-	}
-	root := os.Getenv("CTXTOOL_PI")
-	if root == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skip("left out: ", err)
-		}
-		root = filepath.Join(cache, "ctxtool-pi")
-	}
-	root = filepath.Join(root, "node_modules", "@earendil-works", "pi-coding-agent")
-	if _, err := os.Stat(filepath.Join(root, "dist")); err != nil {
-		t.Skip("left out: no package of pi; make pi installs it")
-	}
-	dir := t.TempDir()
-	args := []string{"testdata/pi.mjs", root}
-	names := map[string]string{}
-	for name, data := range files {
-		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", len(names)))
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		names[file] = name
-		args = append(args, file)
-	}
-	var stderr bytes.Buffer
-	cmd := exec.Command("node", args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.Bytes())
-	}
-	all := map[string]opened{}
-	for line := range bytes.Lines(out) {
-		var o opened
-		if err := json.Unmarshal(line, &o); err != nil {
-			t.Fatal(err)
-		}
-		all[names[o.File]] = o
-	}
-	return all
-}
 
 // piLoops says that pi would never come back from a session.
 func piLoops(s *sessionfmt.Session) bool {
@@ -94,12 +35,12 @@ func TestPiMigrates(t *testing.T) {
 		files[c.Name], ours[c.Name] = c.Data, migrated(t, s, Options{Compaction: Native})
 	}
 	same := 0
-	for name, o := range pi(t, files) {
-		if o.Throws != "" {
-			t.Logf("%s: pi fails on it: %s", name, o.Throws)
+	for name, o := range corpus.Pi(t, files) {
+		if o.Open.Throws != "" {
+			t.Logf("%s: pi fails on it: %s", name, o.Open.Throws)
 			continue
 		}
-		theirs := open(t, name, []byte(o.After))
+		theirs := open(t, name, []byte(o.Open.After))
 		got, want := entries(t, ours[name].is, theirs), entries(t, theirs, theirs)
 		for i := range max(len(got), len(want)) {
 			if i >= len(got) || i >= len(want) || got[i] != want[i] {
@@ -168,13 +109,13 @@ func TestPiContext(t *testing.T) {
 		}
 	}
 	same := 0
-	for name, o := range pi(t, files) {
-		if o.Throws != "" {
-			t.Logf("%s: pi fails on it: %s", name, o.Throws)
+	for name, o := range corpus.Pi(t, files) {
+		if o.Open.Throws != "" {
+			t.Logf("%s: pi fails on it: %s", name, o.Open.Throws)
 			continue
 		}
 		r := ours[name]
-		if utf8.Valid(r.out) && o.After != string(r.out) {
+		if utf8.Valid(r.out) && o.Open.After != string(r.out) {
 			t.Errorf("%s: pi changes the file", name)
 		}
 		e, err := replay.New(r.is, replay.Options{Rules: replay.ByPi}).At(r.is.Leaf(), false)
@@ -191,8 +132,8 @@ func TestPiContext(t *testing.T) {
 			}
 			got = m.Raw.AppendCompact(got)
 		}
-		if got = append(got, ']'); !bytes.Equal(got, o.Messages) {
-			t.Errorf("%s:\n got %.600s\n  pi %.600s", name, got, o.Messages)
+		if got = append(got, ']'); !bytes.Equal(got, o.Open.Messages) {
+			t.Errorf("%s:\n got %.600s\n  pi %.600s", name, got, o.Open.Messages)
 		}
 		same++
 	}

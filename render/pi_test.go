@@ -1,12 +1,8 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -14,74 +10,24 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// piPackage is the folder of pi's npm package: see make pi.
-func piPackage(t *testing.T) string {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("left out: no node to run pi's own code with")
-	}
-	dir := os.Getenv("CTXTOOL_PI")
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skip("left out: ", err)
-		}
-		dir = filepath.Join(cache, "ctxtool-pi")
-	}
-	dir = filepath.Join(dir, "node_modules", "@earendil-works", "pi-coding-agent")
-	if _, err := os.Stat(filepath.Join(dir, "dist")); err != nil {
-		t.Skip("left out: no package of pi; make pi installs it")
-	}
-	return dir
-}
-
 // TestPiItself compares every session with what pi's own code builds of it, the
 // generated and the damaged ones too.
 func TestPiItself(t *testing.T) {
-	root := piPackage(t)
-	dir := t.TempDir()
-	args := []string{"testdata/pi.mjs", root}
-	names := map[string]string{}
-	for i, c := range corpus.All(t) {
-		file := filepath.Join(dir, string(rune('a'+i%26))+filepath.Base(filepath.Dir(c.Name))+"-"+filepath.Base(c.Name))
-		if names[file] != "" || loops(t, c) {
-			continue // pi hangs on it
+	sessions := map[string][]byte{}
+	for _, c := range corpus.All(t) {
+		if !loops(t, c) { // pi hangs on those
+			sessions[c.Name] = c.Data
 		}
-		if err := os.WriteFile(file, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		names[file] = c.Name
-		args = append(args, file)
-	}
-	var stderr bytes.Buffer
-	cmd := exec.Command("node", args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.Bytes())
 	}
 	same, refused, throws := 0, 0, 0
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	lines.Buffer(nil, 1<<30)
-	for lines.Scan() {
-		var pi struct {
-			File    string
-			Refused bool
-			Throws  string
-			Context json.RawMessage
-			LLM     json.RawMessage
-		}
-		if err := json.Unmarshal(lines.Bytes(), &pi); err != nil {
-			t.Fatal(err)
-		}
-		name := names[pi.File]
+	for name, pi := range corpus.Pi(t, sessions) {
 		switch {
-		case pi.Refused:
+		case pi.Read.Refused:
 			refused++
-		case pi.Throws != "":
+		case pi.Read.Throws != "":
 			throws++
-			t.Logf("%s: pi fails on it: %s", name, pi.Throws)
-		case !likePi(t, name, pi.File, pi.Context, pi.LLM):
+			t.Logf("%s: pi fails on it: %s", name, pi.Read.Throws)
+		case !likePi(t, name, sessions[name], pi.Read.Context, pi.Read.LLM):
 		default:
 			same++
 		}
@@ -102,9 +48,14 @@ func loops(t *testing.T, c corpus.Session) bool {
 }
 
 // likePi compares context and llm with pi's, spelled the way JavaScript would.
-func likePi(t *testing.T, name, file string, context, llm json.RawMessage) bool {
+func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage) bool {
 	t.Helper()
-	e := envelopeOf(t, file, replay.Options{Rules: replay.ByPi})
+	s := open(t, corpus.Session{Name: name, Data: data})
+	if s == nil {
+		t.Errorf("%s: pi reads it, and we do not", name)
+		return false
+	}
+	e := at(s, replay.ByPi, s.Leaf())
 	if hasCode(e.Replay().Session, "scalar-leaf") { // docs/design.md: decision 2
 		if !bytes.HasPrefix(context, []byte(`{"messages":[],`)) {
 			t.Errorf("%s: pi no longer takes a scalar line for the leaf", name)

@@ -56,6 +56,7 @@ type setting struct {
 var notSettings = []string{
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"follow", "all", "tail", "model", "project", "limit", "reverse",
+	"write", "now", "quarantine", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
 }
 
 // settingsOf are the settings of all commands, by name.

@@ -96,7 +96,11 @@ func planMigration(s *sessionfmt.Session, p *migrate.Plan) *render.Remake {
 	}
 	if p.Compaction == migrate.Transform && p.Turned > 0 {
 		r.Grown = &p.Grown
-		r.Notes = append(r.Notes, fmt.Sprintf("pi, which reads no patches, then has a context that is %d tokens larger", p.Grown))
+		more, by := "grows", p.Grown
+		if by < 0 {
+			more, by = "shrinks", -by
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("pi reads no patches: its context at the leaf %s by %d tokens", more, by))
 	}
 	for _, f := range p.Native {
 		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})

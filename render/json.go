@@ -126,12 +126,12 @@ func writeContext(w *bufio.Writer, r Report) error {
 		return err
 	}
 	o.raw("thinkingLevel", level)
-	provider, id, err := r.Envelope.PathModel()
+	provider, id, named, err := r.Envelope.PathModel()
 	if err != nil {
 		return err
 	}
 	o.key("model")
-	if provider == nil && id == nil {
+	if !named {
 		w.WriteString("null")
 	} else {
 		m := object{w: w}

@@ -269,21 +269,21 @@ func (e *Envelope) ThinkingLevel() (sessionfmt.Value, error) {
 	return line.Get("thinkingLevel"), err
 }
 
-// PathModel is the model that the path was on last, as raw JSON strings, nil
-// where nothing has named one.
-func (e *Envelope) PathModel() (provider, id sessionfmt.Value, err error) {
+// PathModel is the model that the path was on last, as raw JSON strings; named
+// says that an entry has named one, if only by saying nothing.
+func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err error) {
 	if e.model < 0 {
-		return nil, nil, nil
+		return nil, nil, false, nil
 	}
 	line, err := e.r.Session.NewReader().Line(e.model)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	name := "modelId"
 	if e.r.Session.Kind(e.model) == sessionfmt.Assistant {
 		line, name = line.Get("message"), "model"
 	}
-	return line.Get("provider"), line.Get(name), nil
+	return line.Get("provider"), line.Get(name), true, nil
 }
 
 // Model is the model of the request: the one asked for, else the path's, else
@@ -293,7 +293,7 @@ func (e *Envelope) Model() (ref ModelRef, limit int64, from string, err error) {
 	base := e.r.opt.Baseline
 	ref = e.r.opt.Model
 	if ref == (ModelRef{}) {
-		provider, id, err := e.PathModel()
+		provider, id, _, err := e.PathModel()
 		if err != nil {
 			return ref, 0, "", err
 		}

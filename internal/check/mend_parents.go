@@ -100,6 +100,10 @@ func (m *linkMend) adopt(i int) error {
 		return err
 	}
 	id := line.Get("parentId").Text()
+	if head := m.s.Header(); head >= 0 && id == m.s.ID(head) {
+		m.link(i, -1, "its parent is the session itself")
+		return nil
+	}
 	for range len(m.lost) + 1 {
 		up, known := m.lost[id]
 		if !known {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt"
+)
+
+// writers are command lines that write a session, S and OUT being put in.
+var writers = []string{
+	"label S turn:0 here -o OUT", "label S turn:0 -o OUT", "name S a-name -o OUT",
+	"edit S turn:-1 --omit -o OUT", "edit S request:-1 --omit -o OUT", "edit S request:-1 --replace TEXT -o OUT", "edit S turn:0 --restore -o OUT",
+	"branch S leaf -o OUT", "branch S request:-1 -o OUT", "repair S -o OUT", "repair S --answer-calls -o OUT", "migrate S -o OUT",
+}
+
+// TestPiLoadsWhatWeWrite: pi loads what the writing commands write, builds the
+// context from it that we print, goes on at the leaf that we name, and leaves the
+// file as it is.
+func TestPiLoadsWhatWeWrite(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("Shorter.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := map[string][]byte{}
+	ours := map[string]string{}
+	for i, c := range corpus.All(t) {
+		if len(c.Data) > 1<<20 {
+			continue
+		}
+		name := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i))
+		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for k, line := range writers {
+			out := filepath.Join(dir, fmt.Sprintf("%d-%d.jsonl", i, k))
+			args := strings.Fields(strings.NewReplacer("S", name, "OUT", out, "TEXT", text).Replace(line))
+			var stdout, stderr bytes.Buffer
+			if status := run(args, os.Stdin, &stdout, &stderr); status != exitOK {
+				continue // refused, which scripts look at
+			}
+			data, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Equal(data, c.Data) || endless(t, data) {
+				continue // as it was before; from a path without end pi would never come back
+			}
+			written[c.Name+": "+line], ours[c.Name+": "+line] = data, out
+		}
+	}
+	same := 0
+	for name, pi := range corpus.Pi(t, written) {
+		if pi.Read.Refused || pi.Read.Throws != "" || pi.Open.Throws != "" {
+			t.Logf("%s: pi fails on it: %s%s", name, pi.Read.Throws, pi.Open.Throws)
+			continue
+		}
+		compareWithPi(t, name, ours[name], pi)
+		same++
+	}
+	if same < 100 {
+		t.Errorf("only %d files compared", same)
+	}
+	t.Logf("%d written files are to pi what they are to us", same)
+}
+
+func endless(t *testing.T, data []byte) bool {
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	path, found := s.Path(s.Leaf())
+	return len(found) > 0 || len(path) == 0 && s.Leaf() >= 0 || len(path) > 0 && s.Parent(path[0]) >= 0
+}
+
+func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if status := run([]string{"replay", file, "--rules", "pi", "-f", "context"}, os.Stdin, &stdout, &stderr); status != exitOK {
+		t.Errorf("%s: replay: %s", name, stderr.Bytes())
+		return
+	}
+	v, err := sessionfmt.ParseValue(stdout.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.AppendCompact(nil); !bytes.Equal(got, pi.Read.Context) {
+		t.Errorf("%s: context\n got %.400s\n  pi %.400s", name, got, pi.Read.Context)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{}); err == nil {
+		if s.Version == 3 && bytes.Equal(bytes.ToValidUTF8(data, nil), data) && pi.Open.After != string(data) {
+			t.Errorf("%s: pi changes the file", name)
+		}
+		if leaf := s.Leaf(); leaf >= 0 && s.Version == 3 && s.ID(leaf) != pi.Open.Leaf {
+			t.Errorf("%s: pi goes on at %q, we at %q", name, pi.Open.Leaf, s.ID(leaf))
+		}
+		s.Close()
+	}
+}

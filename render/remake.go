@@ -35,17 +35,16 @@ type Remake struct {
 	// Changes are what becomes of the lines; of several files together they are not
 	// printed.
 	Changes iter.Seq2[sessionfmt.Change, error] `json:"-"`
+	Same    bool                                `json:"-"` // nothing changes
 	ID      func(rec int) string                `json:"-"` // of an entry
 }
 
-// Count counts the changes.
-func (r *Remake) Count() error {
+// Counted goes through the changes, and counts them on the way.
+func (r *Remake) Counted(yield func(sessionfmt.Change, error) bool) {
+	r.Changed, r.Added, r.Removed, r.Quarantined = 0, 0, 0, 0
 	for c, err := range r.Changes {
 		switch {
-		case err != nil:
-			return err
-		case c.Same:
-			continue
+		case err != nil || c.Same:
 		case len(c.New) == 0:
 			r.Removed++
 		case c.Raw != nil:
@@ -57,12 +56,11 @@ func (r *Remake) Count() error {
 		if c.Out != nil {
 			r.Quarantined++
 		}
+		if !yield(c, err) {
+			return
+		}
 	}
-	return nil
 }
-
-// Same says that nothing changes.
-func (r *Remake) Same() bool { return r.Changed+r.Added+r.Removed == 0 }
 
 // A RemakeForm is a form in which a plan is printed.
 type RemakeForm struct {
@@ -133,7 +131,7 @@ func (r *Remake) headline() string {
 	if r.From != r.To {
 		s += fmt.Sprintf("version %d to %d, ", r.From, r.To)
 	}
-	if r.Same() {
+	if r.Same {
 		return s + "nothing to do"
 	}
 	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
@@ -289,7 +287,7 @@ func (r *Remake) outcome() string {
 		return "written, original kept"
 	case r.Written != "":
 		return "written"
-	case r.Same():
+	case r.Same:
 		return "nothing to do"
 	}
 	return "planned"

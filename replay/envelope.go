@@ -172,7 +172,7 @@ func (e *Envelope) Prompt() (*Prompt, error) {
 		}
 		f.options.Reasoning = reasoning(level, e.r.Rules)
 	}
-	if err := e.r.fold(&f, e.state.deltas); err != nil {
+	if err := e.r.newLoader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
 	p := &Prompt{Parts: f.parts, Compiled: compiled(e.r.Rules, f.parts), Options: f.options, Known: own || e.r.opt.Baseline != nil}
@@ -197,8 +197,7 @@ func (r *Replay) startingPrompt(own bool) (f folded) {
 }
 
 // fold applies deltas to a prompt.
-func (r *Replay) fold(f *folded, deltas []delta) error {
-	l := r.newLoader()
+func (l *loader) fold(f *folded, deltas []delta) error {
 	for i := range deltas {
 		d := &deltas[i]
 		if d.m.flags&omitted != 0 {

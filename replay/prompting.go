@@ -3,6 +3,7 @@ package replay
 // A prompting is prompt, tools and options along a walk. It folds only what has
 // been added since it was last asked.
 type prompting struct {
+	load  *loader
 	f     folded
 	seen  []delta
 	own   bool
@@ -25,8 +26,11 @@ func (p *prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	if !extends {
 		p.f = r.startingPrompt(own)
 	}
+	if p.load == nil {
+		p.load = r.newLoader()
+	}
 	p.seen, p.own, p.begun = deltas, own, true
-	return true, r.fold(&p.f, fresh)
+	return true, p.load.fold(&p.f, fresh)
 }
 
 // Tools are the tools of the request that the step answers, or of the next one,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -146,6 +145,3 @@ func (o *checkOptions) page(e *env) error {
 		return err
 	})
 }
-
-// workers is how many files are worked on at a time.
-func workers(files int) int { return min(runtime.GOMAXPROCS(0), max(1, files)) }

@@ -84,7 +84,7 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 
 // planMigration is a migration for people.
 func planMigration(s *sessionfmt.Session, p *migrate.Plan) *render.Remake {
-	r := &render.Remake{From: p.From, To: p.To, Compactions: p.Compaction.String(), Changes: p.Changes}
+	r := &render.Remake{From: p.From, To: p.To, Compactions: p.Compaction.String(), Changes: p.Changes, Same: p.Current()}
 	if p.Turned > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d compactions become patches", p.Turned))
 		if p.Turned == 1 {

@@ -78,7 +78,7 @@ func planRepair(s *sessionfmt.Session, opt check.Options, answerCalls bool, now 
 			return nil, nil, err
 		}
 	}
-	r := &render.Remake{Changes: p.Changes}
+	r := &render.Remake{Changes: p.Changes, Same: p.Sound()}
 	r.Before, r.After, r.Left, err = p.Proof(opt)
 	if err != nil {
 		p.Close()

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -65,6 +66,10 @@ func paths(files []listedFile) (names []string) {
 	return names
 }
 
+// workersPerProcessor is how many files are worked on at a time for each processor:
+// while one waits for the disk another computes.
+const workersPerProcessor = 2
+
 // inParallel works on files on all processors, and returns what work made of each,
 // in their order. How far it is, it shows to whoever watches.
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
@@ -79,7 +84,7 @@ func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show 
 	var next, done atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for range workers(len(files)) {
+	for range min(workersPerProcessor*runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
 				all[k] = work(files[k], nil)

@@ -159,27 +159,29 @@ func (m *remaking) session(e *env, f listedFile, workers int, use func(*sessionf
 		}
 		return s.ID(rec)
 	}
-	if err := r.Count(); err != nil {
-		return err
-	}
 	return use(s, r)
 }
 
 // put writes the new file where the flags want it: to out, packed as the session
 // is where out is in a folder, or in the session's place.
 func (m *remaking) put(e *env, s *sessionfmt.Session, r *render.Remake, in, out string, pack bool) error {
-	if out == "" && !m.write || m.write && r.Same() {
+	if out == "" && !m.write || m.write && r.Same {
+		for _, err := range r.Counted {
+			if err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	if !m.write && out != "-" && e.sameFile(out, in) {
 		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: out}, Err: errors.New("-o names the session itself"), Hint: "--write puts the new file in its place, and keeps the original"}}
 	}
-	q, err := m.quarantineFor(r, in, out)
+	q, err := m.quarantineFor(in, out)
 	if err != nil {
 		return err
 	}
 	defer q.abort()
-	write := func(w io.Writer) error { return sessionfmt.Rewrite(r.Changes, w, q) }
+	write := func(w io.Writer) error { return sessionfmt.Rewrite(r.Counted, w, q) }
 	switch {
 	case m.write:
 		r.Kept, err = s.Replace(sessionfmt.AppendOptions{Who: "ctxtool " + m.name}, q.before(write))
@@ -200,7 +202,9 @@ func (m *remaking) put(e *env, s *sessionfmt.Session, r *render.Remake, in, out 
 		r.Written = ""
 		return err
 	}
-	r.Quarantine = q.name
+	if q.file != nil {
+		r.Quarantine = q.name
+	}
 	q.keep()
 	return nil
 }
@@ -218,43 +222,40 @@ func (e *env) place(name string, write func(w io.Writer) error) error {
 	return f.Commit()
 }
 
-// A quarantine is the file of what is no entry; without a name there is none.
+// A quarantine is the file of what is no entry. It is made when the first of that
+// comes.
 type quarantine struct {
 	name string
 	file *sessionfmt.NewFile
 	done bool
 }
 
-// quarantineFor makes the quarantine of a session, beside the new file, if there
-// is something to go into it.
-func (m *remaking) quarantineFor(r *render.Remake, in, out string) (*quarantine, error) {
-	q := &quarantine{}
-	if r.Quarantined == 0 {
-		return q, nil
-	}
-	if q.name = m.quarantine; q.name == "" {
-		beside := out
-		if m.write {
-			beside = in
-		} else if out == "-" {
-			beside = filepath.Base(in)
-			if in == "-" {
-				beside = "stdin"
-			}
+// quarantineFor is the quarantine of a session, beside the new file.
+func (m *remaking) quarantineFor(in, out string) (*quarantine, error) {
+	if m.quarantine != "" {
+		if _, err := os.Lstat(m.quarantine); err == nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: m.quarantine}, Err: errors.New("is there already: the quarantine is a new file")}
 		}
-		q.name = sessionfmt.FreeName(beside, "quarantine")
-	} else if _, err := os.Lstat(q.name); err == nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: q.name}, Err: errors.New("is there already: the quarantine is a new file")}
+		return &quarantine{name: m.quarantine}, nil
 	}
-	var err error
-	q.file, err = sessionfmt.Create(q.name)
-	return q, err
+	beside := out
+	switch {
+	case m.write:
+		beside = in
+	case out == "-" && in == "-":
+		beside = "stdin"
+	case out == "-":
+		beside = filepath.Base(in)
+	}
+	return &quarantine{name: sessionfmt.FreeName(beside, "quarantine")}, nil
 }
 
 // Write adds to the quarantine.
-func (q *quarantine) Write(p []byte) (int, error) {
+func (q *quarantine) Write(p []byte) (n int, err error) {
 	if q.file == nil {
-		return len(p), nil
+		if q.file, err = sessionfmt.Create(q.name); err != nil {
+			return 0, err
+		}
 	}
 	return q.file.Write(p)
 }

@@ -28,6 +28,13 @@ func RealStore() StoreShape {
 	return StoreShape{Files: 3142, Median: 105_000, Spread: 1.55, Max: 87_000_000, Shape: s}
 }
 
+// OldStore is the same of format version 1.
+func OldStore() StoreShape {
+	s := RealStore()
+	s.Shape.Version = 1
+	return s
+}
+
 // WriteStore writes a store into a folder, as pi lays it out: a folder for each
 // project, files named by time and id.
 func WriteStore(dir string, s StoreShape) error {

@@ -24,6 +24,7 @@ func main() {
 			fmt.Printf("%-20s %s\n", p.Name, p.About)
 		}
 		fmt.Printf("%-20s %s\n", "store", "a folder of 3,142 sessions, 1.24 GB")
+		fmt.Printf("%-20s %s\n", "store-v1", "the same of format version 1")
 		return
 	}
 	if err := write(*preset, *seed, *entries, *bytes, *files, *output); err != nil {
@@ -33,11 +34,14 @@ func main() {
 }
 
 func write(preset string, seed uint64, entries int, bytes int64, files int, output string) error {
-	if preset == "store" {
+	if preset == "store" || preset == "store-v1" {
 		if output == "" {
 			return errors.New("a store needs -o FOLDER")
 		}
 		s := gen.RealStore()
+		if preset == "store-v1" {
+			s = gen.OldStore()
+		}
 		s.Seed = seed
 		if files > 0 {
 			s.Files = files

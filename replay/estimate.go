@@ -111,7 +111,7 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 // estimateSystem counts the system message that all of them replay to.
 func (e *Envelope) estimateSystem(c *tokens.Counter) (int, error) {
 	var f folded
-	if err := e.r.fold(&f, e.state.deltas); err != nil {
+	if err := e.r.newLoader().fold(&f, e.state.deltas); err != nil {
 		return 0, err
 	}
 	units := 0

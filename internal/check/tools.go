@@ -14,6 +14,7 @@ import (
 type toolset struct {
 	known  bool
 	byName map[string]*tool
+	bySpec map[string]*tool // by name and schema, whenever they were declared
 	last   int // record of the calls that were read last, plus 1
 	calls  []toolCall
 }
@@ -45,8 +46,7 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 	if t.known = known; changed || t.byName == nil {
 		t.byName = map[string]*tool{}
 		for _, d := range tools {
-			schema := d.Raw.Get("parameters")
-			t.byName[d.Name] = &tool{name: d.Name, schema: schema, shape: shapeOf(schema)}
+			t.byName[d.Name] = t.tool(d)
 		}
 	}
 	if !known || !w.fresh || w.s.Kind(step.Record) != sessionfmt.Assistant || step.Did != replay.Added {
@@ -71,6 +71,19 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 		}
 	}
 	return t.calls, nil
+}
+
+// tool is a definition ready for use. Sessions declare the same ones over and over.
+func (t *toolset) tool(d replay.Tool) *tool {
+	schema := d.Raw.Get("parameters")
+	key := d.Name + "\n" + string(schema)
+	if t.bySpec == nil {
+		t.bySpec = map[string]*tool{}
+	}
+	if t.bySpec[key] == nil {
+		t.bySpec[key] = &tool{name: d.Name, schema: schema, shape: shapeOf(schema)}
+	}
+	return t.bySpec[key]
 }
 
 // refuses says what is wrong with arguments, empty where nothing is.

@@ -29,7 +29,7 @@ var floors = []struct {
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
-	{"internal/check", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/santhosh-tekuri/jsonschema/v6"}, nil},
+	{"internal/check", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
 	{"render", []string{

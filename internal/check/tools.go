@@ -1,10 +1,10 @@
 package check
 
 import (
-	"bytes"
+	"encoding/json"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -24,7 +24,7 @@ type tool struct {
 	name   string
 	schema sessionfmt.Value
 	shape  *shape // what the schema says, where it says nothing out of the ordinary
-	full   *jsonschema.Schema
+	full   *jsonschema.Resolved
 	tried  bool // full has been made, or cannot be
 }
 
@@ -100,41 +100,27 @@ func (t *tool) refuses(args sessionfmt.Value) string {
 	if args.IsNull() {
 		return "there are none"
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
-	if err != nil {
+	var v any
+	if json.Unmarshal(args, &v) != nil {
 		return "" // nested too deep for the library
 	}
 	if err := t.full.Validate(v); err != nil {
-		return firstFault(err)
+		fault, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "validating root: "), "\n")
+		return sessionfmt.Quote(fault)
 	}
 	return ""
 }
 
-func compile(schema sessionfmt.Value) *jsonschema.Schema {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+// compile makes a schema ready, nil where it is none. Nothing is read from the disk
+// or the network: a reference that leads there is none.
+func compile(schema sessionfmt.Value) *jsonschema.Resolved {
+	var s jsonschema.Schema
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	full, err := s.Resolve(nil)
 	if err != nil {
 		return nil
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nowhere{})
-	if c.AddResource("tool.json", doc) != nil {
-		return nil
-	}
-	s, _ := c.Compile("tool.json")
-	return s
-}
-
-// nowhere loads no schema: nothing is read from the disk or the network.
-type nowhere struct{}
-
-func (nowhere) Load(url string) (any, error) { return nil, &jsonschema.LoadURLError{URL: url} }
-
-// firstFault is the first thing that a schema finds wrong, in a line.
-func firstFault(err error) string {
-	for line := range strings.Lines(err.Error()) {
-		if fault, ok := strings.CutPrefix(strings.TrimSpace(line), "- at "); ok {
-			return sessionfmt.Quote(fault)
-		}
-	}
-	return "they do not fit"
+	return full
 }

@@ -15,7 +15,7 @@ type toolset struct {
 	known  bool
 	byName map[string]*tool
 	bySpec map[string]*tool // by name and schema, whenever they were declared
-	last   int // record of the calls that were read last, plus 1
+	last   int              // record of the calls that were read last, plus 1
 	calls  []toolCall
 }
 

@@ -34,7 +34,7 @@ check:
 	done
 
 golden:
-	$(GO) test ./cmd/ctxtool -update
+	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
 
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench

@@ -3,7 +3,6 @@
 package compact
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -151,7 +150,7 @@ func (d *Editor) refuse(rec int) error {
 }
 
 func (d *Editor) at(rec int, format string, args ...any) error {
-	return &sessionfmt.Error{Pos: d.s.Pos(rec), Err: errors.New(fmt.Sprintf(format, args...))}
+	return &sessionfmt.Error{Pos: d.s.Pos(rec), Err: fmt.Errorf(format, args...)}
 }
 
 // group is an answer with the results of its calls, whichever of them rec is, in

@@ -264,29 +264,31 @@ func unpaired(t *testing.T, data []byte) string {
 	if err != nil {
 		return err.Error()
 	}
-	open := map[string]int{}
+	open := map[string][]bool{} // of a call's id, whether an entry makes it: what a patch says no entry takes back
 	for m, err := range e.Sources(func(replay.Message) bool { return true }) {
 		if err != nil {
 			return err.Error()
 		}
-		stop := m.Raw.Get("stopReason")
+		ours, stop := m.Origin.Op < 0, m.Raw.Get("stopReason")
 		switch {
-		case m.Origin.Op >= 0: // no entry can take it back
 		case m.Kind == sessionfmt.ToolResult:
 			id := m.Raw.Get("toolCallId").Text()
-			if open[id]--; open[id] < 0 {
+			if calls := open[id]; len(calls) > 0 {
+				open[id] = calls[1:]
+			} else if ours {
 				return fmt.Sprintf("the result on line %d has no call", s.Line(m.Origin.Record))
 			}
 		case m.Kind == sessionfmt.Assistant && !stop.Is("error") && !stop.Is("aborted"):
 			for el := range m.Raw.Get("content").Elements {
 				if el.Get("type").Is("toolCall") {
-					open[el.Get("id").Text()]++
+					id := el.Get("id").Text()
+					open[id] = append(open[id], ours)
 				}
 			}
 		}
 	}
-	for id, n := range open {
-		if n > 0 {
+	for id, calls := range open {
+		if slices.Contains(calls, true) {
 			return fmt.Sprintf("the call %q has no result", id)
 		}
 	}

@@ -31,20 +31,21 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	b := s.NewBatch(s.Leaf(), now)
 	for k, m := range msgs {
 		switch {
-		case m.lost:
+		case m.lost && m.ours:
 			edit(b, s.ID(m.rec), sessionfmt.Value("null"))
 		case len(m.open) > 0 && last(msgs[k+1:]):
 			for _, c := range m.open {
 				b.Add(sessionfmt.ToolResult, sessionfmt.Field{Name: "message", Value: c.failure(now)})
 			}
-		case len(m.open) > 0:
+		case len(m.open) > 0 && m.ours:
 			edit(b, s.ID(m.rec), m.without())
 		}
 	}
-	if b.Len() > 0 {
-		r.tail = b
+	if b.Len() == 0 {
+		return nil
 	}
-	return nil
+	r.tail = b
+	return b.Err()
 }
 
 func edit(b *sessionfmt.Batch, target string, replacement sessionfmt.Value) {
@@ -56,6 +57,7 @@ func edit(b *sessionfmt.Batch, target string, replacement sessionfmt.Value) {
 // A paired is a message of the next request with calls or a result.
 type paired struct {
 	rec     int
+	ours    bool // an entry has it, not a patch: an edit reaches it
 	result  bool
 	lost    bool             // a result without a call
 	open    []openBlock      // calls without a result
@@ -66,7 +68,7 @@ type paired struct {
 type openBlock struct{ id, name sessionfmt.Value }
 
 // readPairs reads the calls and results of the next request, other messages as
-// empty ones. Messages that a patch has put there are left out: no edit reaches them.
+// empty ones.
 func readPairs(e *replay.Envelope) (msgs []paired, err error) {
 	open := map[string]*paired{}
 	all := func(replay.Message) bool { return true }
@@ -75,10 +77,9 @@ func readPairs(e *replay.Envelope) (msgs []paired, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &paired{rec: m.Origin.Record}
+		p := &paired{rec: m.Origin.Record, ours: m.Origin.Op < 0}
 		list = append(list, p)
 		switch {
-		case m.Origin.Op >= 0:
 		case m.Kind == sessionfmt.ToolResult:
 			p.result = true
 			id := m.Raw.Get("toolCallId").Text()

@@ -15,23 +15,33 @@ var cycle = Check{
 // findCycles finds every circle of parents, on the active path or not. An entry
 // that is its own parent is found by reading.
 func findCycles(x *subject) {
-	n := x.s.Len()
+	for _, c := range circles(x.s.Len(), x.s.Parent) {
+		x.add(c.first, "the way up from its parent comes back to it, through %d entries", c.size)
+	}
+}
+
+// A circle is a circle of parents: its first entry in the file, and how many it has.
+type circle struct{ first, size int }
+
+// circles are those among n entries. One that is its own parent is none.
+func circles(n int, parent func(i int) int) (all []circle) {
 	seen := make([]int32, n) // the walk that came by, from 1
 	for i := range n {
 		at, walk := i, int32(i+1)
 		for at >= 0 && seen[at] == 0 {
 			seen[at] = walk
-			at = x.s.Parent(at)
+			at = parent(at)
 		}
-		if at < 0 || seen[at] != walk || x.s.Parent(at) == at {
+		if at < 0 || seen[at] != walk || parent(at) == at {
 			continue
 		}
-		first, size := at, 1
-		for k := x.s.Parent(at); k != at; k = x.s.Parent(k) {
-			first, size = min(first, k), size+1
+		c := circle{at, 1}
+		for k := parent(at); k != at; k = parent(k) {
+			c.first, c.size = min(c.first, k), c.size+1
 		}
-		x.add(first, "the way up from its parent comes back to it, through %d entries", size)
+		all = append(all, c)
 	}
+	return all
 }
 
 // endless says that the active path has no end for pi: a circle of parents, or an

@@ -2,30 +2,48 @@ package check
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
 	"ctxtool/sessionfmt"
 )
 
-// A lineMend is the first pass of a repair: it mends single lines and the header.
+// A lineMend is a pass of a repair over single lines. There are two: what a line
+// holds is known only once broken ones are split.
 type lineMend struct {
 	s    *sessionfmt.Session
 	want pick
-	any  bool // there is something to mend
+	linePass
+	any bool // there is something to mend
 
-	first  int               // the line that the header goes in front of
-	header []byte            // the header that goes in front of the first line, where it is not there
-	found  map[string]bool   // code and line of the findings to mend
-	lost   map[string]string // of lines that cannot be kept: their ids and their parents', where they still tell
+	lost map[string]string // of lines that cannot be kept: their ids and their parents', where they still tell
 }
 
-func newLineMend(s *sessionfmt.Session, want pick) *lineMend {
-	m := &lineMend{s: s, want: want, found: map[string]bool{}, lost: map[string]string{}}
+// A linePass is what one of the two does.
+type linePass struct {
+	codes []string
+	front func(*lineMend) ([]byte, error)              // the header that has to be put in front, nil where it is there
+	rest  func(*lineMend, *sessionfmt.Change)          // mends a line without record
+	line  func(*lineMend, *sessionfmt.Change) [][]byte // mends a line with one: the lines in its place
+}
+
+// linePasses are the passes over lines, in order. Their codes are in mends.
+var linePasses = []linePass{
+	{
+		codes: []string{"malformed", "glued", "torn", "falsy-line", "bom"},
+		rest:  (*lineMend).broken,
+	},
+	{
+		codes: []string{"unterminated", "scalar-line", "scalar-leaf", "invalid-utf8", "no-header", "late-header", "second-header", "header-id", "version"},
+		front: (*lineMend).header,
+		line:  (*lineMend).record,
+	},
+}
+
+func newLineMend(s *sessionfmt.Session, p linePass, want pick) *lineMend {
+	m := &lineMend{s: s, want: want, linePass: p, lost: map[string]string{}}
 	for _, f := range s.Findings {
-		if f.Code == "more" || slices.Contains(mends[:14], f.Code) && want(f.Code, f.Line) {
+		if f.Code == "more" || slices.Contains(p.codes, f.Code) && want(f.Code, f.Line) {
 			m.any = true
 		}
 	}
@@ -37,10 +55,13 @@ func (m *lineMend) mended(code string, l sessionfmt.Line) bool { return m.want(c
 
 // changes goes through the lines.
 func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
-	front, err := m.front()
-	if err != nil {
-		yield(sessionfmt.Change{}, err)
-		return
+	var front []byte
+	if m.front != nil {
+		var err error
+		if front, err = m.front(m); err != nil {
+			yield(sessionfmt.Change{}, err)
+			return
+		}
 	}
 	for l, err := range m.s.Lines {
 		if err != nil {
@@ -48,12 +69,16 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 			return
 		}
 		c := sessionfmt.Change{Line: l}
-		if l.Record < 0 {
-			m.rest(&c)
-		} else {
-			m.record(&c)
+		switch {
+		case l.Record < 0 && m.rest != nil:
+			m.rest(m, &c)
+		case l.Record >= 0 && m.line != nil:
+			c.New = m.line(m, &c)
 		}
-		if front != nil && (c.Same || len(c.New) > 0 || c.Record >= 0) {
+		if c.Same = len(c.Notes) == 0; c.Same {
+			c.New = nil
+		}
+		if front != nil && !isMark(l) {
 			if c.Same {
 				c.Same, c.New = false, [][]byte{l.Raw}
 			}
@@ -67,79 +92,43 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// front is the header that has to be put in front, nil where it is there.
-func (m *lineMend) front() ([]byte, error) {
-	head := m.s.Header()
-	if head > 0 && m.want("late-header", m.s.Line(head)) {
-		line, err := m.s.NewReader().Line(head)
-		return append([]byte(nil), line...), err
-	}
-	if head >= 0 || !m.want("no-header", 0) {
-		return nil, nil
-	}
-	return m.newHeader()
+// isMark says that a piece of a file is its byte order mark, which Lines hands out
+// before the line that it begins.
+func isMark(l sessionfmt.Line) bool {
+	return l.Number == 1 && !l.Ended && string(l.Raw) == "\xef\xbb\xbf"
 }
 
-// newHeader makes a header for a file without one: the id is made from the first
-// entry, so that it is the same each time, and the time is that entry's.
-func (m *lineMend) newHeader() ([]byte, error) {
-	line, err := m.s.NewReader().Line(0)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(line)
-	id := hex.EncodeToString(sum[:16])
-	head := `{"type":"session",`
-	if m.s.Version > 1 {
-		head += `"version":3,`
-	}
-	head += fmt.Sprintf(`"id":"%s-%s-%s-%s-%s"`, id[:8], id[8:12], id[12:16], id[16:20], id[20:])
-	if at := line.Get("timestamp"); at.IsString() {
-		head += `,"timestamp":` + string(at)
-	}
-	return []byte(head + `,"cwd":""}`), nil
-}
-
-// rest mends a line without record.
-func (m *lineMend) rest(c *sessionfmt.Change) {
-	line := bytes.TrimSpace(c.Raw)
-	switch {
-	case !c.Ended && c.Number == 1 && string(c.Raw) == "\xef\xbb\xbf":
+// broken mends a line without record.
+func (m *lineMend) broken(c *sessionfmt.Change) {
+	if isMark(c.Line) {
 		m.out(c, "bom", "the byte order mark is taken away")
 		return
-	case sessionfmt.TrimJS(string(line)) == "":
-		c.Same = true
+	}
+	if sessionfmt.TrimJS(string(c.Raw)) == "" {
 		return
 	}
+	line := bytes.Trim(c.Raw, jsonSpace)
 	if _, err := sessionfmt.ParseValue(line); err == nil {
 		m.out(c, "falsy-line", "a line without entry is taken out")
 		return
 	}
-	records, whole := salvage(line, m.s.Version)
-	code := "malformed"
-	switch {
-	case len(records) > 0 && records[0].at == 0:
-		code = "glued"
-	case !c.Ended:
-		code = "torn"
-	}
-	if !m.mended(code, c.Line) {
-		c.Same = true
+	if !m.mended("malformed", c.Line) && !m.mended("glued", c.Line) && !m.mended("torn", c.Line) {
 		return
 	}
+	records, whole := salvage(line, m.s.Version)
 	for _, r := range records {
-		c.New = append(c.New, r.text)
+		c.New = append(c.New, r)
 	}
-	if !whole {
-		m.remember(line)
-		c.Out = c.Raw
-	}
-	switch {
-	case whole:
+	if whole {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))
+		return
+	}
+	m.remember(line)
+	c.Out = c.Raw
+	switch {
 	case len(records) > 0:
 		c.Notes = append(c.Notes, fmt.Sprintf("%s saved out of it; the rest is no record", plural(len(records), "record is", "records are")))
-	case code == "torn":
+	case !c.Ended:
 		c.Notes = append(c.Notes, "the torn end is taken out")
 	default:
 		c.Notes = append(c.Notes, "what is not JSON is taken out")
@@ -148,85 +137,55 @@ func (m *lineMend) rest(c *sessionfmt.Change) {
 
 // out takes a line out, to the quarantine.
 func (m *lineMend) out(c *sessionfmt.Change, code, note string) {
-	if !m.mended(code, c.Line) {
-		c.Same = true
-		return
+	if m.mended(code, c.Line) {
+		c.Out = c.Raw
+		c.Notes = append(c.Notes, note)
 	}
-	c.Out = c.Raw
-	c.Notes = append(c.Notes, note)
 }
 
 // record mends a line that holds a record.
-func (m *lineMend) record(c *sessionfmt.Change) {
-	kind := m.s.Kind(c.Record)
-	switch {
+func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
+	switch kind := m.s.Kind(c.Record); {
 	case kind == sessionfmt.Scalar:
 		m.out(c, "scalar-line", "a line without entry is taken out")
-		return
+		return nil
 	case kind == sessionfmt.Header && c.Record != m.s.Header():
 		m.out(c, "second-header", "the second header is taken out")
-		return
-	case kind == sessionfmt.Header && c.Record > 0 && m.mended("late-header", c.Line):
-		c.Notes = append(c.Notes, "moved to the front")
-		return
+		return nil
 	}
 	line := c.Raw
 	if mended := sessionfmt.MendUTF8(line); !bytes.Equal(mended, line) && m.mended("invalid-utf8", c.Line) {
 		line, c.Out = mended, c.Raw
 		c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
 	}
-	if kind == sessionfmt.Header {
+	if c.Record == m.s.Header() {
 		line = m.mendHeader(c, line)
+		if m.late(c.Line) {
+			c.Notes = append(c.Notes, "moved to the front")
+			return nil
+		}
 	}
 	if !c.Ended && m.mended("unterminated", c.Line) {
 		c.Notes = append(c.Notes, "the newline is added")
 	}
-	if len(c.Notes) == 0 {
-		c.Same = true
-		return
-	}
-	c.New = [][]byte{line}
+	return [][]byte{line}
 }
 
-// mendHeader gives the header an id and a version that can be read.
-func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
-	v := sessionfmt.Value(bytes.TrimSpace(line))
-	var fields []sessionfmt.Field
-	if id := v.Get("id"); !id.IsString() && m.mended("header-id", c.Line) {
-		text := string(id)
-		if !id.IsNumber() {
-			sum := sha256.Sum256(v)
-			text = hex.EncodeToString(sum[:16])
-		}
-		fields = append(fields, sessionfmt.Field{Name: "id", Value: sessionfmt.AppendQuoted(nil, text)})
-		c.Notes = append(c.Notes, "the session gets the id "+text)
-	}
-	for _, f := range m.s.Findings {
-		if f.Code == "version" && m.mended("version", c.Line) {
-			fields = append(fields, sessionfmt.Field{Name: "version", Value: sessionfmt.Value("3")})
-			c.Notes = append(c.Notes, "the version is set to 3")
-		}
-	}
-	if fields == nil {
-		return line
-	}
-	return v.AppendEdited(nil, fields...)
-}
-
-// origin is the number of the line that each new line comes from, from 1.
-func (m *lineMend) origin() ([]int32, error) {
-	origin := []int32{0}
+// behind is a pick of the lines that the pass leaves, each by the line that it comes
+// from.
+func (m *lineMend) behind() (pick, error) {
+	origin := []int{0} // from 1
 	for c, err := range m.changes {
 		if err != nil {
 			return nil, err
 		}
 		n := len(c.New)
-		if c.Same {
+		if c.Same && !isMark(c.Line) {
 			n = 1
 		}
 		for range n {
-			origin = append(origin, int32(c.Number))
+			origin = append(origin, c.Number)
 		}
 	}
-	return origin, nil
+	return func(code string, line int) bool { return m.want(code, origin[line]) }, nil
 }

@@ -1,9 +1,9 @@
 package check
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"fmt"
-	"slices"
+	"sort"
 
 	"ctxtool/sessionfmt"
 )
@@ -96,7 +96,7 @@ func (m *linkMend) duplicates() error {
 	if len(ids) == 0 {
 		return nil
 	}
-	lines := map[string][][]byte{}
+	seen := map[[sha256.Size]byte]bool{} // lines
 	for i := range m.s.Len() {
 		id := m.s.ID(i)
 		if !m.stays(i) || !ids[id] {
@@ -106,17 +106,25 @@ func (m *linkMend) duplicates() error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(lines[id], func(l []byte) bool { return bytes.Equal(l, line) }) && m.mended("duplicate-id", i) {
+		sum := sha256.Sum256(line)
+		if seen[sum] && m.mended("duplicate-id", i) {
 			m.gone[i] = "the line was there before, letter by letter, and is taken out"
 			continue
 		}
-		lines[id] = append(lines[id], bytes.Clone(line))
+		seen[sum] = true
 		m.twins[id] = append(m.twins[id], i)
+	}
+	for id, list := range m.twins {
+		ids[id] = len(list) > 1
 	}
 	for i := range m.s.Len() {
 		id := m.s.ID(i)
+		if !m.stays(i) || !ids[id] {
+			continue
+		}
 		list := m.twins[id]
-		if !m.stays(i) || !slices.Contains(list, i) || i == list[len(list)-1] || !m.mended("duplicate-id", m.next(list, i)) {
+		next := sort.SearchInts(list, i) + 1 // the finding stands at that one
+		if next == len(list) || !m.mended("duplicate-id", list[next]) {
 			continue
 		}
 		if err := m.rename(i); err != nil {
@@ -126,9 +134,6 @@ func (m *linkMend) duplicates() error {
 	}
 	return nil
 }
-
-// next is the entry of the same id after i, at which the finding stands.
-func (m *linkMend) next(list []int, i int) int { return list[slices.Index(list, i)+1] }
 
 // rename gives a record a new id.
 func (m *linkMend) rename(i int) error {

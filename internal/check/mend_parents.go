@@ -1,6 +1,10 @@
 package check
 
-import "ctxtool/sessionfmt"
+import (
+	"sort"
+
+	"ctxtool/sessionfmt"
+)
 
 // parents decides the parent of each entry whose own is gone, lost or leads
 // nowhere.
@@ -68,20 +72,21 @@ func (m *linkMend) name(i int) string {
 	return sessionfmt.Quote(m.id(i))
 }
 
-// nearest is the entry that a reference from record from to record p means: of
-// several with one id the nearest before it, and of what is taken out the nearest
-// ancestor that stays.
+// twin is the entry that a reference from record from to record p means: of
+// several with one id the nearest before it.
+func (m *linkMend) twin(p, from int) int {
+	list := m.twins[m.s.ID(p)]
+	if len(list) == 0 {
+		return p
+	}
+	return list[max(0, sort.SearchInts(list, from)-1)]
+}
+
+// nearest is the entry that such a reference leads to, and of what is taken out the
+// nearest ancestor that stays.
 func (m *linkMend) nearest(p, from int) int {
 	for steps := 0; p >= 0 && steps <= m.s.Len(); steps++ {
-		if list := m.twins[m.s.ID(p)]; len(list) > 0 {
-			p = list[0]
-			for _, t := range list {
-				if t < from {
-					p = t
-				}
-			}
-		}
-		if m.gone[p] == "" {
+		if p = m.twin(p, from); m.gone[p] == "" {
 			return p
 		}
 		if p == m.s.Parent(p) {
@@ -123,32 +128,43 @@ func (m *linkMend) adopt(i int) error {
 	return nil
 }
 
-// breakCycles gives the first entry of each circle of parents another one.
+// breakCycles gives the first entry of each circle of parents another one: the
+// entry before it, unless that hangs below it. All circles are cut before any is
+// hung up again, so that no way up is without end.
 func (m *linkMend) breakCycles() {
-	seen := make([]int32, m.s.Len())
-	for i := range m.s.Len() {
-		at, walk := i, int32(i+1)
-		for at >= 0 && seen[at] == 0 {
-			seen[at] = walk
-			at = m.parent(at)
-		}
-		if at < 0 || seen[at] != walk || m.parent(at) == at {
-			continue
-		}
-		first := at
-		for k := m.parent(at); k != at; k = m.parent(k) {
-			first = min(first, k)
-		}
-		if _, ours := m.up[first]; !ours && !m.mended("cycle", first) {
-			continue
-		}
-		to := int(m.before[first])
-		for k := to; k >= 0; k = m.parent(k) { // not into what hangs below it
-			if k == first || m.parent(k) == k {
-				to = -1
-				break
-			}
-		}
-		m.link(first, to, "its parents went round in a circle")
+	all := circles(m.s.Len(), m.parent)
+	if len(all) == 0 {
+		return
 	}
+	up := make([]int32, m.s.Len()) // towards the root; ways that were gone are made short
+	for i := range up {
+		if up[i] = int32(m.parent(i)); int(up[i]) == i {
+			up[i] = -1
+		}
+	}
+	for _, c := range all {
+		up[c.first] = -1
+	}
+	for _, c := range all {
+		if _, ours := m.up[c.first]; !ours && !m.mended("cycle", c.first) {
+			continue
+		}
+		to := m.before[c.first]
+		if to >= 0 && root(up, to) == int32(c.first) {
+			to = -1
+		}
+		up[c.first] = to
+		m.link(c.first, int(to), "its parents went round in a circle")
+	}
+}
+
+// root is the root above i, and halves the way there for who comes next.
+func root(up []int32, i int32) int32 {
+	for up[i] >= 0 {
+		if next := up[up[i]]; next >= 0 {
+			up[i] = next
+		}
+		i = up[i]
+	}
+	return i
 }

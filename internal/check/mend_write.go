@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"strconv"
 
 	"ctxtool/sessionfmt"
 )
@@ -27,7 +28,7 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 		c.Notes = append(c.Notes, why)
 		return nil
 	}
-	if len(m.notes[i]) == 0 && len(m.ids) == 0 {
+	if len(m.notes[i]) == 0 && len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
 	}
 	var fields []sessionfmt.Field
@@ -51,7 +52,7 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 		return nil
 	}
 	if c.Notes = m.notes[i]; len(c.Notes) == 0 {
-		c.Notes = []string{"what it refers to has a new id"}
+		c.Notes = []string{"what it refers to has a new id, or is taken out"}
 	}
 	out := line.AppendEdited(append([]byte(nil), c.Raw[:pad]...), fields...)
 	c.Same, c.New = false, [][]byte{append(out, c.Raw[pad+len(line):]...)}
@@ -59,9 +60,9 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 }
 
 // references are the fields of an entry that name others, as far as those have new
-// ids.
-func (m *linkMend) references(line sessionfmt.Value, i int) (fields []sessionfmt.Field) {
-	if len(m.ids) == 0 {
+// ids or are taken out.
+func (m *linkMend) references(line sessionfmt.Value, i int) []sessionfmt.Field {
+	if len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
 	}
 	name := ""
@@ -75,18 +76,62 @@ func (m *linkMend) references(line sessionfmt.Value, i int) (fields []sessionfmt
 	default:
 		return nil
 	}
-	v := line.Get(name)
-	p := m.s.FindValue(v)
-	if p < 0 {
+	if m.s.Version < 2 {
+		return m.keptIndex(line, i)
+	}
+	was := m.s.FindValue(line.Get(name))
+	if was < 0 {
 		return nil
 	}
-	if name == "firstKeptEntryId" && p == i {
-		p = i // its own id keeps nothing, whatever the id is
-	} else {
+	p := was
+	switch twin := m.twin(p, i); {
+	case name == "firstKeptEntryId" && p == i: // its own id keeps nothing, whatever the id is
+	case m.gone[twin] == "":
+		p = twin
+	case name == "firstKeptEntryId":
+		p = m.nextKept(twin, i)
+	case m.s.Kind(i) == sessionfmt.ContextEdit:
+		return nil // what is taken out gave no message to edit, and its parent may
+	default:
 		p = m.nearest(p, i)
 	}
-	if p >= 0 && (m.ids[p] != "" || p != m.s.FindValue(v)) {
-		fields = append(fields, sessionfmt.Field{Name: name, Value: sessionfmt.AppendQuoted(nil, m.id(p))})
+	if p < 0 || m.ids[p] == "" && p == was {
+		return nil
 	}
-	return fields
+	return []sessionfmt.Field{{Name: name, Value: sessionfmt.AppendQuoted(nil, m.id(p))}}
+}
+
+// nextKept is the entry from which compaction i keeps where that was p, which is
+// taken out: the next one on its path, or itself, which keeps nothing. It is -1 if p
+// is not above it.
+func (m *linkMend) nextKept(p, i int) int {
+	next := i
+	for k, steps := m.s.Parent(i), 0; k >= 0 && steps < m.s.Len(); k, steps = m.s.Parent(k), steps+1 {
+		if k == p {
+			return next
+		}
+		if m.gone[k] == "" {
+			next = k
+		}
+	}
+	return -1
+}
+
+// keptIndex is the same of a file of version 1, which counts records.
+func (m *linkMend) keptIndex(line sessionfmt.Value, i int) []sessionfmt.Field {
+	const name = "firstKeptEntryIndex"
+	k, ok := line.Get(name).Float()
+	if !ok || m.s.Kind(i) != sessionfmt.Compaction {
+		return nil
+	}
+	less := 0
+	for gone := range m.gone {
+		if float64(gone) < k {
+			less++
+		}
+	}
+	if less == 0 {
+		return nil
+	}
+	return []sessionfmt.Field{{Name: name, Value: sessionfmt.Value(strconv.Itoa(int(k) - less))}}
 }

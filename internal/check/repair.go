@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 
 	"ctxtool/sessionfmt"
 )
 
-// A Repair makes a sound file of a damaged one, in two passes: the first mends
-// lines, the second ids and parents, which can only be seen once all lines are
-// there. What cannot be kept goes to the quarantine, letter by letter.
+// A Repair makes a sound file of a damaged one, in passes: those over lines come
+// first, and then ids and parents, which can only be seen once all lines are there.
+// What cannot be kept goes to the quarantine, letter by letter.
 type Repair struct {
 	was   *sessionfmt.Session
-	lines *lineMend
+	lines []*lineMend         // the passes that find something to mend
 	mid   *sessionfmt.Session // with its lines mended; the session as it was where they are sound
 	links *linkMend
 	end   *sessionfmt.Session // repaired, once asked for
@@ -46,31 +47,35 @@ func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 }
 
 func newRepair(s *sessionfmt.Session, want pick) (r *Repair, err error) {
-	r = &Repair{was: s, mid: s, lines: newLineMend(s, want)}
-	origin := []int32(nil)
-	if r.lines.any {
-		if r.mid, err = respool(s.Name, r.lines.changes, sessionfmt.Options{}); err != nil {
-			return nil, err
-		}
-		if origin, err = r.lines.origin(); err != nil {
+	r = &Repair{was: s, mid: s}
+	defer func() {
+		if err != nil {
 			r.Close()
+		}
+	}()
+	lost := map[string]string{}
+	for _, p := range linePasses {
+		m := newLineMend(r.mid, p, want)
+		if !m.any {
+			continue
+		}
+		r.lines = append(r.lines, m)
+		next, err := respool(s.Name, m.changes, sessionfmt.Options{})
+		if err != nil {
 			return nil, err
 		}
-	}
-	if r.links, err = newLinkMend(r.mid, r.lines.lost, func(code string, line int) bool {
-		if origin != nil {
-			line = int(origin[line])
+		r.mid = next
+		if want, err = m.behind(); err != nil {
+			return nil, err
 		}
-		return want(code, line)
-	}); err != nil {
-		r.Close()
-		return nil, err
+		maps.Copy(lost, m.lost)
 	}
-	return r, nil
+	r.links, err = newLinkMend(r.mid, lost, want)
+	return r, err
 }
 
 // Sound says that there is nothing to mend.
-func (r *Repair) Sound() bool { return !r.lines.any && !r.links.any() && r.tail == nil }
+func (r *Repair) Sound() bool { return len(r.lines) == 0 && !r.links.any() && r.tail == nil }
 
 // Close frees what the repair holds. The session as it was stays open.
 func (r *Repair) Close() {
@@ -79,7 +84,10 @@ func (r *Repair) Close() {
 			s.Close()
 		}
 	}
-	r.mid, r.end = nil, nil
+	for _, m := range r.lines[min(1, len(r.lines)):] { // the first one goes over the session as it was
+		m.s.Close()
+	}
+	r.lines, r.mid, r.end = nil, nil, nil
 }
 
 // Changes goes through the file's lines with what becomes of each, and behind them
@@ -102,30 +110,36 @@ func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 
 // mended is Changes without what is appended.
 func (r *Repair) mended(yield func(sessionfmt.Change, error) bool) {
-	if r.mid == r.was {
-		r.links.changes(yield)
-		return
+	all := iter.Seq2[sessionfmt.Change, error](r.links.changes)
+	for _, m := range slices.Backward(r.lines) {
+		all = through(m.changes, all)
 	}
-	next, stop := iter.Pull2(iter.Seq2[sessionfmt.Change, error](r.links.changes))
-	defer stop()
-	for c, err := range r.lines.changes {
-		if err != nil {
-			yield(c, err)
-			return
-		}
-		if c, err = join(c, next); !yield(c, err) || err != nil {
-			return
+	all(yield)
+}
+
+// through is what two passes do, the second over the lines that the first leaves.
+func through(first, second iter.Seq2[sessionfmt.Change, error]) iter.Seq2[sessionfmt.Change, error] {
+	return func(yield func(sessionfmt.Change, error) bool) {
+		next, stop := iter.Pull2(second)
+		defer stop()
+		for c, err := range first {
+			if err == nil {
+				c, err = join(c, next)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
-// join adds to a change what becomes of its new lines in the second pass.
+// join adds to a change what becomes of its new lines in the next pass.
 func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (sessionfmt.Change, error) {
 	lines := len(c.New)
 	if c.Same {
 		lines = 1
 	}
-	var all [][]byte
+	var all, out [][]byte
 	same := c.Same
 	for range lines {
 		then, err, ok := next()
@@ -134,17 +148,18 @@ func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (se
 		}
 		c.Notes = append(c.Notes, then.Notes...)
 		same = same && then.Same
-		switch {
-		case then.Same:
-			all = append(all, append([]byte(nil), then.Raw...))
-		default:
-			for _, l := range then.New {
-				all = append(all, append([]byte(nil), l...))
-			}
-			if then.Out != nil && c.Out == nil {
-				c.Out = append([]byte(nil), then.Out...)
-			}
+		if then.Same {
+			then.New = [][]byte{then.Raw}
 		}
+		for _, l := range then.New {
+			all = append(all, bytes.Clone(l))
+		}
+		if then.Out != nil {
+			out = append(out, bytes.Clone(then.Out))
+		}
+	}
+	if c.Out == nil && out != nil { // else the quarantine has the line whole, its pieces with it
+		c.Out = bytes.Join(out, []byte{'\n'})
 	}
 	if !same {
 		c.Same, c.New = false, all

@@ -6,11 +6,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A saved record is one that stands whole in a line that is not JSON.
-type saved struct {
-	at   int // in the line
-	text []byte
-}
+// jsonSpace is what JSON takes for white space.
+const jsonSpace = " \t\r\n"
 
 var opening = []byte(`{"type":"`)
 
@@ -20,7 +17,7 @@ const salvageBudget = 8
 
 // salvage finds the records in a line that is not JSON: agents write the type
 // first, so that is where to look. whole says that the line is nothing else.
-func salvage(line []byte, version int) (records []saved, whole bool) {
+func salvage(line []byte, version int) (records [][]byte, whole bool) {
 	end := 0 // of the last record
 	whole = true
 	for from, budget := 0, salvageBudget*len(line); budget > 0; {
@@ -35,13 +32,15 @@ func salvage(line []byte, version int) (records []saved, whole bool) {
 			from = at + len(opening)
 			continue
 		}
-		whole = whole && len(bytes.TrimSpace(line[end:at])) == 0
-		records = append(records, saved{at, line[at : at+n : at+n]})
+		whole = whole && isSpace(line[end:at])
+		records = append(records, line[at:at+n:at+n])
 		end = at + n
 		from = end
 	}
-	return records, whole && len(records) > 0 && len(bytes.TrimSpace(line[end:])) == 0
+	return records, whole && len(records) > 0 && isSpace(line[end:])
 }
+
+func isSpace(b []byte) bool { return len(bytes.Trim(b, jsonSpace)) == 0 }
 
 // isRecord says that an object is an entry or a header, and no piece of one that
 // is broken: entries have a time, and from version 2 on an id and a parent.

@@ -1,0 +1,393 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// largeSession is from how many bytes on a session is too slow to be damaged a
+// thousand times.
+const largeSession = 1 << 20
+
+// TestRepairDamage repairs every session of the corpus, and a thousand that were
+// damaged in up to five ways at once: no line is lost, the result is sound, and
+// repairing it again changes nothing.
+func TestRepairDamage(t *testing.T) {
+	var all []corpus.Session
+	for _, c := range corpus.All(t) {
+		if len(c.Data) < largeSession {
+			all = append(all, c)
+		}
+	}
+	n := &tally{fates: map[string]int{}}
+	for _, c := range all {
+		n.repair(t, c.Name, c.Data)
+	}
+	t.Logf("%d sessions as they are: %s", len(all), n)
+	n = &tally{fates: map[string]int{}}
+	const damages = 1000
+	for k := range damages {
+		c := all[k%len(all)]
+		n.repair(t, fmt.Sprintf("%s, damage %d", c.Name, k), damage(c.Data, uint64(k)))
+	}
+	t.Logf("%d damaged ones: %s", damages, n)
+}
+
+// FuzzRepair does the same to whatever comes.
+func FuzzRepair(f *testing.F) {
+	for _, c := range corpus.Small(f) {
+		f.Add(c.Data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n := &tally{fates: map[string]int{}}
+		n.repair(t, "fuzzed", data)
+	})
+}
+
+// A tally counts what has become of sessions and of their lines.
+type tally struct {
+	sound, mended, refused, unread int // sessions
+	answered, stopped              int // of which unpaired calls were answered, or no request can be made
+	fates                          map[string]int
+}
+
+func (n *tally) String() string {
+	return fmt.Sprintf("%d sound, %d mended, %d refused, %d no sessions; calls answered in %d, no request in %d; lines: %v",
+		n.sound, n.mended, n.refused, n.unread, n.answered, n.stopped, n.fates)
+}
+
+// repair repairs a session and holds the result to all that is promised of it.
+func (n *tally) repair(t *testing.T, name string, data []byte) {
+	t.Helper()
+	checked(t, data)
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{Workers: 1})
+	if err != nil {
+		n.unread++
+		return
+	}
+	defer s.Close()
+	r, err := NewRepair(s)
+	if err != nil {
+		n.refused++
+		if s.Version <= 3 {
+			t.Errorf("%s: %v", name, err)
+		}
+		return
+	}
+	defer r.Close()
+	if _, _, _, err := r.Proof(everything(t)); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	out, quarantine := rewritten(t, r)
+	for line, fate := range fates(data, out, quarantine) {
+		n.fates[fate]++
+		if fate == "lost" {
+			t.Errorf("%s: line %d is lost", name, line)
+		}
+	}
+	if n.mended++; r.Sound() {
+		n.mended--
+		n.sound++
+		if !bytes.Equal(out, data) {
+			t.Errorf("%s: sound, and not the same", name)
+		}
+	}
+	if again, rest := repaired(t, name, out); !bytes.Equal(again, out) || len(rest) > 0 {
+		t.Errorf("%s: repaired again it is not the same", name)
+	}
+	n.answer(t, name, s)
+}
+
+// answer repairs with calls answered: none is left without a result in the next
+// request.
+func (n *tally) answer(t *testing.T, name string, s *sessionfmt.Session) {
+	t.Helper()
+	r, err := NewRepair(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.AnswerCalls(time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil {
+		n.stopped++ // a patch at which a replay stops, or an old version
+		return
+	}
+	if _, _, _, err := r.Proof(everything(t)); err != nil {
+		t.Errorf("%s: calls answered: %v", name, err)
+		return
+	}
+	out, _ := rewritten(t, r)
+	if why := unpaired(t, out); why != "" {
+		t.Errorf("%s: calls answered: %s", name, why)
+	}
+	if r.tail != nil {
+		n.answered++
+	}
+}
+
+func everything(t *testing.T) Options {
+	t.Helper()
+	choice, err := Choose(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Choice: choice, Workers: 1}
+}
+
+// checked checks a session in memory; nil where it is none.
+func checked(t *testing.T, data []byte) *Report {
+	t.Helper()
+	x := newSubject("s.jsonl", everything(t))
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), x.opening())
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	x.run(s)
+	x.weigh()
+	return x.report
+}
+
+func rewritten(t *testing.T, r *Repair) (out, quarantine []byte) {
+	t.Helper()
+	var to, rest bytes.Buffer
+	if err := sessionfmt.Rewrite(r.Changes, &to, &rest); err != nil {
+		t.Fatal(err)
+	}
+	return to.Bytes(), rest.Bytes()
+}
+
+// repaired repairs a session in memory.
+func repaired(t *testing.T, name string, data []byte) (out, quarantine []byte) {
+	t.Helper()
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{Workers: 1})
+	if err != nil {
+		t.Fatalf("%s: the repaired file: %v", name, err)
+	}
+	defer s.Close()
+	r, err := NewRepair(s)
+	if err != nil {
+		t.Fatalf("%s: the repaired file: %v", name, err)
+	}
+	defer r.Close()
+	return rewritten(t, r)
+}
+
+// fates says of each line that is not blank what has become of it.
+func fates(data, out, quarantine []byte) map[int]string {
+	whole, bare, away := map[string]int{}, map[string]int{}, map[string]int{}
+	for line := range bytes.SplitSeq(out, []byte{'\n'}) {
+		whole[string(line)]++
+		bare[unlinked(line)]++
+	}
+	for line := range bytes.SplitSeq(quarantine, []byte{'\n'}) {
+		away[string(line)]++
+	}
+	take := func(from map[string]int, line string) bool {
+		from[line]--
+		return from[line] >= 0
+	}
+	found := map[int]string{}
+	var open []int
+	lines := bytes.Split(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), []byte{'\n'})
+	for k, line := range lines { // those that are there as they were come first
+		switch {
+		case sessionfmt.TrimJS(string(line)) == "":
+		case take(whole, string(line)):
+			take(bare, unlinked(line))
+			found[k+1] = "kept"
+		case take(away, string(line)):
+			found[k+1] = "quarantined"
+		default:
+			open = append(open, k)
+		}
+	}
+	for _, k := range open {
+		switch {
+		case take(bare, unlinked(lines[k])):
+			found[k+1] = "linked"
+		case split(lines[k], func(piece []byte) bool { return take(bare, unlinked(piece)) || take(away, string(piece)) }):
+			found[k+1] = "split"
+		default:
+			found[k+1] = "lost"
+		}
+	}
+	return found
+}
+
+// split says that a line is nothing but pieces that are there.
+func split(line []byte, there func(piece []byte) bool) bool {
+	for line = bytes.TrimSpace(line); len(line) > 0; line = bytes.TrimSpace(line) {
+		n, ok := sessionfmt.ValueLen(line)
+		if !ok || !there(line[:n:n]) {
+			return false
+		}
+		line = line[n:]
+	}
+	return true
+}
+
+// unlinked is a line without the members by which entries hang together.
+func unlinked(line []byte) string {
+	v, err := sessionfmt.ParseValue(bytes.TrimSpace(line))
+	if err != nil || !v.IsObject() {
+		return string(line)
+	}
+	var none []sessionfmt.Field
+	for _, name := range []string{"id", "parentId", "targetId", "firstKeptEntryId", "firstKeptEntryIndex", "fromId"} {
+		none = append(none, sessionfmt.Field{Name: name})
+	}
+	if v.Get("type").Is("session") {
+		none = append(none, sessionfmt.Field{Name: "version"})
+	}
+	return string(v.AppendEdited(nil, none...))
+}
+
+// unpaired says what is wrong with the calls and results of the next request.
+func unpaired(t *testing.T, data []byte) string {
+	t.Helper()
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+	if err != nil {
+		return err.Error()
+	}
+	open := map[string][]bool{} // of a call's id, whether an entry makes it: what a patch says no entry takes back
+	for m, err := range e.Sources(func(replay.Message) bool { return true }) {
+		if err != nil {
+			return err.Error()
+		}
+		ours, stop := m.Origin.Op < 0, m.Raw.Get("stopReason")
+		switch {
+		case m.Kind == sessionfmt.ToolResult:
+			id := m.Raw.Get("toolCallId").Text()
+			if calls := open[id]; len(calls) > 0 {
+				open[id] = calls[1:]
+			} else if ours {
+				return fmt.Sprintf("the result on line %d has no call", s.Line(m.Origin.Record))
+			}
+		case m.Kind == sessionfmt.Assistant && !stop.Is("error") && !stop.Is("aborted"):
+			for el := range m.Raw.Get("content").Elements {
+				if el.Get("type").Is("toolCall") {
+					id := el.Get("id").Text()
+					open[id] = append(open[id], ours)
+				}
+			}
+		}
+	}
+	for id, calls := range open {
+		if slices.Contains(calls, true) {
+			return fmt.Sprintf("the call %q has no result", id)
+		}
+	}
+	return ""
+}
+
+// damage damages a session, the same way for the same seed.
+func damage(data []byte, seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 4))
+	lines := bytes.Split(slices.Clone(data), []byte{'\n'})
+	for range 1 + r.IntN(5) {
+		k := r.IntN(len(lines))
+		lines = harms[r.IntN(len(harms))](r, lines, k)
+		if len(lines) == 0 {
+			lines = [][]byte{nil}
+		}
+	}
+	return bytes.Join(lines, []byte{'\n'})
+}
+
+// harms are what may happen to line k of a file.
+var harms = []func(r *rand.Rand, lines [][]byte, k int) [][]byte{
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // bytes cut out
+		from := r.IntN(len(lines[k]) + 1)
+		to := from + r.IntN(len(lines[k])-from+1)
+		lines[k] = append(slices.Clone(lines[k][:from]), lines[k][to:]...)
+		return lines
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a byte flipped
+		if len(lines[k]) > 0 {
+			lines[k] = slices.Clone(lines[k])
+			lines[k][r.IntN(len(lines[k]))] ^= 1 << r.IntN(8)
+		}
+		return lines
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // two lines swapped
+		j := r.IntN(len(lines))
+		lines[k], lines[j] = lines[j], lines[k]
+		return lines
+	},
+	func(_ *rand.Rand, lines [][]byte, k int) [][]byte { // glued to the next
+		if k+1 < len(lines) {
+			lines[k] = slices.Concat(lines[k], lines[k+1])
+			lines = slices.Delete(lines, k+1, k+2)
+		}
+		return lines
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // torn, and the next glued to it
+		if k+1 < len(lines) {
+			lines[k] = slices.Concat(lines[k][:r.IntN(len(lines[k])+1)], lines[k+1])
+			lines = slices.Delete(lines, k+1, k+2)
+		}
+		return lines
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // there twice
+		return slices.Insert(lines, r.IntN(len(lines)+1), lines[k])
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a stretch of lines there twice
+		to := min(len(lines), k+1+r.IntN(20))
+		return slices.Insert(lines, to, slices.Clone(lines[k:to])...)
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // lines lost
+		return slices.Delete(lines, k, min(len(lines), k+1+r.IntN(3)))
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a name changed to that of another entry
+		member := []string{"id", "parentId", "targetId", "firstKeptEntryId"}[r.IntN(4)]
+		other, _ := sessionfmt.ParseValue(lines[r.IntN(len(lines))])
+		return withMember(lines, k, member, slices.Clone(other.Get("id")))
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a name changed to what it cannot be
+		member := []string{"id", "parentId", "version", "message", "replacement", "stopReason"}[r.IntN(6)]
+		v := []string{"", "null", "7", `""`, `"nowhere"`, `{}`, "false", `"4 or so"`}[r.IntN(8)]
+		return withMember(lines, k, member, sessionfmt.Value(v))
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // what is no entry comes in
+		v := []string{"null", "0", "42", `"text"`, "[1,{}]", " \t", "\r", "\xc2\xa0", "\v{}", "\xef\xbb\xbf", "{}", `{"type":"session","id":"x"}`}[r.IntN(12)]
+		return slices.Insert(lines, k, []byte(v))
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // the end cut off
+		lines[k] = slices.Clone(lines[k][:r.IntN(len(lines[k])+1)])
+		return lines[:k+1]
+	},
+	func(_ *rand.Rand, lines [][]byte, _ int) [][]byte { // a byte order mark
+		return append([][]byte{append([]byte("\xef\xbb\xbf"), lines[0]...)}, lines[1:]...)
+	},
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // carriage returns
+		for j := k; j < min(len(lines), k+1+r.IntN(10)); j++ {
+			if len(lines[j]) > 0 && !strings.HasSuffix(string(lines[j]), "\r") {
+				lines[j] = append(slices.Clone(lines[j]), '\r')
+			}
+		}
+		return lines
+	},
+}
+
+// withMember gives line k another member of that name, or takes it away.
+func withMember(lines [][]byte, k int, name string, v sessionfmt.Value) [][]byte {
+	if old, err := sessionfmt.ParseValue(lines[k]); err == nil && old.IsObject() {
+		lines[k] = old.AppendEdited(nil, sessionfmt.Field{Name: name, Value: v})
+	}
+	return lines
+}

@@ -1,0 +1,75 @@
+package check
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"ctxtool/sessionfmt"
+)
+
+// late says that a line is a header that has to go to the front.
+func (m *lineMend) late(l sessionfmt.Line) bool {
+	return l.Record > 0 && l.Record == m.s.Header() && m.mended("late-header", l)
+}
+
+// header is the header that has to be put in front, nil where it is there.
+func (m *lineMend) header() ([]byte, error) {
+	head := m.s.Header()
+	if head < 0 && m.want("no-header", 0) {
+		return m.newHeader()
+	}
+	if head <= 0 || !m.want("late-header", m.s.Line(head)) {
+		return nil, nil
+	}
+	line, err := m.s.NewReader().Line(head)
+	if err != nil {
+		return nil, err
+	}
+	c := sessionfmt.Change{Line: sessionfmt.Line{Number: m.s.Line(head)}} // its own line says what is done
+	return bytes.Clone(m.mendHeader(&c, line)), nil
+}
+
+// newHeader makes a header for a file without one: the id is made from the first
+// entry, so that it is the same each time, and the time is that entry's.
+func (m *lineMend) newHeader() ([]byte, error) {
+	line, err := m.s.NewReader().Line(0)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(line)
+	id := hex.EncodeToString(sum[:16])
+	head := `{"type":"session",`
+	if m.s.Version > 1 {
+		head += `"version":3,`
+	}
+	head += fmt.Sprintf(`"id":"%s-%s-%s-%s-%s"`, id[:8], id[8:12], id[12:16], id[16:20], id[20:])
+	if at := line.Get("timestamp"); at.IsString() {
+		head += `,"timestamp":` + string(at)
+	}
+	return []byte(head + `,"cwd":""}`), nil
+}
+
+// mendHeader gives the header an id and a version that can be read.
+func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
+	v := sessionfmt.Value(bytes.Trim(line, jsonSpace))
+	var fields []sessionfmt.Field
+	if id := v.Get("id"); !id.IsString() && m.mended("header-id", c.Line) {
+		text := string(id)
+		if !id.IsNumber() {
+			sum := sha256.Sum256(v)
+			text = hex.EncodeToString(sum[:16])
+		}
+		fields = append(fields, sessionfmt.Field{Name: "id", Value: sessionfmt.AppendQuoted(nil, text)})
+		c.Notes = append(c.Notes, "the session gets the id "+text)
+	}
+	if _, ok := sessionfmt.ParseVersion(v.Get("version")); !ok && m.mended("version", c.Line) {
+		fields = append(fields, sessionfmt.Field{Name: "version", Value: sessionfmt.Value("3")})
+		c.Notes = append(c.Notes, "the version is set to 3")
+	}
+	if fields == nil {
+		return line
+	}
+	return v.AppendEdited(nil, fields...)
+}

@@ -1,0 +1,138 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ctxtool/sessionfmt"
+)
+
+const head3 = `{"type":"session","version":3,"id":"s","timestamp":"2031-01-02T03:04:05.000Z","cwd":"/"}`
+
+// entry is a line of type typ. The parent "" is none.
+func entry(typ, id, parent, rest string) string {
+	up := "null"
+	if parent != "" {
+		up = `"` + parent + `"`
+	}
+	return fmt.Sprintf(`{"type":"%s","id":"%s","parentId":%s,"timestamp":"2031-01-02T03:04:05.000Z"%s}`, typ, id, up, rest)
+}
+
+func user(id, parent string) string {
+	return entry("message", id, parent, `,"message":{"role":"user","content":"`+id+`","timestamp":1}`)
+}
+
+// calls is an answer that makes those calls, result the result of one.
+func calls(id, parent, stop string, calls ...string) string {
+	var blocks []string
+	for _, c := range calls {
+		blocks = append(blocks, `{"type":"toolCall","id":"`+c+`","name":"ls","arguments":{}}`)
+	}
+	return entry("message", id, parent, `,"message":{"role":"assistant","content":[`+strings.Join(blocks, ",")+
+		`],"api":"x","provider":"x","model":"m","stopReason":"`+stop+`","timestamp":1}`)
+}
+
+func result(id, parent, call string) string {
+	return entry("message", id, parent, `,"message":{"role":"toolResult","toolCallId":"`+call+`","toolName":"ls","content":[],"isError":false,"timestamp":1}`)
+}
+
+func file(lines ...string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+
+// TestRepairRules: what becomes of a damage, line by line.
+func TestRepairRules(t *testing.T) {
+	kept := func(id, parent, first string) string {
+		return entry("compaction", id, parent, `,"summary":"s","firstKeptEntryId":"`+first+`","tokensBefore":9`)
+	}
+	label := func(id, parent, target string) string {
+		return entry("label", id, parent, `,"targetId":"`+target+`","label":"l"`)
+	}
+	omit := func(id, parent, target string) string {
+		return entry("context_edit", id, parent, `,"targetId":"`+target+`","replacement":null`)
+	}
+	broken := entry("message", "x", "b", `,"message":null`)
+	v1 := strings.Replace(head3, `"version":3,`, "", 1)
+	noID := func(line string) string {
+		_, rest, _ := strings.Cut(line, `,"timestamp"`)
+		return line[:strings.Index(line, `,"id"`)] + `,"timestamp"` + rest
+	}
+	for _, c := range []struct {
+		name     string
+		was, now []string
+	}{
+		{"a compaction that keeps from what is taken out keeps from the next entry",
+			[]string{head3, user("a", ""), user("b", "a"), broken, user("c", "x"), kept("k", "c", "x")},
+			[]string{head3, user("a", ""), user("b", "a"), user("c", "b"), kept("k", "c", "c")}},
+		{"and nothing where there is none",
+			[]string{head3, user("a", ""), user("b", "a"), broken, kept("k", "x", "x")},
+			[]string{head3, user("a", ""), user("b", "a"), kept("k", "b", "k")}},
+		{"an edit of what is taken out edits nothing else, a label goes up",
+			[]string{head3, user("a", ""), user("a", "a"), user("b", "a"), broken, omit("e", "x", "x"), label("l", "e", "x")},
+			[]string{head3, strings.Replace(user("a", ""), `"id":"a"`, `"id":"a'"`, 1), user("a", "a'"), user("b", "a"), omit("e", "b", "x"), label("l", "e", "b")}},
+		{"in version 1 an index counts without what is taken out",
+			[]string{v1, noID(user("a", "")), noID(broken), noID(user("b", "a")), noID(entry("compaction", "k", "b", `,"summary":"s","firstKeptEntryIndex":3,"tokensBefore":9`))},
+			[]string{v1, noID(user("a", "")), noID(user("b", "a")), noID(entry("compaction", "k", "b", `,"summary":"s","firstKeptEntryIndex":2,"tokensBefore":9`))}},
+		{"circles that hang on each other by parents that stand below",
+			[]string{head3, user("a", "g"), user("b", "d"), user("c", "d"), user("d", "e"), user("e", "d"), user("g", "h"), user("h", "g")},
+			[]string{head3, user("a", "g"), user("b", "d"), user("c", "d"), user("d", ""), user("e", "d"), user("g", "e"), user("h", "g")}},
+		{"a header that is glued to its first entry",
+			[]string{head3 + user("a", ""), user("b", "a")},
+			[]string{head3, user("a", ""), user("b", "a")}},
+		{"a late header without id",
+			[]string{user("a", ""), strings.Replace(head3, `"id":"s"`, `"id":7`, 1)},
+			[]string{strings.Replace(head3, `"id":"s"`, `"id":"7"`, 1), user("a", "")}},
+	} {
+		out, _ := repaired(t, c.name, file(c.was...))
+		var now []string
+		for k, line := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+			if id := sessionfmt.Value(line).Get("id").Text(); k == 1 && len(id) == 8 { // an id that was made
+				out = bytes.ReplaceAll(out, []byte(id), []byte("a'"))
+			}
+			now = append(now, line)
+		}
+		if string(out) != string(file(c.now...)) {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, strings.Join(now, "\n     "), strings.Join(c.now, "\n     "))
+		}
+	}
+}
+
+// TestAnswerCalls: what is appended, and where nothing can be.
+func TestAnswerCalls(t *testing.T) {
+	patched := entry("context_transform", "t", "r", `,"transformerName":"x","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"r","messages":[`+
+		`{"role":"assistant","content":[{"type":"toolCall","id":"p","name":"ls","arguments":{}}],"stopReason":"toolUse","timestamp":1}]}]`)
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  []string // kinds of what is appended; nil where it is refused
+	}{
+		{"a call at the end", []string{head3, user("a", ""), calls("b", "a", "toolUse", "1", "2"), result("r", "b", "1")}, []string{"message"}},
+		{"a call further up", []string{head3, user("a", ""), calls("b", "a", "toolUse", "1"), user("c", "b")}, []string{"context_edit"}},
+		{"one id for two calls, and one result", []string{head3, user("a", ""), calls("b", "a", "toolUse", "1"), calls("c", "b", "toolUse", "1"), result("r", "c", "1")}, []string{"context_edit"}},
+		{"a failed answer with a result", []string{head3, user("a", ""), calls("b", "a", "error", "1"), result("r", "b", "1"), user("c", "r")}, []string{"context_edit"}},
+		{"a result whose call a patch makes", []string{head3, user("r", ""), patched, result("q", "t", "p"), user("c", "q")}, []string{}},
+		{"version 1", []string{`{"type":"session","id":"s"}`, calls("b", "a", "toolUse", "1")}, nil},
+	} {
+		s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(file(c.lines...)), sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewRepair(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.AnswerCalls(time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC))
+		var got []string
+		if r.tail != nil {
+			for line := range bytes.Lines(r.tail.Lines()) {
+				got = append(got, sessionfmt.Value(line).Get("type").Text())
+			}
+		}
+		if (err != nil) != (c.want == nil) || err == nil && fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, %v", c.name, got, err)
+		}
+		r.Close()
+		s.Close()
+	}
+}

@@ -119,7 +119,7 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		report = e.stderr
+		plan.Written, report = "-", e.stderr
 	case o.output != "":
 		if err := e.place(o.output, func(w io.Writer) error {
 			_, err := io.Copy(w, s.With(b))
@@ -133,13 +133,9 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 	var err error
 	switch o.format {
 	case "entries":
-		if o.output != "-" {
-			_, err = w.Write(b.Lines())
-		}
+		_, err = w.Write(b.Lines())
 	case "json":
-		if o.output != "-" {
-			err = render.WritePlanJSON(w, plan)
-		}
+		err = render.WritePlanJSON(w, plan)
 	default:
 		err = render.WritePlan(w, plan)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -81,10 +82,29 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		case o.omit:
 			return d.Omit(target)
 		case o.restore:
-			return d.Restore(target)
+			return cmp.Or(d.Restore(target), comesBack(s, b, target))
 		}
 		return d.Replace(target, text)
 	})
+}
+
+// comesBack says why a message that is restored would still not be in the context.
+func comesBack(s *sessionfmt.Session, b *sessionfmt.Batch, target int) error {
+	after, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
+	if err != nil {
+		return err
+	}
+	defer after.Close()
+	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(after.Leaf(), false)
+	if err != nil {
+		return err
+	}
+	for m, err := range env.Sources(func(replay.Message) bool { return false }) {
+		if err != nil || m.Origin.Record == target {
+			return err
+		}
+	}
+	return &sessionfmt.Error{Pos: s.Pos(target), Err: errors.New("an edit does not bring it back: it was summarised, or is never sent")}
 }
 
 // text reads a text from a file, or from standard input for "-", without the

@@ -110,7 +110,9 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
 			return err
 		}
-		plan.Written = plan.Session.File
+		if b.Len() > 0 {
+			plan.Written = plan.Session.File
+		}
 	case o.output == "-":
 		w := bufio.NewWriterSize(e.stdout, 64<<10)
 		if _, err := io.Copy(w, s.With(b)); err != nil {

@@ -3,6 +3,7 @@
 package compact
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -20,20 +21,28 @@ type Editor struct {
 	b     *sessionfmt.Batch
 	path  []int
 	lines *sessionfmt.Reader
-	shown map[int]bool // records whose messages are in the next request, edited or not
+	shown map[int]int     // records whose messages are in the next request, and what put each there: the record itself or an edit
+	fixed map[string]bool // ids of calls that a patch has put there, or the results of: no edit reaches those
 }
 
 // NewEditor edits the context of an envelope, which is that of the session's leaf.
 func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 	s := e.Replay().Session
-	d := &Editor{s: s, b: b, lines: s.NewReader(), shown: map[int]bool{}}
+	d := &Editor{s: s, b: b, lines: s.NewReader(), shown: map[int]int{}, fixed: map[string]bool{}}
 	d.path, _ = s.Path(s.Leaf())
-	for m, err := range e.Sources(func(replay.Message) bool { return false }) {
-		if err != nil {
+	patched := func(m replay.Message) bool { return m.Origin.Op >= 0 }
+	for m, err := range e.Sources(patched) {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if m.Origin.Op < 0 {
-			d.shown[m.Origin.Record] = true
+		case !patched(m):
+			d.shown[m.Origin.Record] = m.Origin.By
+		case m.Kind == sessionfmt.ToolResult:
+			d.fixed[m.Raw.Get("toolCallId").Text()] = true
+		default:
+			for _, id := range callsOf(m.Raw) {
+				d.fixed[id] = true
+			}
 		}
 	}
 	return d, nil
@@ -45,23 +54,46 @@ func (d *Editor) Omit(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
-	if !d.shown[rec] {
-		return d.at(rec, "it is not in the context: summarised, omitted, or nothing that is sent")
+	if _, shown := d.shown[rec]; !shown {
+		return d.at(rec, notShown)
 	}
 	group, err := d.group(rec)
 	if err != nil {
 		return err
 	}
 	for _, i := range group {
-		if d.shown[i] {
-			d.add(i, value("null"))
+		if err := d.loose(rec, i); err != nil {
+			return err
+		}
+		if _, shown := d.shown[i]; shown {
+			if err := d.add(i, value("null")); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+const notShown = "it is not in the context: it was summarised or omitted, or is never sent"
+
+// loose says why record i cannot leave the context for rec: its call or its result
+// is there by a patch, and would be left alone.
+func (d *Editor) loose(rec, i int) error {
+	ids, err := d.calls(i)
+	if err == nil && d.s.Kind(i) == sessionfmt.ToolResult {
+		var id string
+		id, err = d.answers(i)
+		ids = []string{id}
+	}
+	if slices.ContainsFunc(ids, func(id string) bool { return d.fixed[id] }) {
+		return d.at(rec, "a patch has put the other half of a tool call into the context, where no edit reaches it")
+	}
+	return err
+}
+
 // Restore brings a message back as it was before all edits, with the call or the
-// results that belong to it: an edit that repeats its content.
+// results that belong to it: an edit that repeats its content. What nothing has
+// edited stays without one.
 func (d *Editor) Restore(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
@@ -71,6 +103,9 @@ func (d *Editor) Restore(rec int) error {
 		return err
 	}
 	for _, i := range group {
+		if by, shown := d.shown[i]; shown && by == i {
+			continue
+		}
 		line, err := d.lines.Line(i)
 		if err != nil {
 			return err
@@ -82,7 +117,9 @@ func (d *Editor) Restore(rec int) error {
 		if content.IsNull() {
 			content = value("[]")
 		}
-		d.add(i, fmt.Appendf(nil, `{"content":%s}`, content))
+		if err := d.add(i, fmt.Appendf(nil, `{"content":%s}`, content)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -94,16 +131,15 @@ func (d *Editor) Replace(rec int, text string) error {
 		return err
 	}
 	kind := d.s.Kind(rec)
-	switch {
-	case !replaceable(kind):
+	if !replaceable(kind) {
 		return d.at(rec, "a %s has no content that could be replaced: omit it", kind)
-	case !d.shown[rec]:
-		return d.at(rec, "it is not in the context: summarised, omitted, or nothing that is sent")
+	}
+	if _, shown := d.shown[rec]; !shown {
+		return d.at(rec, notShown)
 	}
 	quoted := sessionfmt.AppendQuoted(nil, text)
 	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
-		d.add(rec, fmt.Appendf(nil, `{"content":%s}`, quoted))
-		return nil
+		return d.add(rec, fmt.Appendf(nil, `{"content":%s}`, quoted))
 	}
 	content := fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}`, quoted)
 	if kind == sessionfmt.Assistant {
@@ -117,14 +153,21 @@ func (d *Editor) Replace(rec int, text string) error {
 			}
 		}
 	}
-	d.add(rec, append(content, "]}"...))
-	return nil
+	return d.add(rec, append(content, "]}"...))
 }
 
-func (d *Editor) add(rec int, replacement value) {
+// add adds an edit, unless the one in force says the same.
+func (d *Editor) add(rec int, replacement value) error {
+	if by, shown := d.shown[rec]; shown && by != rec {
+		line, err := d.lines.Line(by)
+		if err != nil || bytes.Equal(line.Get("replacement"), replacement) {
+			return err
+		}
+	}
 	d.b.Add(sessionfmt.ContextEdit,
 		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, d.s.ID(rec))},
 		sessionfmt.Field{Name: "replacement", Value: replacement})
+	return nil
 }
 
 // replaceable says that an edit can give a message of that kind other content.
@@ -144,7 +187,7 @@ func (d *Editor) refuse(rec int) error {
 	case k == sessionfmt.System:
 		return d.at(rec, "a system message is changed by another system message, not by an edit")
 	case !k.IsMessage() && k != sessionfmt.CustomMessage && k != sessionfmt.BranchSummary && k != sessionfmt.Compaction:
-		return d.at(rec, "a %s is no message of the context", k)
+		return d.at(rec, "an entry of type %s is no message of the context", k)
 	}
 	return nil
 }
@@ -205,15 +248,17 @@ func (d *Editor) calls(rec int) (ids []string, err error) {
 		return nil, nil
 	}
 	line, err := d.lines.Line(rec)
-	if err != nil {
-		return nil, err
-	}
-	for el := range line.Get("message").Get("content").Elements {
+	return callsOf(line.Get("message")), err
+}
+
+// callsOf are the ids of a message's tool calls.
+func callsOf(message value) (ids []string) {
+	for el := range message.Get("content").Elements {
 		if el.Get("type").Is("toolCall") {
 			ids = append(ids, el.Get("id").Text())
 		}
 	}
-	return ids, nil
+	return ids
 }
 
 // answers is the id of the call that a result is for.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"strings"
 
 	"ctxtool/internal/check"
 	"ctxtool/replay"
@@ -20,7 +21,7 @@ type Plan struct {
 	Before  *check.Figures     `json:"before,omitempty"` // the context at the leaf
 	After   *check.Figures     `json:"after,omitempty"`
 	Append  []sessionfmt.Value `json:"-"`
-	Written string             `json:"written,omitempty"`
+	Written string             `json:"written,omitempty"` // where they are now: the session's File, another file, or - for standard output
 
 	lines []string // what is appended, for people
 }
@@ -51,23 +52,28 @@ func NewPlan(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, a
 
 // WritePlan writes a plan for people.
 func WritePlan(w *bufio.Writer, p *Plan) error {
-	verb := "would append"
-	if p.Written != "" {
-		verb = "wrote"
-	}
 	entries := fmt.Sprintf("%d entries", len(p.Append))
 	if len(p.Append) == 1 {
 		entries = "1 entry"
 	}
-	fmt.Fprintf(w, "%s: %s %s\n", sessionfmt.Clean(p.Session.File), verb, entries)
+	file := sessionfmt.Clean(p.Session.File)
+	switch {
+	case len(p.Append) == 0:
+		fmt.Fprintf(w, "%s: nothing to append\n", file)
+	case p.Written == "":
+		fmt.Fprintf(w, "%s: would append %s\n", file, entries)
+	case p.Written == p.Session.File:
+		fmt.Fprintf(w, "%s: appended %s\n", file, entries)
+	case p.Written == "-":
+		fmt.Fprintf(w, "%s with %s appended is on standard output\n", file, entries)
+	default:
+		fmt.Fprintf(w, "%s with %s appended is in %s\n", file, entries, sessionfmt.Clean(p.Written))
+	}
 	for _, l := range p.lines {
-		fmt.Fprintf(w, "  %s\n", sessionfmt.Clean(l))
+		fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
 	}
 	if p.Before != nil && p.After != nil && *p.Before != *p.After {
 		fmt.Fprintf(w, "  the context was: %s; it is then: %s\n", figures(*p.Before), figures(*p.After))
-	}
-	if p.Written != "" {
-		fmt.Fprintf(w, "  written to %s\n", sessionfmt.Clean(p.Written))
 	}
 	return nil
 }

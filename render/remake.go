@@ -212,38 +212,44 @@ func writeRemakeJSON(w *bufio.Writer, r *Remake) error {
 func writeDiff(w *bufio.Writer, r *Remake) error {
 	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(r.File), sessionfmt.Clean(r.File))
 	old, fresh := 0, 0 // lines before
+	var mark, kept []byte
 	for c, err := range r.Changes {
 		if err != nil {
 			return err
 		}
-		took := 1
-		if c.Record < 0 && c.Raw == nil {
-			took = 0 // lines that are appended
-		}
-		if c.Same {
-			old, fresh = old+1, fresh+1
+		if !c.Ended && c.Record < 0 && bytes.Equal(c.Raw, byteOrderMark) {
+			if mark = byteOrderMark; c.Same { // it is no line, but the beginning of the next one
+				kept = mark
+			}
 			continue
 		}
-		if !c.Ended && bytes.Equal(c.Raw, []byte("\xef\xbb\xbf")) {
-			continue // the mark is no line; it is at the beginning of the next one
+		took, lines := 1, c.New
+		switch {
+		case c.Same && len(mark) == len(kept):
+			old, fresh, mark, kept = old+1, fresh+1, nil, nil
+			continue
+		case c.Same:
+			lines = [][]byte{c.Raw}
+		case c.Record < 0 && c.Raw == nil:
+			took = 0 // lines that are appended
 		}
-		fmt.Fprintf(w, "@@ -%s +%s @@\n", span(old, took), span(fresh, len(c.New)))
+		fmt.Fprintf(w, "@@ -%s +%s @@\n", span(old, took), span(fresh, len(lines)))
 		if took == 1 {
-			w.WriteByte('-')
-			w.Write(c.Raw)
-			if w.WriteByte('\n'); !c.Ended {
+			fmt.Fprintf(w, "-%s%s\n", mark, c.Raw)
+			if !c.Ended {
 				w.WriteString("\\ No newline at end of file\n")
 			}
 		}
-		for _, line := range c.New {
-			w.WriteByte('+')
-			w.Write(line)
-			w.WriteByte('\n')
+		for _, line := range lines {
+			fmt.Fprintf(w, "+%s%s\n", kept, line)
+			kept = nil
 		}
-		old, fresh = old+took, fresh+len(c.New)
+		old, fresh, mark, kept = old+took, fresh+len(lines), nil, nil
 	}
 	return nil
 }
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // span is a range of lines as a hunk names it: after so many lines, so many.
 func span(after, n int) string {

@@ -52,8 +52,10 @@ type setting struct {
 }
 
 // notSettings are flags that no configuration sets: they say what is asked, not
-// how, or mean something to one command only.
+// how, or mean something to one command only. Above all that a session is written to
+// has to be said each time: a file in the current folder must not say it.
 var notSettings = []string{
+	"write", "quarantine", "now", "to", "answer-calls", "omit", "restore", "replace",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"follow", "all", "tail", "model", "project", "limit", "reverse",
 	"write", "now", "quarantine", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time

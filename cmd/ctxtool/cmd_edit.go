@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -41,31 +43,37 @@ func newEditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.omit, "omit", false, "leave the message out")
 	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
 	f.StringVar(&o.replace, "replace", "", "put the text of `FILE` in its place, - for standard input")
-	cmd.MarkFlagsMutuallyExclusive("omit", "restore", "replace")
-	cmd.MarkFlagsOneRequired("omit", "restore", "replace")
 	cmd.ValidArgsFunction = e.completeEntry
 	return cmd
 }
 
 func runEdit(e *env, o *editOptions, args []string) error {
+	ways := 0
+	for _, given := range []bool{o.omit, o.restore, o.replace != ""} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return errors.New("choose one of --omit, --restore and --replace FILE")
+	}
 	if o.replace == "-" && args[0] == "-" {
 		return errors.New("standard input is either the session or the text")
-	}
-	text := ""
-	if o.replace != "" {
-		var err error
-		if text, err = e.text(o.replace); err != nil {
-			return err
-		}
 	}
 	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 		target, err := e.entry(s, args[1])
 		if err != nil {
 			return err
 		}
+		text := ""
+		if o.replace != "" {
+			if text, err = e.text(o.replace); err != nil {
+				return err
+			}
+		}
 		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
 		if err != nil {
-			return err
+			return otherHint(err, "what cannot be replayed is not edited; ctxtool check says what is wrong with it")
 		}
 		d, err := compact.NewEditor(env, b)
 		switch {
@@ -74,30 +82,53 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		case o.omit:
 			return d.Omit(target)
 		case o.restore:
-			return d.Restore(target)
+			return cmp.Or(d.Restore(target), comesBack(s, b, target))
 		}
 		return d.Replace(target, text)
 	})
 }
 
+// comesBack says why a message that is restored would still not be in the context.
+func comesBack(s *sessionfmt.Session, b *sessionfmt.Batch, target int) error {
+	after, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
+	if err != nil {
+		return err
+	}
+	defer after.Close()
+	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(after.Leaf(), false)
+	if err != nil {
+		return err
+	}
+	for m, err := range env.Sources(func(replay.Message) bool { return false }) {
+		if err != nil || m.Origin.Record == target {
+			return err
+		}
+	}
+	return &sessionfmt.Error{Pos: s.Pos(target), Err: errors.New("an edit does not bring it back: it was summarised, or is never sent")}
+}
+
 // text reads a text from a file, or from standard input for "-", without the
 // newline at its end.
 func (e *env) text(name string) (string, error) {
-	in := e.stdin
+	in, err := e.stdin, error(nil)
 	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return "", err
+		if in, err = os.Open(name); err == nil {
+			defer in.Close()
 		}
-		defer f.Close()
-		in = f
 	}
-	data, err := io.ReadAll(in)
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(in)
+	}
+	if err == nil && !utf8.Valid(data) {
+		err = errors.New("is no text: bytes that are not UTF-8")
+	}
 	if err != nil {
-		return "", err
-	}
-	if !utf8.Valid(data) {
-		return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("is no text: bytes that are not UTF-8")}
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
 	}
 	return strings.TrimSuffix(string(data), "\n"), nil
 }

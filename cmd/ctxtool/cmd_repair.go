@@ -75,7 +75,7 @@ func planRepair(s *sessionfmt.Session, opt check.Options, answerCalls bool, now 
 	if answerCalls {
 		if err := p.AnswerCalls(now); err != nil {
 			p.Close()
-			return nil, nil, err
+			return nil, nil, otherHint(err, "without --answer-calls all else can be repaired")
 		}
 	}
 	r := &render.Remake{Changes: p.Changes, Same: p.Sound()}

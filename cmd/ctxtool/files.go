@@ -15,6 +15,7 @@ type listedFile struct {
 	path  string
 	name  string // that it is listed by: below its folder, or as it was given
 	given string // what finds it from the current folder, or as it was given
+	out   string // that a new file made of it has in another folder
 }
 
 // sessions are the files that the arguments of a command over many name. Without
@@ -24,7 +25,7 @@ func (e *env) sessions(args []string) ([]listedFile, error) {
 		return e.listed(args)
 	}
 	file, _, err := e.session(nil)
-	return []listedFile{{file, file, file}}, err
+	return []listedFile{{file, file, file, outName(file)}}, err
 }
 
 // listed are the files that the arguments name: the sessions of folders, and
@@ -40,7 +41,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg)})
+			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg), outName(name)})
 			continue
 		}
 		names, err := sessionfmt.Store{Dir: arg}.Files()
@@ -52,10 +53,19 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			if err != nil {
 				below = n
 			}
-			files = append(files, listedFile{n, filepath.ToSlash(below), filepath.ToSlash(n)})
+			files = append(files, listedFile{n, filepath.ToSlash(below), filepath.ToSlash(n), below})
 		}
 	}
 	return files, nil
+}
+
+// outName is the name that what is made of a single file has in a folder: never one
+// that leads out of it.
+func outName(name string) string {
+	if name == "-" {
+		return "stdin.jsonl"
+	}
+	return filepath.Base(name)
 }
 
 // paths are the names of files.

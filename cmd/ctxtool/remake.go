@@ -66,8 +66,16 @@ func (m *remaking) run(e *env, args []string) error {
 	case many && m.format == "diff":
 		return errors.New("-f diff is for one session")
 	}
+	if many && m.output != "" {
+		if err := m.apart(files); err != nil {
+			return err
+		}
+	}
 	e.started = true
-	if !many {
+	switch {
+	case len(files) == 0:
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("there is no session in it")}
+	case !many:
 		return m.one(e, files[0], folder)
 	}
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.Remake {
@@ -82,10 +90,62 @@ func (m *remaking) run(e *env, args []string) error {
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
-	if failed := slices.IndexFunc(all, func(r *render.Remake) bool { return r.Error != "" }); failed >= 0 {
-		return fmt.Errorf("%s: %s", all[failed].File, all[failed].Error)
+	return failed(all)
+}
+
+// failed is the error of a batch: the first one of its sessions, and how many more
+// there are. What each of them has is in the table.
+func failed(all []*render.Remake) error {
+	failed := slices.DeleteFunc(slices.Clone(all), func(r *render.Remake) bool { return r.Error == "" })
+	if len(failed) == 0 {
+		return nil
+	}
+	more := ""
+	if len(failed) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(failed)-1)
+	}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].File}, Err: errors.New(failed[0].Error + more)}
+}
+
+// apart sees that the new files of several sessions do not meet in the folder that
+// they go to, and that none of them is one of the sessions.
+func (m *remaking) apart(files []listedFile) error {
+	inputs, outs := map[string]string{}, map[string]string{}
+	for _, f := range files {
+		inputs[realName(f.path)] = f.given
+	}
+	for _, f := range files {
+		out := realName(filepath.Join(m.output, f.out))
+		switch in, other := inputs[out], outs[out]; {
+		case in == f.given:
+			return &sessionfmt.Error{
+				Pos: sessionfmt.Pos{File: m.output}, Err: fmt.Errorf("-o names the folder of the session %s", sessionfmt.Clean(in)),
+				Hint: "--write puts the new file in its place, and keeps the original",
+			}
+		case in != "":
+			return fmt.Errorf("-o %s: the new %s would be written over the session %s", m.output, sessionfmt.Clean(f.given), sessionfmt.Clean(in))
+		case other != "":
+			return fmt.Errorf("-o %s: %s and %s would both become %s", m.output, sessionfmt.Clean(other), sessionfmt.Clean(f.given), sessionfmt.Clean(f.out))
+		}
+		outs[out] = f.given
 	}
 	return nil
+}
+
+// realName is a name by which a file is known again, whether it is there or only
+// its folder is.
+func realName(name string) string {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		if real, err = filepath.EvalSymlinks(filepath.Dir(name)); err != nil {
+			real = filepath.Dir(name)
+		}
+		real = filepath.Join(real, filepath.Base(name))
+	}
+	if abs, err := filepath.Abs(real); err == nil {
+		return abs
+	}
+	return real
 }
 
 func isDir(name string) bool {
@@ -100,7 +160,7 @@ func (m *remaking) batch(e *env, f listedFile) *render.Remake {
 		r = plan
 		out := ""
 		if m.output != "" {
-			out = filepath.Join(m.output, filepath.FromSlash(f.name))
+			out = filepath.Join(m.output, f.out)
 			if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 				return err
 			}
@@ -119,7 +179,7 @@ func (m *remaking) one(e *env, f listedFile, folder bool) error {
 	return m.session(e, f, 0, func(s *sessionfmt.Session, r *render.Remake) error {
 		out := m.output
 		if folder {
-			out = filepath.Join(out, filepath.Base(f.path))
+			out = filepath.Join(out, f.out)
 		}
 		if err := m.put(e, s, r, f.path, out, folder); err != nil {
 			return err
@@ -127,9 +187,7 @@ func (m *remaking) one(e *env, f listedFile, folder bool) error {
 		k := slices.IndexFunc(render.RemakeForms, func(f render.RemakeForm) bool { return f.Name == m.format })
 		report := e.stdout
 		if m.output == "-" {
-			if report = e.stderr; m.format != "text" {
-				return nil
-			}
+			report = e.stderr
 		}
 		w := bufio.NewWriterSize(report, 64<<10)
 		if err := render.RemakeForms[k].Write(w, r); err != nil {
@@ -233,6 +291,9 @@ type quarantine struct {
 // quarantineFor is the quarantine of a session, beside the new file.
 func (m *remaking) quarantineFor(in, out string) (*quarantine, error) {
 	if m.quarantine != "" {
+		if out != "" && out != "-" && realName(m.quarantine) == realName(out) {
+			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: m.quarantine}, Err: errors.New("--quarantine names the new session, which would take its place")}}
+		}
 		if _, err := os.Lstat(m.quarantine); err == nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: m.quarantine}, Err: errors.New("is there already: the quarantine is a new file")}
 		}

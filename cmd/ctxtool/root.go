@@ -126,3 +126,13 @@ func report(w io.Writer, err error) {
 		fmt.Fprintf(w, "hint: %s\n", at.Hint)
 	}
 }
+
+// otherHint is an error with another hint: that of a replay names flags of ctxtool
+// replay.
+func otherHint(err error, hint string) error {
+	var at *sessionfmt.Error
+	if !errors.As(err, &at) || at.Hint == "" {
+		return err
+	}
+	return &sessionfmt.Error{Pos: at.Pos, Err: at.Err, Hint: hint}
+}

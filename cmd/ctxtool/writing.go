@@ -110,7 +110,9 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
 			return err
 		}
-		plan.Written = plan.Session.File
+		if b.Len() > 0 {
+			plan.Written = plan.Session.File
+		}
 	case o.output == "-":
 		w := bufio.NewWriterSize(e.stdout, 64<<10)
 		if _, err := io.Copy(w, s.With(b)); err != nil {
@@ -119,7 +121,7 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		report = e.stderr
+		plan.Written, report = "-", e.stderr
 	case o.output != "":
 		if err := e.place(o.output, func(w io.Writer) error {
 			_, err := io.Copy(w, s.With(b))
@@ -133,13 +135,9 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 	var err error
 	switch o.format {
 	case "entries":
-		if o.output != "-" {
-			_, err = w.Write(b.Lines())
-		}
+		_, err = w.Write(b.Lines())
 	case "json":
-		if o.output != "-" {
-			err = render.WritePlanJSON(w, plan)
-		}
+		err = render.WritePlanJSON(w, plan)
 	default:
 		err = render.WritePlan(w, plan)
 	}

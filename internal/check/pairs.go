@@ -8,7 +8,8 @@ import (
 )
 
 // pairs are the tool calls and results of the whole file that do not belong to
-// each other, as the file has them: edits and compactions are not looked at.
+// each other, as the file has them. What a context edit aims at has been seen to:
+// what is left of it is judged in the next request.
 type pairs struct {
 	unanswered []int        // records whose answers call without getting a result
 	uncalled   []int        // records that are results without a call above them
@@ -65,8 +66,27 @@ func (x *subject) pairs() *pairs {
 	slices.Sort(p.out.unanswered)
 	p.out.unanswered = slices.Compact(p.out.unanswered)
 	p.explain()
+	edited := x.edited()
+	seenTo := func(rec int) bool { return edited[rec] }
+	p.out.unanswered = slices.DeleteFunc(p.out.unanswered, seenTo)
+	p.out.uncalled = slices.DeleteFunc(p.out.uncalled, seenTo)
 	x.paired = p.out
 	return x.paired
+}
+
+// edited are the records that context edits aim at.
+func (x *subject) edited() map[int]bool {
+	edited := map[int]bool{}
+	r := x.s.NewReader()
+	for i := range x.s.Len() {
+		if x.s.Kind(i) != sessionfmt.ContextEdit {
+			continue
+		}
+		if line, err := r.Line(i); err == nil {
+			edited[x.s.FindValue(line.Get("targetId"))] = true
+		}
+	}
+	return edited
 }
 
 // inOrder are the records, parents before children.

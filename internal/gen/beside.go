@@ -1,6 +1,9 @@
 package gen
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // before writes what may stand before a prompt: settings, a system message, a
 // shell command, an extension's words.
@@ -76,12 +79,7 @@ func (g *generator) system() {
 		g.put(`,"rules":`)
 		g.text(200)
 		g.put(`},"toolsAdded":[`)
-		for k, t := range tools {
-			if k > 0 {
-				g.put(",")
-			}
-			g.tool(t.name)
-		}
+		g.toolset()
 		g.put("]")
 		g.at.system = true
 		g.stamp()
@@ -106,22 +104,42 @@ func (g *generator) system() {
 	g.stamp()
 }
 
+// tool declares a tool, with the argument that answers give it.
 func (g *generator) tool(name string) {
+	argument := "input"
+	for _, t := range tools {
+		if t.name == name {
+			argument = t.argument
+		}
+	}
 	g.put(`{"name":"`, name, `","description":`)
 	g.text(80)
-	g.put(`,"parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}`)
+	g.put(`,"parameters":{"type":"object","properties":{"`, argument, `":{"type":"string"}},"required":["`, argument, `"]}}`)
 }
 
-// edit leaves out or rewrites one of the latest messages.
+// toolset declares the tools that answers call.
+func (g *generator) toolset() {
+	for k, t := range tools {
+		if k > 0 {
+			g.put(",")
+		}
+		g.tool(t.name)
+	}
+}
+
+// edit leaves out or rewrites one of the latest messages. A tool result is only
+// rewritten: its call would be left alone.
 func (g *generator) edit() {
-	target := g.at.edits[g.r.IntN(len(g.at.edits))]
+	k := g.r.IntN(len(g.at.edits) + len(g.at.results))
+	result := k >= len(g.at.edits)
+	target := slices.Concat(g.at.edits, g.at.results)[k]
 	if g.Version < 3 {
 		return
 	}
 	g.open("context_edit")
 	g.put(`,"targetId":`)
 	g.putID(target)
-	if g.r.IntN(3) == 0 {
+	if !result && g.r.IntN(3) == 0 {
 		g.at.sent = max(0, g.at.sent-1)
 		g.put(`,"replacement":null`)
 	} else {
@@ -173,7 +191,8 @@ func (g *generator) compact() {
 	g.checkpoint()
 	g.close()
 	g.since = 0
-	g.at.edits = g.at.edits[len(g.at.edits)-min(2, len(g.at.edits)):]
+	g.at.edits = g.at.edits[len(g.at.edits)-min(1, len(g.at.edits)):]
+	g.at.results = nil
 }
 
 // checkpoint gives a compaction the system message that goes on behind it.
@@ -186,7 +205,7 @@ func (g *generator) checkpoint() {
 	g.put(`,"systemMessage":{"role":"system","content":"","sections":{"preamble":`)
 	g.text(300)
 	g.put(`},"toolsAdded":[`)
-	g.tool("bash")
+	g.toolset()
 	g.put(`],"timestamp":`)
 	g.putInt(g.clock)
 	g.put("}")

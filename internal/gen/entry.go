@@ -160,7 +160,9 @@ func (g *generator) answer(calls int) {
 	g.usage()
 	g.put(`,"stopReason":"`, stop, `"`)
 	g.stamp()
-	g.at.edits = remember(g.at.edits, id)
+	if calls == 0 { // an edit would take the calls away
+		g.at.edits = remember(g.at.edits, id)
+	}
 }
 
 func (g *generator) callID(answer uint32, k int) {
@@ -193,6 +195,6 @@ func (g *generator) toolRound() {
 		g.text(g.length())
 		g.put(`}],"isError":`, strconv.FormatBool(g.r.IntN(20) == 0))
 		g.stamp()
-		g.at.edits = remember(g.at.edits, id)
+		g.at.results = remember(g.at.results, id)
 	}
 }

@@ -52,14 +52,14 @@ var ops = []func(g *generator, n string){
 	func(g *generator, n string) {
 		g.op("tools_replace")
 		g.put(`"tools":[`)
-		g.tool("read")
+		g.toolset()
 		g.put(",")
 		g.tool("extra" + n)
 		g.put("]}")
 	},
 	func(g *generator, n string) {
 		g.op("tools_remove")
-		g.put(`"toolNames":["extra`, n, `","write"]}`)
+		g.put(`"toolNames":["extra`, n, `","other"]}`)
 	},
 	func(g *generator, n string) {
 		g.op("messages_cached_replace")

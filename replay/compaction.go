@@ -2,7 +2,6 @@ package replay
 
 import (
 	"slices"
-	"sort"
 
 	"ctxtool/sessionfmt"
 )
@@ -97,13 +96,13 @@ func (m *machine) keep(next *state, of *list, first int) error {
 // the reference code they do.
 func (m *machine) shadowed() (bool, error) {
 	i := m.pos - 1
-	for i >= 0 && !m.r.opt.Lenient && m.r.Session.Kind(m.path[i]) == sessionfmt.Label {
+	for i >= 0 && !m.r.opt.Lenient && m.r.Session.Kind(m.path.at(i)) == sessionfmt.Label {
 		i--
 	}
-	if i < 0 || m.r.Session.Kind(m.path[i]) != sessionfmt.Transform {
+	if i < 0 || m.r.Session.Kind(m.path.at(i)) != sessionfmt.Transform {
 		return false, nil
 	}
-	line, err := m.load.lines.Line(m.path[i])
+	line, err := m.load.lines.Line(m.path.at(i))
 	return err == nil && line.Get("transformerName").Is("compaction"), err
 }
 
@@ -135,18 +134,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 
 // placeOnPath is where a record stands on the path before the entry at hand, -1
 // if it does not.
-func (m *machine) placeOnPath(rec int) int {
-	before := m.path[:m.pos]
-	if i := sort.SearchInts(before, rec); i < len(before) && before[i] == rec {
-		return i
-	}
-	for i, r := range before { // parents may come after their children
-		if r == rec {
-			return i
-		}
-	}
-	return -1
-}
+func (m *machine) placeOnPath(rec int) int { return m.path.place(rec, m.pos) }
 
 // hasSystem says whether there are system messages: then prompt and tools are in
 // the session.

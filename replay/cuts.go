@@ -2,8 +2,6 @@ package replay
 
 import (
 	"errors"
-	"maps"
-	"slices"
 
 	"ctxtool/sessionfmt"
 )
@@ -77,8 +75,8 @@ func newWays(s *sessionfmt.Session) *ways {
 // below goes down from a record, which m is about to do.
 func (w *ways) below(m *machine, rec int) error {
 	for {
-		m.path = append(m.path, rec)
-		if _, err := m.step(len(m.path)-1, rec); err != nil {
+		m.path.push(rec)
+		if _, err := m.step(m.path.len()-1, rec); err != nil {
 			if errors.As(err, new(brokenPatch)) {
 				return nil
 			}
@@ -95,36 +93,4 @@ func (w *ways) below(m *machine, rec int) error {
 		}
 		rec = first
 	}
-}
-
-// fork is a copy of a machine that goes another way.
-func (m *machine) fork() *machine {
-	next := *m
-	next.path = slices.Clone(m.path)
-	next.base = *m.base.fork()
-	if m.cut != nil {
-		next.cut = m.cut.fork()
-	}
-	next.edits = maps.Clone(m.edits)
-	next.where = map[*state]map[int32]int{}
-	next.transforms = slices.Clip(m.transforms)
-	cuts := *m.cuts
-	if cuts.patched != nil {
-		cuts.patched = cuts.patched.fork()
-	}
-	next.cuts = &cuts
-	return &next
-}
-
-// fork is a copy of a state that goes its own way.
-func (s *state) fork() *state {
-	next := *s
-	next.msgs.chunks = slices.Clone(s.msgs.chunks)
-	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full: nobody pushes there
-		chunk := *next.msgs.chunks[last]
-		next.msgs.chunks[last] = &chunk
-	}
-	next.uncached = slices.Clone(s.uncached)
-	next.deltas = slices.Clone(s.deltas)
-	return &next
 }

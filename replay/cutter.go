@@ -49,10 +49,10 @@ func (c *cutter) note(m *machine, msg message, line value, before, next *state, 
 // follows says that only labels lie between a record and the entry at hand.
 func (m *machine) follows(rec int) bool {
 	i := m.pos - 1
-	for i >= 0 && m.r.Session.Kind(m.path[i]) == sessionfmt.Label {
+	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == sessionfmt.Label {
 		i--
 	}
-	return i >= 0 && m.path[i] == rec
+	return i >= 0 && m.path.at(i) == rec
 }
 
 // keptPlace is the place on the path of a compaction's first kept entry: its own

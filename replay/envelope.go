@@ -46,7 +46,7 @@ func (m *machine) envelope() *Envelope {
 		r: m.r, state: *m.now(), model: m.model, thinking: m.thinking, ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
-		e.Leaf = m.path[m.pos]
+		e.Leaf = m.path.at(m.pos)
 	}
 	return e
 }

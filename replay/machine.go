@@ -25,7 +25,7 @@ type delta struct {
 // the first state, and what the one before had dropped can come back.
 type machine struct {
 	r    *Replay
-	path []int
+	path trail
 	load *loader
 
 	aside   *loader            // of messages, beside the line at hand
@@ -56,7 +56,7 @@ type machine struct {
 
 func newMachine(r *Replay, path []int) *machine {
 	return &machine{
-		r: r, path: path, load: r.newLoader(), aside: r.newLoader(),
+		r: r, path: trail{shared: path}, load: r.newLoader(), aside: r.newLoader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}

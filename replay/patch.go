@@ -82,7 +82,7 @@ func (m *machine) transform(at message) (Effect, error) {
 // before is the id of the entry before the one at hand, for a hint.
 func (m *machine) before() string {
 	if m.pos > 0 {
-		return sessionfmt.Quote(m.r.Session.ID(m.path[m.pos-1]))
+		return sessionfmt.Quote(m.r.Session.ID(m.path.at(m.pos - 1)))
 	}
 	return "root"
 }

@@ -1,5 +1,7 @@
 package replay
 
+import "slices"
+
 // A prompting is prompt, tools and options along a walk. It folds only what has
 // been added since it was last asked.
 type prompting struct {
@@ -31,6 +33,19 @@ func (p *prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	}
 	p.seen, p.own, p.begun = deltas, own, true
 	return true, p.load.fold(&p.f, fresh)
+}
+
+// fork is the same for a machine that goes another way: had are the deltas that it
+// follows, and have their copy there.
+func (p *prompting) fork(had, have []delta) prompting {
+	next := *p
+	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
+		return prompting{load: p.load}
+	}
+	next.seen = have[:len(p.seen)]
+	next.f.parts = slices.Clone(p.f.parts)
+	next.f.tools = slices.Clone(p.f.tools)
+	return next
 }
 
 // Tools are the tools of the request that the step answers, or of the next one,

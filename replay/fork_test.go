@@ -1,0 +1,77 @@
+package replay
+
+import (
+	"bytes"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestWalkTree: replaying the whole tree gives after every entry the envelope that
+// replaying its path gives.
+func TestWalkTree(t *testing.T) {
+	compared := 0
+	for _, c := range corpus.All(t) {
+		if len(c.Data) > 1<<20 {
+			continue
+		}
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil || s.Size() > 1<<20 {
+			continue
+		}
+		for _, rules := range []Rules{ByPi, ByEnvelope} {
+			for step, err := range New(s, Options{Rules: rules, Leaf: s.Leaf()}).WalkTree(s.Tree()) {
+				if err != nil {
+					continue // its branch ends there, as Walk does
+				}
+				compared += same(t, c.Name, s, rules, step)
+			}
+		}
+		s.Close()
+	}
+	if compared < 5000 {
+		t.Errorf("only %d envelopes compared", compared)
+	}
+	t.Logf("%d envelopes compared", compared)
+}
+
+// same compares a step with replaying its path, every so often.
+func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step Step) int {
+	t.Helper()
+	tools, known, _, err := step.Tools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step.Record%3 != 0 && s.Len() > 100 {
+		return 0
+	}
+	want, err := New(s, Options{Rules: rules, Leaf: s.Leaf()}).At(step.Record, false)
+	if err != nil {
+		t.Fatalf("%s: record %d: %v", name, step.Record, err)
+	}
+	got := step.Envelope()
+	if got.TurnIndex != want.TurnIndex || got.RequestIndex != want.RequestIndex || got.Ephemerals != want.Ephemerals || len(got.Transforms) != len(want.Transforms) {
+		t.Errorf("%s, %s: record %d: %+v, want %+v", name, rules, step.Record, got, want)
+	}
+	a, err := got.Count(&tokens.Pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := want.Count(&tokens.Pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a != b || got.Cached() != want.Cached() || got.Uncached() != want.Uncached() {
+		t.Errorf("%s, %s: record %d: %+v and %d messages, want %+v and %d", name, rules, step.Record, a, got.Cached(), b, want.Cached())
+	}
+	p, err := want.Prompt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Tools) != len(tools) || p.Known != known {
+		t.Errorf("%s, %s: record %d: %d tools, known %v, want %d, %v", name, rules, step.Record, len(tools), known, len(p.Tools), p.Known)
+	}
+	return 1
+}

@@ -286,11 +286,25 @@ func WriteRemakes(w *bufio.Writer, all []*Remake, width int) error {
 	return WriteTable(w, columns, rows, width)
 }
 
-// outcome is what came of a file in a few words.
+// outcome is what came of a file in a few words, and how much is left as it is.
 func (r *Remake) outcome() string {
-	switch {
-	case r.Error != "":
+	if r.Error != "" {
 		return r.Error
+	}
+	left := 0
+	for _, f := range r.Left {
+		if f.Severity > check.Info {
+			left++
+		}
+	}
+	if left == 0 {
+		return r.done()
+	}
+	return fmt.Sprintf("%s; %s left", r.done(), count(left, "finding"))
+}
+
+func (r *Remake) done() string {
+	switch {
 	case r.Kept != "":
 		return "written, original kept"
 	case r.Written != "":

@@ -147,7 +147,7 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 	switch {
 	case r.Before == nil || r.After == nil:
 	case *r.Before == *r.After:
-		fmt.Fprintf(w, "  the context stays as it is: %s\n", figures(*r.Before))
+		fmt.Fprintf(w, "  the context keeps its size: %s\n", figures(*r.Before))
 	default:
 		fmt.Fprintf(w, "  the context was: %s; it is then: %s\n", figures(*r.Before), figures(*r.After))
 	}
@@ -163,7 +163,7 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 		fmt.Fprintf(w, "  the original is kept as %s\n", sessionfmt.Clean(r.Kept))
 	}
 	if r.Quarantine != "" {
-		fmt.Fprintf(w, "  what is no entry is in %s\n", sessionfmt.Clean(r.Quarantine))
+		fmt.Fprintf(w, "  what could not stay is in %s\n", sessionfmt.Clean(r.Quarantine))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,12 +66,16 @@ func TestRecordings(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v: %s", command, err, out)
 				}
-				frame(string(out), 2.5)
+				frame(progressLine.ReplaceAllString(string(out), ""), 2.5)
 			}
 			golden.Equal(t, filepath.Join(root, "docs", "recordings", r.name+".cast"), cast.Bytes())
 		})
 	}
 }
+
+// progressLine is what progress writes over and over, and takes away at the end: how
+// often depends on how busy the machine is.
+var progressLine = regexp.MustCompile("\r[^\r\n]*\x1b\\[K")
 
 func pathOf(cmd *exec.Cmd) string {
 	for _, v := range cmd.Environ() {

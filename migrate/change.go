@@ -86,7 +86,7 @@ func (w *writer) quarantine(c *sessionfmt.Change) {
 	case why == "":
 		why = "no entry"
 	}
-	c.Same, c.Out, c.Notes = false, c.Raw, append(w.notes, why)
+	c.Same, c.Out, c.Notes = false, c.Raw, append(w.notes, "taken out: "+why)
 }
 
 // entry edits the line of a header or an entry.

@@ -57,15 +57,18 @@ func WritePlan(w *bufio.Writer, p *Plan) error {
 		entries = "1 entry"
 	}
 	file := sessionfmt.Clean(p.Session.File)
+	if file == "-" {
+		file = "standard input"
+	}
 	switch {
 	case len(p.Append) == 0:
 		fmt.Fprintf(w, "%s: nothing to append\n", file)
 	case p.Written == "":
 		fmt.Fprintf(w, "%s: would append %s\n", file, entries)
-	case p.Written == p.Session.File:
-		fmt.Fprintf(w, "%s: appended %s\n", file, entries)
 	case p.Written == "-":
 		fmt.Fprintf(w, "%s with %s appended is on standard output\n", file, entries)
+	case p.Written == p.Session.File:
+		fmt.Fprintf(w, "%s: appended %s\n", file, entries)
 	default:
 		fmt.Fprintf(w, "%s with %s appended is in %s\n", file, entries, sessionfmt.Clean(p.Written))
 	}

@@ -145,7 +145,7 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 	switch {
 	case r.Before == nil || r.After == nil:
 	case *r.Before == *r.After:
-		fmt.Fprintf(w, "  the context stays as it is: %s\n", figures(*r.Before))
+		fmt.Fprintf(w, "  the context keeps its size: %s\n", figures(*r.Before))
 	default:
 		fmt.Fprintf(w, "  the context was: %s; it is then: %s\n", figures(*r.Before), figures(*r.After))
 	}
@@ -161,7 +161,7 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 		fmt.Fprintf(w, "  the original is kept as %s\n", sessionfmt.Clean(r.Kept))
 	}
 	if r.Quarantine != "" {
-		fmt.Fprintf(w, "  what is no entry is in %s\n", sessionfmt.Clean(r.Quarantine))
+		fmt.Fprintf(w, "  what could not stay is in %s\n", sessionfmt.Clean(r.Quarantine))
 	}
 }
 
@@ -284,11 +284,25 @@ func WriteRemakes(w *bufio.Writer, all []*Remake, width int) error {
 	return WriteTable(w, columns, rows, width)
 }
 
-// outcome is what came of a file in a few words.
+// outcome is what came of a file in a few words, and how much is left as it is.
 func (r *Remake) outcome() string {
-	switch {
-	case r.Error != "":
+	if r.Error != "" {
 		return r.Error
+	}
+	left := 0
+	for _, f := range r.Left {
+		if f.Severity > check.Info {
+			left++
+		}
+	}
+	if left == 0 {
+		return r.done()
+	}
+	return fmt.Sprintf("%s; %s left", r.done(), count(left, "finding"))
+}
+
+func (r *Remake) done() string {
+	switch {
 	case r.Kept != "":
 		return "written, original kept"
 	case r.Written != "":

@@ -16,6 +16,7 @@ type BranchFile struct {
 	Labels  int    // set again behind them
 
 	s      *Session
+	time   string // of the new session
 	header []byte
 	path   []int
 	up     map[int]Value // new parents, of entries whose own is not taken over
@@ -42,7 +43,7 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
 		return nil, s.at(&Error{Err: errors.New("the path to that point has no beginning: parents go round in a circle"), Hint: "ctxtool repair mends it"})
 	}
-	b := &BranchFile{s: s, up: map[int]Value{}, kept: map[int]Value{}}
+	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), up: map[int]Value{}, kept: map[int]Value{}}
 	if err := b.newHeader(leaf, file, now); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 	copy(id[6:], sum[:10])
 	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
 	b.ID = fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-	b.header = fmt.Appendf(nil, `{"type":"session","version":3,"id":"%s","timestamp":"%s"`, b.ID, isoTime(now.UnixMilli()))
+	b.header = fmt.Appendf(nil, `{"type":"session","version":3,"id":"%s","timestamp":"%s"`, b.ID, b.time)
 	if cwd := line.Get("cwd"); cwd.Exists() {
 		b.header = append(append(b.header, `,"cwd":`...), cwd...)
 	}
@@ -172,7 +173,11 @@ func (b *BranchFile) label() error {
 			continue
 		}
 		own := []Field{{"targetId", target}, {"label", line.Get("label")}}
-		base := []byte(`"timestamp":` + string(line.Get("timestamp")))
+		at := line.Get("timestamp")
+		if !at.Exists() {
+			at = AppendQuoted(nil, b.time) // the first that is known of it
+		}
+		base := []byte(`"timestamp":` + string(at))
 		id := makeID(parent.Text(), appendEntry(nil, Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
 		used[id] = true
 		base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, parent, base)

@@ -40,7 +40,11 @@ func Gist(kind Kind, line Value) string {
 	case ThinkingChange:
 		g.add(line.Get("thinkingLevel").Text())
 	case Label:
-		g.add(strconv.Quote(line.Get("label").Text()) + " on " + line.Get("targetId").Text())
+		if name := line.Get("label").Text(); name != "" {
+			g.add(strconv.Quote(name) + " on " + line.Get("targetId").Text())
+		} else {
+			g.add("clears the label of " + line.Get("targetId").Text())
+		}
 	case SessionInfo:
 		g.add(line.Get("name").Text())
 	case UsageEntry:

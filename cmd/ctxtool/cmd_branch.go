@@ -24,7 +24,7 @@ func newBranchCommand(e *env) *cobra.Command {
 		Long: "Make a new session of the path to POINT. Its header names this one as its parent.\n" +
 			"Entries are taken over as they are; labels of the path are set again at its end,\n" +
 			"with the times that they had, so that no entry loses its parent.\n\n" +
-			sessionHelp +
+			pointHelp +
 			"\nExit status: 0 the session was written, 2 the command line is wrong, 3 there is no\n" +
 			"such session, it is damaged or old, or the file cannot be written.",
 		Example: "  ctxtool branch s.jsonl turn:3 -o try.jsonl\n" +
@@ -82,6 +82,14 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 	if err := e.place(o.output, write); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s: session %s, %d entries and %d labels\n", sessionfmt.Clean(o.output), b.ID, b.Entries, b.Labels)
+	fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, number(b.Entries, "entry", "entries"), number(b.Labels, "label", "labels"))
 	return nil
+}
+
+// number is a number of things in words.
+func number(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

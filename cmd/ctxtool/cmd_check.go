@@ -34,7 +34,7 @@ func newCheckCommand(e *env) *cobra.Command {
 			"providers' limits. Each finding says where it is, and what of the context it hides\n" +
 			"from pi, worked out by replaying the session with and without the damage.\n\n" +
 			"Groups of checks: " + groupHelp() + ".\n\n" +
-			sessionHelp +
+			filesHelp +
 			"\nExit status: 0 nothing was found at or above --fail-on, 1 something was, 2 the\n" +
 			"command line is wrong, 3 nothing could be read as a session.",
 		Example: "  ctxtool check session.jsonl\n" +

@@ -16,7 +16,7 @@ func newLabelCommand(e *env) *cobra.Command {
 		Short: "Label an entry, or take its label away",
 		Long: "Label the entry at POINT, or without TEXT take its label away. The label is hung on\n" +
 			"the leaf, whatever it names, so the session goes on where it was.\n\n" +
-			writingHelp + "\nA POINT is " + sessionfmt.PointHelp + ".\n" + writingStatus,
+			writingHelp + "\n" + pointHelp + writingStatus,
 		Example: "  ctxtool label s.jsonl turn:3 \"before the refactoring\" --write\n" +
 			"  ctxtool label s.jsonl 4f2a -f entries",
 		Args: cobra.RangeArgs(2, 3),
@@ -29,6 +29,9 @@ func newLabelCommand(e *env) *cobra.Command {
 
 func runLabel(e *env, o *writing, args []string) error {
 	text := strings.Join(args[2:], "")
+	if len(args) == 3 && text == "" {
+		return errors.New("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
+	}
 	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 		target, err := e.entry(s, args[1])
 		if err != nil {

@@ -36,7 +36,7 @@ func newMigrateCommand(e *env) *cobra.Command {
 			"  native     they stay as they are\n" +
 			"  auto       pair where the session replays by envelope rules, else native\n" +
 			"One whose meaning no patch can have stays as it is, and is named.\n\n" +
-			remakeHelp + "\n" + sessionHelp +
+			remakeHelp + "\n" + filesHelp +
 			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
 			"wrong; 3 a session cannot be read or written.",
 		Example: "  ctxtool migrate old.jsonl\n" +
@@ -62,9 +62,9 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 	}
 	how, err := migrate.ParseCompaction(o.compactions)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: one of %s", err, strings.Join(migrate.CompactionNames(), ", "))
 	}
-	rules, err := replay.ParseRules(o.rules)
+	rules, err := (&reading{rules: o.rules}).check()
 	if err != nil {
 		return err
 	}
@@ -96,14 +96,21 @@ func planMigration(s *sessionfmt.Session, p *migrate.Plan) *render.Remake {
 	}
 	if p.Compaction == migrate.Transform && p.Turned > 0 {
 		r.Grown = &p.Grown
-		more, by := "grows", p.Grown
-		if by < 0 {
-			more, by = "shrinks", -by
-		}
-		r.Notes = append(r.Notes, fmt.Sprintf("pi reads no patches: its context at the leaf %s by %d tokens", more, by))
+		r.Notes = append(r.Notes, "pi, which reads no patches, then has a context "+grown(p.Grown))
 	}
 	for _, f := range p.Native {
 		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})
 	}
 	return r
+}
+
+// grown says by how much a context is larger.
+func grown(tokens int) string {
+	switch {
+	case tokens > 0:
+		return fmt.Sprintf("that is %d tokens larger", tokens)
+	case tokens < 0:
+		return fmt.Sprintf("that is %d tokens smaller: it lacks the summary", -tokens)
+	}
+	return "of the same size"
 }

@@ -26,7 +26,7 @@ func newRepairCommand(e *env) *cobra.Command {
 			"have lost theirs, break circles, rename ids that are there twice. What it does to\n" +
 			"each line, and by which rule, is in the plan; how the context changes, too. The\n" +
 			"result is read back and checked before anything is written.\n\n" +
-			remakeHelp + "\n" + sessionHelp +
+			remakeHelp + "\n" + filesHelp +
 			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
 			"wrong; 3 a session cannot be read or written.",
 		Example: "  ctxtool repair session.jsonl\n" +

@@ -99,7 +99,7 @@ var errFound = errors.New("found")
 // shell gives them: they would answer another question.
 func noEmptyFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Changed && f.Value.Type() == "string" && f.Value.String() == "" {
+		if text := f.Value.String(); f.Changed && (text == "" && f.Value.Type() == "string" || text == "[]" && f.Value.Type() == "stringSlice") {
 			err = fmt.Errorf("--%s is empty", f.Name)
 		}
 	})

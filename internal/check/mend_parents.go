@@ -104,13 +104,15 @@ func (m *linkMend) adopt(i int) error {
 	if err != nil {
 		return err
 	}
-	switch p, known := m.ancestor(line.Get("parentId").Text()); {
-	case !known:
+	p, known := m.ancestor(line.Get("parentId").Text())
+	up := m.nearest(p, i)
+	switch {
+	case !known, up == i: // the second where what is lost closed a circle
 		m.link(i, int(m.before[i]), "the entry before it in the file, since its parent is lost")
 	case p < 0:
 		m.link(i, -1, "its parent is lost, and was a root")
 	default:
-		m.link(i, m.nearest(p, i), "the nearest ancestor that is left")
+		m.link(i, up, "the nearest ancestor that is left")
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
-	if isBlank(line) {
+	if IsBlank(line) {
 		if len(line) > 0 || !open {
 			u.cover.Blank++
 		}
@@ -252,8 +252,8 @@ func (u *unit) findBroken(at int, line []byte, err *scanError, open bool) {
 	}
 }
 
-// isBlank says that nothing is left of the line after JavaScript's trim.
-func isBlank(line []byte) bool {
+// IsBlank says that nothing is left of the line after JavaScript's trim.
+func IsBlank(line []byte) bool {
 	if len(line) > 0 && line[0] == '{' {
 		return false
 	}

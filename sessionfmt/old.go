@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 )
 
 // makeID is the id that a record gets from us where it has none: the first 8 hex
@@ -11,10 +12,18 @@ import (
 // line feed is added and the hash made again. The same input gives the same id
 // on every machine, in memory and on disk.
 func makeID(parent string, line []byte, taken func(id string) bool) string {
+	return freeID(idHash(parent, line), taken)
+}
+
+func idHash(parent string, line []byte) hash.Hash {
 	h := sha256.New()
 	h.Write([]byte(parent))
 	h.Write([]byte{'\n'})
 	h.Write(trimJSON(line))
+	return h
+}
+
+func freeID(h hash.Hash, taken func(id string) bool) string {
 	var sum [sha256.Size]byte
 	for {
 		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
@@ -24,6 +33,45 @@ func makeID(parent string, line []byte, taken func(id string) bool) string {
 		h.Write([]byte{'\n'})
 	}
 }
+
+// A Namer gives ids to entries of a session that need new ones: see makeID. None is
+// given twice, or is one of the session's.
+type Namer struct {
+	s     *Session
+	given map[string]bool
+	tried map[[sha256.Size]byte]hash.Hash // of lines that are alike, so that each goes on where the last one was
+}
+
+// NewNamer returns a Namer for entries of s.
+func (s *Session) NewNamer() *Namer {
+	return &Namer{s: s, given: map[string]bool{}, tried: map[[sha256.Size]byte]hash.Hash{}}
+}
+
+// Name is a new id for that line below the entry called parent.
+func (n *Namer) Name(parent string, line []byte) string {
+	h := idHash(parent, line)
+	first := [sha256.Size]byte(h.Sum(nil))
+	if before := n.tried[first]; before != nil {
+		h = before
+	}
+	clash := false
+	id := freeID(h, func(id string) bool {
+		taken := n.Taken(id)
+		clash = clash || taken
+		return taken
+	})
+	if clash {
+		n.tried[first] = h
+	}
+	n.given[id] = true
+	return id
+}
+
+// Taken says that an entry has that id, or was given it.
+func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
+
+// Take takes an id that nobody has.
+func (n *Namer) Take(id string) { n.given[id] = true }
 
 // giveIDs makes a version 1 file a tree in memory: every entry gets a new id, and
 // the entry before it as its parent, whatever ids it has (spec/pi-format.md 3.2).

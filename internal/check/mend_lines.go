@@ -104,7 +104,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		m.out(c, "bom", "the byte order mark is taken away")
 		return
 	}
-	if sessionfmt.TrimJS(string(c.Raw)) == "" {
+	if sessionfmt.IsBlank(c.Raw) {
 		return
 	}
 	line := bytes.Trim(c.Raw, jsonSpace)

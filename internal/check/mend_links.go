@@ -20,7 +20,7 @@ type linkMend struct {
 	ids    map[int]string   // new ids
 	up     map[int]int      // new parents, -1 for a root
 	notes  map[int][]string // what is done to a record
-	used   map[string]bool  // ids given so far
+	names  *sessionfmt.Namer
 	twins  map[string][]int // of an id that several entries have: those that stay, in order
 	before []int32          // of each record the last entry before it that stays, -1 for none
 }
@@ -31,7 +31,7 @@ func newLinkMend(s *sessionfmt.Session, lost map[string]string, want pick) (*lin
 	m := &linkMend{
 		s: s, want: want, lost: lost, read: s.NewReader(),
 		gone: map[int]string{}, ids: map[int]string{}, up: map[int]int{}, notes: map[int][]string{},
-		used: map[string]bool{}, twins: map[string][]int{},
+		names: s.NewNamer(), twins: map[string][]int{},
 	}
 	if err := m.takeOut(); err != nil {
 		return nil, err
@@ -145,8 +145,7 @@ func (m *linkMend) rename(i int) error {
 	if p := m.s.Parent(i); p >= 0 {
 		parent = m.id(p)
 	}
-	m.ids[i] = m.s.MakeID(parent, line, func(id string) bool { return m.used[id] })
-	m.used[m.ids[i]] = true
+	m.ids[i] = m.names.Name(parent, line)
 	return nil
 }
 
@@ -171,12 +170,11 @@ func (m *linkMend) missingIDs() error {
 			}
 			m.note(i, "gets the id %s", m.ids[i])
 		case id != "" && m.s.WrongID(i) && m.mended("id-type", i):
-			if m.ids[i] = id; m.s.Find(id) >= 0 || m.used[id] {
-				if err := m.rename(i); err != nil {
-					return err
-				}
+			if m.ids[i] = id; !m.names.Taken(id) {
+				m.names.Take(id)
+			} else if err := m.rename(i); err != nil {
+				return err
 			}
-			m.used[m.ids[i]] = true
 			m.note(i, "its id becomes the string %s", m.ids[i])
 		}
 	}

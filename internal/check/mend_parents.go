@@ -109,23 +109,42 @@ func (m *linkMend) adopt(i int) error {
 		m.link(i, -1, "its parent is the session itself")
 		return nil
 	}
-	for range len(m.lost) + 1 {
-		up, known := m.lost[id]
-		if !known {
+	p, known := m.ancestor(id)
+	up := m.nearest(p, i)
+	switch {
+	case !known, up == i: // the second where what is lost closed a circle
+		m.link(i, int(m.before[i]), "the entry before it in the file, since its parent is lost")
+	case p < 0:
+		m.link(i, -1, "its parent is lost, and was a root")
+	default:
+		m.link(i, up, "the nearest ancestor that is left")
+	}
+	return nil
+}
+
+// ancestor is the nearest entry above a lost one that is left, -1 if that was below
+// the root. What it finds out is kept for all that it came by.
+func (m *linkMend) ancestor(id string) (rec int, known bool) {
+	var way []string
+	rec = -1
+	for {
+		up, lost := m.lost[id]
+		if !lost || len(way) > len(m.lost) { // the second is a circle
 			break
 		}
-		if up == "" {
-			m.link(i, -1, "its parent is lost, and was a root")
-			return nil
-		}
-		if p := m.s.Find(up); p >= 0 {
-			m.link(i, m.nearest(p, i), "the nearest ancestor that is left")
-			return nil
-		}
+		way = append(way, id)
 		id = up
+		if rec = m.s.Find(up); rec >= 0 || up == "" {
+			known = true
+			break
+		}
 	}
-	m.link(i, int(m.before[i]), "the entry before it in the file, since its parent is lost")
-	return nil
+	for _, w := range way {
+		if m.lost[w] = id; !known {
+			delete(m.lost, w)
+		}
+	}
+	return rec, known
 }
 
 // breakCycles gives the first entry of each circle of parents another one: the

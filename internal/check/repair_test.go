@@ -77,6 +77,9 @@ func TestRepairRules(t *testing.T) {
 		{"circles that hang on each other by parents that stand below",
 			[]string{head3, user("a", "g"), user("b", "d"), user("c", "d"), user("d", "e"), user("e", "d"), user("g", "h"), user("h", "g")},
 			[]string{head3, user("a", "g"), user("b", "d"), user("c", "d"), user("d", ""), user("e", "d"), user("g", "e"), user("h", "g")}},
+		{"a circle that a broken line closed",
+			[]string{head3, user("a", ""), user("b", "c"), strings.TrimSuffix(user("c", "b"), "}")},
+			[]string{head3, user("a", ""), user("b", "a")}},
 		{"a header that is glued to its first entry",
 			[]string{head3 + user("a", ""), user("b", "a")},
 			[]string{head3, user("a", ""), user("b", "a")}},
@@ -134,5 +137,41 @@ func TestAnswerCalls(t *testing.T) {
 		}
 		r.Close()
 		s.Close()
+	}
+}
+
+// TestRepairMany repairs files of one damage many times over: where the time grew
+// with the square of their number this would take minutes.
+func TestRepairMany(t *testing.T) {
+	const n = 50_000
+	name := func(i int) string { return fmt.Sprint("i", i) }
+	for _, c := range []struct {
+		name string
+		line func(i int) string
+	}{
+		{"one id for all", func(i int) string {
+			return entry("label", "a", "a", fmt.Sprintf(`,"targetId":"a","label":"%d"`, i))
+		}},
+		{"entries alike without id", func(int) string { return entry("label", "", "", `,"targetId":"a"`) }},
+		{"orphans of a chain of broken lines", func(i int) string {
+			if i < n/2 {
+				return entry("label", name(i), name(i-1), `,"targetId":`)
+			}
+			return entry("label", name(i), name(n/2-1), `,"targetId":"a"`)
+		}},
+		{"circles of two", func(i int) string { return entry("label", name(i), name(i^1), `,"targetId":"a"`) }},
+	} {
+		lines := []string{head3}
+		for i := range n {
+			lines = append(lines, c.line(i))
+		}
+		before := time.Now()
+		out, _ := repaired(t, c.name, file(lines...))
+		t.Logf("%s: %d bytes in %v", c.name, len(out), time.Since(before))
+	}
+	nested := strings.Repeat(`{"type":"a","x":`, 1<<18)
+	out, quarantine := repaired(t, "nested", file(head3, nested, user("a", "")))
+	if string(out) != string(file(head3, user("a", ""))) || string(quarantine) != nested+"\n" {
+		t.Error("nested beginnings: something else was made of them")
 	}
 }

@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"errors"
-
-	"ctxtool/sessionfmt"
-)
+import "ctxtool/sessionfmt"
 
 // A Cut is what a compaction entry did to the history, and whether a patch could
 // have done it: one with a compaction_apply in it, right before the entry.
@@ -77,7 +73,7 @@ func (w *ways) below(m *machine, rec int) error {
 	for {
 		m.path.push(rec)
 		if _, err := m.step(m.path.len()-1, rec); err != nil {
-			if errors.As(err, new(brokenPatch)) {
+			if Stopped(err) {
 				return nil
 			}
 			return err

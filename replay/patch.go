@@ -92,6 +92,10 @@ type brokenPatch struct{ error }
 
 func (b brokenPatch) Unwrap() error { return b.error }
 
+// Stopped says that an error is a patch at which a replay has to stop, and no
+// trouble with the file.
+func Stopped(err error) bool { return errors.As(err, new(brokenPatch)) }
+
 // stopped is the error of a replay that has to end at a transform.
 func (r *Replay) stopped(rec int, before string, err error) error {
 	return &sessionfmt.Error{

@@ -1,9 +1,6 @@
 package check
 
 import (
-	"slices"
-	"sort"
-
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -39,21 +36,11 @@ func (w *walk) aim(step replay.Step) (a aim, ok bool, err error) {
 	}
 	a.id = line.Get("targetId").Text()
 	a.target = w.s.Find(a.id)
-	a.onPath = a.target >= 0 && w.onPath(a.target)
+	a.onPath = a.target >= 0 && a.target != step.Record && w.ancestors().above(a.target, step.Record)
 	r := line.Get("replacement")
 	a.omits = r.Exists() && r.IsNull()
 	a.content = r.Get("content").Exists()
 	return a, true, nil
-}
-
-// onPath says that a record stands above the step on its path. Only in a file
-// whose parents stand below their children is the path not in order.
-func (w *walk) onPath(rec int) bool {
-	before := w.path[:w.pos]
-	if k := sort.SearchInts(before, rec); k < len(before) && before[k] == rec {
-		return true
-	}
-	return !w.ordered && slices.Contains(before, rec)
 }
 
 func (w *walk) editUnknown(step replay.Step) error {

@@ -25,7 +25,7 @@ func findRoots(x *subject) {
 		return
 	}
 	path, _ := x.s.Path(x.s.Leaf())
-	tree := x.ancestors().tree
+	tree := x.tree()
 	for _, root := range roots {
 		if len(path) == 0 || root != path[0] {
 			below := "nothing is below it"

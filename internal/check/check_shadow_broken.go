@@ -20,6 +20,7 @@ var shadowBroken = Check{
 
 // A pair is a compaction and the patch named compaction before it on the path.
 type pair struct {
+	patch    int              // record
 	shadowed bool             // nothing but labels stands between the two
 	op       sessionfmt.Value // the patch's compaction_apply; absent where it has none
 	summary  string           // of the compaction
@@ -27,20 +28,26 @@ type pair struct {
 
 // pair reads the compaction of a step and the patch before it.
 func (w *walk) pair(step replay.Step) (p pair, ok bool, err error) {
-	if w.s.Kind(step.Record) != sessionfmt.Compaction || w.patch < 0 {
+	if w.s.Kind(step.Record) != sessionfmt.Compaction {
 		return p, false, nil
 	}
-	k := w.pos - 1
-	for k >= 0 && w.s.Kind(w.path[k]) == sessionfmt.Label {
-		k--
+	named, err := w.namedCompaction()
+	if err != nil || len(named) == 0 {
+		return p, false, err
 	}
-	p.shadowed = k >= 0 && w.path[k] == w.patch
+	p.shadowed = true
+	for p.patch = w.s.Parent(step.Record); p.patch >= 0 && !named[p.patch]; p.patch = w.s.Parent(p.patch) {
+		p.shadowed = p.shadowed && w.s.Kind(p.patch) == sessionfmt.Label
+	}
+	if p.patch < 0 {
+		return p, false, nil
+	}
 	line, err := w.lines.Line(step.Record)
 	if err != nil {
 		return p, false, err
 	}
 	p.summary = line.Get("summary").Text()
-	if line, err = w.lines.Line(w.patch); err != nil {
+	if line, err = w.lines.Line(p.patch); err != nil {
 		return p, false, err
 	}
 	for el := range line.Get("patch").Elements {
@@ -51,10 +58,32 @@ func (w *walk) pair(step replay.Step) (p pair, ok bool, err error) {
 	return p, true, nil
 }
 
+// namedCompaction are the transforms whose name makes a compaction below them their
+// shadow.
+func (w *walk) namedCompaction() (map[int]bool, error) {
+	if w.named != nil {
+		return w.named, nil
+	}
+	w.named = map[int]bool{}
+	for i := range w.s.Len() {
+		if w.s.Kind(i) != sessionfmt.Transform {
+			continue
+		}
+		line, err := w.lines.Line(i)
+		if err != nil {
+			return nil, err
+		}
+		if line.Get("transformerName").Is("compaction") {
+			w.named[i] = true
+		}
+	}
+	return w.named, nil
+}
+
 func (w *walk) shadowBroken(step replay.Step) error {
 	p, ok, err := w.pair(step)
 	if ok && !p.shadowed && p.op != nil && p.op.Get("summary").Text() == p.summary {
-		w.add(step.Record, "it repeats the patch of entry %s, but other entries stand between the two: both are applied", sessionfmt.Quote(w.s.ID(w.patch)))
+		w.add(step.Record, "it repeats the patch of entry %s, but other entries stand between the two: both are applied", sessionfmt.Quote(w.s.ID(p.patch)))
 	}
 	return err
 }

@@ -20,7 +20,7 @@ var shadowDiffers = Check{
 func (w *walk) shadowDiffers(step replay.Step) error {
 	p, ok, err := w.pair(step)
 	if ok && p.shadowed && p.op != nil && p.op.Get("summary").Text() != p.summary {
-		w.add(step.Record, "its summary is not that of the patch it shadows, entry %s", sessionfmt.Quote(w.s.ID(w.patch)))
+		w.add(step.Record, "its summary is not that of the patch it shadows, entry %s", sessionfmt.Quote(w.s.ID(p.patch)))
 	}
 	return err
 }

@@ -20,7 +20,7 @@ var shadowEmpty = Check{
 func (w *walk) shadowEmpty(step replay.Step) error {
 	p, ok, err := w.pair(step)
 	if ok && p.shadowed && p.op == nil {
-		w.add(step.Record, "it is taken for the shadow of entry %s, whose patch compacts nothing", sessionfmt.Quote(w.s.ID(w.patch)))
+		w.add(step.Record, "it is taken for the shadow of entry %s, whose patch compacts nothing", sessionfmt.Quote(w.s.ID(p.patch)))
 	}
 	return err
 }

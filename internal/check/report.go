@@ -40,15 +40,8 @@ type Report struct {
 	Mended   *Figures            `json:"mended,omitempty"` // the context after repair, where there is damage that it mends
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings"`
-	Branches *Branches           `json:"branches,omitempty"`
 
 	unread bool
-}
-
-// Branches say how much of a session with branches was replayed.
-type Branches struct {
-	All      int `json:"all"`
-	Replayed int `json:"replayed"`
 }
 
 // Unread says that the file could not be read as a session at all.

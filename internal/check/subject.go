@@ -23,18 +23,18 @@ type Options struct {
 
 // A subject is a session while it is checked.
 type subject struct {
-	s       *sessionfmt.Session
-	opt     Options
-	report  *Report
-	check   *Check // the one that is looking
-	facts   *facts
-	tree    *ancestry
-	paired  *pairs
-	steps   []*Check      // those chosen that look at steps
-	patched bool          // there are transforms or ephemerals
-	looksUp bool          // there are entries of which checks ask what stands above them
-	told    map[told]bool // so that what several branches share is found once
-	more    int
+	s      *sessionfmt.Session
+	opt    Options
+	report *Report
+	check  *Check // the one that is looking
+	facts  *facts
+	linked *sessionfmt.Tree // once asked for, as what follows
+	above  *ancestry
+	named  map[int]bool // transforms named compaction
+	paired *pairs
+	steps  []*Check      // those chosen that look at steps
+	told   map[told]bool // so that what several branches share is found once
+	more   int
 }
 
 type told struct {
@@ -171,6 +171,14 @@ func (x *subject) fresh() bool {
 	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly
 }
 
+// tree is the session's tree.
+func (x *subject) tree() *sessionfmt.Tree {
+	if x.linked == nil {
+		x.linked = x.s.Tree()
+	}
+	return x.linked
+}
+
 // An ancestry answers who stands above whom in the tree, each at once.
 type ancestry struct {
 	tree  *sessionfmt.Tree
@@ -180,10 +188,10 @@ type ancestry struct {
 
 // ancestors makes the ancestry when it is first asked for.
 func (x *subject) ancestors() *ancestry {
-	if x.tree != nil {
-		return x.tree
+	if x.above != nil {
+		return x.above
 	}
-	a := &ancestry{tree: x.s.Tree(), enter: make([]int32, x.s.Len())}
+	a := &ancestry{tree: x.tree(), enter: make([]int32, x.s.Len())}
 	stack := slices.Clone(a.tree.Roots)
 	slices.Reverse(stack)
 	for len(stack) > 0 {
@@ -195,7 +203,7 @@ func (x *subject) ancestors() *ancestry {
 			stack = append(stack, c)
 		}
 	}
-	x.tree = a
+	x.above = a
 	return a
 }
 

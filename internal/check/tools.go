@@ -36,7 +36,7 @@ type toolCall struct {
 }
 
 // called are the tool calls of a step that answers a request, if it is one and
-// the session knows its tools; nil where the step was checked before.
+// the session knows its tools.
 func (w *walk) called(step replay.Step) ([]toolCall, error) {
 	t := &w.tools
 	tools, known, changed, err := step.Tools()
@@ -49,7 +49,7 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 			t.byName[d.Name] = t.tool(d)
 		}
 	}
-	if !known || !w.fresh || w.s.Kind(step.Record) != sessionfmt.Assistant || step.Did != replay.Added {
+	if !known || w.s.Kind(step.Record) != sessionfmt.Assistant || step.Did != replay.Added {
 		return nil, nil
 	}
 	if t.last == step.Record+1 {

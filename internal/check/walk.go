@@ -1,105 +1,43 @@
 package check
 
 import (
+	"slices"
+
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-	"slices"
 )
 
-// A walk is one replay of a branch, with what the checks remember on the way.
+// A walk is a replay of all branches, with what the checks remember on the way.
 type walk struct {
 	*subject
-	r     *replay.Replay
-	lines *sessionfmt.Reader
-	tip   int   // record
-	path  []int // to it, where some check looks up it
-	pos   int   // of the step on the path
-	fresh bool  // no other branch has had the step
+	lines  *sessionfmt.Reader
+	active *replay.Envelope // at the leaf
+	broken bool             // a patch stopped the replay of a branch
 
-	ordered bool // the path is in the order of the file
-	patch   int  // the last transform named compaction, -1 for none
-	tools   toolset
-	next    *request // once asked for
+	tools toolset
+	next  *request // of the active path, once asked for
 }
 
-// The branches beside the active one are replayed as long as that takes no more
-// steps together than the file has entries, or than small files always may: where
-// many branches share a long beginning, not all of them are.
-const smallBudget = 200_000
-
-// replay replays the branches, the active one first.
+// replay replays all branches, each entry once. Where a patch stops that, it is
+// replayed again as the reference code would, to see what comes after it.
 func (x *subject) replay() {
 	for _, c := range checks {
 		if c.step != nil && x.opt.Choice[c.Code] {
 			x.steps = append(x.steps, c)
 		}
 	}
-	for i := range x.s.Len() {
-		k := x.s.Kind(i)
-		x.patched = x.patched || k == sessionfmt.Transform || k == sessionfmt.Ephemeral
-		x.looksUp = x.looksUp || k == sessionfmt.Transform || k == sessionfmt.ContextEdit
+	leaf := x.s.Leaf()
+	x.report.Rules = replay.Auto.Decide(x.s, leaf).String()
+	opt := replay.Options{Rules: replay.ByPi, Leaf: leaf, Models: x.opt.Models}
+	if x.holds(sessionfmt.Transform) || x.holds(sessionfmt.Ephemeral) {
+		opt.Rules = replay.ByEnvelope
 	}
-	tips := x.tips()
-	checked := make(bits, x.s.Len()/64+1)
-	budget := max(x.s.Len(), smallBudget)
-	done := 0
-	for k, tip := range tips {
-		if k > 0 {
-			budget -= x.depth(tip, budget)
-		}
-		if budget < 0 {
-			break
-		}
-		done++
-		x.branch(tip, checked, k == 0)
-	}
-	if len(tips) > 1 {
-		x.report.Branches = &Branches{All: len(tips), Replayed: done}
-	}
-}
-
-// depth is how many entries there are on the way up from a record, or a little more
-// than most, if there are more than that.
-func (x *subject) depth(tip, most int) (n int) {
-	for i := tip; i >= 0 && n <= most; i = x.s.Parent(i) {
-		n++
-	}
-	return n
-}
-
-// branch replays one branch. Where a patch stops the replay that is found, and
-// the replay made again as the reference code would, to see what comes after it.
-func (x *subject) branch(tip int, checked bits, active bool) {
-	opt := replay.Options{Leaf: tip, Models: x.opt.Models}
-	if !x.patched {
-		opt.Rules = replay.ByPi
-	}
-	w := &walk{subject: x, tip: tip, lines: x.s.NewReader()}
-	if x.looksUp {
-		w.path, _ = x.s.Path(tip)
-		w.ordered = slices.IsSorted(w.path)
-	}
-	w.r = replay.New(x.s, opt)
-	if active {
-		x.report.Rules = w.r.Rules.String()
-	}
-	end, err := w.through(checked)
-	if err != nil {
+	w := x.walk(opt)
+	if w != nil && w.broken {
 		opt.Lenient = true
-		strict := w.r
-		w.r = replay.New(x.s, opt)
-		w.tools = toolset{}
-		if end, err = w.through(checked); err != nil {
-			x.take(strict.Findings)
-			x.check = &unreadable
-			x.addLine(0, "", "the replay fails: %s", reason(err))
-			return
-		}
+		w = x.walk(opt)
 	}
-	x.take(slices.DeleteFunc(w.r.Findings, func(f sessionfmt.Finding) bool {
-		return f.Code == "kept-no-message" && w.r.Rules == replay.ByPi // read alike by all who read it
-	}))
-	if !active || end == nil {
+	if w == nil || w.active == nil {
 		return
 	}
 	for _, c := range checks {
@@ -107,43 +45,67 @@ func (x *subject) branch(tip int, checked bits, active bool) {
 			continue
 		}
 		x.check = c
-		if err := c.leaf(w, end); err != nil {
-			x.check = &unreadable
-			x.addLine(0, "", "%s", reason(err))
+		if err := c.leaf(w, w.active); err != nil {
+			x.fails(err)
+			return
 		}
 	}
 }
 
-// through walks the branch, and hands each step to the checks. The envelope is the
-// one at its end.
-func (w *walk) through(checked bits) (end *replay.Envelope, err error) {
-	w.pos, w.patch = -1, -1
-	for step, err := range w.r.Walk(w.tip) {
-		if err != nil {
-			return nil, err
-		}
-		w.pos++
-		rec := step.Record
-		w.fresh = !checked.has(rec)
-		if rec == w.tip {
-			end = step.Envelope()
-		}
-		if w.s.Kind(rec) == sessionfmt.Transform {
-			line, err := w.lines.Line(rec)
-			if err != nil {
-				return nil, err
-			}
-			if line.Get("transformerName").Is("compaction") {
-				w.patch = rec
-			}
-		}
-		for _, c := range w.subject.steps {
-			w.check = c
-			if err := c.step(w, step); err != nil {
-				return nil, err
-			}
-		}
-		checked.set(rec)
+// fails finds that the session cannot be read any more.
+func (x *subject) fails(err error) {
+	x.check = &unreadable
+	x.addLine(0, "", "%s", reason(err))
+}
+
+// walk replays the branches by those options, and hands each step to the checks.
+// It is nil where the session cannot be read any more.
+func (x *subject) walk(opt replay.Options) *walk {
+	w := &walk{subject: x, lines: x.s.NewReader()}
+	r := replay.New(x.s, opt)
+	steps := r.Walk(x.s.Leaf())
+	if len(x.tips()) > 1 {
+		steps = r.WalkTree(x.tree())
 	}
-	return end, nil
+	for step, err := range steps {
+		if replay.Stopped(err) {
+			w.broken = true
+			continue
+		}
+		if err == nil {
+			err = w.step(step)
+		}
+		if err != nil {
+			x.fails(err)
+			return nil
+		}
+	}
+	x.take(slices.DeleteFunc(r.Findings, func(f sessionfmt.Finding) bool {
+		return f.Code == "kept-no-message" && opt.Rules == replay.ByPi // read alike by all who read it
+	}))
+	return w
+}
+
+// step hands a step to the checks.
+func (w *walk) step(step replay.Step) error {
+	if step.Record == w.s.Leaf() {
+		w.active = step.Envelope()
+	}
+	for _, c := range w.steps {
+		w.check = c
+		if err := c.step(w, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holds says that there are entries of a kind.
+func (x *subject) holds(k sessionfmt.Kind) bool {
+	for i := range x.s.Len() {
+		if x.s.Kind(i) == k {
+			return true
+		}
+	}
+	return false
 }

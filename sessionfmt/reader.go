@@ -6,7 +6,7 @@ import (
 )
 
 // readAhead is how much a Reader reads at once when it is read in order, bytes.
-const readAhead = 256 << 10
+const readAhead = 64 << 10
 
 // A Reader reads records of a session. Reading in the order of the file is
 // cheap. It is not safe for concurrent use; make one for each goroutine.

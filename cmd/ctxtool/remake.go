@@ -81,13 +81,12 @@ func (m *remaking) run(e *env, args []string) error {
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.Remake {
 		return m.batch(e, f)
 	})
-	w := bufio.NewWriter(e.stdout)
-	if m.format == "json" {
-		err = render.WriteRemakesJSON(w, "ctxtool/"+m.name+"/1", all)
-	} else {
-		err = render.WriteRemakes(w, all, e.width(""))
-	}
-	if err = errors.Join(err, w.Flush()); err != nil {
+	if err := e.report(m.output, func(w *bufio.Writer) error {
+		if m.format == "json" {
+			return render.WriteRemakesJSON(w, "ctxtool/"+m.name+"/1", all)
+		}
+		return render.WriteRemakes(w, all, e.width(""))
+	}); err != nil {
 		return err
 	}
 	return failed(all)
@@ -185,15 +184,7 @@ func (m *remaking) one(e *env, f listedFile, folder bool) error {
 			return err
 		}
 		k := slices.IndexFunc(render.RemakeForms, func(f render.RemakeForm) bool { return f.Name == m.format })
-		report := e.stdout
-		if m.output == "-" {
-			report = e.stderr
-		}
-		w := bufio.NewWriterSize(report, 64<<10)
-		if err := render.RemakeForms[k].Write(w, r); err != nil {
-			return err
-		}
-		return w.Flush()
+		return e.report(m.output, func(w *bufio.Writer) error { return render.RemakeForms[k].Write(w, r) })
 	})
 }
 

@@ -104,7 +104,6 @@ func measured(s *sessionfmt.Session) *check.Figures {
 
 // put appends the entries, or writes the session with them, or only says so.
 func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *render.Plan) error {
-	report := e.stdout
 	switch {
 	case o.write:
 		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
@@ -121,7 +120,7 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		plan.Written, report = "-", e.stderr
+		plan.Written = "-"
 	case o.output != "":
 		if err := e.place(o.output, func(w io.Writer) error {
 			_, err := io.Copy(w, s.With(b))
@@ -131,17 +130,26 @@ func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *
 		}
 		plan.Written = o.output
 	}
-	w := bufio.NewWriter(report)
-	var err error
-	switch o.format {
-	case "entries":
-		_, err = w.Write(b.Lines())
-	case "json":
-		err = render.WritePlanJSON(w, plan)
-	default:
-		err = render.WritePlan(w, plan)
+	return e.report(o.output, func(w *bufio.Writer) error {
+		switch o.format {
+		case "entries":
+			_, err := w.Write(b.Lines())
+			return err
+		case "json":
+			return render.WritePlanJSON(w, plan)
+		}
+		return render.WritePlan(w, plan)
+	})
+}
+
+// report writes what a command did to a session, or would do: to standard output,
+// unless -o gives that to the session.
+func (e *env) report(output string, write func(w *bufio.Writer) error) error {
+	if output != "-" {
+		return e.answer(&answer{}, nil, write)
 	}
-	return cmp.Or(err, w.Flush())
+	w := bufio.NewWriterSize(e.stderr, 64<<10)
+	return cmp.Or(write(w), w.Flush())
 }
 
 // oneLine is a text on one line, as pi stores names: line ends become spaces.

@@ -13,7 +13,7 @@ import (
 // A fact is something in a line that a check may need once all lines are known.
 type fact struct {
 	at uint64 // where the line begins in the file, and in the lowest 8 bits the kind
-	id uint64 // of a call or a result: a hash of the call's id; of an image: its size in base64, bytes
+	id uint64 // of a call or a result: a hash of the call's id; of an image: its size in base64, bytes; else a number
 }
 
 type factKind uint8
@@ -26,10 +26,11 @@ func newFact(off int64, kind factKind, id uint64) fact {
 }
 
 const (
-	aCall    factKind = iota // an answer calls a tool
-	aResult                  // a tool result
-	aFailure                 // an answer that failed or was aborted
-	anImage                  // a large image
+	aCall     factKind = iota // an answer calls a tool
+	aResult                   // a tool result
+	anOutline                 // of the call before it: see outlines
+	aFailure                  // an answer that failed or was aborted
+	anImage                   // a large image
 )
 
 // largeLine is from how many bytes on a line is searched for images: below, none
@@ -42,6 +43,7 @@ type facts struct {
 	mu     sync.Mutex
 	chunks [][]fact
 	all    []fact // in the order of the file, once sorted
+	calls  outlines
 }
 
 // factChunk is how many facts are taken down before room is made for more.
@@ -104,8 +106,8 @@ func (f *facts) message(list []fact, off int64, c *sessionfmt.Cursor) []fact {
 		switch string(key) {
 		case "content":
 			for range c.Elements {
-				if id := callID(c); id != nil {
-					list = append(list, newFact(off, aCall, f.hash(id)))
+				if b := readBlock(c); b.id != nil {
+					list = append(list, newFact(off, aCall, f.hash(b.id)), newFact(off, anOutline, f.outline(b.name, b.args)))
 				}
 			}
 		case "stopReason":
@@ -117,21 +119,34 @@ func (f *facts) message(list []fact, off int64, c *sessionfmt.Cursor) []fact {
 	return list
 }
 
-// callID reads the block that comes next, and returns the id of a tool call.
-func callID(c *sessionfmt.Cursor) sessionfmt.Value {
-	var typ, id sessionfmt.Value
+// A block is what matters of a tool call in an answer; of other blocks nothing does.
+type block struct{ id, name, args sessionfmt.Value }
+
+// readBlock reads the block that comes next.
+func readBlock(c *sessionfmt.Cursor) (b block) {
+	var typ sessionfmt.Value
 	for key := range c.Members {
 		switch string(key) {
 		case "type":
 			typ = c.Value()
 		case "id":
-			id = c.Value()
+			b.id = c.Value()
+		case "name":
+			b.name = c.Value()
+		case "arguments":
+			b.args = c.Value()
 		}
 	}
-	if typ.Is("toolCall") {
-		return id
+	if !typ.Is("toolCall") {
+		return block{}
 	}
-	return nil
+	return b
+}
+
+func (f *facts) outline(name, args sessionfmt.Value) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls.of(name, args)
 }
 
 // images takes down the images of a line: pieces of base64 that large.

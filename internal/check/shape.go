@@ -73,6 +73,19 @@ func (s *shape) takeTypes(v sessionfmt.Value) bool {
 	return len(s.types) > 0
 }
 
+// picky says that it depends on more of a value than the names and types in it.
+func (s *shape) picky() bool {
+	if s == nil {
+		return false
+	}
+	for _, sub := range s.members {
+		if sub.picky() {
+			return true
+		}
+	}
+	return s.values != nil || s.items.picky()
+}
+
 // fits says that a value surely has the shape.
 func (s *shape) fits(v sessionfmt.Value) bool {
 	if !v.Exists() || len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isOf(v, t) }) {

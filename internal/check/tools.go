@@ -17,6 +17,7 @@ type toolset struct {
 	bySpec map[string]*tool // by name and schema, whenever they were declared
 	last   int              // record of the calls that were read last, plus 1
 	calls  []toolCall
+	fits   map[fit]bool
 }
 
 // A tool is a tool definition ready to hold arguments against.
@@ -28,15 +29,16 @@ type tool struct {
 	tried  bool // full has been made, or cannot be
 }
 
-// A toolCall is a call of an answer, and its tool, nil where there is none.
+// A toolCall is a call of an answer: its tool, nil where there is none, and what is
+// wrong with its arguments.
 type toolCall struct {
-	name string
-	args sessionfmt.Value
-	tool *tool
+	name  string
+	tool  *tool
+	fault string
 }
 
-// called are the tool calls of a step that answers a request, if it is one and
-// the session knows its tools.
+// called are the tool calls of a step that answers a request, if it is one and the
+// session knows its tools; none if they are all known to fit.
 func (w *walk) called(step replay.Step) ([]toolCall, error) {
 	t := &w.tools
 	tools, known, changed, err := step.Tools()
@@ -56,21 +58,59 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 		return t.calls, nil
 	}
 	t.last, t.calls = step.Record+1, t.calls[:0]
-	if len(w.facts.of(w.s.Offset(step.Record))) == 0 {
+	found := w.facts.of(w.s.Offset(step.Record))
+	if t.allFit(found, w.facts) {
 		return nil, nil
 	}
 	line, err := w.lines.Line(step.Record)
 	if err != nil {
 		return nil, err
 	}
-	for el := range line.First("message").Get("content").Elements {
-		var f [3]sessionfmt.Value
-		if el.Fields(f[:], "type", "name", "arguments"); f[0].Is("toolCall") {
-			name := f[1].Text()
-			t.calls = append(t.calls, toolCall{name, f[2], t.byName[name]})
+	var c sessionfmt.Cursor
+	for el := range line.First("message", "content").Elements {
+		if b := readBlock(c.Reset(el)); b.id != nil {
+			t.calls = append(t.calls, t.hold(b, w.facts))
 		}
 	}
 	return t.calls, nil
+}
+
+// A fit is an outline of calls that a tool takes.
+type fit struct {
+	outline uint64
+	tool    *tool
+}
+
+// allFit says that all calls of an answer are known to fit, from calls like them.
+func (t *toolset) allFit(found []fact, f *facts) bool {
+	for _, c := range found {
+		if c.kind() != anOutline {
+			continue
+		}
+		if c.id == 0 {
+			return false
+		}
+		if d := t.byName[f.calls.list[c.id-1].tool]; d == nil || !t.fits[fit{c.id, d}] {
+			return false
+		}
+	}
+	return true
+}
+
+// hold holds a call against its tool.
+func (t *toolset) hold(b block, f *facts) toolCall {
+	c := toolCall{name: b.name.Text()}
+	if c.tool = t.byName[c.name]; c.tool == nil {
+		return c
+	}
+	c.fault = c.tool.refuses(b.args)
+	if n := f.outline(b.name, b.args); c.fault == "" && n > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
+		if t.fits == nil {
+			t.fits = map[fit]bool{}
+		}
+		t.fits[fit{n, c.tool}] = true
+	}
+	return c
 }
 
 // tool is a definition ready for use. Sessions declare the same ones over and over.

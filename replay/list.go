@@ -122,6 +122,21 @@ func (l *list) find(rec int32, places map[int32]int) int {
 	return -1
 }
 
+// recent is find among the last messages of the body, that many, -1 if it is not
+// among them.
+func (l *list) recent(rec int32, most int) int {
+	for k := l.hi - 1; k >= max(l.lo, l.hi-most); k-- {
+		if m := l.body(k); m.rec != rec || m.op >= 0 {
+			continue
+		}
+		for k > l.lo && l.body(k-1).rec == rec && l.body(k-1).op < 0 {
+			k--
+		}
+		return len(l.head) + k - l.lo
+	}
+	return -1
+}
+
 // from is the place of the message that came from that place of the path; where
 // there is none, exact is false and it is the place of the first message that
 // came from a later one, l.n without any.

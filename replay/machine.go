@@ -208,9 +208,16 @@ func (m *machine) add(s *state, msg message) error {
 // rebuilt says that a state's list has been made anew.
 func (m *machine) rebuilt(s *state) { delete(m.where, s) }
 
+// nearby is how many messages from the end are looked through before all places
+// are taken down: most edits aim at something recent.
+const nearby = 64
+
 // place is where the first message of a record stands in a state's list, -1 if
 // none is there.
 func (m *machine) place(s *state, rec int32) int {
+	if i := s.msgs.recent(rec, nearby); i >= 0 {
+		return i
+	}
 	places := m.where[s]
 	if places == nil {
 		places = s.msgs.places()

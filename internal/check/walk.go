@@ -102,6 +102,9 @@ func (x *subject) branch(tip int, checked bits, active bool) {
 	if !active || end == nil {
 		return
 	}
+	if x.report.has("edit-no-replacement") {
+		x.throws = w.throws(end)
+	}
 	for _, c := range checks {
 		if c.leaf == nil || !x.opt.Choice[c.Code] {
 			continue
@@ -112,6 +115,31 @@ func (x *subject) branch(tip int, checked bits, active bool) {
 			x.addLine(0, "", "%s", reason(err))
 		}
 	}
+}
+
+// throws says that the edit in force of a message in the context has no
+// replacement (spec/pi-1.5.md 4.5).
+func (w *walk) throws(end *replay.Envelope) bool {
+	lacks := map[int]bool{} // by target
+	for _, rec := range w.path {
+		if w.s.Kind(rec) != sessionfmt.ContextEdit {
+			continue
+		}
+		line, err := w.lines.Line(rec)
+		if err != nil {
+			return false
+		}
+		lacks[w.s.FindValue(line.Get("targetId"))] = !line.Get("replacement").Exists()
+	}
+	for m, err := range end.Sources(func(replay.Message) bool { return false }) {
+		if err != nil {
+			return false
+		}
+		if rec := m.Origin.Record; lacks[rec] && replaceable(w.s.Kind(rec)) {
+			return true
+		}
+	}
+	return false
 }
 
 // through walks the branch, and hands each step to the checks. The envelope is the

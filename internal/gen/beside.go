@@ -76,12 +76,7 @@ func (g *generator) system() {
 		g.put(`,"rules":`)
 		g.text(200)
 		g.put(`},"toolsAdded":[`)
-		for k, t := range tools {
-			if k > 0 {
-				g.put(",")
-			}
-			g.tool(t.name)
-		}
+		g.tools()
 		g.put("]")
 		g.at.system = true
 		g.stamp()
@@ -100,28 +95,42 @@ func (g *generator) system() {
 		g.put(`"7":`)
 		g.text(60)
 		g.put(`},"toolsRemoved":[{"name":"extra`, name, `"}],"toolsAdded":[`)
-		g.tool("extra" + name)
+		g.tool("extra"+name, "input")
 		g.put("]")
 	}
 	g.stamp()
 }
 
-func (g *generator) tool(name string) {
-	g.put(`{"name":"`, name, `","description":`)
-	g.text(80)
-	g.put(`,"parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}`)
+// tools declares the tools that answers call.
+func (g *generator) tools() {
+	for k, t := range tools {
+		if k > 0 {
+			g.put(",")
+		}
+		g.tool(t.name, t.argument)
+	}
 }
 
-// edit leaves out or rewrites one of the latest messages.
+func (g *generator) tool(name, argument string) {
+	g.put(`{"name":"`, name, `","description":`)
+	g.text(80)
+	g.put(`,"parameters":{"type":"object","properties":{"`, argument, `":{"type":"string"}},"required":["`, argument, `"]}}`)
+}
+
+// edit leaves out the answer just written, or rewrites one of the latest messages.
 func (g *generator) edit() {
 	target := g.at.edits[g.r.IntN(len(g.at.edits))]
 	if g.Version < 3 {
 		return
 	}
+	omit := g.r.IntN(3) == 0
+	if omit { // of a result the call would be left
+		target = g.at.leaf
+	}
 	g.open("context_edit")
 	g.put(`,"targetId":`)
 	g.putID(target)
-	if g.r.IntN(3) == 0 {
+	if omit {
 		g.at.sent = max(0, g.at.sent-1)
 		g.put(`,"replacement":null`)
 	} else {
@@ -186,7 +195,7 @@ func (g *generator) checkpoint() {
 	g.put(`,"systemMessage":{"role":"system","content":"","sections":{"preamble":`)
 	g.text(300)
 	g.put(`},"toolsAdded":[`)
-	g.tool("bash")
+	g.tools()
 	g.put(`],"timestamp":`)
 	g.putInt(g.clock)
 	g.put("}")

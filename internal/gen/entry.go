@@ -160,7 +160,9 @@ func (g *generator) answer(calls int) {
 	g.usage()
 	g.put(`,"stopReason":"`, stop, `"`)
 	g.stamp()
-	g.at.edits = remember(g.at.edits, id)
+	if calls == 0 { // other content would have no calls, and their results none
+		g.at.edits = remember(g.at.edits, id)
+	}
 }
 
 func (g *generator) callID(answer uint32, k int) {

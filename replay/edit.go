@@ -38,7 +38,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	}
 	replacement := line.Get("replacement")
 	if !replacement.Exists() {
-		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with it; it changes nothing")
+		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
 		return Nothing, nil
 	}
 	if target < 0 || m.r.Session.Kind(target) == sessionfmt.Transform {

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"ctxtool/replay"
 )
 
@@ -24,7 +22,7 @@ func (w *walk) callLostResult(e *replay.Envelope) error {
 		return err
 	}
 	for _, rec := range r.calls {
-		if !slices.Contains(w.pairs().unanswered, rec) {
+		if !holds(w.pairs().unanswered, rec) {
 			w.add(rec, "its call is in the next request, and the result is not")
 		}
 	}

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"ctxtool/replay"
 )
 
@@ -12,7 +10,7 @@ var resultLostCall = Check{
 	Severity: Error,
 	Title:    "a result that has lost its call in the context",
 	About: "The file holds both, but an edit, a patch or a compaction has taken the call out of what is " +
-		"sent. Providers refuse such a request, and every later one.",
+		"sent, or its answer failed. Providers refuse such a request, and every later one.",
 	Pi:   "It sends the result as it is, and the provider refuses it.",
 	Help: "Omit the result with its call: `ctxtool edit SESSION POINT --omit` does both.",
 	leaf: (*walk).resultLostCall,
@@ -24,7 +22,7 @@ func (w *walk) resultLostCall(e *replay.Envelope) error {
 		return err
 	}
 	for _, rec := range r.results {
-		if !slices.Contains(w.pairs().uncalled, rec) {
+		if !holds(w.pairs().uncalled, rec) {
 			w.add(rec, "it is in the next request, and its call is not")
 		}
 	}

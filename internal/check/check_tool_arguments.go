@@ -10,9 +10,9 @@ var toolArguments = Check{
 	Group:    "tools",
 	Severity: Warning,
 	Title:    "a call whose arguments do not fit the tool's schema",
-	About: "The arguments are held against the JSON Schema that the tool was declared with in that request. pi " +
-		"forgives some of it: it reads a number that is spelled as a string as a number.",
-	Pi:   "It answers the call with an error.",
+	About:    "The arguments are held against the JSON Schema that the tool was declared with in that request.",
+	Pi: "It first makes the arguments fit, where it can: `\"5\"` for a number becomes `5`, a null for what is " +
+		"optional goes. Else it answers the call with an error.",
 	Help: "Nothing, if it happens once. Else the schema asks for what the model does not give.",
 	step: (*walk).toolArguments,
 }

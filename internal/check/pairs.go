@@ -11,8 +11,8 @@ import (
 // each other, as the file has them. What a context edit aims at has been seen to:
 // what is left of it is judged in the next request.
 type pairs struct {
-	unanswered []int        // records whose answers call without getting a result
-	uncalled   []int        // records that are results without a call above them
+	unanswered []int        // records whose answers call without getting a result, in order
+	uncalled   []int        // records that are results without a call above them, in order
 	answered   map[int]bool // of those, whose call has a result already
 	early      map[int]int  // of those, whose call stands below: the record of the call
 }
@@ -21,7 +21,7 @@ type pairs struct {
 // list that it shares with the entries above it, so that branches cost nothing.
 type openCall struct {
 	id   uint64
-	rec  int32
+	rec  int32 // -1 for one of a failed answer, which gets no result but may have one
 	next int32 // index of the next open one, 0 for none
 }
 
@@ -59,7 +59,9 @@ func (x *subject) pairs() *pairs {
 	for i := range x.s.Len() {
 		if !inner.has(i) && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
 			for k := p.state[i]; k > 0; k = p.open[k].next {
-				p.out.unanswered = append(p.out.unanswered, int(p.open[k].rec))
+				if rec := int(p.open[k].rec); rec >= 0 {
+					p.out.unanswered = append(p.out.unanswered, rec)
+				}
 			}
 		}
 	}
@@ -87,6 +89,12 @@ func (x *subject) edited() map[int]bool {
 		}
 	}
 	return edited
+}
+
+// holds says that a sorted list has a record.
+func holds(list []int, rec int) bool {
+	_, ok := slices.BinarySearch(list, rec)
+	return ok
 }
 
 // inOrder are the records, parents before children.
@@ -124,8 +132,12 @@ func (p *pairing) entry(i int) {
 		failed := failed(found)
 		for _, f := range slices.Backward(found) { // results come in the order of the calls: the first is the nearest
 			switch {
-			case f.kind() == aCall && !failed: // a failed answer's calls never ran
-				p.open = append(p.open, openCall{f.id, int32(i), state})
+			case f.kind() == aCall:
+				rec := int32(i)
+				if failed {
+					rec = -1
+				}
+				p.open = append(p.open, openCall{f.id, rec, state})
 				state = int32(len(p.open) - 1)
 			case f.kind() == aResult:
 				var ok bool
@@ -179,6 +191,7 @@ func (p *pairing) explain() {
 			}
 		}
 	}
+	defer func() { slices.Sort(p.out.uncalled) }()
 	up := p.x.ancestors()
 	for _, l := range p.lost {
 		p.out.uncalled = append(p.out.uncalled, l.rec)

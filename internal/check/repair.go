@@ -37,41 +37,55 @@ type pick func(code string, line int) bool
 
 // NewRepair plans to mend all that can be mended. Close it when done.
 func NewRepair(s *sessionfmt.Session) (*Repair, error) {
-	if s.Version > 3 {
-		return nil, &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
-			Hint: "use a newer ctxtool, if there is one",
-		}
-	}
 	return newRepair(s, func(string, int) bool { return true })
 }
 
-func newRepair(s *sessionfmt.Session, want pick) (r *Repair, err error) {
-	r = &Repair{was: s, mid: s}
-	defer func() {
-		if err != nil {
-			r.Close()
-		}
-	}()
+// refuseVersion says that a version is one that nothing here writes to.
+func refuseVersion(s *sessionfmt.Session) error {
+	if s.Version <= 3 {
+		return nil
+	}
+	return &sessionfmt.Error{
+		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
+		Hint: "use a newer ctxtool, if there is one",
+	}
+}
+
+func newRepair(s *sessionfmt.Session, want pick) (*Repair, error) {
+	r := &Repair{was: s, mid: s}
+	if err := r.plan(want); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// plan makes the passes. Where a line was split a header may come out of it.
+func (r *Repair) plan(want pick) (err error) {
+	if err := refuseVersion(r.mid); err != nil {
+		return err
+	}
 	lost := map[string]string{}
 	for _, p := range linePasses {
 		m := newLineMend(r.mid, p, want)
 		if !m.any {
 			continue
 		}
-		r.lines = append(r.lines, m)
-		next, err := respool(s.Name, m.changes, sessionfmt.Options{})
+		next, err := respool(r.was.Name, m.changes, sessionfmt.Options{})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		r.mid = next
+		r.lines, r.mid = append(r.lines, m), next
+		if err := refuseVersion(next); err != nil {
+			return err
+		}
 		if want, err = m.behind(); err != nil {
-			return nil, err
+			return err
 		}
 		maps.Copy(lost, m.lost)
 	}
 	r.links, err = newLinkMend(r.mid, lost, want)
-	return r, err
+	return err
 }
 
 // Sound says that there is nothing to mend.

@@ -101,6 +101,21 @@ func TestRepairRules(t *testing.T) {
 	}
 }
 
+// TestRefuse: a version that is too new is refused, also where its header is glued.
+func TestRefuse(t *testing.T) {
+	head := strings.Replace(head3, `"version":3`, `"version":4`, 1)
+	for _, lines := range [][]string{{head, user("a", "")}, {head + user("a", ""), user("b", "a")}} {
+		s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(file(lines...)), sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewRepair(s); err == nil {
+			t.Errorf("%s: repaired", lines[0])
+		}
+		s.Close()
+	}
+}
+
 // TestAnswerCalls: what is appended, and where nothing can be.
 func TestAnswerCalls(t *testing.T) {
 	patched := entry("context_transform", "t", "r", `,"transformerName":"x","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"r","messages":[`+

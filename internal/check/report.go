@@ -80,7 +80,7 @@ func (x *subject) effect() string {
 		return "refuses it"
 	case x.endless():
 		return "runs out of memory"
-	case x.report.has("edit-no-replacement"), slices.ContainsFunc(path, func(i int) bool { return x.s.Kind(i) == sessionfmt.NoMessage }):
+	case x.throws, slices.ContainsFunc(path, func(i int) bool { return x.s.Kind(i) == sessionfmt.NoMessage }):
 		return "fails to build a context"
 	case x.s.Version < 3:
 		return "rewrites it as version 3"

@@ -47,6 +47,9 @@ func (w *walk) request(e *replay.Envelope) (*request, error) {
 			switch f.kind() {
 			case aCall:
 				if !failed(found) { // what a failed answer calls never ran
+					if before, ok := open[f.id]; ok {
+						r.calls = append(r.calls, before) // the id is used again, and the result is the later call's
+					}
 					open[f.id] = rec
 					order = append(order, f.id)
 				}

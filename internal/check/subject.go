@@ -35,6 +35,7 @@ type subject struct {
 	steps  []*Check      // those chosen that look at steps
 	told   map[told]bool // so that what several branches share is found once
 	more   int
+	throws bool // an edit without replacement makes pi fail at the leaf
 }
 
 type told struct {
@@ -127,6 +128,12 @@ func (c *Check) replays() bool {
 // take takes over what reading or replaying has found.
 func (x *subject) take(found []sessionfmt.Finding) {
 	for _, f := range found {
+		if f.Code == "more" { // its text begins with their number
+			n := 0
+			fmt.Sscan(f.Text, &n)
+			x.more += n
+			continue
+		}
 		x.check = Find(f.Code)
 		if x.check == nil || !x.opt.Choice[f.Code] || x.check.file != nil {
 			continue // a check with a function of its own finds it everywhere

@@ -1,9 +1,6 @@
 package gen
 
-import (
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // before writes what may stand before a prompt: settings, a system message, a
 // shell command, an extension's words.
@@ -79,7 +76,7 @@ func (g *generator) system() {
 		g.put(`,"rules":`)
 		g.text(200)
 		g.put(`},"toolsAdded":[`)
-		g.toolset()
+		g.tools()
 		g.put("]")
 		g.at.system = true
 		g.stamp()
@@ -98,48 +95,42 @@ func (g *generator) system() {
 		g.put(`"7":`)
 		g.text(60)
 		g.put(`},"toolsRemoved":[{"name":"extra`, name, `"}],"toolsAdded":[`)
-		g.tool("extra" + name)
+		g.tool("extra"+name, "input")
 		g.put("]")
 	}
 	g.stamp()
 }
 
-// tool declares a tool, with the argument that answers give it.
-func (g *generator) tool(name string) {
-	argument := "input"
-	for _, t := range tools {
-		if t.name == name {
-			argument = t.argument
+// tools declares the tools that answers call.
+func (g *generator) tools() {
+	for k, t := range tools {
+		if k > 0 {
+			g.put(",")
 		}
+		g.tool(t.name, t.argument)
 	}
+}
+
+func (g *generator) tool(name, argument string) {
 	g.put(`{"name":"`, name, `","description":`)
 	g.text(80)
 	g.put(`,"parameters":{"type":"object","properties":{"`, argument, `":{"type":"string"}},"required":["`, argument, `"]}}`)
 }
 
-// toolset declares the tools that answers call.
-func (g *generator) toolset() {
-	for k, t := range tools {
-		if k > 0 {
-			g.put(",")
-		}
-		g.tool(t.name)
-	}
-}
-
-// edit leaves out or rewrites one of the latest messages. A tool result is only
-// rewritten: its call would be left alone.
+// edit leaves out the answer just written, or rewrites one of the latest messages.
 func (g *generator) edit() {
-	k := g.r.IntN(len(g.at.edits) + len(g.at.results))
-	result := k >= len(g.at.edits)
-	target := slices.Concat(g.at.edits, g.at.results)[k]
+	target := g.at.edits[g.r.IntN(len(g.at.edits))]
 	if g.Version < 3 {
 		return
+	}
+	omit := g.r.IntN(3) == 0
+	if omit { // of a result the call would be left
+		target = g.at.leaf
 	}
 	g.open("context_edit")
 	g.put(`,"targetId":`)
 	g.putID(target)
-	if !result && g.r.IntN(3) == 0 {
+	if omit {
 		g.at.sent = max(0, g.at.sent-1)
 		g.put(`,"replacement":null`)
 	} else {
@@ -191,8 +182,7 @@ func (g *generator) compact() {
 	g.checkpoint()
 	g.close()
 	g.since = 0
-	g.at.edits = g.at.edits[len(g.at.edits)-min(1, len(g.at.edits)):]
-	g.at.results = nil
+	g.at.edits = g.at.edits[len(g.at.edits)-min(2, len(g.at.edits)):]
 }
 
 // checkpoint gives a compaction the system message that goes on behind it.
@@ -205,7 +195,7 @@ func (g *generator) checkpoint() {
 	g.put(`,"systemMessage":{"role":"system","content":"","sections":{"preamble":`)
 	g.text(300)
 	g.put(`},"toolsAdded":[`)
-	g.toolset()
+	g.tools()
 	g.put(`],"timestamp":`)
 	g.putInt(g.clock)
 	g.put("}")

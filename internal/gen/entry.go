@@ -160,7 +160,7 @@ func (g *generator) answer(calls int) {
 	g.usage()
 	g.put(`,"stopReason":"`, stop, `"`)
 	g.stamp()
-	if calls == 0 { // an edit would take the calls away
+	if calls == 0 { // other content would have no calls, and their results none
 		g.at.edits = remember(g.at.edits, id)
 	}
 }
@@ -195,6 +195,6 @@ func (g *generator) toolRound() {
 		g.text(g.length())
 		g.put(`}],"isError":`, strconv.FormatBool(g.r.IntN(20) == 0))
 		g.stamp()
-		g.at.results = remember(g.at.results, id)
+		g.at.edits = remember(g.at.edits, id)
 	}
 }

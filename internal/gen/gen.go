@@ -93,8 +93,7 @@ type place struct {
 	leaf    uint32   // id of the entry, 0 for none
 	sent    int      // messages that a request has at least
 	prompts []uint32 // the latest prompts on the path, oldest first
-	edits   []uint32 // the latest messages on the path that an edit may aim at, tool results aside
-	results []uint32 // the latest tool results
+	edits   []uint32 // the latest entries on the path that an edit may aim at
 	system  bool     // prompt and tools have been declared
 }
 
@@ -175,7 +174,6 @@ func (g *generator) goBack() {
 
 func (p place) copy() place {
 	p.prompts = append([]uint32(nil), p.prompts...)
-	p.results = append([]uint32(nil), p.results...)
 	p.edits = append([]uint32(nil), p.edits...)
 	return p
 }

@@ -52,9 +52,9 @@ var ops = []func(g *generator, n string){
 	func(g *generator, n string) {
 		g.op("tools_replace")
 		g.put(`"tools":[`)
-		g.toolset()
+		g.tools()
 		g.put(",")
-		g.tool("extra" + n)
+		g.tool("extra"+n, "input")
 		g.put("]}")
 	},
 	func(g *generator, n string) {
@@ -63,7 +63,7 @@ var ops = []func(g *generator, n string){
 	},
 	func(g *generator, n string) {
 		g.op("messages_cached_replace")
-		g.at.prompts, g.at.sent = nil, 2
+		g.at.prompts, g.at.edits, g.at.sent = nil, nil, 2
 		g.put(`"messages":[{"role":"user","content":[{"type":"text","text":`)
 		g.text(200)
 		g.put(`}],"timestamp":`)
@@ -88,7 +88,7 @@ var ops = []func(g *generator, n string){
 // kept track of: no later compaction names one.
 func (g *generator) compaction(first int) (summary string) {
 	first = min(first, g.at.sent)
-	g.at.prompts, g.at.sent = nil, 1+g.at.sent-first
+	g.at.prompts, g.at.edits, g.at.sent = nil, nil, 1+g.at.sent-first
 	g.put(`"summary":`)
 	at := len(g.line)
 	g.text(300)

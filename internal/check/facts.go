@@ -39,10 +39,18 @@ const largeLine = 1 << 20
 
 // facts are what has been seen in the lines of a session.
 type facts struct {
-	seed   maphash.Seed
-	mu     sync.Mutex
+	seed  maphash.Seed
+	mu    sync.Mutex
+	notes []*notes
+	all   []fact // in the order of the file, once sorted
+}
+
+// notes are what one worker takes down.
+type notes struct {
+	facts  *facts
+	number uint64 // of the worker
+	at     sessionfmt.Cursor
 	chunks [][]fact
-	all    []fact // in the order of the file, once sorted
 	calls  outlines
 }
 
@@ -50,6 +58,23 @@ type facts struct {
 const factChunk = 4096
 
 func newFacts() *facts { return &facts{seed: maphash.MakeSeed()} }
+
+// newNotes are those of one more worker.
+func (f *facts) newNotes() *notes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := &notes{facts: f, number: uint64(len(f.notes))}
+	f.notes = append(f.notes, n)
+	return n
+}
+
+// outline is the one with that number, nil for 0.
+func (f *facts) outline(number uint64) *outline {
+	if uint32(number) == 0 {
+		return nil
+	}
+	return &f.notes[number>>32].calls.list[uint32(number)-1]
+}
 
 func (f *facts) hash(id sessionfmt.Value) uint64 {
 	if len(id) < 2 || bytes.IndexByte(id, '\\') >= 0 {
@@ -60,13 +85,13 @@ func (f *facts) hash(id sessionfmt.Value) uint64 {
 
 // visitor returns what one worker takes down facts with.
 func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
-	var c sessionfmt.Cursor
+	n := f.newNotes()
 	var list []fact
 	return func(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 		list = list[:0]
 		switch kind {
 		case sessionfmt.Assistant:
-			list = f.answer(list, off, &c, line)
+			list = n.answer(list, off, line)
 		case sessionfmt.ToolResult:
 			list = append(list, newFact(off, aResult, f.hash(line.First("message", "toolCallId"))))
 		}
@@ -74,44 +99,42 @@ func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.
 			list = images(list, off, line)
 		}
 		if len(list) > 0 {
-			f.keep(list)
+			n.keep(list)
 		}
 	}
 }
 
-func (f *facts) keep(list []fact) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	last := len(f.chunks) - 1
-	if last < 0 || len(f.chunks[last])+len(list) > factChunk {
-		f.chunks = append(f.chunks, make([]fact, 0, max(factChunk, len(list))))
+func (n *notes) keep(list []fact) {
+	last := len(n.chunks) - 1
+	if last < 0 || len(n.chunks[last])+len(list) > factChunk {
+		n.chunks = append(n.chunks, make([]fact, 0, max(factChunk, len(list))))
 		last++
 	}
-	f.chunks[last] = append(f.chunks[last], list...)
+	n.chunks[last] = append(n.chunks[last], list...)
 }
 
 // answer takes down an assistant message's calls, and that it failed.
-func (f *facts) answer(list []fact, off int64, c *sessionfmt.Cursor, line sessionfmt.Value) []fact {
-	for key := range c.Reset(line).Members {
+func (n *notes) answer(list []fact, off int64, line sessionfmt.Value) []fact {
+	for key := range n.at.Reset(line).Members {
 		if string(key) == "message" {
-			list = f.message(list, off, c)
+			list = n.message(list, off)
 		}
 	}
 	return list
 }
 
 // message takes down the message that comes next.
-func (f *facts) message(list []fact, off int64, c *sessionfmt.Cursor) []fact {
-	for key := range c.Members {
+func (n *notes) message(list []fact, off int64) []fact {
+	for key := range n.at.Members {
 		switch string(key) {
 		case "content":
-			for range c.Elements {
-				if b := readBlock(c); b.id != nil {
-					list = append(list, newFact(off, aCall, f.hash(b.id)), newFact(off, anOutline, f.outline(b.name, b.args)))
+			for range n.at.Elements {
+				if b := readBlock(&n.at); b.id != nil {
+					list = append(list, newFact(off, aCall, n.facts.hash(b.id)), newFact(off, anOutline, n.number<<32|n.calls.of(b.name, b.args)))
 				}
 			}
 		case "stopReason":
-			if v := c.Value(); v.Is("error") || v.Is("aborted") {
+			if v := n.at.Value(); v.Is("error") || v.Is("aborted") {
 				list = append(list, newFact(off, aFailure, 0))
 			}
 		}
@@ -143,12 +166,6 @@ func readBlock(c *sessionfmt.Cursor) (b block) {
 	return b
 }
 
-func (f *facts) outline(name, args sessionfmt.Value) uint64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.calls.of(name, args)
-}
-
 // images takes down the images of a line: pieces of base64 that large.
 func images(list []fact, off int64, line sessionfmt.Value) []fact {
 	for _, content := range []sessionfmt.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
@@ -161,12 +178,22 @@ func images(list []fact, off int64, line sessionfmt.Value) []fact {
 	return list
 }
 
-// sort puts the facts in the order of the file. Those of one line keep theirs.
+// sort puts the facts in the order of the file. Those of one line keep theirs; the
+// chunks of each worker are in order already.
 func (f *facts) sort() {
-	f.all = slices.Concat(f.chunks...)
-	f.chunks = nil
-	slices.SortStableFunc(f.all, func(a, b fact) int { return cmp.Compare(a.off(), b.off()) })
+	var chunks [][]fact
+	for _, n := range f.notes {
+		chunks = append(chunks, n.chunks...)
+		n.chunks = nil
+	}
+	slices.SortFunc(chunks, func(a, b []fact) int { return cmp.Compare(a[0].off(), b[0].off()) })
+	f.all = slices.Concat(chunks...)
+	if !slices.IsSortedFunc(f.all, byOffset) { // workers took turns within a chunk
+		slices.SortStableFunc(f.all, byOffset)
+	}
 }
+
+func byOffset(a, b fact) int { return cmp.Compare(a.off(), b.off()) }
 
 // of are the facts of the line that begins at off.
 func (f *facts) of(off int64) []fact {

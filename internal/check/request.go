@@ -23,7 +23,7 @@ func (w *walk) request(e *replay.Envelope) (*request, error) {
 	r := &request{images: map[int]int64{}}
 	open := map[uint64]int{}
 	var order []uint64 // of the open calls; some may have been closed since
-	var c sessionfmt.Cursor
+	notes := w.facts.newNotes()
 	changed := func(m replay.Message) bool { return m.Origin.By != m.Origin.Record || m.Origin.Op >= 0 }
 	for m, err := range e.Sources(changed) {
 		if err != nil {
@@ -35,7 +35,8 @@ func (w *walk) request(e *replay.Envelope) (*request, error) {
 			r.size += int64(w.s.LineSize(rec))
 			found = w.facts.of(w.s.Offset(rec))
 		case m.Kind == sessionfmt.Assistant:
-			found = w.facts.message(nil, 0, c.Reset(m.Raw))
+			notes.at.Reset(m.Raw)
+			found = notes.message(nil, 0)
 		case m.Kind == sessionfmt.ToolResult:
 			found = []fact{newFact(0, aResult, w.facts.hash(m.Raw.First("toolCallId")))}
 		}

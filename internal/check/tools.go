@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -66,11 +67,20 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 	if err != nil {
 		return nil, err
 	}
+	var blocks []block
 	var c sessionfmt.Cursor
-	for el := range line.First("message", "content").Elements {
+	for el := range line.Get("message").Get("content").Elements {
 		if b := readBlock(c.Reset(el)); b.id != nil {
-			t.calls = append(t.calls, t.hold(b, w.facts))
+			blocks = append(blocks, b)
 		}
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != anOutline })
+	for k, b := range blocks {
+		n := uint64(0)
+		if len(found) == len(blocks) { // else the line names a member twice
+			n = found[k].id
+		}
+		t.calls = append(t.calls, t.hold(b, n))
 	}
 	return t.calls, nil
 }
@@ -87,28 +97,29 @@ func (t *toolset) allFit(found []fact, f *facts) bool {
 		if c.kind() != anOutline {
 			continue
 		}
-		if c.id == 0 {
+		o := f.outline(c.id)
+		if o == nil {
 			return false
 		}
-		if d := t.byName[f.calls.list[c.id-1].tool]; d == nil || !t.fits[fit{c.id, d}] {
+		if d := t.byName[o.tool]; d == nil || !t.fits[fit{c.id, d}] {
 			return false
 		}
 	}
 	return true
 }
 
-// hold holds a call against its tool.
-func (t *toolset) hold(b block, f *facts) toolCall {
+// hold holds a call against its tool; outline is the number of its outline.
+func (t *toolset) hold(b block, outline uint64) toolCall {
 	c := toolCall{name: b.name.Text()}
 	if c.tool = t.byName[c.name]; c.tool == nil {
 		return c
 	}
 	c.fault = c.tool.refuses(b.args)
-	if n := f.outline(b.name, b.args); c.fault == "" && n > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
+	if c.fault == "" && uint32(outline) > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
 		if t.fits == nil {
 			t.fits = map[fit]bool{}
 		}
-		t.fits[fit{n, c.tool}] = true
+		t.fits[fit{outline, c.tool}] = true
 	}
 	return c
 }

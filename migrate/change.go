@@ -45,6 +45,7 @@ type writer struct {
 	out     [][]byte // the lines of the change
 	buf     []byte   // what they stand in, or the last of them
 	fields  []sessionfmt.Field
+	placed  bool // the entry got id and parent, the first two fields
 	id      []byte
 	parent  []byte
 	kept    []byte
@@ -93,10 +94,10 @@ func (w *writer) quarantine(c *sessionfmt.Change) {
 func (w *writer) entry(c *sessionfmt.Change) {
 	rec := c.Record
 	line, before, after := object(c.Raw)
-	if w.s.Kind(rec) == sessionfmt.Header {
+	if w.placed = false; w.s.Kind(rec) == sessionfmt.Header {
 		w.header()
 	} else {
-		if w.From < 2 {
+		if w.placed = w.From < 2; w.placed {
 			w.place(rec, line)
 		}
 		if w.From < 3 && w.To >= 3 && w.s.Kind(rec) == sessionfmt.Custom {
@@ -110,7 +111,11 @@ func (w *writer) entry(c *sessionfmt.Change) {
 		return
 	}
 	w.buf = append(w.buf[:0], before...)
-	w.buf = line.AppendEdited(w.buf, w.fields...)
+	if w.placed && len(w.fields) == 2 && w.s.Bare(rec) {
+		w.buf = line.AppendAdded(w.buf, w.fields...)
+	} else {
+		w.buf = line.AppendEdited(w.buf, w.fields...)
+	}
 	w.buf = append(w.buf, after...)
 	w.out = append(w.out, w.buf)
 }

@@ -10,6 +10,7 @@ type prompting struct {
 	seen  []delta
 	own   bool
 	begun bool
+	tools bool // only tools are asked for: texts are left alone
 }
 
 // follow brings it to where the deltas of the state in force are, and says
@@ -27,6 +28,7 @@ func (p *prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	}
 	if !extends {
 		p.f = r.startingPrompt(own)
+		p.f.textless = p.tools
 	}
 	if p.load == nil {
 		p.load = r.newLoader()
@@ -40,7 +42,7 @@ func (p *prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 func (p *prompting) fork(had, have []delta) prompting {
 	next := *p
 	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
-		return prompting{load: p.load}
+		return prompting{load: p.load, tools: p.tools}
 	}
 	next.seen = have[:len(p.seen)]
 	next.f.parts = slices.Clone(p.f.parts)
@@ -54,6 +56,7 @@ func (p *prompting) fork(had, have []delta) prompting {
 // for on the walk.
 func (s Step) Tools() (tools []Tool, known, changed bool, err error) {
 	p := &s.m.prompt
+	p.tools = p.tools || !p.begun
 	changed, err = p.follow(s.m.r, s.m.now().deltas)
 	return p.f.tools, p.own || s.m.r.opt.Baseline != nil, changed, err
 }

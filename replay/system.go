@@ -43,6 +43,8 @@ type folded struct {
 	parts   []Part
 	tools   []Tool
 	options ModelOptions
+
+	textless bool // parts are not made
 }
 
 func (f *folded) setPart(name, text string, by Origin) {
@@ -64,9 +66,11 @@ func newPart(name, text string, by Origin) Part {
 // message applies a system message (spec/pi-1.5.md 1.4): its content adds to the
 // content before it, its sections and tools are set and removed by name.
 func (f *folded) message(v value, by Origin) {
-	f.addContent(contentText(v.Get("content")), by)
-	for name, text := range v.Get("sections").Ordered {
-		f.section(name, text, by)
+	if !f.textless {
+		f.addContent(contentText(v.Get("content")), by)
+		for name, text := range v.Get("sections").Ordered {
+			f.section(name, text, by)
+		}
 	}
 	for t := range v.Get("toolsRemoved").Elements {
 		f.removeTool(t.Get("name").Text())

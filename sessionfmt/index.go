@@ -28,8 +28,8 @@ const (
 	flagBadUTF8   = 1 << iota // the line must be mended before it is decoded
 	flagShadowed              // a later record has the same id
 	flagWrongID               // the id is there, but no string
-	flagSelf                  // the record names itself as its parent
 	flagOwnParent             // parentId is there, whatever it holds
+	flagOwnID                 // id is there, whatever it holds
 )
 
 // unitSize is how much of a file one worker reads at a time, and slack how much
@@ -213,6 +213,9 @@ func (u *unit) name(rec *record, h head) {
 	}
 	if h.ParentID.Exists() {
 		rec.flags |= flagOwnParent
+	}
+	if h.ID.Exists() {
+		rec.flags |= flagOwnID
 	}
 	if n := len(u.records); n > 0 {
 		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.quotes(u.ids[prev.off:prev.off+prev.n]) {

@@ -106,6 +106,18 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
+// AppendAdded is AppendEdited for members of which none is there, in an object that
+// has others: v is not looked through.
+func (v Value) AppendAdded(dst []byte, fields ...Field) []byte {
+	end := bytes.LastIndexByte(v, '}')
+	dst = append(dst, v[:end]...)
+	for _, f := range fields {
+		dst = append(AppendQuoted(append(dst, ','), f.Name), ':')
+		dst = append(dst, f.Value...)
+	}
+	return append(dst, v[end:]...)
+}
+
 // A Change is what becomes of one line in a file that is made anew: it stays as
 // it is, or other lines stand in its place, and what of it cannot stay goes to
 // the quarantine. What makes new files says it as a sequence of changes, one for

@@ -174,6 +174,9 @@ func (s *Session) Orphan(i int) bool { return s.records[i].parent.n > 0 && s.rec
 // Shadowed says that a later record has the id of record i, and hides it.
 func (s *Session) Shadowed(i int) bool { return s.records[i].flags&flagShadowed != 0 }
 
+// Bare says that the line of record i has neither an id nor a parentId.
+func (s *Session) Bare(i int) bool { return s.records[i].flags&(flagOwnID|flagOwnParent) == 0 }
+
 // WrongID says that the id of record i is no string.
 func (s *Session) WrongID(i int) bool { return s.records[i].flags&flagWrongID != 0 }
 

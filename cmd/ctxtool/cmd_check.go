@@ -124,7 +124,6 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 		opt.Workers = 1
 	}
 	return inParallel(e, files, func(f listedFile, show func(done, size int64)) *check.Report {
-		frugal(f.path)
 		mine := opt
 		mine.Progress = show
 		r := check.File(f.path, mine)

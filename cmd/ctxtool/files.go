@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -80,14 +81,20 @@ func paths(files []listedFile) (names []string) {
 // while one waits for the disk another computes.
 const workersPerProcessor = 2
 
+// batchGC is how much garbage there may be for what is in use, percent, where many
+// files come and go: little is in use at a time, so that much is not a lot.
+const batchGC = 200
+
 // inParallel works on files on all processors, and returns what work made of each,
 // in their order. How far it is, it shows to whoever watches.
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
 	if len(files) == 1 {
+		frugal(files[0].path)
 		show, end := e.progress(files[0].name)
 		defer end()
 		return []T{work(files[0], show)}
 	}
+	debug.SetGCPercent(batchGC)
 	show, end := e.progress("sessions")
 	defer end()
 	all := make([]T, len(files))

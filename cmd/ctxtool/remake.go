@@ -169,7 +169,7 @@ func (m *remaking) batch(e *env, f listedFile) *render.Remake {
 	if err != nil {
 		r.Error = reason(err)
 	}
-	r.Changes = nil
+	r.Changes, r.ID = nil, nil // they hold the session
 	return r
 }
 
@@ -190,7 +190,6 @@ func (m *remaking) one(e *env, f listedFile, folder bool) error {
 
 // session opens a session, plans, and hands both to use.
 func (m *remaking) session(e *env, f listedFile, workers int, use func(*sessionfmt.Session, *render.Remake) error) error {
-	frugal(f.path)
 	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Workers: workers, Times: true})
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ var editUnknown = Check{
 
 // An aim is what a context edit aims at.
 type aim struct {
+	record  int // of the edit
 	id      string
 	target  int // record, -1 where there is none of that id
 	onPath  bool
@@ -25,21 +26,25 @@ type aim struct {
 	content bool // its replacement has content
 }
 
-// aim reads the context edit of a step.
+// aim reads the context edit of a step, once for all checks.
 func (w *walk) aim(step replay.Step) (a aim, ok bool, err error) {
 	if w.s.Kind(step.Record) != sessionfmt.ContextEdit {
 		return a, false, nil
+	}
+	if w.aimed.record == step.Record {
+		return w.aimed, true, nil
 	}
 	line, err := w.lines.Line(step.Record)
 	if err != nil {
 		return a, false, err
 	}
-	a.id = line.Get("targetId").Text()
+	a.record, a.id = step.Record, line.Get("targetId").Text()
 	a.target = w.s.Find(a.id)
 	a.onPath = a.target >= 0 && a.target != step.Record && w.ancestors().above(a.target, step.Record)
 	r := line.Get("replacement")
 	a.omits = r.Exists() && r.IsNull()
 	a.content = r.Get("content").Exists()
+	w.aimed = a
 	return a, true, nil
 }
 

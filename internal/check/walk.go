@@ -15,6 +15,7 @@ type walk struct {
 	broken bool             // a patch stopped the replay of a branch
 
 	tools toolset
+	aimed aim
 	next  *request // of the active path, once asked for
 }
 
@@ -64,7 +65,7 @@ func (x *subject) fails(err error) {
 // walk replays the branches by those options, and hands each step to the checks.
 // It is nil where the session cannot be read any more.
 func (x *subject) walk(opt replay.Options) *walk {
-	w := &walk{subject: x, lines: x.s.NewReader()}
+	w := &walk{subject: x, lines: x.s.NewReader(), aimed: aim{record: -1}}
 	r := replay.New(x.s, opt)
 	steps := r.Walk(x.s.Leaf())
 	if len(x.tips()) > 1 {

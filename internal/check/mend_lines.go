@@ -116,9 +116,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		return
 	}
 	records, whole := salvage(line, m.s.Version)
-	for _, r := range records {
-		c.New = append(c.New, r)
-	}
+	c.New = append(c.New, records...)
 	if whole {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))
 		return

@@ -127,12 +127,8 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 			fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", "", "", "", codes, "", hides(*found.Hides))
 		}
 	}
-	if f.Context != nil && f.Mended != nil {
-		fmt.Fprintf(w, "  pi's context here: %s", figures(*f.Context))
-		if *f.Context != *f.Mended {
-			fmt.Fprintf(w, "; after ctxtool repair: %s", figures(*f.Mended))
-		}
-		w.WriteByte('\n')
+	if f.Context != nil && f.Mended != nil && *f.Context != *f.Mended {
+		fmt.Fprintf(w, "  %s; after ctxtool repair: %s\n", context("the context here: ", *f.Context), figures(*f.Mended))
 	}
 	w.WriteByte('\n')
 }
@@ -153,6 +149,14 @@ func change(n int, thing string) string {
 		return count(-n, thing) + " less"
 	}
 	return count(n, thing) + " more"
+}
+
+// context is the size of a context in words behind others, or that there is none.
+func context(before string, f check.Figures) string {
+	if f == (check.Figures{}) {
+		return "pi has no context of it"
+	}
+	return before + figures(f)
 }
 
 // figures is the size of a context in words.

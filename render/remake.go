@@ -147,7 +147,7 @@ func (r *Remake) writeEnd(w *bufio.Writer) {
 	case *r.Before == *r.After:
 		fmt.Fprintf(w, "  the context keeps its size: %s\n", figures(*r.Before))
 	default:
-		fmt.Fprintf(w, "  the context was: %s; it is then: %s\n", figures(*r.Before), figures(*r.After))
+		fmt.Fprintf(w, "  %s; it is then: %s\n", context("the context was: ", *r.Before), figures(*r.After))
 	}
 	for _, f := range r.Left {
 		if f.Severity > check.Info {

@@ -43,11 +43,3 @@ func circles(n int, parent func(i int) int) (all []circle) {
 	}
 	return all
 }
-
-// endless says that the active path has no end for pi: a circle of parents, or an
-// entry that is its own.
-func (x *subject) endless() bool {
-	leaf := x.s.Leaf()
-	path, _ := x.s.Path(leaf)
-	return leaf >= 0 && (len(path) == 0 || x.s.Parent(path[0]) >= 0)
-}

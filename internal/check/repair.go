@@ -212,8 +212,8 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 			}
 		}
 	}
-	was, err := figures(r.was, r.was.Leaf())
-	now, err2 := figures(s, s.Leaf())
+	was, err := seen(r.was)
+	now, err2 := seen(s)
 	if err == nil && err2 == nil {
 		before, after = &was, &now
 	}

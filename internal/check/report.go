@@ -67,27 +67,3 @@ func (r *Report) Worst() (worst Severity, any bool) {
 func (r *Report) has(code string) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }
-
-// effect is what pi does when it opens the file, empty where it just reads it
-// (spec/pi-1.5.md 2.2 and 3).
-func (x *subject) effect() string {
-	read := func(codes ...string) bool {
-		return slices.ContainsFunc(x.s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
-	}
-	path, _ := x.s.Path(x.s.Leaf())
-	switch {
-	case read("no-header", "late-header", "header-id", "bom"):
-		return "refuses it"
-	case x.endless():
-		return "runs out of memory"
-	case x.throws, slices.ContainsFunc(path, func(i int) bool { return x.s.Kind(i) == sessionfmt.NoMessage }):
-		return "fails to build a context"
-	case x.s.Version < 3:
-		return "rewrites it as version 3"
-	case read("version"):
-		return "rewrites it each time"
-	case read("unterminated", "torn"):
-		return "adds a newline to it"
-	}
-	return ""
-}

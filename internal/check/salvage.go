@@ -9,7 +9,7 @@ import (
 // jsonSpace is what JSON takes for white space.
 const jsonSpace = " \t\r\n"
 
-var opening = []byte(`{"type":"`)
+var recordStart = []byte(`{"type":"`)
 
 // salvageBudget is how many times as long as a line all looks into it may be: a
 // line of beginnings without ends must not take forever.
@@ -21,7 +21,7 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 	end := 0 // of the last record
 	whole = true
 	for from, budget := 0, salvageBudget*len(line); budget > 0; {
-		at := bytes.Index(line[from:], opening)
+		at := bytes.Index(line[from:], recordStart)
 		if at < 0 {
 			break
 		}
@@ -29,7 +29,7 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 		n, ok := sessionfmt.ValueLen(line[at:])
 		budget -= n
 		if !ok || !isRecord(line[at:at+n:at+n], version) {
-			from = at + len(opening)
+			from = at + len(recordStart)
 			continue
 		}
 		whole = whole && isSpace(line[end:at])

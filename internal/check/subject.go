@@ -35,7 +35,6 @@ type subject struct {
 	steps  []*Check      // those chosen that look at steps
 	told   map[told]bool // so that what several branches share is found once
 	more   int
-	throws bool // an edit without replacement makes pi fail at the leaf
 }
 
 type told struct {
@@ -117,7 +116,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return a.Line - b.Line })
-	r.Opens = x.effect()
+	r.Opens = opening(x.s)
 }
 
 // replays says that a check needs the session replayed.

@@ -41,9 +41,6 @@ func (x *subject) replay() {
 	if w == nil || w.active == nil {
 		return
 	}
-	if x.report.has("edit-no-replacement") {
-		x.throws = w.throws(w.active)
-	}
 	for _, c := range checks {
 		if c.leaf == nil || !x.opt.Choice[c.Code] {
 			continue
@@ -108,32 +105,6 @@ func (w *walk) step(step replay.Step) error {
 func (x *subject) hasKind(k sessionfmt.Kind) bool {
 	for i := range x.s.Len() {
 		if x.s.Kind(i) == k {
-			return true
-		}
-	}
-	return false
-}
-
-// throws says that the edit in force of a message in the context has no
-// replacement (spec/pi-1.5.md 4.5).
-func (w *walk) throws(end *replay.Envelope) bool {
-	lacks := map[int]bool{} // by target
-	path, _ := w.s.Path(w.s.Leaf())
-	for _, rec := range path {
-		if w.s.Kind(rec) != sessionfmt.ContextEdit {
-			continue
-		}
-		line, err := w.lines.Line(rec)
-		if err != nil {
-			return false
-		}
-		lacks[w.s.FindValue(line.Get("targetId"))] = !line.Get("replacement").Exists()
-	}
-	for m, err := range end.Sources(func(replay.Message) bool { return false }) {
-		if err != nil {
-			return false
-		}
-		if rec := m.Origin.Record; lacks[rec] && replaceable(w.s.Kind(rec)) {
 			return true
 		}
 	}

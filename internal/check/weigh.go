@@ -34,7 +34,7 @@ func (x *subject) weigh() {
 	if !mendable && !r.has("leaf-moved") && !r.has("kept-unknown") && !r.has("no-checkpoint") {
 		return
 	}
-	now, err := figures(x.s, x.s.Leaf())
+	now, err := seen(x.s)
 	if err != nil {
 		return // a patch stops the replay, and that is a finding
 	}
@@ -68,7 +68,7 @@ func (w *weighing) hidden(f *Finding) (hides Figures, ok bool) {
 		return hides, false
 	}
 	then, ok := w.mended(func(code string, line int) bool {
-		if code == f.Code && line == f.Line {
+		if line == f.Line && (code == f.Code || f.Code == "scalar-leaf" && code == "scalar-line") {
 			return true
 		}
 		id := w.broken[f.Line]
@@ -93,7 +93,7 @@ func (w *weighing) mended(want pick) (f Figures, ok bool) {
 	if err != nil {
 		return f, false
 	}
-	f, err = figures(s, s.Leaf())
+	f, err = seen(s)
 	return f, err == nil
 }
 

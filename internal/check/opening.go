@@ -1,0 +1,95 @@
+package check
+
+import (
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// What pi does when it opens a file (spec/pi-1.5.md 2.2 and 3). With the first ones
+// it has no context of it.
+const (
+	refuses  = "refuses it"
+	dies     = "runs out of memory"
+	fails    = "fails to build a context"
+	empties  = "shows an empty session"
+	rewrites = "rewrites it as version 3"
+	repeats  = "rewrites it each time"
+	ends     = "adds a newline to it"
+)
+
+// opening is what pi does when it opens the file, empty where it just reads it.
+func opening(s *sessionfmt.Session) string {
+	read := func(codes ...string) bool {
+		return slices.ContainsFunc(s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
+	}
+	path, _ := s.Path(s.Leaf())
+	switch {
+	case read("no-header", "late-header", "header-id", "bom"):
+		return refuses
+	case s.Leaf() >= 0 && (len(path) == 0 || s.Parent(path[0]) >= 0): // without an end
+		return dies
+	case read("scalar-leaf"):
+		return empties
+	case slices.ContainsFunc(path, func(i int) bool { return s.Kind(i) == sessionfmt.NoMessage }), throws(s, path):
+		return fails
+	case s.Version < 3:
+		return rewrites
+	case read("version"):
+		return repeats
+	case read("unterminated", "torn"):
+		return ends
+	}
+	return ""
+}
+
+// throws says that the edit in force of a message in the context has no replacement
+// (spec/pi-1.5.md 4.5).
+func throws(s *sessionfmt.Session, path []int) bool {
+	lacks := map[int]bool{} // by target
+	lines := s.NewReader()
+	for _, rec := range path {
+		if s.Kind(rec) != sessionfmt.ContextEdit {
+			continue
+		}
+		line, err := lines.Line(rec)
+		if err != nil {
+			return false
+		}
+		lacks[s.FindValue(line.Get("targetId"))] = !line.Get("replacement").Exists()
+	}
+	for _, lacking := range lacks {
+		if lacking {
+			return reaches(s, lacks)
+		}
+	}
+	return false
+}
+
+// reaches says that one of the messages that pi would edit is in its context.
+func reaches(s *sessionfmt.Session, edited map[int]bool) bool {
+	e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(s.Leaf(), false)
+	if err != nil {
+		return false
+	}
+	for m, err := range e.Sources(func(replay.Message) bool { return false }) {
+		if err != nil {
+			return false
+		}
+		if rec := m.Origin.Record; edited[rec] && replaceable(s.Kind(rec)) {
+			return true
+		}
+	}
+	return false
+}
+
+// seen is the size of the context that there is of a file at its leaf: none, where
+// pi has none.
+func seen(s *sessionfmt.Session) (Figures, error) {
+	switch opening(s) {
+	case refuses, dies, empties, fails:
+		return Figures{}, nil
+	}
+	return figures(s, s.Leaf())
+}

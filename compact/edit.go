@@ -184,6 +184,8 @@ func (d *Editor) refuse(rec int) error {
 	switch k := d.s.Kind(rec); {
 	case !slices.Contains(d.path, rec):
 		return d.at(rec, "it is not on the active path: an edit acts on what is above it")
+	case d.s.ID(rec) == "" || d.s.WrongID(rec) || d.s.Shadowed(rec):
+		return d.at(rec, "it has no id by which an edit could name it")
 	case k == sessionfmt.System:
 		return d.at(rec, "a system message is changed by another system message, not by an edit")
 	case !k.IsMessage() && k != sessionfmt.CustomMessage && k != sessionfmt.BranchSummary && k != sessionfmt.Compaction:

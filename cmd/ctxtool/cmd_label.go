@@ -54,7 +54,7 @@ func (e *env) entry(s *sessionfmt.Session, point string) (int, error) {
 		return i, err
 	case i < 0:
 		return i, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is no entry")}}
-	case s.ID(i) == "" || s.Shadowed(i):
+	case s.ID(i) == "" || s.Shadowed(i) || s.WrongID(i):
 		return i, &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("it has no id of its own, by which it could be named"), Hint: "ctxtool repair mends it"}
 	}
 	return i, nil

@@ -106,14 +106,18 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
-// AppendAdded is AppendEdited for members of which none is there, in an object that
-// has others: v is not looked through.
+// AppendAdded is AppendEdited for members of which none is there: v is not looked
+// through.
 func (v Value) AppendAdded(dst []byte, fields ...Field) []byte {
-	end := bytes.LastIndexByte(v, '}')
+	end := len(bytes.TrimRight(v[:len(v)-1], " \t\r"))
 	dst = append(dst, v[:end]...)
+	empty := end == 1
 	for _, f := range fields {
-		dst = append(AppendQuoted(append(dst, ','), f.Name), ':')
-		dst = append(dst, f.Value...)
+		if !empty {
+			dst = append(dst, ',')
+		}
+		empty = false
+		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
 	}
 	return append(dst, v[end:]...)
 }

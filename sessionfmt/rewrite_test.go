@@ -63,7 +63,11 @@ func TestAppendEdited(t *testing.T) {
 		{`{"\u0061":1,"b":2,"a":2}`, []Field{{"a", nil}}, `{"b":2}`},
 	} {
 		padded := append([]byte(tt.in), " behind it"...)
-		got := string(Value(padded[:len(tt.in)]).AppendEdited([]byte("x"), tt.set...))
+		v := Value(padded[:len(tt.in)])
+		if fresh := v.AppendAdded(nil, Field{"new", Value("0")}); string(fresh) != string(v.AppendEdited(nil, Field{"new", Value("0")})) {
+			t.Errorf("%s: %s", tt.in, fresh)
+		}
+		got := string(v.AppendEdited([]byte("x"), tt.set...))
 		if got != "x"+tt.want {
 			t.Errorf("%s with %q: %s, want %s", tt.in, tt.set, got[1:], tt.want)
 		}

@@ -40,11 +40,8 @@ type lostResult struct {
 	id  uint64
 }
 
-// pairs finds them when they are first asked for.
-func (x *subject) pairs() *pairs {
-	if x.paired != nil {
-		return x.paired
-	}
+// findPairs finds them.
+func (x *subject) findPairs() *pairs {
 	calls := 1
 	for _, f := range x.facts.all {
 		if f.kind() == aCall {
@@ -72,8 +69,7 @@ func (x *subject) pairs() *pairs {
 	seenTo := func(rec int) bool { return edited[rec] }
 	p.out.unanswered = slices.DeleteFunc(p.out.unanswered, seenTo)
 	p.out.uncalled = slices.DeleteFunc(p.out.uncalled, seenTo)
-	x.paired = p.out
-	return x.paired
+	return p.out
 }
 
 // edited are the records that context edits aim at.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"ctxtool/internal/models"
@@ -28,13 +29,15 @@ type subject struct {
 	report *Report
 	check  *Check // the one that is looking
 	facts  *facts
-	linked *sessionfmt.Tree // once asked for, as what follows
-	above  *ancestry
-	named  map[int]bool // transforms named compaction
-	paired *pairs
+	named  map[int]bool  // transforms named compaction
 	steps  []*Check      // those chosen that look at steps
 	told   map[told]bool // so that what several branches share is found once
 	more   int
+
+	// Made when they are first asked for, by whoever asks.
+	tree      func() *sessionfmt.Tree
+	ancestors func() *ancestry
+	pairs     func() *pairs
 }
 
 type told struct {
@@ -91,32 +94,35 @@ func reason(err error) error {
 // run checks an open session.
 func (x *subject) run(s *sessionfmt.Session) {
 	x.s = s
+	x.tree, x.ancestors, x.pairs = sync.OnceValue(s.Tree), sync.OnceValue(x.newAncestry), sync.OnceValue(x.findPairs)
 	r := x.report
 	r.Version, r.Coverage = x.s.Version, x.s.Coverage
 	x.take(x.s.Findings)
 	if x.facts != nil {
 		x.facts.sort()
+		go x.pairs()                 // asked for once the session is replayed
+		defer func() { x.pairs() }() // it reads the session, which may be closed then
 	}
-	for _, c := range checks {
-		x.check = c
-		if !x.opt.Choice[c.Code] {
-			continue
-		}
-		if c.file != nil {
-			c.file(x)
-		}
-		if c.facts != nil {
-			c.facts(x)
-		}
-	}
+	x.each(func(c *Check) func(*subject) { return c.file })
 	if x.opt.Choice.any((*Check).replays) {
 		x.replay()
 	}
+	x.each(func(c *Check) func(*subject) { return c.facts })
 	if x.more > 0 && x.opt.Choice["more"] {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return a.Line - b.Line })
 	r.Opens = opening(x.s)
+}
+
+// each runs the functions of one kind of the checks that were chosen.
+func (x *subject) each(find func(*Check) func(*subject)) {
+	for _, c := range checks {
+		if f := find(c); f != nil && x.opt.Choice[c.Code] {
+			x.check = c
+			f(x)
+		}
+	}
 }
 
 // replays says that a check needs the session replayed.
@@ -177,14 +183,6 @@ func (x *subject) fresh() bool {
 	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly
 }
 
-// tree is the session's tree.
-func (x *subject) tree() *sessionfmt.Tree {
-	if x.linked == nil {
-		x.linked = x.s.Tree()
-	}
-	return x.linked
-}
-
 // An ancestry answers who stands above whom in the tree, each at once.
 type ancestry struct {
 	tree  *sessionfmt.Tree
@@ -192,11 +190,8 @@ type ancestry struct {
 	order []int32 // the records by that place
 }
 
-// ancestors makes the ancestry when it is first asked for.
-func (x *subject) ancestors() *ancestry {
-	if x.above != nil {
-		return x.above
-	}
+// newAncestry makes the ancestry of the session's entries.
+func (x *subject) newAncestry() *ancestry {
 	a := &ancestry{tree: x.tree(), enter: make([]int32, x.s.Len())}
 	stack := slices.Clone(a.tree.Roots)
 	slices.Reverse(stack)
@@ -209,7 +204,6 @@ func (x *subject) ancestors() *ancestry {
 			stack = append(stack, c)
 		}
 	}
-	x.above = a
 	return a
 }
 

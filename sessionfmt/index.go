@@ -277,11 +277,12 @@ func (s *Session) scan(workers int, opt Options) error {
 	order := make(chan *unit, 2*workers)
 	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
+		x := &indexer{src: s.src, head: newHeadReader(), times: opt.Times}
+		if opt.Visit != nil {
+			x.visit = opt.Visit() // here, since a worker may start when all has been done
+		}
 		go func() {
-			x := &indexer{src: s.src, head: newHeadReader(), buf: make([]byte, min(unitSize+slack, s.src.size)), times: opt.Times}
-			if opt.Visit != nil {
-				x.visit = opt.Visit()
-			}
+			x.buf = make([]byte, min(unitSize+slack, s.src.size))
 			for u := range jobs {
 				x.fill(u)
 				close(u.ready)

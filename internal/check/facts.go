@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"hash/maphash"
 	"slices"
-	"sync"
 
 	"ctxtool/sessionfmt"
 )
@@ -40,7 +39,6 @@ const largeLine = 1 << 20
 // facts are what has been seen in the lines of a session.
 type facts struct {
 	seed  maphash.Seed
-	mu    sync.Mutex
 	notes []*notes
 	all   []fact // in the order of the file, once sorted
 }
@@ -59,10 +57,8 @@ const factChunk = 4096
 
 func newFacts() *facts { return &facts{seed: maphash.MakeSeed()} }
 
-// newNotes are those of one more worker.
+// newNotes are those of one more worker, made before the workers begin.
 func (f *facts) newNotes() *notes {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	n := &notes{facts: f, number: uint64(len(f.notes))}
 	f.notes = append(f.notes, n)
 	return n

@@ -49,14 +49,17 @@ func TestPiLoadsWhatWeWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bytes.Equal(data, c.Data) || endless(t, data) {
-				continue // as it was before; from a path without end pi would never come back
+			if bytes.Equal(data, c.Data) {
+				continue // as it was before
 			}
 			written[c.Name+": "+line], ours[c.Name+": "+line] = data, out
 		}
 	}
 	same := 0
 	for name, pi := range corpus.Pi(t, written) {
+		if pi.Read.Endless {
+			continue // as it was before
+		}
 		if pi.Read.Refused || pi.Read.Throws != "" || pi.Open.Throws != "" {
 			t.Logf("%s: pi fails on it: %s%s", name, pi.Read.Throws, pi.Open.Throws)
 			continue
@@ -68,16 +71,6 @@ func TestPiLoadsWhatWeWrite(t *testing.T) {
 		t.Errorf("only %d files compared", same)
 	}
 	t.Logf("%d written files are to pi what they are to us", same)
-}
-
-func endless(t *testing.T, data []byte) bool {
-	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	path, found := s.Path(s.Leaf())
-	return len(found) > 0 || len(path) == 0 && s.Leaf() >= 0 || len(path) > 0 && s.Parent(path[0]) >= 0
 }
 
 func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {

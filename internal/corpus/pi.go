@@ -20,6 +20,7 @@ var piScript []byte
 type PiAnswer struct {
 	Read struct { // without touching the file
 		Refused bool
+		Endless bool // no end to the path: pi would not come back, and is not asked
 		Throws  string
 		Context json.RawMessage
 		LLM     json.RawMessage
@@ -33,8 +34,7 @@ type PiAnswer struct {
 }
 
 // Pi has pi's own code read and open copies of sessions, by name. Where node or
-// pi's package is missing it skips the test; make pi installs the package. None
-// of the sessions may have a path without end: pi would never come back.
+// pi's package is missing it skips the test; make pi installs the package.
 func Pi(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 	t.Helper()
 	root := piPackage(t)

@@ -1,24 +1,48 @@
 // What pi makes of session files: node pi.mjs PACKAGE FILE..., one JSON object a
 // line. First it only reads; then it opens the file, and may rewrite it: hand it
 // copies.
+import crypto from "node:crypto";
 import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+
+// pi gives the entries of version 1 ids of 8 random digits, and does not look
+// whether it has given them before: now and then that is a circle. Ours are
+// numbers.
+let ids = 0;
+crypto.randomUUID = () => `${(++ids).toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
+syncBuiltinESMExports();
 
 const [root, ...files] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(join(root, "dist", "core", name)).href);
 const { SessionManager, loadEntriesFromFile, migrateSessionEntries, buildSessionContext } = await load("session-manager.js");
 const { convertToLlm } = await load("messages.js");
 
+// endless says that the way up from the last entry has no end. pi would follow it
+// until its memory is full.
+function endless(entries) {
+	const byId = new Map(entries.map((e) => [e.id, e]));
+	const seen = new Set();
+	for (let e = entries.at(-1); e; e = e.parentId ? byId.get(e.parentId) : undefined) {
+		if (seen.has(e)) return true;
+		seen.add(e);
+	}
+	return false;
+}
+
 function read(file) {
 	const records = loadEntriesFromFile(file);
 	if (records.length === 0) return { refused: true };
 	migrateSessionEntries(records);
-	const { messages, thinkingLevel, model } = buildSessionContext(records.filter((r) => r.type !== "session"));
+	const entries = records.filter((r) => r.type !== "session");
+	if (endless(entries)) return { endless: true };
+	const { messages, thinkingLevel, model } = buildSessionContext(entries);
 	return { context: { messages, thinkingLevel, model }, llm: convertToLlm(messages) };
 }
 
 function open(file) {
+	if (read(file).endless) return { endless: true };
 	const manager = SessionManager.open(file);
 	return { messages: manager.buildSessionContext().messages, leaf: manager.getLeafId(), after: readFileSync(file, "utf8") };
 }

@@ -131,7 +131,7 @@ func (d *Editor) Replace(rec int, text string) error {
 		return err
 	}
 	kind := d.s.Kind(rec)
-	if !replaceable(kind) {
+	if !kind.Replaceable() {
 		return d.at(rec, "a %s has no content that could be replaced: omit it", kind)
 	}
 	if _, shown := d.shown[rec]; !shown {
@@ -168,15 +168,6 @@ func (d *Editor) add(rec int, replacement value) error {
 		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, d.s.ID(rec))},
 		sessionfmt.Field{Name: "replacement", Value: replacement})
 	return nil
-}
-
-// replaceable says that an edit can give a message of that kind other content.
-func replaceable(k sessionfmt.Kind) bool {
-	switch k {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom, sessionfmt.CustomMessage:
-		return true
-	}
-	return false
 }
 
 // refuse says why a record cannot be edited at all.

@@ -20,7 +20,7 @@ func (e edit) apply(msg *message) {
 	if e.omit {
 		msg.flags |= omitted
 		msg.edit = e.rec
-	} else if msg.editable() {
+	} else if msg.kind.Replaceable() {
 		msg.edit = e.rec
 	}
 }

@@ -43,13 +43,3 @@ const (
 func (m *message) shown() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
 }
-
-// editable says whether a replacement changes the message: only these roles have
-// content that it could replace (spec/pi-1.5.md 4.5).
-func (m *message) editable() bool {
-	switch m.kind {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom:
-		return true
-	}
-	return false
-}

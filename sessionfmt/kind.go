@@ -88,6 +88,16 @@ func (k Kind) IsMessage() bool { return k <= NoMessage }
 // IsEntry says that the record is part of the tree.
 func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
 
+// Replaceable says that a context_edit can give a message of that kind other
+// content (spec/pi-1.5.md 4.5).
+func (k Kind) Replaceable() bool {
+	switch k {
+	case User, Assistant, ToolResult, Custom, CustomMessage:
+		return true
+	}
+	return false
+}
+
 // String names the kind for people: a message by its role, else the type.
 func (k Kind) String() string {
 	switch {

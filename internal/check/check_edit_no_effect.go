@@ -25,18 +25,8 @@ func (w *walk) editNoEffect(step replay.Step) error {
 	switch k := w.s.Kind(a.target); {
 	case !givesMessage(k):
 		w.add(step.Record, "its target %s is a %s, which is no part of the context", sessionfmt.Quote(a.id), k)
-	case a.content && !replaceable(k):
+	case a.content && !k.Replaceable():
 		w.add(step.Record, "its target %s is a %s, whose content no edit replaces", sessionfmt.Quote(a.id), k)
 	}
 	return err
-}
-
-// replaceable says that an edit can give a message of that kind other content
-// (spec/pi-1.5.md 4.5).
-func replaceable(k sessionfmt.Kind) bool {
-	switch k {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom, sessionfmt.CustomMessage:
-		return true
-	}
-	return false
 }

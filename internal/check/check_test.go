@@ -152,6 +152,7 @@ func TestExact(t *testing.T) {
 		{"one result on each of two branches", []string{user("a", ""), calls("b", "a", "toolUse", "1"), result("c", "b", "1"), result("d", "b", "1")}, "", nil},
 		{"a circle off the path", []string{user("x", "y"), user("y", "x"), user("a", "")}, "", []string{"cycle", "forward-parent"}},
 		{"a circle on the path", []string{user("x", "y"), user("y", "x"), user("a", "y")}, "runs out of memory", []string{"cycle", "forward-parent"}},
+		{"a call without result below a circle, beside a branch", []string{user("x", "y"), user("y", "x"), user("b", "y"), user("d", "b"), calls("a", "b", "toolUse", "1"), user("c", "a")}, "runs out of memory", []string{"call-without-result", "cycle", "forward-parent"}},
 		{"labels set again at the end of a branched session", []string{user("a", ""), strings.Replace(entry("label", "l", "a", `,"targetId":"a","label":"x"`), "03:04:05", "03:04:01", 1)}, "", nil},
 		{"a line without message off the path", []string{user("a", ""), entry("message", "x", "a", ""), user("b", "a")}, "", []string{"no-message"}},
 	} {

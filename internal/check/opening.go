@@ -77,7 +77,7 @@ func reaches(s *sessionfmt.Session, edited map[int]bool) bool {
 		if err != nil {
 			return false
 		}
-		if rec := m.Origin.Record; edited[rec] && replaceable(s.Kind(rec)) {
+		if rec := m.Origin.Record; edited[rec] && s.Kind(rec).Replaceable() {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"iter"
 	"slices"
 
 	"ctxtool/replay"
@@ -64,10 +65,22 @@ func (x *subject) fails(err error) {
 func (x *subject) walk(opt replay.Options) *walk {
 	w := &walk{subject: x, lines: x.s.NewReader(), aimed: aim{record: -1}}
 	r := replay.New(x.s, opt)
-	steps := r.Walk(x.s.Leaf())
-	if len(x.tips()) > 1 {
-		steps = r.WalkTree(x.tree())
+	if len(x.tips()) > 1 && !w.follow(r.WalkTree(x.tree())) {
+		return nil
 	}
+	// A walk of the tree leaves out what hangs on a circle of parents.
+	if w.active == nil && !w.broken && !w.follow(r.Walk(x.s.Leaf())) {
+		return nil
+	}
+	x.take(slices.DeleteFunc(r.Findings, func(f sessionfmt.Finding) bool {
+		return f.Code == "kept-no-message" && opt.Rules == replay.ByPi // read alike by all who read it
+	}))
+	return w
+}
+
+// follow hands steps to the checks. It is false where the session cannot be read
+// any more.
+func (w *walk) follow(steps iter.Seq2[replay.Step, error]) bool {
 	for step, err := range steps {
 		if replay.Stopped(err) {
 			w.broken = true
@@ -77,14 +90,11 @@ func (x *subject) walk(opt replay.Options) *walk {
 			err = w.step(step)
 		}
 		if err != nil {
-			x.fails(err)
-			return nil
+			w.fails(err)
+			return false
 		}
 	}
-	x.take(slices.DeleteFunc(r.Findings, func(f sessionfmt.Finding) bool {
-		return f.Code == "kept-no-message" && opt.Rules == replay.ByPi // read alike by all who read it
-	}))
-	return w
+	return true
 }
 
 // step hands a step to the checks.

@@ -23,6 +23,9 @@ var floors = []struct {
 	{"internal/tokens", nil, nil},
 	{"internal/models", nil, nil},
 	{"internal/golden", nil, nil},
+	{"internal/markdown", nil, []string{
+		"ctxtool/sessionfmt", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast", "github.com/yuin/goldmark/text",
+	}},
 	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
 	{"internal/bench", nil, nil},
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},

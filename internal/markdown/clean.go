@@ -1,0 +1,98 @@
+package markdown
+
+import "unicode/utf8"
+
+// What a byte can mean to the writers of this package.
+const (
+	space  = 1 << iota // white space, line ends among it
+	hex                // a hex digit
+	letter             // a letter that is no hex digit
+	quiet              // punctuation that matters together with others only
+	active             // punctuation that Markdown acts on
+	odd                // a control character, or a part of a character beyond ASCII
+)
+
+// class says what each ASCII character is.
+var class = [128]uint8{
+	0: odd, odd, odd, odd, odd, odd, odd, odd, odd, space, space, odd, odd, space, odd, odd,
+	odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd,
+	' ': space, '0': hex, hex, hex, hex, hex, hex, hex, hex, hex, hex,
+	'A': hex, hex, hex, hex, hex, hex, letter, letter, letter, letter, letter, letter, letter,
+	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
+	'a': hex, hex, hex, hex, hex, hex, letter, letter, letter, letter, letter, letter, letter,
+	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
+	'\'': quiet, '(': quiet, ')': quiet, '+': quiet, ',': quiet, '-': quiet, '.': quiet, '/': quiet, ':': quiet,
+	';': quiet, '=': quiet, '?': quiet, '^': quiet, '{': quiet, '}': quiet, '#': quiet, '!': quiet, '@': quiet,
+	'$': quiet, '%': quiet,
+	'"': active, '&': active, '*': active, '<': active, '>': active, '[': active, '\\': active, ']': active, '_': active,
+	'`': active, '|': active, '~': active,
+	0x7f: odd,
+}
+
+func kind(c byte) uint8 {
+	if c < utf8.RuneSelf {
+		return class[c]
+	}
+	return odd
+}
+
+func isSpace(c byte) bool { return kind(c) == space }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isWord(c byte) bool  { return kind(c)&(hex|letter) != 0 }
+func isPunct(c byte) bool { return kind(c)&(quiet|active) != 0 }
+
+// shown is the character of text at i as it is shown, with its size in bytes.
+// What a reader would not see, or be misled by, is U+FFFD: control characters,
+// marks that turn the direction of text, characters without width, and bytes
+// that are not UTF-8.
+func shown(text []byte, i int) (rune, int) {
+	r, size := utf8.DecodeRune(text[i:])
+	if (r == 0x200c || r == 0x200d) && joins(text, i) {
+		return r, size
+	}
+	if hidden(r) {
+		r = utf8.RuneError
+	}
+	return r, size
+}
+
+// joins tells whether the joiner at i has a purpose: it stands between two
+// characters of a script that needs it, or of an emoji.
+func joins(text []byte, i int) bool {
+	before, _ := utf8.DecodeLastRune(text[:i])
+	after, _ := utf8.DecodeRune(text[i+3:])
+	return before >= 0x600 && after >= 0x600 && !hidden(before) && !hidden(after) &&
+		before != utf8.RuneError && after != utf8.RuneError
+}
+
+// hidden tells whether a character shows nothing or turns what is around it.
+func hidden(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0, r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160,
+		r == 0x17b4, r == 0x17b5, r >= 0x180b && r <= 0x180f, r >= 0x200b && r <= 0x200f,
+		r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0x3164, r >= 0xfe00 && r <= 0xfe0d,
+		r == 0xfeff, r == 0xffa0, r >= 0xfff0 && r <= 0xfffb, r >= 0x1d173 && r <= 0x1d17a, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return false
+}
+
+// appendShown appends text as it is shown. Tabs stay tabs.
+func appendShown(dst, text []byte) []byte {
+	start := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf && class[c] != odd {
+			i++
+			continue
+		}
+		r, size := shown(text, i)
+		if r == utf8.RuneError {
+			dst = append(dst, text[start:i]...)
+			dst = utf8.AppendRune(dst, r)
+			start = i + size
+		}
+		i += size
+	}
+	return append(dst, text[start:]...)
+}

@@ -1,0 +1,180 @@
+package markdown
+
+import (
+	"bytes"
+	"path"
+	"strings"
+)
+
+// AppendFence appends text as a fenced code block at the start of a line. The
+// fence is longer than any run of its character in text. info is written if it
+// is an ordinary language, see Language; text without a last line end gets one.
+// All line ends become line feeds.
+func AppendFence(dst []byte, info string, text []byte) []byte {
+	return appendFence(dst, info, text, 0, 0)
+}
+
+// appendFence indents the block by indent columns, and takes up to outdent
+// columns off each line of text.
+func appendFence(dst []byte, info string, text []byte, indent, outdent int) []byte {
+	c, n := byte('`'), longestRun(text, '`')
+	if n > 8 {
+		if tildes := longestRun(text, '~'); tildes < n {
+			c, n = '~', tildes
+		}
+	}
+	n = max(n+1, 3)
+	dst = appendRun(dst, ' ', indent)
+	dst = appendRun(dst, c, n)
+	dst = append(dst, Language(info)...)
+	dst = append(dst, '\n')
+	for len(text) > 0 {
+		var line []byte
+		line, text = cutLine(text)
+		if line = cutIndent(line, outdent); len(line) > 0 {
+			dst = appendRun(dst, ' ', indent)
+			dst = appendShown(dst, line)
+		}
+		dst = append(dst, '\n')
+	}
+	dst = appendRun(dst, ' ', indent)
+	dst = appendRun(dst, c, n)
+	return append(dst, '\n')
+}
+
+// longestRun is how often c stands in a row in text at most.
+func longestRun(text []byte, c byte) int {
+	longest := 0
+	for {
+		i := bytes.IndexByte(text, c)
+		if i < 0 {
+			return longest
+		}
+		n := runLen(text[i:], c)
+		longest = max(longest, n)
+		text = text[i+n:]
+	}
+}
+
+// cutLine cuts the first line off text, without its line end: LF, CR LF or CR,
+// which are all line ends to Markdown.
+func cutLine(text []byte) (line, rest []byte) {
+	i := bytes.IndexByte(text, '\n')
+	line = text
+	if i >= 0 {
+		line = text[:i]
+	}
+	if cr := bytes.IndexByte(line, '\r'); cr >= 0 && (i < 0 || cr < i-1) {
+		return text[:cr], text[cr+1:]
+	} else if cr >= 0 {
+		return text[:cr], text[i+1:]
+	}
+	if i < 0 {
+		return text, nil
+	}
+	return line, text[i+1:]
+}
+
+// cutIndent takes up to n columns of white space off a line. A tab goes whole.
+func cutIndent(line []byte, n int) []byte {
+	for n > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+		if n--; line[0] == '\t' {
+			n -= 3
+		}
+		line = line[1:]
+	}
+	return line
+}
+
+// Language is the name of a language as it may stand behind a fence, from what
+// somebody wrote there: empty if it is none that hosts merely colour.
+// "suggestion", "mermaid", "math" and their like, which hosts run or render,
+// are none.
+func Language(info string) string {
+	if i := strings.IndexAny(info, " \t,{:"); i >= 0 {
+		info = info[:i]
+	}
+	if len(info) > 16 {
+		return ""
+	}
+	switch name := strings.ToLower(info); name {
+	case "text", "diff", "json", "jsonl", "json5", "jsonc", "yaml", "toml", "xml", "html", "css", "scss", "less", "ini", "csv", "log", "console",
+		"markdown", "md", "go", "rust", "c", "cpp", "csharp", "java", "kotlin", "scala", "swift", "dart", "zig", "nim",
+		"javascript", "js", "jsx", "typescript", "ts", "tsx", "vue", "svelte", "python", "py", "ruby", "rb", "php", "perl",
+		"lua", "r", "julia", "haskell", "ocaml", "elixir", "erlang", "clojure", "lisp", "elm", "fsharp",
+		"sh", "bash", "zsh", "fish", "shell", "powershell", "bat", "sql", "graphql", "proto", "protobuf", "http",
+		"dockerfile", "makefile", "cmake", "nix", "terraform", "hcl", "vim", "awk", "asm", "patch":
+		return name
+	case "txt", "plain", "plaintext":
+		return "text"
+	case "yml":
+		return "yaml"
+	case "golang":
+		return "go"
+	case "rs":
+		return "rust"
+	case "c++", "cxx", "cc", "hpp":
+		return "cpp"
+	case "c#", "cs":
+		return "csharp"
+	case "python3":
+		return "python"
+	case "shellscript", "shell-session", "sh-session":
+		return "sh"
+	}
+	return ""
+}
+
+// Info is the language for the content of a file, from its name: empty if the
+// name does not tell.
+func Info(name string) string {
+	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	switch base {
+	case "dockerfile", "makefile":
+		return base
+	case "cmakelists.txt":
+		return "cmake"
+	case ".bashrc", ".profile", ".zshrc":
+		return "sh"
+	}
+	switch ext := strings.TrimPrefix(path.Ext(base), "."); ext {
+	case "h":
+		return "c"
+	case "mjs", "cjs":
+		return "js"
+	case "mts", "cts":
+		return "ts"
+	case "hs":
+		return "haskell"
+	case "kt":
+		return "kotlin"
+	case "ex", "exs":
+		return "elixir"
+	case "erl":
+		return "erlang"
+	case "clj":
+		return "clojure"
+	case "ml":
+		return "ocaml"
+	case "jl":
+		return "julia"
+	case "pl":
+		return "perl"
+	case "ps1":
+		return "powershell"
+	case "tf":
+		return "terraform"
+	case "mk":
+		return "makefile"
+	case "htm":
+		return "html"
+	case "svg":
+		return "xml"
+	case "cfg", "conf":
+		return "ini"
+	case "log", "text", "":
+		return ""
+	default:
+		return Language(ext)
+	}
+}

@@ -1,0 +1,148 @@
+// Package markdown writes text that nobody vouches for as Markdown that does
+// nothing: it adds no structure, links nothing, pings nobody and closes no
+// issue on GitHub and GitLab, and what it hides is made visible.
+//
+// Whatever a host could take for a reference goes into a code span, since hosts
+// link nothing in code: https://docs.github.com/en/get-started/writing-on-github
+// and https://docs.gitlab.com/user/markdown/ say what that is. Everything else
+// is escaped where Markdown would act on it, after the CommonMark 0.31 and GFM
+// 0.29 specifications.
+//
+// Every function appends to dst and returns it. None of them keeps text, and
+// none of them fails: all bytes are allowed.
+package markdown
+
+import (
+	"bytes"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// form is what is written around and inside the words of a text.
+type form int
+
+const (
+	cell  form = iota // inline Markdown that may stand in a link, a heading or a table cell
+	plain             // inline Markdown of a paragraph
+	html              // raw HTML
+)
+
+// AppendInline appends text as inline Markdown on one line, for a paragraph, a
+// heading, a list item, a link's text or a table cell. It may open the line.
+// All of the text is shown, Markdown in it as it was typed; white space is one
+// space, and none at the ends.
+func AppendInline(dst, text []byte) []byte {
+	text = trim(text)
+	dst, n := appendStart(dst, text, cell)
+	return appendWords(dst, text[n:], cell)
+}
+
+// AppendHTML appends text for the inside of an HTML element that opens and
+// closes on one line, such as <summary>. References are put into <code>.
+func AppendHTML(dst, text []byte) []byte {
+	return appendWords(dst, trim(text), html)
+}
+
+// AppendCode appends text as a code span. Line ends and tabs become spaces, and
+// all other white space stays. Not for table cells: see AppendCodeCell.
+func AppendCode(dst, text []byte) []byte {
+	if len(text) == 0 {
+		return append(dst, "<code></code>"...)
+	}
+	ticks, ok := freeTicks(text)
+	if !ok {
+		// Hosts know no more than 80 backticks in a row as an opening.
+		half := len(text) / 2
+		for half > 1 && !utf8.RuneStart(text[half]) {
+			half--
+		}
+		return AppendCode(AppendCode(dst, text[:half]), text[half:])
+	}
+	if len(dst) > 0 && dst[len(dst)-1] == '`' {
+		dst = append(dst, "<span></span>"...)
+	}
+	dst = appendRun(dst, '`', ticks)
+	// One space is taken off both ends if both have one, unless there is nothing else.
+	first, last := text[0], text[len(text)-1]
+	pad := first == '`' || last == '`' || isSpace(first) && isSpace(last) && len(trim(text)) > 0
+	if pad {
+		dst = append(dst, ' ')
+	}
+	start := len(dst)
+	dst = appendShown(dst, text)
+	for i, c := range dst[start:] {
+		if c == '\n' || c == '\r' || c == '\t' {
+			dst[start+i] = ' '
+		}
+	}
+	if pad {
+		dst = append(dst, ' ')
+	}
+	return appendRun(dst, '`', ticks)
+}
+
+// AppendCodeCell appends text as code for a table cell: code spans with the
+// pipes between them, since hosts differ in how a pipe in code is escaped.
+func AppendCodeCell(dst, text []byte) []byte {
+	for {
+		part, rest, more := bytes.Cut(text, []byte{'|'})
+		if len(part) > 0 || len(text) == 0 {
+			dst = AppendCode(dst, part)
+		}
+		if !more {
+			return dst
+		}
+		dst = append(dst, `\|`...)
+		if text = rest; len(text) == 0 {
+			return dst
+		}
+	}
+}
+
+// freeTicks is the least number of backticks that text does not have in a row,
+// if it is below 64.
+func freeTicks(text []byte) (int, bool) {
+	taken := uint64(1)
+	for i := bytes.IndexByte(text, '`'); i >= 0 && i < len(text); {
+		n := runLen(text[i:], '`')
+		taken |= 1 << n // beyond 63 this is 0
+		i += n
+		next := bytes.IndexByte(text[i:], '`')
+		if next < 0 {
+			break
+		}
+		i += next
+	}
+	n := bits.TrailingZeros64(^taken)
+	return n, n < 64
+}
+
+// runLen is how often c stands at the start of text.
+func runLen(text []byte, c byte) int {
+	n := 0
+	for n < len(text) && text[n] == c {
+		n++
+	}
+	return n
+}
+
+func appendRun(dst []byte, c byte, n int) []byte {
+	for range n {
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func trim(text []byte) []byte {
+	for len(text) > 0 && isSpace(text[0]) {
+		text = text[1:]
+	}
+	return trimEnd(text)
+}
+
+func trimEnd(text []byte) []byte {
+	for len(text) > 0 && isSpace(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,302 @@
+package markdown
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// appendWords appends text word by word; white space becomes one space. Words
+// in which nothing can happen are not even looked at twice.
+func appendWords(dst, text []byte, f form) []byte {
+	start := 0
+	for i := 0; i < len(text); {
+		begin := i
+		var seen uint8
+		for ; i < len(text); i++ {
+			k := kind(text[i])
+			if k == space {
+				break
+			}
+			seen |= k
+		}
+		if seen&(active|odd|quiet) != 0 || seen&letter == 0 && i-begin >= minHash {
+			dst = append(dst, text[start:begin]...)
+			dst = appendWord(dst, text, begin, i, f)
+			start = i
+		}
+		end := i
+		for i < len(text) && isSpace(text[i]) {
+			i++
+		}
+		if i-end > 1 || i > end && text[end] != ' ' {
+			dst = append(dst, text[start:end]...)
+			dst = append(dst, ' ')
+			start = i
+		}
+	}
+	return append(dst, text[start:]...)
+}
+
+// appendWord appends text[begin:end], which has no white space. Characters
+// that no reference goes across are written by themselves.
+func appendWord(dst, text []byte, begin, end int, f form) []byte {
+	start := begin
+	for i := begin; i < end; {
+		c := text[i]
+		if c < utf8.RuneSelf && class[c] != odd && (c != '|' || f != cell) {
+			i++
+			continue
+		}
+		r, size := shown(text, i)
+		if r >= 0x80 && r < 0x2000 {
+			i += size
+			continue
+		}
+		dst = appendPiece(dst, text, start, i, f)
+		if c == '|' {
+			dst = append(dst, '\\')
+		}
+		dst = utf8.AppendRune(dst, r)
+		i += size
+		start = i
+	}
+	return appendPiece(dst, text, start, end, f)
+}
+
+// appendPiece appends a piece of a word, as code if a host could take it for a
+// reference. Punctuation around it stays outside.
+func appendPiece(dst, text []byte, begin, end int, f form) []byte {
+	if begin == end {
+		return dst
+	}
+	if !refers(text[begin:end], f) {
+		return appendEscaped(dst, text, begin, end, f)
+	}
+	from, to := begin, end
+	for from < to-1 && bytes.IndexByte([]byte(`([{"',;.`), text[from]) >= 0 && refers(text[from+1:to], f) {
+		from++
+	}
+	for to > from+1 && bytes.IndexByte([]byte(`)]}"',;.:!?`), text[to-1]) >= 0 && refers(text[from:to-1], f) {
+		to--
+	}
+	dst = appendEscaped(dst, text, begin, from, f)
+	if f == html {
+		dst = append(dst, "<code>"...)
+		dst = appendEscaped(dst, text, from, to, f)
+		dst = append(dst, "</code>"...)
+	} else {
+		dst = AppendCode(dst, text[from:to])
+	}
+	return appendEscaped(dst, text, to, end, f)
+}
+
+// minHash is how many hex digits make a commit.
+const minHash = 7
+
+// refers tells whether a host could make something of a word: a mention, an
+// issue, a merge request, a commit, a link, an address, an emoji, math. It says
+// so too often rather than too seldom.
+func refers(word []byte, f form) bool {
+	digits := 0 // hex digits since the last sign, -1 in a word that has other letters
+	for i, c := range word {
+		k := kind(c)
+		switch {
+		case k == letter:
+			digits = -1
+			continue
+		case k == hex:
+			if digits >= 0 {
+				digits++
+			}
+			continue
+		case digits >= minHash:
+			return true
+		}
+		digits = 0
+		if signRefers(word, i, f) {
+			return true
+		}
+	}
+	return digits >= minHash
+}
+
+// signRefers tells whether the sign at i makes a reference of the word.
+func signRefers(word []byte, i int, f form) bool {
+	after := word[i+1:]
+	if word[i] == '$' {
+		return true
+	}
+	if len(after) == 0 {
+		return false
+	}
+	switch next := after[0]; word[i] {
+	case '@':
+		return true
+	case '#', '!', '&':
+		return isDigit(next)
+	case '%':
+		return isWord(next) || next == '"'
+	case '~': // a label of GitLab; in Markdown an escape does as well
+		return f == html && (isWord(next) || next == '"')
+	case ':':
+		return bytes.HasPrefix(after, []byte("//")) || next == ':' && i == 0 || emoji(after)
+	case '.':
+		return i >= 3 && bytes.EqualFold(word[i-3:i], []byte("www"))
+	case '-':
+		return i >= 2 && isDigit(next) && bytes.EqualFold(word[i-2:i], []byte("gh")) ||
+			i >= 3 && bytes.EqualFold(word[i-3:i], []byte("cve")) || i >= 4 && bytes.EqualFold(word[i-4:i], []byte("ghsa"))
+	case '[', '{':
+		return next == '+' || next == '-' || word[i] == '[' && named(after)
+	}
+	return false
+}
+
+// emoji tells whether what follows a colon is the name of an emoji and a colon.
+// Numbers are not, apart from two, so that times and places in files stay as they are.
+func emoji(after []byte) bool {
+	n, number := 0, true
+	for n < len(after) && (isWord(after[n]) || after[n] == '_' || after[n] == '+' || after[n] == '-') {
+		number = number && isDigit(after[n])
+		n++
+	}
+	if n == 0 || n == len(after) || after[n] != ':' {
+		return false
+	}
+	return !number || string(after[:n]) == "100" || string(after[:n]) == "1234"
+}
+
+// named tells whether what follows a bracket is a reference of GitLab such as
+// [issue:12].
+func named(after []byte) bool {
+	n := 0
+	for n < len(after) && (isWord(after[n]) || after[n] == '_') {
+		n++
+	}
+	return n > 0 && n < len(after)-1 && after[n] == ':'
+}
+
+// appendEscaped appends text[begin:end], escaped where it would act.
+func appendEscaped(dst, text []byte, begin, end int, f form) []byte {
+	start := begin
+	for i := begin; i < end; i++ {
+		c := text[i]
+		if kind(c) != active && (c != '\'' || f != html) {
+			continue
+		}
+		instead := ""
+		switch {
+		case f == html:
+			instead = entity(c)
+		case !acts(text, i, f):
+		case c == '<', c == '&':
+			instead = entity(c)
+		default:
+			dst = append(dst, text[start:i]...)
+			dst = append(dst, '\\')
+			start = i
+		}
+		if instead != "" {
+			dst = append(dst, text[start:i]...)
+			dst = append(dst, instead...)
+			start = i + 1
+		}
+	}
+	return append(dst, text[start:end]...)
+}
+
+func entity(c byte) string {
+	switch c {
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	case '&':
+		return "&amp;"
+	case '"':
+		return "&quot;"
+	case '\'':
+		return "&#39;"
+	}
+	return ""
+}
+
+// acts tells whether Markdown acts on the character at i. The ends of the text
+// count as what is worst, since others write beside it.
+func acts(text []byte, i int, f form) bool {
+	var prev, next byte
+	if i > 0 {
+		prev = text[i-1]
+	}
+	if i+1 < len(text) {
+		next = text[i+1]
+	}
+	switch text[i] {
+	case '`':
+		return true
+	case '\\':
+		return next == 0 || isPunct(next)
+	case '*':
+		return !isSpace(prev) || !isSpace(next)
+	case '_':
+		return (!isWord(prev) || !isWord(next)) && (!isSpace(prev) || !isSpace(next))
+	case '~':
+		return i > 0 && !isSpace(prev) || next != '/' && !isSpace(next)
+	case '<':
+		return next == 0 || isWord(next) && !isDigit(next) || next == '/' || next == '!' || next == '?'
+	case '&':
+		n := i + 1
+		for n < len(text) && n-i < 40 && (isWord(text[n]) || text[n] == '#') {
+			n++
+		}
+		return n == len(text) || n > i+1 && text[n] == ';'
+	case '[':
+		return f == cell || next == 0 || next == '^' || next == '!' || next == '['
+	case ']':
+		return f == cell || next == '(' || next == '[' || next == ':'
+	}
+	return false
+}
+
+// appendStart appends what opens a line, if it would open a block there, and
+// returns how much of the line that was.
+func appendStart(dst, line []byte, f form) ([]byte, int) {
+	if len(line) == 0 {
+		return dst, 0
+	}
+	opens := false
+	rest := line[1:]
+	gap := len(rest) == 0 || isSpace(rest[0])
+	switch c := line[0]; {
+	case c == '>' || c == '|':
+		opens = true
+	case c == '#':
+		n := runLen(line, '#')
+		opens = n <= 6 && (n == len(line) || isSpace(line[n]))
+	case c == '+' || c == '=':
+		opens = gap || len(line) == runLen(line, c)
+	case c == '-' || c == ':':
+		opens = gap || c == ':' && rest[0] == '-' || len(bytes.Trim(line, "-:| \t\r\n")) == 0
+	case c == '[':
+		opens = f == cell || len(line) > 2 && line[2] == ']' && (isSpace(line[1]) || line[1]|0x20 == 'x')
+	case c == '/' && !gap && isWord(rest[0]):
+		// A command to GitLab, or to a bot, if it opens the line.
+		n := 0
+		for n < len(line) && kind(line[n])&(space|odd) == 0 && line[n] != '|' {
+			n++
+		}
+		return AppendCode(dst, line[:n]), n
+	case isDigit(c):
+		n := 1
+		for n < len(line) && n < minHash && isDigit(line[n]) {
+			n++
+		}
+		if n < minHash && n < len(line) && (line[n] == '.' || line[n] == ')') && (n+1 == len(line) || isSpace(line[n+1])) {
+			dst = append(dst, line[:n]...)
+			return append(dst, '\\', line[n]), n + 1
+		}
+	}
+	if !opens {
+		return dst, 0
+	}
+	return append(dst, '\\', line[0]), 1
+}

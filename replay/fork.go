@@ -31,8 +31,8 @@ func (r *Replay) WalkTree(t *sessionfmt.Tree) iter.Seq2[Step, error] {
 func (r *Replay) below(t *sessionfmt.Tree, m *machine, rec int, yield func(Step, error) bool) bool {
 	for {
 		m.path.push(rec)
-		did, err := m.step(m.path.len()-1, rec)
-		if !yield(Step{Record: rec, Did: did, m: m}, err) {
+		step, err := m.does(m.path.len()-1, rec)
+		if !yield(step, err) {
 			return false
 		}
 		if err != nil {

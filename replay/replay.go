@@ -54,6 +54,8 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 type Step struct {
 	Record int // the entry
 	Did    Effect
+	// Before and After are the numbers of cached messages in the request.
+	Before, After int
 
 	m *machine
 }
@@ -93,16 +95,18 @@ func (r *Replay) walk(leaf int, c *tokens.Counter) iter.Seq2[Step, error] {
 		m := newMachine(r, path)
 		m.counter = c
 		for pos, rec := range path {
-			did, err := m.step(pos, rec)
-			if err != nil {
-				yield(Step{Record: rec, m: m}, err)
-				return
-			}
-			if !yield(Step{Record: rec, Did: did, m: m}, nil) {
+			if step, err := m.does(pos, rec); !yield(step, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// does is a step, as lenses see it.
+func (m *machine) does(pos, rec int) (Step, error) {
+	before := m.now().msgs.shown
+	did, err := m.step(pos, rec)
+	return Step{Record: rec, Did: did, Before: before, After: m.now().msgs.shown, m: m}, err
 }
 
 // At is the envelope after record leaf on its path, of the empty session for a

@@ -55,10 +55,10 @@ type setting struct {
 // how, or mean something to one command only. Above all that a session is written to
 // has to be said each time: a file in the current folder must not say it.
 var notSettings = []string{
-	"write", "quarantine", "now", "to", "answer-calls", "omit", "restore", "replace",
+	"quarantine", "to",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
-	"follow", "all", "tail", "model", "project", "limit", "reverse",
-	"write", "now", "quarantine", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
+	"follow", "all", "tail", "model", "project", "limit", "reverse", "view", "target", "files", "assets",
+	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
 }
 
 // settingsOf are the settings of all commands, by name.

@@ -36,7 +36,11 @@ func TestGolden(t *testing.T) {
 	for _, f := range render.Formats() {
 		forms = append(forms, "replay testdata/sessions/demo.jsonl -f "+f.Name)
 	}
-	cases := map[string][]string{"demo": forms, "ls": {
+	demo := "render testdata/sessions/demo.jsonl "
+	cases := map[string][]string{"demo": forms, "render": {
+		demo + "--target file --all", demo + "-f text", demo + "--budget 5000", demo + "--view context --at request:10 --include system", demo + "--include ephemerals --exclude results,thinking",
+		demo + "--since turn:3 --max-lines 4", demo + "--files docs --exclude calls",
+	}, "ls": {
 		"ls testdata/sessions/good", "ls testdata/sessions/bad", "ls testdata/sessions/good testdata/sessions/demo.jsonl --json --sort cost",
 	}, "check": {
 		"check testdata/sessions -f text", "check testdata/sessions/bad -f sarif", "check testdata/sessions/bad -f github", "check testdata/sessions/good -f jsonl",
@@ -49,12 +53,12 @@ func TestGolden(t *testing.T) {
 		case "good":
 			cases["good/"+stem] = []string{
 				"replay " + name + " -f json --provenance", "tree " + name, "tree " + name + " -f json", "log " + name, "log " + name + " --all -f jsonl",
-				"show " + name + " leaf", "check " + name,
+				"show " + name + " leaf", "check " + name, "render " + name + " --all --include system,ephemerals",
 			}
 		case "bad":
 			cases["bad/"+stem] = []string{
 				"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope", "tree " + name, "log " + name + " --all",
-				"check " + name, "check " + name + " -f json", "repair " + name,
+				"check " + name, "check " + name + " -f json", "repair " + name, "render " + name,
 			}
 			notFresh(t, filepath.Join(corpus.Root(t), filepath.FromSlash(name)))
 		}

@@ -82,6 +82,7 @@ func newRoot(e *env) *cobra.Command {
 		newMigrateCommand(e),
 		newNameCommand(e),
 		newRepairCommand(e),
+		newRenderCommand(e),
 		newReplayCommand(e),
 		newShowCommand(e),
 		newTreeCommand(e),

@@ -26,6 +26,7 @@ func readingLines() (lines [][]string) {
 		"log FILE -o OUT", "log FILE --all -o OUT", "log FILE -f jsonl --all -o OUT", "log FILE --grep a --kind user -o OUT",
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
+		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	} {
 		lines = append(lines, strings.Fields(line))

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"ctxtool/internal/transcript"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// commentSize is how many characters a comment on GitHub may have.
+const commentSize = 65536
+
+// renderOptions are the flags of ctxtool render.
+type renderOptions struct {
+	answer
+	reading
+	view, target     string
+	at, leaf, since  string
+	files            []string
+	all              bool
+	include, exclude []string
+	maxLines, budget int
+	assets           string
+
+	parts render.PageParts
+}
+
+func newRenderCommand(e *env) *cobra.Command {
+	o := &renderOptions{}
+	cmd := &cobra.Command{
+		Use:   "render [flags] [SESSION]",
+		Short: "Render a session for people, as Markdown for reviews or as text",
+		Long: "Render what was said and done, for somebody who reviews it. The first lines say\n" +
+			"what happened: the goal, what came of it, the files changed, the commands that\n" +
+			"failed, what it took. Then come the turns. Nothing in a session can break out of\n" +
+			"its place, link, or notify anybody.\n\n" +
+			sessionHelp + "\n" +
+			"--view conversation shows the entries of the path to the leaf, as the user saw\n" +
+			"them; --view context what the model had at a point (--at), edited and compacted.\n\n" +
+			"What --include and --exclude name:\n" + render.PagePartHelp() + "\n" +
+			"A comment (--target comment) has at most 65,536 characters. To fit a budget, the\n" +
+			"oldest and largest is folded first; never what the user said, the last answer,\n" +
+			"the commands that failed, and the files changed. A file (--target file) has\n" +
+			"anchors, a table of contents, and any length.\n\n" +
+			"Exit status: 0 the page was written, 2 the command line is wrong, 3 there is no\n" +
+			"answer: the input is missing or no session, --strict found something, or what is\n" +
+			"never folded exceeds the budget.",
+		Example: "  ctxtool render s.jsonl | gh pr comment 12 --body-file -\n" +
+			"  ctxtool render s.jsonl --target file --assets img -o review.md\n" +
+			"  ctxtool render s.jsonl --files src/main.go --since main\n" +
+			"  ctxtool render s.jsonl --view context --at request:7 --include system",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
+	}
+	o.answer.flags(cmd, "markdown", "text")
+	o.reading.flags(cmd)
+	f := cmd.Flags()
+	f.Lookup("format").DefValue = "markdown, on a terminal text"
+	f.StringVar(&o.view, "view", "conversation", "`VIEW` of the session: conversation, context")
+	f.StringVar(&o.target, "target", "comment", "`TARGET` of Markdown: comment, file")
+	f.StringVar(&o.at, "at", "", "the `POINT` whose context is shown")
+	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
+	f.StringVar(&o.since, "since", "", "only from this `POINT`, time or git revision on")
+	f.StringSliceVar(&o.files, "files", nil, "only turns that touched these `PATHS`")
+	f.BoolVar(&o.all, "all", false, "all branches, the active one first")
+	f.StringSliceVar(&o.include, "include", nil, "`PARTS` to show besides")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`PARTS` not to show")
+	f.IntVar(&o.maxLines, "max-lines", 40, "`LINES` of a block, others are left out of its middle; 0 for all")
+	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
+	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
+	complete(cmd, "view", []string{"conversation", "context"})
+	complete(cmd, "target", []string{"comment", "file"})
+	complete(cmd, "include", render.PagePartNames())
+	complete(cmd, "exclude", render.PagePartNames())
+	for _, point := range []string{"leaf", "since", "at"} {
+		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
+	}
+	cmd.MarkFlagsMutuallyExclusive("all", "at")
+	cmd.ValidArgsFunction = e.completeSession
+	return cmd
+}
+
+// check reads the flags that are names, before any input is opened.
+func (o *renderOptions) check(e *env, given func(flag string) bool) (rules replay.Rules, err error) {
+	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
+		o.format = "text"
+	}
+	if err := o.answer.check(); err != nil {
+		return 0, err
+	}
+	for _, choice := range []struct{ flag, value, one, other string }{
+		{"view", o.view, "conversation", "context"}, {"target", o.target, "comment", "file"},
+	} {
+		if choice.value != choice.one && choice.value != choice.other {
+			return 0, fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
+		}
+	}
+	if o.view == "context" {
+		for _, flag := range []string{"all", "since", "files"} {
+			if given(flag) {
+				return 0, fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
+			}
+		}
+	} else if given("at") {
+		return 0, errors.New("--at is for --view context; a conversation ends at --leaf")
+	}
+	if o.maxLines < 0 || o.budget < 0 {
+		return 0, errors.New("--max-lines and --budget are 0 or more")
+	}
+	if o.parts, err = render.ParsePageParts(o.include, o.exclude); err != nil {
+		return 0, err
+	}
+	return o.reading.check()
+}
+
+func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
+	rules, err := o.check(e, given)
+	if err != nil {
+		return err
+	}
+	e.started = true
+	name, point, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.view == "context" {
+		o.at = cmp.Or(o.at, point)
+	} else {
+		o.leaf = cmp.Or(o.leaf, point)
+	}
+	leaf, err := findPoint(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
+	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	p := &render.Page{
+		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
+	}
+	if p.Budget == 0 && p.Markdown && !p.File {
+		p.Budget = commentSize
+	}
+	if o.assets != "" {
+		p.Asset = (&assets{dir: o.assets, page: o.output}).store
+	}
+	if o.view == "context" {
+		err = o.context(p, r, leaf)
+	} else {
+		err = o.conversation(e, p, r, leaf)
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
+	}
+	err = e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error { return p.Write(w) })
+	var large *render.TooLargeError
+	if errors.As(err, &large) {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err, Hint: fmt.Sprintf("--budget %d, --since, or --target file, which has room for any length", large.Need)}
+	}
+	if err == nil {
+		e.noteCoverage(s, r.Rules)
+	}
+	return err
+}
+
+// context has a page show what the model had at a point.
+func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) error {
+	at, err := findPoint(r.Session, cmp.Or(o.at, "leaf"), leaf)
+	if err != nil {
+		return err
+	}
+	p.Context, err = r.At(at, strings.HasPrefix(o.at, "request:"))
+	return err
+}
+
+// conversation has a page show what was said on the path, or on all branches.
+func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, leaf int) error {
+	c, err := transcript.NewConversation(r, leaf, o.all)
+	if err != nil {
+		return err
+	}
+	if c.Stopped != nil {
+		p.Notes = append(p.Notes, c.Stopped.Error()+": what compactions and transforms behind it did is not known")
+	}
+	if o.since != "" {
+		from, err := newLimit(r.Session, o.since, leaf)
+		if err != nil {
+			at, ok := commitTime(o.since)
+			if !ok {
+				return err
+			}
+			from = limit{at: at, set: true}
+		}
+		if err := c.Since(from.from); err != nil {
+			return err
+		}
+		p.Notes = append(p.Notes, "only what came since "+o.since)
+	}
+	p.Blocks = c.Blocks
+	if len(o.files) > 0 {
+		if err := c.Touching(o.files); err != nil {
+			return err
+		}
+		p.Notes = append(p.Notes, "only turns that changed "+strings.Join(o.files, ", "))
+	}
+	return nil
+}
+
+// commitTime is when a git revision of the current folder was committed, in
+// milliseconds since 1970.
+func commitTime(revision string) (ms int64, ok bool) {
+	out, err := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--").Output()
+	if err != nil {
+		return 0, false
+	}
+	return parseTime(strings.TrimSpace(string(out)))
+}
+
+// An assets keeps the images of a page in a folder.
+type assets struct{ dir, page string }
+
+// extensions are those of the kinds of images that agents take.
+var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
+
+// store puts an image into the folder, under a name that is made from its bytes, and
+// gives the way to it from the page. It is empty for what is no image.
+func (a *assets) store(mime string, data sessionfmt.Value, write bool) (name string, err error) {
+	image, err := base64.StdEncoding.DecodeString(data.Text())
+	ext := extensions[mime]
+	if err != nil || ext == "" {
+		return "", nil
+	}
+	name = filepath.Join(a.dir, fmt.Sprintf("%x%s", sha256.Sum256(image), ext)[52:])
+	if write {
+		if err := os.MkdirAll(a.dir, 0o777); err != nil {
+			return "", err
+		}
+		f, err := sessionfmt.Create(name)
+		if err != nil {
+			return "", err
+		}
+		defer f.Abort()
+		if _, err := f.Write(image); err != nil {
+			return "", err
+		}
+		if err := f.Commit(); err != nil {
+			return "", err
+		}
+	}
+	if a.page != "" && a.page != "-" {
+		if below, err := filepath.Rel(filepath.Dir(a.page), name); err == nil {
+			name = below
+		}
+	}
+	return (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath(), nil
+}

@@ -1,0 +1,228 @@
+package transcript
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A Conversation is the entries of a path, or of the whole tree: first the path to
+// the leaf, then what is on other branches, each from where it parts.
+type Conversation struct {
+	Stopped error // where the replay had to stop; the entries behind it are there
+
+	s       *sessionfmt.Session
+	records []int32
+	first   int             // number of the turn before the first record's
+	before  map[int][]Block // what is to be said before a record, at -1 behind all
+	cuts    map[int]Cut
+	only    map[int]bool // the turns that are shown; nil for all
+}
+
+// NewConversation replays the path to record leaf, or the tree, as far as that goes.
+func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error) {
+	c := &Conversation{s: r.Session, first: -1, before: map[int][]Block{}, cuts: map[int]Cut{}}
+	path, _ := c.s.Path(leaf)
+	for _, rec := range path {
+		c.records = append(c.records, int32(rec))
+	}
+	steps := r.Walk(leaf)
+	if all {
+		tree := c.s.Tree()
+		c.branches(tree)
+		steps = r.WalkTree(tree)
+	}
+	for step, err := range steps {
+		switch {
+		case replay.Stopped(err):
+			c.Stopped = cmp.Or(c.Stopped, err)
+		case err != nil:
+			return nil, err
+		case step.Did == replay.Compacted:
+			c.cuts[step.Record] = Cut{Before: step.Before, After: step.After}
+		}
+	}
+	c.damage(r.AllFindings())
+	return c, nil
+}
+
+// branches adds what is not on the path: at each place where ways part, each way
+// down to its last entry in the file.
+func (c *Conversation) branches(t *sessionfmt.Tree) {
+	turns, turn := map[int32]int{}, -1 // at records, once they are listed
+	shown := make([]bool, c.s.Len())
+	list := func(rec int32, from int) {
+		turn = from
+		if c.s.Kind(int(rec)) == sessionfmt.User {
+			turn++
+		}
+		turns[rec], shown[rec] = turn, true
+	}
+	for _, rec := range c.records {
+		list(rec, turn)
+	}
+	start := func(rec, fork int) {
+		b := Block{Kind: Branch, Record: rec, Turn: -1}
+		if fork >= 0 {
+			b.Turn, b.Title = turns[int32(fork)], c.s.ID(fork)
+		}
+		turn = b.Turn
+		c.before[rec] = append(c.before[rec], b)
+		for tip := t.Tip(rec); rec >= 0; {
+			list(int32(rec), turn)
+			c.records = append(c.records, int32(rec))
+			on := -1
+			for child := range t.Children(rec) {
+				if t.Tip(child) == tip {
+					on = child
+				}
+			}
+			rec = on
+		}
+	}
+	ways := func(done int) {
+		for k := done; k < len(c.records); k++ {
+			for child := range t.Children(int(c.records[k])) {
+				if !shown[child] {
+					start(child, int(c.records[k]))
+				}
+			}
+		}
+	}
+	ways(0)
+	for _, root := range t.Roots {
+		if done := len(c.records); !shown[root] {
+			start(root, -1)
+			ways(done)
+		}
+	}
+}
+
+// alike is how many findings of a kind are told one by one.
+const alike = 3
+
+// damage puts findings where they were found: before the first record that stands
+// there or later in the file.
+func (c *Conversation) damage(found []sessionfmt.Finding) {
+	if len(found) == 0 {
+		return
+	}
+	order := slices.Clone(c.records)
+	slices.Sort(order)
+	count := map[string]int{}
+	for _, f := range found {
+		if count[f.Code]++; count[f.Code] > alike {
+			continue
+		}
+		rec := -1
+		k, _ := slices.BinarySearchFunc(order, f.Line, func(rec int32, line int) int { return cmp.Compare(c.s.Line(int(rec)), line) })
+		if k < len(order) {
+			rec = int(order[k])
+		}
+		pos := sessionfmt.Pos{Line: f.Line, Entry: f.Entry}
+		c.before[rec] = append(c.before[rec], Block{Kind: Finding, Record: rec, Title: f.Code, Text: []byte(pos.String() + ": " + f.Text)})
+	}
+	for _, f := range found {
+		if n := count[f.Code] - alike; n > 0 {
+			count[f.Code] = 0
+			c.before[-1] = append(c.before[-1], Block{Kind: Finding, Record: -1, Title: f.Code, Text: fmt.Appendf(nil, "%d more like it: %s", n, f.Text)})
+		}
+	}
+}
+
+// Since leaves out the records up to the first one of which from says yes.
+func (c *Conversation) Since(from func(rec int, line sessionfmt.Value) bool) error {
+	lines := c.s.NewReader()
+	for k, rec := range c.records {
+		line, err := lines.Line(int(rec))
+		if err != nil {
+			return err
+		}
+		if from(int(rec), line) {
+			c.records = c.records[k:]
+			return nil
+		}
+		if c.s.Kind(int(rec)) == sessionfmt.User {
+			c.first++
+		}
+	}
+	c.records = nil
+	return nil
+}
+
+// Blocks takes the conversation apart, and tells the story of it, unless that is
+// nil.
+func (c *Conversation) Blocks(story *Story) iter.Seq2[*Block, error] {
+	return blocks(c.items, reader{turn: c.first, only: c.only, story: story})
+}
+
+func (c *Conversation) items(yield func(Item, error) bool) {
+	lines := c.s.NewReader()
+	for _, rec := range c.records {
+		i := int(rec)
+		for k := range c.before[i] {
+			if !yield(Item{Ready: &c.before[i][k]}, nil) {
+				return
+			}
+		}
+		it := Item{Kind: c.s.Kind(i), Record: i, By: i}
+		if it.Kind > sessionfmt.UsageEntry { // unknown ones, headers
+			continue
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			yield(it, err)
+			return
+		}
+		it.Entry = line
+		if it.Kind.IsMessage() {
+			it.Message = line.Get("message")
+		}
+		if cut, ok := c.cuts[i]; ok {
+			it.Cut = &cut
+		}
+		if !yield(it, nil) {
+			return
+		}
+	}
+	for k := range c.before[-1] {
+		if !yield(Item{Ready: &c.before[-1][k]}, nil) {
+			return
+		}
+	}
+}
+
+// Context takes an envelope apart: prompt, tools, and messages as a provider gets
+// them.
+func Context(e *replay.Envelope, story *Story) iter.Seq2[*Block, error] {
+	return blocks(func(yield func(Item, error) bool) {
+		p, err := e.Prompt()
+		if err != nil {
+			yield(Item{}, err)
+			return
+		}
+		for _, part := range p.Parts {
+			b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(part.Text), Hidden: true}
+			if !yield(Item{Ready: b}, nil) {
+				return
+			}
+		}
+		for _, t := range p.Tools {
+			b := &Block{Kind: System, Record: t.Origin.Record, By: t.Origin.By, Title: "tool " + t.Name, Value: t.Raw, Text: t.Raw, Hidden: true}
+			if !yield(Item{Ready: b}, nil) {
+				return
+			}
+		}
+		for _, messages := range []iter.Seq2[replay.Message, error]{e.CachedMessages(), e.UncachedMessages()} {
+			for m, err := range messages {
+				if !yield(Item{Kind: m.Kind, Record: m.Origin.Record, By: m.Origin.By, Message: m.Raw}, err) || err != nil {
+					return
+				}
+			}
+		}
+	}, reader{turn: -1, story: story})
+}

@@ -1,0 +1,337 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ctxtool/internal/transcript"
+)
+
+// piece appends a part of a block: what of it is never folded, or the rest. Of what
+// is not as its entry has it, it says which entry made it so.
+func (p *Page) piece(dst []byte, b *transcript.Block, part int) ([]byte, error) {
+	start := len(dst)
+	dst, err := p.block(dst, b, part)
+	if len(dst) > start && b.By != b.Record && b.By >= 0 {
+		by := p.pen.code(nil, p.Session.ID(b.By))
+		dst = p.pen.item(dst, fmt.Appendf(nil, "made so by %s, a %s", by, p.Session.Kind(b.By)))
+		dst = append(dst, '\n')
+	}
+	return dst, err
+}
+
+// block appends a part of a block.
+func (p *Page) block(dst []byte, b *transcript.Block, part int) ([]byte, error) {
+	section := b.Kind == transcript.Prompt || b.Kind == transcript.Branch && b.Value == nil
+	if b.Kind == transcript.Call || b.Kind == transcript.Shell {
+		return p.call(dst, b, part), nil
+	}
+	if section != (part == never) {
+		return dst, nil
+	}
+	switch b.Kind {
+	case transcript.Prompt:
+		return p.prompt(dst, b), nil
+	case transcript.Answer:
+		return p.pen.text(dst, b.Text), nil
+	case transcript.Thinking:
+		return p.opened(dst, title{before: "Thinking", after: lineCount(b.Text)}, b.Text), nil
+	case transcript.Skill:
+		return p.opened(dst, title{"Skill", b.Title, ", for the model only" + lineCount(b.Text)}, b.Text), nil
+	case transcript.Custom:
+		return p.custom(dst, b), nil
+	case transcript.Image:
+		return p.image(dst, b)
+	case transcript.System:
+		return p.system(dst, b), nil
+	case transcript.Ephemeral:
+		if p.Parts&showEphemerals == 0 {
+			return p.note(dst, "Request-only messages", count(lineNumber(b.Text), "line"), nil), nil
+		}
+		return p.opened(dst, title{before: "Request-only messages, for the model only" + lineCount(b.Text)}, b.Text), nil
+	}
+	return p.remark(dst, b), nil
+}
+
+// briefAnswer is how many characters an answer has that is folded into a line.
+const briefAnswer = 300
+
+// brief appends a part of a block as a line, if it has such a form.
+func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
+	switch {
+	case part == never:
+	case b.Kind == transcript.Call && !(b.Call.Failed && b.Call.Command):
+		return p.callLine(dst, &b.Call)
+	case b.Kind == transcript.Answer && utf8.RuneCount(b.Text) > briefAnswer:
+		return p.pen.line(dst, p.pen.inline(nil, beginning(string(b.Text), briefAnswer)))
+	}
+	return dst
+}
+
+// remark appends what is said of the conversation itself, in a quoted note.
+func (p *Page) remark(dst []byte, b *transcript.Block) []byte {
+	switch b.Kind {
+	case transcript.Failure:
+		return p.note(dst, "Answer "+map[string]string{"aborted": "aborted", "error": "failed"}[b.Title], "", p.folded(b.Text))
+	case transcript.Compaction:
+		switch {
+		case p.Context != nil:
+			return p.note(dst, "Summary", "of what was before", p.folded(b.Text))
+		case b.Cut == nil:
+			return p.note(dst, "Compaction", "without effect here", nil)
+		}
+		return p.note(dst, "Compacted", cutWords(b.Cut), p.opened(nil, title{before: "Summary" + lineCount(b.Text)}, b.Text))
+	case transcript.Branch:
+		return p.branch(dst, b)
+	case transcript.Edit:
+		return p.edit(dst, b)
+	case transcript.Transform:
+		return p.transform(dst, b)
+	case transcript.Setting:
+		return p.note(dst, strings.ToUpper(b.Title[:1])+b.Title[1:], string(b.Text), nil)
+	case transcript.Label:
+		if len(b.Text) == 0 {
+			return p.note(dst, "Label cleared", b.Title, nil)
+		}
+		return p.note(dst, "Label", string(b.Text)+", on "+b.Title, nil)
+	case transcript.Finding:
+		return p.note(dst, "Damage", string(b.Text), nil)
+	}
+	return dst
+}
+
+// note appends a quoted note: words of ours, a text, and more below it.
+func (p *Page) note(dst []byte, words, text string, below []byte) []byte {
+	line := p.pen.strong(nil, words)
+	if text != "" {
+		line = p.pen.inline(append(line, ": "...), text)
+	}
+	return p.pen.quote(dst, append(p.pen.line(nil, line), below...))
+}
+
+// longText is how many lines a text may have before it is folded.
+const longText = 12
+
+// folded is a text, which has to be opened where it is long.
+func (p *Page) folded(text []byte) []byte {
+	if bytes.Count(text, []byte{'\n'}) >= longText {
+		return p.opened(nil, title{before: "More" + lineCount(text)}, text)
+	}
+	return p.pen.text(nil, text)
+}
+
+// opened appends a text that has to be opened.
+func (p *Page) opened(dst []byte, t title, text []byte) []byte {
+	dst = p.pen.open(dst, t)
+	dst = p.pen.text(dst, p.cut(text))
+	return p.pen.close(dst)
+}
+
+// lineCount says how many lines a text has.
+func lineCount(text []byte) string {
+	if len(text) == 0 {
+		return ", empty"
+	}
+	return ", " + count(lineNumber(text), "line")
+}
+
+// lineNumber is the number of lines of a text.
+func lineNumber(text []byte) int {
+	return bytes.Count(bytes.TrimRight(text, "\n"), []byte{'\n'}) + 1
+}
+
+// widest is how many bytes of a line are shown where lines are left out.
+const widest = 600
+
+// cut leaves lines out of the middle of a text, and ends out of long lines.
+func (p *Page) cut(text []byte) []byte {
+	if p.MaxLines == 0 {
+		return text
+	}
+	all := bytes.SplitAfter(text, []byte{'\n'})
+	if last := len(all) - 1; len(all[last]) == 0 {
+		all = all[:last]
+	}
+	long := false
+	for _, line := range all {
+		long = long || len(line) > widest
+	}
+	if len(all) <= p.MaxLines && !long {
+		return text
+	}
+	var out []byte
+	head := len(all)
+	if len(all) > p.MaxLines {
+		head = (p.MaxLines + 1) / 2
+	}
+	for k := 0; k < len(all); k++ {
+		if k == head {
+			k = len(all) - p.MaxLines/2
+			out = fmt.Appendf(out, "… %d lines left out …\n", k-head)
+			if k >= len(all) {
+				break
+			}
+		}
+		out = appendCut(out, all[k])
+	}
+	return out
+}
+
+// appendCut appends a line, or as much of it as is shown.
+func appendCut(dst, line []byte) []byte {
+	if len(line) <= widest {
+		return append(dst, line...)
+	}
+	end := widest
+	for end > 0 && !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return fmt.Appendf(append(dst, line[:end]...), " … %d bytes left out\n", len(line)-end)
+}
+
+// headingWords is how many characters of a prompt its heading has.
+const headingWords = 72
+
+// prompt appends the heading of a turn, and what the user said.
+func (p *Page) prompt(dst []byte, b *transcript.Block) []byte {
+	words := beginning(string(b.Text), headingWords)
+	dst = p.pen.heading(dst, 2, turnAnchor(b.Turn), p.pen.inline(p.turnName(b.Turn), words))
+	if words == string(bytes.TrimSpace(b.Text)) {
+		return dst
+	}
+	return p.pen.quote(dst, p.pen.text(nil, b.Text))
+}
+
+// turnName is what a turn is called: in a context they have no numbers, since some
+// are gone.
+func (p *Page) turnName(turn int) []byte {
+	if p.Context != nil {
+		return []byte("User: ")
+	}
+	return fmt.Appendf(nil, "Turn %d: ", turn)
+}
+
+func turnAnchor(turn int) string { return fmt.Sprintf("turn-%d", turn) }
+
+// cutWordsAt is a line of at most so many characters.
+func cutWordsAt(line string, most int) string {
+	if utf8.RuneCountInString(line) <= most {
+		return line
+	}
+	return string([]rune(line)[:most-1]) + "…"
+}
+
+func (p *Page) custom(dst []byte, b *transcript.Block) []byte {
+	if b.Hidden {
+		return p.opened(dst, title{"Message", b.Title, ", for the model only" + lineCount(b.Text)}, b.Text)
+	}
+	line := p.pen.strong(nil, "Message")
+	if b.Title != "" {
+		line = p.pen.code(append(line, ": "...), b.Title)
+	}
+	return p.pen.quote(dst, append(p.pen.line(nil, line), p.folded(b.Text)...))
+}
+
+func (p *Page) system(dst []byte, b *transcript.Block) []byte {
+	if p.Parts&showSystem == 0 {
+		line := p.pen.inline([]byte("System: "), cutWordsAt(b.Title, longLine)+lineCount(b.Text))
+		return p.pen.item(dst, line)
+	}
+	if b.Value != nil && json.Valid(b.Text) { // a tool
+		dst = p.pen.open(dst, title{"System:", b.Title, ""})
+		var pretty bytes.Buffer
+		json.Indent(&pretty, b.Text, "", "  ")
+		return p.pen.close(p.pen.fence(dst, "json", p.cut(pretty.Bytes())))
+	}
+	return p.opened(dst, title{"System:", cutWordsAt(b.Title, longLine), lineCount(b.Text)}, b.Text)
+}
+
+// branch appends the summary of another branch, or the beginning of one.
+func (p *Page) branch(dst []byte, b *transcript.Block) []byte {
+	if b.Value != nil {
+		return p.note(dst, "Summary of a branch", "", p.folded(b.Text))
+	}
+	line := []byte("Another root")
+	if b.Title != "" {
+		line = p.pen.code([]byte("Branch from "), b.Title)
+	}
+	return p.pen.heading(dst, 2, "", line)
+}
+
+func (p *Page) edit(dst []byte, b *transcript.Block) []byte {
+	switch r := b.Value.Get("replacement"); {
+	case !r.Exists():
+		return p.note(dst, "Edit", b.Title+" is given no replacement", nil)
+	case r.IsNull():
+		return p.note(dst, "Edit", b.Title+" is left out of the context", nil)
+	}
+	return p.note(dst, "Edit", "in the context "+b.Title+" now reads", p.folded(b.Text))
+}
+
+// transform appends what a transform says of itself, and why it changed what is
+// cached. One that a renderer of its own would show has its Markdown, else its data
+// (spec/pi-format.md 1.6).
+func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
+	display := b.Value.Get("display")
+	words := b.Title
+	if s := display.Get("summary").Text(); s != "" {
+		words += " — " + s
+	}
+	if b.Cut != nil {
+		words += "; " + cutWords(b.Cut)
+	}
+	var below []byte
+	for op := range b.Value.Get("patch").Elements {
+		line := p.pen.code(nil, op.Get("op").Text())
+		if why := op.Get("invalidateCacheReason").Text(); why != "" {
+			line = p.pen.inline(append(line, ": "...), why)
+		}
+		below = p.pen.item(below, line)
+	}
+	if len(below) > 0 {
+		below = append(below, '\n')
+	}
+	if md := display.Get("markdown"); md.IsString() {
+		below = append(below, p.folded(md.AppendText(nil))...)
+	} else if props := display.Get("rendererProps"); props.Exists() {
+		var pretty bytes.Buffer
+		if json.Indent(&pretty, props, "", "  ") != nil {
+			pretty.Reset() // nested deeper than the library goes
+			pretty.Write(props)
+		}
+		below = p.pen.open(below, title{"Data for", display.Get("rendererId").Text(), ""})
+		below = p.pen.close(p.pen.fence(below, "json", p.cut(pretty.Bytes())))
+	}
+	if b.Cut != nil && len(b.Text) > 0 {
+		below = p.opened(below, title{before: "Summary" + lineCount(b.Text)}, b.Text)
+	}
+	return p.note(dst, "Transform", words, below)
+}
+
+// cutWords says what a compaction took away.
+func cutWords(c *transcript.Cut) string {
+	words := fmt.Sprintf("%s became a summary", count(max(0, c.Before-c.After+1), "message"))
+	if c.Tokens > 0 {
+		words += fmt.Sprintf("; before there were %s tokens", short(int64(c.Tokens)))
+	}
+	return words
+}
+
+// image appends a picture, or what stands for one.
+func (p *Page) image(dst []byte, b *transcript.Block) ([]byte, error) {
+	data := b.Value.Get("data")
+	if p.Asset != nil {
+		name, err := p.Asset(b.Title, data, p.drawn)
+		if err != nil {
+			return dst, err
+		}
+		if name != "" {
+			return p.pen.picture(dst, name), nil
+		}
+	}
+	line := p.pen.inline([]byte("Image: "), b.Title)
+	return p.pen.line(dst, fmt.Appendf(line, ", %s bytes", short(int64(len(data)*3/4)))), nil
+}

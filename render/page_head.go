@@ -1,0 +1,337 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/internal/transcript"
+	"ctxtool/replay"
+)
+
+// What the head of a page has of each, so that it stays within 20 lines.
+const (
+	goalSize  = 400 // characters of the goal
+	lastSize  = 400 // characters of the last answer
+	headFiles = 5
+	headFails = 3
+)
+
+// head says what happened, and lists what is never folded.
+func (p *Page) head() ([]byte, error) {
+	s := p.story
+	name := cmp.Or(s.Name, beginning(s.Goal, headingWords), "Session")
+	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, cutWordsAt(name, headingWords)))
+	if s.Goal != "" {
+		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal, goalSize)))
+	}
+	dst = p.fact(dst, "Outcome", p.outcome())
+	dst = p.fact(dst, "Changed", p.changed())
+	dst = p.fact(dst, "Failed", p.failed())
+	dst = p.fact(dst, "Session", p.span())
+	dst = p.fact(dst, "Used", p.used())
+	dst = p.fact(dst, "Compacted away", p.compacted())
+	dst = p.remarks(dst)
+	dst = p.contents(dst)
+	return p.lists(dst), nil
+}
+
+// contextHead says what the model had.
+func (p *Page) contextHead() ([]byte, error) {
+	e := p.Context
+	counts, err := e.Count(&tokens.Pi)
+	if err != nil {
+		return nil, err
+	}
+	model, limit, _, err := e.Model()
+	if err != nil {
+		return nil, err
+	}
+	at := "the beginning"
+	if e.Leaf >= 0 {
+		at = "entry " + p.Session.ID(e.Leaf)
+	}
+	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
+	dst := p.pen.heading(nil, 1, "", line)
+	if model != (replay.ModelRef{}) {
+		dst = p.fact(dst, "Model", p.pen.code(nil, model.Provider+"/"+model.ID))
+	}
+	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
+		short(int64(counts.Total)), short(int64(counts.System)), short(int64(counts.Tools)), short(int64(counts.Messages)))
+	if limit > 0 {
+		size = fmt.Appendf(size, "; the model takes %s", short(limit))
+	}
+	dst = p.fact(dst, "Size", size)
+	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), count(len(e.Transforms), "transform")))
+	dst = p.remarks(dst)
+	return p.contents(dst), nil
+}
+
+// remarks appends what is to be said of the page itself, and an empty line.
+func (p *Page) remarks(dst []byte) []byte {
+	if t := p.fold.tally(); t.n > 0 {
+		dst = p.fact(dst, "Folded to fit", fmt.Appendf(nil, "%s, the oldest and largest first", &t))
+	}
+	for _, n := range p.Notes {
+		dst = p.fact(dst, "Note", p.pen.inline(nil, n))
+	}
+	return append(dst, '\n')
+}
+
+// fact appends a line of the head, if there is something to say.
+func (p *Page) fact(dst []byte, word string, line []byte) []byte {
+	if len(line) == 0 {
+		return dst
+	}
+	return p.pen.item(dst, append(append(p.pen.strong(nil, word), ": "...), line...))
+}
+
+// beginning is a text's first paragraph, and what follows where that is short, on a
+// line; code between fences and marks of Markdown are left out.
+func beginning(text string, most int) string {
+	var words []string
+	plain := strings.NewReplacer("`", "", "**", "")
+	size, fenced := 0, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			continue
+		}
+		if size > most || line == "" && size > most/4 {
+			break
+		}
+		if fenced || line == "" {
+			continue
+		}
+		line = plain.Replace(strings.TrimLeft(line, "#-* "))
+		words = append(words, line)
+		size += utf8.RuneCountInString(line)
+	}
+	return cutWordsAt(strings.Join(words, " "), most)
+}
+
+func (p *Page) outcome() []byte {
+	if p.story.Last == "" {
+		return []byte("no answer")
+	}
+	return p.pen.inline(nil, beginning(p.story.Last, lastSize))
+}
+
+// changed names the files that were changed most.
+func (p *Page) changed() (line []byte) {
+	files := slices.Clone(p.story.Files)
+	if len(files) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(files, func(a, b *transcript.File) int { return b.Added + b.Removed - a.Added - a.Removed })
+	line = append(line, count(len(files), "file")...)
+	for k, f := range files[:min(headFiles, len(files))] {
+		line = append(line, [2]string{", ", ": "}[b2i(k == 0)]...)
+		line = p.file(line, f)
+	}
+	if more := len(files) - headFiles; more > 0 {
+		line = fmt.Appendf(line, ", and %d more", more)
+	}
+	return line
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// file appends a file with what is known of its changes.
+func (p *Page) file(line []byte, f *transcript.File) []byte {
+	line = p.pen.code(line, f.Path)
+	if f.Added+f.Removed > 0 {
+		line = fmt.Appendf(line, " +%d −%d", f.Added, f.Removed)
+	}
+	switch {
+	case f.Written > 0 && f.Edited > 0:
+		line = append(line, " (written and edited)"...)
+	case f.Written > 0:
+		line = append(line, " (written)"...)
+	case !f.Told:
+		line = append(line, " (edited)"...)
+	}
+	return line
+}
+
+// failed says which commands failed, those first that never passed later.
+func (p *Page) failed() (line []byte) {
+	all := byOutcome(p.story.Commands)
+	if len(all) == 0 {
+		if p.story.Failures > 0 {
+			line = fmt.Appendf(line, "no command; %s", count(p.story.Failures, "other call"))
+		}
+		return line
+	}
+	open := 0
+	for _, c := range all {
+		if !c.Passed {
+			open++
+		}
+	}
+	passed := fmt.Sprintf("%d passed later", len(all)-open)
+	if open == len(all) {
+		passed = "none passed later"
+	}
+	line = fmt.Appendf(line, "%s, %s", count(len(all), "command"), passed)
+	for k, c := range all[:min(headFails, len(all))] {
+		line = append(line, [2]string{"; ", ": "}[b2i(k == 0)]...)
+		line = p.command(line, c, 80)
+	}
+	if more := len(all) - headFails; more > 0 {
+		line = fmt.Appendf(line, "; and %d more", more)
+	}
+	if p.story.Failures > 0 {
+		line = fmt.Appendf(line, "; and %s", count(p.story.Failures, "other call"))
+	}
+	return line
+}
+
+// byOutcome puts the commands that never passed first, the latest of them before
+// the others.
+func byOutcome(all []*transcript.Command) []*transcript.Command {
+	all = slices.Clone(all)
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b *transcript.Command) int { return b2i(a.Passed) - b2i(b.Passed) })
+	return all
+}
+
+// command appends a command that failed, in so many characters.
+func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
+	line = p.pen.code(line, cutWordsAt(oneLine(c.Line), most))
+	if c.Exit > 0 {
+		line = fmt.Appendf(line, " exit %d", c.Exit)
+	}
+	if c.Times > 1 {
+		line = fmt.Appendf(line, ", %d times", c.Times)
+	}
+	if c.Passed {
+		return append(line, ", passed later"...)
+	}
+	return line
+}
+
+// span says who worked how long.
+func (p *Page) span() (line []byte) {
+	s := p.story
+	for k, m := range s.Models {
+		if k == 3 {
+			line = fmt.Appendf(line, " and %d more", len(s.Models)-k)
+			break
+		}
+		if k > 0 {
+			line = append(line, ", "...)
+		}
+		line = p.pen.code(line, m.Provider+"/"+m.ID)
+	}
+	if len(line) > 0 {
+		line = append(line, "; "...)
+	}
+	line = fmt.Appendf(line, "%s, %s, %s", count(s.Turns, "turn"), count(s.Requests, "request"), count(s.Calls, "call"))
+	if s.From != "" {
+		line = p.pen.inline(append(line, "; "...), minute(s.From))
+		from, err1 := time.Parse(time.RFC3339, s.From)
+		to, err2 := time.Parse(time.RFC3339, s.To)
+		if err1 == nil && err2 == nil && to.After(from) {
+			line = fmt.Appendf(line, ", %s", spell(to.Sub(from)))
+		}
+	}
+	return line
+}
+
+// minute is a timestamp up to its minute.
+func minute(stamp string) string {
+	if len(stamp) < 19 || stamp[10] != 'T' {
+		return stamp
+	}
+	return stamp[:10] + " " + stamp[11:16]
+}
+
+// spell is a duration in the two units that matter.
+func spell(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("over %d days", int(d.Hours()/24))
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	case d >= time.Minute:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d s", int(d.Seconds()))
+}
+
+// used says what the requests took.
+func (p *Page) used() (line []byte) {
+	u := p.story.Usage
+	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
+		return nil
+	}
+	line = fmt.Appendf(line, "%s tokens in, %s out, %s read from cache, %s written to it",
+		short(u.Input), short(u.Output), short(u.CacheRead), short(u.CacheWrite))
+	if u.Cost > 0 {
+		line = fmt.Appendf(line, "; $%.2f", u.Cost)
+	}
+	return line
+}
+
+func (p *Page) compacted() (line []byte) {
+	cuts := p.story.Cuts
+	if len(cuts) == 0 {
+		return nil
+	}
+	messages, tokens := 0, 0
+	for _, c := range cuts {
+		messages += max(0, c.Before-c.After+1)
+		tokens = max(tokens, c.Tokens)
+	}
+	line = fmt.Appendf(line, "%s in %s", count(messages, "message"), count(len(cuts), "compaction"))
+	if tokens > 0 {
+		line = fmt.Appendf(line, ", the largest at %s tokens", short(int64(tokens)))
+	}
+	return line
+}
+
+// contents appends a table of contents.
+func (p *Page) contents(dst []byte) []byte {
+	if !p.File || len(p.turns) == 0 {
+		return dst
+	}
+	dst = p.pen.heading(dst, 2, "", []byte("Contents"))
+	for _, t := range p.turns {
+		line := p.pen.inline(p.turnName(t.turn), t.words)
+		dst = p.pen.item(dst, p.pen.link(nil, turnAnchor(t.turn), line))
+	}
+	return append(dst, '\n')
+}
+
+// lists appends the files that were changed and the commands that failed, where the
+// lines above have not named them all.
+func (p *Page) lists(dst []byte) []byte {
+	var page []byte
+	if n := len(p.story.Files); n > headFiles {
+		for _, f := range p.story.Files {
+			page = p.pen.item(page, p.file(nil, f))
+		}
+		dst = p.pen.open(dst, title{before: "Files changed: " + fmt.Sprint(n)})
+		dst = p.pen.close(append(append(dst, page...), '\n'))
+	}
+	if n := len(p.story.Commands); n > headFails {
+		page = page[:0]
+		for _, c := range byOutcome(p.story.Commands) {
+			page = p.pen.item(page, p.command(nil, c, longLine))
+		}
+		dst = p.pen.open(dst, title{before: "Commands that failed: " + fmt.Sprint(n)})
+		dst = p.pen.close(append(append(dst, page...), '\n'))
+	}
+	return dst
+}

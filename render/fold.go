@@ -54,27 +54,27 @@ type folder struct {
 	silent bool // nothing in the place of what is gone
 }
 
-func (f *folder) add(u unit) {
-	f.units = append(f.units, u)
-	f.all += int(u.size)
-	if u.must {
-		f.must += int(u.size)
+func (f *folder) add(units []unit) {
+	f.units = append(f.units, units...)
+	for _, u := range units {
+		f.all += int(u.size)
+		if u.must {
+			f.must += int(u.size)
+		}
 	}
 }
 
 // keep makes a unit of that size one that is never folded.
 func (f *folder) keep(k int, size int32) {
+	f.all += int(size - f.units[k].size)
 	f.units[k].must, f.units[k].size = true, size
 	f.must += int(size)
 }
 
-// hopeless says that no folding helps: how large the rest is does not matter.
-func (f *folder) hopeless(budget int) bool { return f.must > budget }
-
 // fit folds the oldest and largest first, until the page has no more characters
 // than the budget allows; head is what stands before the units.
 func (f *folder) fit(budget, head int) error {
-	if budget == 0 || head+f.all <= budget {
+	if budget == 0 || f.must <= budget && head+f.all <= budget {
 		return nil
 	}
 	if head+f.must > budget {

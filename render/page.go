@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"iter"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"ctxtool/internal/transcript"
@@ -15,11 +15,11 @@ import (
 // A Page is a conversation as a document for people.
 type Page struct {
 	Session *sessionfmt.Session
+	Name    string // of the session, empty for none
 	// Context is an envelope to show in place of a conversation.
 	Context *replay.Envelope
-	// Blocks goes through the conversation, twice for one page; it tells the story
-	// of it, unless that is nil.
-	Blocks func(story *transcript.Story) iter.Seq2[*transcript.Block, error]
+	// Chapters are the parts of the conversation, in order.
+	Chapters []transcript.Blocks
 
 	Markdown bool
 	File     bool // anchors, a table of contents
@@ -31,17 +31,14 @@ type Page struct {
 	// write it stores it there. It may be nil.
 	Asset func(mime string, data sessionfmt.Value, write bool) (address string, err error)
 	// Scan sees everything that is written, with the entry that it comes from, -1
-	// for none. It may be nil.
+	// for none, and not always in order: several may call it at a time. It may be nil.
 	Scan func(record int, text []byte)
 
-	pen    pen
-	story  *transcript.Story
-	fold   folder
-	drawn  bool // the page is being written
-	listed bool // what was written last is a line of a list
-	buf    []byte
-	turns  []turnLine
-	skip   map[transcript.Kind]int // blocks that are not among the parts
+	pen   pen
+	story *transcript.Story
+	fold  folder
+	turns []turnLine
+	drawn bool // the page is being written
 }
 
 // A turnLine is what a table of contents says of a turn.
@@ -58,156 +55,143 @@ func (e *TooLargeError) Error() string {
 }
 
 // Write writes the page. First it goes through the conversation to learn what
-// happened and how long everything is, then again to write; in memory it has a
-// block at a time.
+// happened and, where there is a budget, how long everything is; then again to write.
+// In memory it has some chapters at a time.
 func (p *Page) Write(w io.Writer) error {
 	p.pen = textPen{}
 	if p.Markdown {
 		p.pen = markdownPen{anchors: p.File}
 	}
-	write := p.head
+	head := p.head
 	if p.Context != nil {
-		write = p.contextHead
-		p.Blocks = func(story *transcript.Story) iter.Seq2[*transcript.Block, error] {
-			return transcript.Context(p.Context, story)
-		}
+		head, p.Chapters = p.contextHead, []transcript.Blocks{transcript.Context(p.Context)}
 	}
 	if err := p.survey(); err != nil {
 		return err
 	}
-	head, err := write()
+	first, err := head()
 	if err != nil {
 		return err
 	}
-	if err := p.fold.fit(p.Budget, utf8.RuneCount(head)+foldedLine); err != nil {
+	if err := p.fold.fit(p.Budget, utf8.RuneCount(first)+foldedLine); err != nil {
 		return err
 	}
 	if p.fold.tally().n > 0 { // the head says what was folded
-		if head, err = write(); err != nil {
+		if first, err = head(); err != nil {
 			return err
 		}
 	}
-	if err := p.put(w, -1, head); err != nil {
+	if p.Scan != nil {
+		p.Scan(-1, first)
+	}
+	if _, err := w.Write(first); err != nil {
 		return err
 	}
 	return p.write(w)
 }
 
+// A chapter is what a survey has learned of one.
+type chapter struct {
+	story *transcript.Story
+	units []unit
+	turns []turnLine
+	last  int // the unit of the last answer, -1 for none
+}
+
 // survey goes through the conversation without writing it.
 func (p *Page) survey() error {
-	p.story, p.skip = transcript.NewStory(), map[transcript.Kind]int{}
-	p.fold = folder{}
+	p.story, p.fold = transcript.NewStory(), folder{}
+	must := &atomic.Int64{} // characters that are never folded, so far
 	last := -1
-	for b, err := range p.Blocks(p.story) {
-		if err != nil {
-			return err
+	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
+		return p.read(blocks, must)
+	}, func(c *chapter, end bool) error {
+		if c.last >= 0 && !p.story.Aside {
+			last = len(p.fold.units) + c.last
 		}
-		if !p.Parts.has(b) {
-			p.skip[b.Kind]++
-			continue
+		p.story.Join(c.story)
+		p.fold.add(c.units)
+		p.turns = append(p.turns, c.turns...)
+		if end && last >= 0 {
+			p.fold.keep(last, int32(utf8.RuneCount(p.pen.text(nil, []byte(p.story.Last())))))
+		}
+		return nil
+	})
+}
+
+// read surveys a chapter.
+func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, error) {
+	c := &chapter{story: transcript.NewStory(), last: -1}
+	var buf []byte
+	for b, err := range blocks(c.story, p.Budget > 0) {
+		if err != nil {
+			return nil, err
 		}
 		if b.Kind == transcript.Prompt && p.File {
-			p.turns = append(p.turns, turnLine{b.Turn, beginning(string(b.Text), headingWords)})
+			c.turns = append(c.turns, turnLine{b.Turn, beginning(string(b.Text), headingWords)})
 		}
-		for part := range parts {
-			u, err := p.measure(b, part)
-			if err != nil {
-				return err
-			}
-			if b.Kind == transcript.Answer && part == ifNeeded && !p.story.Aside {
-				last = len(p.fold.units)
-			}
-			p.fold.add(u)
-		}
-	}
-	if last >= 0 {
-		p.buf = p.pen.text(p.buf[:0], []byte(p.story.Last))
-		p.fold.keep(last, int32(utf8.RuneCount(p.buf)))
-	}
-	return nil
-}
-
-// measure is a part of a block as folding sees it.
-func (p *Page) measure(b *transcript.Block, part int) (u unit, err error) {
-	u = unit{kind: b.Kind, turn: int32(b.Turn), must: part == never}
-	if p.Budget == 0 || !u.must && p.fold.hopeless(p.Budget) {
-		return u, nil
-	}
-	if p.buf, err = p.piece(p.buf[:0], b, part); err != nil {
-		return u, err
-	}
-	u.size = int32(utf8.RuneCount(p.buf))
-	if p.buf = p.brief(p.buf[:0], b, part); u.size > 0 && len(p.buf) > 0 {
-		u.brief = int32(utf8.RuneCount(p.buf)) + 1 // a line feed, where it is the last of them
-	}
-	return u, nil
-}
-
-// write goes through the conversation, and writes what is not folded.
-func (p *Page) write(w io.Writer) error {
-	p.drawn = true
-	var left tally
-	k := 0
-	for b, err := range p.Blocks(nil) {
-		if err != nil {
-			return err
-		}
-		if !p.Parts.has(b) {
+		if p.Budget == 0 || !p.Parts.has(b) {
 			continue
 		}
 		for part := range parts {
-			u := p.fold.units[k]
-			k++
-			p.buf = p.buf[:0]
-			switch u.shape {
-			case gone:
-				left.add(u)
-				continue
-			case brief:
-				p.buf = p.brief(p.buf, b, part)
-			default:
-				if p.buf, err = p.piece(p.buf, b, part); err != nil {
-					return err
+			u := unit{kind: b.Kind, turn: int32(b.Turn), must: part == never}
+			if u.must || must.Load() <= int64(p.Budget) { // else no folding helps
+				if u, buf, err = p.measure(u, b, buf); err != nil {
+					return nil, err
 				}
 			}
-			if len(p.buf) == 0 {
-				continue
+			if u.must {
+				must.Add(int64(u.size))
 			}
-			if err := p.mark(w, &left); err != nil {
-				return err
+			if b.Kind == transcript.Answer && part == ifNeeded && !c.story.Aside {
+				c.last = len(c.units)
 			}
-			if err := p.put(w, b.Record, p.buf); err != nil {
+			c.units = append(c.units, u)
+		}
+	}
+	return c, nil
+}
+
+// measure finds out how long a part of a block is, whole and as a line.
+func (p *Page) measure(u unit, b *transcript.Block, buf []byte) (unit, []byte, error) {
+	part := ifNeeded
+	if u.must {
+		part = never
+	}
+	buf, err := p.piece(buf[:0], b, part)
+	if err != nil {
+		return u, buf, err
+	}
+	u.size = int32(utf8.RuneCount(buf))
+	if buf = p.brief(buf[:0], b, part); u.size > 0 && len(buf) > 0 {
+		u.brief = int32(utf8.RuneCount(buf)) + 1 // a line feed, where it is the last of them
+	}
+	return u, buf, nil
+}
+
+// write goes through the conversation, and writes what is not folded. A page with a
+// budget is short, and what is left out of it goes over chapters; others are written
+// by all processors.
+func (p *Page) write(w io.Writer) error {
+	p.drawn = true
+	if p.Budget > 0 {
+		s := &sheet{p: p, units: p.fold.units, w: w}
+		for _, blocks := range p.Chapters {
+			if err := s.chapter(blocks); err != nil {
 				return err
 			}
 		}
+		return s.end()
 	}
-	return p.mark(w, &left)
-}
-
-// mark says that something was folded here.
-func (p *Page) mark(w io.Writer, left *tally) error {
-	if left.n == left.kinds[transcript.Thinking] || p.fold.silent {
-		*left = tally{}
-		return nil
-	}
-	line := fmt.Appendf(nil, "*… folded: %s*", left)
-	*left = tally{}
-	return p.put(w, -1, p.pen.line(nil, line))
-}
-
-// put writes a piece of the page.
-func (p *Page) put(w io.Writer, record int, text []byte) error {
-	if p.Scan != nil {
-		p.Scan(record, text)
-	}
-	// The lines of calls are a list, and something else begins behind an empty line.
-	item := bytes.Count(text, []byte{'\n'}) == 1
-	if p.listed && !item {
-		if _, err := w.Write([]byte{'\n'}); err != nil {
-			return err
+	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*bytes.Buffer, error) {
+		var b bytes.Buffer
+		s := &sheet{p: p, w: &b}
+		if err := s.chapter(blocks); err != nil {
+			return nil, err
 		}
-	}
-	p.listed = item
-	_, err := w.Write(text)
-	return err
+		return &b, s.end()
+	}, func(b *bytes.Buffer, _ bool) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
 }

@@ -322,9 +322,8 @@ func cutWords(c *transcript.Cut) string {
 
 // image appends a picture, or what stands for one.
 func (p *Page) image(dst []byte, b *transcript.Block) ([]byte, error) {
-	data := b.Value.Get("data")
 	if p.Asset != nil {
-		name, err := p.Asset(b.Title, data, p.drawn)
+		name, err := p.Asset(b.Title, b.Value, p.drawn)
 		if err != nil {
 			return dst, err
 		}
@@ -333,5 +332,5 @@ func (p *Page) image(dst []byte, b *transcript.Block) ([]byte, error) {
 		}
 	}
 	line := p.pen.inline([]byte("Image: "), b.Title)
-	return p.pen.line(dst, fmt.Appendf(line, ", %s bytes", short(int64(len(data)*3/4)))), nil
+	return p.pen.line(dst, fmt.Appendf(line, ", %s bytes", short(int64(len(b.Value)*3/4)))), nil
 }

@@ -24,7 +24,7 @@ const (
 // head says what happened, and lists what is never folded.
 func (p *Page) head() ([]byte, error) {
 	s := p.story
-	name := cmp.Or(s.Name, beginning(s.Goal, headingWords), "Session")
+	name := cmp.Or(p.Name, beginning(s.Goal, headingWords), "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, cutWordsAt(name, headingWords)))
 	if s.Goal != "" {
 		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal, goalSize)))
@@ -116,10 +116,10 @@ func beginning(text string, most int) string {
 }
 
 func (p *Page) outcome() []byte {
-	if p.story.Last == "" {
+	if p.story.Last() == "" {
 		return []byte("no answer")
 	}
-	return p.pen.inline(nil, beginning(p.story.Last, lastSize))
+	return p.pen.inline(nil, beginning(p.story.Last(), lastSize))
 }
 
 // changed names the files that were changed most.
@@ -241,7 +241,7 @@ func (p *Page) span() (line []byte) {
 	if s.From != "" {
 		line = p.pen.inline(append(line, "; "...), minute(s.From))
 		from, err1 := time.Parse(time.RFC3339, s.From)
-		to, err2 := time.Parse(time.RFC3339, s.To)
+		to, err2 := time.Parse(time.RFC3339, s.To())
 		if err1 == nil && err2 == nil && to.After(from) {
 			line = fmt.Appendf(line, ", %s", spell(to.Sub(from)))
 		}

@@ -36,7 +36,7 @@ func writtenPage(s *sessionfmt.Session, set func(*Page)) ([]byte, error) {
 		return nil, err
 	}
 	parts, _ := ParsePageParts(PagePartNames(), nil)
-	p := &Page{Session: s, Blocks: c.Blocks, Markdown: true, Parts: parts, MaxLines: 40}
+	p := &Page{Session: s, Chapters: c.Chapters(), Markdown: true, Parts: parts, MaxLines: 40}
 	if set != nil {
 		set(p)
 	}
@@ -159,13 +159,15 @@ func sound(doc []byte, turns, branches int, file bool) (wrong []string) {
 // turnsOf counts what becomes a section of a page.
 func turnsOf(s *sessionfmt.Session) (turns, branches int) {
 	c, _ := transcript.NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), true)
-	for b, err := range c.Blocks(nil) {
-		switch {
-		case err != nil:
-		case b.Kind == transcript.Prompt:
-			turns++
-		case b.Kind == transcript.Branch && b.Value == nil:
-			branches++
+	for _, blocks := range c.Chapters() {
+		for b, err := range blocks(nil, false) {
+			switch {
+			case err != nil:
+			case b.Kind == transcript.Prompt:
+				turns++
+			case b.Kind == transcript.Branch && b.Value == nil:
+				branches++
+			}
 		}
 	}
 	return turns, branches

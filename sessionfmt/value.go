@@ -163,10 +163,8 @@ func (v Value) Text() string {
 	if !v.IsString() {
 		return ""
 	}
-	for i := 1; i < len(v)-1; i++ {
-		if v[i] == '\\' {
-			return string(v.AppendText(make([]byte, 0, len(v))))
-		}
+	if bytes.IndexByte(v, '\\') >= 0 {
+		return string(v.AppendText(make([]byte, 0, len(v))))
 	}
 	return string(v[1 : len(v)-1])
 }
@@ -179,13 +177,12 @@ func (v Value) AppendText(dst []byte) []byte {
 	b := v[1 : len(v)-1]
 	for i := 0; i < len(b); {
 		if b[i] != '\\' {
-			j := i + 1
-			for j < len(b) && b[j] != '\\' {
-				j++
+			j := bytes.IndexByte(b[i:], '\\')
+			if j < 0 {
+				return append(dst, b[i:]...)
 			}
-			dst = append(dst, b[i:j]...)
-			i = j
-			continue
+			dst = append(dst, b[i:i+j]...)
+			i += j
 		}
 		if b[i+1] != 'u' {
 			dst = append(dst, plainEscape[b[i+1]])

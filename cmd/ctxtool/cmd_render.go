@@ -217,13 +217,13 @@ func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, l
 		}
 		p.Notes = append(p.Notes, "only what came since "+o.since)
 	}
-	p.Blocks = c.Blocks
 	if len(o.files) > 0 {
 		if err := c.Touching(o.files); err != nil {
 			return err
 		}
 		p.Notes = append(p.Notes, "only turns that changed "+strings.Join(o.files, ", "))
 	}
+	p.Name, p.Chapters = c.Name, c.Chapters()
 	return nil
 }
 

@@ -40,19 +40,18 @@ var kindNames = [...]string{
 func (k Kind) String() string { return kindNames[k] }
 
 // A Block is a piece of a conversation. What its texts and values stand in is used
-// again for the next block.
+// again for the next block. Texts are not there where nobody asked for them.
 type Block struct {
 	Kind   Kind
 	Record int // of the entry, -1 where it comes from none
 	Turn   int // user prompts so far, less one
 	By     int // the entry that made it what it is: its own, an edit, or a transform
-	Stamp  string
 
 	Text  []byte // UTF-8, as it stands in the session
 	Title string // what it is about: a name, a model, a type
 	// Hidden says that the model saw it, and the user did not.
 	Hidden bool
-	Value  value // the entry, the content block, or the tool's definition
+	Value  value // the entry, an image's data, or a tool's definition
 
 	Call ToolCall // of a Call or a Shell
 	Cut  *Cut     // of a Compaction, and of a Transform that compacts
@@ -69,7 +68,6 @@ type ToolCall struct {
 	Failed   bool
 	Exit     int // exit status, -1 where it is not known
 	Result   []byte
-	Images   int
 	Details  value
 	Record   int // of the result, -1 without one
 }

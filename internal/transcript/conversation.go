@@ -13,7 +13,8 @@ import (
 // A Conversation is the entries of a path, or of the whole tree: first the path to
 // the leaf, then what is on other branches, each from where it parts.
 type Conversation struct {
-	Stopped error // where the replay had to stop; the entries behind it are there
+	Name    string // of the session
+	Stopped error  // where the replay had to stop; the entries behind it are there
 
 	s       *sessionfmt.Session
 	records []int32
@@ -47,7 +48,19 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 		}
 	}
 	c.damage(r.AllFindings())
-	return c, nil
+	return c, c.named()
+}
+
+// named takes the name that was given last in the file (spec/pi-format.md 2.4).
+func (c *Conversation) named() error {
+	for i := c.s.Len() - 1; i >= 0; i-- {
+		if c.s.Kind(i) == sessionfmt.SessionInfo {
+			line, err := c.s.NewReader().Line(i)
+			c.Name = sessionfmt.TrimJS(line.Get("name").Text())
+			return err
+		}
+	}
+	return nil
 }
 
 // branches adds what is not on the path: at each place where ways part, each way
@@ -154,15 +167,45 @@ func (c *Conversation) Since(from func(rec int, line sessionfmt.Value) bool) err
 	return nil
 }
 
-// Blocks takes the conversation apart, and tells the story of it, unless that is
-// nil.
-func (c *Conversation) Blocks(story *Story) iter.Seq2[*Block, error] {
-	return blocks(c.items, reader{turn: c.first, only: c.only, story: story})
+// chapterSize is how many records a chapter has, or a few more.
+const chapterSize = 4096
+
+// Chapters take the conversation apart. They can be read at the same time, and are
+// the same blocks in order however many there are: a chapter begins where no call
+// waits for its result.
+func (c *Conversation) Chapters() (all []Blocks) {
+	turn, start := c.first, 0
+	from := turn // of the chapter
+	for k, rec := range c.records {
+		kind := c.s.Kind(int(rec))
+		if b := c.before[int(rec)]; len(b) > 0 && b[0].Kind == Branch {
+			turn = b[0].Turn
+		}
+		if k-start >= chapterSize && (kind == sessionfmt.User || kind == sessionfmt.Assistant) && len(c.before[int(rec)]) == 0 {
+			all = append(all, c.chapter(c.records[start:k], from, false))
+			start, from = k, turn
+		}
+		if kind == sessionfmt.User {
+			turn++
+		}
+	}
+	return append(all, c.chapter(c.records[start:], from, true))
 }
 
-func (c *Conversation) items(yield func(Item, error) bool) {
+// chapter takes some of the records apart, and at the end what is to be said behind
+// all; first is the number of the turn before them.
+func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
+	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
+		return func(yield func(*Block, error) bool) {
+			items := func(yield func(Item, error) bool) { c.items(records, end, yield) }
+			reader{turn: first, only: c.only, story: story, texts: texts}.read(items, yield)
+		}
+	}
+}
+
+func (c *Conversation) items(records []int32, end bool, yield func(Item, error) bool) {
 	lines := c.s.NewReader()
-	for _, rec := range c.records {
+	for _, rec := range records {
 		i := int(rec)
 		for k := range c.before[i] {
 			if !yield(Item{Ready: &c.before[i][k]}, nil) {
@@ -179,9 +222,6 @@ func (c *Conversation) items(yield func(Item, error) bool) {
 			return
 		}
 		it.Entry = line
-		if it.Kind.IsMessage() {
-			it.Message = line.Get("message")
-		}
 		if cut, ok := c.cuts[i]; ok {
 			it.Cut = &cut
 		}
@@ -190,7 +230,7 @@ func (c *Conversation) items(yield func(Item, error) bool) {
 		}
 	}
 	for k := range c.before[-1] {
-		if !yield(Item{Ready: &c.before[-1][k]}, nil) {
+		if !end || !yield(Item{Ready: &c.before[-1][k]}, nil) {
 			return
 		}
 	}
@@ -198,31 +238,38 @@ func (c *Conversation) items(yield func(Item, error) bool) {
 
 // Context takes an envelope apart: prompt, tools, and messages as a provider gets
 // them.
-func Context(e *replay.Envelope, story *Story) iter.Seq2[*Block, error] {
-	return blocks(func(yield func(Item, error) bool) {
-		p, err := e.Prompt()
-		if err != nil {
-			yield(Item{}, err)
+func Context(e *replay.Envelope) Blocks {
+	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
+		return func(yield func(*Block, error) bool) {
+			items := func(yield func(Item, error) bool) { contextItems(e, yield) }
+			reader{turn: -1, story: story, texts: texts}.read(items, yield)
+		}
+	}
+}
+
+func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
+	p, err := e.Prompt()
+	if err != nil {
+		yield(Item{}, err)
+		return
+	}
+	for _, part := range p.Parts {
+		b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(part.Text), Hidden: true}
+		if !yield(Item{Ready: b}, nil) {
 			return
 		}
-		for _, part := range p.Parts {
-			b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(part.Text), Hidden: true}
-			if !yield(Item{Ready: b}, nil) {
+	}
+	for _, t := range p.Tools {
+		b := &Block{Kind: System, Record: t.Origin.Record, By: t.Origin.By, Title: "tool " + t.Name, Value: t.Raw, Text: t.Raw, Hidden: true}
+		if !yield(Item{Ready: b}, nil) {
+			return
+		}
+	}
+	for _, messages := range []iter.Seq2[replay.Message, error]{e.CachedMessages(), e.UncachedMessages()} {
+		for m, err := range messages {
+			if !yield(Item{Kind: m.Kind, Record: m.Origin.Record, By: m.Origin.By, Message: m.Raw}, err) || err != nil {
 				return
 			}
 		}
-		for _, t := range p.Tools {
-			b := &Block{Kind: System, Record: t.Origin.Record, By: t.Origin.By, Title: "tool " + t.Name, Value: t.Raw, Text: t.Raw, Hidden: true}
-			if !yield(Item{Ready: b}, nil) {
-				return
-			}
-		}
-		for _, messages := range []iter.Seq2[replay.Message, error]{e.CachedMessages(), e.UncachedMessages()} {
-			for m, err := range messages {
-				if !yield(Item{Kind: m.Kind, Record: m.Origin.Record, By: m.Origin.By, Message: m.Raw}, err) || err != nil {
-					return
-				}
-			}
-		}
-	}, reader{turn: -1, story: story})
+	}
 }

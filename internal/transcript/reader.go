@@ -8,37 +8,51 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// blocks takes items apart with a reader like that one.
-func blocks(items iter.Seq2[Item, error], like reader) iter.Seq2[*Block, error] {
-	return func(yield func(*Block, error) bool) {
-		r := like
-		r.yield = yield
-		for it, err := range items {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !r.item(it) {
-				return
-			}
-		}
-		r.unanswered()
-	}
-}
+// Blocks goes through a conversation, or a part of it, and tells the story of it,
+// unless that is nil. Without texts it reads only what the story needs.
+type Blocks func(story *Story, texts bool) iter.Seq2[*Block, error]
 
 // A reader makes blocks of items. Calls wait in it for their results.
 type reader struct {
 	turn  int
 	only  map[int]bool // the turns that are wanted; nil for all
 	story *Story       // nil where nobody wants it
+	texts bool
 	yield func(*Block, error) bool
 	done  bool
 
-	b      Block
-	text   []byte
-	calls  []ToolCall // that wait, in order
-	record int        // that they are in
-	stamp  string
+	b     Block
+	text  []byte
+	at    sessionfmt.Cursor
+	m     message
+	calls []ToolCall // that wait, in order
+	args  []byte     // that theirs stand in
+	from  int        // the record that they are in
+}
+
+// A message is what matters of a message of user, model or tool.
+type message struct {
+	texts                                 []value
+	images                                []image
+	id, tool, failed, details             value // of a result
+	stop, failure, usage, provider, model value // of an answer
+}
+
+type image struct{ mime, data value }
+
+// read takes items apart.
+func (r reader) read(items iter.Seq2[Item, error], yield func(*Block, error) bool) {
+	r.yield = yield
+	for it, err := range items {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !r.item(it) {
+			return
+		}
+	}
+	r.unanswered()
 }
 
 // item makes blocks of one item, and is false when nobody wants more.
@@ -51,26 +65,28 @@ func (r *reader) item(it Item) bool {
 		r.send()
 		return !r.done
 	}
-	src := it.Message
-	if src == nil {
-		src = it.Entry
-	}
-	stamp := it.Entry.Get("timestamp").Text()
 	if it.Kind != sessionfmt.ToolResult && it.Kind <= sessionfmt.Ephemeral {
 		r.unanswered()
 	}
-	r.b = Block{Record: it.Record, By: it.By, Stamp: stamp, Value: src, Cut: it.Cut}
+	r.b = Block{Record: it.Record, By: it.By, Cut: it.Cut}
 	switch it.Kind {
-	case sessionfmt.User:
-		r.turn++
-		r.user(src)
-	case sessionfmt.Assistant:
-		r.assistant(src)
-	case sessionfmt.ToolResult:
-		r.result(src)
-	case sessionfmt.Bash:
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		r.message(it)
+		return !r.done
+	}
+	src := it.Message
+	if src == nil {
+		src = it.Entry
+		if r.telling() {
+			r.story.when(src.Get("timestamp"))
+		}
+		if it.Kind.IsMessage() {
+			src = src.Get("message")
+		}
+	}
+	if it.Kind == sessionfmt.Bash {
 		r.shell(src)
-	default:
+	} else {
 		r.other(it.Kind, src)
 	}
 	return !r.done
@@ -97,10 +113,149 @@ func (r *reader) say(k Kind, title string, text []byte) {
 	r.send()
 }
 
+// message makes blocks of a message of user, model or tool, in one pass over it.
+func (r *reader) message(it Item) {
+	if it.Kind == sessionfmt.User {
+		r.turn++
+	}
+	r.m = message{texts: r.m.texts[:0], images: r.m.images[:0]}
+	if it.Message != nil {
+		r.members(it.Kind, r.at.Reset(it.Message))
+	} else {
+		for key := range r.at.Reset(it.Entry).Members {
+			switch string(key) {
+			case "message":
+				r.members(it.Kind, &r.at)
+			case "timestamp":
+				if stamp := r.at.Value(); r.telling() {
+					r.story.when(stamp)
+				}
+			}
+		}
+	}
+	switch it.Kind {
+	case sessionfmt.User:
+		r.user()
+	case sessionfmt.Assistant:
+		r.answered()
+	case sessionfmt.ToolResult:
+		r.result()
+	}
+}
+
+// members reads a message. What the model says is sent at once, all else is kept.
+func (r *reader) members(k sessionfmt.Kind, c *sessionfmt.Cursor) {
+	m := &r.m
+	for key := range c.Members {
+		switch string(key) {
+		case "content":
+			if c.Peek() == '"' {
+				r.said(k, Answer, c.Value())
+				continue
+			}
+			for range c.Elements {
+				r.content(k, c)
+			}
+		case "toolCallId":
+			m.id = c.Value()
+		case "toolName":
+			m.tool = c.Value()
+		case "isError":
+			m.failed = c.Value()
+		case "details":
+			m.details = c.Value()
+		case "stopReason":
+			m.stop = c.Value()
+		case "errorMessage":
+			m.failure = c.Value()
+		case "usage":
+			m.usage = c.Value()
+		case "provider":
+			m.provider = c.Value()
+		case "model":
+			m.model = c.Value()
+		}
+	}
+}
+
+// content reads a piece of a message's content.
+func (r *reader) content(k sessionfmt.Kind, c *sessionfmt.Cursor) {
+	var typ, text, thinking, mime, data, name, id, args value
+	for key := range c.Members {
+		switch string(key) {
+		case "type":
+			typ = c.Value()
+		case "text":
+			text = c.Value()
+		case "thinking":
+			thinking = c.Value()
+		case "mimeType":
+			mime = c.Value()
+		case "data":
+			data = c.Value()
+		case "name":
+			name = c.Value()
+		case "id":
+			id = c.Value()
+		case "arguments":
+			args = c.Value()
+		}
+	}
+	switch {
+	case typ.Is("text"):
+		r.said(k, Answer, text)
+	case typ.Is("thinking"):
+		r.said(k, Thinking, thinking)
+	case typ.Is("image"):
+		r.m.images = append(r.m.images, image{mime, data})
+	case typ.Is("toolCall") && k == sessionfmt.Assistant:
+		if len(r.calls) == 0 {
+			r.args = r.args[:0]
+		}
+		r.args = append(r.args, args...)
+		r.from = r.b.Record
+		r.calls = append(r.calls, newCall(name.Text(), id.Text(), r.args[len(r.args)-len(args):]))
+	}
+}
+
+// said takes a text of a message's content: the model's is sent, others are kept.
+func (r *reader) said(by sessionfmt.Kind, as Kind, text value) {
+	switch {
+	case !text.IsString() || len(text) == len(`""`):
+		return
+	case by != sessionfmt.Assistant:
+		if as == Answer {
+			r.m.texts = append(r.m.texts, text)
+		}
+		return
+	}
+	r.text = r.text[:0]
+	if r.texts {
+		if r.text = text.AppendText(r.text); len(bytes.TrimSpace(r.text)) == 0 {
+			return
+		}
+	}
+	if as == Answer && r.telling() {
+		r.story.said(text)
+	}
+	r.say(as, "", r.text)
+}
+
+// joined is the texts of the message at hand, each on lines of its own.
+func (r *reader) joined() []byte {
+	r.text = r.text[:0]
+	for _, text := range r.m.texts {
+		if n := len(r.text); n > 0 && r.text[n-1] != '\n' {
+			r.text = append(r.text, '\n')
+		}
+		r.text = text.AppendText(r.text)
+	}
+	return r.text
+}
+
 // user makes a prompt, and blocks of the skills and images in it.
-func (r *reader) user(m value) {
-	r.text = appendTexts(r.text[:0], m.Get("content"))
-	skill, name, rest := cutSkill(r.text)
+func (r *reader) user() {
+	skill, name, rest := cutSkill(r.joined())
 	if skill != nil && len(rest) == 0 {
 		rest = []byte("/skill:" + name)
 	}
@@ -110,67 +265,48 @@ func (r *reader) user(m value) {
 		r.say(Skill, name, skill)
 		r.b.Hidden = false
 	}
-	r.images(m.Get("content"))
+	r.images()
 }
 
-// assistant makes what the model said and thought, and keeps its calls until their
-// results come.
-func (r *reader) assistant(m value) {
-	var f [6]value
-	m.Fields(f[:], "content", "stopReason", "errorMessage", "usage", "model", "provider")
+// answered ends an answer: what it took, and why it failed.
+func (r *reader) answered() {
+	m := &r.m
 	if r.telling() {
-		r.story.request(f[3], f[5].Text(), f[4].Text())
+		r.story.request(m.usage, m.provider, m.model)
 	}
-	content := f[0]
-	if content.IsString() {
-		r.text = content.AppendText(r.text[:0])
-		r.say(Answer, "", r.text)
-	}
-	for c := range content.Elements {
-		var f [5]value
-		c.Fields(f[:], "type", "text", "thinking", "name", "arguments")
-		switch {
-		case f[0].Is("text"):
-			if r.text = f[1].AppendText(r.text[:0]); len(bytes.TrimSpace(r.text)) > 0 {
-				r.say(Answer, "", r.text)
-			}
-		case f[0].Is("thinking"):
-			if r.text = f[2].AppendText(r.text[:0]); len(bytes.TrimSpace(r.text)) > 0 {
-				r.say(Thinking, "", r.text)
-			}
-		case f[0].Is("toolCall"):
-			r.record, r.stamp = r.b.Record, r.b.Stamp
-			r.calls = append(r.calls, newCall(f[3].Text(), c.Get("id").Text(), slices.Clone(f[4])))
-		}
-	}
-	if f[1].Is("error") || f[1].Is("aborted") {
-		r.text = f[2].AppendText(r.text[:0])
-		r.say(Failure, f[1].Text(), r.text)
+	if m.stop.Is("error") || m.stop.Is("aborted") {
+		r.text = m.failure.AppendText(r.text[:0])
+		r.say(Failure, m.stop.Text(), r.text)
 	}
 }
 
 // result sends the call that a tool's result answers.
-func (r *reader) result(m value) {
-	var f [5]value
-	m.Fields(f[:], "toolCallId", "toolName", "content", "isError", "details")
-	id := f[0].Text()
-	call := ToolCall{Name: f[1].Text(), ID: id, Exit: -1}
+func (r *reader) result() {
+	m := &r.m
+	id := m.id.Text()
+	call := ToolCall{ID: id, Exit: -1}
 	b := r.b
 	if k := slices.IndexFunc(r.calls, func(c ToolCall) bool { return c.ID == id }); k >= 0 {
 		call = r.calls[k]
 		r.calls = slices.Delete(r.calls, k, k+1)
-		r.b.Record, r.b.Stamp = r.record, r.stamp
+		r.b.Record = r.from
 		if r.b.By == b.Record { // nothing has changed the result
-			r.b.By = r.record
+			r.b.By = r.from
 		}
+	} else {
+		call.Name = m.tool.Text()
 	}
-	r.text = appendTexts(r.text[:0], f[2])
-	call.Answered, call.Record, call.Details = true, b.Record, f[4]
-	call.answer(r.text, f[3].Truthy())
-	r.b.Call, r.b.Text = call, nil
+	call.Answered, call.Record, call.Details = true, b.Record, m.details
+	failed := m.failed.Truthy()
+	r.text = r.text[:0]
+	if r.texts || failed {
+		r.joined()
+	}
+	call.answer(r.text, failed)
+	r.b.Call = call
 	r.say(Call, call.Name, nil)
 	r.b = b
-	r.images(f[2])
+	r.images()
 }
 
 // unanswered sends the calls that no result has come for.
@@ -180,134 +316,16 @@ func (r *reader) unanswered() {
 	}
 	b := r.b
 	for _, c := range r.calls {
-		c.Record = -1
-		r.b = Block{Record: r.record, By: r.record, Stamp: r.stamp, Call: c}
+		r.b = Block{Record: r.from, By: r.from, Call: c}
 		r.say(Call, c.Name, nil)
 	}
 	r.calls, r.b = r.calls[:0], b
 }
 
-// shell makes a block of a command that the user ran.
-func (r *reader) shell(m value) {
-	if !m.Get("command").Exists() { // as a provider gets it
-		r.text = appendTexts(r.text[:0], m.Get("content"))
-		r.say(Custom, "command", r.text)
-		return
+// images makes blocks of the images in the message at hand.
+func (r *reader) images() {
+	for _, i := range r.m.images {
+		r.b.Value, r.b.Call = i.data, ToolCall{}
+		r.say(Image, i.mime.Text(), nil)
 	}
-	c := ToolCall{Name: "user", Subject: m.Get("command").Text(), Command: true, Answered: true, Exit: -1, Record: r.b.Record, Args: m}
-	if code := m.Get("exitCode"); code.IsNumber() {
-		c.Exit = int(code.Int())
-	}
-	r.text = m.Get("output").AppendText(r.text[:0])
-	c.Result, c.Failed = r.text, c.Exit > 0 || m.Get("cancelled").Truthy()
-	r.b.Call, r.b.Hidden = c, false
-	r.say(Shell, "", nil)
-}
-
-// other makes blocks of entries that are neither said by user or model.
-func (r *reader) other(k sessionfmt.Kind, v value) {
-	r.text = r.text[:0]
-	switch k {
-	case sessionfmt.Custom, sessionfmt.HookMessage, sessionfmt.CustomMessage, sessionfmt.OtherMessage:
-		r.b.Hidden = string(v.Get("display")) == "false"
-		name := v.Get("customType").Text()
-		if k == sessionfmt.OtherMessage {
-			name = v.Get("role").Text()
-		}
-		r.text = appendTexts(r.text, v.Get("content"))
-		r.say(Custom, name, r.text)
-		r.b.Hidden = false
-		r.images(v.Get("content"))
-	case sessionfmt.System:
-		r.system(v)
-	case sessionfmt.Compaction, sessionfmt.CompactionMessage:
-		r.summary(v)
-		r.cut(v)
-		r.say(Compaction, "", r.text)
-	case sessionfmt.BranchSummary, sessionfmt.BranchMessage:
-		r.summary(v)
-		r.say(Branch, "", r.text)
-	case sessionfmt.ContextEdit:
-		r.edit(v)
-	case sessionfmt.Transform, sessionfmt.TransformMessage:
-		r.transform(v)
-	case sessionfmt.Ephemeral:
-		for m := range v.Get("messages").Elements {
-			r.text = append(appendTexts(r.text, m.Get("content")), '\n')
-		}
-		r.b.Hidden = true
-		r.say(Ephemeral, "", bytes.TrimRight(r.text, "\n"))
-	case sessionfmt.ModelChange:
-		r.say(Setting, "model", []byte(v.Get("provider").Text()+"/"+v.Get("modelId").Text()))
-	case sessionfmt.ThinkingChange:
-		r.say(Setting, "thinking level", []byte(v.Get("thinkingLevel").Text()))
-	case sessionfmt.Label:
-		r.say(Label, v.Get("targetId").Text(), v.Get("label").AppendText(r.text))
-	case sessionfmt.SessionInfo:
-		if r.story != nil {
-			r.story.Name = v.Get("name").Text()
-		}
-	case sessionfmt.UsageEntry:
-		if r.telling() {
-			r.story.pay(v.Get("usage"))
-		}
-	}
-}
-
-// summary takes the text of a summary: an entry's, or what a provider gets for it.
-func (r *reader) summary(v value) {
-	if text := v.Get("summary"); text.Exists() {
-		r.text = text.AppendText(r.text)
-	} else {
-		r.text = appendTexts(r.text, v.Get("content"))
-	}
-}
-
-// cut adds to what a compaction did what it says of itself.
-func (r *reader) cut(v value) {
-	if r.b.Cut != nil {
-		r.b.Cut.Tokens = int(v.Get("tokensBefore").Int())
-	}
-}
-
-// images makes blocks of the images in a message's content.
-func (r *reader) images(content value) {
-	for c := range content.Elements {
-		if c.Get("type").Is("image") {
-			r.b.Value = c
-			r.say(Image, c.Get("mimeType").Text(), nil)
-		}
-	}
-}
-
-// appendTexts appends the texts of a message's content, each on lines of its own.
-func appendTexts(dst []byte, content value) []byte {
-	if content.IsString() {
-		return content.AppendText(dst)
-	}
-	start := len(dst)
-	for c := range content.Elements {
-		if text := c.Get("text"); text.IsString() && !c.Get("type").Is("thinking") {
-			if len(dst) > start && dst[len(dst)-1] != '\n' {
-				dst = append(dst, '\n')
-			}
-			dst = text.AppendText(dst)
-		}
-	}
-	return dst
-}
-
-// cutSkill takes the instructions of a skill off a prompt (spec/pi-format.md 9.1).
-func cutSkill(text []byte) (skill []byte, name string, rest []byte) {
-	body, ok := bytes.CutPrefix(text, []byte("<skill "))
-	head, body, closed := bytes.Cut(body, []byte(">"))
-	skill, rest, ended := bytes.Cut(body, []byte("</skill>"))
-	if !ok || !closed || !ended {
-		return nil, "", text
-	}
-	if _, after, ok := bytes.Cut(head, []byte(`name="`)); ok {
-		quoted, _, _ := bytes.Cut(after, []byte(`"`))
-		name = string(quoted)
-	}
-	return bytes.Trim(skill, "\r\n"), name, bytes.TrimSpace(rest)
 }

@@ -1,6 +1,134 @@
 package transcript
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// shell makes a block of a command that the user ran.
+func (r *reader) shell(m value) {
+	if !m.Get("command").Exists() { // as a provider gets it
+		r.text = appendTexts(r.text[:0], m.Get("content"))
+		r.say(Custom, "command", r.text)
+		return
+	}
+	c := ToolCall{Name: "user", Subject: m.Get("command").Text(), Command: true, Answered: true, Exit: -1, Record: r.b.Record}
+	if code := m.Get("exitCode"); code.IsNumber() {
+		c.Exit = int(code.Int())
+	}
+	r.text = m.Get("output").AppendText(r.text[:0])
+	c.Result, c.Failed = r.text, c.Exit > 0 || m.Get("cancelled").Truthy()
+	r.b.Call = c
+	r.say(Shell, "", nil)
+}
+
+// other makes blocks of entries that neither user nor model said.
+func (r *reader) other(k sessionfmt.Kind, v value) {
+	r.b.Value, r.text = v, r.text[:0]
+	switch k {
+	case sessionfmt.Custom, sessionfmt.HookMessage, sessionfmt.CustomMessage, sessionfmt.OtherMessage:
+		r.custom(k, v)
+	case sessionfmt.System:
+		r.system(v)
+	case sessionfmt.Compaction, sessionfmt.CompactionMessage:
+		r.cut(v)
+		r.say(Compaction, "", r.summary(v))
+	case sessionfmt.BranchSummary, sessionfmt.BranchMessage:
+		r.say(Branch, "", r.summary(v))
+	case sessionfmt.ContextEdit:
+		r.edit(v)
+	case sessionfmt.Transform, sessionfmt.TransformMessage:
+		r.transform(v)
+	case sessionfmt.Ephemeral:
+		for m := range v.Get("messages").Elements {
+			r.text = append(appendTexts(r.text, m.Get("content")), '\n')
+		}
+		r.b.Hidden = true
+		r.say(Ephemeral, "", bytes.TrimRight(r.text, "\n"))
+	case sessionfmt.ModelChange:
+		r.say(Setting, "model", []byte(v.Get("provider").Text()+"/"+v.Get("modelId").Text()))
+	case sessionfmt.ThinkingChange:
+		r.say(Setting, "thinking level", []byte(v.Get("thinkingLevel").Text()))
+	case sessionfmt.Label:
+		r.say(Label, v.Get("targetId").Text(), v.Get("label").AppendText(r.text))
+	case sessionfmt.UsageEntry:
+		if r.telling() {
+			r.story.pay(v.Get("usage"))
+		}
+	}
+}
+
+// custom makes a block of an extension's message, or one of an unknown role.
+func (r *reader) custom(k sessionfmt.Kind, v value) {
+	name := v.Get("customType").Text()
+	if k == sessionfmt.OtherMessage {
+		name = v.Get("role").Text()
+	}
+	r.text = appendTexts(r.text, v.Get("content"))
+	r.b.Hidden = string(v.Get("display")) == "false"
+	r.say(Custom, name, r.text)
+	r.b.Hidden = false
+	for c := range v.Get("content").Elements {
+		if c.Get("type").Is("image") {
+			r.b.Value = c.Get("data")
+			r.say(Image, c.Get("mimeType").Text(), nil)
+		}
+	}
+}
+
+// summary is the text of a summary: an entry's, or what a provider gets for it.
+func (r *reader) summary(v value) []byte {
+	if text := v.Get("summary"); text.Exists() {
+		r.text = text.AppendText(r.text)
+	} else {
+		r.text = appendTexts(r.text, v.Get("content"))
+	}
+	return r.text
+}
+
+// cut adds to what a compaction did what it says of itself.
+func (r *reader) cut(v value) {
+	if r.b.Cut != nil {
+		r.b.Cut.Tokens = int(v.Get("tokensBefore").Int())
+	}
+}
+
+// appendTexts appends the texts of a message's content, each on lines of its own.
+func appendTexts(dst []byte, content value) []byte {
+	if content.IsString() {
+		return content.AppendText(dst)
+	}
+	start := len(dst)
+	for c := range content.Elements {
+		if text := c.Get("text"); text.IsString() {
+			if len(dst) > start && dst[len(dst)-1] != '\n' {
+				dst = append(dst, '\n')
+			}
+			dst = text.AppendText(dst)
+		}
+	}
+	return dst
+}
+
+// cutSkill takes the instructions of a skill off a prompt (spec/pi-format.md 9.1).
+func cutSkill(text []byte) (skill []byte, name string, rest []byte) {
+	body, ok := bytes.CutPrefix(text, []byte("<skill "))
+	if !ok {
+		return nil, "", text
+	}
+	head, body, closed := bytes.Cut(body, []byte(">"))
+	skill, rest, ended := bytes.Cut(body, []byte("</skill>"))
+	if !closed || !ended {
+		return nil, "", text
+	}
+	if _, after, ok := bytes.Cut(head, []byte(`name="`)); ok {
+		quoted, _, _ := bytes.Cut(after, []byte(`"`))
+		name = string(quoted)
+	}
+	return bytes.Trim(skill, "\r\n"), name, bytes.TrimSpace(rest)
+}
 
 // system makes a block of a system message: what it sets, and the texts.
 func (r *reader) system(m value) {

@@ -2,6 +2,9 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
+	"hash/maphash"
+	"maps"
 	"slices"
 
 	"ctxtool/replay"
@@ -9,7 +12,6 @@ import (
 
 // A Story is what happened in a conversation, in all.
 type Story struct {
-	Name     string // of the session
 	Goal     string // what the user asked for first
 	Turns    int
 	Requests int
@@ -17,16 +19,17 @@ type Story struct {
 	Files    []*File    // that were changed, in the order in which they first were
 	Commands []*Command // that failed, likewise
 	Failures int        // calls of tools that failed, commands aside
-	Last     string     // what the model said last
-	LastAt   int        // the entry of it, -1 for none
+	last     []byte     // what the model said last, as it is spelled
 	Models   []replay.ModelRef
-	From, To string // times, as they stand
+	From     string // the time of the first entry, as it stands
+	to       []byte
 	Usage    Usage
 	Cuts     []Cut // compactions
 	Aside    bool  // what comes now is on other branches: neither goal nor outcome
 
 	files    map[string]*File
 	commands map[string]*Command
+	passed   map[uint64]bool // commands that passed and had not failed before, by hash
 }
 
 // A File is one that the conversation changed.
@@ -44,7 +47,6 @@ type Command struct {
 	Times  int  // that it failed
 	Exit   int  // status, the last time; -1 where it is not known
 	Passed bool // later
-	Record int  // the entry of its last failure
 }
 
 // Usage is what requests used, in tokens and US dollars.
@@ -55,30 +57,19 @@ type Usage struct {
 
 // NewStory is the story of nothing.
 func NewStory() *Story {
-	return &Story{LastAt: -1, files: map[string]*File{}, commands: map[string]*Command{}}
+	return &Story{files: map[string]*File{}, commands: map[string]*Command{}, passed: map[uint64]bool{}}
 }
 
 // take adds what a block tells.
 func (s *Story) take(b *Block) {
-	if b.Stamp != "" && !s.Aside {
-		if s.From == "" {
-			s.From = b.Stamp
-		}
-		s.To = b.Stamp
-	}
 	switch b.Kind {
 	case Prompt:
 		s.Turns++
-		if s.Goal == "" {
+		if s.Goal == "" && !s.Aside {
 			s.Goal = string(bytes.TrimSpace(b.Text))
 		}
 	case Branch:
 		s.Aside = s.Aside || b.Value == nil
-	case Answer:
-		if s.Aside {
-			return
-		}
-		s.Last, s.LastAt = string(b.Text), b.Record
 	case Call:
 		s.Calls++
 		s.call(&b.Call)
@@ -90,6 +81,30 @@ func (s *Story) take(b *Block) {
 		}
 	}
 }
+
+// when takes down the time of an entry.
+func (s *Story) when(stamp value) {
+	if s.Aside || !stamp.IsString() {
+		return
+	}
+	if s.From == "" {
+		s.From = stamp.Text()
+	}
+	s.to = append(s.to[:0], stamp...)
+}
+
+// To is the time of the last entry, as it stands.
+func (s *Story) To() string { return value(s.to).Text() }
+
+// said takes down what the model said.
+func (s *Story) said(text value) {
+	if !s.Aside {
+		s.last = append(s.last[:0], text...)
+	}
+}
+
+// Last is what the model said last.
+func (s *Story) Last() string { return value(s.last).Text() }
 
 func (s *Story) call(c *ToolCall) {
 	switch {
@@ -106,13 +121,7 @@ func (s *Story) call(c *ToolCall) {
 	if change == Reads {
 		return
 	}
-	path := c.Path()
-	f := s.files[path]
-	if f == nil {
-		f = &File{Path: path, Told: true}
-		s.files[path] = f
-		s.Files = append(s.Files, f)
-	}
+	f := s.file(c.Path())
 	diff := c.Diff()
 	f.Told = f.Told && diff != ""
 	added, removed := CountDiff(diff)
@@ -123,6 +132,9 @@ func (s *Story) call(c *ToolCall) {
 		f.Edited++
 	}
 }
+
+// seed is of hashes that nobody sees.
+var seed = maphash.MakeSeed()
 
 // ran takes down that a command was run.
 func (s *Story) ran(c *ToolCall) {
@@ -139,17 +151,76 @@ func (s *Story) ran(c *ToolCall) {
 		fallthrough
 	case c.Failed:
 		was.Times++
-		was.Exit, was.Passed, was.Record = c.Exit, false, c.Record
+		was.Exit, was.Passed = c.Exit, false
 	case was != nil:
 		was.Passed = true
+	default:
+		s.passed[maphash.String(seed, key)] = true
 	}
 }
 
+// Join adds the story of what came next.
+func (s *Story) Join(next *Story) {
+	if !s.Aside {
+		s.Goal, s.From = cmp.Or(s.Goal, next.Goal), cmp.Or(s.From, next.From)
+		if len(next.last) > 0 {
+			s.last = next.last
+		}
+		if len(next.to) > 0 {
+			s.to = next.to
+		}
+	}
+	s.Aside = s.Aside || next.Aside
+	s.Turns += next.Turns
+	s.Requests += next.Requests
+	s.Calls += next.Calls
+	s.Failures += next.Failures
+	s.Cuts = append(s.Cuts, next.Cuts...)
+	for _, m := range next.Models {
+		if !slices.Contains(s.Models, m) {
+			s.Models = append(s.Models, m)
+		}
+	}
+	u, v := &s.Usage, &next.Usage
+	*u = Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Cost + v.Cost}
+	for _, f := range next.Files {
+		was := s.file(f.Path)
+		*was = File{f.Path, was.Added + f.Added, was.Removed + f.Removed, was.Told && f.Told, was.Written + f.Written, was.Edited + f.Edited}
+	}
+	for key, c := range s.commands {
+		c.Passed = c.Passed || next.passed[maphash.String(seed, key)]
+	}
+	for _, c := range next.Commands {
+		key := sameCommand(c.Line)
+		if was := s.commands[key]; was != nil {
+			was.Times, was.Exit, was.Passed = was.Times+c.Times, c.Exit, c.Passed
+			continue
+		}
+		s.commands[key] = c
+		s.Commands = append(s.Commands, c)
+	}
+	maps.Copy(s.passed, next.passed)
+}
+
+// file is the file of that path.
+func (s *Story) file(path string) *File {
+	f := s.files[path]
+	if f == nil {
+		f = &File{Path: path, Told: true}
+		s.files[path] = f
+		s.Files = append(s.Files, f)
+	}
+	return f
+}
+
 // request adds what an answer says of the request that it answers.
-func (s *Story) request(usage value, provider, model string) {
+func (s *Story) request(usage, provider, model value) {
 	s.Requests++
 	s.pay(usage)
-	if ref := (replay.ModelRef{Provider: provider, ID: model}); ref != (replay.ModelRef{}) && !slices.Contains(s.Models, ref) {
+	if n := len(s.Models); n > 0 && provider.Is(s.Models[n-1].Provider) && model.Is(s.Models[n-1].ID) {
+		return
+	}
+	if ref := (replay.ModelRef{Provider: provider.Text(), ID: model.Text()}); ref != (replay.ModelRef{}) && !slices.Contains(s.Models, ref) {
 		s.Models = append(s.Models, ref)
 	}
 }

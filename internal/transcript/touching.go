@@ -9,12 +9,14 @@ import (
 // one of the names stands for: a path or its end, a folder, or a pattern.
 func (c *Conversation) Touching(names []string) error {
 	only := map[int]bool{}
-	for b, err := range c.Blocks(nil) {
-		if err != nil {
-			return err
-		}
-		if b.Kind == Call && b.Call.Change() != Reads && stands(names, b.Call.Path()) {
-			only[b.Turn] = true
+	for _, blocks := range c.Chapters() {
+		for b, err := range blocks(nil, false) {
+			if err != nil {
+				return err
+			}
+			if b.Kind == Call && b.Call.Change() != Reads && stands(names, b.Call.Path()) {
+				only[b.Turn] = true
+			}
 		}
 	}
 	c.only = only

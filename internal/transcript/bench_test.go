@@ -1,0 +1,62 @@
+package transcript
+
+import (
+	"os"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// benchSession is the large session that make bench has made.
+func benchSession(b *testing.B) *sessionfmt.Session {
+	name := os.Getenv("CTXTOOL_BENCH_SESSION")
+	if name == "" {
+		b.Skip("left out: CTXTOOL_BENCH_SESSION names no session; make bench sets it")
+	}
+	s, err := sessionfmt.Open(name, sessionfmt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	return s
+}
+
+// BenchmarkDecode reads every text on the path, and does nothing with it.
+func BenchmarkDecode(b *testing.B) {
+	s := benchSession(b)
+	path, _ := s.Path(s.Leaf())
+	b.SetBytes(s.Size())
+	for b.Loop() {
+		lines := s.NewReader()
+		var text []byte
+		for _, rec := range path {
+			line, err := lines.Line(rec)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for v := range line.Strings {
+				text = v.AppendText(text[:0])
+			}
+		}
+	}
+}
+
+// BenchmarkBlocks takes the path apart.
+func BenchmarkBlocks(b *testing.B) {
+	s := benchSession(b)
+	c, err := NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(s.Size())
+	for b.Loop() {
+		for _, blocks := range c.Chapters() {
+			for _, err := range blocks(nil, true) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+}

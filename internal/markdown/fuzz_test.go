@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode"
@@ -21,7 +22,7 @@ var nasty = []string{
 	"<http://x.y>", "<a@b.c>", "<x-y:z>", "http://x.y", "HTTPS://x.y/(a)b", "www.x.y", "WWW.x.y.", "ftp://a.b", "mailto:a@b.c", "a@b.c", "a.b-c_d@e.f", "(www.x.y)", "*www.x.y*", "_http://x.y_", "~www.x.y~", "\"http://x.y\"", "www.\u200bx.y", "ahttp://x.y",
 	"@a", "@a/b", "(@a)", "@@a", "a@", "@\u200ba", "é@a", "日@a", "#1", "##1", "a/b#1", "GH-1", "gh-1", "!1", "&1", "&#64;a", "&commat;a", "fixes #1", "abcdef0", "0123456789abcdef0123456789abcdef01234567", "_abcdef0_", "abcdef0..1234567", "a-abcdef0", ":+1:", ":a", ":100:", "::a::",
 	"| a | b |\n|---|---|\n| 1 | 2 |", "a|b\n-|-", "a\n-", "a\n:-", "a\n:-:\nb", "|", "||\n|-", "\\|", "a\\|b", "a|`b|c`|d", "`a|b`", "|a|\n|:-:|\n|b", "a\n|-|\nb",
-	"[a]: http://x.y", "[a]:\nx", "[a]", "[a][b]", "[a](b)", "[a](<b>)", "![a](b)", "![a][b]", "[^1]: a", "[^1]", "[[a]]", "[", "]", "](", "[]()", "[x]", "[ ] a", "- [ ] a", "- [x] a", "1. [ ] a", "\\[a](b)", "[a\\](b)",
+	"[a]: http://x.y", "[a]:\nx", "[a]", "[a][b]", "[a](b)", "[a](<b>)", "![a](b)", "![a][b]", "[^1]: a", "[^1]", "[[a]]", "[", "]", "](", "[]()", "[x]", "[a @b]:c", "[a\n`b]:c`", "[a](b `c]:d`", "@a]:b", "[ ] a", "- [ ] a", "- [x] a", "1. [ ] a", "\\[a](b)", "[a\\](b)",
 	"a\r\nb\r\n", "a\rb", "\r", "a\u2028b\u2029c", "a\u0085b", "a\vb\fc", "\t", "\ta", "a\n\tb", "     a", "a\n     b", "- a\n\n      b", "- a\n\n  \tb", "1. a\n\n       b", "\t- a\n\t\t- b",
 	"# a", "#", "####### a", "# a #", "#\ta", " # a", "    # a", "# `", "# **", "# # a", "a\n=", "a\n===", "a\n---", "a\n--", "=", "---", "---\na: b\n---", "+++", "***", "* * *", "- - -", "___", "_ _ _", "--- -", "-\t-\t-",
 	"- a", "-", "- ", "-a", "+ a", "* a", "*", "* *", "1. a", "1.", "1)", "2. a", "0. a", "999999999. a", "1234567890. a", "1.a", "a\n2. b", "- a\n  2. b", "- a\n-\n", "- -", "- 1. a", "10) a\n  - b\n    - c\n     - d\n      - e\n       - f\n        - g\n         - h",
@@ -44,6 +45,9 @@ func seed(f *testing.F) {
 		f.Add(nasty[i] + "\n\n" + nasty[(i*17+11)%len(nasty)])
 	}
 }
+
+// mixtures is how many of them are tried.
+const mixtures = 1500
 
 // sentinel follows every hostile text.
 const sentinel = "\n\n# after\n\n[link](/x)\n"
@@ -114,7 +118,7 @@ func FuzzCode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, shape := range inlineShapes {
 			written := as(markdown.AppendCode, text)
-			if strings.Contains(shape, "|") {
+			if strings.ContainsAny(shape, "|[") {
 				written = as(markdown.AppendCodeCell, text)
 			}
 			page := same(t, text, shape, written)
@@ -164,6 +168,20 @@ func checkBlocks(t *testing.T, text, written string) {
 		if err != nil || got != want {
 			t.Fatalf("text %q\n%s\npage %s\ngot  %s %v\nwant %s", text, doc, render(t, doc), got, err, want)
 		}
+	}
+}
+
+// TestMixtures puts nasty texts together in ways that fuzzing takes long to find.
+func TestMixtures(t *testing.T) {
+	seams := []string{"", " ", "\n", "\n\n", "\n  ", "\n\n    ", "x", "`", "**", "__", "\n- ", "\n1. ", "|", "\\", "\r", "("}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range mixtures {
+		text := nasty[random.IntN(len(nasty))]
+		for range 1 + random.IntN(4) {
+			text += seams[random.IntN(len(seams))] + nasty[random.IntN(len(nasty))]
+		}
+		checkInline(t, text)
+		checkText(t, text)
 	}
 }
 

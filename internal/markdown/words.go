@@ -43,7 +43,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; {
 		c := text[i]
-		if c < utf8.RuneSelf && class[c] != odd && (c != '|' || f != cell) {
+		if c < utf8.RuneSelf && class[c] != odd && (f != cell || !splits(text, i)) {
 			i++
 			continue
 		}
@@ -53,7 +53,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 			continue
 		}
 		dst = appendPiece(dst, text, start, i, f)
-		if c == '|' {
+		if c < utf8.RuneSelf && class[c] == active {
 			dst = append(dst, '\\')
 		}
 		dst = utf8.AppendRune(dst, r)
@@ -287,7 +287,9 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 	case c == '-' || c == ':':
 		opens = gap || len(bytes.Trim(line, "-:| \t\r\n")) == 0
 	case c == '[':
-		opens = f == cell || len(line) > 2 && line[2] == ']' && (isSpace(line[1]) || line[1]|0x20 == 'x')
+		// A task, or a definition, whose name ends wherever a bracket does, in code too.
+		end := bytes.IndexByte(line, ']')
+		opens = end < 0 || acts(line, end, f) || end == 2 && (isSpace(line[1]) || line[1]|0x20 == 'x')
 	case c == '/' && !gap && isWord(rest[0]):
 		// A command to GitLab, or to a bot, if it opens the line.
 		n := 0

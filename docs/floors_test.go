@@ -24,7 +24,7 @@ var floors = []struct {
 	{"internal/models", nil, nil},
 	{"internal/golden", nil, nil},
 	{"internal/markdown", nil, []string{
-		"ctxtool/sessionfmt", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/extension/ast", "github.com/yuin/goldmark/text",
+		"ctxtool/sessionfmt", "github.com/yuin/goldmark", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/renderer/html",
 	}},
 	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
 	{"internal/bench", nil, nil},

@@ -22,9 +22,9 @@ var class = [128]uint8{
 	'a': hex, hex, hex, hex, hex, hex, letter, letter, letter, letter, letter, letter, letter,
 	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
 	'\'': quiet, '(': quiet, ')': quiet, '+': quiet, ',': quiet, '-': quiet, '.': quiet, '/': quiet, ':': quiet,
-	';': quiet, '=': quiet, '?': quiet, '^': quiet, '{': quiet, '}': quiet, '#': quiet, '!': quiet, '@': quiet,
+	';': quiet, '=': quiet, '?': quiet, '^': quiet, '{': quiet, '}': quiet, '!': quiet, '@': quiet,
 	'$': quiet, '%': quiet,
-	'"': active, '&': active, '*': active, '<': active, '>': active, '[': active, '\\': active, ']': active, '_': active,
+	'"': active, '#': active, '&': active, '*': active, '<': active, '>': active, '[': active, '\\': active, ']': active, '_': active,
 	'`': active, '|': active, '~': active,
 	0x7f: odd,
 }

@@ -59,20 +59,25 @@ func longestRun(text []byte, c byte) int {
 // cutLine cuts the first line off text, without its line end: LF, CR LF or CR,
 // which are all line ends to Markdown.
 func cutLine(text []byte) (line, rest []byte) {
-	i := bytes.IndexByte(text, '\n')
-	line = text
-	if i >= 0 {
-		line = text[:i]
+	// Growing windows, so that a text of one kind of line end only is not
+	// searched to its end for the other at each line.
+	for window := 256; ; window *= 2 {
+		part := text[:min(window, len(text))]
+		if lf := bytes.IndexByte(part, '\n'); lf >= 0 {
+			part = part[:lf+1]
+		}
+		end := bytes.IndexByte(part, '\r')
+		switch {
+		case end >= 0 && end+1 < len(text) && text[end+1] == '\n':
+			return text[:end], text[end+2:]
+		case end >= 0:
+			return text[:end], text[end+1:]
+		case len(part) > 0 && part[len(part)-1] == '\n':
+			return part[:len(part)-1], text[len(part):]
+		case len(part) == len(text):
+			return text, nil
+		}
 	}
-	if cr := bytes.IndexByte(line, '\r'); cr >= 0 && (i < 0 || cr < i-1) {
-		return text[:cr], text[cr+1:]
-	} else if cr >= 0 {
-		return text[:cr], text[i+1:]
-	}
-	if i < 0 {
-		return text, nil
-	}
-	return line, text[i+1:]
 }
 
 // cutIndent takes up to n columns of white space off a line. A tab goes whole.

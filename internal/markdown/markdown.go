@@ -58,7 +58,7 @@ func AppendCode(dst, text []byte) []byte {
 		}
 		return AppendCode(AppendCode(dst, text[:half]), text[half:])
 	}
-	if len(dst) > 0 && dst[len(dst)-1] == '`' {
+	if joined(dst, text) {
 		dst = append(dst, "<span></span>"...)
 	}
 	dst = appendRun(dst, '`', ticks)
@@ -81,22 +81,46 @@ func AppendCode(dst, text []byte) []byte {
 	return appendRun(dst, '`', ticks)
 }
 
-// AppendCodeCell appends text as code for a table cell: code spans with the
-// pipes between them, since hosts differ in how a pipe in code is escaped.
-func AppendCodeCell(dst, text []byte) []byte {
-	for {
-		part, rest, more := bytes.Cut(text, []byte{'|'})
-		if len(part) > 0 || len(text) == 0 {
-			dst = AppendCode(dst, part)
-		}
-		if !more {
-			return dst
-		}
-		dst = append(dst, `\|`...)
-		if text = rest; len(text) == 0 {
-			return dst
-		}
+// joined tells whether a code span of text would be taken together with what
+// stands before it: backticks make one run, and some hosts look for addresses
+// before they look for code, and take a backtick for a letter of an address.
+func joined(dst, text []byte) bool {
+	n := len(dst)
+	if n == 0 || dst[n-1] == '`' {
+		return n > 0
 	}
+	return bytes.IndexByte(text, '@') >= 0 && (isWord(dst[n-1]) || inAddress(dst[n-1]) && n > 1 && inAddress(dst[n-2]))
+}
+
+func inAddress(c byte) bool {
+	return isWord(c) || bytes.IndexByte([]byte("!#$%&'*+-./=?^_{|}~"), c) >= 0
+}
+
+// AppendCodeCell appends text as code for a table cell or the text of a link:
+// code spans, with what would end those between them, since hosts look for it
+// before they look for code.
+func AppendCodeCell(dst, text []byte) []byte {
+	start := 0
+	for i := range text {
+		if !splits(text, i) {
+			continue
+		}
+		if start < i {
+			dst = AppendCode(dst, text[start:i])
+		}
+		dst = append(dst, '\\', text[i])
+		start = i + 1
+	}
+	if start == len(text) && start > 0 {
+		return dst
+	}
+	return AppendCode(dst, text[start:])
+}
+
+// splits tells whether the character at i means something in code too: a pipe
+// in a table, and what makes the brackets before it a definition.
+func splits(text []byte, i int) bool {
+	return text[i] == '|' || text[i] == ']' && i+1 < len(text) && text[i+1] == ':'
 }
 
 // freeTicks is the least number of backticks that text does not have in a row,

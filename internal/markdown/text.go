@@ -144,23 +144,20 @@ func (w *writer) item(column int, mark, content []byte) {
 		w.depth--
 		sibling = w.items[w.depth].ordered == ordered
 	}
-	// A number other than 1 does not open a list right below a paragraph.
-	nested := w.depth > 0 && !ordered
+	// Right below a paragraph a number other than 1 does not open a list.
+	nested := w.depth > 0 && (!ordered || string(mark) == "1")
 	if !sibling && !nested {
 		w.gap()
 	}
 	at := w.content()
 	w.dst = appendRun(w.dst, ' ', at)
-	if ordered {
-		w.dst = append(w.dst, mark...)
+	start := len(w.dst)
+	if w.dst = append(w.dst, mark...); ordered {
 		w.dst = append(w.dst, ". "...)
 	} else {
 		w.dst = append(w.dst, "- "...)
 	}
-	w.items[w.depth] = item{column, at + max(len(mark)+2, 2), ordered}
-	if !ordered {
-		w.items[w.depth].content = at + 2
-	}
+	w.items[w.depth] = item{column, at + len(w.dst) - start, ordered}
 	w.depth++
 	w.line(content)
 	w.last = paragraph

@@ -43,7 +43,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; {
 		c := text[i]
-		if c < utf8.RuneSelf && class[c] != odd && (c != '|' || f != cell) {
+		if c < utf8.RuneSelf && class[c] != odd && (f != cell || !splits(text, i)) {
 			i++
 			continue
 		}
@@ -53,7 +53,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 			continue
 		}
 		dst = appendPiece(dst, text, start, i, f)
-		if c == '|' {
+		if c < utf8.RuneSelf && class[c] == active {
 			dst = append(dst, '\\')
 		}
 		dst = utf8.AppendRune(dst, r)
@@ -73,10 +73,10 @@ func appendPiece(dst, text []byte, begin, end int, f form) []byte {
 		return appendEscaped(dst, text, begin, end, f)
 	}
 	from, to := begin, end
-	for from < to-1 && bytes.IndexByte([]byte(`([{"',;.`), text[from]) >= 0 && refers(text[from+1:to], f) {
+	for from < min(begin+maxStrip, to-1) && bytes.IndexByte([]byte(`([{"',;.`), text[from]) >= 0 && refers(text[from+1:to], f) {
 		from++
 	}
-	for to > from+1 && bytes.IndexByte([]byte(`)]}"',;.:!?`), text[to-1]) >= 0 && refers(text[from:to-1], f) {
+	for to > max(end-maxStrip, from+1) && bytes.IndexByte([]byte(`)]}"',;.:!?`), text[to-1]) >= 0 && refers(text[from:to-1], f) {
 		to--
 	}
 	dst = appendEscaped(dst, text, begin, from, f)
@@ -92,6 +92,9 @@ func appendPiece(dst, text []byte, begin, end int, f form) []byte {
 
 // minHash is how many hex digits make a commit.
 const minHash = 7
+
+// maxStrip is how much punctuation at an end of a word stays outside of code.
+const maxStrip = 4
 
 // refers tells whether a host could make something of a word: a mention, an
 // issue, a merge request, a commit, a link, an address, an emoji, math. It says
@@ -123,10 +126,12 @@ func refers(word []byte, f form) bool {
 // signRefers tells whether the sign at i makes a reference of the word.
 func signRefers(word []byte, i int, f form) bool {
 	after := word[i+1:]
-	if word[i] == '$' {
+	switch {
+	case word[i] == '$':
 		return true
-	}
-	if len(after) == 0 {
+	case word[i] == '.':
+		return i >= 3 && bytes.EqualFold(word[i-3:i], []byte("www"))
+	case len(after) == 0:
 		return false
 	}
 	switch next := after[0]; word[i] {
@@ -140,8 +145,6 @@ func signRefers(word []byte, i int, f form) bool {
 		return f == html && (isWord(next) || next == '"')
 	case ':':
 		return bytes.HasPrefix(after, []byte("//")) || next == ':' && i == 0 || emoji(after)
-	case '.':
-		return i >= 3 && bytes.EqualFold(word[i-3:i], []byte("www"))
 	case '-':
 		return i >= 2 && isDigit(next) && bytes.EqualFold(word[i-2:i], []byte("gh")) ||
 			i >= 3 && bytes.EqualFold(word[i-3:i], []byte("cve")) || i >= 4 && bytes.EqualFold(word[i-4:i], []byte("ghsa"))
@@ -152,17 +155,21 @@ func signRefers(word []byte, i int, f form) bool {
 }
 
 // emoji tells whether what follows a colon is the name of an emoji and a colon.
-// Numbers are not, apart from two, so that times and places in files stay as they are.
+// Names have letters, four aside, so that times and places in files stay as they are.
 func emoji(after []byte) bool {
-	n, number := 0, true
+	n, lettered := 0, false
 	for n < len(after) && (isWord(after[n]) || after[n] == '_' || after[n] == '+' || after[n] == '-') {
-		number = number && isDigit(after[n])
+		lettered = lettered || after[n] >= 'A' && after[n] != '_'
 		n++
 	}
 	if n == 0 || n == len(after) || after[n] != ':' {
 		return false
 	}
-	return !number || string(after[:n]) == "100" || string(after[:n]) == "1234"
+	switch string(after[:n]) {
+	case "+1", "-1", "100", "1234":
+		return true
+	}
+	return lettered
 }
 
 // named tells whether what follows a bracket is a reference of GitLab such as
@@ -233,6 +240,9 @@ func acts(text []byte, i int, f form) bool {
 	switch text[i] {
 	case '`':
 		return true
+	case '#': // ends a heading
+		before := bytes.TrimRight(text[:i], "#")
+		return f == cell && next == 0 && (len(before) == 0 || isSpace(before[len(before)-1]))
 	case '\\':
 		return next == 0 || isPunct(next)
 	case '*':
@@ -275,9 +285,11 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 	case c == '+' || c == '=':
 		opens = gap || len(line) == runLen(line, c)
 	case c == '-' || c == ':':
-		opens = gap || c == ':' && rest[0] == '-' || len(bytes.Trim(line, "-:| \t\r\n")) == 0
+		opens = gap || len(bytes.Trim(line, "-:| \t\r\n")) == 0
 	case c == '[':
-		opens = f == cell || len(line) > 2 && line[2] == ']' && (isSpace(line[1]) || line[1]|0x20 == 'x')
+		// A task, or a definition, whose name ends wherever a bracket does, in code too.
+		end := bytes.IndexByte(line, ']')
+		opens = end < 0 || acts(line, end, f) || end == 2 && (isSpace(line[1]) || line[1]|0x20 == 'x')
 	case c == '/' && !gap && isWord(rest[0]):
 		// A command to GitLab, or to a bot, if it opens the line.
 		n := 0

@@ -22,6 +22,7 @@ var floors = []struct {
 	{"sessionfmt", []string{"github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
 	{"internal/tokens", nil, nil},
 	{"internal/models", nil, nil},
+	{"internal/redact", []string{"ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
 	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
 	{"internal/bench", nil, nil},
@@ -29,16 +30,16 @@ var floors = []struct {
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
-	{"internal/check", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
+	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
 	{"render", []string{
-		"ctxtool/stats", "ctxtool/internal/check", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "github.com/clipperhouse/displaywidth",
+		"ctxtool/stats", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "github.com/clipperhouse/displaywidth",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, nil},
 	{"docs", nil, nil},
 	{"cmd/ctxtool", []string{
-		"ctxtool/render", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
+		"ctxtool/render", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

@@ -84,3 +84,36 @@ func Same(was, is *sessionfmt.Session) error {
 	}
 	return nil
 }
+
+// Text is a text that is no line of a session, redacted by itself.
+func (r *Redactor) Text(text string) string {
+	x := r.NewRun()
+	defer x.Close()
+	return x.Text(text)
+}
+
+// Text is a text that is part of the session, but no line of it.
+func (x *Run) Text(text string) string {
+	line := []byte(text)
+	for range maxRounds {
+		x.edits = x.edits[:0]
+		if x.raw(x.s.plain(nil, line), line); len(x.edits) == 0 {
+			break
+		}
+		line = x.rewrite(nil, line, 0, len(line), x.edits, true)
+	}
+	return string(line)
+}
+
+// Definition is the definition of a tool, redacted as it would be in a session. The
+// error is ErrLeft.
+func (x *Run) Definition(raw sessionfmt.Value) (sessionfmt.Value, error) {
+	line := append(append([]byte(definitionOpen), raw...), definitionClose...)
+	line, err := x.Line(line)
+	if err != nil {
+		return nil, err
+	}
+	return sessionfmt.Value(line[len(definitionOpen) : len(line)-len(definitionClose)]), nil
+}
+
+const definitionOpen, definitionClose = `{"tools":[`, `]}`

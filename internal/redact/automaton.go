@@ -8,12 +8,14 @@ type automaton struct {
 	next   []uint32  // state + class: the state after it; states are multiples of stride
 	first  uint32    // from here on, states at which a word ends
 	ends   [][]int32 // by (state-first)/stride: the words that end there
+	long   int       // bytes of the longest word
 }
 
 // newAutomaton makes the automaton of words, none of them empty.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{stride: 1}
 	for _, w := range words {
+		a.long = max(a.long, len(w))
 		for i := range len(w) {
 			if c := lower(w[i]); a.class[c] == 0 && a.stride < 256 {
 				a.class[c] = uint8(a.stride)
@@ -88,15 +90,54 @@ func (a *automaton) link(children, ends [][]int32) {
 	}
 }
 
-// each tells found which words end where in text: behind byte end.
+// each tells found which words end where in text: behind byte end. Long texts are
+// read in several places at once, since a step has to wait for the one before; the
+// words of each part come in order.
 func (a *automaton) each(text []byte, found func(word int32, end int)) {
-	s := uint32(0)
+	const parts = 4
+	n := len(text) / parts
+	if n < 4*a.long {
+		a.from(text, 0, 0, found)
+		return
+	}
+	var s [parts]uint32
+	for k := 1; k < parts; k++ { // what a part begins with may be the end of a word
+		for _, c := range text[k*n-a.long : k*n] {
+			s[k] = a.next[s[k]+uint32(a.class[c])]
+		}
+	}
 	next, class, first := a.next, &a.class, a.first
-	for i, c := range text {
-		if s = next[s+uint32(class[c])]; s >= first {
-			for _, w := range a.ends[(s-first)/uint32(a.stride)] {
-				found(w, i+1)
-			}
+	t0, t1, t2, t3 := text[:n], text[n:2*n], text[2*n:3*n], text[3*n:4*n]
+	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
+	for i := range n {
+		s0 = next[s0+uint32(class[t0[i]])]
+		s1 = next[s1+uint32(class[t1[i]])]
+		s2 = next[s2+uint32(class[t2[i]])]
+		s3 = next[s3+uint32(class[t3[i]])]
+		if s0 >= first || s1 >= first || s2 >= first || s3 >= first {
+			a.tell(s0, i+1, found)
+			a.tell(s1, n+i+1, found)
+			a.tell(s2, 2*n+i+1, found)
+			a.tell(s3, 3*n+i+1, found)
+		}
+	}
+	a.from(text, parts*n, s3, found)
+}
+
+// from is each for the rest of a text, in one go.
+func (a *automaton) from(text []byte, at int, s uint32, found func(word int32, end int)) {
+	for i, c := range text[at:] {
+		if s = a.next[s+uint32(a.class[c])]; s >= a.first {
+			a.tell(s, at+i+1, found)
+		}
+	}
+}
+
+// tell tells found the words that end in a state.
+func (a *automaton) tell(s uint32, end int, found func(word int32, end int)) {
+	if s >= a.first {
+		for _, w := range a.ends[(s-a.first)/uint32(a.stride)] {
+			found(w, end)
 		}
 	}
 }

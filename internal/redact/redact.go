@@ -60,7 +60,6 @@ const (
 	useValue
 	useEmail
 	useHome
-	useMark // something is there that cannot be redacted
 )
 
 // New makes a Redactor. The error is about the patterns or the values; it holds
@@ -138,9 +137,6 @@ func (r *Redactor) index() {
 	}
 	for _, v := range slices.Sorted(maps.Keys(r.exact)) {
 		add(lowerASCII(v), use{kind: useValue, exact: v})
-	}
-	for _, w := range markWords {
-		add(w, use{kind: useMark})
 	}
 	add("@", use{kind: useEmail})
 	for _, w := range homeWords {

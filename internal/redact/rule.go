@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -215,11 +216,9 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 	return fits || stopped
 }
 
-// secret is what of a match is the secret, groups being its submatches; none where
-// it is too plain or on a list.
-func (r *rule) secret(text []byte, groups []int) (start, end int, ok bool) {
+// secret is what of a match is the secret, groups being its submatches.
+func (r *rule) secret(groups []int) (start, end int, ok bool) {
 	start, end = groups[0], groups[1]
-	match := text[start:end]
 	if r.SecretGroup > 0 {
 		start, end = groups[2*r.SecretGroup], groups[2*r.SecretGroup+1]
 		if start < 0 {
@@ -233,25 +232,39 @@ func (r *rule) secret(text []byte, groups []int) (start, end int, ok bool) {
 			}
 		}
 	}
-	secret := text[start:end]
-	if start == end || r.Entropy != 0 && entropy(secret) <= r.Entropy {
-		return 0, 0, false
+	return start, end, start < end
+}
+
+// plain says that a secret is none, by itself or by its match: it is too plain, or on
+// a list.
+func (r *rule) plain(secret, match []byte) bool {
+	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
+		return true
 	}
-	from, to := groups[0], groups[1]
-	for from > 0 && text[from-1] != '\n' {
-		from--
-	}
-	for to < len(text) && text[to] != '\n' {
-		to++
-	}
+	return r.allowed(false, func(a *allowlist) bool { return a.allows(secret, match, nil) })
+}
+
+// allowed asks the lists that are about lines, or the others.
+func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 	for _, lists := range [][]*allowlist{r.global, r.Allowlists} {
 		for _, a := range lists {
-			if a.allows(secret, match, text[from:to]) {
-				return 0, 0, false
+			if (a.RegexTarget == "line") == lines && allows(a) {
+				return true
 			}
 		}
 	}
-	return start, end, true
+	return false
+}
+
+// plainLine says that a secret is none, by the line text[start:end] is in.
+func (r *rule) plainLine(secret, text []byte, start, end int) bool {
+	return r.allowed(true, func(a *allowlist) bool {
+		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')
+		if to += end; to < end {
+			to = len(text)
+		}
+		return a.allows(secret, nil, text[from:to])
+	})
 }
 
 // entropy is Shannon's, in bits for each character, as gitleaks counts it.

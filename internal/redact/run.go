@@ -22,6 +22,8 @@ type Run struct {
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
 	edits   []edit
+	hits    []hit // of the line
+	own     []hit // of a string
 	Tally   Tally
 }
 
@@ -77,24 +79,41 @@ func (x *Run) Line(raw []byte) (line []byte, err error) {
 // find is what has to become of a line.
 func (x *Run) find(line []byte, first bool) []edit {
 	x.edits = x.edits[:0]
-	x.s.marked = false
-	hits := x.s.plain(nil, line)
-	var none view
-	if len(hits) == 0 && !x.s.marked && !x.r.opt.StructureOnly && !x.walk.numbers && bytes.IndexByte(line, '\\') < 0 && !makeView(&none, line, anySpelling) {
-		return nil
-	}
 	if x.check.Check(line) != nil {
-		x.raw(hits, line)
+		x.raw(x.s.plain(x.hits[:0], line), line)
 		return x.edits
 	}
 	x.walk.walk(line)
-	x.across(hits, line)
+	x.hits = x.skeleton(x.hits[:0], line)
+	x.across(x.hits, line)
 	for i := range x.walk.tokens {
-		x.token(&x.walk.tokens[i], hits, line, first)
+		x.token(&x.walk.tokens[i], line, first)
 	}
-	x.settle(line)
-	x.distinct(line)
+	if len(x.edits) > 0 {
+		x.settle(line)
+		x.distinct(line)
+	}
 	return x.edits
+}
+
+// margin is how much of a long string is looked at together with what is around it,
+// at either end, bytes.
+const margin = 256
+
+// skeleton adds the secrets that the line shows as it is spelled: all but the inside
+// of strings that are looked at by themselves.
+func (x *Run) skeleton(hits []hit, line []byte) []hit {
+	from := 0
+	for i := range x.walk.tokens {
+		t := &x.walk.tokens[i]
+		alone := t.escaped || t.kind == anImage || t.kind == aSealed || t.kind == aBlob
+		if alone && t.end-t.start > 4*margin {
+			hits = x.s.words(hits, line, from, t.start+margin)
+			from = t.end - margin
+		}
+	}
+	hits = x.s.words(hits, line, from, len(line))
+	return x.s.finish(hits, line)
 }
 
 // raw is find for a line that is no JSON: all of it is one text.
@@ -157,7 +176,7 @@ func whole(line []byte, t *token, from, to int) (int, int) {
 }
 
 // token adds what becomes of a token by itself.
-func (x *Run) token(t *token, hits []hit, line []byte, first bool) {
+func (x *Run) token(t *token, line []byte, first bool) {
 	text := line[t.start:t.end]
 	set := func(to string) {
 		if string(text) != to {
@@ -203,13 +222,14 @@ func (x *Run) token(t *token, hits []hit, line []byte, first bool) {
 		return
 	}
 	how := anySpelling
-	base := hits[:0:0]
+	base := x.own[:0]
 	if t.escaped {
 		how = jsonSpelling
-	} else if t.at&(isID|isWord) != 0 {
-		base = x.s.plain(base, text) // the raw line does not count here
+	} else if t.at&(isID|isWord) != 0 || t.kind == anImage {
+		base = x.s.plain(base, text) // what the raw line shows was not asked
 	}
-	for _, h := range x.s.views(base, text, how) {
+	x.own = x.s.views(base, text, how)
+	for _, h := range x.own {
 		x.edits = append(x.edits, edit{start: t.start + int(h.start), end: t.start + int(h.end), rule: h.rule, value: h.value})
 	}
 }

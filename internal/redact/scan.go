@@ -28,7 +28,10 @@ type Scanner struct {
 	dfas  []*dfa          // by rule, made when first needed
 	known map[string]bool // names of persons
 
-	marked bool   // a word of markWords is in the text
+	marked  bool            // a word of markWords is in the text
+	plainly map[string]bool // by rule and match: it is no secret
+	key     []byte
+
 	seen   []bool // by rule: one of its keywords is in the text
 	starts [][]int32
 	work   []int // by rule: bytes that its dfa was run over
@@ -42,7 +45,7 @@ const maxLayers = 4
 
 func (r *Redactor) newScanner() *Scanner {
 	n := len(r.rules)
-	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
+	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, plainly: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
 }
 
 // Find finds what is likely a secret in a text, in order and without overlaps. What
@@ -59,6 +62,7 @@ func (s *Scanner) Find(text []byte) []Hit {
 // those that how names, and settles all. Offsets are of the text.
 func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	look := text
+	first := how
 	for k := range s.texts {
 		v := &s.texts[k]
 		if !makeView(v, look, how) {
@@ -66,7 +70,9 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		}
 		how = anySpelling
 		from := len(hits)
-		hits = s.plain(hits, v.text)
+		if hits = s.plain(hits, v.text); len(hits) > from {
+			s.locate(text, k, first)
+		}
 		for i := from; i < len(hits); i++ {
 			start, end := int(hits[i].start), int(hits[i].end)
 			for back := k; back >= 0; back-- {
@@ -77,6 +83,17 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		look = v.text
 	}
 	return s.settle(text, hits)
+}
+
+// locate makes the way back from view k to the text.
+func (s *Scanner) locate(text []byte, k int, how spelling) {
+	for i := range s.texts[:k+1] {
+		v := &s.texts[i]
+		if len(v.from) < len(v.text) {
+			v.locate(text, how)
+		}
+		text, how = v.text, anySpelling
+	}
 }
 
 // settle orders hits and makes one of those that overlap. Placeholders are none.
@@ -109,11 +126,22 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 
 // plain adds the secrets of a text as it stands; hits may overlap.
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
-	s.r.words.each(text, func(word int32, end int) {
+	dst = s.words(dst, text, 0, len(text))
+	return s.finish(dst, text)
+}
+
+// words looks for words in text[start:end].
+func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
+	s.r.words.each(text[start:end], func(word int32, at int) {
 		for _, u := range s.r.uses[word] {
-			dst = s.use(dst, text, u, end)
+			dst = s.use(dst, text, u, start+at)
 		}
 	})
+	return dst
+}
+
+// finish adds the secrets of the rules whose words were found.
+func (s *Scanner) finish(dst []hit, text []byte) []hit {
 	for _, k := range s.r.always {
 		s.wake(k)
 	}
@@ -148,8 +176,6 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 		if start := end - len(u.exact); string(text[start:end]) == u.exact {
 			dst = append(dst, hit{s.r.value, int32(start), int32(end), u.exact})
 		}
-	case useMark:
-		s.marked = true
 	case useEmail:
 		if start, end, ok := email(text, end-1); ok {
 			dst = append(dst, hit{s.r.email, int32(start), int32(end), string(text[start:end])})
@@ -277,8 +303,26 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	for groups[0] < groups[1] && text[groups[1]-1] == '\n' {
 		groups[1]--
 	}
-	if start, end, ok := s.r.rules[k].secret(text, groups); ok {
-		dst = append(dst, hit{s.r.first + k, int32(start), int32(end), string(text[start:end])})
+	r := s.r.rules[k]
+	start, end, ok := r.secret(groups)
+	if !ok {
+		return dst
 	}
-	return dst
+	secret, match := text[start:end], text[groups[0]:groups[1]]
+	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
+	plain, known := s.plainly[string(s.key)]
+	if !known {
+		plain = r.plain(secret, match)
+		if len(s.plainly) == maxPlainly {
+			clear(s.plainly)
+		}
+		s.plainly[string(s.key)] = plain
+	}
+	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
+		return dst
+	}
+	return append(dst, hit{s.r.first + k, int32(start), int32(end), string(secret)})
 }
+
+// maxPlainly is how many matches are known again: code says the same over and over.
+const maxPlainly = 4096

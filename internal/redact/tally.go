@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"fmt"
 	"slices"
 
 	"ctxtool/sessionfmt"
@@ -11,9 +12,10 @@ type Tally struct {
 	Sealed int // signatures and encrypted texts that were stripped
 	Images int // that were not looked into
 
-	r     *Redactor
-	rules []count
-	line  []int32 // rules that have found something in the line at hand
+	r      *Redactor
+	rules  []count
+	number int     // of the line at hand
+	line   []int32 // rules that have found something in it
 }
 
 // A count is what a rule has found.
@@ -28,7 +30,7 @@ type Found struct {
 	Rule    string   `json:"rule"`
 	Values  int      `json:"values"`            // distinct ones
 	Places  int      `json:"places"`            // where they stood
-	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, at most MaxEntries
+	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, or their lines; at most MaxEntries
 }
 
 // MaxEntries is how many entries are named for each rule.
@@ -45,7 +47,10 @@ func (t *Tally) Found() (all []Found) {
 }
 
 // begin begins a line.
-func (t *Tally) begin() { t.line = t.line[:0] }
+func (t *Tally) begin() {
+	t.line = t.line[:0]
+	t.number++
+}
 
 // add counts a place with value number n of a rule.
 func (t *Tally) add(rule int32, n int) {
@@ -67,11 +72,12 @@ func (t *Tally) entry(line []byte) {
 			continue
 		}
 		if id == "" {
-			if v, err := sessionfmt.ParseValue(line); err == nil && v.IsObject() && !v.Get("type").Is("session") {
+			id = fmt.Sprintf("line %d", t.number)
+			if v, err := sessionfmt.ParseValue(line); err == nil && !v.Get("type").Is("session") && v.Get("id").Text() != "" {
 				id = sessionfmt.Quote(v.Get("id").Text())
 			}
 		}
-		if id != "" && !slices.Contains(c.entries[max(0, len(c.entries)-1):], id) {
+		if !slices.Contains(c.entries[max(0, len(c.entries)-1):], id) {
 			c.entries = append(c.entries, id)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // a word that is no word as it is spelled is one in a view.
 type view struct {
 	text []byte
-	from []int32 // by byte of text, and behind it: where it begins in what was viewed
+	from []int32 // by byte of text, and behind it: where it begins in what was viewed; see locate
 }
 
 // A spelling is what a view sees through.
@@ -24,24 +24,35 @@ const (
 )
 
 // makeView views text. There is none where all is spelled plainly.
-func makeView(v *view, text []byte, how spelling) bool {
+func makeView(v *view, text []byte, how spelling) bool { return v.read(text, how, false) }
+
+// locate fills in where the bytes of a view come from, which is only asked of views
+// with something in them.
+func (v *view) locate(text []byte, how spelling) { v.read(text, how, true) }
+
+func (v *view) read(text []byte, how spelling, places bool) bool {
 	v.text, v.from = v.text[:0], v.from[:0]
 	done := 0
+	add := func(upTo int) {
+		v.text = append(v.text, text[done:upTo]...)
+		for i := done; places && i < upTo; i++ {
+			v.from = append(v.from, int32(i))
+		}
+	}
 	for i := 0; i < len(text); {
-		if !special[text[i]] {
-			i++
-			continue
+		if i = nextSpecial(text, i, how); i == len(text) {
+			break
 		}
 		n, r := unit(text[i:], how)
 		if n == 0 {
 			i++
 			continue
 		}
-		v.plain(text, done, i)
+		add(i)
 		if r >= 0 {
 			was := len(v.text)
 			v.text = utf8.AppendRune(v.text, r)
-			for range len(v.text) - was {
+			for k := was; places && k < len(v.text); k++ {
 				v.from = append(v.from, int32(i))
 			}
 		}
@@ -51,17 +62,23 @@ func makeView(v *view, text []byte, how spelling) bool {
 	if done == 0 {
 		return false
 	}
-	v.plain(text, done, len(text))
+	add(len(text))
 	v.from = append(v.from, int32(len(text)))
 	return true
 }
 
-// plain adds text[start:end] as it is.
-func (v *view) plain(text []byte, start, end int) {
-	v.text = append(v.text, text[start:end]...)
-	for i := start; i < end; i++ {
-		v.from = append(v.from, int32(i))
+// nextSpecial is where the next unit may begin, from byte i on.
+func nextSpecial(text []byte, i int, how spelling) int {
+	if how == jsonSpelling {
+		if n := bytes.IndexByte(text[i:], '\\'); n >= 0 {
+			return i + n
+		}
+		return len(text)
 	}
+	for i < len(text) && !special[text[i]] {
+		i++
+	}
+	return i
 }
 
 // back is a stretch of the view in what was viewed: whole escapes.

@@ -62,6 +62,3 @@ var words = map[string]bool{
 	"off": true, "minimal": true, "low": true, "medium": true, "high": true, "xhigh": true, "max": true,
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
 }
-
-// markWords are in every line that has something sealed in it, or an image.
-var markWords = []string{`signature"`, "encrypted", `"image"`, "redacted_thinking", `"base64"`}

@@ -156,23 +156,28 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 	return fmt.Appendf(dst, "[redacted:%s-%d]", r.names[rule], n)
 }
 
-// covered says that a text is nothing but placeholders.
-func (r *Redactor) covered(text []byte) bool {
-	if len(text) == 0 {
-		return true
-	}
-	for len(text) > 0 {
-		n := r.mark(text)
-		if n == 0 {
-			n = user(text)
+// covered says that text[start:end] is nothing but placeholders, or parts of them.
+func (r *Redactor) covered(text []byte, start, end int) bool {
+	for at := max(0, start-maxMark); at < end && start < end; {
+		n := r.mark(text[at:])
+		if n == 0 && at > 0 && bytes.IndexByte([]byte(`/\-`), text[at-1]) >= 0 {
+			n = user(text[at:])
 		}
 		if n == 0 {
-			return false
+			if at++; at > start {
+				return false
+			}
+			continue
 		}
-		text = text[n:]
+		if at += n; at > start {
+			start = at
+		}
 	}
-	return true
+	return start >= end
 }
+
+// maxMark is how long a placeholder is at most, bytes.
+const maxMark = 128
 
 const markOpen = "[redacted:"
 
@@ -181,7 +186,7 @@ func (r *Redactor) mark(b []byte) int {
 	if !bytes.HasPrefix(b, []byte(markOpen)) {
 		return 0
 	}
-	end := bytes.IndexByte(b[:min(len(b), 256)], ']')
+	end := bytes.IndexByte(b[:min(len(b), maxMark)], ']')
 	if end < 0 {
 		return 0
 	}

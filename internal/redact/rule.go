@@ -82,7 +82,7 @@ func readRules(data []byte, check bool) (rules []*rule, err error) {
 			continue
 		}
 		if !validName(r.ID) {
-			return nil, fmt.Errorf("rule %q: an id is of letters, digits, - and _", sessionfmt.Quote(r.ID))
+			return nil, fmt.Errorf("rule %q: an id is of letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
 		if err := r.prepare(check); err != nil {
@@ -107,7 +107,7 @@ func both(one *allowlist, more []*allowlist) []*allowlist {
 
 // validName says that an id can stand in a placeholder.
 func validName(id string) bool {
-	return id != "" && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
+	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
 
 // prepare works out where the expression has to be tried.
@@ -151,6 +151,8 @@ func (r *rule) prepare(check bool) error {
 	return nil
 }
 
+var errEmptyList = errors.New("it has nothing in it")
+
 // hasKeyword says that a text has one of the keywords in it, or needs none.
 func (r *rule) hasKeyword(text string) bool {
 	for _, word := range r.Keywords {
@@ -162,6 +164,9 @@ func (r *rule) hasKeyword(text string) bool {
 }
 
 func (a *allowlist) prepare(check bool) error {
+	if a == nil {
+		return errEmptyList
+	}
 	if check {
 		for _, text := range a.Regexes {
 			if _, err := regexp.Compile(text); err != nil {
@@ -169,7 +174,7 @@ func (a *allowlist) prepare(check bool) error {
 			}
 		}
 		if len(a.Regexes)+len(a.Stopwords)+len(a.Paths)+len(a.Commits) == 0 {
-			return errors.New("it has nothing in it")
+			return errEmptyList
 		}
 	}
 	a.compiled = sync.OnceValues(func() (all []*regexp.Regexp, stop *automaton) {

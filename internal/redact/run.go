@@ -143,7 +143,7 @@ func (x *Run) across(hits []hit, line []byte) {
 			from, to := max(start, t.start), min(end, t.end)
 			if from < to && (start < t.start || end > t.end || !t.escaped) {
 				from, to = whole(line, t, from, to)
-				if !x.r.covered(line[from:to]) {
+				if !x.r.covered(line, from, to) {
 					x.edits = append(x.edits, edit{start: from, end: to, rule: h.rule, value: string(line[from:to])})
 				}
 			}
@@ -217,7 +217,10 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	if t.known {
 		return
 	}
-	if x.r.opt.StructureOnly && t.at&(isKept|isNamed) == 0 && t.kind != aKey && !sized(text) {
+	if x.r.opt.StructureOnly && t.at&(isKept|isNamed) == 0 && t.kind != aKey {
+		if len(text) == 0 || sized(text) {
+			return
+		}
 		x.edits = append(x.edits, x.sizes(t, text))
 		return
 	}

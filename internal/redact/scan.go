@@ -101,7 +101,7 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	if len(hits) == 0 {
 		return hits
 	}
-	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text[h.start:h.end]) })
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, int(h.start), int(h.end)) })
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
 	out := hits[:0]
 	for _, h := range hits {

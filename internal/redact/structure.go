@@ -36,12 +36,7 @@ func sized(text []byte) bool {
 	return len(rest) == digits(rest) && more == (len(rest) > 0)
 }
 
-// sizes is what becomes of a string where only the structure is left. An empty one
-// stays.
+// sizes is what becomes of a string where only the structure is left.
 func (x *Run) sizes(t *token, text []byte) edit {
-	to := ""
-	if len(text) > 0 {
-		to = sizeOf(runes(text, t.escaped))
-	}
-	return edit{start: t.start, end: t.end, rule: -1, text: to}
+	return edit{start: t.start, end: t.end, rule: -1, text: sizeOf(runes(text, t.escaped))}
 }

@@ -27,6 +27,11 @@ type Options struct {
 
 	Times bool // keep the entries' times; see Session.Time
 
+	// Through, if set, is what the plain bytes of the file go through before anything
+	// else sees them: it reads them, and writes what the session is read from. An
+	// *Error of it is completed with the name of the file.
+	Through func(w io.Writer, r io.Reader) error
+
 	// Progress, if set, is told now and then how many bytes have been indexed.
 	Progress func(done, size int64)
 }
@@ -66,19 +71,23 @@ type Session struct {
 // "-". Every line is validated; damage is read around and left in Findings.
 // Only input that cannot be read at all, or holds no session, is an error.
 func Open(name string, opt Options) (*Session, error) {
-	src, err := openSource(name, opt.stdin())
+	src, err := openSource(name, opt)
 	return open(name, src, err, opt)
 }
 
 // OpenReader is Open for a session that r holds; name is for messages.
 func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
-	src, err := spool(r, plain)
+	write := copied(r)
+	if opt.Through != nil {
+		write = func(w io.Writer) error { return opt.Through(w, r) }
+	}
+	src, err := spool(plain, write)
 	return open(name, src, err, opt)
 }
 
 func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if err != nil {
-		return nil, &Error{Pos: Pos{File: name}, Err: err}
+		return nil, inFile(name, err)
 	}
 	s := &Session{Name: name, src: src}
 	workers := opt.Workers
@@ -95,8 +104,19 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	return s, nil
 }
 
+// inFile is an error of opening a file; one that has its line keeps it.
+func inFile(name string, err error) error {
+	if at, ok := err.(*Error); ok && at.Pos.File == "" {
+		return &Error{Pos: Pos{File: name, Line: at.Pos.Line, Entry: at.Pos.Entry}, Err: at.Err, Hint: at.Hint}
+	}
+	return &Error{Pos: Pos{File: name}, Err: err}
+}
+
 // Close closes the file.
 func (s *Session) Close() error { return s.src.close() }
+
+// Plain reads the whole session, unpacked.
+func (s *Session) Plain() io.Reader { return io.NewSectionReader(s.src.file, 0, s.src.size) }
 
 // Size is the length of the session in bytes, after unpacking.
 func (s *Session) Size() int64 { return s.src.size }

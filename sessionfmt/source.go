@@ -30,8 +30,21 @@ func (s *source) close() error {
 
 // openSource opens a session file, or standard input for "-". Compressed input
 // is told by its first bytes and unpacked to a temporary file that has no name;
-// so is standard input, unless it is a plain file already.
-func openSource(name string, stdin *os.File) (*source, error) {
+// so is standard input, unless it is a plain file already, and what opt.Through
+// makes of either.
+func openSource(name string, opt Options) (*source, error) {
+	src, err := openFile(name, opt.stdin())
+	if err != nil || opt.Through == nil {
+		return src, err
+	}
+	through, err := spool(src.packing, func(w io.Writer) error { return opt.Through(w, io.NewSectionReader(src.file, 0, src.size)) })
+	if src.file != opt.stdin() {
+		src.close()
+	}
+	return through, err
+}
+
+func openFile(name string, stdin *os.File) (*source, error) {
 	f := stdin
 	if name != "-" {
 		var err error
@@ -93,7 +106,7 @@ func readySource(f *os.File) (*source, error) {
 		if err != nil {
 			return nil, labelled("gzip", err)
 		}
-		src, err := spool(z, gzipped)
+		src, err := spool(gzipped, copied(z))
 		return src, labelled("gzip", err)
 	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
@@ -101,12 +114,12 @@ func readySource(f *os.File) (*source, error) {
 			return nil, labelled("zstd", err)
 		}
 		defer z.Close()
-		src, err := spool(z, zstandard)
+		src, err := spool(zstandard, copied(z))
 		return src, labelled("zstd", err)
 	case seekable:
 		return &source{file: f, size: info.Size()}, nil
 	}
-	return spool(in, plain)
+	return spool(plain, copied(in))
 }
 
 // labelled names the compression that failed, and says where the data breaks off
@@ -121,8 +134,16 @@ func labelled(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// spool copies r to a temporary file and removes its name at once.
-func spool(r io.Reader, p packing) (*source, error) {
+// copied writes what r has.
+func copied(r io.Reader) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	}
+}
+
+// spool has a temporary file written, and removes its name at once.
+func spool(p packing, write func(w io.Writer) error) (*source, error) {
 	tmp, err := os.CreateTemp("", "ctxtool-*")
 	if err != nil {
 		return nil, err
@@ -131,7 +152,10 @@ func spool(r io.Reader, p packing) (*source, error) {
 	if os.Remove(tmp.Name()) != nil { // not every system lets go of an open file
 		s.temp = tmp.Name()
 	}
-	if s.size, err = io.Copy(tmp, r); err != nil {
+	if err = write(tmp); err == nil {
+		s.size, err = tmp.Seek(0, io.SeekCurrent)
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}

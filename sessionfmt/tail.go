@@ -32,9 +32,9 @@ const tailWindow = 64 << 10
 // ErrTail where the file is not fit for it: an old version, a damaged header, a
 // parent that does not stand before its child.
 func OpenTail(name string, need Need, opt Options) (*Session, error) {
-	src, err := openSource(name, opt.stdin())
+	src, err := openSource(name, opt)
 	if err != nil {
-		return nil, &Error{Pos: Pos{File: name}, Err: err}
+		return nil, inFile(name, err)
 	}
 	s := &Session{Name: name, src: src, header: -1, leaf: -1}
 	s.Coverage.Partial = true

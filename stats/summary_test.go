@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
@@ -19,7 +20,7 @@ func summary(t *testing.T, lines ...string) stats.Summary {
 	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum, _, err := stats.Summarize(name)
+	sum, _, err := stats.Summarize(name, sessionfmt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

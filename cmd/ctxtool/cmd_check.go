@@ -19,6 +19,7 @@ import (
 // checkOptions are the flags of ctxtool check.
 type checkOptions struct {
 	answer
+	redaction
 	failOn     string
 	only, skip []string
 	explain    string
@@ -52,6 +53,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups, with commas")
 	f.StringSliceVar(&o.skip, "skip", nil, "all but these `CHECKS`")
 	f.StringVar(&o.explain, "explain", "", "print the page of the check with this `CODE`")
+	o.redaction.flags(cmd)
 	complete(cmd, "fail-on", []string{"error", "warning"})
 	complete(cmd, "explain", checkCodes())
 	complete(cmd, "only", checkCodes())
@@ -90,6 +92,9 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	if o.explain != "" {
 		return o.page(e)
 	}
+	if err := o.redaction.start(e); err != nil {
+		return err
+	}
 	files, err := e.sessions(args)
 	if err != nil {
 		return err
@@ -119,7 +124,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 
 // checked checks the files: one on all processors, several each on one.
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, known *models.Table) []*check.Report {
-	opt := check.Options{Choice: choice, Models: known, Stdin: e.stdin, Now: time.Now()}
+	opt := check.Options{Choice: choice, Models: known, Stdin: e.stdin, Now: time.Now(), Through: e.through()}
 	if len(files) > 1 {
 		opt.Workers = 1
 	}
@@ -127,7 +132,7 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 		mine := opt
 		mine.Progress = show
 		r := check.File(f.path, mine)
-		r.Rename(f.given)
+		r.Rename(e.fileName(f.given))
 		return r
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 type logOptions struct {
 	answer
 	reading
+	redaction
 	leaf         string
 	all, follow  bool
 	request      int
@@ -57,6 +59,7 @@ func newLogCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
 	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.BoolVar(&o.all, "all", false, "all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "only what entered between request `N`-1 and N, and as what")
@@ -96,7 +99,7 @@ func (o *logOptions) check() (rules replay.Rules, err error) {
 
 func runLog(e *env, o *logOptions, args []string) error {
 	rules, err := o.check()
-	if err != nil {
+	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
 	e.started = true
@@ -136,6 +139,7 @@ type logger struct {
 
 // list opens the session and lists what has not been listed yet.
 func (l *logger) list(name string, rules replay.Rules) error {
+	size, _ := fileSize(name) // before it is read: what is added meanwhile is listed next time
 	s, err := l.e.open(name)
 	if err != nil {
 		return err
@@ -164,7 +168,7 @@ func (l *logger) list(name string, rules replay.Rules) error {
 		return err
 	}
 	first := l.listed == 0
-	l.listed, l.size = s.Len(), s.Size()
+	l.listed, l.size = s.Len(), size
 	if first {
 		if err := l.e.strictly(s, r.AllFindings(), l.o.strict); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 // lsOptions are the flags of ctxtool ls.
 type lsOptions struct {
 	answer
+	redaction
 	sort           string
 	reverse        bool
 	project, model string
@@ -78,6 +79,7 @@ func newLsCommand(e *env) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
 	f.IntVar(&o.limit, "limit", 0, "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
+	o.redaction.flags(cmd)
 	complete(cmd, "sort", sortNames())
 	return cmd
 }
@@ -102,7 +104,7 @@ func (o *lsOptions) check() (order sortKey, since int64, err error) {
 
 func runLs(e *env, o *lsOptions, args []string) error {
 	order, since, err := o.check()
-	if err != nil {
+	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
 	e.started = true
@@ -111,7 +113,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		return err
 	}
 	var rows []render.ListRow
-	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.ListRow { return o.row(f, since) }) {
+	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.ListRow { return o.row(e, f, since) }) {
 		if r != nil {
 			rows = append(rows, *r)
 		}
@@ -145,7 +147,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 
 // row is a file's row, nil where it is not wanted. What its header and its time of
 // change rule out is not read.
-func (o *lsOptions) row(f listedFile, since int64) *render.ListRow {
+func (o *lsOptions) row(e *env, f listedFile, since int64) *render.ListRow {
 	info, err := os.Stat(f.path)
 	if err == nil && info.ModTime().UnixMilli() < since {
 		return nil
@@ -153,16 +155,16 @@ func (o *lsOptions) row(f listedFile, since int64) *render.ListRow {
 	if h := sessionfmt.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
 		return nil
 	}
-	broken := render.ListRow{Schema: "ctxtool/ls/1", File: f.name}
+	broken := render.ListRow{Schema: "ctxtool/ls/1", File: e.fileName(f.name)}
 	if info != nil {
 		broken.Size = info.Size()
 	}
-	sum, found, err := stats.Summarize(f.path)
+	sum, found, err := stats.Summarize(f.path, sessionfmt.Options{Stdin: e.stdin, Through: e.through()})
 	if err != nil {
 		broken.Error = reason(err)
 		return &broken
 	}
-	r := render.NewListRow(f.name, sum, found)
+	r := render.NewListRow(e.fileName(f.name), sum, found)
 	if at, ok := parseTime(sum.Time); since > 0 && ok && at < since {
 		return nil
 	}

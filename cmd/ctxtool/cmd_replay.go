@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,7 @@ import (
 type replayOptions struct {
 	answer
 	reading
+	redaction
 	at, leaf    string
 	before      bool
 	request     int
@@ -62,6 +64,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.answer.flags(cmd, formats...)
 	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
 	f.StringVar(&o.at, "at", "", "the state after `POINT`")
 	f.BoolVar(&o.before, "before", false, "the state before the point instead")
 	f.IntVar(&o.request, "request", noRequest, "what request `N` got, from 0; negative counts from the end")
@@ -120,7 +123,7 @@ func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err
 
 func runReplay(e *env, o *replayOptions, args []string) error {
 	format, opt, err := o.check(e)
-	if err != nil {
+	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
 	e.started = true
@@ -133,6 +136,9 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	}
 	if o.baseline != "" {
 		if opt.Baseline, err = replay.LoadBaseline(o.baseline); err != nil {
+			return err
+		}
+		if err := e.redactBaseline(opt.Baseline); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 type showOptions struct {
 	answer
 	reading
+	redaction
 }
 
 func newShowCommand(e *env) *cobra.Command {
@@ -42,6 +43,7 @@ func newShowCommand(e *env) *cobra.Command {
 	}
 	o.answer.flags(cmd, "text", "json", "raw")
 	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return e.completeSession(cmd, args, typed)
@@ -53,7 +55,7 @@ func newShowCommand(e *env) *cobra.Command {
 
 func runShow(e *env, o *showOptions, args []string) error {
 	rules, err := o.reading.check()
-	if err = cmp.Or(o.answer.check(), err); err != nil {
+	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
 		return err
 	}
 	e.started = true

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 // treeOptions are the flags of ctxtool tree.
 type treeOptions struct {
 	answer
+	redaction
 	leaf   string
 	filter []string
 	fold   bool
@@ -45,6 +47,7 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.filter, "filter", nil, "show only entries of these `KINDS`: user, assistant, compaction, ...")
 	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
+	o.redaction.flags(cmd)
 	cmd.ValidArgsFunction = e.completeSession
 	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	complete(cmd, "filter", sessionfmt.KindNames())
@@ -75,7 +78,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 		write = render.WriteTreeJSON
 	}
 	only, err := kinds(o.filter)
-	if err != nil {
+	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
 	e.started = true

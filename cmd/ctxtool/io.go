@@ -70,7 +70,7 @@ func (e *env) open(name string) (*sessionfmt.Session, error) {
 	show, end := e.progress(name)
 	defer end()
 	frugal(name)
-	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show})
+	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show, Through: e.through()})
 }
 
 // frugal spares memory where a session is large. What a run keeps of it is an index
@@ -104,7 +104,7 @@ func (e *env) progress(name string) (show func(done, size int64), end func()) {
 
 // openTail opens the end of a session: see sessionfmt.OpenTail.
 func (e *env) openTail(name string, need sessionfmt.Need) (*sessionfmt.Session, error) {
-	return sessionfmt.OpenTail(name, need, sessionfmt.Options{Stdin: e.stdin})
+	return sessionfmt.OpenTail(name, need, sessionfmt.Options{Stdin: e.stdin, Through: e.through()})
 }
 
 // note says something beside the results.

@@ -89,13 +89,13 @@ func (m *remaking) run(e *env, args []string) error {
 	}); err != nil {
 		return err
 	}
-	return failed(all)
+	return firstError(all, func(r *render.Remake) (file, text string) { return r.File, r.Error })
 }
 
-// failed is the error of a batch: the first one of its sessions, and how many more
+// firstError is the error of a batch: the first one of its sessions, and how many more
 // there are. What each of them has is in the table.
-func failed(all []*render.Remake) error {
-	failed := slices.DeleteFunc(slices.Clone(all), func(r *render.Remake) bool { return r.Error == "" })
+func firstError[T any](all []T, of func(T) (file, text string)) error {
+	failed := slices.DeleteFunc(slices.Clone(all), func(r T) bool { _, text := of(r); return text == "" })
 	if len(failed) == 0 {
 		return nil
 	}
@@ -103,7 +103,8 @@ func failed(all []*render.Remake) error {
 	if len(failed) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(failed)-1)
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].File}, Err: errors.New(failed[0].Error + more)}
+	file, text := of(failed[0])
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: file}, Err: errors.New(text + more)}
 }
 
 // apart sees that the new files of several sessions do not meet in the folder that

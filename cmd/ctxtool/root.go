@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
 )
 
@@ -27,7 +28,8 @@ type env struct {
 	stdout, stderr io.Writer
 	config         *config
 	sessionsDir    string
-	started        bool // the command line was right, and work has begun
+	redactor       *redact.Redactor // what every session goes through first; nil without --redact
+	started        bool             // the command line was right, and work has begun
 }
 
 // run is the program: main without the process around it.
@@ -81,6 +83,7 @@ func newRoot(e *env) *cobra.Command {
 		newLsCommand(e),
 		newMigrateCommand(e),
 		newNameCommand(e),
+		newRedactCommand(e),
 		newRepairCommand(e),
 		newRenderCommand(e),
 		newReplayCommand(e),

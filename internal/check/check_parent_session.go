@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
 )
 
@@ -14,8 +15,9 @@ var parentSession = Check{
 	Title:    "the session that this one came from is not there",
 	About: "The header names a file from which this session was branched, and there is none by that name. A " +
 		"relative name is looked up beside the session.",
-	Pi:   "It only shows the link in its list of sessions.",
-	Help: "Nothing depends on it. It happens when sessions are moved to another machine.",
+	Pi: "It only shows the link in its list of sessions.",
+	Help: "Nothing depends on it. It happens when sessions are moved to another machine. " +
+		"A name in which something was redacted is not looked up.",
 	file: findParentSession,
 }
 
@@ -32,8 +34,8 @@ func findParentSession(x *subject) {
 	}
 	for _, name := range []string{"parentSession", "branchedFrom"} {
 		from := line.Get(name).Text()
-		if from == "" {
-			continue
+		if from == "" || redact.Marked(from) {
+			continue // none, or one that nobody can look up any more
 		}
 		file := from
 		if !filepath.IsAbs(file) {

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -20,6 +21,8 @@ type Options struct {
 	Workers  int       // goroutines that read one file; the number of processors when 0
 	Now      time.Time // when the check is made: a tail torn a moment ago is being written
 	Progress func(done, size int64)
+
+	Through func(w io.Writer, r io.Reader) error // see sessionfmt.Options
 }
 
 // A subject is a session while it is checked.
@@ -74,7 +77,7 @@ func newSubject(name string, opt Options) *subject {
 
 // opening is how the session has to be opened for the checks that were chosen.
 func (x *subject) opening() sessionfmt.Options {
-	open := sessionfmt.Options{Stdin: x.opt.Stdin, Workers: x.opt.Workers, Progress: x.opt.Progress, Times: true}
+	open := sessionfmt.Options{Stdin: x.opt.Stdin, Workers: x.opt.Workers, Progress: x.opt.Progress, Times: true, Through: x.opt.Through}
 	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.step != nil || c.leaf != nil }) {
 		x.facts = newFacts()
 		open.Visit = x.facts.visitor

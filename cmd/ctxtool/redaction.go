@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/redact"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A redaction is what a command redacts before it reads a session, if it does.
+type redaction struct {
+	redact    bool
+	structure bool
+	images    bool
+	patterns  string
+	values    string
+	env       []string
+}
+
+// flags gives a command that reads sessions the flags of its redaction.
+func (o *redaction) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session first, as ctxtool redact does")
+	o.ruleFlags(cmd)
+}
+
+// ruleFlags are the flags that say what to redact.
+func (o *redaction) ruleFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.structure, "structure-only", false, "redact every text: its size stands in its place")
+	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in gitleaks' format")
+	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one a line")
+	f.StringSliceVar(&o.env, "env", nil, "redact the values of these environment variables too: `NAMES`, where * stands for anything")
+}
+
+// start makes the redactor that every session goes through which the command opens.
+func (o *redaction) start(e *env) (err error) {
+	if o.redact || o.structure {
+		e.redactor, err = o.redactor()
+	}
+	return err
+}
+
+func (o *redaction) redactor() (*redact.Redactor, error) {
+	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
+	if o.patterns != "" {
+		data, err := os.ReadFile(o.patterns)
+		if err != nil {
+			return nil, unreadable(o.patterns, err)
+		}
+		opt.Patterns = data
+	}
+	if o.values != "" {
+		data, err := os.ReadFile(o.values)
+		if err != nil {
+			return nil, unreadable(o.values, err)
+		}
+		for n, line := range strings.Split(string(data), "\n") {
+			line = strings.TrimSuffix(line, "\r")
+			if line != "" && len(line) < redact.MinValue {
+				return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)}
+			}
+			if line != "" {
+				opt.Values = append(opt.Values, line)
+			}
+		}
+	}
+	values, err := envValues(o.env)
+	if err != nil {
+		return nil, err
+	}
+	opt.Values = append(opt.Values, values...)
+	r, err := redact.New(opt)
+	if err != nil {
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.patterns}, Err: err}
+	}
+	return r, nil
+}
+
+// unreadable is the error of a file that cannot be read.
+func unreadable(name string, err error) error {
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.Unwrap(err)}
+}
+
+// envValues are the values of the environment variables with these names. One that
+// is named has to be there; short ones that a * finds are left out.
+func envValues(names []string) (values []string, err error) {
+	for _, name := range names {
+		glob := strings.ContainsAny(name, "*?[")
+		found := false
+		for _, v := range os.Environ() {
+			key, value, _ := strings.Cut(v, "=")
+			ok, err := path.Match(name, key)
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("--env %s: %w", name, err)
+			case !ok:
+				continue
+			case len(value) >= redact.MinValue:
+				values = append(values, value)
+			case !glob:
+				return nil, fmt.Errorf("--env %s: a value of less than %d bytes would be found everywhere", name, redact.MinValue)
+			}
+			found = true
+		}
+		if !found {
+			return nil, fmt.Errorf("--env %s: there is no such variable", name)
+		}
+	}
+	slices.Sort(values)
+	return values, nil
+}
+
+// through is what the bytes of a session go through before it is read, nil for
+// nothing.
+func (e *env) through() func(w io.Writer, r io.Reader) error {
+	if e.redactor == nil {
+		return nil
+	}
+	return func(w io.Writer, r io.Reader) error { return e.redactor.Filter(w, r, nil) }
+}
+
+// fileName is the name of a session's file as answers show it: with --redact the
+// folder's name may say whose it is.
+func (e *env) fileName(name string) string {
+	if e.redactor == nil {
+		return name
+	}
+	return e.redactor.Text(name)
+}
+
+// redactBaseline redacts what is taken from another file.
+func (e *env) redactBaseline(b *replay.Baseline) error {
+	if e.redactor == nil {
+		return nil
+	}
+	x := e.redactor.NewRun()
+	defer x.Close()
+	for k := range b.Parts {
+		b.Parts[k].Text = x.Text(b.Parts[k].Text)
+	}
+	for k := range b.Tools {
+		line, err := x.Definition(b.Tools[k].Raw)
+		if err != nil {
+			return err
+		}
+		b.Tools[k].Raw = slices.Clone(line)
+		b.Tools[k].Name = cmp.Or(b.Tools[k].Raw.Get("name").Text(), b.Tools[k].Name)
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package redact
+
+import (
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An anchor is a word that every match of an expression holds, or one of several,
+// so that the expression is only tried where there is one.
+type anchor struct {
+	text     string // in lower case
+	exact    string // as it has to be spelled; empty where case does not matter
+	min, max int    // bytes from the start of the match to it
+}
+
+// Limits of what is worth deriving: so many words, so long before them.
+const (
+	maxWords  = 64
+	maxBefore = 128
+	maxSpread = 16
+)
+
+// anchorsOf are the anchors of an expression, nil where it has none that help.
+func anchorsOf(re *syntax.Regexp) []anchor {
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus:
+		return anchorsOf(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return anchorsOf(re.Sub[0])
+		}
+	case syntax.OpAlternate:
+		if words, ok := wordsOf(re); ok {
+			return anchored(words, 0, 0)
+		}
+		var all []anchor
+		for _, sub := range re.Sub {
+			some := anchorsOf(sub)
+			if some == nil {
+				return nil
+			}
+			all = append(all, some...)
+		}
+		return all
+	case syntax.OpConcat:
+		return bestAnchors(re.Sub)
+	case syntax.OpLiteral, syntax.OpCharClass:
+		if words, ok := wordsOf(re); ok {
+			return anchored(words, 0, 0)
+		}
+	}
+	return nil
+}
+
+// bestAnchors chooses among the words that parts in a row must hold.
+func bestAnchors(subs []*syntax.Regexp) (best []anchor) {
+	low, high := 0, 0 // bytes before the part
+	for i, sub := range subs {
+		words := []word{{}}
+		var here []anchor
+		for _, next := range subs[i:] {
+			more, ok := wordsOf(next)
+			if !ok || len(words)*len(more) > maxWords {
+				break
+			}
+			words = cross(words, more)
+		}
+		if len(words) > 1 || words[0].text != "" {
+			here = anchored(words, low, high)
+		}
+		if inner := anchorsOf(sub); better(inner, here, low, high) {
+			here = nil
+			for _, a := range inner {
+				a.min, a.max = a.min+low, a.max+high
+				here = append(here, a)
+			}
+		}
+		if better(here, best, 0, 0) {
+			best = here
+		}
+		l, h := lengths(sub)
+		if h < 0 || high+h > maxBefore {
+			break
+		}
+		low, high = low+l, high+h
+	}
+	return best
+}
+
+// better says whether anchors, moved by so much, are better than others.
+func better(a, b []anchor, low, high int) bool { return worth(a, low, high) > worth(b, 0, 0) }
+
+// worth is how much anchors help: long words, near the start, few of them. Below 1
+// they do not.
+func worth(all []anchor, low, high int) int {
+	if len(all) == 0 {
+		return 0
+	}
+	short, spread := 1<<10, 0
+	for _, a := range all {
+		short, spread = min(short, len(a.text)), max(spread, a.max+high-a.min-low)
+		if a.max+high > maxBefore {
+			return 0
+		}
+	}
+	if short < 2 || spread > maxSpread {
+		return 0
+	}
+	return max(1, 100+min(short, 5)*8-spread*2-len(all)/8)
+}
+
+func anchored(words []word, low, high int) (all []anchor) {
+	for _, w := range words {
+		a := anchor{text: lowerASCII(w.text), exact: w.text, min: low, max: high}
+		if w.fold {
+			a.exact = ""
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// A word is a text that an expression matches, in any case where fold says so.
+type word struct {
+	text string
+	fold bool
+}
+
+func cross(a, b []word) (all []word) {
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, word{x.text + y.text, x.fold || y.fold})
+		}
+	}
+	return all
+}
+
+// wordsOf are all texts that an expression matches, where they are few.
+func wordsOf(re *syntax.Regexp) ([]word, bool) {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return []word{{}}, true
+	case syntax.OpLiteral:
+		w := word{string(re.Rune), re.Flags&syntax.FoldCase != 0}
+		ascii := strings.IndexFunc(w.text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+		return []word{w}, !w.fold || ascii
+	case syntax.OpCharClass:
+		return wordsOfClass(re.Rune)
+	case syntax.OpCapture:
+		return wordsOf(re.Sub[0])
+	case syntax.OpQuest:
+		words, ok := wordsOf(re.Sub[0])
+		return append([]word{{}}, words...), ok && len(words) < maxWords
+	case syntax.OpConcat:
+		all := []word{{}}
+		for _, sub := range re.Sub {
+			words, ok := wordsOf(sub)
+			if !ok || len(all)*len(words) > maxWords {
+				return nil, false
+			}
+			all = cross(all, words)
+		}
+		return all, true
+	case syntax.OpAlternate:
+		var all []word
+		for _, sub := range re.Sub {
+			words, ok := wordsOf(sub)
+			if !ok || len(all)+len(words) > maxWords {
+				return nil, false
+			}
+			all = append(all, words...)
+		}
+		return all, true
+	}
+	return nil, false
+}
+
+func wordsOfClass(ranges []rune) (all []word, ok bool) {
+	for i := 0; i < len(ranges); i += 2 {
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			if len(all) == 4 {
+				return nil, false
+			}
+			all = append(all, word{text: string(r)})
+		}
+	}
+	return all, len(all) > 0
+}
+
+// lengths are the fewest and most bytes that an expression matches, -1 for no end.
+func lengths(re *syntax.Regexp) (low, high int) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			l, h := utf8.RuneLen(r), utf8.RuneLen(r)
+			if re.Flags&syntax.FoldCase != 0 {
+				for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+					l, h = min(l, utf8.RuneLen(f)), max(h, utf8.RuneLen(f))
+				}
+			}
+			low, high = low+l, high+h
+		}
+	case syntax.OpCharClass:
+		if n := len(re.Rune); n > 0 {
+			return min(runeLen(re.Rune[0]), 1), runeLen(re.Rune[n-1])
+		}
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1, utf8.UTFMax
+	case syntax.OpCapture:
+		return lengths(re.Sub[0])
+	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
+		least, most := 0, -1
+		switch re.Op {
+		case syntax.OpQuest:
+			most = 1
+		case syntax.OpPlus:
+			least = 1
+		case syntax.OpRepeat:
+			least, most = re.Min, re.Max
+		}
+		low, high = lengths(re.Sub[0])
+		if most < 0 || high < 0 {
+			return low * least, -1
+		}
+		return low * least, high * most
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			l, h := lengths(sub)
+			low += l
+			if high >= 0 {
+				high += h
+			}
+			if h < 0 {
+				high = -1
+			}
+		}
+	case syntax.OpAlternate:
+		low, high = lengths(re.Sub[0])
+		for _, sub := range re.Sub[1:] {
+			l, h := lengths(sub)
+			low = min(low, l)
+			if high < 0 || h < 0 {
+				high = -1
+			} else {
+				high = max(high, h)
+			}
+		}
+	}
+	return low, high
+}
+
+func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
+
+// cutLazy takes what a match may begin with, and would rather not, off the front of
+// an expression: classes repeated as rarely as possible. The class is returned, and
+// how many characters of it there may be. Matches of the rest are matches of the
+// whole: the leftmost of the whole ends in the leftmost of the rest, since what can
+// be reached from a place further back can be reached from the first one too.
+func cutLazy(re *syntax.Regexp) (rest, class *syntax.Regexp, most int) {
+	rest = re
+	for rest.Op == syntax.OpConcat && len(rest.Sub) > 1 {
+		head := rest.Sub[0]
+		if head.Op != syntax.OpRepeat || head.Min != 0 || head.Max < 0 || head.Flags&syntax.NonGreedy == 0 || head.Sub[0].Op != syntax.OpCharClass {
+			break
+		}
+		class, most = head.Sub[0], most+head.Max
+		cut := *rest
+		cut.Sub = rest.Sub[1:]
+		rest = &cut
+	}
+	return rest, class, most
+}

@@ -1,0 +1,159 @@
+package redact
+
+// An automaton finds words of many kinds in one pass, whatever the case of their
+// ASCII letters: the construction of Aho and Corasick, with every step in a table.
+type automaton struct {
+	class  [256]uint8 // of a byte: those that no word has are 0, and both cases are one
+	stride int
+	next   []uint32  // state + class: the state after it; states are multiples of stride
+	first  uint32    // from here on, states at which a word ends
+	ends   [][]int32 // by (state-first)/stride: the words that end there
+	long   int       // bytes of the longest word
+}
+
+// newAutomaton makes the automaton of words, none of them empty.
+func newAutomaton(words []string) *automaton {
+	a := &automaton{stride: 1}
+	for _, w := range words {
+		a.long = max(a.long, len(w))
+		for i := range len(w) {
+			if c := lower(w[i]); a.class[c] == 0 && a.stride < 256 {
+				a.class[c] = uint8(a.stride)
+				a.stride++
+			}
+		}
+	}
+	for c := 'A'; c <= 'Z'; c++ {
+		a.class[c] = a.class[c|0x20]
+	}
+	children := [][]int32{make([]int32, a.stride)}
+	ends := [][]int32{nil}
+	for k, w := range words {
+		at := int32(0)
+		for i := range len(w) {
+			c := a.class[w[i]]
+			if children[at][c] == 0 {
+				children[at][c] = int32(len(children))
+				children = append(children, make([]int32, a.stride))
+				ends = append(ends, nil)
+			}
+			at = children[at][c]
+		}
+		ends[at] = append(ends[at], int32(k))
+	}
+	a.link(children, ends)
+	return a
+}
+
+// link fills in where each state goes on when its own words do not, and numbers the
+// states so that those at which a word ends come last.
+func (a *automaton) link(children, ends [][]int32) {
+	fail := make([]int32, len(children))
+	queue := []int32{0}
+	for k := 0; k < len(queue); k++ {
+		at := queue[k]
+		for c, to := range children[at] {
+			back := int32(0)
+			if at != 0 {
+				back = children[fail[at]][c]
+			}
+			if to == 0 {
+				children[at][c] = back
+				continue
+			}
+			fail[to] = back
+			ends[to] = append(ends[to], ends[back]...)
+			queue = append(queue, to)
+		}
+	}
+	number := make([]uint32, len(children))
+	n := uint32(0)
+	for _, wanted := range []bool{false, true} {
+		if wanted {
+			a.first = n
+		}
+		for at := range children {
+			if (len(ends[at]) > 0) == wanted {
+				number[at] = n
+				n += uint32(a.stride)
+				if wanted {
+					a.ends = append(a.ends, ends[at])
+				}
+			}
+		}
+	}
+	a.next = make([]uint32, n)
+	for at, to := range children {
+		for c, t := range to {
+			a.next[number[at]+uint32(c)] = number[t]
+		}
+	}
+}
+
+// each tells found which words end where in text: behind byte end. Long texts are
+// read in several places at once, since a step has to wait for the one before; the
+// words of each part come in order.
+func (a *automaton) each(text []byte, found func(word int32, end int)) {
+	const parts = 4
+	n := len(text) / parts
+	if n < 4*a.long {
+		a.from(text, 0, 0, found)
+		return
+	}
+	var s [parts]uint32
+	for k := 1; k < parts; k++ { // what a part begins with may be the end of a word
+		for _, c := range text[k*n-a.long : k*n] {
+			s[k] = a.next[s[k]+uint32(a.class[c])]
+		}
+	}
+	next, class, first := a.next, &a.class, a.first
+	t0, t1, t2, t3 := text[:n], text[n:2*n], text[2*n:3*n], text[3*n:4*n]
+	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
+	for i := range n {
+		s0 = next[s0+uint32(class[t0[i]])]
+		s1 = next[s1+uint32(class[t1[i]])]
+		s2 = next[s2+uint32(class[t2[i]])]
+		s3 = next[s3+uint32(class[t3[i]])]
+		if s0 >= first || s1 >= first || s2 >= first || s3 >= first {
+			a.tell(s0, i+1, found)
+			a.tell(s1, n+i+1, found)
+			a.tell(s2, 2*n+i+1, found)
+			a.tell(s3, 3*n+i+1, found)
+		}
+	}
+	a.from(text, parts*n, s3, found)
+}
+
+// from is each for the rest of a text, in one go.
+func (a *automaton) from(text []byte, at int, s uint32, found func(word int32, end int)) {
+	for i, c := range text[at:] {
+		if s = a.next[s+uint32(a.class[c])]; s >= a.first {
+			a.tell(s, at+i+1, found)
+		}
+	}
+}
+
+// tell tells found the words that end in a state.
+func (a *automaton) tell(s uint32, end int, found func(word int32, end int)) {
+	if s >= a.first {
+		for _, w := range a.ends[(s-a.first)/uint32(a.stride)] {
+			found(w, end)
+		}
+	}
+}
+
+func lower(c byte) byte {
+	if c-'A' < 26 {
+		return c | 0x20
+	}
+	return c
+}
+
+// lowerASCII is s with its ASCII letters in lower case.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = lower(c)
+	}
+	return string(b)
+}

@@ -1,0 +1,65 @@
+package redact
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"testing"
+
+	"ctxtool/internal/corpus"
+)
+
+// benchSessions are what the figures are measured on: $CTXTOOL_BENCH_SESSION, else
+// the real sessions where they are there, else the project's own.
+func benchSessions(b *testing.B) (data []byte) {
+	if name := os.Getenv("CTXTOOL_BENCH_SESSION"); name != "" {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return data
+	}
+	for _, s := range append(corpus.Shared(b), corpus.Own(b)...) {
+		if len(s.Data) > 100_000 || len(data) == 0 {
+			data = append(data, s.Data...)
+		}
+	}
+	return data
+}
+
+// BenchmarkFilter is a session redacted.
+func BenchmarkFilter(b *testing.B) {
+	data := benchSessions(b)
+	r, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if err := r.Filter(io.Discard, bytes.NewReader(data), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPlainExpressions is what the engine is there for: every expression over
+// every string, where one of its keywords is in it.
+func BenchmarkPlainExpressions(b *testing.B) {
+	data := benchSessions(b)
+	data = data[:min(len(data), 1<<20)]
+	r, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		for line := range bytes.Lines(data) {
+			folded := lowerASCII(string(line))
+			for _, rule := range r.rules {
+				if rule.hasKeyword(folded) {
+					rule.ready().whole.FindAllIndex(line, -1)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package redact
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// A dfa tells whether a match of an expression begins at a place, and how far one
+// has to look to know. Its states are made as texts ask for them. Only where it says
+// yes is the expression itself asked, which is slow.
+type dfa struct {
+	prog   *syntax.Prog
+	states []dfaState
+	known  map[string]int32
+	key    []byte
+	set    []uint32 // of instructions, while a state is made
+	in     []bool
+	stack  []uint32
+}
+
+// A dfaState is where the instructions stand before a character, and what kind of
+// character came before that.
+type dfaState struct {
+	next [utf8.RuneSelf]int32 // by character: the state after it, see step
+	pcs  []uint32
+	prev rune // '\n', 'a' for those of words, ' ' for others, -1 for none
+}
+
+// Values of dfaState.next: 0 is not known yet; else the number of the state behind
+// the character, plus 1, as its negative where a match ends before the character.
+const dead = 0 // the number of the state in which nothing can match any more
+
+// maxStates is when a dfa is begun anew.
+const maxStates = 1000
+
+func newDFA(prog *syntax.Prog) *dfa {
+	d := &dfa{prog: prog, in: make([]bool, len(prog.Inst))}
+	d.reset()
+	return d
+}
+
+func (d *dfa) reset() {
+	d.known = map[string]int32{}
+	d.states = append(d.states[:0], dfaState{})
+}
+
+// start is the state at a place, by the character before it, -1 for none.
+func (d *dfa) start(prev rune) int32 {
+	return d.state([]uint32{uint32(d.prog.Start)}, prev)
+}
+
+// state is the number of the state with these instructions.
+func (d *dfa) state(pcs []uint32, prev rune) int32 {
+	if len(pcs) == 0 {
+		return dead
+	}
+	switch {
+	case prev == '\n' || prev < 0:
+	case syntax.IsWordChar(prev):
+		prev = 'a'
+	default:
+		prev = ' '
+	}
+	slices.Sort(pcs)
+	d.key = append(d.key[:0], byte(prev))
+	for _, pc := range pcs {
+		d.key = binary.LittleEndian.AppendUint32(d.key, pc)
+	}
+	if n, ok := d.known[string(d.key)]; ok {
+		return n
+	}
+	n := int32(len(d.states))
+	d.known[string(d.key)] = n
+	d.states = append(d.states, dfaState{pcs: slices.Clone(pcs), prev: prev})
+	return n
+}
+
+// step is the way from a state over a character, -1 for the end of the text; see
+// dfaState.next.
+func (d *dfa) step(from int32, r rune) int32 {
+	s := &d.states[from]
+	flags := syntax.EmptyOpContext(s.prev, r)
+	d.stack = append(d.stack[:0], s.pcs...)
+	d.set = d.set[:0]
+	matched := false
+	for len(d.stack) > 0 {
+		pc := d.stack[len(d.stack)-1]
+		d.stack = d.stack[:len(d.stack)-1]
+		if d.in[pc] {
+			continue
+		}
+		d.in[pc] = true
+		d.set = append(d.set, pc)
+		switch i := &d.prog.Inst[pc]; i.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			d.stack = append(d.stack, i.Arg, i.Out)
+		case syntax.InstCapture, syntax.InstNop:
+			d.stack = append(d.stack, i.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(i.Arg)&^flags == 0 {
+				d.stack = append(d.stack, i.Out)
+			}
+		case syntax.InstMatch:
+			matched = true
+		}
+	}
+	var out []uint32
+	for _, pc := range d.set {
+		d.in[pc] = false
+		i := &d.prog.Inst[pc]
+		takes := false
+		switch i.Op {
+		case syntax.InstRune, syntax.InstRune1:
+			takes = r >= 0 && i.MatchRune(r)
+		case syntax.InstRuneAny:
+			takes = r >= 0
+		case syntax.InstRuneAnyNotNL:
+			takes = r >= 0 && r != '\n'
+		}
+		if takes && !slices.Contains(out, i.Out) {
+			out = append(out, i.Out)
+		}
+	}
+	to := d.state(out, r) + 1
+	if matched {
+		return -to
+	}
+	return to
+}
+
+// run says whether a match begins at text[at:], and behind which byte nothing can
+// change that or how far the match goes.
+func (d *dfa) run(text []byte, at int) (matched bool, end int) {
+	if len(d.states) > maxStates {
+		d.reset()
+	}
+	s := d.start(runeBefore(text, at))
+	for at < len(text) {
+		var to int32
+		if c := text[at]; c < utf8.RuneSelf {
+			if to = d.states[s].next[c]; to == 0 {
+				to = d.step(s, rune(c))
+				d.states[s].next[c] = to
+			}
+			at++
+		} else {
+			r, n := utf8.DecodeRune(text[at:])
+			to = d.step(s, r)
+			at += n
+		}
+		if to < 0 {
+			matched, to = true, -to
+		}
+		if s = to - 1; s == dead {
+			return matched, at
+		}
+	}
+	return matched || d.step(s, -1) < 0, at
+}
+
+// runeBefore is the character before text[at:], -1 for none.
+func runeBefore(text []byte, at int) rune {
+	if at == 0 {
+		return -1
+	}
+	if c := text[at-1]; c < utf8.RuneSelf {
+		return rune(c)
+	}
+	r, _ := utf8.DecodeLastRune(text[:at])
+	return r
+}

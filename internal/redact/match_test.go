@@ -1,0 +1,209 @@
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt"
+)
+
+// example is a text that an expression matches, repetitions without end being short.
+func example(rnd *rand.Rand, re *syntax.Regexp) string {
+	times := func(low, high int) string {
+		if high < 0 {
+			high = low + 20
+		}
+		var b strings.Builder
+		for range low + rnd.IntN(high-low+1) {
+			b.WriteString(example(rnd, re.Sub[0]))
+		}
+		return b.String()
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		text := string(re.Rune)
+		if re.Flags&syntax.FoldCase != 0 && rnd.IntN(2) == 0 {
+			text = lowerASCII(text)
+		}
+		return text
+	case syntax.OpCharClass:
+		for range 20 {
+			k := 2 * rnd.IntN(len(re.Rune)/2)
+			if lo, hi := re.Rune[k], min(re.Rune[k+1], 0x7e); lo >= ' ' && lo <= hi {
+				return string(lo + rnd.Int32N(hi-lo+1))
+			}
+		}
+		return string(re.Rune[0])
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return string(' ' + rnd.Int32N(0x5f))
+	case syntax.OpCapture:
+		return example(rnd, re.Sub[0])
+	case syntax.OpStar:
+		return times(0, -1)
+	case syntax.OpPlus:
+		return times(1, -1)
+	case syntax.OpQuest:
+		return times(0, 1)
+	case syntax.OpRepeat:
+		return times(re.Min, re.Max)
+	case syntax.OpAlternate:
+		return example(rnd, re.Sub[rnd.IntN(len(re.Sub))])
+	case syntax.OpConcat:
+		var b strings.Builder
+		for _, sub := range re.Sub {
+			b.WriteString(example(rnd, sub))
+		}
+		return b.String()
+	}
+	return ""
+}
+
+// byExpressions are the secrets of a text as the expressions alone find them.
+func byExpressions(r *Redactor, text []byte) (all []hit) {
+	folded := lowerASCII(string(text))
+	for k, rule := range r.rules {
+		if !rule.hasKeyword(folded) {
+			continue
+		}
+		for _, groups := range rule.ready().whole.FindAllSubmatchIndex(text, -1) {
+			for groups[0] < groups[1] && text[groups[0]] == '\n' {
+				groups[0]++
+			}
+			for groups[0] < groups[1] && text[groups[1]-1] == '\n' {
+				groups[1]--
+			}
+			start, end, ok := rule.secret(groups)
+			if ok && !rule.plain(text[start:end], text[groups[0]:groups[1]]) && !rule.plainLine(text[start:end], text, groups[0], groups[1]) {
+				all = append(all, hit{r.first + int32(k), int32(start), int32(end), string(text[start:end])})
+			}
+		}
+	}
+	return all
+}
+
+func mustNew(t testing.TB, opt Options) *Redactor {
+	t.Helper()
+	r, err := New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// samely holds what the scanner finds in a text against what the expressions find,
+// and returns how much that is.
+func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
+	t.Helper()
+	got := slices.DeleteFunc(s.plain(nil, text), func(h hit) bool { return h.rule < r.first || h.rule >= r.email })
+	want := byExpressions(r, text)
+	order := func(a, b hit) int { return strings.Compare(fmt.Sprintf("%v", a), fmt.Sprintf("%v", b)) }
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	if !slices.Equal(got, want) {
+		for _, h := range got {
+			if !slices.Contains(want, h) {
+				t.Errorf("finds %s %q, the expression does not", r.names[h.rule], h.value)
+			}
+		}
+		for _, h := range want {
+			if !slices.Contains(got, h) {
+				t.Errorf("does not find %s %q", r.names[h.rule], h.value)
+			}
+		}
+		t.Fatalf("in %.300q", text)
+	}
+	return len(want)
+}
+
+// TestAnchored: where expressions are tried only at their anchors, by a dfa first,
+// they match what they match in the whole text.
+func TestAnchored(t *testing.T) {
+	r := mustNew(t, Options{})
+	s := r.NewScanner()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var trees []*syntax.Regexp
+	var near []string // pieces that begin matches, or end them
+	for _, rule := range r.rules {
+		re, err := syntax.Parse(rule.Regex, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, re)
+		near = append(near, rule.Keywords...)
+		for _, a := range rule.anchors {
+			near = append(near, a.exact, strings.ToUpper(a.text))
+		}
+	}
+	near = append(near, "=", " ", ": ", `"`, "\n", "'", ";", `\n`, "==", "é", "日本", "\xff", "A", "x9", "-", ".", "_", "curl -H ", "-----", "//", "@")
+	found := map[int]bool{}
+	total := 0
+	for round := range 4 {
+		for k, re := range trees {
+			var b strings.Builder
+			for range rnd.IntN(8) {
+				b.WriteString(near[rnd.IntN(len(near))])
+			}
+			secret := example(rnd, re)
+			if round == 3 { // broken somewhere
+				at := rnd.IntN(len(secret) + 1)
+				secret = secret[:at] + near[rnd.IntN(len(near))] + secret[at:]
+			}
+			b.WriteString(secret)
+			for range rnd.IntN(8) {
+				b.WriteString(near[rnd.IntN(len(near))])
+			}
+			b.WriteString(secret)
+			if n := samely(t, r, s, []byte(b.String())); n > 0 {
+				found[k] = true
+				total += n
+			}
+		}
+	}
+	if len(found) < len(trees)*3/4 {
+		t.Errorf("only %d of %d rules have found anything, %d in all", len(found), len(trees), total)
+	}
+	for range 300 {
+		var b strings.Builder
+		for range rnd.IntN(200) {
+			b.WriteString(near[rnd.IntN(len(near))])
+		}
+		samely(t, r, s, []byte(b.String()))
+	}
+}
+
+// TestAnchoredReal is TestAnchored on real texts.
+func TestAnchoredReal(t *testing.T) {
+	r := mustNew(t, Options{})
+	s := r.NewScanner()
+	size := 0
+	for _, session := range append(corpus.Own(t), corpus.Shared(t)...) {
+		for line := range bytes.Lines(session.Data) {
+			if v, err := sessionfmt.ParseValue(line); err == nil && size < 1<<19 {
+				for text := range v.Strings {
+					if len(text) > 40 && len(text) < 1<<15 {
+						size += len(text)
+						samely(t, r, s, []byte(text.Text()))
+					}
+				}
+			}
+		}
+	}
+	if size < 10_000 {
+		t.Errorf("only %d bytes were looked at", size)
+	}
+}
+
+// TestHostileText: a text made to have a rule look far ahead from many places is
+// looked through in time that grows with its size.
+func TestHostileText(t *testing.T) {
+	s := mustNew(t, Options{}).NewScanner()
+	for _, piece := range []string{"curl ", "-----BEGIN PRIVATE KEY", "ey", "key=key", "a@", "/home/", "https://a", "data: ", `\u0041`, "%25", "&amp;"} {
+		s.Find(bytes.Repeat([]byte(piece), 1<<20/len(piece)))
+	}
+}

@@ -1,0 +1,163 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// Names of our own rules, as they stand in placeholders and reports.
+const (
+	ruleEmail = "email"
+	ruleValue = "value"
+	ruleHome  = "home"
+)
+
+// email finds the address around the @ at text[at], if there is one. Where a shell
+// logs in as git is no address.
+func email(text []byte, at int) (start, end int, ok bool) {
+	start, end = at, at+1
+	for start > 0 && at-start < 64 && isMail(text[start-1]) {
+		start--
+	}
+	for start < at && (text[start] == '.' || text[start] == '-') {
+		start++
+	}
+	dot := 0 // where the last label begins
+	for end < len(text) && end-at < 254 && (isLetter(text[end]) || text[end]-'0' < 10 || text[end] == '-' || text[end] == '.') {
+		if text[end] == '.' {
+			if end == at+1 || text[end-1] == '.' || end+1 == len(text) || !isLetter(text[end+1]) && text[end+1]-'0' >= 10 {
+				break
+			}
+			dot = end + 1
+		}
+		end++
+	}
+	for end > dot && text[end-1] == '-' {
+		end--
+	}
+	if start == at || dot == 0 || end-dot < 2 || bytes.ContainsFunc(text[dot:end], func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) }) {
+		return 0, 0, false
+	}
+	return start, end, string(text[start:at]) != "git"
+}
+
+func isLetter(c byte) bool { return c|0x20-'a' < 26 || c >= utf8.RuneSelf }
+
+func isMail(c byte) bool {
+	return isLetter(c) || c-'0' < 10 || strings.IndexByte("._%+-", c) >= 0
+}
+
+// homeWords are what the name of a home directory follows. pi's folders are named
+// after paths whose slashes are dashes.
+var homeWords = []string{"/home/", "/users/", `\users\`, "--home-", "--users-", "-users-"}
+
+// home finds the name of a person in a path: text[end:] follows one of homeWords,
+// which begins at start. known says of a name that it was found before.
+func home(text []byte, start, end int, known func(name []byte) bool) (from, to int, ok bool) {
+	slash := text[start]
+	if slash == '-' {
+		return folderHome(text, start, end, known)
+	}
+	if string(text[start:end]) == "/users/" && !drive(text, start) {
+		return 0, 0, false // of some address, and not of a system
+	}
+	for end < len(text) && text[end] == slash { // doubled in what is quoted again
+		end++
+	}
+	from, to = end, end
+	for to < len(text) && isName(text[to]) {
+		to++
+	}
+	if slash == '\\' || drive(text, start) {
+		if n := bytes.IndexAny(text[to:min(len(text), to+40)], `\/"'<>|:*?`+"\n"); n > 0 && (text[to+n] == '\\' || text[to+n] == '/') && text[to] == ' ' {
+			to += n // a name of several words, which a path goes on behind
+		}
+	}
+	for to > from && (text[to-1] == '.' || text[to-1] == '-') {
+		to--
+	}
+	if from == to || isPerson(text[from:to]) {
+		return 0, 0, false
+	}
+	return from, to, slash == '\\' || rooted(text, start) || known(text[from:to])
+}
+
+// folderHome is home for pi's folders. A dash may be part of a name, if the name
+// was found before.
+func folderHome(text []byte, start, end int, known func(name []byte) bool) (from, to int, ok bool) {
+	if text[start+1] != '-' { // "-users-": behind a drive, or a folder of some other name
+		if start < 3 || text[start-1] != '-' || !isLetter(text[start-2]) || text[start-3] != '-' {
+			return 0, 0, false
+		}
+	}
+	from, to = end, end
+	longest := 0
+	for ; to < len(text) && to-from < 64 && (isName(text[to])); to++ {
+		if text[to] == '-' {
+			if longest == 0 {
+				longest = to
+			}
+			if known(text[from:to]) {
+				longest = to
+			}
+		}
+	}
+	if longest == 0 {
+		longest = to
+	}
+	if from == longest || isPerson(text[from:longest]) || user(text[from:]) > 0 {
+		return 0, 0, false
+	}
+	return from, longest, true
+}
+
+// drive says that a drive of Windows stands before text[at:].
+func drive(text []byte, at int) bool {
+	switch {
+	case at >= 2 && text[at-1] == ':' && isLetter(text[at-2]):
+		return at == 2 || !isLetter(text[at-3])
+	case at >= 2 && text[at-2] == '/' && isLetter(text[at-1]): // /c/users
+		return at == 2 || !isName(text[at-3]) || bytes.HasSuffix(text[:at-2], []byte("/mnt")) || bytes.HasSuffix(text[:at-2], []byte("/cygdrive"))
+	}
+	return false
+}
+
+// rooted says that the path in which text[at:] stands begins at the root of a
+// system, and not at a folder of a project or a page of a site.
+func rooted(text []byte, at int) bool {
+	if drive(text, at) {
+		return true
+	}
+	start := at
+	for start > 0 && at-start < 256 && (isName(text[start-1]) || text[start-1] == '/' || text[start-1] == '+' || text[start-1] == '@') {
+		start--
+	}
+	if text[start] != '/' {
+		return false
+	}
+	before := string(text[max(0, start-6):start])
+	return start == at || !bytes.HasPrefix(text[start:], []byte("//")) || !strings.HasSuffix(before, "http:") && !strings.HasSuffix(before, "https:")
+}
+
+func isName(c byte) bool { return isLetter(c) || c-'0' < 10 || c == '_' || c == '.' || c == '-' }
+
+// isPerson says of a name that it is nobody's: a placeholder of ours.
+func isPerson(name []byte) bool { return user(name) == len(name) }
+
+// user is the length of the placeholder of a name that b begins with, 0 for none.
+func user(b []byte) int {
+	rest, ok := bytes.CutPrefix(b, []byte("user-"))
+	n := digits(rest)
+	if !ok || n == 0 {
+		return 0
+	}
+	return len("user-") + n
+}
+
+func digits(b []byte) (n int) {
+	for n < len(b) && b[n]-'0' < 10 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,209 @@
+// Package redact takes what nobody else should read out of sessions: secrets that
+// well-known patterns find, addresses, names in paths, exact values. What stands in
+// their place is the same wherever the same was, and a redacted session is a
+// session still: its lines, its tree and what replays of it keep their shape.
+package redact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options say what to redact besides what the well-known patterns, addresses and
+// home directories find.
+type Options struct {
+	Values        []string // exact values, of at least MinValue bytes
+	Patterns      []byte   // rules in gitleaks' format, TOML
+	StructureOnly bool     // every text becomes its size
+	Images        bool     // every image becomes one of a single pixel
+}
+
+// MinValue is how long an exact value is at least, bytes: a shorter one is everywhere.
+const MinValue = 4
+
+// A Redactor knows what to redact. It is safe for concurrent use.
+type Redactor struct {
+	opt   Options
+	rules []*rule
+	names []string // of all rules, the ones that win where hits overlap first
+
+	value, first, email, home int32 // numbers among names: first is that of rules[0]
+
+	always []int32 // numbers of rules that are tried on every text
+	words  *automaton
+	uses   [][]use // by word
+
+	exact  map[string]bool // values
+	scans  sync.Pool
+	marked map[string]bool // names
+}
+
+// A use is what a word is looked for.
+type use struct {
+	kind     useKind
+	rule     int32
+	size     int    // of the word
+	exact    string // how it has to be spelled, empty where case does not matter
+	min, max int    // bytes before it to where a match begins
+}
+
+type useKind uint8
+
+const (
+	useAnchor useKind = iota
+	useKeyword
+	useValue
+	useEmail
+	useHome
+)
+
+// New makes a Redactor. The error is about the patterns or the values; it holds
+// none of either.
+func New(opt Options) (*Redactor, error) {
+	own, err := readRules(opt.Patterns, true)
+	if err != nil {
+		return nil, fmt.Errorf("patterns: %w", err)
+	}
+	theirs, err := readRules(gitleaksRules, false)
+	if err != nil {
+		return nil, fmt.Errorf("the built-in rules: %w", err)
+	}
+	// The generic rule is the last: what has a name of its own gets that.
+	slices.SortStableFunc(theirs, func(a, b *rule) int { return strings.Compare(generic(a), generic(b)) })
+	r := &Redactor{opt: opt, rules: append(own, theirs...), exact: map[string]bool{}, marked: map[string]bool{}}
+	r.names = append(r.names, ruleValue)
+	r.first = int32(len(r.names))
+	for _, rule := range r.rules {
+		r.names = append(r.names, rule.ID)
+	}
+	r.email = int32(len(r.names))
+	r.home = r.email + 1
+	r.names = append(r.names, ruleEmail, ruleHome)
+	for _, name := range r.names {
+		r.marked[name] = true
+	}
+	for _, v := range opt.Values {
+		if len(v) < MinValue {
+			return nil, errors.New("a value is shorter than 4 bytes: it would be found everywhere")
+		}
+		r.exact[v] = true
+	}
+	r.index()
+	r.scans.New = func() any { return r.newScanner() }
+	return r, nil
+}
+
+func generic(r *rule) string {
+	if strings.HasPrefix(r.ID, "generic-") {
+		return "1"
+	}
+	return "0"
+}
+
+// index makes the automaton of all words.
+func (r *Redactor) index() {
+	var words []string
+	at := map[string]int{}
+	add := func(word string, u use) {
+		u.size = len(word)
+		k, ok := at[word]
+		if !ok {
+			k = len(words)
+			at[word] = k
+			words = append(words, word)
+			r.uses = append(r.uses, nil)
+		}
+		if !slices.Contains(r.uses[k], u) {
+			r.uses[k] = append(r.uses[k], u)
+		}
+	}
+	for k, rule := range r.rules {
+		for _, a := range rule.anchors {
+			add(a.text, use{kind: useAnchor, rule: int32(k), exact: a.exact, min: a.min, max: a.max})
+		}
+		if rule.anchors == nil && len(rule.Keywords) == 0 {
+			r.always = append(r.always, int32(k))
+		}
+		if rule.anchors == nil || rule.gated {
+			for _, word := range rule.Keywords {
+				add(word, use{kind: useKeyword, rule: int32(k)})
+			}
+		}
+	}
+	for _, v := range slices.Sorted(maps.Keys(r.exact)) {
+		add(lowerASCII(v), use{kind: useValue, exact: v})
+	}
+	add("@", use{kind: useEmail})
+	for _, w := range homeWords {
+		add(w, use{kind: useHome})
+	}
+	r.words = newAutomaton(words)
+}
+
+// NewScanner is a Scanner for texts that are no sessions.
+func (r *Redactor) NewScanner() *Scanner { return r.newScanner() }
+
+// placeholder is what stands in the place of a secret.
+func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
+	if rule == r.home {
+		return fmt.Appendf(dst, "user-%d", n)
+	}
+	return fmt.Appendf(dst, "[redacted:%s-%d]", r.names[rule], n)
+}
+
+// covered says that text[start:end] is nothing but placeholders, or parts of them.
+func (r *Redactor) covered(text []byte, start, end int) bool {
+	for at := max(0, start-maxMark); at < end && start < end; {
+		n := r.mark(text[at:])
+		if n == 0 && at > 0 && bytes.IndexByte([]byte(`/\-`), text[at-1]) >= 0 {
+			n = user(text[at:])
+		}
+		if n == 0 {
+			if at++; at > start {
+				return false
+			}
+			continue
+		}
+		if at += n; at > start {
+			start = at
+		}
+	}
+	return start >= end
+}
+
+// maxMark is how long a placeholder is at most, bytes.
+const maxMark = 128
+
+const markOpen = "[redacted:"
+
+// mark is the length of the placeholder that b begins with, 0 for none.
+func (r *Redactor) mark(b []byte) int {
+	if !bytes.HasPrefix(b, []byte(markOpen)) {
+		return 0
+	}
+	end := bytes.IndexByte(b[:min(len(b), maxMark)], ']')
+	if end < 0 {
+		return 0
+	}
+	dash := bytes.LastIndexByte(b[:end], '-')
+	if dash < len(markOpen) || dash+1+digits(b[dash+1:]) != end || end == dash+1 || !r.marked[string(b[len(markOpen):dash])] {
+		return 0
+	}
+	return end + 1
+}
+
+// Marked says that a text is not what it was: something in it was redacted.
+func Marked(text string) bool {
+	b := []byte(text)
+	for i := range b {
+		if bytes.HasPrefix(b[i:], []byte(markOpen)) || user(b[i:]) > 0 && (i == 0 || !isName(b[i-1]) || b[i-1] == '-') {
+			return true
+		}
+	}
+	return sized(b)
+}

@@ -1,0 +1,218 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt"
+)
+
+// pat is a token as GitHub makes them.
+const pat = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st5Onl9aBcDeFgH"
+
+func redacted(t testing.TB, r *Redactor, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := r.Filter(&out, bytes.NewReader(data), nil); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestLine: what becomes of lines, one after the other of one session.
+func TestLine(t *testing.T) {
+	x := mustNew(t, Options{Values: []string{"hunter22", "4711", "system", "sesam öffne"}}).NewRun()
+	defer x.Close()
+	for _, c := range []struct{ line, want string }{
+		{`{"type":"message","id":"a1","message":{"role":"user","content":"plain"}}`, ``},
+		{`{"type":"session","cwd":"/home/mara/src"}`, `{"type":"session","cwd":"/home/user-1/src"}`},
+		{`["C:\\Users\\Mara Lind\\x", "/Users/joe", "/home/mara"]`, `["C:\\Users\\user-2\\x", "/Users/user-3", "/home/user-1"]`},
+		{`["src/pages/home/index.tsx","https://site.org/home/page","/api/users/12"]`, ``},
+		{`["--home-mara-src--","--home-kim-x--","--C--Users-joe-x--"]`, `["--home-user-1-src--","--home-user-4-x--","--C--Users-user-3-x--"]`},
+		{`{"a":"mail joe@corp.org, git@host.org:x, a@2x.png1"}`, `{"a":"mail [redacted:email-1], git@host.org:x, a@2x.png1"}`},
+		{`{"a":1.50,  "b":[ "` + pat + `" ] }`, `{"a":1.50,  "b":[ "[redacted:github-pat-1]" ] }`},
+		{`{"a":"` + strings.Replace(pat, "R", `\u0052`, 1) + `"}`, `{"a":"[redacted:github-pat-1]"}`},
+		{`{"n":4711,"m":47110,"s":"x4711x"}`, `{"n":0,"m":47110,"s":"x[redacted:value-1]x"}`},
+		{`{"type":"message","message":{"role":"system","content":"system","system":"role"}}`, `{"type":"message","message":{"role":"system","content":"[redacted:value-2]","[redacted:value-2]":"role"}}`},
+		{`{"data":{"hunter22":1,"hunter\u200b22":2,"x":3}}`, `{"data":{"[redacted:value-3]":1,"[redacted:value-3]-2":2,"x":3}}`},
+		{`{"details":{"password":"Tr0ub4dor-3xQz"}}`, `{"details":{"password":"[redacted:generic-api-key-1]"}}`},
+		{`{"details":["--token","Tr0ub4dor-3xQz9"]}`, `{"details":["--token","[redacted:generic-api-key-2]"]}`},
+		{`{"message":{"content":[{"type":"thinking","thinking":"x","thinkingSignature":"abc"}]}}`, `{"message":{"content":[{"type":"thinking","thinking":"x","thinkingSignature":""}]}}`},
+		{`{"details":{"signature":"f(x)","encrypted_content":{"a":1}}}`, `{"details":{"signature":"f(x)","encrypted_content":null}}`},
+		{`{"content":[{"type":"image","data":"hunter22","mimeType":"image/png"},{"type":"image","data":"hunter22!"}]}`, `{"content":[{"type":"image","data":"hunter22","mimeType":"image/png"},{"type":"image","data":"[redacted:value-3]!"}]}`},
+		{`{"broken": "hunter22`, `{"broken": "[redacted:value-3]`},
+		{`{"broken": "sesam \u00f6ffne`, `{"broken": "[redacted:value-4]`},
+		{`"hunter22"`, `"[redacted:value-3]"`},
+		{`{"id":"hunter22","parentId":"hunter22"}`, `{"id":"[redacted:value-3]","parentId":"[redacted:value-3]"}`},
+	} {
+		got, err := x.Line([]byte(c.line))
+		if c.want == "" {
+			c.want = c.line
+		}
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s\nbecomes %s, %v\nwant    %s", c.line, got, err, c.want)
+		}
+	}
+}
+
+// TestSpelled: a secret is found however it is spelled, and nothing else goes.
+func TestSpelled(t *testing.T) {
+	s := mustNew(t, Options{}).NewScanner()
+	for _, spelled := range []string{
+		pat, strings.Replace(pat, "_", `_`, 1), strings.Replace(pat, "_", `\x5f`, 1), strings.Replace(pat, "_", `\u{5f}`, 1), strings.Replace(pat, "_", `\137`, 1),
+		strings.Replace(pat, "_", "&#95;", 1), strings.Replace(pat, "_", "&#x5F;", 1), strings.Replace(pat, "_", "&lowbar;", 1), strings.Replace(pat, "R4", "&#8203;R4", 1),
+		strings.Replace(pat, "_", "%5F", 1), strings.Replace(pat, "_", "%255F", 1), strings.Replace(pat, "T0", "T\x1b[31m0", 1), strings.Replace(pat, "T0", "T\x1b]0;x\a0", 1),
+		strings.Replace(pat, "k3", "k\u200b3", 1), strings.Replace(pat, "k3", "\u202ek3", 1), strings.Replace(pat, "k3", "\u212a3", 1), strings.Replace(pat, "k3", "k\u00ad3", 1),
+		strings.Replace(pat, "_", `\\u005f`, 1), strings.Replace(pat, "_", `\\\\x5f`, 1),
+	} {
+		text := "see é\t" + spelled + " and so on"
+		hits := s.Find([]byte(text))
+		if len(hits) != 1 || hits[0].Rule != "github-pat" {
+			if spelled != strings.Replace(pat, "k3", "\u212a3", 1) { // the letter has another case
+				t.Errorf("%q: %v", text, hits)
+			}
+			continue
+		}
+		if got := text[:hits[0].Start] + "|" + text[hits[0].End:]; got != "see é\t| and so on" {
+			t.Errorf("%q leaves %q", text, got)
+		}
+	}
+}
+
+// TestSessions: of every session there is, what is redacted keeps its lines, is the
+// same session, and has nothing left to redact.
+func TestSessions(t *testing.T) {
+	for _, opt := range []Options{{Values: []string{"parcel", "read"}}, {StructureOnly: true}, {Images: true}} {
+		r := mustNew(t, opt)
+		for _, c := range corpus.All(t) {
+			out := redacted(t, r, c.Data)
+			if bytes.Count(out, []byte{'\n'}) != bytes.Count(c.Data, []byte{'\n'}) {
+				t.Errorf("%s: it has other lines", c.Name)
+			}
+			if again := redacted(t, r, out); !bytes.Equal(again, out) {
+				t.Errorf("%s: redacting it twice is not the same as once: %s", c.Name, difference(out, again))
+			}
+			was, err := sessionfmt.OpenReader("was", bytes.NewReader(c.Data), sessionfmt.Options{})
+			if err != nil {
+				continue
+			}
+			is, err := sessionfmt.OpenReader("is", bytes.NewReader(out), sessionfmt.Options{})
+			if err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+				continue
+			}
+			if err := Same(was, is); err != nil && !(opt.StructureOnly && is.Coverage.Skipped > 0) {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+			is.Close()
+			was.Close()
+		}
+	}
+}
+
+func difference(a, b []byte) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	at := max(0, i-60)
+	return fmt.Sprintf("%q, then %q", a[at:min(len(a), i+60)], b[at:min(len(b), i+60)])
+}
+
+// TestStructureOnly: no text is left, and what is no text is.
+func TestStructureOnly(t *testing.T) {
+	x := mustNew(t, Options{StructureOnly: true}).NewRun()
+	defer x.Close()
+	for _, c := range []struct{ line, want string }{
+		{`{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}`, `{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"[2 characters]"}`},
+		{`{"type":"message","id":"a","message":{"role":"user","content":"h\u00e9llo"}}`, `{"type":"message","id":"a","message":{"role":"user","content":"[5 characters]"}}`},
+		{`{"message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"bash","arguments":{"ab":1,"cd":{"x":"y"},"e":""}}]}}`,
+			`{"message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"bash","arguments":{"[2 characters]":1,"[2 characters]-2":{"[1 character]":"[1 character]"},"[1 character]":""}}]}}`},
+		{`{"message":{"role":"system","content":"","sections":{"cwd":"/x"},"toolsAdded":[{"name":"bash","description":"d","parameters":{"type":"object","required":["x"]}}]}}`,
+			`{"message":{"role":"system","content":"","sections":{"cwd":"[2 characters]"},"toolsAdded":[{"name":"bash","description":"[1 character]","parameters":{"type":"object"}}]}}`},
+		{`{"content":[{"type":"image","data":"AAAA","mimeType":"image/gif"}]}`, `{"content":[{"type":"image","data":"` + pixel + `","mimeType":"image/gif"}]}`},
+		{`no JSON`, `[7 characters]`},
+	} {
+		got, err := x.Line([]byte(c.line))
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s\nbecomes %s, %v\nwant    %s", c.line, got, err, c.want)
+		}
+	}
+}
+
+// TestPatterns: rules of one's own, their lists, and what is wrong with some.
+func TestPatterns(t *testing.T) {
+	r := mustNew(t, Options{Patterns: []byte(`
+[[rules]]
+id = "ticket"
+regex = '''\bACME-(\d{4,})\b'''
+[[rules.allowlists]]
+stopwords = ["0000"]
+[[rules]]
+id = "phrase"
+regex = '''(?i)open\s+sesame'''
+keywords = ["SESAME"]
+`)})
+	if got := r.Text("ACME-12345, ACME-10000, Open\tSesame, ACME-12345"); got != "ACME-[redacted:ticket-1], ACME-10000, [redacted:phrase-1], ACME-[redacted:ticket-1]" {
+		t.Error(got)
+	}
+	for _, bad := range []string{"[[rules]]\nid='x'\nregex='('", "[[rules]]\nid='x y'\nregex='a'", "[[rules]]\nid='x'\nregex='a'\nsecretGroup=1", "rules = 3", "[[rules]]\nid='x'\nregex='a'\n[[rules.allowlists]]"} {
+		if _, err := New(Options{Patterns: []byte(bad)}); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	if _, err := New(Options{Values: []string{"abc"}}); err == nil {
+		t.Error("a value of three bytes is taken")
+	}
+}
+
+// TestMarked: what says of itself that it is redacted.
+func TestMarked(t *testing.T) {
+	for text, want := range map[string]bool{
+		"/home/user-1/x": true, "--home-user-2-x--": true, "/x/[redacted:email-1]": true, "[12 characters]": true, "[1 character]": true,
+		"/home/mara/x": false, "/superuser-1x": false, "": false, "[12 characters": false,
+	} {
+		if Marked(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// FuzzRedact: whatever the bytes, lines stay lines, JSON stays JSON, and a second
+// time changes nothing.
+func FuzzRedact(f *testing.F) {
+	for _, s := range corpus.Small(f) {
+		f.Add(s.Data)
+	}
+	f.Add([]byte(`{"password":"` + pat + `","a\u0040b.org":{"/home/x/":["--token","Tr0ub4dor-3xQz9"]}}`))
+	f.Add([]byte(`curl -u "joe@corp.org:hunter22" ` + "\n" + `&#x2f;home&#x2f;joe%2fx`))
+	all := []*Redactor{mustNew(f, Options{Values: []string{"hunter22", "redacted", "character"}}), mustNew(f, Options{StructureOnly: true})}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, r := range all {
+			var out bytes.Buffer
+			if err := r.Filter(&out, bytes.NewReader(data), nil); err != nil {
+				if errors.Is(err, ErrLeft) {
+					continue
+				}
+				t.Fatal(err)
+			}
+			was, is := bytes.Split(data, []byte{'\n'}), bytes.Split(out.Bytes(), []byte{'\n'})
+			if len(was) != len(is) {
+				t.Fatalf("%d lines become %d", len(was), len(is))
+			}
+			for k := range was {
+				if json.Valid(was[k]) && !json.Valid(is[k]) {
+					t.Fatalf("%q becomes %q, which is no JSON", was[k], is[k])
+				}
+			}
+			if again := redacted(t, r, out.Bytes()); !bytes.Equal(again, out.Bytes()) {
+				t.Fatalf("twice is not once: %s", difference(out.Bytes(), again))
+			}
+		}
+	})
+}

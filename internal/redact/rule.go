@@ -1,0 +1,286 @@
+package redact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	_ "embed"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"ctxtool/sessionfmt"
+)
+
+// gitleaksRules is gitleaks' default configuration; see docs/dependencies.md.
+//
+//go:embed gitleaks.toml
+var gitleaksRules []byte
+
+// A ruleFile is a configuration in the format of gitleaks, without what is about
+// the paths of files and about commits.
+type ruleFile struct {
+	Allowlist  *allowlist   `toml:"allowlist"`
+	Allowlists []*allowlist `toml:"allowlists"`
+	Rules      []*rule      `toml:"rules"`
+}
+
+// A rule is a kind of secret that an expression finds.
+type rule struct {
+	ID          string       `toml:"id"`
+	Regex       string       `toml:"regex"`
+	SecretGroup int          `toml:"secretGroup"`
+	Entropy     float64      `toml:"entropy"`
+	Keywords    []string     `toml:"keywords"`
+	Allowlist   *allowlist   `toml:"allowlist"`
+	Allowlists  []*allowlist `toml:"allowlists"`
+
+	global  []*allowlist // of the file that it is in
+	anchors []anchor     // nil where the expression is tried on the whole text
+	gated   bool         // a keyword has to be there besides
+	lazy    int          // characters of the class that a match may begin with
+	ready   func() *expression
+}
+
+// An expression is a rule's, compiled.
+type expression struct {
+	whole  *regexp.Regexp // from anywhere
+	first  *regexp.Regexp // from the start of a text, without the lazy beginning
+	behind *regexp.Regexp // the same behind one character
+	prog   *syntax.Prog   // what a dfa runs: the same
+	class  *syntax.Regexp // of the lazy beginning
+}
+
+// An allowlist says what is no secret although a rule found it.
+type allowlist struct {
+	Condition   string   `toml:"condition"`
+	RegexTarget string   `toml:"regexTarget"`
+	Regexes     []string `toml:"regexes"`
+	Stopwords   []string `toml:"stopwords"`
+	Paths       []string `toml:"paths"`
+	Commits     []string `toml:"commits"`
+
+	compiled func() ([]*regexp.Regexp, *automaton)
+}
+
+// readRules reads rules in the format of gitleaks; check has every expression
+// compiled at once. Rules that are about names of files alone are left out.
+func readRules(data []byte, check bool) (rules []*rule, err error) {
+	var file ruleFile
+	if err := toml.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	global := both(file.Allowlist, file.Allowlists)
+	for _, r := range file.Rules {
+		if r.Regex == "" {
+			continue
+		}
+		if !validName(r.ID) {
+			return nil, fmt.Errorf("rule %q: an id is of letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
+		}
+		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
+		if err := r.prepare(check); err != nil {
+			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
+		}
+		rules = append(rules, r)
+	}
+	for _, a := range global {
+		if err := a.prepare(check); err != nil {
+			return nil, fmt.Errorf("allowlist: %w", err)
+		}
+	}
+	return rules, nil
+}
+
+func both(one *allowlist, more []*allowlist) []*allowlist {
+	if one != nil {
+		return append([]*allowlist{one}, more...)
+	}
+	return more
+}
+
+// validName says that an id can stand in a placeholder.
+func validName(id string) bool {
+	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
+}
+
+// prepare works out where the expression has to be tried.
+func (r *rule) prepare(check bool) error {
+	re, err := syntax.Parse(r.Regex, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	if r.SecretGroup > re.MaxCap() {
+		return fmt.Errorf("secretGroup %d: the expression has %d", r.SecretGroup, re.MaxCap())
+	}
+	rest, class, most := cutLazy(re)
+	r.lazy = most
+	r.anchors = anchorsOf(rest)
+	if worth(r.anchors, 0, 0) == 0 {
+		r.anchors = nil
+	}
+	for k, word := range r.Keywords {
+		r.Keywords[k] = lowerASCII(word)
+	}
+	for _, a := range r.anchors {
+		r.gated = r.gated || !r.hasKeyword(a.text)
+	}
+	r.ready = sync.OnceValue(func() *expression {
+		e := &expression{whole: regexp.MustCompile(r.Regex), class: class}
+		e.first = regexp.MustCompile(`\A(?:` + rest.String() + `)`)
+		e.behind = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
+		e.prog, _ = syntax.Compile(rest.Simplify()) // what regexp has compiled compiles
+		return e
+	})
+	if check {
+		if _, err := regexp.Compile(r.Regex); err != nil {
+			return err
+		}
+	}
+	for _, a := range r.Allowlists {
+		if err := a.prepare(check); err != nil {
+			return fmt.Errorf("allowlist: %w", err)
+		}
+	}
+	return nil
+}
+
+var errEmptyList = errors.New("it has nothing in it")
+
+// hasKeyword says that a text has one of the keywords in it, or needs none.
+func (r *rule) hasKeyword(text string) bool {
+	for _, word := range r.Keywords {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return len(r.Keywords) == 0
+}
+
+func (a *allowlist) prepare(check bool) error {
+	if a == nil {
+		return errEmptyList
+	}
+	if check {
+		for _, text := range a.Regexes {
+			if _, err := regexp.Compile(text); err != nil {
+				return err
+			}
+		}
+		if len(a.Regexes)+len(a.Stopwords)+len(a.Paths)+len(a.Commits) == 0 {
+			return errEmptyList
+		}
+	}
+	a.compiled = sync.OnceValues(func() (all []*regexp.Regexp, stop *automaton) {
+		for _, text := range a.Regexes {
+			all = append(all, regexp.MustCompile(text))
+		}
+		var words []string
+		for _, w := range a.Stopwords {
+			if w != "" {
+				words = append(words, w)
+			}
+		}
+		return all, newAutomaton(words)
+	})
+	return nil
+}
+
+// allows says that a secret is none, by the secret itself, the whole match, or the
+// line that it is in, whichever the list is about.
+func (a *allowlist) allows(secret, match, line []byte) bool {
+	and := strings.EqualFold(a.Condition, "and") || a.Condition == "&&"
+	if and && len(a.Paths)+len(a.Commits) > 0 {
+		return false // there are none
+	}
+	target := secret
+	switch a.RegexTarget {
+	case "match":
+		target = match
+	case "line":
+		target = line
+	}
+	regexes, stop := a.compiled()
+	fits := false
+	for _, re := range regexes {
+		fits = fits || re.Match(target)
+	}
+	stopped := false
+	if len(a.Stopwords) > 0 {
+		stop.each(secret, func(int32, int) { stopped = true })
+	}
+	if and {
+		return (fits || len(regexes) == 0) && (stopped || len(a.Stopwords) == 0)
+	}
+	return fits || stopped
+}
+
+// secret is what of a match is the secret, groups being its submatches.
+func (r *rule) secret(groups []int) (start, end int, ok bool) {
+	start, end = groups[0], groups[1]
+	if r.SecretGroup > 0 {
+		start, end = groups[2*r.SecretGroup], groups[2*r.SecretGroup+1]
+		if start < 0 {
+			return 0, 0, false
+		}
+	} else {
+		for k := 2; k < len(groups); k += 2 {
+			if groups[k] >= 0 && groups[k] < groups[k+1] {
+				start, end = groups[k], groups[k+1]
+				break
+			}
+		}
+	}
+	return start, end, start < end
+}
+
+// plain says that a secret is none, by itself or by its match: it is too plain, or on
+// a list.
+func (r *rule) plain(secret, match []byte) bool {
+	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
+		return true
+	}
+	return r.allowed(false, func(a *allowlist) bool { return a.allows(secret, match, nil) })
+}
+
+// allowed asks the lists that are about lines, or the others.
+func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
+	for _, lists := range [][]*allowlist{r.global, r.Allowlists} {
+		for _, a := range lists {
+			if (a.RegexTarget == "line") == lines && allows(a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plainLine says that a secret is none, by the line text[start:end] is in.
+func (r *rule) plainLine(secret, text []byte, start, end int) bool {
+	return r.allowed(true, func(a *allowlist) bool {
+		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')
+		if to += end; to < end {
+			to = len(text)
+		}
+		return a.allows(secret, nil, text[from:to])
+	})
+}
+
+// entropy is Shannon's, in bits for each character, as gitleaks counts it.
+func entropy(text []byte) (sum float64) {
+	count := map[rune]int{}
+	for _, r := range string(text) {
+		count[r]++
+	}
+	for _, n := range count {
+		f := float64(n) / float64(len(text))
+		sum -= f * math.Log2(f)
+	}
+	return sum
+}

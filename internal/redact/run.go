@@ -1,0 +1,384 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Run redacts one session, line by line in the order of the file: a placeholder's
+// number says when its value came first. It is not safe for concurrent use. Close it
+// when done.
+type Run struct {
+	r       *Redactor
+	s       *Scanner
+	walk    walker
+	check   sessionfmt.Scanner
+	numbers []map[string]int // by rule and value
+	buf     [2][]byte
+	edits   []edit
+	hits    []hit // of the line
+	own     []hit // of a string
+	Tally   Tally
+}
+
+// An edit is what becomes of a stretch of a line: a placeholder, or the text that is
+// given.
+type edit struct {
+	start, end int
+	rule       int32 // -1 for a text
+	value      string
+	text       string
+}
+
+// ErrLeft is why a line cannot be redacted: what it becomes still holds a secret.
+var ErrLeft = errors.New("what it becomes still holds what looks like a secret")
+
+// maxRounds is how often a line is looked through: what comes to light when something
+// else is gone is redacted too.
+const maxRounds = 8
+
+// NewRun begins a session.
+func (r *Redactor) NewRun() *Run {
+	s := r.scans.Get().(*Scanner)
+	clear(s.known)
+	return &Run{
+		r: r, s: s, numbers: make([]map[string]int, len(r.names)), Tally: Tally{r: r, rules: make([]count, len(r.names))},
+		walk: walker{numbers: len(r.exact) > 0, schemas: r.opt.StructureOnly},
+	}
+}
+
+// Close gives back what the run has used.
+func (x *Run) Close() { x.r.scans.Put(x.s) }
+
+// Line is the line that stands in the place of raw, which has no newline; it may be
+// raw itself, and is valid until the next call. The error is ErrLeft.
+func (x *Run) Line(raw []byte) (line []byte, err error) {
+	x.Tally.begin()
+	line = raw
+	for round := range maxRounds {
+		edits := x.find(line, round == 0)
+		if len(edits) == 0 {
+			if round > 0 {
+				x.Tally.entry(line)
+			}
+			return line, nil
+		}
+		to := &x.buf[round%2]
+		*to = x.apply((*to)[:0], line, edits)
+		line = *to
+	}
+	return nil, ErrLeft
+}
+
+// find is what has to become of a line.
+func (x *Run) find(line []byte, first bool) []edit {
+	x.edits = x.edits[:0]
+	if x.check.Check(line) != nil {
+		x.raw(x.s.plain(x.hits[:0], line), line)
+		return x.edits
+	}
+	x.walk.walk(line)
+	x.hits = x.skeleton(x.hits[:0], line)
+	x.across(x.hits, line)
+	for i := range x.walk.tokens {
+		x.token(&x.walk.tokens[i], line, first)
+	}
+	if len(x.edits) > 0 {
+		x.settle(line)
+		x.distinct(line)
+	}
+	return x.edits
+}
+
+// margin is how much of a long string is looked at together with what is around it,
+// at either end, bytes.
+const margin = 256
+
+// skeleton adds the secrets that the line shows as it is spelled: all but the inside
+// of strings that are looked at by themselves.
+func (x *Run) skeleton(hits []hit, line []byte) []hit {
+	from := 0
+	for i := range x.walk.tokens {
+		t := &x.walk.tokens[i]
+		alone := t.escaped || t.kind == anImage || t.kind == aSealed || t.kind == aBlob
+		if alone && t.end-t.start > 4*margin {
+			hits = x.s.words(hits, line, from, t.start+margin)
+			from = t.end - margin
+		}
+	}
+	hits = x.s.words(hits, line, from, len(line))
+	return x.s.finish(hits, line)
+}
+
+// raw is find for a line that is no JSON: all of it is one text.
+func (x *Run) raw(hits []hit, line []byte) {
+	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
+		at := bytes.Index(line, text)
+		x.edits = append(x.edits, edit{start: at, end: at + len(text), rule: -1, text: size(text)})
+		return
+	}
+	for _, h := range x.s.views(hits, line, anySpelling) {
+		x.edits = append(x.edits, edit{start: int(h.start), end: int(h.end), rule: h.rule, value: h.value})
+	}
+}
+
+// across takes the hits of the raw line that lie in several strings, or in a value
+// because of its name: of each string what is in it.
+func (x *Run) across(hits []hit, line []byte) {
+	tokens := x.walk.tokens
+	for _, h := range hits {
+		start, end := int(h.start), int(h.end)
+		k, _ := slices.BinarySearchFunc(tokens, start, func(t token, at int) int { return cmp.Compare(t.end, at) })
+		for ; k < len(tokens) && tokens[k].start < end; k++ {
+			t := &tokens[k]
+			if t.kind != aString && t.kind != aKey && t.kind != aFreeKey || t.known || t.at&(isID|isWord) != 0 {
+				continue
+			}
+			from, to := max(start, t.start), min(end, t.end)
+			if from < to && (start < t.start || end > t.end || !t.escaped) {
+				from, to = whole(line, t, from, to)
+				if !x.r.covered(line, from, to) {
+					x.edits = append(x.edits, edit{start: from, end: to, rule: h.rule, value: string(line[from:to])})
+				}
+			}
+		}
+	}
+}
+
+// whole widens a stretch of a string to whole escapes.
+func whole(line []byte, t *token, from, to int) (int, int) {
+	if !t.escaped {
+		return from, to
+	}
+	for i := t.start; i < to; {
+		n := 1
+		if line[i] == '\\' {
+			n = 2
+			if line[i+1] == 'u' {
+				n = 6
+			}
+		}
+		if i < from && i+n > from {
+			from = i
+		}
+		if i+n > to {
+			to = i + n
+		}
+		i += n
+	}
+	return from, to
+}
+
+// token adds what becomes of a token by itself.
+func (x *Run) token(t *token, line []byte, first bool) {
+	text := line[t.start:t.end]
+	set := func(to string) {
+		if string(text) != to {
+			x.edits = append(x.edits, edit{start: t.start, end: t.end, rule: -1, text: to})
+		}
+	}
+	switch t.kind {
+	case aNumber:
+		if x.r.exact[string(text)] {
+			x.edits = append(x.edits, edit{start: t.start, end: t.end, rule: x.r.value, value: string(text), text: "0"})
+		}
+		return
+	case aSealed:
+		if set(""); len(text) > 0 && first {
+			x.Tally.Sealed++
+		}
+		return
+	case aBlob:
+		set("null")
+		if first {
+			x.Tally.Sealed++
+		}
+		return
+	case aSchema:
+		set(`{"type":"object"}`)
+		return
+	case anImage:
+		if isBase64(text) {
+			if first {
+				x.Tally.Images++
+			}
+			if x.r.opt.Images || x.r.opt.StructureOnly {
+				set(pixel)
+			}
+			return
+		}
+	}
+	if t.known {
+		return
+	}
+	if x.r.opt.StructureOnly && t.at&(isKept|isNamed) == 0 && t.kind != aKey {
+		if len(text) == 0 || sized(text) {
+			return
+		}
+		x.edits = append(x.edits, x.sizes(t, text))
+		return
+	}
+	how := anySpelling
+	base := x.own[:0]
+	if t.escaped {
+		how = jsonSpelling
+	} else if t.at&(isID|isWord) != 0 || t.kind == anImage {
+		base = x.s.plain(base, text) // what the raw line shows was not asked
+	}
+	x.own = x.s.views(base, text, how)
+	for _, h := range x.own {
+		x.edits = append(x.edits, edit{start: t.start + int(h.start), end: t.start + int(h.end), rule: h.rule, value: h.value})
+	}
+}
+
+// settle orders the edits, and makes one of those that overlap.
+func (x *Run) settle(line []byte) {
+	slices.SortStableFunc(x.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	out := x.edits[:0]
+	for _, e := range x.edits {
+		if n := len(out); n > 0 && e.start < out[n-1].end {
+			last := &out[n-1]
+			if last.rule < 0 {
+				continue
+			}
+			if e.rule < 0 {
+				*last = e
+				continue
+			}
+			if last.rule = min(last.rule, e.rule); e.end > last.end {
+				last.end = e.end
+				last.value = string(line[last.start:last.end])
+			}
+			continue
+		}
+		out = append(out, e)
+	}
+	x.edits = out
+}
+
+// distinct keeps the keys of an object apart that would become equal.
+func (x *Run) distinct(line []byte) {
+	tokens := x.walk.tokens
+	changed := map[int]bool{}
+	k := 0
+	for _, e := range x.edits {
+		for k < len(tokens) && tokens[k].end < e.end {
+			k++
+		}
+		if k < len(tokens) && tokens[k].start <= e.start && (tokens[k].kind == aKey || tokens[k].kind == aFreeKey) {
+			changed[tokens[k].object] = true
+		}
+	}
+	if len(changed) == 0 {
+		return
+	}
+	type place struct {
+		object int
+		key    string
+	}
+	names := map[place]string{} // to what they were
+	k = 0
+	var more []edit
+	for _, t := range tokens {
+		if t.kind != aKey && t.kind != aFreeKey || !changed[t.object] {
+			continue
+		}
+		for k < len(x.edits) && x.edits[k].end < t.start {
+			k++
+		}
+		last := k
+		for last < len(x.edits) && x.edits[last].end <= t.end {
+			last++
+		}
+		was := string(line[t.start:t.end])
+		name := string(x.rewrite(nil, line, t.start, t.end, x.edits[k:last], false))
+		suffix := ""
+		for n := 2; ; n++ {
+			at := place{t.object, name + suffix}
+			if before, there := names[at]; !there || before == was {
+				names[at] = was
+				break
+			}
+			suffix = "-" + itoa(n)
+		}
+		if suffix != "" {
+			more = append(more, edit{start: t.end, end: t.end, rule: -1, text: suffix})
+		}
+	}
+	if len(more) > 0 {
+		x.edits = append(x.edits, more...)
+		slices.SortStableFunc(x.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start)) })
+	}
+}
+
+// apply appends the line with the edits made.
+func (x *Run) apply(dst, line []byte, edits []edit) []byte {
+	return x.rewrite(dst, line, 0, len(line), edits, true)
+}
+
+// rewrite appends a stretch of a line with its edits made, and counts them.
+func (x *Run) rewrite(dst, line []byte, start, end int, edits []edit, counted bool) []byte {
+	for _, e := range edits {
+		dst = append(dst, line[start:e.start]...)
+		start = e.end
+		if e.rule < 0 {
+			dst = append(dst, e.text...)
+			continue
+		}
+		n := x.number(e.rule, e.value)
+		if counted {
+			x.Tally.add(e.rule, n)
+		}
+		if e.text != "" {
+			dst = append(dst, e.text...)
+			continue
+		}
+		dst = x.r.placeholder(dst, e.rule, n)
+	}
+	return append(dst, line[start:end]...)
+}
+
+// number is that of a value among those of its rule.
+func (x *Run) number(rule int32, value string) int {
+	m := x.numbers[rule]
+	if m == nil {
+		m = map[string]int{}
+		x.numbers[rule] = m
+	}
+	n := m[value]
+	if n == 0 {
+		n = len(m) + 1
+		m[strings.Clone(value)] = n
+	}
+	return n
+}
+
+// pixel is an image of one pixel: a PNG in base64.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+
+// isBase64 says that a text is data, and cannot be read as anything else.
+func isBase64(text []byte) bool {
+	for _, c := range text {
+		if !isAlnum(c) && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// runes are the characters of a JSON string's text.
+func runes(text []byte, escaped bool) int {
+	if escaped {
+		var v view
+		if makeView(&v, text, jsonSpelling) {
+			text = v.text
+		}
+	}
+	return utf8.RuneCount(text)
+}

@@ -1,0 +1,328 @@
+package redact
+
+import (
+	"cmp"
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// A Hit is a likely secret in a text: bytes Start to End of it, and the rule that
+// found it.
+type Hit struct {
+	Rule       string
+	Start, End int
+}
+
+// A hit is a Hit while it is worked on.
+type hit struct {
+	rule       int32 // of Redactor.names; the lower one wins where hits overlap
+	start, end int32
+	value      string // by which it is known again
+}
+
+// A Scanner looks for secrets. It keeps what it has learnt about the rules from
+// text to text. It is not safe for concurrent use.
+type Scanner struct {
+	r     *Redactor
+	dfas  []*dfa          // by rule, made when first needed
+	known map[string]bool // names of persons
+
+	marked  bool            // a word of markWords is in the text
+	plainly map[string]bool // by rule and match: it is no secret
+	key     []byte
+
+	seen   []bool // by rule: one of its keywords is in the text
+	starts [][]int32
+	work   []int // by rule: bytes that its dfa was run over
+	busy   []int32
+	texts  [maxLayers]view
+}
+
+// maxLayers is how many views deep a text is looked at: what is in a string, and
+// what escapes in that stand for, three times over.
+const maxLayers = 4
+
+func (r *Redactor) newScanner() *Scanner {
+	n := len(r.rules)
+	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, plainly: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
+}
+
+// Find finds what is likely a secret in a text, in order and without overlaps. What
+// is found through escapes is all of them.
+func (s *Scanner) Find(text []byte) []Hit {
+	var found []Hit
+	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
+		found = append(found, Hit{s.r.names[h.rule], int(h.start), int(h.end)})
+	}
+	return found
+}
+
+// views adds to the hits of a text what it holds when its escapes are read, first
+// those that how names, and settles all. Offsets are of the text.
+func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
+	look := text
+	first := how
+	for k := range s.texts {
+		v := &s.texts[k]
+		if !makeView(v, look, how) {
+			break
+		}
+		how = anySpelling
+		from := len(hits)
+		if hits = s.plain(hits, v.text); len(hits) > from {
+			s.locate(text, k, first)
+		}
+		for i := from; i < len(hits); i++ {
+			start, end := int(hits[i].start), int(hits[i].end)
+			for back := k; back >= 0; back-- {
+				start, end = s.texts[back].back(start, end)
+			}
+			hits[i].start, hits[i].end = int32(start), int32(end)
+		}
+		look = v.text
+	}
+	return s.settle(text, hits)
+}
+
+// locate makes the way back from view k to the text.
+func (s *Scanner) locate(text []byte, k int, how spelling) {
+	for i := range s.texts[:k+1] {
+		v := &s.texts[i]
+		if len(v.from) < len(v.text) {
+			v.locate(text, how)
+		}
+		text, how = v.text, anySpelling
+	}
+}
+
+// settle orders hits and makes one of those that overlap. Placeholders are none.
+func (s *Scanner) settle(text []byte, hits []hit) []hit {
+	if len(hits) == 0 {
+		return hits
+	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, int(h.start), int(h.end)) })
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	out := hits[:0]
+	for _, h := range hits {
+		if n := len(out); n > 0 && h.start < out[n-1].end {
+			last := &out[n-1]
+			if h.rule < last.rule {
+				last.rule = h.rule
+				if h.start == last.start && h.end == last.end {
+					last.value = h.value
+				}
+			}
+			if h.end > last.end {
+				last.end = h.end
+				last.value = string(text[last.start:last.end])
+			}
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// plain adds the secrets of a text as it stands; hits may overlap.
+func (s *Scanner) plain(dst []hit, text []byte) []hit {
+	dst = s.words(dst, text, 0, len(text))
+	return s.finish(dst, text)
+}
+
+// words looks for words in text[start:end].
+func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
+	s.r.words.each(text[start:end], func(word int32, at int) {
+		for _, u := range s.r.uses[word] {
+			dst = s.use(dst, text, u, start+at)
+		}
+	})
+	return dst
+}
+
+// finish adds the secrets of the rules whose words were found.
+func (s *Scanner) finish(dst []hit, text []byte) []hit {
+	for _, k := range s.r.always {
+		s.wake(k)
+	}
+	for _, k := range s.busy {
+		r := s.r.rules[k]
+		switch {
+		case r.anchors == nil:
+			dst = s.whole(dst, text, k)
+		case r.gated && !s.seen[k]:
+		case s.work[k] > 8*len(text)+1<<16:
+			dst = s.whole(dst, text, k)
+		default:
+			dst = s.matches(dst, text, k)
+		}
+		s.seen[k], s.starts[k], s.work[k] = false, s.starts[k][:0], 0
+	}
+	s.busy = s.busy[:0]
+	return dst
+}
+
+// use is what is done at a word that ends at text[end].
+func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
+	switch u.kind {
+	case useAnchor:
+		s.anchor(text, u, end)
+	case useKeyword:
+		if !s.seen[u.rule] {
+			s.wake(u.rule)
+			s.seen[u.rule] = true
+		}
+	case useValue:
+		if start := end - len(u.exact); string(text[start:end]) == u.exact {
+			dst = append(dst, hit{s.r.value, int32(start), int32(end), u.exact})
+		}
+	case useEmail:
+		if start, end, ok := email(text, end-1); ok {
+			dst = append(dst, hit{s.r.email, int32(start), int32(end), string(text[start:end])})
+		}
+	case useHome:
+		if start, end, ok := home(text, end-u.size, end, func(name []byte) bool { return s.known[string(name)] }); ok {
+			name := string(text[start:end])
+			s.known[name] = true
+			dst = append(dst, hit{s.r.home, int32(start), int32(end), name})
+		}
+	}
+	return dst
+}
+
+// wake has a rule looked at when all words of the text are known.
+func (s *Scanner) wake(k int32) {
+	if !s.seen[k] && len(s.starts[k]) == 0 && s.work[k] == 0 {
+		s.busy = append(s.busy, k)
+	}
+}
+
+// anchor takes down where matches of a rule begin that hold the anchor.
+func (s *Scanner) anchor(text []byte, u use, end int) {
+	at := end - u.size
+	if u.exact != "" && string(text[at:end]) != u.exact || s.work[u.rule] > 8*len(text)+1<<16 {
+		return
+	}
+	d := s.dfas[u.rule]
+	if d == nil {
+		d = newDFA(s.r.rules[u.rule].ready().prog)
+		s.dfas[u.rule] = d
+	}
+	for start := max(0, at-u.max); start <= at-u.min; start++ {
+		if !boundary(text, start) {
+			continue
+		}
+		ok, until := d.run(text, start)
+		if ok || until-start > 256 {
+			s.wake(u.rule)
+			s.work[u.rule] += until - start
+		}
+		if ok {
+			s.starts[u.rule] = append(s.starts[u.rule], int32(start))
+		}
+	}
+}
+
+// boundary says that a character begins at text[at].
+func boundary(text []byte, at int) bool {
+	if utf8.RuneStart(text[at]) {
+		return true
+	}
+	for back := at - 1; back >= max(0, at-3); back-- {
+		if utf8.RuneStart(text[back]) {
+			_, n := utf8.DecodeRune(text[back:])
+			return back+n <= at
+		}
+	}
+	return true
+}
+
+// matches adds the secrets of a rule, from the places where its matches begin: the
+// leftmost first, and the next one behind it.
+func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
+	r, d := s.r.rules[k], s.dfas[k]
+	e := r.ready()
+	slices.Sort(s.starts[k])
+	behind := 0
+	for _, at := range s.starts[k] {
+		start := int(at)
+		if start < behind {
+			continue
+		}
+		_, until := d.run(text, start)
+		re, shift := e.first, start
+		if start > 0 {
+			_, n := utf8.DecodeLastRune(text[:start])
+			re, shift = e.behind, start-n
+		}
+		groups := re.FindSubmatchIndex(text[shift:until])
+		if groups == nil {
+			continue
+		}
+		for i := range groups {
+			if groups[i] >= 0 {
+				groups[i] += shift
+			}
+		}
+		groups[0] = start
+		for range r.lazy {
+			c, n := utf8.DecodeLastRune(text[:groups[0]])
+			if groups[0]-n < behind || n == 0 || !inClass(e.class, c) {
+				break
+			}
+			groups[0] -= n
+		}
+		behind = groups[1]
+		dst = s.match(dst, text, k, groups)
+	}
+	return dst
+}
+
+func inClass(class *syntax.Regexp, r rune) bool {
+	for i := 0; i < len(class.Rune); i += 2 {
+		if class.Rune[i] <= r && r <= class.Rune[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// whole adds the secrets of a rule that is tried on the whole text.
+func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
+	for _, groups := range s.r.rules[k].ready().whole.FindAllSubmatchIndex(text, -1) {
+		dst = s.match(dst, text, k, groups)
+	}
+	return dst
+}
+
+// match adds the secret of a match, if there is one.
+func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
+	for groups[0] < groups[1] && text[groups[0]] == '\n' {
+		groups[0]++
+	}
+	for groups[0] < groups[1] && text[groups[1]-1] == '\n' {
+		groups[1]--
+	}
+	r := s.r.rules[k]
+	start, end, ok := r.secret(groups)
+	if !ok {
+		return dst
+	}
+	secret, match := text[start:end], text[groups[0]:groups[1]]
+	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
+	plain, known := s.plainly[string(s.key)]
+	if !known {
+		plain = r.plain(secret, match)
+		if len(s.plainly) == maxPlainly {
+			clear(s.plainly)
+		}
+		s.plainly[string(s.key)] = plain
+	}
+	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
+		return dst
+	}
+	return append(dst, hit{s.r.first + k, int32(start), int32(end), string(secret)})
+}
+
+// maxPlainly is how many matches are known again: code says the same over and over.
+const maxPlainly = 4096

@@ -1,0 +1,119 @@
+package redact
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"ctxtool/sessionfmt"
+)
+
+// Filter writes a session redacted: from has its lines, and what comes of each is
+// written to dst, with a newline where there was one. tally, if it is not nil, gets
+// what was found. An error of a line is a *sessionfmt.Error with its number.
+func (r *Redactor) Filter(dst io.Writer, from io.Reader, tally *Tally) error {
+	x := r.NewRun()
+	defer x.Close()
+	in := bufio.NewReaderSize(from, 256<<10)
+	out := bufio.NewWriterSize(dst, 256<<10)
+	var long []byte
+	for n := 1; ; n++ {
+		raw, err := in.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			long = append(long[:0], raw...)
+			for err == bufio.ErrBufferFull {
+				raw, err = in.ReadSlice('\n')
+				long = append(long, raw...)
+			}
+			raw = long
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(raw) > 0 {
+			line, ended := bytes.CutSuffix(raw, []byte{'\n'})
+			mark := 0
+			if n == 1 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+				mark = len(byteOrderMark)
+			}
+			out.Write(line[:mark])
+			if line, err := x.Line(line[mark:]); err != nil {
+				return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: n}, Err: err}
+			} else {
+				out.Write(line)
+			}
+			if ended {
+				out.WriteByte('\n')
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+	}
+	if tally != nil {
+		*tally = x.Tally
+	}
+	return out.Flush()
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// Same says that a redacted session is the session that it was: the same records of
+// the same kinds with the same parents, and the same leaf. The error names the first
+// line that differs.
+func Same(was, is *sessionfmt.Session) error {
+	differs := func(line int, what string) error {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name, Line: line}, Err: fmt.Errorf("redacted it would be another session: %s", what)}
+	}
+	for i := range min(was.Len(), is.Len()) {
+		switch {
+		case was.Line(i) != is.Line(i):
+			return differs(was.Line(i), "its lines are others")
+		case was.Kind(i) != is.Kind(i):
+			return differs(was.Line(i), "it becomes a record of another kind")
+		case was.Parent(i) != is.Parent(i):
+			return differs(was.Line(i), "it hangs elsewhere in the tree")
+		}
+	}
+	switch {
+	case was.Len() != is.Len():
+		return differs(0, "it has other records")
+	case was.Leaf() != is.Leaf():
+		return differs(0, "its leaf is another one")
+	}
+	return nil
+}
+
+// Text is a text that is no line of a session, redacted by itself.
+func (r *Redactor) Text(text string) string {
+	x := r.NewRun()
+	defer x.Close()
+	return x.Text(text)
+}
+
+// Text is a text that is part of the session, but no line of it.
+func (x *Run) Text(text string) string {
+	line := []byte(text)
+	for range maxRounds {
+		x.edits = x.edits[:0]
+		if x.raw(x.s.plain(nil, line), line); len(x.edits) == 0 {
+			break
+		}
+		line = x.rewrite(nil, line, 0, len(line), x.edits, true)
+	}
+	return string(line)
+}
+
+// Definition is the definition of a tool, redacted as it would be in a session. The
+// error is ErrLeft.
+func (x *Run) Definition(raw sessionfmt.Value) (sessionfmt.Value, error) {
+	line := append(append([]byte(definitionOpen), raw...), definitionClose...)
+	line, err := x.Line(line)
+	if err != nil {
+		return nil, err
+	}
+	return sessionfmt.Value(line[len(definitionOpen) : len(line)-len(definitionClose)]), nil
+}
+
+const definitionOpen, definitionClose = `{"tools":[`, `]}`

@@ -1,0 +1,315 @@
+package redact
+
+import (
+	"bytes"
+	"html"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A view is a text as somebody reads it who takes escapes for what they stand for:
+// a word that is no word as it is spelled is one in a view.
+type view struct {
+	text []byte
+	from []int32 // by byte of text, and behind it: where it begins in what was viewed; see locate
+}
+
+// A spelling is what a view sees through.
+type spelling uint8
+
+const (
+	jsonSpelling spelling = iota // the escapes of a JSON string
+	anySpelling                  // escapes of all kinds, and what does not show
+)
+
+// makeView views text. There is none where all is spelled plainly.
+func makeView(v *view, text []byte, how spelling) bool { return v.read(text, how, false) }
+
+// locate fills in where the bytes of a view come from, which is only asked of views
+// with something in them.
+func (v *view) locate(text []byte, how spelling) { v.read(text, how, true) }
+
+func (v *view) read(text []byte, how spelling, places bool) bool {
+	v.text, v.from = v.text[:0], v.from[:0]
+	done := 0
+	add := func(upTo int) {
+		v.text = append(v.text, text[done:upTo]...)
+		for i := done; places && i < upTo; i++ {
+			v.from = append(v.from, int32(i))
+		}
+	}
+	for i := 0; i < len(text); {
+		if i = nextSpecial(text, i, how); i == len(text) {
+			break
+		}
+		n, r := unit(text[i:], how)
+		if n == 0 {
+			i++
+			continue
+		}
+		add(i)
+		if r >= 0 {
+			was := len(v.text)
+			v.text = utf8.AppendRune(v.text, r)
+			for k := was; places && k < len(v.text); k++ {
+				v.from = append(v.from, int32(i))
+			}
+		}
+		i += n
+		done = i
+	}
+	if done == 0 {
+		return false
+	}
+	add(len(text))
+	v.from = append(v.from, int32(len(text)))
+	return true
+}
+
+// nextSpecial is where the next unit may begin, from byte i on.
+func nextSpecial(text []byte, i int, how spelling) int {
+	if how == jsonSpelling {
+		if n := bytes.IndexByte(text[i:], '\\'); n >= 0 {
+			return i + n
+		}
+		return len(text)
+	}
+	for i < len(text) && !special[text[i]] {
+		i++
+	}
+	return i
+}
+
+// back is a stretch of the view in what was viewed: whole escapes.
+func (v *view) back(start, end int) (int, int) {
+	return int(v.from[start]), int(v.from[end])
+}
+
+// special are the bytes that a unit of some spelling begins with.
+var special = func() (t [256]bool) {
+	for c := range 0x20 {
+		t[c] = c != '\t' && c != '\n' && c != '\r'
+	}
+	for _, c := range []byte{'\\', '&', '%', 0x7f, 0xc2, 0xc5, 0xcd, 0xd8, 0xe1, 0xe2, 0xef, 0xf3} {
+		t[c] = true
+	}
+	return t
+}()
+
+// unit is the length of the escape that b begins with, 0 for none, and the
+// character that it stands for, -1 for nothing.
+func unit(b []byte, how spelling) (n int, r rune) {
+	switch {
+	case b[0] == '\\':
+		return backslash(b, how)
+	case how == jsonSpelling:
+		return 0, 0
+	case b[0] == '&':
+		return entity(b)
+	case b[0] == '%':
+		if len(b) > 2 {
+			if c, ok := hex(b[1:3]); ok {
+				if n, r := percentRune(b, c); n > 0 {
+					return n, r
+				}
+				return 3, c
+			}
+		}
+		return 0, 0
+	case b[0] == 0x1b:
+		return terminal(b, 1), -1
+	case b[0] < 0x20 || b[0] == 0x7f:
+		return 1, -1
+	}
+	r, n = utf8.DecodeRune(b)
+	switch {
+	case r == 0x9b:
+		return terminal(b, n), -1
+	case r == 0x17f: // the long s, which folds to s
+		return n, 's'
+	case r == 0x212a: // the sign for kelvins
+		return n, 'k'
+	case invisible(r):
+		return n, -1
+	}
+	return 0, 0
+}
+
+// invisible says of a character that it shows nothing: zero width, direction,
+// variation, tags.
+func invisible(r rune) bool {
+	switch {
+	case r >= 0x80 && r < 0xa0, r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff:
+		return true
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe01ef:
+		return true
+	}
+	return false
+}
+
+func hex(b []byte) (rune, bool) {
+	n, err := strconv.ParseUint(string(b), 16, 32)
+	return rune(n), err == nil && b[0] != '+'
+}
+
+// percentRune reads a character of several bytes, each behind a percent sign.
+func percentRune(b []byte, first rune) (n int, r rune) {
+	if first < utf8.RuneSelf {
+		return 0, 0
+	}
+	bytes := []byte{byte(first)}
+	for i := 3; i+3 <= len(b) && b[i] == '%' && len(bytes) < utf8.UTFMax; i += 3 {
+		c, ok := hex(b[i+1 : i+3])
+		if !ok {
+			break
+		}
+		bytes = append(bytes, byte(c))
+		if r, size := utf8.DecodeRune(bytes); r != utf8.RuneError && size == len(bytes) {
+			return i + 3, r
+		}
+	}
+	return 0, 0
+}
+
+// backslash reads an escape of JSON, or of the languages and shells that have more
+// of them.
+func backslash(b []byte, how spelling) (n int, r rune) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	switch b[1] {
+	case '"', '\\', '/':
+		return 2, rune(b[1])
+	case 'n':
+		return 2, '\n'
+	case 't':
+		return 2, '\t'
+	case 'r':
+		return 2, '\r'
+	case 'b':
+		return 2, '\b'
+	case 'f':
+		return 2, '\f'
+	case 'u':
+		if len(b) >= 6 {
+			if r, ok := hex(b[2:6]); ok {
+				if low, ok := lowSurrogate(b[6:]); ok && utf16.IsSurrogate(r) {
+					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+						return 12, pair
+					}
+				}
+				return 6, r
+			}
+		}
+	}
+	if how == jsonSpelling {
+		return 0, 0
+	}
+	switch b[1] {
+	case '\'', '`':
+		return 2, rune(b[1])
+	case 'e':
+		return 2, 0x1b
+	case 'x':
+		if len(b) >= 4 {
+			if r, ok := hex(b[2:4]); ok {
+				return 4, r
+			}
+		}
+	case 'u':
+		if end := bytes.IndexByte(b[:min(len(b), 12)], '}'); end > 3 && b[2] == '{' {
+			if r, ok := hex(b[3:end]); ok && r <= utf8.MaxRune {
+				return end + 1, r
+			}
+		}
+	case '0', '1', '2', '3':
+		if len(b) >= 4 {
+			if n, err := strconv.ParseUint(string(b[1:4]), 8, 8); err == nil {
+				return 4, rune(n)
+			}
+		}
+	}
+	return 0, 0
+}
+
+func lowSurrogate(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	return hex(b[2:6])
+}
+
+// entity reads a reference of HTML. Names need their semicolon, since most text
+// with an ampersand in it is no HTML.
+func entity(b []byte) (n int, r rune) {
+	n = 1
+	for n < len(b) && n < 34 && (b[n] == '#' && n == 1 || isAlnum(b[n])) {
+		n++
+	}
+	numeric := n > 2 && b[1] == '#'
+	switch {
+	case n < len(b) && b[n] == ';':
+		n++
+	case numeric:
+	default:
+		return 0, 0
+	}
+	if numeric { // so long as it is digits
+		k := 2
+		if b[2]|0x20 == 'x' {
+			for k++; k < n && isHex(b[k]); k++ {
+			}
+		} else {
+			for ; k < n && b[k]-'0' < 10; k++ {
+			}
+		}
+		if k < n && b[k] != ';' {
+			n = k
+		}
+	}
+	text := html.UnescapeString(string(b[:n]))
+	r, size := utf8.DecodeRuneInString(text)
+	if size != len(text) || r == '&' && text == string(b[:n]) {
+		return 0, 0
+	}
+	return n, r
+}
+
+func isHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }
+
+func isAlnum(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 26 }
+
+// terminal is the length of a sequence that a terminal obeys, whose beginning is n
+// bytes long.
+func terminal(b []byte, n int) int {
+	kind := byte('[')
+	if b[0] == 0x1b {
+		if len(b) < 2 {
+			return 1
+		}
+		kind, n = b[1], 2
+	}
+	switch kind {
+	case '[':
+		for n < len(b) && b[n] >= 0x20 && b[n] < 0x40 {
+			n++
+		}
+		if n < len(b) && b[n] >= 0x40 && b[n] < 0x7f {
+			n++
+		}
+	case ']', 'P', '^', '_':
+		for k := n; k < len(b) && k < n+1024; k++ {
+			if b[k] == 7 {
+				return k + 1
+			}
+			if b[k] == 0x1b {
+				if k+1 < len(b) && b[k+1] == '\\' {
+					return k + 2
+				}
+				return k
+			}
+		}
+	}
+	return n
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -38,7 +39,8 @@ type Page struct {
 	story *transcript.Story
 	fold  folder
 	turns []turnLine
-	drawn bool // the page is being written
+	cwd   string // the folder that the session is about, with a slash, or empty
+	drawn bool   // the page is being written
 }
 
 // A turnLine is what a table of contents says of a turn.
@@ -66,6 +68,9 @@ func (p *Page) Write(w io.Writer) error {
 	if p.Context != nil {
 		head, p.Chapters = p.contextHead, []transcript.Blocks{transcript.Context(p.Context)}
 	}
+	if err := p.located(); err != nil {
+		return err
+	}
 	if err := p.survey(); err != nil {
 		return err
 	}
@@ -88,6 +93,28 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	return p.write(w)
+}
+
+// located reads from the header which folder paths are shown from.
+func (p *Page) located() error {
+	header := p.Session.Header()
+	if header < 0 {
+		return nil
+	}
+	line, err := p.Session.NewReader().Line(header)
+	if cwd := line.Get("cwd").Text(); len(cwd) > 1 {
+		p.cwd = strings.TrimRight(cwd, "/") + "/"
+	}
+	return err
+}
+
+// near is a path or a command as it would be written in the session's folder.
+func (p *Page) near(text string) string {
+	if p.cwd == "" {
+		return text
+	}
+	text = strings.TrimPrefix(text, "cd "+p.cwd[:len(p.cwd)-1]+" && ")
+	return strings.ReplaceAll(text, p.cwd, "")
 }
 
 // A chapter is what a survey has learned of one.
@@ -113,7 +140,8 @@ func (p *Page) survey() error {
 		p.fold.add(c.units)
 		p.turns = append(p.turns, c.turns...)
 		if end && last >= 0 {
-			p.fold.keep(last, int32(utf8.RuneCount(p.pen.text(nil, []byte(p.story.Last())))))
+			text, _ := p.story.Last()
+			p.fold.keep(last, int32(utf8.RuneCount(p.pen.text(nil, []byte(text)))))
 		}
 		return nil
 	})

@@ -15,14 +15,14 @@ import (
 func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	c := &b.Call
 	info, body := p.body(c)
-	if c.Command && oneLine(c.Subject) != c.Subject { // the line has not all of it
+	if c.Command && oneLine(p.near(c.Subject)) != p.near(c.Subject) { // the line has not all of it
 		body = append(fmt.Appendf(nil, "$ %s\n", strings.TrimRight(c.Subject, "\n")), body...)
 	}
 	body = p.cut(body)
-	head := title{c.Name, oneLine(c.Subject), callWords(c)}
+	head := title{c.Name, oneLine(p.near(c.Subject)), callWords(c)}
 	if c.Failed && c.Command {
 		if part == never {
-			line := p.pen.code(append(p.pen.strong(nil, "Failed"), ": "...), oneLine(c.Subject))
+			line := p.pen.code(append(p.pen.strong(nil, "Failed"), ": "...), oneLine(p.near(c.Subject)))
 			return p.pen.line(dst, append(line, exitWords(c)...))
 		}
 		head = title{before: "Output", after: linesOf(c.Result)}
@@ -42,7 +42,7 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 func (p *Page) callLine(dst []byte, c *transcript.ToolCall) []byte {
 	line := p.pen.inline(nil, c.Name)
 	if c.Subject != "" {
-		line = p.pen.code(append(line, ' '), oneLine(c.Subject))
+		line = p.pen.code(append(line, ' '), oneLine(p.near(c.Subject)))
 	}
 	return p.pen.item(dst, append(line, callWords(c)...))
 }

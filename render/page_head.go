@@ -115,11 +115,19 @@ func beginning(text string, most int) string {
 	return cutWordsAt(strings.Join(words, " "), most)
 }
 
+// shortAnswer is how many characters of an answer say little about what came of it.
+const shortAnswer = 40
+
 func (p *Page) outcome() []byte {
-	if p.story.Last() == "" {
+	last, before := p.story.Last()
+	if last == "" {
 		return []byte("no answer")
 	}
-	return p.pen.inline(nil, beginning(p.story.Last(), lastSize))
+	words := beginning(last, lastSize)
+	if utf8.RuneCountInString(words) < shortAnswer && before != "" {
+		words = beginning(before, lastSize-shortAnswer) + " … " + words
+	}
+	return p.pen.inline(nil, words)
 }
 
 // changed names the files that were changed most.
@@ -149,7 +157,7 @@ func b2i(b bool) int {
 
 // file appends a file with what is known of its changes.
 func (p *Page) file(line []byte, f *transcript.File) []byte {
-	line = p.pen.code(line, f.Path)
+	line = p.pen.code(line, p.near(f.Path))
 	if f.Added+f.Removed > 0 {
 		line = fmt.Appendf(line, " +%d −%d", f.Added, f.Removed)
 	}
@@ -197,18 +205,35 @@ func (p *Page) failed() (line []byte) {
 	return line
 }
 
-// byOutcome puts the commands that never passed first, the latest of them before
-// the others.
+// byOutcome puts the commands first that never passed, the latest of them before the
+// others; those that only look for something, and fail where it is not, come last.
 func byOutcome(all []*transcript.Command) []*transcript.Command {
 	all = slices.Clone(all)
 	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b *transcript.Command) int { return b2i(a.Passed) - b2i(b.Passed) })
+	slices.SortStableFunc(all, func(a, b *transcript.Command) int { return rank(a) - rank(b) })
 	return all
+}
+
+func rank(c *transcript.Command) int { return 2*b2i(looks(c.Line)) + b2i(c.Passed) }
+
+// looks says that a command looks for something.
+func looks(line string) bool {
+	for part := range strings.SplitSeq(line, "&&") {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+		switch name {
+		case "cd":
+			continue
+		case "grep", "rg", "find", "fd", "ls", "cat", "head", "tail", "which", "test", "[", "diff", "stat":
+			return true
+		}
+		return false
+	}
+	return false
 }
 
 // command appends a command that failed, in so many characters.
 func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
-	line = p.pen.code(line, cutWordsAt(oneLine(c.Line), most))
+	line = p.pen.code(line, cutWordsAt(oneLine(p.near(c.Line)), most))
 	if c.Exit > 0 {
 		line = fmt.Appendf(line, " exit %d", c.Exit)
 	}
@@ -276,8 +301,15 @@ func (p *Page) used() (line []byte) {
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
 		return nil
 	}
-	line = fmt.Appendf(line, "%s tokens in, %s out, %s read from cache, %s written to it",
-		short(u.Input), short(u.Output), short(u.CacheRead), short(u.CacheWrite))
+	line = fmt.Appendf(line, "%s tokens in, %s out", short(u.Input), short(u.Output))
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{{u.CacheRead, "read from cache"}, {u.CacheWrite, "written to it"}} {
+		if part.n > 0 {
+			line = fmt.Appendf(line, ", %s %s", short(part.n), part.what)
+		}
+	}
 	if u.Cost > 0 {
 		line = fmt.Appendf(line, "; $%.2f", u.Cost)
 	}

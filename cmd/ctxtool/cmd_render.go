@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -29,6 +30,8 @@ const commentSize = 65536
 type renderOptions struct {
 	answer
 	reading
+	redaction
+	failOnSecret     bool
 	view, target     string
 	at, leaf, since  string
 	files            []string
@@ -57,7 +60,9 @@ func newRenderCommand(e *env) *cobra.Command {
 			"oldest and largest is folded first; never what the user said, the last answer,\n" +
 			"the commands that failed, and the files changed. A file (--target file) has\n" +
 			"anchors, a table of contents, and any length.\n\n" +
-			"Exit status: 0 the page was written, 2 the command line is wrong, 3 there is no\n" +
+			"What is written is looked through for secrets, by the rules of ctxtool redact:\n" +
+			"standard error says how many are likely, and in which entries.\n\n" +
+			"Exit status: 0 the page was written, 1 --fail-on-secret found one, 2 the command line is wrong, 3 there is no\n" +
 			"answer: the input is missing or no session, --strict found something, or what is\n" +
 			"never folded exceeds the budget.",
 		Example: "  ctxtool render s.jsonl | gh pr comment 12 --body-file -\n" +
@@ -69,7 +74,9 @@ func newRenderCommand(e *env) *cobra.Command {
 	}
 	o.answer.flags(cmd, "markdown", "text")
 	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
 	f := cmd.Flags()
+	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "write nothing and exit with 1 if there is a likely secret in it")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
 	f.StringVar(&o.view, "view", "conversation", "`VIEW` of the session: conversation, context")
 	f.StringVar(&o.target, "target", "comment", "`TARGET` of Markdown: comment, file")
@@ -130,7 +137,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (rules repla
 
 func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
 	rules, err := o.check(e, given)
-	if err != nil {
+	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
 	e.started = true
@@ -173,13 +180,42 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	err = e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error { return p.Write(w) })
-	var large *render.TooLargeError
-	if errors.As(err, &large) {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err, Hint: fmt.Sprintf("--budget %d, --since, or --target file, which has room for any length", large.Need)}
+	if err = o.write(e, p, name); err != nil {
+		return err
+	}
+	e.noteCoverage(s, r.Rules)
+	return nil
+}
+
+// write writes the page, and says what secrets are likely in it.
+func (o *renderOptions) write(e *env, p *render.Page, name string) error {
+	redactor, err := o.redaction.redactor()
+	if err != nil {
+		return err
+	}
+	found := newSecrets(redactor)
+	p.Scan = found.scan
+	if o.failOnSecret {
+		asset := p.Asset
+		p.Asset = nil
+		if err = p.Write(io.Discard); err == nil && len(found.found) > 0 {
+			found.note(e, p.Session)
+			return errFound
+		}
+		p.Scan, p.Asset = nil, asset
 	}
 	if err == nil {
-		e.noteCoverage(s, r.Rules)
+		err = e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error { return p.Write(w) })
+	}
+	var large *render.TooLargeError
+	if errors.As(err, &large) {
+		return &sessionfmt.Error{
+			Pos: sessionfmt.Pos{File: p.Session.Name}, Err: err,
+			Hint: fmt.Sprintf("--budget %d, --since, or --target file, which has room for any length", large.Need),
+		}
+	}
+	if err == nil {
+		found.note(e, p.Session)
 	}
 	return err
 }

@@ -14,6 +14,9 @@ type Hit struct {
 	Start, End int
 }
 
+// Secret says that it is a secret, and no address or name.
+func (h Hit) Secret() bool { return h.Rule != ruleEmail && h.Rule != ruleHome }
+
 // A hit is a Hit while it is worked on.
 type hit struct {
 	rule       int32 // of Redactor.names; the lower one wins where hits overlap

@@ -6,13 +6,14 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"strings"
 
 	"ctxtool/replay"
 )
 
 // A Story is what happened in a conversation, in all.
 type Story struct {
-	Goal     string // what the user asked for first
+	Goal     string // what the user asked for first, in as many prompts as it takes to say something
 	Turns    int
 	Requests int
 	Calls    int
@@ -20,6 +21,7 @@ type Story struct {
 	Commands []*Command // that failed, likewise
 	Failures int        // calls of tools that failed, commands aside
 	last     []byte     // what the model said last, as it is spelled
+	before   []byte     // what it said before that
 	Models   []replay.ModelRef
 	From     string // the time of the first entry, as it stands
 	to       []byte
@@ -65,8 +67,8 @@ func (s *Story) take(b *Block) {
 	switch b.Kind {
 	case Prompt:
 		s.Turns++
-		if s.Goal == "" && !s.Aside {
-			s.Goal = string(bytes.TrimSpace(b.Text))
+		if !s.Aside {
+			s.aim(string(bytes.TrimSpace(b.Text)))
 		}
 	case Branch:
 		s.Aside = s.Aside || b.Value == nil
@@ -79,6 +81,19 @@ func (s *Story) take(b *Block) {
 		if b.Cut != nil {
 			s.Cuts = append(s.Cuts, *b.Cut)
 		}
+	}
+}
+
+// fewWords are too few to say what somebody wants.
+const fewWords = 4
+
+// aim adds to the goal, as long as that does not say much.
+func (s *Story) aim(text string) {
+	switch {
+	case s.Goal == "":
+		s.Goal = text
+	case text != "" && len(strings.Fields(s.Goal)) < fewWords:
+		s.Goal += " … " + text
 	}
 }
 
@@ -99,12 +114,12 @@ func (s *Story) To() string { return value(s.to).Text() }
 // said takes down what the model said.
 func (s *Story) said(text value) {
 	if !s.Aside {
-		s.last = append(s.last[:0], text...)
+		s.last, s.before = append(s.before[:0], text...), s.last
 	}
 }
 
-// Last is what the model said last.
-func (s *Story) Last() string { return value(s.last).Text() }
+// Last is what the model said last, and what it said before that.
+func (s *Story) Last() (last, before string) { return value(s.last).Text(), value(s.before).Text() }
 
 func (s *Story) call(c *ToolCall) {
 	switch {
@@ -162,8 +177,13 @@ func (s *Story) ran(c *ToolCall) {
 // Join adds the story of what came next.
 func (s *Story) Join(next *Story) {
 	if !s.Aside {
-		s.Goal, s.From = cmp.Or(s.Goal, next.Goal), cmp.Or(s.From, next.From)
+		s.aim(next.Goal)
+		s.From = cmp.Or(s.From, next.From)
 		if len(next.last) > 0 {
+			s.before = s.last
+			if len(next.before) > 0 {
+				s.before = next.before
+			}
 			s.last = next.last
 		}
 		if len(next.to) > 0 {

@@ -1,6 +1,9 @@
 package markdown
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // What a byte can mean to the writers of this package.
 const (
@@ -81,6 +84,12 @@ func hidden(r rune) bool {
 func appendShown(dst, text []byte) []byte {
 	start := 0
 	for i := 0; i < len(text); {
+		for i+8 <= len(text) && printable(binary.LittleEndian.Uint64(text[i:])) {
+			i += 8
+		}
+		if i == len(text) {
+			break
+		}
 		c := text[i]
 		if c < utf8.RuneSelf && class[c] != odd {
 			i++
@@ -95,4 +104,12 @@ func appendShown(dst, text []byte) []byte {
 		i += size
 	}
 	return append(dst, text[start:]...)
+}
+
+// printable tells whether 8 bytes are ASCII characters, no control characters
+// among them. The high bit of a byte gets set where it is below 0x20, where it
+// is 0x7f, and where it is set; what is carried beyond comes after one of these.
+func printable(x uint64) bool {
+	const ones = 0x0101010101010101
+	return (x|(x-0x20*ones)|(x+ones))&(0x80*ones) == 0
 }

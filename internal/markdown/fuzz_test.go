@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/corpus"
 	"ctxtool/internal/markdown"
 	"ctxtool/sessionfmt"
 )
@@ -22,7 +24,7 @@ var nasty = []string{
 	"<http://x.y>", "<a@b.c>", "<x-y:z>", "http://x.y", "HTTPS://x.y/(a)b", "www.x.y", "WWW.x.y.", "ftp://a.b", "mailto:a@b.c", "a@b.c", "a.b-c_d@e.f", "(www.x.y)", "*www.x.y*", "_http://x.y_", "~www.x.y~", "\"http://x.y\"", "www.\u200bx.y", "ahttp://x.y",
 	"@a", "@a/b", "(@a)", "@@a", "a@", "@\u200ba", "é@a", "日@a", "#1", "##1", "a/b#1", "GH-1", "gh-1", "!1", "&1", "&#64;a", "&commat;a", "fixes #1", "abcdef0", "0123456789abcdef0123456789abcdef01234567", "_abcdef0_", "abcdef0..1234567", "a-abcdef0", ":+1:", ":a", ":100:", "::a::",
 	"| a | b |\n|---|---|\n| 1 | 2 |", "a|b\n-|-", "a\n-", "a\n:-", "a\n:-:\nb", "|", "||\n|-", "\\|", "a\\|b", "a|`b|c`|d", "`a|b`", "|a|\n|:-:|\n|b", "a\n|-|\nb",
-	"[a]: http://x.y", "[a]:\nx", "[a]", "[a][b]", "[a](b)", "[a](<b>)", "![a](b)", "![a][b]", "[^1]: a", "[^1]", "[[a]]", "[", "]", "](", "[]()", "[x]", "[a @b]:c", "[a\n`b]:c`", "[a](b `c]:d`", "@a]:b", "[ ] a", "- [ ] a", "- [x] a", "1. [ ] a", "\\[a](b)", "[a\\](b)",
+	"[a]: http://x.y", "[a]:\nx", "[a]", "[a][b]", "[a](b)", "[a](<b>)", "![a](b)", "![a][b]", "[^1]: a", "[^1]", "[[a]]", "[", "]", "](", "[]()", "[x]", "[a @b]:c", "[a\n`b]:c`", "[a](b `c]:d`", "@a]:b", "/a`@b]:c", "[a](http://x.y/z)", "[ ] a", "- [ ] a", "- [x] a", "1. [ ] a", "\\[a](b)", "[a\\](b)",
 	"a\r\nb\r\n", "a\rb", "\r", "a\u2028b\u2029c", "a\u0085b", "a\vb\fc", "\t", "\ta", "a\n\tb", "     a", "a\n     b", "- a\n\n      b", "- a\n\n  \tb", "1. a\n\n       b", "\t- a\n\t\t- b",
 	"# a", "#", "####### a", "# a #", "#\ta", " # a", "    # a", "# `", "# **", "# # a", "a\n=", "a\n===", "a\n---", "a\n--", "=", "---", "---\na: b\n---", "+++", "***", "* * *", "- - -", "___", "_ _ _", "--- -", "-\t-\t-",
 	"- a", "-", "- ", "-a", "+ a", "* a", "*", "* *", "1. a", "1.", "1)", "2. a", "0. a", "999999999. a", "1234567890. a", "1.a", "a\n2. b", "- a\n  2. b", "- a\n-\n", "- -", "- 1. a", "10) a\n  - b\n    - c\n     - d\n      - e\n       - f\n        - g\n         - h",
@@ -240,4 +242,42 @@ func FuzzFence(f *testing.F) {
 			t.Fatalf("info %q became %q", info, name)
 		}
 	})
+}
+
+// TestSessions has the texts of sessions, which are what is written in earnest.
+func TestSessions(t *testing.T) {
+	seen := map[string]bool{}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, of := range v {
+				walk(of)
+			}
+		case []any:
+			for _, of := range v {
+				walk(of)
+			}
+		case string:
+			if len(v) < 20 || len(v) > 2000 || seen[v] || len(seen) == 3000 {
+				return
+			}
+			seen[v] = true
+			checkText(t, v)
+			if len(v) < 80 {
+				checkInline(t, v)
+			}
+		}
+	}
+	for _, s := range append(corpus.Shared(t), corpus.Own(t)...) {
+		for line := range bytes.Lines(s.Data) {
+			var v any
+			if json.Unmarshal(line, &v) == nil {
+				walk(v)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		t.Error("no texts")
+	}
 }

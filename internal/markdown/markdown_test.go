@@ -180,6 +180,9 @@ func TestText(t *testing.T) {
 		{"definition that ends in code", "[a `b]: c`\n[d](e `f]: g`", "\\[a `b]: c`  \n\\[d\\](e `f]: g`\n"},
 		{"no definition", "[INFO] a: [b]", "[INFO] a: [b]\n"},
 		{"details", "</details>\n<!--", "&lt;/details>  \n&lt;!--\n"},
+		{"link", "See [the docs](https://x.y/z(1)) or [b](c).", "See [the docs\\](`https://x.y/z(1)`) or [b\\](c).\n"},
+		{"brackets", "$(pwd) {\"a\":\"@b\"} (@a) \"${x}\"", "`$(pwd)` `{\"a\":\"@b\"}` (`@a`) \"`${x}`\"\n"},
+		{"command before a colon", "/a/b: c", "`/a/b`: c\n"},
 		{"command", "/close", "`/close`\n"},
 		{"hard break", "a\\\nb", "a\\\\  \nb\n"},
 	} {

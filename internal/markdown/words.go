@@ -43,7 +43,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; {
 		c := text[i]
-		if c < utf8.RuneSelf && class[c] != odd && (f != cell || !splits(text, i)) {
+		if c < utf8.RuneSelf && class[c] != odd && !parts(text, i, f) {
 			i++
 			continue
 		}
@@ -63,6 +63,18 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 	return appendPiece(dst, text, start, end, f)
 }
 
+// parts tells whether the character at i stays outside of code, on both sides
+// of which there may be some: what ends a cell, and what ends the text of a link.
+func parts(text []byte, i int, f form) bool {
+	switch text[i] {
+	case '|':
+		return f == cell
+	case ']':
+		return f != html && i+1 < len(text) && (text[i+1] == '(' || text[i+1] == ':')
+	}
+	return false
+}
+
 // appendPiece appends a piece of a word, as code if a host could take it for a
 // reference. Punctuation around it stays outside.
 func appendPiece(dst, text []byte, begin, end int, f form) []byte {
@@ -73,10 +85,10 @@ func appendPiece(dst, text []byte, begin, end int, f form) []byte {
 		return appendEscaped(dst, text, begin, end, f)
 	}
 	from, to := begin, end
-	for from < min(begin+maxStrip, to-1) && bytes.IndexByte([]byte(`([{"',;.`), text[from]) >= 0 && refers(text[from+1:to], f) {
+	for from < min(begin+maxStrip, to-1) && bytes.IndexByte([]byte(`(["',;.`), text[from]) >= 0 && refers(text[from+1:to], f) {
 		from++
 	}
-	for to > max(end-maxStrip, from+1) && bytes.IndexByte([]byte(`)]}"',;.:!?`), text[to-1]) >= 0 && refers(text[from:to-1], f) {
+	for to > max(end-maxStrip, from+1) && around(text[from:to]) && refers(text[from:to-1], f) {
 		to--
 	}
 	dst = appendEscaped(dst, text, begin, from, f)
@@ -88,6 +100,23 @@ func appendPiece(dst, text []byte, begin, end int, f form) []byte {
 		dst = AppendCode(dst, text[from:to])
 	}
 	return appendEscaped(dst, text, to, end, f)
+}
+
+// around tells whether the last character of a piece is punctuation that is no
+// part of it: the end of a sentence, or of what opened before the piece.
+func around(piece []byte) bool {
+	last := len(piece) - 1
+	switch c := piece[last]; c {
+	case ',', ';', '.', ':', '!', '?':
+		return true
+	case '"', '\'':
+		return bytes.Count(piece[:last], piece[last:])%2 == 0
+	case ')':
+		return bytes.Count(piece, []byte{'('}) < bytes.Count(piece, []byte{')'})
+	case ']':
+		return bytes.Count(piece, []byte{'['}) < bytes.Count(piece, []byte{']'})
+	}
+	return false
 }
 
 // minHash is how many hex digits make a commit.
@@ -293,8 +322,11 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 	case c == '/' && !gap && isWord(rest[0]):
 		// A command to GitLab, or to a bot, if it opens the line.
 		n := 0
-		for n < len(line) && kind(line[n])&(space|odd) == 0 && line[n] != '|' {
+		for n < len(line) && kind(line[n])&(space|odd) == 0 && line[n] != '|' && !parts(line, n, f) {
 			n++
+		}
+		for n > 2 && around(line[:n]) {
+			n--
 		}
 		return AppendCode(dst, line[:n]), n
 	case isDigit(c):

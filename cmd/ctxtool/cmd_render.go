@@ -193,7 +193,7 @@ func (o *renderOptions) write(e *env, p *render.Page, name string) error {
 	if err != nil {
 		return err
 	}
-	found := newSecrets(redactor)
+	found := newSecretScan(redactor)
 	p.Scan = found.scan
 	if o.failOnSecret {
 		asset := p.Asset

@@ -220,7 +220,9 @@ func sameShape(t *testing.T, was, is string) {
 	shape := func(name string) (codes, roles []string) {
 		var stdout, stderr bytes.Buffer
 		run([]string{"check", name, "-f", "json"}, os.Stdin, &stdout, &stderr)
-		var checked struct{ Files []struct{ Findings []struct{ Code string } } }
+		var checked struct {
+			Files []struct{ Findings []struct{ Code string } }
+		}
 		if err := json.Unmarshal(stdout.Bytes(), &checked); err != nil {
 			t.Fatalf("%v: %s", err, stderr.Bytes())
 		}

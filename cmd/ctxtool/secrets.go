@@ -11,19 +11,19 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// secrets counts what looks like one in what a command prints.
-type secrets struct {
+// A secretScan counts what looks like one in what a command prints.
+type secretScan struct {
 	scanners sync.Pool
 	mu       sync.Mutex
 	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
 }
 
-func newSecrets(r *redact.Redactor) *secrets {
-	return &secrets{scanners: sync.Pool{New: func() any { return r.NewScanner() }}, found: map[int]map[string]int{}}
+func newSecretScan(r *redact.Redactor) *secretScan {
+	return &secretScan{scanners: sync.Pool{New: func() any { return r.NewScanner() }}, found: map[int]map[string]int{}}
 }
 
 // scan looks through a piece of what is printed. Several may call it at a time.
-func (s *secrets) scan(record int, text []byte) {
+func (s *secretScan) scan(record int, text []byte) {
 	scanner := s.scanners.Get().(*redact.Scanner)
 	defer s.scanners.Put(scanner)
 	for _, hit := range scanner.Find(text) {
@@ -43,7 +43,7 @@ func (s *secrets) scan(record int, text []byte) {
 const namedSecrets = 10
 
 // note says what was found, and never what it was.
-func (s *secrets) note(e *env, session *sessionfmt.Session) {
+func (s *secretScan) note(e *env, session *sessionfmt.Session) {
 	if len(s.found) == 0 {
 		return
 	}

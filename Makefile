@@ -4,6 +4,7 @@
 # golden  rewrite the golden files and generated pages from what the code prints now
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
+# rules   the rules of redaction, from gitleaks' module
 # pi      pi's own package, for the tests and figures that compare with it
 
 GO       ?= go
@@ -13,7 +14,7 @@ STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
 
-.PHONY: build test check golden bench dist clean pi
+.PHONY: build test check golden bench dist clean rules pi
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -53,6 +54,12 @@ dist:
 
 clean:
 	rm -rf bin dist
+
+GITLEAKS ?= v8.30.1
+rules:
+	dir=$$($(GO) mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
+	install -m 644 $$dir/config/gitleaks.toml internal/redact/gitleaks.toml && \
+	install -m 644 $$dir/LICENSE internal/redact/gitleaks.LICENSE
 
 # pi itself, to compare with, where npm can be had.
 pi:

@@ -57,7 +57,7 @@ func WriteRedacted(w *bufio.Writer, r *Redacted, width int) error {
 			return err
 		}
 	}
-	if r.Written != "" {
+	if r.Written != "" && r.Written != "-" {
 		fmt.Fprintf(w, "written to %s\n", sessionfmt.Clean(r.Written))
 	}
 	return nil

@@ -45,6 +45,9 @@ func TestGolden(t *testing.T) {
 	}, "check": {
 		"check testdata/sessions -f text", "check testdata/sessions/bad -f sarif", "check testdata/sessions/bad -f github", "check testdata/sessions/good -f jsonl",
 		"repair testdata/sessions/bad",
+	}, "redact": {
+		"redact testdata/sessions", "redact testdata/sessions/demo.jsonl -f json", "redact testdata/sessions/demo.jsonl -o -",
+		"redact testdata/sessions/demo.jsonl --structure-only -o -", "log testdata/sessions/demo.jsonl --redact",
 	}}
 	for _, c := range corpus.Own(t) {
 		name := "testdata/" + c.Name

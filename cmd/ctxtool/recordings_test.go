@@ -27,6 +27,7 @@ var recordings = []struct {
 	{"check", []string{"ctxtool check testdata/sessions/bad/orphan.jsonl testdata/sessions/bad/glued.jsonl", "ctxtool check --explain orphan"}},
 	{"repair", []string{"ctxtool repair testdata/sessions/bad/malformed.jsonl", "ctxtool repair testdata/sessions/bad/malformed.jsonl -f json"}},
 	{"migrate", []string{"ctxtool migrate testdata/sessions/good/v1.jsonl --compaction pair", "ctxtool migrate testdata/sessions/good"}},
+	{"redact", []string{"ctxtool redact testdata/sessions/demo.jsonl", "ctxtool log testdata/sessions/demo.jsonl --structure-only --until turn:1"}},
 	{"edit", []string{"ctxtool edit testdata/sessions/demo.jsonl 504b55d4 --omit --now 2026-11-03", "ctxtool edit testdata/sessions/demo.jsonl leaf --restore"}},
 	{"config", []string{"ctxtool config", "ctxtool config --explain rules"}},
 }

@@ -257,8 +257,8 @@ func sameShape(t *testing.T, was, is string) {
 // TestRedactedReadings: with --redact a command prints what it prints of the redacted
 // session, but for the name.
 func TestRedactedReadings(t *testing.T) {
-	for _, c := range append(corpus.Own(t), corpus.Shared(t)...) {
-		if len(c.Data) > 300_000 {
+	for k, c := range append(corpus.Own(t), corpus.Shared(t)...) {
+		if len(c.Data) > 300_000 || k%4 > 0 && len(c.Data) < 10_000 { // they are many, and alike
 			continue
 		}
 		dir := t.TempDir()

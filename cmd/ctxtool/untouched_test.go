@@ -27,6 +27,7 @@ func readingLines() (lines [][]string) {
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
 		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
+		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	} {
 		lines = append(lines, strings.Fields(line))
@@ -40,6 +41,7 @@ func planningLines() (lines [][]string) {
 	for _, line := range []string{
 		"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
 		"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
+		"redact FILE", "redact FILE -f json --images", "redact FILE --structure-only",
 		"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
 	} {
 		lines = append(lines, strings.Fields(line))

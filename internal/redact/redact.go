@@ -69,12 +69,10 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("patterns: %w", err)
 	}
-	theirs, err := readRules(gitleaksRules, false)
+	theirs, err := builtinRules()
 	if err != nil {
 		return nil, fmt.Errorf("the built-in rules: %w", err)
 	}
-	// The generic rule is the last: what has a name of its own gets that.
-	slices.SortStableFunc(theirs, func(a, b *rule) int { return strings.Compare(generic(a), generic(b)) })
 	r := &Redactor{opt: opt, rules: append(own, theirs...), exact: map[string]bool{}, marked: map[string]bool{}}
 	r.names = append(r.names, ruleValue)
 	r.first = int32(len(r.names))
@@ -98,12 +96,14 @@ func New(opt Options) (*Redactor, error) {
 	return r, nil
 }
 
-func generic(r *rule) string {
-	if strings.HasPrefix(r.ID, "generic-") {
-		return "1"
-	}
-	return "0"
-}
+// builtinRules are gitleaks' rules. The generic one is the last: what has a name of
+// its own gets that.
+var builtinRules = sync.OnceValues(func() ([]*rule, error) {
+	rules, err := readRules(gitleaksRules, false)
+	generic := func(r *rule) int { return strings.Index(r.ID, "generic-") } // -1, or 0
+	slices.SortStableFunc(rules, func(a, b *rule) int { return generic(a) - generic(b) })
+	return rules, err
+})
 
 // index makes the automaton of all words.
 func (r *Redactor) index() {

@@ -31,7 +31,6 @@ type Scanner struct {
 	dfas  []*dfa          // by rule, made when first needed
 	known map[string]bool // names of persons
 
-	marked  bool            // a word of markWords is in the text
 	plainly map[string]bool // by rule and match: it is no secret
 	key     []byte
 

@@ -151,33 +151,64 @@ func (p *Page) cut(text []byte) []byte {
 	if p.MaxLines == 0 {
 		return text
 	}
-	all := bytes.SplitAfter(text, []byte{'\n'})
-	if last := len(all) - 1; len(all[last]) == 0 {
-		all = all[:last]
+	n := lineNumber(text)
+	head, tail := text, []byte(nil)
+	if n > p.MaxLines {
+		head = text[:lineEnd(text, (p.MaxLines+1)/2)]
+		tail = text[lastLines(text, p.MaxLines/2):]
 	}
-	long := false
-	for _, line := range all {
-		long = long || len(line) > widest
-	}
-	if len(all) <= p.MaxLines && !long {
+	if n <= p.MaxLines && !hasLong(text) {
 		return text
 	}
-	var out []byte
-	head := len(all)
-	if len(all) > p.MaxLines {
-		head = (p.MaxLines + 1) / 2
+	out := appendLines(nil, head)
+	if n > p.MaxLines {
+		out = fmt.Appendf(out, "… %d lines left out …\n", n-p.MaxLines)
 	}
-	for k := 0; k < len(all); k++ {
-		if k == head {
-			k = len(all) - p.MaxLines/2
-			out = fmt.Appendf(out, "… %d lines left out …\n", k-head)
-			if k >= len(all) {
-				break
-			}
+	return appendLines(out, tail)
+}
+
+// lineEnd is where the first n lines of a text end.
+func lineEnd(text []byte, n int) (end int) {
+	for ; n > 0; n-- {
+		k := bytes.IndexByte(text[end:], '\n')
+		if k < 0 {
+			return len(text)
 		}
-		out = appendCut(out, all[k])
+		end += k + 1
 	}
-	return out
+	return end
+}
+
+// lastLines is where the last n lines of a text begin.
+func lastLines(text []byte, n int) int {
+	at := len(bytes.TrimRight(text, "\n"))
+	if n == 0 {
+		return len(text)
+	}
+	for ; n > 0; n-- {
+		if at = bytes.LastIndexByte(text[:at], '\n'); at < 0 {
+			return 0
+		}
+	}
+	return at + 1
+}
+
+// hasLong says that a line of a text is too long to be shown.
+func hasLong(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if len(line) > widest {
+			return true
+		}
+	}
+	return false
+}
+
+// appendLines appends lines, or as much of each as is shown.
+func appendLines(dst, text []byte) []byte {
+	for line := range bytes.Lines(text) {
+		dst = appendCut(dst, line)
+	}
+	return dst
 }
 
 // appendCut appends a line, or as much of it as is shown.

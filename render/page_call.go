@@ -52,19 +52,19 @@ func (p *Page) body(c *transcript.ToolCall) (info string, body []byte) {
 	if c.Failed {
 		return "text", c.Result
 	}
-	switch c.Change() {
+	switch c.Change {
 	case transcript.Edits:
 		if diff := c.Diff(); diff != "" {
 			return "diff", []byte(diff)
 		}
 		return "diff", replaced(c.Replacements())
 	case transcript.Writes:
-		return markdown.Info(c.Path()), []byte(c.Args.Get("content").Text())
+		return markdown.Info(c.Path), []byte(c.Args.Get("content").Text())
 	}
 	if c.Command {
 		return "text", c.Result
 	}
-	return markdown.Info(c.Path()), c.Result
+	return markdown.Info(c.Path), c.Result
 }
 
 // replaced is the diff of replacements, line by line.
@@ -100,12 +100,12 @@ func callWords(c *transcript.ToolCall) string {
 		return ", no result"
 	case c.Failed:
 		return ", failed" + exitWords(c)
-	case c.Change() == transcript.Edits && c.Diff() != "":
+	case c.Change == transcript.Edits && c.Diff() != "":
 		added, removed := transcript.CountDiff(c.Diff())
 		return fmt.Sprintf(", +%d −%d", added, removed)
-	case c.Change() == transcript.Writes:
+	case c.Change == transcript.Writes:
 		return ", written" + lineCount([]byte(c.Args.Get("content").Text()))
-	case c.Change() == transcript.Edits:
+	case c.Change == transcript.Edits:
 		return ", edited"
 	}
 	return linesOf(c.Result)

@@ -64,6 +64,8 @@ type ToolCall struct {
 	Args     value
 	Subject  string // the argument that matters, whole
 	Command  bool   // the subject is a command line
+	Path     string // of the file that it is about, empty for none
+	Change   Change // of that file
 	Answered bool   // there is a result
 	Failed   bool
 	Exit     int // exit status, -1 where it is not known

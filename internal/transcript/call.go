@@ -2,31 +2,62 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// subjects are the arguments that say what a call is about, the telling ones first.
+// subjects are the arguments that say what a call is about, the telling ones first:
+// a command line, a file, anything else.
 var subjects = []string{
 	"command", "cmd", "script", "path", "file_path", "filePath", "filename", "file", "pattern", "query", "url", "name", "prompt", "description", "id",
 }
 
+const commands, files = 3, 8 // up to which of them are such
+
 // newCall is a call without its result. Args are kept.
 func newCall(tool, id string, args value) ToolCall {
 	c := ToolCall{Name: tool, ID: id, Args: args, Exit: -1, Record: -1}
-	var all [16]value
-	args.Fields(all[:len(subjects)], subjects...)
-	for k, v := range all[:len(subjects)] {
-		if v.IsString() && len(v) > 2 {
-			c.Subject, c.Command = v.Text(), k < 3
-			return c
+	best, path := len(subjects), len(subjects)
+	var subject, file, first value
+	has := [...]bool{Writes: false, Edits: false}
+	for key, v := range args.Members {
+		if first == nil {
+			first = v
+		}
+		switch name := string(key); name {
+		case "edits":
+			has[Edits] = has[Edits] || v.IsArray()
+		case "newText", "new_string", "new_str":
+			has[Edits] = has[Edits] || v.IsString()
+		case "content":
+			has[Writes] = v.IsString()
+		default:
+			k := slices.Index(subjects, name)
+			if k < 0 || !v.IsString() || len(v) == len(`""`) {
+				continue
+			}
+			if k < best {
+				best, subject = k, v
+			}
+			if k >= commands && k < files && k < path {
+				path, file = k, v
+			}
 		}
 	}
-	for _, v := range args.Members {
-		if c.Subject = v.Text(); c.Subject == "" {
-			c.Subject = string(v)
-		}
-		break
+	if subject == nil {
+		subject = first
+	}
+	if c.Subject = subject.Text(); c.Subject == "" {
+		c.Subject = string(subject)
+	}
+	c.Command, c.Path = best < commands, file.Text()
+	switch {
+	case c.Command || c.Path == "":
+	case has[Edits]:
+		c.Change = Edits
+	case has[Writes]:
+		c.Change = Writes
 	}
 	return c
 }
@@ -58,19 +89,8 @@ func (c *ToolCall) answer(text []byte, failed bool) {
 	}
 }
 
-// Path is the file that a call is about, empty for none.
-func (c *ToolCall) Path() string {
-	var f [4]value
-	c.Args.Fields(f[:], "path", "file_path", "filePath", "filename")
-	for _, v := range f {
-		if v.IsString() {
-			return v.Text()
-		}
-	}
-	return ""
-}
-
-// A Change is what a call did to a file.
+// A Change is what a call does to the file of its path, by the arguments that it has:
+// names of tools differ, what they need to know does not.
 type Change uint8
 
 // The changes.
@@ -79,22 +99,6 @@ const (
 	Writes
 	Edits
 )
-
-// Change is what the call does to the file of its path, by the arguments that it
-// has: names of tools differ, what they need to know does not.
-func (c *ToolCall) Change() Change {
-	var f [8]value
-	c.Args.Fields(f[:], "content", "edits", "oldText", "newText", "old_string", "new_string", "old_str", "new_str")
-	switch {
-	case c.Command || c.Path() == "":
-		return Reads
-	case f[1].IsArray() || f[3].IsString() || f[5].IsString() || f[7].IsString():
-		return Edits
-	case f[0].IsString():
-		return Writes
-	}
-	return Reads
-}
 
 // A Replacement is a text that an edit puts in the place of another.
 type Replacement struct{ Old, New string }

@@ -132,11 +132,11 @@ func (s *Story) call(c *ToolCall) {
 	case !c.Answered:
 		return
 	}
-	change := c.Change()
+	change := c.Change
 	if change == Reads {
 		return
 	}
-	f := s.file(c.Path())
+	f := s.file(c.Path)
 	diff := c.Diff()
 	f.Told = f.Told && diff != ""
 	added, removed := CountDiff(diff)

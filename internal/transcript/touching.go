@@ -14,7 +14,7 @@ func (c *Conversation) Touching(names []string) error {
 			if err != nil {
 				return err
 			}
-			if b.Kind == Call && b.Call.Change() != Reads && stands(names, b.Call.Path()) {
+			if b.Kind == Call && b.Call.Change != Reads && stands(names, b.Call.Path) {
 				only[b.Turn] = true
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"html"
 	"io"
-	"strings"
 	"testing"
 
 	"ctxtool/internal/markdown"
@@ -31,7 +30,6 @@ func BenchmarkMarkdown(b *testing.B) {
 			{"html", func() { dst = markdown.AppendHTML(dst[:0], data) }},
 			{"code", func() { dst = markdown.AppendCode(dst[:0], data) }},
 			{"judge: html.EscapeString", func() { html.EscapeString(string(data)) }},
-			{"judge: strings.ReplaceAll", func() { strings.ReplaceAll(string(data), "_", `\_`) }},
 			{"judge: goldmark", func() { gfm().Convert(data, io.Discard) }},
 		} {
 			b.Run(text.name+"/"+f.name, func(b *testing.B) {

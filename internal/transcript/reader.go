@@ -283,6 +283,9 @@ func (r *reader) answered() {
 // result sends the call that a tool's result answers.
 func (r *reader) result() {
 	m := &r.m
+	if r.telling() {
+		r.story.pay(m.usage)
+	}
 	id := m.id.Text()
 	call := ToolCall{ID: id, Exit: -1}
 	b := r.b

@@ -34,8 +34,10 @@ func (r *reader) other(k sessionfmt.Kind, v value) {
 		r.system(v)
 	case sessionfmt.Compaction, sessionfmt.CompactionMessage:
 		r.cut(v)
+		r.paid(v)
 		r.say(Compaction, "", r.summary(v))
 	case sessionfmt.BranchSummary, sessionfmt.BranchMessage:
+		r.paid(v)
 		r.say(Branch, "", r.summary(v))
 	case sessionfmt.ContextEdit:
 		r.edit(v)
@@ -54,9 +56,7 @@ func (r *reader) other(k sessionfmt.Kind, v value) {
 	case sessionfmt.Label:
 		r.say(Label, v.Get("targetId").Text(), v.Get("label").AppendText(r.text))
 	case sessionfmt.UsageEntry:
-		if r.telling() {
-			r.story.pay(v.Get("usage"))
-		}
+		r.paid(v)
 	}
 }
 
@@ -86,6 +86,13 @@ func (r *reader) summary(v value) []byte {
 		r.text = appendTexts(r.text, v.Get("content"))
 	}
 	return r.text
+}
+
+// paid takes down what making a summary took (spec/pi-1.5.md 8).
+func (r *reader) paid(v value) {
+	if r.telling() {
+		r.story.pay(v.Get("usage"))
+	}
 }
 
 // cut adds to what a compaction did what it says of itself.

@@ -13,12 +13,17 @@ import (
 // Walk would give it. An error ends the branch that it is on, and the walk goes on
 // with the next; what is below a circle of parents is left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree) iter.Seq2[Step, error] {
+	return r.walkTree(t, func() *machine { return newMachine(r, nil) })
+}
+
+// walkTree is WalkTree with machines of one's own making, one for each root.
+func (r *Replay) walkTree(t *sessionfmt.Tree, start func() *machine) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
 				continue // its parents go round in a circle
 			}
-			if !r.below(t, newMachine(r, nil), root, yield) {
+			if !r.below(t, start(), root, yield) {
 				return
 			}
 		}
@@ -68,6 +73,9 @@ func (m *machine) fork() *machine {
 	next.where = map[*state]map[int32]int{}
 	next.transforms = slices.Clip(m.transforms)
 	next.prompt = m.prompt.fork(m.now().deltas, next.now().deltas)
+	if m.asked != nil {
+		next.asked = m.asked.fork()
+	}
 	if m.cuts != nil {
 		cuts := *m.cuts
 		if cuts.patched != nil {

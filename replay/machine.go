@@ -49,6 +49,7 @@ type machine struct {
 
 	cuts    *cutter         // compares compactions with patches where it is set; see Cuts
 	counter *tokens.Counter // counts each message where it is set; see Accounts
+	asked   *asking         // takes down requests where it is set; see Requests
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
@@ -110,6 +111,11 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 			return Nothing, nil
 		}
 		return m.transform(msg)
+	}
+	if kind == sessionfmt.Assistant && m.asked != nil {
+		if err := m.asked.ask(m, rec); err != nil {
+			return Nothing, err
+		}
 	}
 	added, err := m.message(&msg)
 	if err != nil || !added {

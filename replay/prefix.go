@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// A Prefix knows of the messages of a request, cached then uncached, what each says
+// and what all before it say, without their texts: requests are compared by numbers.
+type Prefix struct {
+	// Same is how many messages at the start are those of the request before, where
+	// nothing has to be compared to know.
+	Same int
+	// Cached is the number of cached messages; those behind are the uncached ones.
+	Cached int
+
+	says *sayings
+	last list // that of the request before
+	sums []sum
+	at   []int32 // of each place in the list, the cached messages before it
+}
+
+// A sum is a message, and all up to it.
+type sum struct {
+	place  message
+	one    uint64 // hash of the message
+	all    uint64 // hash of the messages up to it
+	tokens int    // of the messages up to it
+}
+
+// sayings are the hashes and sizes of messages that have been read, each once for all
+// machines of a replay.
+type sayings struct {
+	c     *tokens.Counter
+	load  *loader
+	known map[message]saying
+	buf   []byte
+}
+
+type saying struct {
+	hash   uint64
+	tokens int32
+}
+
+func newSayings(r *Replay, c *tokens.Counter) *sayings {
+	return &sayings{c: c, load: r.newLoader(), known: map[message]saying{}}
+}
+
+// of reads what a message says: what a provider gets of it, so that the same words
+// are the same wherever they stand.
+func (s *sayings) of(m *message) (saying, error) {
+	place := m.place()
+	if known, ok := s.known[place]; ok {
+		return known, nil
+	}
+	v, err := s.load.provider(m)
+	if err != nil {
+		return saying{}, err
+	}
+	var f [5]value
+	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+	s.buf = s.buf[:0]
+	for _, part := range f {
+		s.buf = append(part.AppendCompact(s.buf), 0)
+	}
+	s.load.at.Reset(v)
+	said := saying{maphash.Bytes(digestSeed, s.buf), int32(s.c.Units(messageUnits(&s.load.at, sessionfmt.RoleKind(f[0]))))}
+	s.known[place] = said
+	return said, nil
+}
+
+// Len is the number of messages.
+func (p *Prefix) Len() int { return len(p.sums) }
+
+// Hash is a hash of the first n messages, good for one run only.
+func (p *Prefix) Hash(n int) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return p.sums[n-1].all
+}
+
+// Says is a hash of what message i says.
+func (p *Prefix) Says(i int) uint64 { return p.sums[i].one }
+
+// Tokens are those of the first n messages.
+func (p *Prefix) Tokens(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return p.sums[n-1].tokens
+}
+
+// Origin is where message i comes from.
+func (p *Prefix) Origin(i int) Origin { return p.sums[i].place.origin() }
+
+// fork is a copy that follows another path.
+func (p *Prefix) fork() Prefix {
+	next := *p
+	next.sums = slices.Clone(p.sums)
+	next.at = slices.Clone(p.at)
+	return next
+}
+
+// follow goes on to the next request: what it shares with the one before, as the
+// lists themselves know, is not looked at again.
+func (p *Prefix) follow(e *Envelope) error {
+	l := &e.state.msgs
+	from := p.shared(l)
+	p.at = p.at[:from]
+	p.Same = 0
+	if from > 0 {
+		p.Same = int(p.at[from-1])
+		if l.at(from - 1).shown() {
+			p.Same++
+		}
+	}
+	p.sums = p.sums[:p.Same]
+	for i := from; i < l.n; i++ {
+		m := l.at(i)
+		p.at = append(p.at, int32(len(p.sums)))
+		if err := p.add(m); err != nil {
+			return err
+		}
+	}
+	p.Cached = len(p.sums)
+	for i := range e.state.uncached {
+		if err := p.add(&e.state.uncached[i]); err != nil {
+			return err
+		}
+	}
+	p.last = *l
+	return nil
+}
+
+// add appends a message, if a provider gets it.
+func (p *Prefix) add(m *message) error {
+	if !m.shown() {
+		return nil
+	}
+	said, err := p.says.of(m)
+	if err != nil {
+		return err
+	}
+	n := len(p.sums)
+	var both [16]byte
+	binary.LittleEndian.PutUint64(both[:], p.Hash(n))
+	binary.LittleEndian.PutUint64(both[8:], said.hash)
+	p.sums = append(p.sums, sum{m.place(), said.hash, maphash.Bytes(digestSeed, both[:]), p.Tokens(n) + int(said.tokens)})
+	return nil
+}
+
+// shared is how many places at the start of a list are those of the request before:
+// chunks that both have are the same.
+func (p *Prefix) shared(l *list) int {
+	was := &p.last
+	n := min(was.n, l.n, len(p.at))
+	aligned := len(was.head) == len(l.head) && was.lo == l.lo
+	for i := 0; i < n; i++ {
+		if k := l.lo + i - len(l.head); aligned && i >= len(l.head) && was.chunks[k/chunkSize] == l.chunks[k/chunkSize] {
+			i += chunkSize - 1 - k%chunkSize
+			continue
+		}
+		if was.at(i).place() != l.at(i).place() {
+			return i
+		}
+	}
+	return n
+}
+
+// hashPrompt is a hash of prompt and tools.
+func hashPrompt(text string, tools []Tool) uint64 {
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	h.WriteString(text)
+	for _, t := range tools {
+		h.WriteByte(0)
+		h.Write(t.Raw.AppendCompact(nil))
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,100 @@
+package replay
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestRequests: what is known of each request by numbers is what its messages say:
+// sizes are those that counting gives, and two requests share what they share.
+func TestRequests(t *testing.T) {
+	requests := 0
+	for _, c := range corpus.All(t) {
+		if len(c.Data) > 1<<20 {
+			continue
+		}
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
+		var was []string // the messages of the request before
+		var hashes []uint64
+		var lone []int // answers
+		for q, err := range r.Requests(s.Leaf(), &tokens.Pi) {
+			if err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+			lone = append(lone, q.Record)
+			if requests++; requests%5 > 0 && q.Index > 20 {
+				was, hashes = nil, nil
+				continue
+			}
+			counts, err := q.Before.Count(&tokens.Pi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if counts != q.Counts {
+				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Index, q.Counts, counts)
+			}
+			var is []string
+			for _, list := range []func(func(Message, error) bool){q.Before.CachedMessages(), q.Before.UncachedMessages()} {
+				for m, err := range list {
+					if err != nil {
+						t.Fatal(err)
+					}
+					var f [5]value
+					m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+					text := ""
+					for _, part := range f {
+						text += string(part.AppendCompact(nil)) + "\x00"
+					}
+					is = append(is, text)
+				}
+			}
+			if len(is) != q.Prefix.Len() || q.Prefix.Cached != q.Before.Cached() {
+				t.Errorf("%s: request %d has %d messages, the prefix %d", c.Name, q.Index, len(is), q.Prefix.Len())
+				continue
+			}
+			shared := 0
+			for shared < min(len(is), len(was)) && is[shared] == was[shared] {
+				shared++
+			}
+			for n := 1; n <= min(len(hashes), q.Prefix.Len()); n++ {
+				if same := q.Prefix.Hash(n) == hashes[n-1]; same != (n <= shared) {
+					t.Errorf("%s: request %d: the first %d messages are the same: %v, and %d are", c.Name, q.Index, n, same, shared)
+					break
+				}
+			}
+			if was != nil && q.Prefix.Same > shared {
+				t.Errorf("%s: request %d keeps %d messages, and %d are the same", c.Name, q.Index, q.Prefix.Same, shared)
+			}
+			was, hashes = is, nil
+			for n := 1; n <= q.Prefix.Len(); n++ {
+				hashes = append(hashes, q.Prefix.Hash(n))
+			}
+		}
+		seen := map[int]uint64{}
+		for q, err := range r.RequestsOfTree(s.Tree(), &tokens.Pi) {
+			if err == nil {
+				seen[q.Record] = q.Prefix.Hash(q.Prefix.Len())
+			}
+		}
+		for q, err := range r.Requests(s.Leaf(), &tokens.Pi) {
+			if h, ok := seen[q.Record]; err == nil && ok && h != q.Prefix.Hash(q.Prefix.Len()) {
+				t.Errorf("%s: request %d is another one in the tree", c.Name, q.Index)
+			}
+		}
+		if len(lone) > 0 && !slices.ContainsFunc(lone, func(rec int) bool { _, ok := seen[rec]; return ok }) {
+			t.Logf("%s: the path hangs on a circle", c.Name)
+		}
+	}
+	if requests < 100 {
+		t.Errorf("only %d requests", requests)
+	}
+}

@@ -108,6 +108,13 @@ func (b *bench) contests() []contest {
 			{"jq -c .type", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c .type {} +"}},
 			{"cp -r", []string{"cp", "-r", "FILE", "OUT"}},
 		}},
+		{"render of 1 GB", "1g", []string{"render", "--target", "file", "FILE"}, "bound by decoding the path", []rival{
+			{"jq .message.content", []string{"jq", "-c", ".message.content", "FILE"}},
+			{"ctxtool log -f jsonl", []string{b.ctxtool, "log", "FILE", "-f", "jsonl"}},
+		}},
+		{"redacting a store", "store", []string{"redact", "FILE"}, "a quarter of check's rate", []rival{
+			{"ctxtool check", []string{b.ctxtool, "check", "--fail-on", "error", "FILE"}},
+		}},
 		{"starting", "", []string{"version"}, "6 ms", []rival{{"jq -n 1", []string{"jq", "-n", "1"}}}},
 	}
 }

@@ -24,10 +24,10 @@ const (
 // head says what happened, and lists what is never folded.
 func (p *Page) head() ([]byte, error) {
 	s := p.story
-	name := cmp.Or(p.Name, beginning(s.Goal, headingWords), "Session")
+	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, cutWordsAt(name, headingWords)))
-	if s.Goal != "" {
-		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal, goalSize)))
+	if s.Goal() != "" {
+		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
 	}
 	dst = p.fact(dst, "Outcome", p.outcome())
 	dst = p.fact(dst, "Changed", p.changed())

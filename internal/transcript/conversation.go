@@ -90,7 +90,7 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 			c.records = append(c.records, int32(rec))
 			on := -1
 			for child := range t.Children(rec) {
-				if t.Tip(child) == tip {
+				if t.Tip(child) == tip && !shown[child] {
 					on = child
 				}
 			}
@@ -173,7 +173,9 @@ const chapterSize = 4096
 // Chapters take the conversation apart. They can be read at the same time, and are
 // the same blocks in order however many there are: a chapter begins where no call
 // waits for its result.
-func (c *Conversation) Chapters() (all []Blocks) {
+func (c *Conversation) Chapters() []Blocks { return c.chapters(chapterSize) }
+
+func (c *Conversation) chapters(size int) (all []Blocks) {
 	turn, start := c.first, 0
 	from := turn // of the chapter
 	for k, rec := range c.records {
@@ -181,7 +183,7 @@ func (c *Conversation) Chapters() (all []Blocks) {
 		if b := c.before[int(rec)]; len(b) > 0 && b[0].Kind == Branch {
 			turn = b[0].Turn
 		}
-		if k-start >= chapterSize && (kind == sessionfmt.User || kind == sessionfmt.Assistant) && len(c.before[int(rec)]) == 0 {
+		if k-start >= size && (kind == sessionfmt.User || kind == sessionfmt.Assistant) && len(c.before[int(rec)]) == 0 {
 			all = append(all, c.chapter(c.records[start:k], from, false))
 			start, from = k, turn
 		}

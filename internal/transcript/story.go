@@ -13,7 +13,7 @@ import (
 
 // A Story is what happened in a conversation, in all.
 type Story struct {
-	Goal     string // what the user asked for first, in as many prompts as it takes to say something
+	prompts  []string // the first ones
 	Turns    int
 	Requests int
 	Calls    int
@@ -84,17 +84,31 @@ func (s *Story) take(b *Block) {
 	}
 }
 
-// fewWords are too few to say what somebody wants.
-const fewWords = 4
+// What a goal is made of: as many of the first prompts as it takes to say something.
+const (
+	fewWords    = 4
+	mostPrompts = 4
+)
 
-// aim adds to the goal, as long as that does not say much.
+// aim takes down a prompt, if it is one of the first.
 func (s *Story) aim(text string) {
-	switch {
-	case s.Goal == "":
-		s.Goal = text
-	case text != "" && len(strings.Fields(s.Goal)) < fewWords:
-		s.Goal += " … " + text
+	if text != "" && len(s.prompts) < mostPrompts {
+		s.prompts = append(s.prompts, text)
 	}
+}
+
+// Goal is what the user asked for first.
+func (s *Story) Goal() string {
+	var goal []string
+	words := 0
+	for _, text := range s.prompts {
+		if words >= fewWords {
+			break
+		}
+		goal = append(goal, text)
+		words += len(strings.Fields(text))
+	}
+	return strings.Join(goal, " … ")
 }
 
 // when takes down the time of an entry.
@@ -177,7 +191,9 @@ func (s *Story) ran(c *ToolCall) {
 // Join adds the story of what came next.
 func (s *Story) Join(next *Story) {
 	if !s.Aside {
-		s.aim(next.Goal)
+		for _, text := range next.prompts {
+			s.aim(text)
+		}
 		s.From = cmp.Or(s.From, next.From)
 		if len(next.last) > 0 {
 			s.before = s.last

@@ -1,0 +1,219 @@
+package transcript
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
+	t.Helper()
+	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		return nil
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func conversation(t testing.TB, s *sessionfmt.Session, all bool) *Conversation {
+	t.Helper()
+	c, err := NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// told is all that chapters say, a line a block, and the story of it.
+func told(t *testing.T, chapters []Blocks, texts bool) (lines []string, story string) {
+	t.Helper()
+	whole := NewStory()
+	for _, blocks := range chapters {
+		part := NewStory()
+		for b, err := range blocks(part, texts) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := b.Call
+			lines = append(lines, fmt.Sprintf("%v %d %d %d %q %q %v %v %q %v %v %d %q", b.Kind, b.Record, b.Turn, b.By, b.Title, b.Text, b.Hidden, b.Cut, c.Subject, c.Answered, c.Failed, c.Exit, c.Result))
+		}
+		whole.Join(part)
+	}
+	last, before := whole.Last()
+	story = fmt.Sprintf("%q %d %d %d %q %q %v %q %q %+v %v %d", whole.Goal(), whole.Turns, whole.Requests, whole.Calls, last, before, whole.Models, whole.From, whole.To(), whole.Usage.Input, whole.Cuts, whole.Failures)
+	for _, f := range whole.Files {
+		story += fmt.Sprintf("\n%+v", *f)
+	}
+	for _, c := range whole.Commands {
+		story += fmt.Sprintf("\n%+v", *c)
+	}
+	return lines, story
+}
+
+// TestChapters: however a conversation is cut into chapters, they say the same, and
+// tell the same story, with texts or without.
+func TestChapters(t *testing.T) {
+	for _, c := range corpus.All(t) {
+		s := openData(t, c.Name, c.Data)
+		if s == nil {
+			continue
+		}
+		for _, all := range []bool{false, true} {
+			conv := conversation(t, s, all)
+			want, story := told(t, conv.chapters(1<<30), true)
+			for _, size := range []int{1, 7} {
+				got, other := told(t, conv.chapters(size), true)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: in chapters of %d there are %d blocks, in one %d, or they differ", c.Name, size, len(got), len(want))
+				}
+				if other != story {
+					t.Errorf("%s: the story in chapters of %d\n%s\nin one\n%s", c.Name, size, other, story)
+				}
+			}
+			if _, other := told(t, conv.chapters(1<<30), false); other != story {
+				t.Errorf("%s: the story without texts\n%s\nwith them\n%s", c.Name, other, story)
+			}
+		}
+	}
+}
+
+// TestAll: all branches have each entry once, the path's first.
+func TestAll(t *testing.T) {
+	for _, c := range corpus.All(t) {
+		s := openData(t, c.Name, c.Data)
+		if s == nil {
+			continue
+		}
+		path, _ := s.Path(s.Leaf())
+		seen := map[int32]bool{}
+		conv := conversation(t, s, true)
+		for k, rec := range conv.records {
+			if seen[rec] {
+				t.Errorf("%s: line %d is there twice", c.Name, s.Line(int(rec)))
+			}
+			if seen[rec] = true; k < len(path) && path[k] != int(rec) {
+				t.Errorf("%s: the path does not come first", c.Name)
+			}
+		}
+		for i := range s.Len() {
+			if s.Kind(i).IsEntry() && !seen[int32(i)] {
+				t.Errorf("%s: line %d is not there", c.Name, s.Line(i))
+			}
+		}
+	}
+}
+
+// TestCommands: a command that passes later is the one that failed, however its
+// output is cut.
+func TestCommands(t *testing.T) {
+	run := func(line string, failed bool) *ToolCall {
+		return &ToolCall{Subject: line, Command: true, Answered: true, Failed: failed, Exit: 1}
+	}
+	s, next := NewStory(), NewStory()
+	s.ran(run("go test ./... 2>&1 | tail -5", true))
+	s.ran(run("make lint", false))
+	s.ran(run("make lint", true))
+	s.ran(run("rm  x", true))
+	next.ran(run("go test ./...", false))
+	next.ran(run("rm x", true))
+	s.Join(next)
+	var got []string
+	for _, c := range s.Commands {
+		got = append(got, fmt.Sprint(c.Line, " ", c.Times, " ", c.Passed))
+	}
+	if want := []string{"go test ./... 2>&1 | tail -5 1 true", "make lint 1 false", "rm  x 2 false"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCalls: what a call is about, and what it does to which file.
+func TestCalls(t *testing.T) {
+	for _, c := range []struct {
+		args, subject, path string
+		command             bool
+		change              Change
+	}{
+		{`{"command":"ls","timeout":3}`, "ls", "", true, Reads},
+		{`{"path":"a.go"}`, "a.go", "a.go", false, Reads},
+		{`{"limit":3,"path":"a.go","offset":1}`, "a.go", "a.go", false, Reads},
+		{`{"file_path":"a.go","old_string":"x","new_string":"y"}`, "a.go", "a.go", false, Edits},
+		{`{"path":"a.go","edits":[{"oldText":"x","newText":"y"}]}`, "a.go", "a.go", false, Edits},
+		{`{"content":"x","path":"a.go"}`, "a.go", "a.go", false, Writes},
+		{`{"content":"x"}`, "x", "", false, Reads},
+		{`{"pattern":"x","path":"src"}`, "src", "src", false, Reads},
+		{`{"deep":{"a":1}}`, `{"a":1}`, "", false, Reads},
+		{`{}`, "", "", false, Reads},
+		{`[]`, "", "", false, Reads},
+		{`{"path":"","query":"q"}`, "q", "", false, Reads},
+	} {
+		got := newCall("t", "1", value(c.args))
+		if got.Subject != c.subject || got.Path != c.path || got.Command != c.command || got.Change != c.change {
+			t.Errorf("%s: %q %q %v %v", c.args, got.Subject, got.Path, got.Command, got.Change)
+		}
+	}
+	call := newCall("edit", "1", value(`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"old_str":"p"}]}`))
+	if got := fmt.Sprint(call.Replacements()); got != "[{x y} {p }]" {
+		t.Error(got)
+	}
+}
+
+// TestAnswers: how a command ended is in its output, or in the details.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		text, details string
+		failed        bool
+		wantFailed    bool
+		exit          int
+		result        string
+	}{
+		{"out\n\nCommand exited with code 2", "", true, true, 2, "out"},
+		{"out\n\nCommand exited with code 2", "", false, false, -1, "out\n\nCommand exited with code 2"},
+		{"(no output)", "", false, false, -1, ""},
+		{"out", `{"exitCode":1}`, false, true, 1, "out"},
+		{"out", `{"exitCode":0}`, false, false, 0, "out"},
+		{"Command aborted", "", true, true, -1, "Command aborted"},
+	} {
+		call := ToolCall{Command: true, Exit: -1, Details: value(c.details)}
+		call.answer([]byte(c.text), c.failed)
+		if call.Failed != c.wantFailed || call.Exit != c.exit || string(call.Result) != c.result {
+			t.Errorf("%q: %v %d %q", c.text, call.Failed, call.Exit, call.Result)
+		}
+	}
+}
+
+// TestSkill: the instructions of a skill are no words of the user.
+func TestSkill(t *testing.T) {
+	for _, c := range []struct{ text, skill, name, rest string }{
+		{"<skill name=\"a\" location=\"/x\">\nbody\n</skill>\n\nplease", "body", "a", "please"},
+		{"<skill name=\"a\" location=\"/x\">\nbody\n</skill>", "body", "a", ""},
+		{"say <skill name=\"a\">x</skill>", "", "", "say <skill name=\"a\">x</skill>"},
+		{"<skill name=\"a\">never closed", "", "", "<skill name=\"a\">never closed"},
+		{"plain", "", "", "plain"},
+	} {
+		skill, name, rest := cutSkill([]byte(c.text))
+		if string(skill) != c.skill || name != c.name || string(rest) != c.rest {
+			t.Errorf("%q: %q %q %q", c.text, skill, name, rest)
+		}
+	}
+}
+
+// TestStands: which files a name stands for.
+func TestStands(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       bool
+	}{
+		{"a.go", "a.go", true}, {"a.go", "/w/src/a.go", true}, {"a.go", "/w/ba.go", false}, {"src", "src/a.go", true}, {"src/", "/w/src/x/a.go", true},
+		{"*.go", "/w/a.go", true}, {"src/*.go", "src/a.go", true}, {"./a.go", "a.go", true}, {"b", "a/bc", false}, {`a.go`, `C:\w\a.go`, true},
+	} {
+		if got := stands([]string{c.name}, c.file); got != c.want {
+			t.Errorf("%s for %s: %v", c.name, c.file, got)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -156,7 +155,7 @@ func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, err
 			return nil, err
 		}
 		if b.Kind == transcript.Prompt && p.File {
-			c.turns = append(c.turns, turnLine{b.Turn, beginning(string(b.Text), headingWords)})
+			c.turns = append(c.turns, turnLine{b.Turn, beginningOf(b.Text, headingWords)})
 		}
 		if p.Budget == 0 || !p.Parts.has(b) {
 			continue
@@ -211,15 +210,14 @@ func (p *Page) write(w io.Writer) error {
 		}
 		return s.end()
 	}
-	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*bytes.Buffer, error) {
-		var b bytes.Buffer
-		s := &sheet{p: p, w: &b}
+	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*pieces, error) {
+		var all pieces
+		s := &sheet{p: p, w: &all}
 		if err := s.chapter(blocks); err != nil {
 			return nil, err
 		}
-		return &b, s.end()
-	}, func(b *bytes.Buffer, _ bool) error {
-		_, err := w.Write(b.Bytes())
-		return err
+		return &all, s.end()
+	}, func(all *pieces, _ bool) error {
+		return all.writeTo(w)
 	})
 }

@@ -66,7 +66,7 @@ func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
 	case b.Kind == transcript.Call && !(b.Call.Failed && b.Call.Command):
 		return p.callLine(dst, &b.Call)
 	case b.Kind == transcript.Answer && utf8.RuneCount(b.Text) > briefAnswer:
-		return p.pen.line(dst, p.pen.inline(nil, beginning(string(b.Text), briefAnswer)))
+		return p.pen.line(dst, p.pen.inline(nil, beginningOf(b.Text, briefAnswer)))
 	}
 	return dst
 }
@@ -228,7 +228,7 @@ const headingWords = 72
 
 // prompt appends the heading of a turn, and what the user said.
 func (p *Page) prompt(dst []byte, b *transcript.Block) []byte {
-	words := beginning(string(b.Text), headingWords)
+	words := beginningOf(b.Text, headingWords)
 	dst = p.pen.heading(dst, 2, turnAnchor(b.Turn), p.pen.inline(p.turnName(b.Turn), words))
 	if words == string(bytes.TrimSpace(b.Text)) {
 		return dst

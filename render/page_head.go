@@ -115,6 +115,15 @@ func beginning(text string, most int) string {
 	return cutWordsAt(strings.Join(words, " "), most)
 }
 
+// beginningOf is beginning for a text that may be long.
+func beginningOf(text []byte, most int) string {
+	const enough = 8 << 10 // bytes, for whatever stands between words
+	if len(text) <= enough {
+		return beginning(string(text), most)
+	}
+	return beginning(strings.ToValidUTF8(string(text[:enough]), ""), most)
+}
+
 // shortAnswer is how many characters of an answer say little about what came of it.
 const shortAnswer = 40
 

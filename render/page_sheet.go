@@ -146,3 +146,29 @@ func inOrder[T, R any](all []T, work func(T) (R, error), use func(r R, end bool)
 	}
 	return nil
 }
+
+// pieces are bytes that wait to be written. They are never moved.
+type pieces [][]byte
+
+// pieceSize is how many bytes a piece has, or more where they came together.
+const pieceSize = 64 << 10
+
+// Write takes bytes in.
+func (p *pieces) Write(b []byte) (int, error) {
+	last := len(*p) - 1
+	if last < 0 || len((*p)[last])+len(b) > cap((*p)[last]) {
+		*p = append(*p, make([]byte, 0, max(pieceSize, len(b))))
+		last++
+	}
+	(*p)[last] = append((*p)[last], b...)
+	return len(b), nil
+}
+
+func (p *pieces) writeTo(w io.Writer) error {
+	for _, b := range *p {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -68,7 +68,8 @@ func (s *Story) take(b *Block) {
 	case Prompt:
 		s.Turns++
 		if !s.Aside {
-			s.aim(string(bytes.TrimSpace(b.Text)))
+			text := bytes.TrimSpace(b.Text)
+			s.aim(strings.ToValidUTF8(string(text[:min(len(text), promptBytes)]), ""))
 		}
 	case Branch:
 		s.Aside = s.Aside || b.Value == nil
@@ -88,6 +89,7 @@ func (s *Story) take(b *Block) {
 const (
 	fewWords    = 4
 	mostPrompts = 4
+	promptBytes = 4096 // of each
 )
 
 // aim takes down a prompt, if it is one of the first.

@@ -191,8 +191,11 @@ func (p *Page) measure(u unit, b *transcript.Block, buf []byte) (unit, []byte, e
 		return u, buf, err
 	}
 	u.size = int32(utf8.RuneCount(buf))
+	if u.size > 0 && isItem(buf) {
+		u.size++ // a line feed, where it is the last of them
+	}
 	if buf = p.brief(buf[:0], b, part); u.size > 0 && len(buf) > 0 {
-		u.brief = int32(utf8.RuneCount(buf)) + 1 // a line feed, where it is the last of them
+		u.brief = int32(utf8.RuneCount(buf)) + 1 // as above
 	}
 	return u, buf, nil
 }

@@ -2,8 +2,10 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -15,7 +17,7 @@ func sessionOf(t *testing.T, cwd string, lines ...string) *sessionfmt.Session {
 	b := []byte(`{"type":"session","version":3,"id":"s","cwd":"` + cwd + `"}` + "\n")
 	parent := "null"
 	for k, line := range lines {
-		id := `"` + strings.Repeat("0", 6) + string(rune('a'+k/26)) + string(rune('a'+k%26)) + `"`
+		id := fmt.Sprintf(`"%08d"`, k)
 		b = append(b, strings.Replace(line, "Q", `"id":`+id+`,"parentId":`+parent, 1)+"\n"...)
 		parent = id
 	}
@@ -39,5 +41,24 @@ func TestDamageHasNoMaker(t *testing.T) {
 	}
 	if !strings.Contains(doc, "\n## Branch") && !strings.Contains(doc, "\n## Another") {
 		t.Errorf("no branch in\n%s", doc)
+	}
+}
+
+// TestBudgetCountsListEnds: the empty lines that end lists count.
+func TestBudgetCountsListEnds(t *testing.T) {
+	lines := []string{asked}
+	for range 1000 {
+		lines = append(lines,
+			`{"type":"message",Q,"message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{"command":"true"}}]}}`,
+			`{"type":"message",Q,"message":{"role":"toolResult","toolCallId":"1","content":[]}}`,
+			`{"type":"message",Q,"message":{"role":"assistant","content":"ok"}}`)
+	}
+	s := sessionOf(t, "/app", lines...)
+	all := utf8.RuneCount(page(t, s, nil))
+	for budget := all - 1; budget > all/2; budget -= all / 16 {
+		doc := page(t, s, func(p *Page) { p.Budget = budget })
+		if n := utf8.RuneCount(doc); n > budget {
+			t.Errorf("%d characters with a budget of %d", n, budget)
+		}
 	}
 }

@@ -102,8 +102,8 @@ func (p *Page) located() error {
 		return nil
 	}
 	line, err := p.Session.NewReader().Line(header)
-	if cwd := line.Get("cwd").Text(); len(cwd) > 1 {
-		p.cwd = strings.TrimRight(cwd, "/") + "/"
+	if cwd := strings.TrimRight(line.Get("cwd").Text(), "/"); cwd != "" {
+		p.cwd = cwd + "/"
 	}
 	return err
 }
@@ -114,7 +114,23 @@ func (p *Page) near(text string) string {
 		return text
 	}
 	text = strings.TrimPrefix(text, "cd "+p.cwd[:len(p.cwd)-1]+" && ")
-	return strings.ReplaceAll(text, p.cwd, "")
+	near, start := "", 0
+	for at := 0; ; {
+		k := strings.Index(text[at:], p.cwd)
+		if k < 0 {
+			return near + text[start:]
+		}
+		if at += k; at == 0 || !inPath(text[at-1]) { // else it ends some other path
+			near += text[start:at]
+			start = at + len(p.cwd)
+		}
+		at += len(p.cwd)
+	}
+}
+
+// inPath says that a path goes on behind a byte.
+func inPath(c byte) bool {
+	return c >= utf8.RuneSelf || c|0x20-'a' < 26 || c-'0' < 10 || strings.IndexByte("._-/~@+", c) >= 0
 }
 
 // A chapter is what a survey has learned of one.

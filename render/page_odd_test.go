@@ -62,3 +62,17 @@ func TestBudgetCountsListEnds(t *testing.T) {
 		}
 	}
 }
+
+func TestNear(t *testing.T) {
+	p := &Page{cwd: "/app/"}
+	for text, want := range map[string]string{
+		"/app/x.go": "x.go", "/srv/app/x.go": "/srv/app/x.go", "cat /app/a /srv/app/b '/app/c'": "cat a /srv/app/b 'c'", "cd /app && ls": "ls",
+	} {
+		if got := p.near(text); got != want {
+			t.Errorf("%s is shown as %s, want %s", text, got, want)
+		}
+	}
+	if doc := page(t, sessionOf(t, "//", asked, `{"type":"message",Q,"message":{"role":"bashExecution","command":"ls /a/b","output":"x","exitCode":0}}`), nil); !bytes.Contains(doc, []byte("ls /a/b")) {
+		t.Errorf("in the root folder:\n%s", doc)
+	}
+}

@@ -143,7 +143,7 @@ type chapter struct {
 
 // survey goes through the conversation without writing it.
 func (p *Page) survey() error {
-	p.story, p.fold = transcript.NewStory(), folder{}
+	p.story, p.fold, p.turns = transcript.NewStory(), folder{}, nil
 	must := &atomic.Int64{} // characters that are never folded, so far
 	last := -1
 	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {

@@ -76,3 +76,13 @@ func TestNear(t *testing.T) {
 		t.Errorf("in the root folder:\n%s", doc)
 	}
 }
+
+// TestWrittenTwice: a page can be written again, as --fail-on-secret does.
+func TestWrittenTwice(t *testing.T) {
+	var p *Page
+	first := page(t, sessionOf(t, "/app", asked), func(set *Page) { p, set.File = set, true })
+	var again bytes.Buffer
+	if err := p.Write(&again); err != nil || !bytes.Equal(again.Bytes(), first) {
+		t.Errorf("%v: first\n%s\nand then\n%s", err, first, &again)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
 
@@ -84,5 +85,30 @@ func TestWrittenTwice(t *testing.T) {
 	var again bytes.Buffer
 	if err := p.Write(&again); err != nil || !bytes.Equal(again.Bytes(), first) {
 		t.Errorf("%v: first\n%s\nand then\n%s", err, first, &again)
+	}
+}
+
+// TestLargeReplacement: texts that have little in common are not compared line by line.
+func TestLargeReplacement(t *testing.T) {
+	lines := func(word string, n int) string {
+		var b strings.Builder
+		for k := range n {
+			fmt.Fprintf(&b, "%s %d\n", word, k)
+		}
+		return b.String()
+	}
+	if similar(lines("a", 3000), lines("b", 3000)) || !similar(lines("a", 9000)+"x\n", lines("a", 9000)+"y\n") || !similar("x\n"+lines("a", 9000), "y\n"+lines("a", 9000)) {
+		t.Error("what is compared is not what is cheap to compare")
+	}
+	diff := replaced([]transcript.Replacement{{Old: lines("a", 3000), New: lines("b", 3000)}})
+	if removed, added := bytes.Count(diff, []byte("-a ")), bytes.Count(diff, []byte("+b ")); removed != 3000 || added != 3000 {
+		t.Errorf("%d lines removed and %d added", removed, added)
+	}
+}
+
+// TestBeginningOfCode: a text that is all code begins with its first line.
+func TestBeginningOfCode(t *testing.T) {
+	if got := beginning("```go\n\npanic: boom\nx\n```\n", 40); got != "panic: boom" {
+		t.Errorf("it begins with %q", got)
 	}
 }

@@ -291,7 +291,11 @@ func (r *reader) result() {
 	b := r.b
 	if k := slices.IndexFunc(r.calls, func(c ToolCall) bool { return c.ID == id }); k >= 0 {
 		call = r.calls[k]
-		r.calls = slices.Delete(r.calls, k, k+1)
+		if k == 0 { // results come in the order of their calls, and there may be many
+			r.calls = r.calls[1:]
+		} else {
+			r.calls = slices.Delete(r.calls, k, k+1)
+		}
 		r.b.Record = r.from
 		if r.b.By == b.Record { // nothing has changed the result
 			r.b.By = r.from

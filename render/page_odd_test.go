@@ -112,3 +112,34 @@ func TestBeginningOfCode(t *testing.T) {
 		t.Errorf("it begins with %q", got)
 	}
 }
+
+// TestResultBehindOthers: a message or damage between a call and its result does not
+// part them.
+func TestResultBehindOthers(t *testing.T) {
+	for _, between := range []string{`{"type":"custom_message",Q,"customType":"note","content":"x","display":true}`, `{"broken`} {
+		s := sessionOf(t, "/app", asked,
+			`{"type":"message",Q,"message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{"command":"make"}}]}}`)
+		b := make([]byte, 0, 1<<12)
+		for i := range s.Len() {
+			line, err := s.NewReader().Line(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = append(append(b, line...), '\n')
+		}
+		b = append(b, strings.Replace(between, "Q", `"id":"n","parentId":"00000001"`, 1)+"\n"...)
+		parent := "00000001"
+		if !strings.HasPrefix(between, `{"broken`) {
+			parent = "n"
+		}
+		b = append(b, `{"type":"message","id":"r","parentId":"`+parent+`","message":{"role":"toolResult","toolCallId":"1","content":"bad","isError":true}}`+"\n"...)
+		s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(b), sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if doc := page(t, s, nil); bytes.Contains(doc, []byte("no result")) || !bytes.Contains(doc, []byte("1 call")) || !bytes.Contains(doc, []byte("**Failed**: 1 command")) {
+			t.Errorf("with %s between them:\n%s", between, doc)
+		}
+	}
+}

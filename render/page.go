@@ -101,8 +101,8 @@ func (p *Page) located() error {
 		return nil
 	}
 	line, err := p.Session.NewReader().Line(header)
-	if cwd := line.Get("cwd").Text(); len(cwd) > 1 {
-		p.cwd = strings.TrimRight(cwd, "/") + "/"
+	if cwd := strings.TrimRight(line.Get("cwd").Text(), "/"); cwd != "" {
+		p.cwd = cwd + "/"
 	}
 	return err
 }
@@ -113,7 +113,23 @@ func (p *Page) near(text string) string {
 		return text
 	}
 	text = strings.TrimPrefix(text, "cd "+p.cwd[:len(p.cwd)-1]+" && ")
-	return strings.ReplaceAll(text, p.cwd, "")
+	near, start := "", 0
+	for at := 0; ; {
+		k := strings.Index(text[at:], p.cwd)
+		if k < 0 {
+			return near + text[start:]
+		}
+		if at += k; at == 0 || !inPath(text[at-1]) { // else it ends some other path
+			near += text[start:at]
+			start = at + len(p.cwd)
+		}
+		at += len(p.cwd)
+	}
+}
+
+// inPath says that a path goes on behind a byte.
+func inPath(c byte) bool {
+	return c >= utf8.RuneSelf || c|0x20-'a' < 26 || c-'0' < 10 || strings.IndexByte("._-/~@+", c) >= 0
 }
 
 // A chapter is what a survey has learned of one.
@@ -126,7 +142,7 @@ type chapter struct {
 
 // survey goes through the conversation without writing it.
 func (p *Page) survey() error {
-	p.story, p.fold = transcript.NewStory(), folder{}
+	p.story, p.fold, p.turns = transcript.NewStory(), folder{}, nil
 	must := &atomic.Int64{} // characters that are never folded, so far
 	last := -1
 	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
@@ -190,8 +206,11 @@ func (p *Page) measure(u unit, b *transcript.Block, buf []byte) (unit, []byte, e
 		return u, buf, err
 	}
 	u.size = int32(utf8.RuneCount(buf))
+	if u.size > 0 && isItem(buf) {
+		u.size++ // a line feed, where it is the last of them
+	}
 	if buf = p.brief(buf[:0], b, part); u.size > 0 && len(buf) > 0 {
-		u.brief = int32(utf8.RuneCount(buf)) + 1 // a line feed, where it is the last of them
+		u.brief = int32(utf8.RuneCount(buf)) + 1 // as above
 	}
 	return u, buf, nil
 }

@@ -112,6 +112,13 @@ func beginning(text string, most int) string {
 		words = append(words, line)
 		size += utf8.RuneCountInString(line)
 	}
+	if len(words) == 0 { // nothing but code
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "```") {
+				return cutWordsAt(line, most)
+			}
+		}
+	}
 	return cutWordsAt(strings.Join(words, " "), most)
 }
 

@@ -270,8 +270,11 @@ func acts(text []byte, i int, f form) bool {
 	case '`':
 		return true
 	case '#': // ends a heading
+		if f != cell || next != 0 {
+			return false
+		}
 		before := bytes.TrimRight(text[:i], "#")
-		return f == cell && next == 0 && (len(before) == 0 || isSpace(before[len(before)-1]))
+		return len(before) == 0 || isSpace(before[len(before)-1])
 	case '\\':
 		return next == 0 || isPunct(next)
 	case '*':

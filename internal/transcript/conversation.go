@@ -79,7 +79,7 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 		list(rec, turn)
 	}
 	start := func(rec, fork int) {
-		b := Block{Kind: Branch, Record: rec, Turn: -1}
+		b := Block{Kind: Branch, Record: rec, By: rec, Turn: -1}
 		if fork >= 0 {
 			b.Turn, b.Title = turns[int32(fork)], c.s.ID(fork)
 		}
@@ -136,15 +136,25 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 		if k < len(order) {
 			rec = int(order[k])
 		}
-		pos := sessionfmt.Pos{Line: f.Line, Entry: f.Entry}
-		c.before[rec] = append(c.before[rec], Block{Kind: Finding, Record: rec, Title: f.Code, Text: []byte(pos.String() + ": " + f.Text)})
+		c.before[rec] = append(c.before[rec], Block{Kind: Finding, Record: rec, By: rec, Title: f.Code, Text: placed(f)})
 	}
 	for _, f := range found {
 		if n := count[f.Code] - alike; n > 0 {
 			count[f.Code] = 0
-			c.before[-1] = append(c.before[-1], Block{Kind: Finding, Record: -1, Title: f.Code, Text: fmt.Appendf(nil, "%d more like it: %s", n, f.Text)})
+			c.before[-1] = append(c.before[-1], Block{Kind: Finding, Record: -1, By: -1, Title: f.Code, Text: fmt.Appendf(nil, "%d more like it: %s", n, f.Text)})
 		}
 	}
+}
+
+// placed is a finding with its place in the file, if it has one.
+func placed(f sessionfmt.Finding) (text []byte) {
+	if f.Line > 0 {
+		text = fmt.Appendf(text, "line %d: ", f.Line)
+	}
+	if f.Entry != "" {
+		text = fmt.Appendf(text, "entry %s: ", sessionfmt.Quote(f.Entry))
+	}
+	return append(text, f.Text...)
 }
 
 // Since leaves out the records up to the first one of which from says yes.

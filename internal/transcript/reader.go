@@ -58,14 +58,16 @@ func (r reader) read(items iter.Seq2[Item, error], yield func(*Block, error) boo
 // item makes blocks of one item, and is false when nobody wants more.
 func (r *reader) item(it Item) bool {
 	if it.Ready != nil {
-		r.unanswered()
 		if r.b = *it.Ready; r.b.Kind == Branch {
-			r.turn = r.b.Turn
+			b := r.b
+			r.unanswered()
+			r.b, r.turn = b, b.Turn
 		}
 		r.send()
 		return !r.done
 	}
-	if it.Kind != sessionfmt.ToolResult && it.Kind <= sessionfmt.Ephemeral {
+	switch it.Kind { // other things may stand between a call and its result
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.Compaction, sessionfmt.BranchSummary:
 		r.unanswered()
 	}
 	r.b = Block{Record: it.Record, By: it.By, Cut: it.Cut}
@@ -291,7 +293,11 @@ func (r *reader) result() {
 	b := r.b
 	if k := slices.IndexFunc(r.calls, func(c ToolCall) bool { return c.ID == id }); k >= 0 {
 		call = r.calls[k]
-		r.calls = slices.Delete(r.calls, k, k+1)
+		if k == 0 { // results come in the order of their calls, and there may be many
+			r.calls = r.calls[1:]
+		} else {
+			r.calls = slices.Delete(r.calls, k, k+1)
+		}
 		r.b.Record = r.from
 		if r.b.By == b.Record { // nothing has changed the result
 			r.b.By = r.from

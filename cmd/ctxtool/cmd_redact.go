@@ -58,7 +58,7 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 	if err := o.answer.check(); err != nil {
 		return err
 	}
-	r, err := o.redactor()
+	r, err := o.redactor(e)
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 
 // write writes the page, and says what secrets are likely in it.
 func (o *renderOptions) write(e *env, p *render.Page, name string) error {
-	redactor, err := o.redaction.redactor()
+	redactor, err := o.redaction.redactor(e)
 	if err != nil {
 		return err
 	}

@@ -45,12 +45,16 @@ func (o *redaction) ruleFlags(cmd *cobra.Command) {
 // start makes the redactor that every session goes through which the command opens.
 func (o *redaction) start(e *env) (err error) {
 	if o.redact || o.structure {
-		e.redactor, err = o.redactor()
+		e.redactor, err = o.redactor(e)
 	}
 	return err
 }
 
-func (o *redaction) redactor() (*redact.Redactor, error) {
+// redactor reads the rules that the flags name.
+func (o *redaction) redactor(e *env) (*redact.Redactor, error) {
+	if o.patterns != "" || o.values != "" {
+		e.started = true // what is missing now is input
+	}
 	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
 	if o.patterns != "" {
 		data, err := os.ReadFile(o.patterns)

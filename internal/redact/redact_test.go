@@ -44,7 +44,7 @@ func TestLine(t *testing.T) {
 		{`{"details":["--token","Tr0ub4dor-3xQz9"]}`, `{"details":["--token","[redacted:generic-api-key-2]"]}`},
 		{`{"message":{"content":[{"type":"thinking","thinking":"x","thinkingSignature":"abc"}]}}`, `{"message":{"content":[{"type":"thinking","thinking":"x","thinkingSignature":""}]}}`},
 		{`{"details":{"signature":"f(x)","encrypted_content":{"a":1}}}`, `{"details":{"signature":"f(x)","encrypted_content":null}}`},
-		{`{"content":[{"type":"image","data":"hunter22","mimeType":"image/png"},{"type":"image","data":"hunter22!"}]}`, `{"content":[{"type":"image","data":"hunter22","mimeType":"image/png"},{"type":"image","data":"[redacted:value-3]!"}]}`},
+		{`{"content":[{"type":"image","data":"hunter22","mimeType":"image/png"},{"type":"image","data":"hunter22!"}]}`, `{"content":[{"type":"image","data":"[redacted:value-3]","mimeType":"image/png"},{"type":"image","data":"[redacted:value-3]!"}]}`},
 		{`{"broken": "hunter22`, `{"broken": "[redacted:value-3]`},
 		{`{"broken": "sesam \u00f6ffne`, `{"broken": "[redacted:value-4]`},
 		{`"hunter22"`, `"[redacted:value-3]"`},

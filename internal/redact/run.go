@@ -204,11 +204,12 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		set(`{"type":"object"}`)
 		return
 	case anImage:
-		if isBase64(text) {
+		single := x.r.opt.Images || x.r.opt.StructureOnly
+		if isBase64(text) && (single || isPicture(text)) { // else it is a text that says it is one
 			if first {
 				x.Tally.Images++
 			}
-			if x.r.opt.Images || x.r.opt.StructureOnly {
+			if single {
 				set(pixel)
 			}
 			return
@@ -370,6 +371,16 @@ func isBase64(text []byte) bool {
 		}
 	}
 	return true
+}
+
+// isPicture says of data that it begins as PNG, JPEG, GIF and WebP do.
+func isPicture(data []byte) bool {
+	for _, start := range []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"} {
+		if bytes.HasPrefix(data, []byte(start)) {
+			return true
+		}
+	}
+	return false
 }
 
 // runes are the characters of a JSON string's text.

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 
@@ -231,16 +230,33 @@ func (r *reader) said(by sessionfmt.Kind, as Kind, text value) {
 		}
 		return
 	}
+	if blank(text) {
+		return
+	}
 	r.text = r.text[:0]
 	if r.texts {
-		if r.text = text.AppendText(r.text); len(bytes.TrimSpace(r.text)) == 0 {
-			return
-		}
+		r.text = text.AppendText(r.text)
 	}
 	if as == Answer && r.telling() {
 		r.story.said(text)
 	}
 	r.say(as, "", r.text)
+}
+
+// blank says that a string is nothing but white space, as it is mostly spelled.
+func blank(text value) bool {
+	for i := 1; i < len(text)-1; i++ {
+		switch text[i] {
+		case ' ':
+		case '\\':
+			if i++; text[i] != 'n' && text[i] != 't' && text[i] != 'r' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // joined is the texts of the message at hand, each on lines of its own.
@@ -291,9 +307,9 @@ func (r *reader) result() {
 	id := m.id.Text()
 	call := ToolCall{ID: id, Exit: -1}
 	b := r.b
-	if k := slices.IndexFunc(r.calls, func(c ToolCall) bool { return c.ID == id }); k >= 0 {
+	if k := r.waiting(id); k >= 0 {
 		call = r.calls[k]
-		if k == 0 { // results come in the order of their calls, and there may be many
+		if k == 0 {
 			r.calls = r.calls[1:]
 		} else {
 			r.calls = slices.Delete(r.calls, k, k+1)
@@ -316,6 +332,15 @@ func (r *reader) result() {
 	r.say(Call, call.Name, nil)
 	r.b = b
 	r.images()
+}
+
+// waiting is the place of the call with that id, -1 if none waits. Results mostly come
+// in the order of their calls, or in the opposite one, and there may be many.
+func (r *reader) waiting(id string) int {
+	if last := len(r.calls) - 1; last > 0 && r.calls[0].ID != id && r.calls[last].ID == id {
+		return last
+	}
+	return slices.IndexFunc(r.calls, func(c ToolCall) bool { return c.ID == id })
 }
 
 // unanswered sends the calls that no result has come for.

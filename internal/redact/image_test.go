@@ -1,0 +1,33 @@
+package redact
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestImageThatIsNone: a secret in the place of an image's data is none the less one,
+// and a picture is left alone.
+func TestImageThatIsNone(t *testing.T) {
+	const value = "supersecretvalue123"
+	r, err := New(Options{Values: []string{value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`{"type":"message","message":{"role":"user","content":[{"type":"image","mimeType":"image/png","data":"` + value + `"}]}}`,
+		`{"type":"custom","data":{"data":"` + value + `","type":"image"}}`,
+	} {
+		x := r.NewRun()
+		out, err := x.Line([]byte(line))
+		if err != nil || bytes.Contains(out, []byte(value)) || x.Tally.Images != 0 {
+			t.Errorf("%s: %d images, %v", out, x.Tally.Images, err)
+		}
+		x.Close()
+	}
+	x := r.NewRun()
+	defer x.Close()
+	picture := `{"type":"message","message":{"role":"user","content":[{"type":"image","mimeType":"image/png","data":"` + pixel + `"}]}}`
+	if out, err := x.Line([]byte(picture)); err != nil || string(out) != picture || x.Tally.Images != 1 {
+		t.Errorf("%s: %d images, %v", out, x.Tally.Images, err)
+	}
+}

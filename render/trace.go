@@ -41,8 +41,7 @@ type TraceEvent struct {
 }
 
 // NewTraceRows are the rows of lives.
-func NewTraceRows(s *sessionfmt.Session, lives []*replay.Life) (rows []TraceRow, err error) {
-	lines := s.NewReader()
+func NewTraceRows(s *sessionfmt.Session, lines *sessionfmt.Reader, lives []*replay.Life) (rows []TraceRow, err error) {
 	for _, l := range lives {
 		row, err := newTraceRow(s, lines, l.Origin)
 		if err != nil {
@@ -66,8 +65,8 @@ func NewTraceRows(s *sessionfmt.Session, lives []*replay.Life) (rows []TraceRow,
 }
 
 // NewStrayRow is the row of an entry that never reached a context.
-func NewStrayRow(s *sessionfmt.Session, stray replay.Stray) (TraceRow, error) {
-	row, err := newTraceRow(s, s.NewReader(), replay.Origin{Record: stray.Record, By: stray.Record, Op: -1})
+func NewStrayRow(s *sessionfmt.Session, lines *sessionfmt.Reader, stray replay.Stray) (TraceRow, error) {
+	row, err := newTraceRow(s, lines, replay.Origin{Record: stray.Record, By: stray.Record, Op: -1})
 	row.As, row.Text, row.Why = "entry", stray.Text, stray.Why
 	return row, err
 }

@@ -187,7 +187,8 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if found.Stopped != nil {
 		e.note("%s: what lies behind it is not known", found.Stopped)
 	}
-	rows, err := render.NewTraceRows(s, found.Lives)
+	lines := s.NewReader()
+	rows, err := render.NewTraceRows(s, lines, found.Lives)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 			if err != nil {
 				return err
 			}
-			row, err := render.NewStrayRow(s, stray)
+			row, err := render.NewStrayRow(s, lines, stray)
 			if err != nil {
 				return err
 			}

@@ -101,25 +101,31 @@ func WriteTraceJSON(w *bufio.Writer, rows []TraceRow) error {
 	return nil
 }
 
-// WriteTrace writes rows for people, those together that came to the same end, cut to
-// a width in columns; 0 is what fits a page.
+// WriteTrace writes rows for people, those together that came to the same end and
+// first what is there now, cut to a width in columns; 0 is what fits a page.
 func WriteTrace(w *bufio.Writer, rows []TraceRow, width int) error {
 	if width == 0 {
 		width = 160
 	}
-	var ends []string
+	now := (&TraceRow{Now: true}).end()
+	ends := []string{now}
 	of := map[string][]TraceRow{}
 	for _, r := range rows {
 		end := r.end()
-		if of[end] == nil {
+		if of[end] == nil && end != now {
 			ends = append(ends, end)
 		}
 		of[end] = append(of[end], r)
 	}
-	for i, end := range ends {
-		if i > 0 {
+	first := true
+	for _, end := range ends {
+		if of[end] == nil {
+			continue
+		}
+		if !first {
 			w.WriteByte('\n')
 		}
+		first = false
 		fmt.Fprintf(w, "%s (%d)\n", end, len(of[end]))
 		for _, r := range of[end] {
 			r.write(w, width)
@@ -153,6 +159,7 @@ func (e *TraceEvent) text() string {
 	if e.Op != nil {
 		at += fmt.Sprintf(", op %d", *e.Op)
 	}
+	at += fmt.Sprintf(", before #%d", e.Request)
 	return fmt.Sprintf("%s by %s%s", e.Did, at, e.mentioned())
 }
 

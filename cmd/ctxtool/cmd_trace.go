@@ -234,9 +234,12 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, points []string
 			}
 		}
 	}
-	envelope, err := r.At(at, o.before)
+	envelope, stopped, err := r.Reach(at, o.before)
 	if err != nil {
 		return err
+	}
+	if stopped != nil {
+		e.note("%s: this is the context in front of it", stopped)
 	}
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err

@@ -33,8 +33,8 @@ func newFinder(q *Query) *finder {
 	if q.Regexp != nil {
 		text, _ = q.Regexp.LiteralPrefix()
 	}
-	plain := func(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || strings.ContainsRune(`"\/`, r) }
-	for _, run := range strings.FieldsFunc(text, plain) {
+	other := func(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || strings.ContainsRune(`"\/`, r) }
+	for _, run := range strings.FieldsFunc(text, other) {
 		if len(run) > len(f.need) {
 			f.need = []byte(run)
 		}
@@ -43,12 +43,12 @@ func newFinder(q *Query) *finder {
 }
 
 // may says that a line of JSON can hold a match: that none is in it shows without
-// reading it. A letter may be spelled as an escape.
+// reading it. A letter may be spelled as an escape, and what is needed is ASCII.
 func (f *finder) may(line value) bool {
 	return len(f.need) == 0 || bytes.Contains(line, f.need) || bytes.Contains(line, escapedLetter)
 }
 
-var escapedLetter = []byte(`\u`)
+var escapedLetter = []byte(`\u00`)
 
 // text finds the first match in a text.
 func (f *finder) text(b []byte) (around string, ok bool) {

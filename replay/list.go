@@ -1,6 +1,10 @@
 package replay
 
-import "ctxtool/sessionfmt"
+import (
+	"iter"
+
+	"ctxtool/sessionfmt"
+)
 
 const chunkSize = 256
 
@@ -91,6 +95,30 @@ func (l *list) all(yield func(i int, m *message) bool) {
 	for i := range l.n {
 		if !yield(i, l.at(i)) {
 			return
+		}
+	}
+}
+
+// differs are the places at which two lists of one machine do not hold the same
+// message, those behind the end of the shorter one included. Chunks that both have
+// are passed over.
+func (l *list) differs(was *list) iter.Seq[int] {
+	return func(yield func(i int) bool) {
+		n := min(was.n, l.n)
+		aligned := len(was.head) == len(l.head) && was.lo == l.lo
+		for i := 0; i < n; i++ {
+			if k := l.lo + i - len(l.head); aligned && i >= len(l.head) && was.chunks[k/chunkSize] == l.chunks[k/chunkSize] {
+				i += chunkSize - 1 - k%chunkSize
+				continue
+			}
+			if was.at(i).place() != l.at(i).place() && !yield(i) {
+				return
+			}
+		}
+		for i := n; i < max(was.n, l.n); i++ {
+			if !yield(i) {
+				return
+			}
 		}
 	}
 }

@@ -47,9 +47,10 @@ type machine struct {
 
 	prompt prompting // prompt and tools, where a lens asks at every step
 
-	cuts    *cutter         // compares compactions with patches where it is set; see Cuts
-	counter *tokens.Counter // counts each message where it is set; see Accounts
-	asked   *asking         // takes down requests where it is set; see Requests
+	cuts    *cutter                  // compares compactions with patches where it is set; see Cuts
+	counter *tokens.Counter          // counts each message where it is set; see Accounts
+	asked   *asking                  // takes down requests where it is set; see Requests
+	opDone  func(k int, o *op) error // looks at what each op of a patch did where it is set; see Trace
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far

@@ -43,3 +43,11 @@ const (
 func (m *message) shown() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
 }
+
+// source is what the message is whatever edits do to it.
+func (m *message) source() message {
+	p := m.place()
+	p.edit = -1
+	p.flags &^= omitted
+	return p
+}

@@ -73,6 +73,9 @@ func (m *machine) transform(at message) (Effect, error) {
 					err = o.apply(m, s, v, at)
 				}
 			})
+			if err == nil && m.opDone != nil {
+				err = m.opDone(int(k), o)
+			}
 		}
 		k++
 	}

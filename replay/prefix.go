@@ -154,20 +154,11 @@ func (p *Prefix) add(m *message) error {
 	return nil
 }
 
-// shared is how many places at the start of a list are those of the request before:
-// chunks that both have are the same.
+// shared is how many places at the start of a list are those of the request before.
 func (p *Prefix) shared(l *list) int {
-	was := &p.last
-	n := min(was.n, l.n, len(p.at))
-	aligned := len(was.head) == len(l.head) && was.lo == l.lo
-	for i := 0; i < n; i++ {
-		if k := l.lo + i - len(l.head); aligned && i >= len(l.head) && was.chunks[k/chunkSize] == l.chunks[k/chunkSize] {
-			i += chunkSize - 1 - k%chunkSize
-			continue
-		}
-		if was.at(i).place() != l.at(i).place() {
-			return i
-		}
+	n := min(p.last.n, l.n, len(p.at))
+	for i := range l.differs(&p.last) {
+		return min(i, n)
 	}
 	return n
 }

@@ -132,6 +132,22 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 	return e, nil
 }
 
+// Reach is At, but where a broken patch stops the replay first, it is the envelope that
+// the patch found, with the patch's error.
+func (r *Replay) Reach(leaf int, before bool) (e *Envelope, stopped, err error) {
+	if e, err = r.At(leaf, before); !Stopped(err) {
+		return e, nil, err
+	}
+	quiet := *r // findings have been taken down once
+	for step, stopped := range quiet.Walk(leaf) {
+		if stopped != nil {
+			e, err = quiet.At(step.Record, true)
+			return e, stopped, err
+		}
+	}
+	return nil, nil, err
+}
+
 // find adds a finding at a record.
 func (r *Replay) find(code string, rec int, format string, args ...any) {
 	if len(r.Findings) >= sessionfmt.MaxFindings {

@@ -40,6 +40,9 @@ func TestGolden(t *testing.T) {
 	cases := map[string][]string{"demo": forms, "render": {
 		demo + "--target file --all", demo + "-f text", demo + "--budget 5000", demo + "--view context --at request:10 --include system", demo + "--include ephemerals --exclude results,thinking",
 		demo + "--since turn:3 --max-lines 4", demo + "--files docs --exclude calls",
+	}, "trace": {
+		"trace testdata/sessions/demo.jsonl race", "trace testdata/sessions/demo.jsonl race -f jsonl", "trace testdata/sessions/demo.jsonl -e wait(group)? -i --at race-fixed", "trace testdata/sessions/demo.jsonl regression-test",
+		"trace testdata/sessions/demo.jsonl toolu_01Kf --all", "trace testdata/sessions/demo.jsonl nowhere-at-all", "trace testdata/sessions/demo.jsonl --blame request:5 --before", "trace testdata/sessions/demo.jsonl --blame -f jsonl",
 	}, "ls": {
 		"ls testdata/sessions/good", "ls testdata/sessions/bad", "ls testdata/sessions/good testdata/sessions/demo.jsonl --json --sort cost",
 	}, "check": {
@@ -57,11 +60,12 @@ func TestGolden(t *testing.T) {
 			cases["good/"+stem] = []string{
 				"replay " + name + " -f json --provenance", "tree " + name, "tree " + name + " -f json", "log " + name, "log " + name + " --all -f jsonl",
 				"show " + name + " leaf", "check " + name, "render " + name + " --all --include system,ephemerals",
+				"trace " + name + " -e .", "trace " + name + " -e . --all -f jsonl", "trace " + name + " leaf", "trace " + name + " --blame", "trace " + name + " --blame -f jsonl",
 			}
 		case "bad":
 			cases["bad/"+stem] = []string{
 				"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope", "tree " + name, "log " + name + " --all",
-				"check " + name, "check " + name + " -f json", "repair " + name, "render " + name,
+				"check " + name, "check " + name + " -f json", "repair " + name, "render " + name, "trace " + name + " -e .", "trace " + name + " --blame",
 			}
 			notFresh(t, filepath.Join(corpus.Root(t), filepath.FromSlash(name)))
 		}

@@ -88,6 +88,7 @@ func newRoot(e *env) *cobra.Command {
 		newRenderCommand(e),
 		newReplayCommand(e),
 		newShowCommand(e),
+		newTraceCommand(e),
 		newTreeCommand(e),
 		newVersionCommand(e),
 	)

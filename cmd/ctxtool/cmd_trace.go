@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// traceOptions are the flags of ctxtool trace.
+type traceOptions struct {
+	answer
+	reading
+	redaction
+	at, leaf      string
+	regexp, fixed string
+	ignoreCase    bool
+	blame, before bool
+	all           bool
+
+	query *replay.Query // nil where it takes the session to tell
+}
+
+func newTraceCommand(e *env) *cobra.Command {
+	o := &traceOptions{}
+	cmd := &cobra.Command{
+		Use:   "trace [flags] SESSION [TEXT|POINT]",
+		Short: "Follow a text or an entry through a session",
+		Long: "Follow a text through the requests of a session: where it entered the context,\n" +
+			"which requests saw it (#N is request N), what took it out or rewrote it, whether\n" +
+			"the summary that stands there instead still mentions it, and whether it is in the\n" +
+			"context now. Each message, part of the prompt and tool that held it is told of by\n" +
+			"itself; texts, thinking, and names, ids and arguments of calls are searched. A\n" +
+			"text that was in no context is looked for in the rest of the file.\n\n" +
+			"A POINT follows what its entry gave. What is both is a POINT; -F and -e search.\n" +
+			"With --blame it is turned round: for each part, tool and message of the context\n" +
+			"at a POINT, the entry that it comes from, and the patch or edit that put it there.\n\n" +
+			sessionHelp + "\n" +
+			"The point of a SESSION@POINT, or --at, is where now is.\n\n" +
+			"Exit status: 0 it was found, 1 it is nowhere in the file, 2 the command line is\n" +
+			"wrong, 3 there is no answer: the input is missing or no session, or --strict found\n" +
+			"something.",
+		Example: "  ctxtool trace s.jsonl store/lru.go           # a path, as any text\n" +
+			"  ctxtool trace s.jsonl -e 'FAIL: Test\\w+'\n" +
+			"  ctxtool trace s.jsonl race-fixed             # what the labelled entry gave\n" +
+			"  ctxtool trace s.jsonl --blame request:7 --before\n" +
+			"  ctxtool trace s.jsonl -F secret -f jsonl | jq -r 'select(.now).id'",
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return runTrace(e, o, args) },
+	}
+	f := cmd.Flags()
+	o.answer.flags(cmd, "text", "jsonl")
+	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
+	f.StringVar(&o.at, "at", "", "the `POINT` where now is")
+	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
+	f.StringVarP(&o.regexp, "regexp", "e", "", "what this `PATTERN` matches")
+	f.StringVarP(&o.fixed, "fixed", "F", "", "this `TEXT`, whatever it names")
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "upper and lower case are the same")
+	f.BoolVar(&o.all, "all", false, "also entries that never reached the context, where others did")
+	f.BoolVar(&o.blame, "blame", false, "where each message of the context at a POINT comes from")
+	f.BoolVar(&o.before, "before", false, "with --blame: the context that the point's entry found")
+	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
+	for _, other := range []string{"all", "ignore-case", "at"} {
+		cmd.MarkFlagsMutuallyExclusive("blame", other)
+	}
+	cmd.ValidArgsFunction = e.completeEntry
+	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
+	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
+	return cmd
+}
+
+// check reads the flags and what is asked for, before any input is opened. args are
+// what stands behind the session.
+func (o *traceOptions) check(args []string) (rules replay.Rules, err error) {
+	if err := o.answer.check(); err != nil {
+		return 0, err
+	}
+	searches := o.regexp != "" || o.fixed != ""
+	switch {
+	case o.before && !o.blame:
+		return 0, errors.New("--before needs --blame")
+	case searches && len(args) > 0:
+		return 0, errors.New("a text, and -e or -F: one of them")
+	case !searches && !o.blame && len(args) == 0:
+		return 0, errors.New("what to trace? give a text or a point behind the session, -e PATTERN, -F TEXT, or --blame")
+	case len(args) > 0 && args[0] == "":
+		return 0, errors.New("the text is empty")
+	}
+	if searches {
+		if o.query, err = o.search(cmp.Or(o.regexp, regexp.QuoteMeta(o.fixed)), o.fixed); err != nil {
+			return 0, fmt.Errorf("--regexp: %w", err)
+		}
+	}
+	return o.reading.check()
+}
+
+// search is a query for a pattern, which is the text where there is one.
+func (o *traceOptions) search(pattern, text string) (*replay.Query, error) {
+	if text != "" && !o.ignoreCase {
+		return &replay.Query{Text: text}, nil
+	}
+	if o.ignoreCase {
+		pattern = "(?i)" + pattern
+	}
+	compiled, err := regexp.Compile(pattern)
+	return &replay.Query{Regexp: compiled}, err
+}
+
+func runTrace(e *env, o *traceOptions, args []string) error {
+	rules, err := o.check(args[min(1, len(args)):])
+	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+		return err
+	}
+	e.started = true
+	name, point, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf := s.Leaf()
+	if o.leaf != "" {
+		if leaf, err = findPoint(s, o.leaf, leaf); err != nil {
+			return err
+		}
+	}
+	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	if o.blame {
+		return e.blame(r, o, leaf, slices.Concat([]string{point}, args[min(1, len(args)):]))
+	}
+	now := leaf
+	if at := cmp.Or(o.at, point); at != "" {
+		if now, err = findPoint(s, at, leaf); err != nil {
+			return err
+		}
+	}
+	if o.query == nil {
+		if o.query, err = o.asked(e, s, args[1], leaf); err != nil {
+			return err
+		}
+	}
+	return e.trace(r, o, now)
+}
+
+// asked is what a text behind the session means: a point where it names one, else
+// itself.
+func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf int) (*replay.Query, error) {
+	rec, err := s.Point(text, leaf)
+	var wrong *sessionfmt.PointError
+	switch {
+	case errors.As(err, &wrong):
+		if strings.HasPrefix(text, "request:") || strings.HasPrefix(text, "turn:") {
+			_, err = findPoint(s, text, leaf)
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	case rec >= 0:
+		if id := s.ID(rec); strings.HasPrefix(id, text) && id != text {
+			e.note("%s: %s is the beginning of an entry's id; -F searches for the text", s.Name, sessionfmt.Quote(text))
+		}
+		return &replay.Query{Entry: rec}, nil
+	}
+	return o.search(regexp.QuoteMeta(text), text)
+}
+
+// trace answers, and says what else there is to say.
+func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
+	s := r.Session
+	found, err := r.Trace(leaf, o.query)
+	if err != nil {
+		return err
+	}
+	if found.Stopped != nil {
+		e.note("%s: what lies behind it is not known", found.Stopped)
+	}
+	lines := s.NewReader()
+	rows, err := render.NewTraceRows(s, lines, found.Lives)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 || o.all {
+		for stray, err := range found.Strays(r, leaf, o.query) {
+			if err != nil {
+				return err
+			}
+			row, err := render.NewStrayRow(s, lines, stray)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+		}
+	}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
+	}
+	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
+		if o.format == "jsonl" {
+			return render.WriteTraceJSON(w, rows)
+		}
+		return render.WriteTrace(w, rows, e.width(o.output))
+	})
+	if err != nil {
+		return err
+	}
+	e.noteCoverage(s, r.Rules)
+	if len(rows) == 0 {
+		return errFound
+	}
+	return nil
+}
+
+// blame says where the context at a point comes from; the last point given counts.
+func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, points []string) (err error) {
+	s := r.Session
+	at := leaf
+	for _, p := range points {
+		if p != "" {
+			if at, err = findPoint(s, p, leaf); err != nil {
+				return err
+			}
+		}
+	}
+	envelope, stopped, err := r.Reach(at, o.before)
+	if err != nil {
+		return err
+	}
+	if stopped != nil {
+		e.note("%s: this is the context in front of it", stopped)
+	}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
+	}
+	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
+		if o.format == "jsonl" {
+			return render.WriteBlameJSON(w, envelope)
+		}
+		return render.WriteBlame(w, envelope, e.width(o.output))
+	})
+	if err != nil {
+		return err
+	}
+	e.noteCoverage(s, r.Rules)
+	return nil
+}

@@ -1,0 +1,321 @@
+package replay
+
+import "ctxtool/sessionfmt"
+
+// A Life is what became of a message, a part of the prompt or a tool that has held
+// what a trace looks for.
+type Life struct {
+	As     string // role of a message as a provider gets it, "part", or "tool"
+	Name   string // of a part or tool
+	Origin Origin // where it came from when it was first found
+	Text   string // the words around the first match, fit for a terminal
+	Events []Event
+	Seen   []Range // the requests that had it, in order
+	Now    bool    // it is in the context at the end of the walk
+}
+
+// A Range is requests by number, both ends included.
+type Range struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+}
+
+// An Event is what a step of the path did to a life.
+type Event struct {
+	Did    Fate
+	Record int // the entry that did it
+	Op     int // the op of its patch, -1 for none
+	// Request is the number of the next request, the first one that shows it.
+	Request int
+	// Mentions says whether what stands there instead, the new text, the summary or
+	// the messages of a patch, still holds it; nil where nothing does, or an entry is
+	// followed.
+	Mentions *bool
+}
+
+// A Fate is what happened to something in a context.
+type Fate string
+
+// The fates. What has left can return: a newer compaction undoes an older one, and
+// an edit another.
+const (
+	FateEntered  Fate = "entered"
+	FateReturned Fate = "returned"
+	FateEdited   Fate = "edited"    // a context_edit changed its text
+	FateChanged  Fate = "changed"   // a part or tool was set to something else
+	FateRestored Fate = "restored"  // an edit of it was forgotten
+	FateOmitted  Fate = "omitted"   // a context_edit left it out
+	FateSummed   Fate = "compacted" // a compaction took it out
+	FateReplaced Fate = "replaced"  // a messages_cached_replace left it out
+	FateRemoved  Fate = "removed"   // a part or tool, by name
+)
+
+// A Tracing is what a trace has found.
+type Tracing struct {
+	Lives    []*Life // in the order in which they began
+	Requests int     // of the path, as far as it was replayed
+	Steps    int     // entries of the path that were replayed
+	Stopped  error   // the broken patch behind which nothing is known
+}
+
+// Trace replays the path to record leaf, and follows what the query asks for. Each
+// text is looked at once, however many requests had it; what a request costs is
+// what is new in it.
+func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
+	path, found := r.Session.Path(leaf)
+	r.Findings = append(r.Findings, found...)
+	t := newTracer(r, newMachine(r, path), q)
+	for pos, rec := range path {
+		t.rec = rec
+		_, err := t.m.step(pos, rec)
+		if err == nil {
+			err = t.look(-1, r.Session.Kind(rec) == sessionfmt.Compaction)
+		}
+		if Stopped(err) {
+			t.out.Stopped = err
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.out.Steps++
+	}
+	t.end()
+	return &t.out, nil
+}
+
+// A tracer follows lives along the steps of a machine.
+type tracer struct {
+	out   Tracing
+	m     *machine
+	find  *finder
+	load  *loader
+	known map[message]bool // of messages that have been read: whether they hold it
+
+	rec   int   // the entry at hand
+	looks int   // looks so far
+	op    int   // that of the look at hand, -1 for none
+	cuts  bool  // the entry or op compacts
+	heir  *bool // whether a message that the entry or op put in holds it; nil where it put in none
+
+	last     list // the messages at the last look
+	uncached int  // how many uncached ones there were
+	messages map[message]*life
+	prompt   map[piece]*life
+}
+
+// A life is a Life that goes on.
+type life struct {
+	*Life
+	is     message // a message as it stands
+	said   said    // a part or tool as it stands
+	met    bool    // that has been looked through,
+	holds  bool    // and holds what is looked for
+	open   bool    // it is in the context and holds what is looked for
+	since  int     // the first request that has it, where open
+	looked int     // the look that came across it last
+}
+
+func newTracer(r *Replay, m *machine, q *Query) *tracer {
+	t := &tracer{
+		m: m, find: newFinder(q), load: r.newLoader(),
+		known: map[message]bool{}, messages: map[message]*life{}, prompt: map[piece]*life{},
+	}
+	m.opDone = func(k int, o *op) error { return t.look(k, o == &compactionApply) }
+	return t
+}
+
+// look compares the context with what it was at the last look. There is one behind
+// each op of a patch, and one behind each entry, with op -1.
+func (t *tracer) look(op int, cuts bool) error {
+	t.looks++
+	t.op, t.cuts, t.heir = op, cuts, nil
+	s := t.m.now()
+	var gone []*life
+	for i := range s.msgs.differs(&t.last) {
+		if i < t.last.n {
+			if l := t.messages[t.last.at(i).source()]; l != nil && l.open {
+				gone = append(gone, l)
+			}
+		}
+		if i < s.msgs.n {
+			if err := t.meet(s.msgs.at(i)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := t.uncached; i < len(s.uncached); i++ { // none of them ever leaves
+		if err := t.meet(&s.uncached[i]); err != nil {
+			return err
+		}
+	}
+	for _, l := range gone {
+		switch {
+		case l.looked == t.looks:
+		case t.cuts:
+			t.leave(l, FateSummed, t.heir)
+		default:
+			t.leave(l, FateReplaced, t.heir)
+		}
+	}
+	t.last, t.uncached = s.msgs, len(s.uncached)
+	return t.lookAtPrompt()
+}
+
+// meet takes down a message that was not in its place at the last look.
+func (t *tracer) meet(m *message) error {
+	l := t.messages[m.source()]
+	hit, err := t.holds(m)
+	if err != nil {
+		return err
+	}
+	if int(m.rec) == t.rec && int(m.op) == t.op && m.shown() {
+		t.heir = t.mention(hit.ok || t.heir != nil && *t.heir)
+	}
+	if l == nil {
+		if hit.ok {
+			l = &life{Life: &Life{As: hit.as, Origin: m.origin(), Text: hit.text}, is: m.place(), looked: t.looks}
+			t.messages[m.source()] = l
+			t.enter(l)
+		}
+		return nil
+	}
+	changed := l.is != m.place()
+	l.is, l.looked = m.place(), t.looks
+	did := FateRestored
+	if m.flags&omitted != 0 {
+		did = FateOmitted
+	} else if m.edit >= 0 {
+		did = FateEdited
+	}
+	switch {
+	case hit.ok && !l.open:
+		t.enter(l)
+	case hit.ok && changed:
+		t.event(l, did, t.mention(true))
+	case !hit.ok && l.open && did == FateOmitted:
+		t.leave(l, did, nil)
+	case !hit.ok && l.open:
+		t.leave(l, did, t.mention(false))
+	}
+	return nil
+}
+
+// mention is what an event says of what stands there now.
+func (t *tracer) mention(holds bool) *bool {
+	if t.find.q.follows() {
+		return nil
+	}
+	return &holds
+}
+
+// A hit is what was found in a message.
+type hit struct {
+	ok       bool
+	as, text string
+}
+
+// holds says whether a message is sent and holds what is looked for. The text is
+// read the first time.
+func (t *tracer) holds(m *message) (h hit, err error) {
+	if !m.shown() {
+		return h, nil
+	}
+	place := m.place()
+	if ok, known := t.known[place]; known {
+		h.ok = ok
+		return h, nil
+	}
+	h, err = t.read(m)
+	t.known[place] = h.ok
+	return h, err
+}
+
+func (t *tracer) read(m *message) (h hit, err error) {
+	q := t.find.q
+	if q.follows() && int(m.rec) != q.Entry && int(m.edit) != q.Entry {
+		return h, nil
+	}
+	if may, err := t.may(m); err != nil || !may {
+		return h, err
+	}
+	v, err := t.load.provider(m)
+	if err != nil {
+		return h, err
+	}
+	if h.ok = q.follows(); h.ok {
+		h.text = sessionfmt.GistOfMessage(v)
+	} else {
+		h.text, h.ok = t.find.message(v)
+	}
+	if h.ok {
+		h.as = v.Get("role").Text()
+	}
+	return h, nil
+}
+
+// may says that the lines that a message is made of can hold a match. Of summaries
+// and shell commands a provider gets words that are not in the file.
+func (t *tracer) may(m *message) (bool, error) {
+	switch m.kind {
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom:
+	default:
+		return true, nil
+	}
+	line, err := t.load.lines.Line(int(m.rec))
+	if err != nil {
+		return false, err
+	}
+	if t.find.may(line) || m.edit < 0 {
+		return t.find.may(line), nil
+	}
+	edit, err := t.load.edits.Line(int(m.edit))
+	return t.find.may(edit), err
+}
+
+// enter says that something holds it from here on.
+func (t *tracer) enter(l *life) {
+	did := FateReturned
+	if len(l.Events) == 0 {
+		did = FateEntered
+		t.out.Lives = append(t.out.Lives, l.Life)
+	}
+	l.open, l.since = true, t.m.request
+	t.event(l, did, nil)
+}
+
+// leave says that it does no more.
+func (t *tracer) leave(l *life, did Fate, mentions *bool) {
+	t.event(l, did, mentions)
+	t.close(l)
+}
+
+func (t *tracer) event(l *life, did Fate, mentions *bool) {
+	l.Events = append(l.Events, Event{Did: did, Record: t.rec, Op: t.op, Request: t.m.request, Mentions: mentions})
+}
+
+// close takes down the requests that have seen it.
+func (t *tracer) close(l *life) {
+	l.open = false
+	if last := t.m.request - 1; last >= l.since {
+		l.Seen = append(l.Seen, Range{l.since, last})
+	}
+}
+
+// end closes what is in the context at the end of the walk.
+func (t *tracer) end() {
+	for _, l := range t.messages {
+		t.endOf(l)
+	}
+	for _, l := range t.prompt {
+		t.endOf(l)
+	}
+	t.out.Requests = t.m.request
+}
+
+func (t *tracer) endOf(l *life) {
+	if l.open {
+		t.close(l)
+		l.Now = true
+	}
+}

@@ -1,0 +1,83 @@
+package replay_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"ctxtool/internal/gen"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// BenchmarkTrace opens a session with edits, patches and compactions and follows a
+// text through its requests; beside it replaying the same path to the leaf, and grep,
+// which counts lines of the same file that hold the text.
+func BenchmarkTrace(b *testing.B) {
+	p, err := gen.Find("1g")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p.Shape.Bytes, p.Shape.CompactEvery, p.Shape.Edits, p.Shape.Transforms = 64<<20, 400, 0.1, 0.05
+	data := gen.Session(p.Shape)
+	open := func(b *testing.B) *sessionfmt.Session {
+		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		q    replay.Query
+	}{
+		{"common", replay.Query{Text: "the"}},
+		{"rare", replay.Query{Text: "no such text"}},
+		{"regexp", replay.Query{Regexp: regexp.MustCompile(`no such \w+`)}},
+		{"any-case", replay.Query{Regexp: regexp.MustCompile(`(?i)no such text`)}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s := open(b)
+				found, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).Trace(s.Leaf(), &c.q)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(found.Lives)), "lives")
+				b.ReportMetric(float64(found.Requests), "requests")
+				s.Close()
+			}
+		})
+	}
+	b.Run("replay", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			s := open(b)
+			if _, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false); err != nil {
+				b.Fatal(err)
+			}
+			s.Close()
+		}
+	})
+	b.Run("grep", func(b *testing.B) {
+		grep, err := exec.LookPath("grep")
+		if err != nil {
+			b.Skip("left out: no grep here")
+		}
+		file := filepath.Join(b.TempDir(), "s.jsonl")
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			if out, err := exec.Command(grep, "-c", "no such text", file).Output(); string(out) != "0\n" {
+				b.Fatalf("%q, %v", out, err)
+			}
+		}
+	})
+}

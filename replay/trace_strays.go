@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"iter"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Stray is an entry that holds what a trace looks for, and gave the context nothing
+// that does.
+type Stray struct {
+	Record int
+	Text   string // the words around the first match, fit for a terminal
+	Why    Why
+}
+
+// Why says why an entry never reached a context.
+type Why string
+
+// The reasons, the first that applies.
+const (
+	OffPath Why = "off-path" // another branch
+	Behind  Why = "behind"   // a broken patch stopped the replay before it
+	Unsent  Why = "unsent"   // it is none that a model gets, or not in what one gets of it
+)
+
+// Strays are the entries of the whole file that the trace along the path to record
+// leaf says nothing of, in the order of the file. Their lines are searched whole, ids
+// and times of the entries themselves aside.
+func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[Stray, error] {
+	return func(yield func(Stray, error) bool) {
+		told := t.told()
+		path, _ := r.Session.Path(leaf)
+		onPath := make(map[int]bool, len(path))
+		for _, rec := range path {
+			onPath[rec] = true
+		}
+		behind := map[int]bool{}
+		for _, rec := range path[min(t.Steps, len(path)):] {
+			behind[rec] = true
+		}
+		f, lines := newFinder(q), r.Session.NewReader()
+		for rec := range r.Session.Len() {
+			if told[rec] || q.follows() && rec != q.Entry {
+				continue
+			}
+			line, err := lines.Line(rec)
+			if err != nil {
+				yield(Stray{}, err)
+				return
+			}
+			stray := Stray{Record: rec, Why: Unsent}
+			switch {
+			case behind[rec]:
+				stray.Why = Behind
+			case !onPath[rec] && rec != r.Session.Header():
+				stray.Why = OffPath
+			}
+			ok := q.follows()
+			if ok {
+				stray.Text = sessionfmt.Gist(r.Session.Kind(rec), line)
+			} else if f.may(line) {
+				stray.Text, ok = f.entry(line)
+			}
+			if ok && !yield(stray, nil) {
+				return
+			}
+		}
+	}
+}
+
+// told are the entries that lives tell of.
+func (t *Tracing) told() map[int]bool {
+	told := map[int]bool{}
+	for _, l := range t.Lives {
+		told[l.Origin.Record], told[l.Origin.By] = true, true
+		for _, e := range l.Events {
+			if e.Did != FateSummed && e.Did != FateReplaced {
+				told[e.Record] = true
+			}
+		}
+	}
+	return told
+}
+
+// entry finds the first match in what an entry says.
+func (f *finder) entry(line value) (around string, ok bool) {
+	if !line.IsObject() {
+		return f.strings(line)
+	}
+	for name, v := range line.Members {
+		switch string(name) {
+		case "type", "id", "parentId", "timestamp":
+			continue
+		}
+		if around, ok = f.strings(v); ok {
+			return around, true
+		}
+	}
+	return "", false
+}

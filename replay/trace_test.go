@@ -1,0 +1,165 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestTraceSeen: for words of a session, the requests that a trace says have seen one
+// are those in whose messages, prompt or tools the standard library finds it, and so
+// it is with the context at the leaf.
+func TestTraceSeen(t *testing.T) {
+	words, found := 0, 0
+	for _, c := range corpus.All(t) {
+		if len(c.Data) > 512<<10 || strings.Contains(c.Name, "deep-nesting") { // deeper than the library goes
+			continue
+		}
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
+		var texts [][]string // of each request, then of the leaf
+		for q, err := range r.Requests(s.Leaf(), &tokens.Pi) {
+			if err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+			texts = append(texts, textsOf(t, q.Before))
+		}
+		leaf, err := r.At(s.Leaf(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, textsOf(t, leaf))
+		random := rand.New(rand.NewPCG(uint64(len(c.Data)), 6))
+		for range 8 {
+			word := anyWord(random, texts)
+			if word == "" {
+				continue
+			}
+			q := &Query{Text: word}
+			if words++; words%3 == 0 {
+				q = &Query{Regexp: regexp.MustCompile("(?s)" + regexp.QuoteMeta(word) + ".?")}
+			}
+			got, err := r.Trace(s.Leaf(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			saw := make([]int, len(texts))
+			for _, l := range got.Lives {
+				for _, seen := range l.Seen {
+					for i := seen.First; i <= seen.Last; i++ {
+						saw[i]++
+					}
+				}
+				if l.Now {
+					saw[len(texts)-1]++
+				}
+			}
+			for i, in := range texts {
+				want := 0
+				for _, text := range in {
+					if strings.Contains(text, word) {
+						want++
+					}
+				}
+				if found += want; saw[i] != want {
+					t.Errorf("%s: %q: request %d of %d has it in %d places, traced in %d", c.Name, word, i, len(texts)-1, want, saw[i])
+					break
+				}
+			}
+		}
+	}
+	if words < 200 || found < 1000 {
+		t.Errorf("only %d words in %d places", words, found)
+	}
+}
+
+// anyWord is a piece of a text, mostly a word.
+func anyWord(random *rand.Rand, texts [][]string) string {
+	in := texts[random.IntN(len(texts))]
+	if len(in) == 0 {
+		return ""
+	}
+	text := in[random.IntN(len(in))]
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == 0 })
+	if len(words) == 0 {
+		return ""
+	}
+	word := words[random.IntN(len(words))]
+	return strings.ToValidUTF8(word[:min(len(word), 1+random.IntN(20))], "")
+}
+
+// textsOf are the texts of a context, one for each message, part and tool, a 0 byte
+// between what stands apart.
+func textsOf(t *testing.T, e *Envelope) (texts []string) {
+	t.Helper()
+	for _, list := range []func(func(Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
+		for m, err := range list {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v struct {
+				Content              any
+				ToolCallID, ToolName any
+			}
+			if err := json.Unmarshal(m.Raw, &v); err != nil {
+				t.Fatal(err)
+			}
+			all := stringsOf(nil, v.ToolCallID)
+			all = stringsOf(all, v.ToolName)
+			if list, ok := v.Content.([]any); ok {
+				for _, block := range list {
+					b, _ := block.(map[string]any)
+					for _, name := range map[string][]string{"text": {"text"}, "thinking": {"thinking"}, "toolCall": {"id", "name", "arguments"}}[fmt.Sprint(b["type"])] {
+						all = stringsOf(all, b[name])
+					}
+				}
+			} else {
+				all = stringsOf(all, v.Content)
+			}
+			texts = append(texts, strings.Join(all, "\x00"))
+		}
+	}
+	p, err := e.Prompt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range p.Parts {
+		texts = append(texts, part.Name+"\x00"+part.Text)
+	}
+	for _, tool := range p.Tools {
+		var v any
+		if err := json.Unmarshal(tool.Raw, &v); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, strings.Join(stringsOf(nil, v), "\x00"))
+	}
+	return texts
+}
+
+// stringsOf adds the strings of a value, at any depth.
+func stringsOf(all []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		all = append(all, v)
+	case []any:
+		for _, el := range v {
+			all = stringsOf(all, el)
+		}
+	case map[string]any:
+		for _, el := range v {
+			all = stringsOf(all, el)
+		}
+	}
+	return all
+}

@@ -18,10 +18,13 @@ type Prefix struct {
 	// Cached is the number of cached messages; those behind are the uncached ones.
 	Cached int
 
-	says *sayings
-	last list // that of the request before
-	sums []sum
-	at   []int32 // of each place in the list, the cached messages before it
+	// inPlace takes system messages behind the first message for messages: they are
+	// sent where they stand.
+	inPlace bool
+	says    *sayings
+	last    list // that of the request before
+	sums    []sum
+	at      []int32 // of each place in the list, the cached messages before it
 }
 
 // A sum is a message, and all up to it.
@@ -60,6 +63,12 @@ func (s *sayings) of(m *message) (saying, error) {
 	v, err := s.load.provider(m)
 	if err != nil {
 		return saying{}, err
+	}
+	if m.kind == sessionfmt.System {
+		n, err := s.load.estimate(m)
+		said := saying{maphash.Bytes(digestSeed, v.AppendCompact(s.buf[:0])), int32(s.c.Units(n))}
+		s.known[place] = said
+		return said, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
@@ -115,7 +124,7 @@ func (p *Prefix) follow(e *Envelope) error {
 	p.Same = 0
 	if from > 0 {
 		p.Same = int(p.at[from-1])
-		if l.at(from - 1).shown() {
+		if p.takes(l.at(from-1), p.Same) {
 			p.Same++
 		}
 	}
@@ -137,9 +146,14 @@ func (p *Prefix) follow(e *Envelope) error {
 	return nil
 }
 
+// takes says that a message is one of the request's, given how many come before it.
+func (p *Prefix) takes(m *message, before int) bool {
+	return m.shown() || p.inPlace && before > 0 && m.inList()
+}
+
 // add appends a message, if a provider gets it.
 func (p *Prefix) add(m *message) error {
-	if !m.shown() {
+	if !p.takes(m, len(p.sums)) {
 		return nil
 	}
 	said, err := p.says.of(m)
@@ -182,4 +196,23 @@ func hashPrompt(text string, tools []Tool) uint64 {
 		h.Write(t.Raw.AppendCompact(nil))
 	}
 	return h.Sum64()
+}
+
+// withEphemeral are the sums of a request with the request-only messages that were
+// logged for it behind the others.
+func (p *Prefix) withEphemeral(e *Envelope) ([]sum, error) {
+	if e.ephemeral < 0 {
+		return p.sums, nil
+	}
+	whole, err := e.WithEphemeral()
+	if err != nil {
+		return nil, err
+	}
+	next := Prefix{says: p.says, sums: p.sums} // what comes behind is written over by the next request
+	for i := range whole.state.uncached[len(e.state.uncached):] {
+		if err := next.add(&whole.state.uncached[len(e.state.uncached)+i]); err != nil {
+			return nil, err
+		}
+	}
+	return next.sums, nil
 }

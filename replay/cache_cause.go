@@ -287,18 +287,22 @@ func (c *cacheWalk) onlyTools(records []int32) bool {
 }
 
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a
-// compaction or an edit of what did.
+// compaction or an edit of what did, else a system message that was in front.
 func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
-	err := c.search(b, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+	declares := func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
 		if b.Cause == CauseTools {
-			return toolsOp(o) || kind == sessionfmt.System && (line.Get("message").Get("toolsAdded").Exists() || line.Get("message").Get("toolsRemoved").Exists())
+			m := line.Get("message")
+			return toolsOp(o) || kind == sessionfmt.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
 		}
 		return systemOp(o) || kind == sessionfmt.System
-	})
-	if err != nil || b.Entry >= 0 {
+	}
+	inFront := func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
+		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, o, rec, k)
+	}
+	if err := c.search(b, records, inFront); err != nil || b.Entry >= 0 {
 		return err
 	}
-	return c.search(b, records, func(kind sessionfmt.Kind, line value, _ *op, _, _ int) bool {
+	err := c.search(b, records, func(kind sessionfmt.Kind, line value, _ *op, _, _ int) bool {
 		switch kind {
 		case sessionfmt.Compaction:
 			b.Cause = CauseCompaction
@@ -312,6 +316,10 @@ func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
 		}
 		return false
 	})
+	if err != nil || b.Entry >= 0 {
+		return err
+	}
+	return c.search(b, records, declares)
 }
 
 // searchTail finds what put the messages there that request e ended with.

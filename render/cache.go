@@ -72,6 +72,9 @@ type CacheTotal struct {
 	ByName   []CacheLoss           `json:"transformers,omitempty"`
 	ByReason []CacheLoss           `json:"reasons,omitempty"`
 	Prices   string                `json:"prices,omitempty"` // the day of the table of prices
+
+	base     replay.CacheExpected // of which HitRate.Possible is a share
+	answered int64                // tokens, of which HitRate.Achieved is one
 }
 
 // CacheHitRate are shares of the prompts' tokens, 0 to 1.
@@ -145,6 +148,7 @@ func NewCacheTotal(s *sessionfmt.Session, r *replay.CacheReport) CacheTotal {
 	out := CacheTotal{
 		Requests: t.Requests, Answered: t.Answered, Hidden: r.Hidden, Prompt: t.Prompt, Expected: &t.Expected,
 		HitRate: CacheHitRate{Possible: t.Possible}, Rebilled: t.Rebilled, Broken: t.Broken, Prices: models.Date,
+		base: t.Base, answered: t.Recorded.Prompt(),
 	}
 	if t.Answered > 0 {
 		out.Recorded = &CacheRecorded{t.Recorded.CacheRead, t.Recorded.CacheWrite, t.Recorded.CacheWrite1h}
@@ -308,7 +312,6 @@ func WriteCachesCSV(w *bufio.Writer, all []CacheTotal) error {
 func SumCaches(all []CacheTotal) *CacheTotal {
 	sum := &CacheTotal{Expected: &replay.CacheExpected{}, Sessions: len(all), Prices: models.Date}
 	var recorded CacheRecorded
-	var possible, achieved, answered float64
 	for i := range all {
 		t := &all[i]
 		if t.Error != "" {
@@ -317,29 +320,35 @@ func SumCaches(all []CacheTotal) *CacheTotal {
 		sum.Requests += t.Requests
 		sum.Answered += t.Answered
 		sum.Prompt += t.Prompt
-		sum.Expected.Read += t.Expected.Read
-		sum.Expected.Write += t.Expected.Write
-		sum.Rebilled.Tokens += t.Rebilled.Tokens
-		sum.Rebilled.Cost += t.Rebilled.Cost
-		sum.Broken.Tokens += t.Broken.Tokens
-		sum.Broken.Cost += t.Broken.Cost
-		possible += t.HitRate.Possible * float64(t.Prompt)
-		if t.HitRate.Achieved != nil {
+		sum.answered += t.answered
+		addExpected(sum.Expected, *t.Expected)
+		addExpected(&sum.base, t.base)
+		addAgain(&sum.Rebilled, t.Rebilled)
+		addAgain(&sum.Broken, t.Broken)
+		if t.Recorded != nil {
 			recorded.Read += t.Recorded.Read
 			recorded.Write += t.Recorded.Write
 			recorded.Write1h += t.Recorded.Write1h
-			achieved += *t.HitRate.Achieved * float64(t.Prompt)
-			answered += float64(t.Prompt)
 		}
 	}
-	if sum.Prompt > 0 {
-		sum.HitRate.Possible = possible / float64(sum.Prompt)
+	if whole := sum.base.Read + sum.base.Write; whole > 0 {
+		sum.HitRate.Possible = float64(sum.base.Read) / float64(whole)
 	}
-	if answered > 0 {
-		rate := achieved / answered
+	if sum.answered > 0 {
+		rate := float64(recorded.Read) / float64(sum.answered)
 		sum.Recorded, sum.HitRate.Achieved = &recorded, &rate
 	}
 	return sum
+}
+
+func addExpected(to *replay.CacheExpected, e replay.CacheExpected) {
+	to.Read += e.Read
+	to.Write += e.Write
+}
+
+func addAgain(to *replay.CacheAgain, a replay.CacheAgain) {
+	to.Tokens += a.Tokens
+	to.Cost += a.Cost
 }
 
 // percent is a share for people.

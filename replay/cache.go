@@ -119,7 +119,7 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 	}
 	c.hide(onPath)
 	report.Hidden = c.hidden
-	total := newCacheSum(c)
+	var total cacheSum
 	for k := range c.sent {
 		s := &c.sent[k]
 		if s.warms {

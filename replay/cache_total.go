@@ -14,9 +14,10 @@ type CacheTotal struct {
 	Recorded CacheUsage
 	// Possible and Achieved are the shares of the prompts' tokens, 0 to 1, that caches
 	// could have served and did serve, over the answered requests; without any,
-	// Possible is over all of them.
+	// Possible is over all of them. Base is what Possible is a share of.
 	Possible float64
 	Achieved float64
+	Base     CacheExpected
 	Rebilled CacheAgain  // what the provider did not serve, and could have
 	Broken   CacheAgain  // what breaks had billed once more
 	Breaks   []CacheLoss // by entry, the dearest first
@@ -36,10 +37,8 @@ type CacheLoss struct {
 // A cacheSum is a total in the making.
 type cacheSum struct {
 	CacheTotal
-	all, answered struct{ prompt, read int64 }
+	answered CacheExpected // of the answered requests
 }
-
-func newCacheSum(*cacheWalk) *cacheSum { return &cacheSum{} }
 
 func (t *cacheSum) add(s *sending, row *CacheRow) {
 	t.Requests++
@@ -47,8 +46,6 @@ func (t *cacheSum) add(s *sending, row *CacheRow) {
 	if row.Expected != nil {
 		t.Expected.Read += row.Expected.Read
 		t.Expected.Write += row.Expected.Write
-		t.all.prompt += row.Prompt
-		t.all.read += row.Expected.Read
 	}
 	if s.promptTokens() > 0 {
 		t.Answered++
@@ -56,9 +53,9 @@ func (t *cacheSum) add(s *sending, row *CacheRow) {
 		t.Recorded.CacheRead += s.usage.CacheRead
 		t.Recorded.CacheWrite += s.usage.CacheWrite
 		t.Recorded.CacheWrite1h += s.usage.CacheWrite1h
-		t.answered.prompt += s.promptTokens()
 		if row.Expected != nil {
-			t.answered.read += row.Expected.Read
+			t.answered.Read += row.Expected.Read
+			t.answered.Write += row.Expected.Write
 		}
 	}
 	if row.Rebilled != nil {
@@ -76,12 +73,12 @@ func (a *CacheAgain) plus(b CacheAgain) {
 }
 
 func (t *cacheSum) total() CacheTotal {
+	t.Base = t.Expected
 	if t.Answered > 0 {
-		t.Possible = share(t.answered.read, t.answered.prompt)
-		t.Achieved = share(t.Recorded.CacheRead, t.answered.prompt)
-	} else {
-		t.Possible = share(t.all.read, t.all.prompt)
+		t.Base = t.answered
+		t.Achieved = share(t.Recorded.CacheRead, t.Recorded.Prompt())
 	}
+	t.Possible = share(t.Base.Read, t.Base.Read+t.Base.Write)
 	t.ByName = lossesBy(t.Breaks, func(b *CacheBreak) string { return b.Transformer })
 	t.ByReason = lossesBy(t.Breaks, func(b *CacheBreak) string { return cmp.Or(b.Reason, string(b.Cause)) })
 	worstFirst(t.Breaks)

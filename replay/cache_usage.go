@@ -24,10 +24,10 @@ type answer struct {
 	cost     struct{ input, cacheRead, cacheWrite float64 } // dollars
 }
 
-// promptTokens is how many tokens the request had, 0 where nobody says.
-func (a *answer) promptTokens() int64 {
-	return a.usage.Input + a.usage.CacheRead + a.usage.CacheWrite
-}
+// Prompt is how many tokens the request had, 0 where nobody says.
+func (u CacheUsage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 
 // readAnswer reads an answer's message, or a usage entry, where that stands in its
 // line. The time is the message's own if it is a number, else the entry's.

@@ -41,6 +41,7 @@ type sayings struct {
 	c     *tokens.Counter
 	load  *loader
 	known map[message]saying
+	plain []saying // of records as they stand, where they have been read before; may be nil
 	buf   []byte
 }
 
@@ -56,19 +57,29 @@ func newSayings(r *Replay, c *tokens.Counter) *sayings {
 // of reads what a message says: what a provider gets of it, so that the same words
 // are the same wherever they stand.
 func (s *sayings) of(m *message) (saying, error) {
+	if m.form == plain && m.edit < 0 && s.plain != nil && s.plain[m.rec] != (saying{}) {
+		return s.plain[m.rec], nil
+	}
 	place := m.place()
 	if known, ok := s.known[place]; ok {
 		return known, nil
 	}
+	said, err := s.read(m)
+	if err == nil {
+		s.known[place] = said
+	}
+	return said, err
+}
+
+// read is of without remembering.
+func (s *sayings) read(m *message) (saying, error) {
 	v, err := s.load.provider(m)
 	if err != nil {
 		return saying{}, err
 	}
 	if m.kind == sessionfmt.System {
 		n, err := s.load.estimate(m)
-		said := saying{maphash.Bytes(digestSeed, v.AppendCompact(s.buf[:0])), int32(s.c.Units(n))}
-		s.known[place] = said
-		return said, err
+		return saying{maphash.Bytes(digestSeed, v.AppendCompact(s.buf[:0])), int32(s.c.Units(n))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
@@ -77,9 +88,7 @@ func (s *sayings) of(m *message) (saying, error) {
 		s.buf = append(part.AppendCompact(s.buf), 0)
 	}
 	s.load.at.Reset(v)
-	said := saying{maphash.Bytes(digestSeed, s.buf), int32(s.c.Units(messageUnits(&s.load.at, sessionfmt.RoleKind(f[0]))))}
-	s.known[place] = said
-	return said, nil
+	return saying{maphash.Bytes(digestSeed, s.buf), int32(s.c.Units(messageUnits(&s.load.at, sessionfmt.RoleKind(f[0]))))}, nil
 }
 
 // Len is the number of messages.

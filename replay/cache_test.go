@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,46 @@ func (p *simulated) ask(model string, at, life int64, pieces []string) (best int
 	}
 	p.kept[model] = append(p.kept[model], simulatedUse{pieces, at})
 	return best
+}
+
+// askedInPlace is asked for a provider that takes system messages between others: those
+// in front of all messages are the prompt.
+func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes []int) {
+	t.Helper()
+	e, err := r.At(rec, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	collapsed, sized := asked(t, r, rec, hidden)
+	pieces, sizes = slices.Clone(collapsed[:piecesBefore]), slices.Clone(sized[:piecesBefore])
+	others := collapsed[piecesBefore:]
+	var front folded
+	for m, err := range e.ProviderMessages() {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case m.Kind != sessionfmt.System:
+			pieces, sizes, others = append(pieces, others[0]), append(sizes, sized[len(sized)-len(others)]), others[1:]
+		case len(pieces) == piecesBefore:
+			front.message(m.Raw, Origin{})
+		default:
+			units := m.Raw.Get("content").Units()
+			for _, text := range m.Raw.Get("sections").Members {
+				units += text.Units()
+			}
+			if added := m.Raw.Get("toolsAdded"); added.Exists() {
+				units += added.CompactUnits()
+			}
+			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Units(units))
+		}
+	}
+	text := compiled(r.Rules, front.parts)
+	for _, tool := range front.tools {
+		text += "\x00" + string(tool.Raw)
+	}
+	n := countPrompt(&tokens.Pi, front.parts, front.tools)
+	pieces[1], sizes[1] = text, n.System+n.Tools
+	return pieces, sizes
 }
 
 // asked are the pieces of the request that an answer got, and the tokens of each:
@@ -105,7 +146,8 @@ func openCacheTest(t testing.TB, data []byte) *sessionfmt.Session {
 // edits and patches, two models, and pauses.
 func TestCachePredicts(t *testing.T) {
 	requests, breaks := 0, map[CacheCause]int{}
-	for _, name := range []string{"linear", "branched", "compacted", "everything", "v2"} {
+	for _, name := range []string{"linear", "branched", "compacted", "everything", "v2", "compacted in place", "branched in place"} {
+		name, inPlace := strings.CutSuffix(name, " in place")
 		for seed := range uint64(4) {
 			p, err := gen.Find(name)
 			if err != nil {
@@ -113,11 +155,14 @@ func TestCachePredicts(t *testing.T) {
 			}
 			shape := p.Shape
 			shape.Seed, shape.Entries, shape.Text, shape.MaxText = seed, 160, 60, 2000
-			t.Run(fmt.Sprintf("%s-%d", name, seed), func(t *testing.T) {
-				data, want := simulate(t, gen.Session(shape), seed)
+			if inPlace {
+				shape.Systems = 0.3
+			}
+			t.Run(fmt.Sprintf("%s-%v-%d", name, inPlace, seed), func(t *testing.T) {
+				data, want := simulate(t, gen.Session(shape), seed, inPlace)
 				s := openCacheTest(t, data)
 				r := New(s, Options{Leaf: s.Leaf()})
-				report, err := r.Cache(CacheOptions{Leaf: s.Leaf(), All: true, Collapse: true, Counter: &tokens.Pi})
+				report, err := r.Cache(CacheOptions{Leaf: s.Leaf(), All: true, Collapse: !inPlace, Counter: &tokens.Pi})
 				if err != nil || report.Stopped != nil {
 					t.Fatal(err, report.Stopped)
 				}
@@ -156,7 +201,7 @@ func TestCachePredicts(t *testing.T) {
 
 // simulate gives the answers of a session the usage, times and models of a simulated
 // provider, and says what it read and wrote.
-func simulate(t *testing.T, data []byte, seed uint64) ([]byte, map[int]CacheExpected) {
+func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map[int]CacheExpected) {
 	t.Helper()
 	s := openCacheTest(t, data)
 	r := New(s, Options{Leaf: s.Leaf()})
@@ -186,7 +231,11 @@ func simulate(t *testing.T, data []byte, seed uint64) ([]byte, map[int]CacheExpe
 			}
 			first = false
 		}
-		pieces, sizes := asked(t, r, rec, hidden)
+		ask := asked
+		if inPlace {
+			ask = askedInPlace
+		}
+		pieces, sizes := ask(t, r, rec, hidden)
 		n := provider.ask(model, clock, 300_000, pieces)
 		read, whole := sum0(sizes[:n]), sum0(sizes)
 		want[rec] = CacheExpected{read, whole - read}
@@ -244,5 +293,122 @@ func TestCacheRecorded(t *testing.T) {
 	}
 	if answers < 500 {
 		t.Errorf("only %d answers", answers)
+	}
+}
+
+// TestCacheAsPi: where a session only grows, within the cache's lifetime, what was
+// billed again is what pi says (spec/pi-1.5.md 8).
+func TestCacheAsPi(t *testing.T) {
+	marked := 0
+	for seed := range uint64(8) {
+		data := gen.Session(gen.Shape{Seed: seed, Entries: 120, Tools: 0.6, Text: 60})
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		usage := regexp.MustCompile(`"usage":\{.*?\}\}`)
+		lines := strings.SplitAfter(string(data), "\n")
+		s := openCacheTest(t, data)
+		want := map[int]CacheAgain{}
+		var last int64
+		active := false
+		for rec := range s.Len() {
+			if s.Kind(rec) != sessionfmt.Assistant {
+				continue
+			}
+			prompt := last + 3000*rnd.Int64N(3) - 500
+			read := rnd.Int64N(last+1) / 1000 * 1000
+			if rnd.IntN(3) == 0 || last == 0 {
+				read = 0
+			}
+			prompt = max(prompt, read+10)
+			write := int64(0)
+			if read > 0 || rnd.IntN(2) == 0 {
+				write = prompt - read
+			}
+			input := prompt - read - write
+			cost := [3]float64{float64(input) * 3e-6, float64(read) * 3e-7, float64(write) * 3.75e-6}
+			active = active || read+write > 0
+			if missed := min(last, prompt) - read; active && missed > 1024 {
+				paid := (cost[0] + cost[2]) / float64(input+write)
+				want[rec] = CacheAgain{missed, float64(missed) * (paid - 3e-7)}
+			}
+			last = prompt
+			line := &lines[s.Line(rec)-1]
+			*line = usage.ReplaceAllString(*line, fmt.Sprintf(`"usage":{"input":%d,"output":5,"cacheRead":%d,"cacheWrite":%d,"cost":{"input":%g,"cacheRead":%g,"cacheWrite":%g,"total":0.01}}`,
+				input, read, write, cost[0], cost[1], cost[2]))
+		}
+		s = openCacheTest(t, []byte(strings.Join(lines, "")))
+		report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range report.Rows {
+			got := CacheAgain{}
+			if row.Rebilled != nil {
+				got = *row.Rebilled
+				marked++
+			}
+			w := want[row.Record]
+			if got.Tokens != w.Tokens || math.Abs(got.Cost-w.Cost) > 1e-12 {
+				t.Errorf("seed %d, entry %s: %v, pi says %v", seed, s.ID(row.Record), got, w)
+			}
+		}
+	}
+	if marked < 50 {
+		t.Errorf("only %d rows were marked", marked)
+	}
+}
+
+// TestCacheInPlace: a later system message breaks the cache where it stands, and in
+// front of everything if all of them are sent as one.
+func TestCacheInPlace(t *testing.T) {
+	name := corpus.Root(t) + "/testdata/sessions/good/cache.jsonl"
+	s, err := sessionfmt.Open(name, sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, collapse := range []bool{false, true} {
+		report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := report.Rows[8]
+		at, shared := 16, 15
+		if collapse {
+			at, shared = 0, 0
+		}
+		if b := row.Break; b == nil || b.Cause != CauseSystem || b.At != at || row.SharedMessages != shared || s.Kind(b.Entry) != sessionfmt.System {
+			t.Errorf("collapse %v: %d messages shared, break %+v", collapse, row.SharedMessages, row.Break)
+		}
+	}
+}
+
+// TestCacheUses: of uses of a chain, the deepest that is kept is found, whatever the
+// order in which they came.
+func TestCacheUses(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		var uses, all []cacheUse
+		for k := range 1 + rnd.IntN(8) {
+			u := cacheUse{depth: rnd.Int32N(6), request: int32(k), until: rnd.Int64N(6)}
+			uses, all = addUse(uses, u), append(all, u)
+		}
+		for at := range int64(7) {
+			want := int32(-1)
+			for _, u := range all {
+				if u.until >= at {
+					want = max(want, u.depth)
+				}
+			}
+			got := int32(-1)
+			for _, u := range uses {
+				if u.until >= at {
+					got = u.depth
+					break
+				}
+			}
+			if got != want {
+				t.Fatalf("of %v at %d: %d, kept are %v", all, at, got, uses)
+			}
+		}
 	}
 }

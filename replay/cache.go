@@ -3,10 +3,7 @@ package replay
 import (
 	"hash/maphash"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
@@ -141,82 +138,6 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 	}
 	report.Total = total.total()
 	return report, nil
-}
-
-// chunkRecords is how many records are read at a time.
-const chunkRecords = 256
-
-// read reads what all answers, and all warmings of a cache, say of themselves; and of
-// all messages what they say, which is most of the work. Each processor takes records
-// in turn.
-func (c *cacheWalk) read() error {
-	s := c.r.Session
-	chunks := make([][]sending, (s.Len()+chunkRecords-1)/chunkRecords)
-	faults := make([]error, len(chunks))
-	c.says = make([]saying, s.Len())
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range max(1, min(runtime.GOMAXPROCS(0), len(chunks))) {
-		wg.Go(func() {
-			says := newSayings(c.r, c.opt.Counter)
-			for k := int(next.Add(1)) - 1; k < len(chunks); k = int(next.Add(1)) - 1 {
-				chunks[k], faults[k] = c.readChunk(says, k*chunkRecords)
-			}
-		})
-	}
-	wg.Wait()
-	c.place = make([]int32, s.Len())
-	for rec := range c.place {
-		c.place[rec] = -1
-	}
-	var clock int64
-	for k, chunk := range chunks {
-		if faults[k] != nil {
-			return faults[k]
-		}
-		for _, one := range chunk {
-			if !one.warms {
-				c.place[one.rec] = int32(len(c.sent))
-			}
-			clock = max(clock, one.at) // a use never goes back
-			one.at = clock
-			one.ref.intern(&c.models, c.r.opt.Models, &one.model)
-			c.sent = append(c.sent, one)
-		}
-	}
-	return nil
-}
-
-// readChunk reads the records from one on.
-func (c *cacheWalk) readChunk(says *sayings, from int) (sent []sending, err error) {
-	s := c.r.Session
-	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
-		kind := s.Kind(rec)
-		switch kind {
-		case sessionfmt.User, sessionfmt.ToolResult, sessionfmt.Assistant:
-			m := message{rec: int32(rec), edit: -1, op: -1, kind: kind}
-			if c.says[rec], err = says.read(&m); err != nil {
-				return nil, err
-			}
-		}
-		if kind != sessionfmt.Assistant && kind != sessionfmt.UsageEntry {
-			continue
-		}
-		line, err := says.load.lines.Line(rec)
-		if err != nil {
-			return nil, err
-		}
-		one := sending{rec: int32(rec), node: -1, index: -1, late: -1}
-		if kind == sessionfmt.Assistant {
-			one.answer = readAnswer(line, line.Get("message"))
-		} else if line.Get("kind").Is("cache_warm") {
-			one.answer, one.warms = readAnswer(line, line), true
-		} else {
-			continue
-		}
-		sent = append(sent, one)
-	}
-	return sent, nil
 }
 
 // requests replays, and puts each request in the trie. stopped is the first broken

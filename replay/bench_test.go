@@ -87,3 +87,53 @@ func countByLibrary(b *testing.B, line []byte) int {
 	}
 	return (n + 3) / 4
 }
+
+// BenchmarkCache accounts for the cache of a session of 10,000 requests over 100 MB;
+// beside it replays it to its leaf, and decodes every message once.
+func BenchmarkCache(b *testing.B) {
+	p, err := gen.Find("1g")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p.Shape.Bytes, p.Shape.Text, p.Shape.Branch = 100<<20, 1000, 0
+	data := gen.Session(p.Shape)
+	run := func(name string, do func(b *testing.B, r *replay.Replay, leaf int)) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				do(b, replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}), s.Leaf())
+				s.Close()
+			}
+		})
+	}
+	run("cache", func(b *testing.B, r *replay.Replay, leaf int) {
+		report, err := r.Cache(replay.CacheOptions{Leaf: leaf, Counter: &tokens.Pi})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(report.Rows)), "requests")
+	})
+	run("replay-and-decode", func(b *testing.B, r *replay.Replay, leaf int) {
+		e, err := r.At(leaf, false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := e.Count(&tokens.Pi); err != nil {
+			b.Fatal(err)
+		}
+		var text []byte
+		for m, err := range e.CachedMessages() {
+			if err != nil {
+				b.Fatal(err)
+			}
+			for s := range m.Raw.Strings {
+				text = s.AppendText(text[:0])
+			}
+		}
+	})
+}

@@ -18,10 +18,13 @@ type Prefix struct {
 	// Cached is the number of cached messages; those behind are the uncached ones.
 	Cached int
 
-	says *sayings
-	last list // that of the request before
-	sums []sum
-	at   []int32 // of each place in the list, the cached messages before it
+	// inPlace takes system messages behind the first message for messages: they are
+	// sent where they stand.
+	inPlace bool
+	says    *sayings
+	last    list // that of the request before
+	sums    []sum
+	at      []int32 // of each place in the list, the cached messages before it
 }
 
 // A sum is a message, and all up to it.
@@ -38,6 +41,7 @@ type sayings struct {
 	c     *tokens.Counter
 	load  *loader
 	known map[message]saying
+	plain []saying // of records as they stand, where they have been read before; may be nil
 	buf   []byte
 }
 
@@ -53,13 +57,29 @@ func newSayings(r *Replay, c *tokens.Counter) *sayings {
 // of reads what a message says: what a provider gets of it, so that the same words
 // are the same wherever they stand.
 func (s *sayings) of(m *message) (saying, error) {
+	if m.form == plain && m.edit < 0 && s.plain != nil && s.plain[m.rec] != (saying{}) {
+		return s.plain[m.rec], nil
+	}
 	place := m.place()
 	if known, ok := s.known[place]; ok {
 		return known, nil
 	}
+	said, err := s.read(m)
+	if err == nil {
+		s.known[place] = said
+	}
+	return said, err
+}
+
+// read is of without remembering.
+func (s *sayings) read(m *message) (saying, error) {
 	v, err := s.load.provider(m)
 	if err != nil {
 		return saying{}, err
+	}
+	if m.kind == sessionfmt.System {
+		n, err := s.load.estimate(m)
+		return saying{maphash.Bytes(digestSeed, v.AppendCompact(s.buf[:0])), int32(s.c.Units(n))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
@@ -68,9 +88,7 @@ func (s *sayings) of(m *message) (saying, error) {
 		s.buf = append(part.AppendCompact(s.buf), 0)
 	}
 	s.load.at.Reset(v)
-	said := saying{maphash.Bytes(digestSeed, s.buf), int32(s.c.Units(messageUnits(&s.load.at, sessionfmt.RoleKind(f[0]))))}
-	s.known[place] = said
-	return said, nil
+	return saying{maphash.Bytes(digestSeed, s.buf), int32(s.c.Units(messageUnits(&s.load.at, sessionfmt.RoleKind(f[0]))))}, nil
 }
 
 // Len is the number of messages.
@@ -115,7 +133,7 @@ func (p *Prefix) follow(e *Envelope) error {
 	p.Same = 0
 	if from > 0 {
 		p.Same = int(p.at[from-1])
-		if l.at(from - 1).shown() {
+		if p.takes(l.at(from-1), p.Same) {
 			p.Same++
 		}
 	}
@@ -137,9 +155,14 @@ func (p *Prefix) follow(e *Envelope) error {
 	return nil
 }
 
+// takes says that a message is one of the request's, given how many come before it.
+func (p *Prefix) takes(m *message, before int) bool {
+	return m.shown() || p.inPlace && before > 0 && m.inList()
+}
+
 // add appends a message, if a provider gets it.
 func (p *Prefix) add(m *message) error {
-	if !m.shown() {
+	if !p.takes(m, len(p.sums)) {
 		return nil
 	}
 	said, err := p.says.of(m)
@@ -173,4 +196,23 @@ func hashPrompt(text string, tools []Tool) uint64 {
 		h.Write(t.Raw.AppendCompact(nil))
 	}
 	return h.Sum64()
+}
+
+// withEphemeral are the sums of a request with the request-only messages that were
+// logged for it behind the others.
+func (p *Prefix) withEphemeral(e *Envelope) ([]sum, error) {
+	if e.ephemeral < 0 {
+		return p.sums, nil
+	}
+	whole, err := e.WithEphemeral()
+	if err != nil {
+		return nil, err
+	}
+	next := Prefix{says: p.says, sums: p.sums} // what comes behind is written over by the next request
+	for i := range whole.state.uncached[len(e.state.uncached):] {
+		if err := next.add(&whole.state.uncached[len(e.state.uncached)+i]); err != nil {
+			return nil, err
+		}
+	}
+	return next.sums, nil
 }

@@ -18,6 +18,7 @@ type Request struct {
 	Counts Counts
 	Parts  []Part
 	Tools  []Tool
+	Known  bool // prompt and tools come from the session or a baseline
 	// Prefix is what the messages of the request are, one after the other. It stays
 	// as it is until the next request of the same path.
 	Prefix *Prefix
@@ -26,11 +27,16 @@ type Request struct {
 // Requests are the requests of the path to record leaf, in order. The error is that
 // of Walk; what came before it is right.
 func (r *Replay) Requests(leaf int, c *tokens.Counter) iter.Seq2[Request, error] {
+	return r.requests(leaf, func() *asking { return newAsking(r, c) })
+}
+
+// requests is Requests with an asking of one's own making.
+func (r *Replay) requests(leaf int, start func() *asking) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		path, found := r.Session.Path(leaf)
 		r.Findings = append(r.Findings, found...)
 		m := newMachine(r, path)
-		m.asked = newAsking(r, c)
+		m.asked = start()
 		for pos, rec := range path {
 			step, err := m.does(pos, rec)
 			if err != nil {
@@ -47,10 +53,14 @@ func (r *Replay) Requests(leaf int, c *tokens.Counter) iter.Seq2[Request, error]
 // RequestsOfTree are the requests of all branches, each once, as WalkTree goes
 // through them.
 func (r *Replay) RequestsOfTree(t *sessionfmt.Tree, c *tokens.Counter) iter.Seq2[Request, error] {
+	return r.requestsOfTree(t, func() *asking { return newAsking(r, c) })
+}
+
+func (r *Replay) requestsOfTree(t *sessionfmt.Tree, start func() *asking) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		for step, err := range r.walkTree(t, func() *machine {
 			m := newMachine(r, nil)
-			m.asked = newAsking(r, c)
+			m.asked = start()
 			return m
 		}) {
 			switch {
@@ -70,9 +80,12 @@ type asking struct {
 	c      *tokens.Counter
 	at     int // the last answer
 	before *Envelope
+	front  *prompting // prompt and tools in front of the messages
 	prompt uint64
+	tools  uint64 // hash of the tools alone
 	counts Counts
 	prefix Prefix
+	place  inPlace // where system messages are sent in place
 }
 
 func newAsking(r *Replay, c *tokens.Counter) *asking {
@@ -83,21 +96,29 @@ func newAsking(r *Replay, c *tokens.Counter) *asking {
 func (a *asking) fork() *asking {
 	next := *a
 	next.prefix = a.prefix.fork()
+	next.front, next.place = nil, inPlace{}
 	return &next
 }
 
 // ask takes down what the request got that the record at hand answers.
 func (a *asking) ask(m *machine, rec int) error {
-	changed, err := m.prompt.follow(m.r, m.now().deltas)
+	front, deltas := &m.prompt, m.now().deltas
+	if a.prefix.inPlace {
+		if fewer, later := a.place.follow(m.now()); later {
+			front, deltas = &a.place.front, fewer
+		}
+	}
+	changed, err := front.follow(m.r, deltas)
 	if err != nil {
 		return err
 	}
-	if changed || a.at < 0 {
-		have, _ := m.r.implemented(m.prompt.f.tools)
-		a.counts = countPrompt(a.c, m.prompt.f.parts, have)
-		a.prompt = hashPrompt(compiled(m.r.Rules, m.prompt.f.parts), have)
+	if changed || a.front != front {
+		have, _ := m.r.implemented(front.f.tools)
+		a.counts = countPrompt(a.c, front.f.parts, have)
+		a.prompt = hashPrompt(compiled(m.r.Rules, front.f.parts), have)
+		a.tools = hashPrompt("", have)
 	}
-	a.at = rec
+	a.at, a.front = rec, front
 	a.before = m.envelope()
 	if a.before.Leaf = -1; m.pos > 0 { // the answer is not part of it
 		a.before.Leaf = m.path.at(m.pos - 1)
@@ -109,6 +130,58 @@ func (a *asking) request(step Step) Request {
 	n := a.counts
 	n.Messages = a.prefix.Tokens(a.prefix.Len())
 	n.Total = n.System + n.Tools + n.Messages
-	f := &step.m.prompt.f
-	return Request{Step: step, Index: a.before.RequestIndex, Before: a.before, Prompt: a.prompt, Counts: n, Parts: f.parts, Tools: f.tools, Prefix: &a.prefix}
+	f := &a.front.f
+	return Request{
+		Step: step, Index: a.before.RequestIndex, Before: a.before, Prompt: a.prompt, Counts: n, Parts: f.parts, Tools: f.tools,
+		Known: a.front.own || step.m.r.opt.Baseline != nil, Prefix: &a.prefix,
+	}
+}
+
+// An inPlace is the prompt in front of the messages, where system messages behind
+// the first message are sent in their place and change nothing of it.
+type inPlace struct {
+	front  prompting
+	deltas []delta // without those of later system messages
+	seen   []delta // what they have been taken from
+	lead   int     // system messages in front, when they were
+	all    int     // system messages
+}
+
+// follow says whether there are later system messages, and gives the deltas without
+// them. The slice goes on where it was as long as nothing but more deltas has come,
+// so that each is folded once.
+func (p *inPlace) follow(s *state) (deltas []delta, later bool) {
+	lead := leadingSystems(&s.msgs)
+	grown := len(p.seen) > 0 && lead == p.lead && len(s.deltas) >= len(p.seen) && &p.seen[0] == &s.deltas[0]
+	if !grown {
+		p.deltas, p.seen, p.lead, p.all = nil, nil, lead, 0
+	}
+	for _, d := range s.deltas[len(p.seen):] {
+		if d.op == nil && d.m.inList() {
+			if p.all++; p.all > lead {
+				continue
+			}
+		}
+		p.deltas = append(p.deltas, d)
+	}
+	p.seen = s.deltas
+	return p.deltas, p.all > lead
+}
+
+// leadingSystems is how many system messages stand in front of all messages.
+func leadingSystems(l *list) (n int) {
+	for _, m := range l.all {
+		if m.shown() {
+			break
+		}
+		if m.inList() {
+			n++
+		}
+	}
+	return n
+}
+
+// inList says that a message is a system message which is sent where it stands.
+func (m *message) inList() bool {
+	return m.kind == sessionfmt.System && m.form == plain && m.flags&omitted == 0
 }

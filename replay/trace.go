@@ -101,7 +101,7 @@ type tracer struct {
 	last     list // the messages at the last look
 	uncached int  // how many uncached ones there were
 	messages map[message]*life
-	prompt   map[piece]*life
+	prompt   map[promptPiece]*life
 }
 
 // A life is a Life that goes on.
@@ -119,7 +119,7 @@ type life struct {
 func newTracer(r *Replay, m *machine, q *Query) *tracer {
 	t := &tracer{
 		m: m, find: newFinder(q), load: r.newLoader(),
-		known: map[message]bool{}, messages: map[message]*life{}, prompt: map[piece]*life{},
+		known: map[message]bool{}, messages: map[message]*life{}, prompt: map[promptPiece]*life{},
 	}
 	m.opDone = func(k int, o *op) error { return t.look(k, o == &compactionApply) }
 	return t

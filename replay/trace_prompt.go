@@ -6,8 +6,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A piece is a part of the prompt or a tool, by its name.
-type piece struct {
+// A promptPiece is a part of the prompt or a tool, by its name.
+type promptPiece struct {
 	as, name string
 	content  bool // the text outside of all sections
 	nth      int  // of equal names
@@ -27,10 +27,10 @@ func (t *tracer) lookAtPrompt() error {
 	}
 	f := &t.m.prompt.f
 	have, _ := t.m.r.implemented(f.tools)
-	nth := map[piece]int{}
+	nth := map[promptPiece]int{}
 	for i := range f.parts {
 		p := &f.parts[i]
-		t.meetPiece(nth, piece{as: "part", name: p.Name, content: p.content}, said{p.Text, p.Origin}, func() (string, bool) {
+		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.content}, said{p.Text, p.Origin}, func() (string, bool) {
 			if around, ok := t.find.text([]byte(p.Text)); ok {
 				return around, true
 			}
@@ -39,7 +39,7 @@ func (t *tracer) lookAtPrompt() error {
 	}
 	for i := range have {
 		tool := &have[i]
-		t.meetPiece(nth, piece{as: "tool", name: tool.Name}, said{string(tool.Raw), tool.Origin}, func() (string, bool) {
+		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, said{string(tool.Raw), tool.Origin}, func() (string, bool) {
 			return t.find.strings(tool.Raw)
 		})
 	}
@@ -56,7 +56,7 @@ func (t *tracer) lookAtPrompt() error {
 }
 
 // meetPiece takes down a part or tool. A text is searched where it has changed.
-func (t *tracer) meetPiece(nth map[piece]int, p piece, is said, find func() (string, bool)) {
+func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find func() (string, bool)) {
 	at := p
 	p.nth = nth[at]
 	nth[at]++

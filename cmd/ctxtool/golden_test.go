@@ -48,6 +48,8 @@ func TestGolden(t *testing.T) {
 	}, "check": {
 		"check testdata/sessions -f text", "check testdata/sessions/bad -f sarif", "check testdata/sessions/bad -f github", "check testdata/sessions/good -f jsonl",
 		"repair testdata/sessions/bad",
+	}, "cache": {
+		"cache testdata/sessions/good", "cache testdata/sessions/bad -f jsonl", "cache testdata/sessions/good testdata/sessions/demo.jsonl -f csv",
 	}, "redact": {
 		"redact testdata/sessions", "redact testdata/sessions/demo.jsonl -f json", "redact testdata/sessions/demo.jsonl -o -",
 		"redact testdata/sessions/demo.jsonl --structure-only -o -", "log testdata/sessions/demo.jsonl --redact",
@@ -55,6 +57,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range corpus.Own(t) {
 		name := "testdata/" + c.Name
 		stem := strings.TrimSuffix(filepath.Base(name), ".jsonl")
+		cases["cache/"+stem] = []string{"cache " + name, "cache " + name + " --all --collapse-system", "cache " + name + " --all -f jsonl", "cache " + name + " -f csv"}
 		switch filepath.Base(filepath.Dir(name)) {
 		case "good":
 			cases["good/"+stem] = []string{

@@ -75,6 +75,7 @@ func newRoot(e *env) *cobra.Command {
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.AddCommand(
 		newBranchCommand(e),
+		newCacheCommand(e),
 		newCheckCommand(e),
 		newConfigCommand(e),
 		newEditCommand(e),

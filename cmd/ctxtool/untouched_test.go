@@ -25,6 +25,7 @@ func readingLines() (lines [][]string) {
 		"tree FILE -o OUT", "tree FILE -f json -o OUT", "tree FILE --fold=false --filter user,unknown -o OUT",
 		"log FILE -o OUT", "log FILE --all -o OUT", "log FILE -f jsonl --all -o OUT", "log FILE --grep a --kind user -o OUT",
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
+		"cache FILE -o OUT", "cache FILE --all --collapse-system -f jsonl -o OUT", "cache FILE -f csv --redact -o OUT",
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
 		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
 		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/models"
+	"ctxtool/internal/tokens"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// cacheOptions are the flags of ctxtool cache.
+type cacheOptions struct {
+	answer
+	reading
+	redaction
+	all, collapse bool
+	failOver      string
+
+	limit   float64 // of failOver, below 0 for none
+	percent bool    // it is one of tokens, not dollars
+	replay.Options
+}
+
+func newCacheCommand(e *env) *cobra.Command {
+	o := &cacheOptions{}
+	cmd := &cobra.Command{
+		Use:   "cache [flags] SESSION|DIR...",
+		Short: "Account for the prompt cache: what it could serve, what it did, what broke it",
+		Long: "Account for the prompt cache, a row a request: how much of its beginning an earlier\n" +
+			"request of the same model had within the cache's lifetime, what broke it and why,\n" +
+			"what a provider could read and write by that, and what it recorded. Tokens that it\n" +
+			"could have read and did not are marked (!), beyond 1,024 of them, with the dollars\n" +
+			"that they cost again. Of several sessions there is a row each.\n\n" +
+			"Tokens are the provider's where it recorded any. Prompt and tools that the file does\n" +
+			"not hold are the row hidden. Without recorded usage there are expectations only.\n\n" +
+			filesHelp +
+			"\nForms (-f):\n" +
+			"  text   a table, the totals, and what broke the cache, the dearest first\n" +
+			"  jsonl  an object a request, the totals on the last line (docs/formats.md)\n" +
+			"  csv    the rows\n\n" +
+			"Exit status: 0 the account was made, also that before a broken patch, 1 more than\n" +
+			"--fail-over was billed again, 2 the command line is wrong, 3 there is no answer:\n" +
+			"the input is missing or no session, or --strict found something.",
+		Example: "  ctxtool cache s.jsonl\n" +
+			"  ctxtool cache s.jsonl -f jsonl | jq -c 'select(.break).break'\n" +
+			"  ctxtool cache sessions/ --fail-over 10%",
+		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
+	}
+	f := cmd.Flags()
+	o.answer.flags(cmd, "text", "jsonl", "csv")
+	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
+	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
+	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages in front of all messages, for models that take none between them")
+	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
+	cmd.ValidArgsFunction = e.completeFiles
+	return cmd
+}
+
+// check reads the flags, before any input is opened.
+func (o *cacheOptions) check() (err error) {
+	if err := o.answer.check(); err != nil {
+		return err
+	}
+	if o.Rules, err = o.reading.check(); err != nil {
+		return err
+	}
+	o.limit = -1
+	if o.failOver == "" {
+		return nil
+	}
+	text, percent := strings.CutSuffix(o.failOver, "%")
+	limit, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+	if err != nil || !(limit >= 0) || percent && (limit > 100 || strings.HasPrefix(text, "$")) {
+		return fmt.Errorf("--fail-over %q: want dollars as 0.50, or a share as 10%%", sessionfmt.Quote(o.failOver))
+	}
+	o.limit, o.percent = limit, percent
+	return nil
+}
+
+func runCache(e *env, o *cacheOptions, args []string) error {
+	if err := cmp.Or(o.check(), o.redaction.start(e)); err != nil {
+		return err
+	}
+	files, err := e.sessions(args)
+	if err != nil {
+		return err
+	}
+	if o.Models, err = e.config.models(); err != nil {
+		return err
+	}
+	e.started = true
+	total, err := o.account(e, files, args)
+	if err != nil {
+		return err
+	}
+	if o.over(total) {
+		return errFound
+	}
+	return nil
+}
+
+// account writes the account of one session, or of several.
+func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*render.CacheTotal, error) {
+	if len(files) != 1 || len(args) > 0 && isDir(args[0]) {
+		return o.accounts(e, files)
+	}
+	s, err := e.open(files[0].path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	r, report, err := o.of(s)
+	if err != nil {
+		return nil, err
+	}
+	c := &render.Cache{Total: render.NewCacheTotal(s, report)}
+	for i := range report.Rows {
+		c.Rows = append(c.Rows, render.NewCacheRow(s, &report.Rows[i]))
+	}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return nil, err
+	}
+	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
+		switch o.format {
+		case "jsonl":
+			return render.WriteCacheJSON(w, c)
+		case "csv":
+			return render.WriteCacheCSV(w, c)
+		}
+		return render.WriteCacheText(w, c, e.width(o.output))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if report.Stopped != nil {
+		e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
+	}
+	e.noteCoverage(s, r.Rules)
+	return &c.Total, nil
+}
+
+// of makes the account of a session.
+func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *replay.CacheReport, error) {
+	opt := o.Options
+	opt.Leaf = s.Leaf()
+	r := replay.New(s, opt)
+	report, err := r.Cache(replay.CacheOptions{Leaf: s.Leaf(), All: o.all, Collapse: o.collapse, Counter: &tokens.Pi})
+	return r, report, err
+}
+
+// accounts writes the accounts of several sessions. One that cannot be read is a row
+// with its reason.
+func (o *cacheOptions) accounts(e *env, files []listedFile) (*render.CacheTotal, error) {
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) render.CacheTotal { return o.session(e, f) })
+	broken := 0
+	for i := range all {
+		if all[i].Error != "" {
+			broken++
+		}
+	}
+	if o.strict && broken > 0 {
+		return nil, fmt.Errorf("%d of %d sessions cannot be accounted for, and --strict allows none", broken, len(all))
+	}
+	sum := render.SumCaches(all)
+	return sum, e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+		switch o.format {
+		case "jsonl":
+			return render.WriteCachesJSON(w, all, sum)
+		case "csv":
+			return render.WriteCachesCSV(w, all)
+		}
+		return render.WriteCachesText(w, all, sum, e.width(o.output))
+	})
+}
+
+// session is the account of one of several sessions.
+func (o *cacheOptions) session(e *env, f listedFile) render.CacheTotal {
+	row := render.CacheTotal{Schema: "ctxtool/cache.session/1", File: e.fileName(f.name), Prices: models.Date}
+	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Through: e.through(), Workers: 1})
+	if err != nil {
+		row.Error = reason(err)
+		return row
+	}
+	defer s.Close()
+	r, report, err := o.of(s)
+	switch found := 0; {
+	case err != nil:
+		row.Error = reason(err)
+	case o.strict:
+		if found = len(r.AllFindings()); found > 0 {
+			row.Error = fmt.Sprintf("--strict allows no findings, this has %d", found)
+		}
+	}
+	if row.Error != "" {
+		return row
+	}
+	total := render.NewCacheTotal(s, report)
+	total.Schema, total.File = row.Schema, row.File
+	return total
+}
+
+// over says that more was billed again than --fail-over allows.
+func (o *cacheOptions) over(t *render.CacheTotal) bool {
+	again := t.Again()
+	switch {
+	case o.limit < 0:
+		return false
+	case o.percent:
+		return float64(again.Tokens)*100 > o.limit*float64(t.Prompt)
+	}
+	return again.Cost > o.limit
+}

@@ -1,0 +1,164 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// mostLosses is how many breaks the text names.
+const mostLosses = 10
+
+// WriteCacheText writes the account of a session as a table, and the totals below it.
+func WriteCacheText(w *bufio.Writer, c *Cache, width int) error {
+	columns := []Column{
+		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
+		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
+		{Name: "again", Right: true}, {Name: "broken by", Flex: true},
+	}
+	var cells [][]string
+	if c.Total.Hidden > 0 {
+		cells = append(cells, []string{"", "hidden", "", "~" + number(c.Total.Hidden), "", "", "", "", "", "", "prompt and tools that are not in this file"})
+	}
+	for i := range c.Rows {
+		cells = append(cells, c.Rows[i].cells())
+	}
+	if len(cells) > 0 {
+		if err := WriteTable(w, columns, cells, width); err != nil {
+			return err
+		}
+		w.WriteByte('\n')
+	}
+	writeCacheSums(w, &c.Total)
+	writeLosses(w, "broken, the dearest first:", c.Total.Breaks)
+	writeLosses(w, "by transformer:", c.Total.ByName)
+	writeLosses(w, "by reason:", c.Total.ByReason)
+	return nil
+}
+
+// cells are a row's cells for people.
+func (r *CacheRow) cells() []string {
+	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
+	if r.Expected != nil {
+		cells = append(cells, fmt.Sprint(r.Shared.Messages), number(r.Expected.Read), number(r.Expected.Write))
+	} else {
+		cells = append(cells, "", "", "")
+	}
+	if u := r.Recorded; u != nil {
+		cells = append(cells, number(u.Read), number(u.Write))
+	} else {
+		cells = append(cells, "-", "-")
+	}
+	again := ""
+	if r.Rebilled != nil {
+		again = fmt.Sprintf("! %d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
+	}
+	return append(cells, again, r.why())
+}
+
+// why is what broke the cache, in words.
+func (r *CacheRow) why() string {
+	text := ""
+	if b := r.Break; b != nil {
+		text = string(b.Cause)
+		if b.Entry != "" {
+			text += " " + sessionfmt.Quote(b.Entry)
+		}
+		if b.Op != nil {
+			text += fmt.Sprintf(" op %d", *b.Op)
+		}
+		if b.Transformer != "" {
+			text += " of " + sessionfmt.Quote(b.Transformer)
+		}
+		if b.Reason != "" {
+			text += ": " + sessionfmt.Quote(b.Reason)
+		}
+		if b.Again != nil {
+			text += fmt.Sprintf(" (%d again, $%.4f)", b.Again.Tokens, b.Again.Cost)
+		}
+	}
+	if r.Endless {
+		if text != "" {
+			text += "; "
+		}
+		text += "lifetime unknown, pauses not judged"
+	}
+	return text
+}
+
+func writeCacheSums(w *bufio.Writer, t *CacheTotal) {
+	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
+	if t.Expected != nil {
+		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
+	}
+	if t.Recorded != nil {
+		fmt.Fprintf(w, ", did read %d and write %d", t.Recorded.Read, t.Recorded.Write)
+	}
+	w.WriteByte('\n')
+	if t.HitRate.Achieved != nil {
+		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", percent(*t.HitRate.Achieved), percent(t.HitRate.Possible))
+	} else if t.Requests > 0 {
+		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", percent(t.HitRate.Possible))
+	}
+	if t.Requests > 0 {
+		fmt.Fprintf(w, "billed again: %s by what broke the cache; %s that it could have served and did not (prices of %s)\n", money(t.Broken), money(t.Rebilled), t.Prices)
+	}
+}
+
+func money(a replay.CacheAgain) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
+
+// writeLosses writes losses below a heading, the first of them.
+func writeLosses(w *bufio.Writer, heading string, all []CacheLoss) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heading)
+	for i, l := range all {
+		if i == mostLosses {
+			fmt.Fprintf(w, "  and %d more\n", len(all)-i)
+			return
+		}
+		name := sessionfmt.Quote(l.Name)
+		if l.Request != nil {
+			name = fmt.Sprintf("#%d %s %s", *l.Request, l.Cause, sessionfmt.Quote(l.Entry))
+		} else {
+			name = fmt.Sprintf("%s (%d)", name, l.Times)
+		}
+		fmt.Fprintf(w, "  %8d  $%.4f  %s\n", l.Tokens, l.Cost, name)
+	}
+}
+
+// WriteCachesText writes the accounts of several sessions, a row each, and their sum.
+func WriteCachesText(w *bufio.Writer, all []CacheTotal, sum *CacheTotal, width int) error {
+	columns := []Column{
+		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
+		{Name: "achieved", Right: true}, {Name: "broken", Right: true}, {Name: "again", Right: true},
+	}
+	var cells [][]string
+	for i := range all {
+		t := &all[i]
+		name := sessionfmt.Clean(t.File)
+		if t.Error != "" {
+			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", ""})
+			continue
+		}
+		achieved := "-"
+		if t.HitRate.Achieved != nil {
+			achieved = percent(*t.HitRate.Achieved)
+		}
+		cells = append(cells, []string{
+			name, fmt.Sprint(t.Requests), short(t.Prompt), percent(t.HitRate.Possible), achieved,
+			fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Rebilled.Cost),
+		})
+	}
+	if len(cells) > 0 {
+		if err := WriteTable(w, columns, cells, width); err != nil {
+			return err
+		}
+		w.WriteByte('\n')
+	}
+	writeCacheSums(w, sum)
+	return nil
+}

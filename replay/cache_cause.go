@@ -1,0 +1,364 @@
+package replay
+
+import (
+	"ctxtool/sessionfmt"
+)
+
+// A CacheCause is why a cache of earlier requests cannot serve a request further.
+type CacheCause string
+
+// The causes.
+const (
+	CauseModel      CacheCause = "model"      // the request goes to a model that has had none
+	CauseSystem     CacheCause = "system"     // the prompt is another
+	CauseTools      CacheCause = "tools"      // the tools are others
+	CauseThinking   CacheCause = "thinking"   // the thinking level is another
+	CauseCompaction CacheCause = "compaction" // messages have been summarised
+	CauseEdit       CacheCause = "edit"       // a context_edit
+	CauseTransform  CacheCause = "transform"  // a patch replaced messages
+	CauseBranch     CacheCause = "branch"     // the request before was on another branch
+	CauseEphemeral  CacheCause = "ephemeral"  // the request before ended with messages of its own
+	CauseUncached   CacheCause = "uncached"   // messages that always come last have moved on
+	CausePause      CacheCause = "pause"      // the cache has run out
+	CauseUnknown    CacheCause = "unknown"
+)
+
+// A CacheBreak is where the beginning ends that a request shares with an earlier one,
+// though the earlier one goes on.
+type CacheBreak struct {
+	At    int // messages before it
+	Cause CacheCause
+	// Entry is the record that did it, -1 where none did; Op the operation of the
+	// transform that it is, -1 for none, Reason the op's invalidateCacheReason.
+	Entry       int
+	Op          int
+	Reason      string
+	Transformer string
+	// Again is what had been sent before, and is billed once more because of it.
+	Again CacheAgain
+}
+
+// thinking is the level at which the model thinks in a request: the options' reasoning,
+// else that of the path.
+func (q *Request) thinking() (value, error) {
+	if said := q.Step.m.asked.front.f.options.Reasoning; said != nil {
+		return said, nil
+	}
+	level, err := q.Before.ThinkingLevel()
+	return reasoning(level, q.Before.r.Rules), err
+}
+
+// broken is where and why request k can be served no further: kept is the node that a
+// cache still has, known the one that it has ever had, by the request compared.
+func (c *cacheWalk) broken(k int, kept, known, compared int32) (*CacheBreak, error) {
+	s, t := &c.sent[k], &c.trie
+	switch {
+	case known < 0 && c.last < 0:
+		return nil, nil
+	case known < 0:
+		compared = int32(c.last)
+	}
+	e := &c.sent[compared]
+	b := &CacheBreak{Entry: -1, Op: -1}
+	var lost int64 // counted
+	switch {
+	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
+		b.At, b.Cause = c.messagesOf(kept), CausePause
+		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
+	case known >= 0 && known == e.node:
+		if s.late < 0 {
+			return nil, nil
+		}
+		return &CacheBreak{At: int(s.late), Cause: CauseSystem, Entry: int(s.lateRec), Op: -1}, nil
+	default:
+		b.At = c.messagesOf(known)
+		if err := c.why(b, e, s, known); err != nil {
+			return nil, err
+		}
+		lost = c.lost(k, e, known)
+	}
+	if s.failed && s.promptTokens() == 0 { // nothing was billed
+		return b, nil
+	}
+	b.Again.Tokens = s.scaled(lost, c.hidden)
+	b.Again.Cost = c.dollars(s, max(s.promptTokens(), s.counted+c.hidden), b.Again.Tokens)
+	return b, nil
+}
+
+// messagesOf is how many messages a beginning has.
+func (c *cacheWalk) messagesOf(n int32) int {
+	if n < 0 {
+		return 0
+	}
+	return max(0, int(c.trie.nodes[n].depth)-piecesBefore+1)
+}
+
+// hiddenOf is what a beginning has of the hidden prompt.
+func (c *cacheWalk) hiddenOf(n int32) int64 {
+	if n < 0 {
+		return 0
+	}
+	return c.hidden
+}
+
+// lost is what of request k had been sent before and is behind a node, in counted
+// tokens: messages that an earlier request had, and of a prompt as much as there was.
+func (c *cacheWalk) lost(k int, e *sending, known int32) (lost int64) {
+	t, s := &c.trie, &c.sent[k]
+	if c.first == nil {
+		last := make([]int32, len(c.sent))
+		for i := range c.sent {
+			last[i] = c.sent[i].node
+		}
+		c.first = t.firstSent(last)
+	}
+	depth := int32(-1)
+	if known >= 0 {
+		depth = t.nodes[known].depth
+	}
+	for n := s.node; n >= 0 && t.nodes[n].depth > depth; n = t.nodes[n].parent {
+		node := &t.nodes[n]
+		if node.depth >= piecesBefore && c.first[node.piece] < int32(k) {
+			lost += int64(node.tokens - t.nodes[node.parent].tokens)
+		}
+	}
+	if depth < 1 { // the prompt is behind the break
+		lost += min(s.front, e.front)
+	}
+	if depth < 0 {
+		lost += c.hidden
+	}
+	return lost
+}
+
+// why finds what parts request s from request e behind a node.
+func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known int32) error {
+	between, below := c.between(e.rec, s.rec)
+	if known < 0 {
+		b.Cause = CauseModel
+		return c.search(b, between, func(kind sessionfmt.Kind, _ value, _ *op, _ int, _ int) bool { return kind == sessionfmt.ModelChange })
+	}
+	if below >= 0 {
+		b.Cause, b.Entry = CauseBranch, int(below)
+		return nil
+	}
+	switch depth := c.trie.nodes[known].depth; depth {
+	case 0:
+		b.Cause = CauseSystem
+		if e.tools != s.tools {
+			b.Cause = CauseTools
+			if only := c.onlyTools(between); !only {
+				b.Cause = CauseSystem
+			}
+		}
+		return c.searchPrompt(b, between)
+	case 1:
+		b.Cause = CauseThinking
+		return c.search(b, between, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+			return kind == sessionfmt.ThinkingChange || o == &optionsSet && !line.Get("reasoning").IsNull()
+		})
+	}
+	at := int32(b.At)
+	if at >= e.cached {
+		b.Cause = CauseUncached
+		if at >= e.messages-e.ephemeral {
+			b.Cause = CauseEphemeral
+		}
+		return c.searchTail(b, e, between)
+	}
+	return c.searchMessages(b, between, c.pieceAt(e, at), c.pieceAt(s, at))
+}
+
+// pieceAt is message i of a request; its entry is -1 where there is none.
+func (c *cacheWalk) pieceAt(s *sending, i int32) piece {
+	if i >= s.messages {
+		return piece{-1, -1, -1, 0}
+	}
+	return c.trie.nodes[c.trie.above(s.node, i+piecesBefore)].piece
+}
+
+// between are the records of the path to s behind e, e's answer first. If e is not on
+// it, below is the first record of the path that e's has not, else -1.
+func (c *cacheWalk) between(e, s int32) (records []int32, below int32) {
+	if c.depth == nil {
+		c.measure()
+	}
+	up := func(rec int32) int32 { return int32(c.r.Session.Parent(int(rec))) }
+	rec, other := s, e
+	below = s
+	for steps := 0; rec != other && steps < 2*len(c.depth); steps++ {
+		if other < 0 || rec >= 0 && c.depth[rec] >= c.depth[other] {
+			records = append(records, rec)
+			below, rec = rec, up(rec)
+		} else {
+			other = up(other)
+		}
+		if rec < 0 && other < 0 {
+			break
+		}
+	}
+	if rec == e {
+		below = -1
+		records = append(records, e)
+	}
+	for i, k := 0, len(records)-1; i < k; i, k = i+1, k-1 {
+		records[i], records[k] = records[k], records[i]
+	}
+	return records, below
+}
+
+// measure finds how deep all records are.
+func (c *cacheWalk) measure() {
+	c.depth = make([]int32, c.r.Session.Len())
+	var way []int
+	for rec := range c.depth {
+		way = way[:0]
+		at := rec
+		for at >= 0 && c.depth[at] == 0 {
+			c.depth[at] = -1 // on the way: a circle ends here
+			way = append(way, at)
+			at = c.r.Session.Parent(at)
+		}
+		deep := int32(0)
+		if at >= 0 {
+			deep = max(0, c.depth[at])
+		}
+		for i := len(way) - 1; i >= 0; i-- {
+			deep++
+			c.depth[way[i]] = deep
+		}
+	}
+}
+
+// search goes through entries and the ops of their patches, and takes down the last
+// that is wanted.
+func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool) error {
+	for _, rec := range records {
+		kind := c.r.Session.Kind(int(rec))
+		switch kind {
+		case sessionfmt.ModelChange, sessionfmt.ThinkingChange, sessionfmt.Compaction, sessionfmt.ContextEdit, sessionfmt.System, sessionfmt.Ephemeral, sessionfmt.Transform:
+		default:
+			continue
+		}
+		line, err := c.lines.Line(int(rec))
+		if err != nil {
+			return err
+		}
+		if kind != sessionfmt.Transform {
+			if want(kind, line, nil, int(rec), -1) {
+				b.Entry, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
+			}
+			continue
+		}
+		if c.r.Rules != ByEnvelope {
+			continue
+		}
+		k := 0
+		for v := range line.Get("patch").Elements {
+			if o := findOp(v.Get("op")); o != nil && want(kind, v, o, int(rec), k) {
+				b.Entry, b.Op = int(rec), k
+				b.Reason, b.Transformer = v.Get("invalidateCacheReason").Text(), line.Get("transformerName").Text()
+			}
+			k++
+		}
+	}
+	return nil
+}
+
+// systemOp says that an op changes the prompt's text, toolsOp that it changes tools.
+func systemOp(o *op) bool {
+	return o == &systemPartSet || o == &systemPartRemove || o == &systemPartsReplace
+}
+
+func toolsOp(o *op) bool { return o == &toolsReplace || o == &toolsRemove }
+
+// onlyTools says that nothing between has changed the prompt's text.
+func (c *cacheWalk) onlyTools(records []int32) bool {
+	only := true
+	var none CacheBreak
+	c.search(&none, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+		message := line.Get("message")
+		if systemOp(o) || kind == sessionfmt.System && (message.Get("sections").Exists() || contentText(message.Get("content")) != "") {
+			only = false
+		}
+		return false
+	})
+	return only
+}
+
+// searchPrompt finds what changed the prompt or the tools: what says so itself, else a
+// compaction or an edit of what did, else a system message that was in front.
+func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
+	declares := func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+		if b.Cause == CauseTools {
+			m := line.Get("message")
+			return toolsOp(o) || kind == sessionfmt.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
+		}
+		return systemOp(o) || kind == sessionfmt.System
+	}
+	inFront := func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
+		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, o, rec, k)
+	}
+	if err := c.search(b, records, inFront); err != nil || b.Entry >= 0 {
+		return err
+	}
+	err := c.search(b, records, func(kind sessionfmt.Kind, line value, _ *op, _, _ int) bool {
+		switch kind {
+		case sessionfmt.Compaction:
+			b.Cause = CauseCompaction
+			return true
+		case sessionfmt.ContextEdit:
+			target := c.r.Session.Find(line.Get("targetId").Text())
+			if target >= 0 && c.r.Session.Kind(target) == sessionfmt.System {
+				b.Cause = CauseEdit
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil || b.Entry >= 0 {
+		return err
+	}
+	return c.search(b, records, declares)
+}
+
+// searchTail finds what put the messages there that request e ended with.
+func (c *cacheWalk) searchTail(b *CacheBreak, e *sending, between []int32) error {
+	was := c.pieceAt(e, int32(b.At))
+	b.Entry, b.Op = int(was.rec), int(was.op)
+	if was.op < 0 {
+		return nil
+	}
+	return c.search(b, []int32{was.rec}, func(_ sessionfmt.Kind, _ value, _ *op, _, k int) bool { return k == int(was.op) })
+}
+
+// searchMessages finds what put message is in the place of message was: what is said
+// to have done it, else the last that may have.
+func (c *cacheWalk) searchMessages(b *CacheBreak, between []int32, was, is piece) error {
+	var sure bool
+	b.Cause = CauseUnknown
+	return c.search(b, between, func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
+		cause, certain := CauseUnknown, false
+		switch {
+		case kind == sessionfmt.ContextEdit:
+			target := int32(c.r.Session.Find(line.Get("targetId").Text()))
+			if target < 0 || target != was.rec && target != is.rec {
+				return false
+			}
+			cause, certain = CauseEdit, true
+		case kind == sessionfmt.Compaction:
+			cause, certain = CauseCompaction, is.rec == int32(rec)
+		case o == &compactionApply:
+			cause, certain = CauseCompaction, is.rec == int32(rec) && is.op == int32(k)
+		case o == &messagesCachedReplace:
+			cause, certain = CauseTransform, is.rec == int32(rec) && is.op == int32(k)
+		default:
+			return false
+		}
+		if sure && !certain {
+			return false
+		}
+		sure, b.Cause = sure || certain, cause
+		return true
+	})
+}

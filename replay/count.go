@@ -143,6 +143,20 @@ func (l *loader) units(m *message) (int, error) {
 	return messageUnits(&l.at, sessionfmt.RoleKind(v.Get("role"))), nil
 }
 
+// sizes are what a message counts for, and its bytes as a provider gets it.
+func (l *loader) sizes(m *message) (units, size int, err error) {
+	v, err := l.provider(m)
+	if err != nil {
+		return 0, 0, err
+	}
+	l.at.Reset(v)
+	role := m.kind
+	if m.form != plain {
+		role = sessionfmt.RoleKind(v.Get("role"))
+	}
+	return messageUnits(&l.at, role), len(v), nil
+}
+
 // messageUnits counts the message that comes next.
 func messageUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) (n int) {
 	for key := range c.Members {

@@ -50,6 +50,7 @@ type machine struct {
 	cuts    *cutter         // compares compactions with patches where it is set; see Cuts
 	counter *tokens.Counter // counts each message where it is set; see Accounts
 	asked   *asking         // takes down requests where it is set; see Requests
+	taken   takers          // takes down what takes messages out where it is set; see Between
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far

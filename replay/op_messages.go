@@ -73,6 +73,13 @@ var messagesCachedReplace = op{
 			}
 			next.push(msg)
 		}
+		for _, places := range had {
+			for _, i := range places {
+				if s == m.now() {
+					m.takenOut(s.msgs.at(i), at)
+				}
+			}
+		}
 		s.msgs = next
 		m.rebuilt(s)
 		return nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sergi/go-diff/diffmatchpatch"
-
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/transcript"
 )
@@ -69,28 +67,13 @@ func (p *Page) body(c *transcript.ToolCall) (info string, body []byte) {
 
 // replaced is the diff of replacements, line by line.
 func replaced(all []transcript.Replacement) (diff []byte) {
-	m := diffmatchpatch.New()
-	m.DiffTimeout = 0 // the same diff on every machine
 	for k, r := range all {
 		if k > 0 {
 			diff = append(diff, "...\n"...)
 		}
-		from, to, lines := m.DiffLinesToRunes(ended(r.Old), ended(r.New))
-		for _, d := range m.DiffCharsToLines(m.DiffMainRunes(from, to, false), lines) {
-			mark := map[diffmatchpatch.Operation]byte{diffmatchpatch.DiffDelete: '-', diffmatchpatch.DiffInsert: '+', diffmatchpatch.DiffEqual: ' '}[d.Type]
-			for line := range strings.Lines(d.Text) {
-				diff = append(append(diff, mark), line...)
-			}
-		}
+		diff = appendDiff(diff, diffLines(r.Old, r.New))
 	}
 	return diff
-}
-
-func ended(text string) string {
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
 }
 
 // callWords says what came of a call.

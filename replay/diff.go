@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 
 	"ctxtool/internal/tokens"
 )
@@ -87,12 +88,14 @@ type MessageChange struct {
 
 // Equal says that a model gets the same on both sides.
 func (d *Difference) Equal() bool {
-	for _, m := range d.Messages {
-		if m.Change != ChangeKept {
-			return false
-		}
-	}
-	return len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
+	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept })
+	return !differ && len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
+}
+
+// MessagesDiffer says that there is more of the messages to tell than that all are
+// kept, letter by letter.
+func (d *Difference) MessagesDiffer() bool {
+	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept || m.Respelt })
 }
 
 // Diff compares the two envelopes of a span.

@@ -103,7 +103,7 @@ func (p *diffPage) prompt() error {
 		p.w.WriteString("\n## Tools\n")
 	}
 	for _, c := range p.x.d.Tools {
-		p.item(c, toolText(was.Tools, c.A), toolText(is.Tools, c.B))
+		p.item(c, toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (t *diffText) write() error {
 		t.section("tools")
 		for _, c := range x.d.Tools {
 			t.item(c)
-			t.lines(toolText(was.Tools, c.A), toolText(is.Tools, c.B), c.Change)
+			t.lines(toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change), c.Change)
 		}
 	}
 	if !x.d.MessagesDiffer() {
@@ -211,7 +211,10 @@ func (t *diffText) pair(old, new string, mark byte) {
 	if mark == '+' {
 		side = is
 	}
-	t.w.WriteString("    " + t.style.mark(mark, string(mark)+" "))
+	t.w.WriteString("    " + t.style.mark(mark, string(mark)))
+	if old != "" && mark == '-' || new != "" && mark == '+' {
+		t.w.WriteByte(' ')
+	}
 	for _, piece := range side {
 		text := sessionfmt.Clean(piece.text)
 		if piece.mark == ' ' {
@@ -330,13 +333,17 @@ func partText(parts []replay.Part, i int) string {
 	return parts[i].Text
 }
 
-// toolText is a tool's definition as it is compared line by line.
-func toolText(tools []replay.Tool, i int) string {
+// toolText is a tool's definition as it is compared line by line; of one that has come
+// or gone its description.
+func toolText(tools []replay.Tool, i int, change replay.Change) string {
 	if i < 0 {
 		return ""
 	}
 	var f [2]sessionfmt.Value
 	tools[i].Raw.Fields(f[:], "description", "parameters")
+	if change != replay.ChangeChanged {
+		return f[0].Text()
+	}
 	var schema bytes.Buffer
 	if err := json.Indent(&schema, f[1], "", "  "); err != nil {
 		schema.Reset()

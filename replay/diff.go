@@ -199,8 +199,9 @@ func (d *Difference) models() error {
 	if err != nil || a == b {
 		return err
 	}
-	d.Model = &ModelChange{A: a, B: b, Cause: d.cause.setting(d.A.model, d.B.model)}
-	return nil
+	by, err := d.cause.model()
+	d.Model = &ModelChange{A: a, B: b, Cause: by}
+	return err
 }
 
 // sameValue says that two values are the same, however they are spelled.

@@ -1,6 +1,10 @@
 package replay
 
-import "slices"
+import (
+	"slices"
+
+	"ctxtool/sessionfmt"
+)
 
 // causes tells which entry made a difference.
 type causes struct {
@@ -120,8 +124,45 @@ func (c *causes) compaction(other Cause) Cause {
 // setting is what has set something else, by the records that set it on both sides,
 // -1 for none.
 func (c *causes) setting(a, b int) Cause {
-	if c.span == nil || c.span.onlyAt[1][b] || a < 0 {
-		return c.of(c.b, Origin{Record: b, By: b, Op: -1})
+	if b >= 0 && (c.span == nil || c.span.onlyAt[1][b]) {
+		return Cause{c.b.r, b, -1}
 	}
-	return c.of(c.a, Origin{Record: a, By: a, Op: -1})
+	if a >= 0 && (c.span == nil || c.span.onlyAt[0][a]) {
+		return Cause{c.a.r, a, -1}
+	}
+	return Cause{Record: -1, Op: -1}
+}
+
+// model is what changed the model: of the entries that name the one that a side has
+// now, one after the other, the first.
+func (c *causes) model() (Cause, error) {
+	by := c.setting(c.a.model, c.b.model)
+	if by.In == nil || c.span == nil {
+		return by, nil
+	}
+	side, e := 1, c.b
+	if !c.span.onlyAt[1][by.Record] {
+		side, e = 0, c.a
+	}
+	want, _, _, err := e.Model()
+	if err != nil {
+		return by, err
+	}
+	path, _ := e.r.Session.Path(by.Record)
+	for _, rec := range slices.Backward(path) {
+		if !c.span.onlyAt[side][rec] {
+			break
+		}
+		if k := e.r.Session.Kind(rec); k != sessionfmt.ModelChange && k != sessionfmt.Assistant {
+			continue
+		}
+		at := *e
+		at.model = rec
+		is, _, _, err := at.Model()
+		if err != nil || is != want {
+			return by, err
+		}
+		by.Record = rec
+	}
+	return by, nil
 }

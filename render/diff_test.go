@@ -33,14 +33,21 @@ func TestDiffApplies(t *testing.T) {
 			continue
 		}
 		defer s.Close()
-		tries := 12
+		tries := 4
 		if len(c.Data) > 100<<10 {
-			tries = 3
+			tries = 1
 		}
 		for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
 			r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: true})
+			pairs := [][2]int{}
 			for range tries {
-				a, b := random.IntN(s.Len()+1)-1, random.IntN(s.Len()+1)-1
+				pairs = append(pairs, [2]int{random.IntN(s.Len()+1) - 1, random.IntN(s.Len()+1) - 1})
+			}
+			for rec := 0; rec < s.Len() && len(c.Data) < 16<<10; rec++ {
+				pairs = append(pairs, [2]int{r.Before(rec), rec})
+			}
+			for _, p := range pairs {
+				a, b := p[0], p[1]
 				span, err := r.Between(a, b)
 				if err != nil {
 					t.Fatalf("%s: %v", c.Name, err)

@@ -16,7 +16,8 @@ type Span struct {
 	onlyAt [2]onPath // records that only one of the paths has
 }
 
-// takers are what took each message out of the request last.
+// takers are what took each message out of the request last; of the zero message, the
+// patch that arranged all of them last.
 type takers map[message]taker
 
 // A taker is the entry and op that took a message out, and whether it put a summary
@@ -110,13 +111,6 @@ func (m *machine) takeOut(of *list, first int, by message) {
 	}
 	for i := range first {
 		m.taken[of.at(i).itself()] = taker{by.origin(), true}
-	}
-}
-
-// takenOut takes down that a patch leaves a message out of its list.
-func (m *machine) takenOut(old *message, by message) {
-	if m.taken != nil {
-		m.taken[old.itself()] = taker{by.origin(), false}
 	}
 }
 

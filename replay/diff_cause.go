@@ -85,19 +85,18 @@ func (c *causes) edited(was, is *message) Cause {
 	return c.compaction(c.of(c.b, is.origin()))
 }
 
-// moved is what has put a message that both sides have elsewhere: what put it where it
-// is, or else the patch that arranged the messages last.
+// moved is what has put a message that both sides have elsewhere: its entry where only
+// B's path has it, else the patch that arranged the messages last.
 func (c *causes) moved(m *message) Cause {
 	own := c.of(c.b, m.origin())
 	if c.span == nil || c.span.onlyAt[1][own.Record] {
 		return own
 	}
-	for k, e := range []*Envelope{c.b, c.a} {
-		for _, by := range slices.Backward(e.Transforms) {
-			if c.span.onlyAt[1-k][by] {
-				return Cause{e.r, by, -1}
-			}
-		}
+	if by, ok := c.span.toB[message{}]; ok {
+		return c.of(c.b, by.Origin)
+	}
+	if by, ok := c.span.toA[message{}]; ok {
+		return c.of(c.a, by.Origin)
 	}
 	return c.compaction(own)
 }

@@ -28,6 +28,7 @@ func readingLines() (lines [][]string) {
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
 		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
 		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
+		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	} {
 		lines = append(lines, strings.Fields(line))
@@ -118,7 +119,7 @@ func answered(t *testing.T, line []string, file, out string) {
 	switch {
 	case stdout.Len() > 0:
 		t.Errorf("%v printed %.80q although it has -o", line, stdout.Bytes())
-	case status == exitOK, status == exitFound && line[0] == "check":
+	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "diff"):
 		if err != nil {
 			t.Errorf("%v: status 0 and no output", line)
 		}

@@ -15,7 +15,7 @@ func (d *Difference) align(c *tokens.Counter) error {
 	a, b := &d.sides[0], &d.sides[1]
 	if d.cause.span != nil {
 		pairUp(a, b, func(s *side, i int) (message, bool) { return s.ms[i].place(), i < s.cached })
-		var known []int
+		known := make([]int, 0, len(a.ms))
 		for i, p := range a.pair {
 			if p >= 0 {
 				known = append(known, i)
@@ -60,7 +60,6 @@ func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 		key    K
 		cached bool
 	}
-	waiting := map[full][]int{}
 	begin := 0
 	for begin < min(len(a.ms), len(b.ms)) && a.pair[begin] < 0 && b.pair[begin] < 0 {
 		ka, ca := key(a, begin)
@@ -71,11 +70,16 @@ func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 		a.pair[begin], b.pair[begin] = begin, begin
 		begin++
 	}
-	for _, i := range a.alone() {
+	loneA, loneB := a.alone(), b.alone()
+	if len(loneA) == 0 || len(loneB) == 0 {
+		return
+	}
+	waiting := map[full][]int{}
+	for _, i := range loneA {
 		k, cached := key(a, i)
 		waiting[full{k, cached}] = append(waiting[full{k, cached}], i)
 	}
-	for _, j := range b.alone() {
+	for _, j := range loneB {
 		k, cached := key(b, j)
 		if all := waiting[full{k, cached}]; len(all) > 0 {
 			a.pair[all[0]], b.pair[j] = j, all[0]

@@ -19,7 +19,7 @@ type side struct {
 }
 
 func newSide(e *Envelope) side {
-	s := side{load: e.r.newLoader()}
+	s := side{load: e.r.newLoader(), ms: make([]*message, 0, e.Cached()+e.Uncached())}
 	for _, m := range e.state.msgs.all {
 		if m.shown() {
 			s.ms = append(s.ms, m)

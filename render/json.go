@@ -257,11 +257,15 @@ func writeTools(w *bufio.Writer, tools []replay.Tool) {
 		if i > 0 {
 			w.WriteByte(',')
 		}
-		o := object{w: w}
-		for _, name := range []string{"name", "description", "parameters"} {
-			o.raw(name, t.Raw.Get(name))
-		}
-		o.close()
+		writeTool(w, t)
 	}
 	w.WriteByte(']')
+}
+
+func writeTool(w *bufio.Writer, t replay.Tool) {
+	o := object{w: w}
+	for _, name := range []string{"name", "description", "parameters"} {
+		o.raw(name, t.Raw.Get(name))
+	}
+	o.close()
 }

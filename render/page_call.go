@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sergi/go-diff/diffmatchpatch"
-
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/transcript"
 )
@@ -69,55 +67,13 @@ func (p *Page) body(c *transcript.ToolCall) (info string, body []byte) {
 
 // replaced is the diff of replacements, line by line.
 func replaced(all []transcript.Replacement) (diff []byte) {
-	m := diffmatchpatch.New()
-	m.DiffTimeout = 0 // the same diff on every machine
 	for k, r := range all {
 		if k > 0 {
 			diff = append(diff, "...\n"...)
 		}
-		if !similar(r.Old, r.New) {
-			diff = marked(marked(diff, '-', ended(r.Old)), '+', ended(r.New))
-			continue
-		}
-		from, to, lines := m.DiffLinesToRunes(ended(r.Old), ended(r.New))
-		for _, d := range m.DiffCharsToLines(m.DiffMainRunes(from, to, false), lines) {
-			mark := map[diffmatchpatch.Operation]byte{diffmatchpatch.DiffDelete: '-', diffmatchpatch.DiffInsert: '+', diffmatchpatch.DiffEqual: ' '}[d.Type]
-			diff = marked(diff, mark, d.Text)
-		}
+		diff = appendDiff(diff, diffLines(r.Old, r.New))
 	}
 	return diff
-}
-
-// mostCompared is how many pairs of lines a diff may have to look at: it takes time by
-// their number where nothing is alike.
-const mostCompared = 1 << 22
-
-// similar says that a diff of two texts takes no longer than it is worth.
-func similar(old, new string) bool {
-	n := 0
-	for n < min(len(old), len(new)) && old[n] == new[n] {
-		n++
-	}
-	old, new, n = old[n:], new[n:], 0
-	for n < min(len(old), len(new)) && old[len(old)-1-n] == new[len(new)-1-n] {
-		n++
-	}
-	return strings.Count(old[:len(old)-n], "\n")*strings.Count(new[:len(new)-n], "\n") <= mostCompared
-}
-
-// marked appends the lines of a text, with a mark before each.
-func marked(diff []byte, mark byte, text string) []byte {
-	for line := range strings.Lines(text) {
-		diff = append(append(diff, mark), line...)
-	}
-	return diff
-}
-
-func ended(text string) string {
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
 }
 
 // callWords says what came of a call.

@@ -26,6 +26,8 @@ func (m *machine) compact(msg message) (Effect, error) {
 	before := m.now()
 	first, from := m.firstKept(rec, line)
 	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
+	m.takeOut(&before.msgs, before.msgs.n, msg) // what is kept of them nobody will look for
+	m.takeOut(&m.base.msgs, first, msg)
 	m.cut = &next
 	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
 

@@ -115,32 +115,41 @@ func (l *loader) countChunk(c *tokens.Counter, msgs *list, k int) (sum int, err 
 	return sum, nil
 }
 
-// units is what a message counts for as a provider message. A plain one is
-// counted off its line in one pass, without being made into JSON first.
+// units is what a message counts for as a provider message.
 func (l *loader) units(m *message) (int, error) {
+	n, _, err := l.sizes(m)
+	return n, err
+}
+
+// sizes are what a message counts for as a provider message, and its bytes. A plain
+// one is counted off its line in one pass, without being made into JSON first.
+func (l *loader) sizes(m *message) (units, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
 		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
 			line, err := l.lines.Line(int(m.rec))
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
-			n := 0
 			l.at.Reset(line)
 			for key := range l.at.Members {
 				if string(key) == "message" {
-					n = messageUnits(&l.at, m.kind)
+					start := l.at.Offset()
+					units = messageUnits(&l.at, m.kind)
+					size = l.at.Offset() - start
 				}
 			}
-			return n, nil
+			if units > 0 { // else it may have no content, and gets some
+				return units, size, nil
+			}
 		}
 	}
 	v, err := l.provider(m)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	l.at.Reset(v)
-	return messageUnits(&l.at, sessionfmt.RoleKind(v.Get("role"))), nil
+	return messageUnits(&l.at, sessionfmt.RoleKind(v.Get("role"))), len(v), nil
 }
 
 // messageUnits counts the message that comes next.

@@ -51,6 +51,7 @@ type machine struct {
 	counter *tokens.Counter          // counts each message where it is set; see Accounts
 	asked   *asking                  // takes down requests where it is set; see Requests
 	opDone  func(k int, o *op) error // looks at what each op of a patch did where it is set; see Trace
+	taken   takers                   // takes down what takes messages out where it is set; see Between
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far

@@ -29,6 +29,9 @@ var compactionApply = op{
 		if err := m.size(&at); err != nil {
 			return err
 		}
+		if s == m.now() {
+			m.takeOut(&s.msgs, first, at)
+		}
 		s.msgs.cut(first, at)
 		return nil
 	},

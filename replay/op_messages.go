@@ -73,6 +73,14 @@ var messagesCachedReplace = op{
 			}
 			next.push(msg)
 		}
+		if s == m.now() && m.taken != nil {
+			for _, places := range had {
+				for _, i := range places {
+					m.taken[s.msgs.at(i).itself()] = taker{at.origin(), false}
+				}
+			}
+			m.taken[message{}] = taker{at.origin(), false}
+		}
 		s.msgs = next
 		m.rebuilt(s)
 		return nil

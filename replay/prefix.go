@@ -45,9 +45,12 @@ type sayings struct {
 	buf   []byte
 }
 
+// A saying is what is known of one message without its text.
 type saying struct {
-	hash   uint64
+	hash   uint64 // of what it says
+	spelt  uint64 // of its bytes
 	tokens int32
+	bytes  int32 // of its JSON
 }
 
 func newSayings(r *Replay, c *tokens.Counter) *sayings {
@@ -72,23 +75,32 @@ func (s *sayings) of(m *message) (saying, error) {
 }
 
 // read is of without remembering.
-func (s *sayings) read(m *message) (saying, error) {
-	v, err := s.load.provider(m)
+func (s *sayings) read(m *message) (saying, error) { return s.load.say(s.c, m, &s.buf) }
+
+// say reads a message that a provider gets. buf is for it to work in.
+func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error) {
+	v, err := l.provider(m)
 	if err != nil {
 		return saying{}, err
 	}
+	b := (*buf)[:0]
 	if m.kind == sessionfmt.System {
-		n, err := s.load.estimate(m)
-		return saying{maphash.Bytes(digestSeed, v.AppendCompact(s.buf[:0])), int32(s.c.Units(n))}, err
+		b = v.AppendCompact(b)
+		*buf = b
+		n, err := l.estimate(m)
+		return saying{maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v), int32(c.Units(n)), int32(len(v))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
-	s.buf = s.buf[:0]
 	for _, part := range f {
-		s.buf = append(part.AppendCompact(s.buf), 0)
+		b = append(part.AppendCompact(b), 0)
 	}
-	s.load.at.Reset(v)
-	return saying{maphash.Bytes(digestSeed, s.buf), int32(s.c.Units(messageUnits(&s.load.at, sessionfmt.RoleKind(f[0]))))}, nil
+	*buf = b
+	l.at.Reset(v)
+	return saying{
+		maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v),
+		int32(c.Units(messageUnits(&l.at, sessionfmt.RoleKind(f[0])))), int32(len(v)),
+	}, nil
 }
 
 // Len is the number of messages.

@@ -35,6 +35,9 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
+// Offset is where the cursor stands, in bytes from the start of what it reads.
+func (c *Cursor) Offset() int { return c.i }
+
 // Value reads the value that comes next.
 func (c *Cursor) Value() Value {
 	start := c.i

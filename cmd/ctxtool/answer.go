@@ -18,6 +18,7 @@ import (
 type answer struct {
 	format, output string
 	json           bool
+	cleaned        bool // the command cleans what it writes itself, and colours it
 	forms          []string
 }
 
@@ -58,6 +59,9 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		return err
 	}
 	defer out.abort()
+	if c, ok := out.Writer.(*cleaner); ok && a.cleaned {
+		out.Writer = c.w
+	}
 	w := bufio.NewWriterSize(out, 64<<10)
 	if err := write(w); err != nil {
 		return err

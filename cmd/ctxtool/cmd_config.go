@@ -55,7 +55,7 @@ type setting struct {
 // how, or mean something to one command only. Above all that a session is written to
 // has to be said each time: a file in the current folder must not say it.
 var notSettings = []string{
-	"quarantine", "to",
+	"quarantine", "to", "entries",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"follow", "all", "tail", "model", "project", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",

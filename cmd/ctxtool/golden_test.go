@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
 	"ctxtool/render"
+	"ctxtool/sessionfmt"
 )
 
 // printedBy runs commands in the project's folder and returns what they print,
@@ -54,6 +55,14 @@ func TestGolden(t *testing.T) {
 		"redact testdata/sessions", "redact testdata/sessions/demo.jsonl -f json", "redact testdata/sessions/demo.jsonl -o -",
 		"redact testdata/sessions/demo.jsonl --structure-only -o -", "log testdata/sessions/demo.jsonl --redact",
 	}}
+	demo = "diff testdata/sessions/demo.jsonl "
+	for _, form := range []string{"text", "stat", "markdown", "json"} {
+		for _, points := range []string{"turn:0 leaf", "leaf turn:1", "849a4ea3", "a208e839 turn:1", "request:9 request:10"} {
+			cases["diff/demo-"+form] = append(cases["diff/demo-"+form], demo+points+" -f "+form)
+		}
+		cases["diff/demo-"+form] = append(cases["diff/demo-"+form], demo+"a208e839 leaf --entries -f "+form)
+	}
+	cases["diff/demo-text"] = append(cases["diff/demo-text"], demo+"849a4ea3 --color always", demo+"testdata/sessions/good/transforms.jsonl")
 	for _, c := range corpus.Own(t) {
 		name := "testdata/" + c.Name
 		stem := strings.TrimSuffix(filepath.Base(name), ".jsonl")
@@ -65,10 +74,14 @@ func TestGolden(t *testing.T) {
 				"show " + name + " leaf", "check " + name, "render " + name + " --all --include system,ephemerals",
 				"trace " + name + " -e .", "trace " + name + " -e . --all -f jsonl", "trace " + name + " leaf", "trace " + name + " --blame", "trace " + name + " --blame -f jsonl",
 			}
+			for _, form := range []string{"text", "stat", "markdown", "json"} {
+				cases["diff/"+stem] = append(cases["diff/"+stem], "diff "+name+" root leaf -f "+form)
+			}
+			cases["diff/"+stem] = append(cases["diff/"+stem], neighbours(t, name)...)
 		case "bad":
 			cases["bad/"+stem] = []string{
 				"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope", "tree " + name, "log " + name + " --all",
-				"check " + name, "check " + name + " -f json", "repair " + name, "render " + name, "trace " + name + " -e .", "trace " + name + " --blame",
+				"check " + name, "check " + name + " -f json", "repair " + name, "render " + name, "trace " + name + " -e .", "trace " + name + " --blame", "diff " + name + " root leaf",
 			}
 			notFresh(t, filepath.Join(corpus.Root(t), filepath.FromSlash(name)))
 		}
@@ -78,6 +91,23 @@ func TestGolden(t *testing.T) {
 			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), printedBy(t, commands...))
 		})
 	}
+}
+
+// neighbours compare what was before and behind each entry that changes what was there.
+func neighbours(t *testing.T, name string) (commands []string) {
+	t.Helper()
+	s, err := sessionfmt.Open(filepath.Join(corpus.Root(t), filepath.FromSlash(name)), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i := range s.Len() {
+		switch s.Kind(i) {
+		case sessionfmt.Compaction, sessionfmt.Transform, sessionfmt.ContextEdit, sessionfmt.System, sessionfmt.BranchSummary:
+			commands = append(commands, "diff "+name+" "+s.ID(i))
+		}
+	}
+	return commands
 }
 
 // notFresh sees that a file was not written to just now: of a torn one that would

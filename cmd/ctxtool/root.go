@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type env struct {
 	stdout, stderr io.Writer
 	config         *config
 	sessionsDir    string
+	color          string           // see style
 	redactor       *redact.Redactor // what every session goes through first; nil without --redact
 	started        bool             // the command line was right, and work has begun
 }
@@ -66,18 +68,20 @@ func newRoot(e *env) *cobra.Command {
 			if err := noEmptyFlags(cmd); err != nil {
 				return err
 			}
-			return e.configure(cmd)
+			return cmp.Or(e.configure(cmd), e.checkColor())
 		},
 	}
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
+	e.colorFlag(root)
 	root.AddCommand(
 		newBranchCommand(e),
 		newCacheCommand(e),
 		newCheckCommand(e),
 		newConfigCommand(e),
+		newDiffCommand(e),
 		newEditCommand(e),
 		newLabelCommand(e),
 		newLogCommand(e),

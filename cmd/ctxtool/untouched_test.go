@@ -30,6 +30,7 @@ func readingLines() (lines [][]string) {
 		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
 		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
 		"trace FILE -e . -o OUT", "trace FILE -F nowhere-at-all -f jsonl -o OUT", "trace FILE leaf --all -f jsonl -o OUT", "trace FILE --blame -o OUT", "trace FILE --redact --blame -f jsonl -o OUT",
+		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	} {
 		lines = append(lines, strings.Fields(line))
@@ -120,7 +121,7 @@ func answered(t *testing.T, line []string, file, out string) {
 	switch {
 	case stdout.Len() > 0:
 		t.Errorf("%v printed %.80q although it has -o", line, stdout.Bytes())
-	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "trace"):
+	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "trace" || line[0] == "diff"):
 		if err != nil {
 			t.Errorf("%v: status 0 and no output", line)
 		}

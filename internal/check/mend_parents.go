@@ -34,7 +34,9 @@ func (m *linkMend) parents() error {
 				}
 			}
 		case p >= 0:
-			if at := m.nearest(p, i); at != p {
+			if at := m.nearest(p, i); at == i { // and another entry has its id too
+				m.link(i, int(m.before[i]), "it was its own parent")
+			} else if at != p {
 				m.up[i] = at
 				if m.gone[p] != "" {
 					m.note(i, "hung on %s: its parent is taken out", m.name(at))

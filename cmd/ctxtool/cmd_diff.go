@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/models"
+	"ctxtool/internal/tokens"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// diffOptions are the flags of ctxtool diff.
+type diffOptions struct {
+	answer
+	reading
+	redaction
+	entries bool
+}
+
+func newDiffCommand(e *env) *cobra.Command {
+	o := &diffOptions{}
+	cmd := &cobra.Command{
+		Use:   "diff [flags] SESSION[@A] [A] [B | OTHER[@B]]",
+		Short: "Compare two contexts: what changed, and which entry changed it",
+		Long: "Compare what the model had at two points of a session, or of two sessions: prompt,\n" +
+			"tools, options, model, and message by message what was added, edited, truncated,\n" +
+			"replaced, moved, removed or summarised away, by which entry and which op of its\n" +
+			"patch. Without B it is what the entry A itself changed, by default the leaf.\n\n" +
+			sessionHelp + "\n" +
+			"request:N is what that request got; any other point the state behind its entry.\n" +
+			"Within a session messages are followed by where they come from; messages of two\n" +
+			"sessions are the same where they say the same.\n\n" +
+			"Forms (-f):\n" +
+			"  text      a line for each difference, and of what changed the lines that did\n" +
+			"  stat      tables: sizes of both sides, and of each kind of change\n" +
+			"  markdown  a page for a review\n" +
+			"  json      all that is needed to make B of A (docs/formats.md)\n\n" +
+			"Exit status: 0 both are the same, 1 they differ, 2 the command line is wrong,\n" +
+			"3 there is no answer: the input is missing or no session, a patch before both\n" +
+			"points stopped the replay, or --strict found something.",
+		Example: "  ctxtool diff s.jsonl request:6 request:7    # what the model got anew\n" +
+			"  ctxtool diff s.jsonl 03dd9db7               # what that entry changed\n" +
+			"  ctxtool diff s.jsonl@leaf other.jsonl@leaf -f stat\n" +
+			"  ctxtool diff s.jsonl tip-of-one tip-of-other --entries",
+		Args: cobra.RangeArgs(1, 3),
+		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
+	}
+	o.answer.flags(cmd, "text", "stat", "markdown", "json")
+	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
+	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return e.completeSession(cmd, args, typed)
+		case 1, 2:
+			return e.completePoint(cmd, args, typed)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// A diffEnd is one end of a comparison.
+type diffEnd struct {
+	file  string // that is opened
+	given string // as it was named
+	point string
+	s     *sessionfmt.Session
+	rec   int // the last record of the state, -1 for none
+}
+
+func runDiff(e *env, o *diffOptions, args []string) error {
+	rules, err := o.reading.check()
+	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
+		return err
+	}
+	e.started = true
+	a, b, err := e.diffEnds(args)
+	if err != nil {
+		return err
+	}
+	if a.s, err = e.open(a.file); err != nil {
+		return err
+	}
+	defer a.s.Close()
+	if b.s = a.s; b.file != a.file {
+		if b.s, err = e.open(b.file); err != nil {
+			return err
+		}
+		defer b.s.Close()
+	}
+	x := &comparison{e: e, o: o, a: a, b: b}
+	if x.models, err = e.config.models(); err != nil {
+		return err
+	}
+	if err := x.find(rules); err != nil {
+		return err
+	}
+	if o.entries {
+		return x.listEntries()
+	}
+	return x.compare()
+}
+
+// diffEnds reads the arguments: SESSION A [B], SESSION@A [B], SESSION[@A] OTHER[@B].
+func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
+	a = &diffEnd{}
+	if a.file, a.point, err = e.session(args); err != nil {
+		return nil, nil, err
+	}
+	a.given, _ = sessionfmt.SplitPoint(args[0])
+	b = &diffEnd{file: a.file, given: a.given}
+	rest := args[1:]
+	if len(rest) > 0 && a.point == "" && !e.namesSession(rest[0]) {
+		a.point, rest = rest[0], rest[1:]
+	}
+	switch {
+	case len(rest) == 0 && a.point == "" && len(args) == 1:
+		a.point = "leaf"
+	case len(rest) > 1:
+		return nil, nil, &usageError{errors.New("two points are compared, and here are more")}
+	case len(rest) == 1 && e.namesSession(rest[0]):
+		if b.file, b.point, err = e.session(rest); err != nil {
+			return nil, nil, err
+		}
+		b.given, _ = sessionfmt.SplitPoint(rest[0])
+		a.point, b.point = orLeaf(a.point), orLeaf(b.point)
+	case len(rest) == 1:
+		b.point = rest[0]
+	}
+	return a, b, nil
+}
+
+// namesSession says that an argument is no POINT of the session before it: a file, or
+// SESSION@POINT.
+func (e *env) namesSession(arg string) bool {
+	file, point := sessionfmt.SplitPoint(arg)
+	if point == "" {
+		_, err := os.Stat(file)
+		return err == nil
+	}
+	_, err := e.store().Locate(file)
+	return err == nil
+}
+
+// A comparison is a run of ctxtool diff.
+type comparison struct {
+	e      *env
+	o      *diffOptions
+	a, b   *diffEnd
+	models *models.Table
+	ra, rb *replay.Replay // the same where the session is
+}
+
+// find finds the points. Without B it is the state before A and that behind it.
+func (x *comparison) find(rules replay.Rules) (err error) {
+	opt := replay.Options{Rules: rules, Leaf: x.a.s.Leaf(), Models: x.models}
+	x.ra = replay.New(x.a.s, opt)
+	if x.rb = x.ra; x.b.s != x.a.s {
+		opt.Leaf = x.b.s.Leaf()
+		x.rb = replay.New(x.b.s, opt)
+	}
+	if x.b.point == "" {
+		if x.b.rec, err = findPoint(x.a.s, x.a.point, x.a.s.Leaf()); err != nil {
+			return err
+		}
+		x.a.rec = x.ra.Before(x.b.rec)
+		return nil
+	}
+	for _, end := range []struct {
+		*diffEnd
+		r *replay.Replay
+	}{{x.a, x.ra}, {x.b, x.rb}} {
+		if end.rec, err = findPoint(end.s, end.point, end.s.Leaf()); err != nil {
+			return err
+		}
+		if strings.HasPrefix(end.point, "request:") {
+			end.rec = end.r.Before(end.rec)
+		}
+	}
+	return nil
+}
+
+// sides are the two ends as an answer shows them.
+func (x *comparison) sides() (a, b render.DiffSource) {
+	a = render.DiffSource{File: x.e.fileName(x.a.given), Point: x.a.point}
+	b = render.DiffSource{File: x.e.fileName(x.b.given), Point: x.b.point}
+	if x.b.point == "" { // before and behind one entry: its id, and that of the one before
+		a.Point, b.Point = "", x.a.point
+	}
+	return a, b
+}
+
+// difference replays and compares.
+func (x *comparison) difference() (*replay.Difference, error) {
+	if x.ra == x.rb {
+		span, err := x.ra.Between(x.a.rec, x.b.rec)
+		if err != nil {
+			return nil, otherHint(err, "ctxtool replay --lenient goes on over it")
+		}
+		if span.Stopped != nil {
+			x.e.note("%s: compared is what came before", span.Stopped)
+		}
+		return span.Diff(&tokens.Pi)
+	}
+	a, err := x.state(x.ra, x.a.rec)
+	if err != nil {
+		return nil, err
+	}
+	b, err := x.state(x.rb, x.b.rec)
+	if err != nil {
+		return nil, err
+	}
+	return replay.Diff(&tokens.Pi, a, b)
+}
+
+// state is the envelope behind a record, or the last one before a broken patch.
+func (x *comparison) state(r *replay.Replay, rec int) (*replay.Envelope, error) {
+	span, err := r.Between(rec, rec)
+	if err != nil {
+		return nil, err
+	}
+	if span.Stopped != nil {
+		x.e.note("%s: compared is what came before", span.Stopped)
+	}
+	return span.A, nil
+}
+
+func (x *comparison) compare() error {
+	d, err := x.difference()
+	if err != nil {
+		return err
+	}
+	a, b := x.sides()
+	diff, err := render.NewDiff(d, a, b)
+	if err != nil {
+		return err
+	}
+	if err := x.strictly(); err != nil {
+		return err
+	}
+	style := x.e.style(x.o.output)
+	x.o.cleaned = style.Colour && x.o.format == "text"
+	err = x.e.answer(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, func(w *bufio.Writer) error {
+		return render.WriteDiff(w, diff, x.o.format, style, x.e.width(x.o.output))
+	})
+	return x.finish(err, diff.Equal)
+}
+
+// strictly prints what was found in both sessions.
+func (x *comparison) strictly() error {
+	err := x.e.strictly(x.a.s, x.ra.AllFindings(), x.o.strict)
+	if x.rb != x.ra {
+		err = cmp.Or(err, x.e.strictly(x.b.s, x.rb.AllFindings(), x.o.strict))
+	}
+	return err
+}
+
+// finish says how much was read, and answers by the exit status.
+func (x *comparison) finish(err error, equal bool) error {
+	if err != nil {
+		return err
+	}
+	x.e.noteCoverage(x.a.s, x.ra.Rules)
+	if x.rb != x.ra {
+		x.e.noteCoverage(x.b.s, x.rb.Rules)
+	}
+	if !equal {
+		return errFound
+	}
+	return nil
+}

@@ -1,0 +1,354 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// WriteDiff writes a comparison in one of the forms text, stat, markdown and json.
+// width is that of the terminal in columns, 0 for none.
+func WriteDiff(w *bufio.Writer, x *Diff, form string, style Style, width int) error {
+	switch form {
+	case "json":
+		return WriteDiffJSON(w, x)
+	case "stat":
+		return x.stat(w, width)
+	case "markdown":
+		return x.markdown(w)
+	}
+	if width == 0 {
+		width = 160
+	}
+	t := &diffText{w: w, x: x, style: style, width: width}
+	return t.write()
+}
+
+// A diffText writes a comparison for people at a terminal.
+type diffText struct {
+	w     *bufio.Writer
+	x     *Diff
+	style Style
+	width int
+}
+
+func (t *diffText) write() error {
+	x := t.x
+	t.line(0, '-', "--- "+x.A.words(x.Tokens.A.Total))
+	t.line(0, '+', "+++ "+x.B.words(x.Tokens.B.Total))
+	t.plain(x.sharedWords())
+	if words := x.sizeWords(); words != "" {
+		t.plain(words)
+	}
+	if x.Model != nil {
+		t.section("model")
+		t.line(1, '~', nameOfModel(x.Model.A)+" to "+nameOfModel(x.Model.B)+by(x.Model.Cause))
+	}
+	if len(x.d.Options) > 0 {
+		t.section("options")
+		for _, c := range x.d.Options {
+			t.line(1, '~', c.Name+": "+unset(c.A)+" to "+unset(c.B)+by(diffCause(c.Cause)))
+		}
+	}
+	was, is, err := x.prompts()
+	if err != nil {
+		return err
+	}
+	if len(x.d.Parts) > 0 {
+		t.section("system")
+		for _, c := range x.d.Parts {
+			t.item(c)
+			t.lines(partText(was.Parts, c.A), partText(is.Parts, c.B), c.Change)
+		}
+	}
+	if len(x.d.Tools) > 0 {
+		t.section("tools")
+		for _, c := range x.d.Tools {
+			t.item(c)
+			t.lines(toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change), c.Change)
+		}
+	}
+	if !x.d.MessagesDiffer() {
+		return nil
+	}
+	t.section("messages")
+	for _, c := range x.d.Messages {
+		if err := t.message(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// words says which envelope a side is.
+func (s DiffSide) words(tokens int) string {
+	text := s.describe()
+	if s.Entry != "" {
+		text += ", behind entry " + sessionfmt.Quote(s.Entry)
+	} else {
+		text += ", before the first entry"
+	}
+	return text + fmt.Sprintf(", before request %d: %s, %s", s.RequestIndex, count(s.Cached+s.Uncached, "message"), count(tokens, "token"))
+}
+
+// sharedWords says how much of both is the same.
+func (x *Diff) sharedWords() string {
+	if x.Equal {
+		return "both are the same"
+	}
+	first := ""
+	switch x.Shared.First {
+	case "messages":
+		first = fmt.Sprintf("; the first difference is message %d", x.Shared.Messages)
+	case "":
+	default:
+		first = "; the first difference is in " + x.Shared.First
+	}
+	return fmt.Sprintf("shared prefix: %s, %s%s", count(x.Shared.Messages, "message"), count(x.Shared.Tokens, "token"), first)
+}
+
+// sizeWords says which sizes differ.
+func (x *Diff) sizeWords() string {
+	var all []string
+	for _, c := range x.categories() {
+		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
+			all = append(all, fmt.Sprintf("%s %d to %d (%+d)", c.name, c.tokens[0], c.tokens[1], c.tokens[1]-c.tokens[0]))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "tokens: " + strings.Join(all, ", ")
+}
+
+// A category is a kind of content with its sizes on both sides.
+type category struct {
+	name          string
+	tokens, bytes [2]int
+}
+
+func (x *Diff) categories() []category {
+	a, b, c, d := x.Tokens.A, x.Tokens.B, x.Bytes.A, x.Bytes.B
+	return []category{
+		{"system", [2]int{a.System, b.System}, [2]int{c.System, d.System}},
+		{"tools", [2]int{a.Tools, b.Tools}, [2]int{c.Tools, d.Tools}},
+		{"messages", [2]int{a.Messages, b.Messages}, [2]int{c.Messages, d.Messages}},
+		{"total", [2]int{a.Total, b.Total}, [2]int{c.Total, d.Total}},
+	}
+}
+
+func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
+
+func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.Strong(name) + "\n") }
+
+// line writes a line behind its indent, in the colour of its mark.
+func (t *diffText) line(indent int, mark byte, text string) {
+	text = strings.TrimRight(fit(sessionfmt.Clean(text), t.width-2*indent), " ")
+	t.w.WriteString(strings.Repeat("  ", indent) + t.style.mark(mark, text) + "\n")
+}
+
+func (t *diffText) item(c replay.ItemChange) {
+	t.line(1, changeMark(c.Change), string(changeMark(c.Change))+" "+c.Name+": "+string(c.Change)+by(diffCause(c.Cause)))
+}
+
+// lines writes what differs between two texts.
+func (t *diffText) lines(old, new string, change replay.Change) {
+	if change == replay.ChangeMoved || old == new {
+		return
+	}
+	all := folded(diffLines(old, new))
+	for i := 0; i < len(all); {
+		if gone, come := pairedLines(all[i:]); gone > 0 {
+			for k := range gone {
+				t.pair(all[i+k].text, all[i+gone+k].text, '-')
+			}
+			for k := range come {
+				t.pair(all[i+k].text, all[i+gone+k].text, '+')
+			}
+			i += gone + come
+			continue
+		}
+		l := all[i]
+		switch l.mark {
+		case '@':
+			t.line(2, ' ', "… "+l.text)
+		default:
+			t.line(2, l.mark, string(l.mark)+" "+cutWordsAt(l.text, shortLine))
+		}
+		i++
+	}
+}
+
+// pairedLines is how many lines in a row are gone at the start of a comparison, if as
+// many come behind them: one was made of the other.
+func pairedLines(all []diffLine) (gone, come int) {
+	for gone < len(all) && all[gone].mark == '-' {
+		gone++
+	}
+	for gone+come < len(all) && all[gone+come].mark == '+' {
+		come++
+	}
+	if gone != come {
+		return 0, 0
+	}
+	return gone, come
+}
+
+// pair writes one of two lines of which the other was made; in colours, the words that
+// differ stand out.
+func (t *diffText) pair(old, new string, mark byte) {
+	old, new = narrowed(old, new)
+	was, is := []diffLine{{' ', old}}, []diffLine{{' ', new}}
+	if t.style.Colour {
+		was, is = wordsOf(old, new)
+	}
+	side := was
+	if mark == '+' {
+		side = is
+	}
+	t.w.WriteString("    " + t.style.mark(mark, string(mark)))
+	if old != "" && mark == '-' || new != "" && mark == '+' {
+		t.w.WriteByte(' ')
+	}
+	for _, piece := range side {
+		text := sessionfmt.Clean(piece.text)
+		if piece.mark == ' ' {
+			t.w.WriteString(t.style.mark(mark, text))
+		} else {
+			t.w.WriteString(t.style.Word(mark, text))
+		}
+	}
+	t.w.WriteByte('\n')
+}
+
+// message writes a stretch of messages, and of one that has changed how.
+func (t *diffText) message(c replay.MessageChange) error {
+	mark := changeMark(c.Change)
+	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
+	if c.Count > 1 || c.Change == replay.ChangeKept || c.Change == replay.ChangeMoved || c.Change == replay.ChangeSummarised {
+		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", count(c.Count, "message"), c.Change, count(c.Tokens, "token"), by(diffCause(c.Cause))))
+		return nil
+	}
+	what, err := t.x.gist(c)
+	if err != nil {
+		return err
+	}
+	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(diffCause(c.Cause)), count(c.Tokens, "token"), what))
+	if c.A < 0 || c.B < 0 {
+		return nil
+	}
+	old, new, err := t.x.texts(c)
+	if err == nil {
+		t.lines(old, new, c.Change)
+	}
+	return err
+}
+
+// texts are the texts of a message on both sides.
+func (x *Diff) texts(c replay.MessageChange) (old, new string, err error) {
+	v, err := x.d.ValueA(c.A)
+	if err != nil {
+		return "", "", err
+	}
+	old = textOf(v.Get("content"))
+	if v, err = x.d.ValueB(c.B); err != nil {
+		return "", "", err
+	}
+	return old, textOf(v.Get("content")), nil
+}
+
+// gist is the role of a message, and its first words.
+func (x *Diff) gist(c replay.MessageChange) (string, error) {
+	value, i := x.d.ValueB, c.B
+	if c.B < 0 {
+		value, i = x.d.ValueA, c.A
+	}
+	v, err := value(i)
+	if err != nil {
+		return "", err
+	}
+	return v.Get("role").Text() + " " + sessionfmt.GistOfMessage(v), nil
+}
+
+// changeMark is the mark of a change.
+func changeMark(c replay.Change) byte {
+	switch c {
+	case replay.ChangeKept:
+		return '='
+	case replay.ChangeAdded:
+		return '+'
+	case replay.ChangeRemoved, replay.ChangeSummarised:
+		return '-'
+	}
+	return '~'
+}
+
+// placesOf says where messages are: in A, in B, or where they were and are now.
+func placesOf(c replay.MessageChange) string {
+	stretch := func(from int) string {
+		if c.Count > 1 {
+			return fmt.Sprintf("%d-%d", from, from+c.Count-1)
+		}
+		return fmt.Sprint(from)
+	}
+	switch {
+	case c.A < 0:
+		return stretch(c.B)
+	case c.B < 0 || c.A == c.B:
+		return stretch(c.A)
+	}
+	return stretch(c.A) + ">" + stretch(c.B)
+}
+
+func by(c *DiffCause) string {
+	if c == nil {
+		return ""
+	}
+	return " by " + c.String()
+}
+
+// nameOfModel is a model's name, or that there is none.
+func nameOfModel(m *replay.ModelRef) string {
+	if m == nil {
+		return "none"
+	}
+	return modelName(*m)
+}
+
+func unset(v sessionfmt.Value) string {
+	if !v.Exists() {
+		return "unset"
+	}
+	return string(v)
+}
+
+func partText(parts []replay.Part, i int) string {
+	if i < 0 {
+		return ""
+	}
+	return parts[i].Text
+}
+
+// toolText is a tool's definition as it is compared line by line; of one that has come
+// or gone its description.
+func toolText(tools []replay.Tool, i int, change replay.Change) string {
+	if i < 0 {
+		return ""
+	}
+	var f [2]sessionfmt.Value
+	tools[i].Raw.Fields(f[:], "description", "parameters")
+	if change != replay.ChangeChanged {
+		return f[0].Text()
+	}
+	var schema bytes.Buffer
+	if err := json.Indent(&schema, f[1], "", "  "); err != nil {
+		schema.Reset()
+		schema.Write(f[1]) // nested deeper than the library goes
+	}
+	return f[0].Text() + "\n" + schema.String()
+}

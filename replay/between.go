@@ -1,0 +1,122 @@
+package replay
+
+import "slices"
+
+// A Span is two points of one session and what lies between them: the envelopes, and
+// what took messages out on the ways to them from where their paths part.
+type Span struct {
+	A, B *Envelope
+	// Stopped is the broken patch that the replay did not come past. A point behind it
+	// stands for the last entry before it.
+	Stopped error
+
+	fork   int       // the last record of both paths, -1 for none
+	toA    takers    // what only A's path did
+	toB    takers    // what only B's path did
+	onlyAt [2]onPath // records that only one of the paths has
+}
+
+// takers are what took each message out of the request last; of the zero message, the
+// patch that arranged all of them last.
+type takers map[message]taker
+
+// A taker is the entry and op that took a message out, and whether it put a summary
+// there.
+type taker struct {
+	Origin
+	summary bool
+}
+
+type onPath map[int]bool
+
+// Between replays to the points behind records a and b, -1 for the empty session:
+// each entry once where one path goes on from the other.
+func (r *Replay) Between(a, b int) (*Span, error) {
+	pathA, _ := r.Session.Path(a)
+	pathB, _ := r.Session.Path(b)
+	shared := 0
+	for shared < min(len(pathA), len(pathB)) && pathA[shared] == pathB[shared] {
+		shared++
+	}
+	s := &Span{fork: -1, onlyAt: [2]onPath{records(pathA[shared:]), records(pathB[shared:])}}
+	if shared > 0 {
+		s.fork = pathA[shared-1]
+	}
+	var err error
+	switch {
+	case shared == len(pathA):
+		s.A, s.B, s.toB, err = r.along(pathB, shared)
+	case shared == len(pathB):
+		s.B, s.A, s.toA, err = r.along(pathA, shared)
+	default:
+		if _, s.A, s.toA, err = r.along(pathA, shared); err == nil || Stopped(err) {
+			s.Stopped = err
+			known := r.Findings
+			r.Findings = nil
+			if _, s.B, s.toB, err = r.along(pathB, shared); err == nil {
+				err = s.Stopped
+			}
+			for _, f := range r.Findings { // what both paths have is found on both
+				if !slices.Contains(known, f) {
+					known = append(known, f)
+				}
+			}
+			r.Findings = known
+		}
+	}
+	if err != nil && !Stopped(err) {
+		return nil, err
+	}
+	s.Stopped = err
+	if s.Stopped != nil && s.A.Leaf == s.B.Leaf && a != b {
+		return nil, err // both points lie behind it
+	}
+	return s, nil
+}
+
+func records(path []int) onPath {
+	on := onPath{}
+	for _, rec := range path {
+		on[rec] = true
+	}
+	return on
+}
+
+// along goes a path, and takes down what takes messages out behind the first so many
+// entries. The envelopes are those there and at the end.
+func (r *Replay) along(path []int, first int) (there, end *Envelope, took takers, err error) {
+	m := newMachine(r, path)
+	there = m.envelope()
+	for pos, rec := range path {
+		if pos == first {
+			there = m.envelope()
+			m.taken = takers{}
+		}
+		if _, err = m.does(pos, rec); err != nil {
+			m.pos = pos - 1
+			break
+		}
+	}
+	end = m.envelope()
+	if m.taken == nil { // nothing lies between, or the replay stopped before
+		there = end
+	}
+	return there, end, m.taken, err
+}
+
+// takeOut takes down that a summary takes the place of the first messages of a list.
+func (m *machine) takeOut(of *list, first int, by message) {
+	if m.taken == nil {
+		return
+	}
+	for i := range first {
+		m.taken[of.at(i).itself()] = taker{by.origin(), true}
+	}
+}
+
+// itself is what a message stays through edits.
+func (m *message) itself() message {
+	p := m.place()
+	p.edit, p.flags = -1, 0
+	return p
+}

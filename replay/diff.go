@@ -1,0 +1,210 @@
+package replay
+
+import (
+	"bytes"
+	"slices"
+
+	"ctxtool/internal/tokens"
+)
+
+// A Change is how one side of a comparison has something that the other has not, or
+// has otherwise.
+type Change string
+
+// The changes. ChangeKept is none; what ChangeEdited is of messages ChangeChanged is of parts,
+// tools and options.
+const (
+	ChangeKept       Change = "kept"
+	ChangeMoved      Change = "moved"           // the same, elsewhere among its neighbours
+	ChangeEdited     Change = "edited"          // another text in the place of the same message
+	ChangeTruncated  Change = "truncated"       // the text that is left is the beginning of the old, or that and its end
+	ChangeReplaced   Change = "replaced"        // another message in its place
+	ChangeSummarised Change = "summarised-away" // a compaction has put a summary in its place
+	ChangeRemoved    Change = "removed"
+	ChangeAdded      Change = "added"
+	ChangeChanged    Change = "changed"
+)
+
+// A Cause is the entry that made a difference, and the op of its patch, -1 for the
+// entry itself. Without an entry it was the baseline.
+type Cause struct {
+	In     *Replay // nil where nothing of the session did
+	Record int
+	Op     int
+}
+
+// A Difference is what has to be done to envelope A to have envelope B. The request's
+// messages are counted from 0, the uncached behind the cached ones.
+type Difference struct {
+	A, B *Envelope
+	// Shared is how much of the beginning of both requests is the same: messages, and
+	// tokens with prompt and tools. Where these differ nothing is shared.
+	Shared struct{ Messages, Tokens int }
+
+	Parts    []ItemChange // in the order of B, what is gone first
+	Tools    []ItemChange
+	Options  []OptionChange
+	Model    *ModelChange    // nil where it is the same
+	Messages []MessageChange // all of both sides, those that are kept too
+	// Tokens and Bytes are those of A and of B. Bytes are of texts of parts, of
+	// definitions, and of messages as JSON.
+	Tokens, Bytes [2]Counts
+
+	sides [2]side
+	cause causes
+}
+
+// An ItemChange is a part of the prompt or a tool that differs, by its places in both
+// envelopes, -1 where it is not there.
+type ItemChange struct {
+	Change Change
+	Name   string
+	A, B   int
+	Cause  Cause
+}
+
+// An OptionChange is an option that differs, raw JSON, nil where it is not set.
+type OptionChange struct {
+	Name  string
+	A, B  value
+	Cause Cause
+}
+
+// A ModelChange is another model.
+type ModelChange struct {
+	A, B  ModelRef
+	Cause Cause
+}
+
+// A MessageChange is a stretch of messages that share a fate: Count of them from A in
+// the request A and from B in the request B, -1 where they are not there.
+type MessageChange struct {
+	Change      Change
+	A, B, Count int
+	Tokens      int  // of B's, or of A's where they are gone
+	Respelt     bool // B has it in other JSON: also of one kept, whose time may be another
+	Cause       Cause
+}
+
+// Equal says that a model gets the same on both sides.
+func (d *Difference) Equal() bool {
+	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept })
+	return !differ && len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
+}
+
+// MessagesDiffer says that there is more of the messages to tell than that all are
+// kept, letter by letter.
+func (d *Difference) MessagesDiffer() bool {
+	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept || m.Respelt })
+}
+
+// Diff compares the two envelopes of a span.
+func (s *Span) Diff(c *tokens.Counter) (*Difference, error) {
+	return diff(c, s.A, s.B, causes{span: s})
+}
+
+// Diff compares envelopes of two sessions: messages are the same that say the same.
+func Diff(c *tokens.Counter, a, b *Envelope) (*Difference, error) {
+	return diff(c, a, b, causes{})
+}
+
+func diff(c *tokens.Counter, a, b *Envelope, by causes) (*Difference, error) {
+	by.a, by.b = a, b
+	d := &Difference{A: a, B: b, cause: by}
+	pa, err := a.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	pb, err := b.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.prompts(pa, pb); err != nil {
+		return nil, err
+	}
+	if err := d.models(); err != nil {
+		return nil, err
+	}
+	if err := d.align(c); err != nil {
+		return nil, err
+	}
+	for k, p := range []*Prompt{pa, pb} {
+		d.Tokens[k] = countPrompt(c, p.Parts, p.Tools)
+		d.Bytes[k] = promptBytes(p)
+		d.sides[k].count(&d.Tokens[k], &d.Bytes[k])
+	}
+	return d, d.share(c)
+}
+
+// promptBytes are the sizes of prompt and tools.
+func promptBytes(p *Prompt) (n Counts) {
+	for _, part := range p.Parts {
+		n.System += len(part.Text)
+	}
+	for _, t := range p.Tools {
+		n.Tools += len(t.Raw)
+	}
+	return n
+}
+
+// count adds the messages of a side.
+func (s *side) count(tokens, size *Counts) {
+	for i := range s.said {
+		tokens.Messages += int(s.said[i].tokens)
+		size.Messages += int(s.said[i].bytes)
+	}
+	for _, n := range []*Counts{tokens, size} {
+		n.Total = n.System + n.Tools + n.Messages
+	}
+}
+
+// share finds how far both requests are the same.
+func (d *Difference) share(c *tokens.Counter) error {
+	if len(d.Parts) > 0 || len(d.Tools) > 0 {
+		return nil
+	}
+	a, b := &d.sides[0], &d.sides[1]
+	n := d.Tokens[0].System + d.Tokens[0].Tools
+	i := 0
+	for ; i < min(len(a.ms), len(b.ms)); i++ {
+		if d.cause.span == nil || a.ms[i].place() != b.ms[i].place() {
+			for _, s := range []*side{a, b} {
+				if err := s.hash(c, []int{i}); err != nil {
+					return err
+				}
+			}
+			if a.said[i].hash != b.said[i].hash {
+				break
+			}
+		}
+		n += int(a.said[i].tokens)
+	}
+	d.Shared.Messages, d.Shared.Tokens = i, n
+	return nil
+}
+
+// ValueA is message i of A as a provider gets it, valid until the next call.
+func (d *Difference) ValueA(i int) (value, error) { return d.sides[0].value(i) }
+
+// ValueB is message i of B.
+func (d *Difference) ValueB(i int) (value, error) { return d.sides[1].value(i) }
+
+// models compares the models.
+func (d *Difference) models() error {
+	a, _, _, err := d.A.Model()
+	if err != nil {
+		return err
+	}
+	b, _, _, err := d.B.Model()
+	if err != nil || a == b {
+		return err
+	}
+	by, err := d.cause.model()
+	d.Model = &ModelChange{A: a, B: b, Cause: by}
+	return err
+}
+
+// sameValue says that two values are the same, however they are spelled.
+func sameValue(a, b value) bool {
+	return bytes.Equal(a, b) || bytes.Equal(a.AppendCompact(nil), b.AppendCompact(nil))
+}

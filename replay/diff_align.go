@@ -1,0 +1,309 @@
+package replay
+
+import (
+	"slices"
+	"sort"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// align finds which messages of one request are which of the other: in one session by
+// where they come from, what is left over by what it says.
+func (d *Difference) align(c *tokens.Counter) error {
+	d.sides = [2]side{newSide(d.A), newSide(d.B)}
+	a, b := &d.sides[0], &d.sides[1]
+	if d.cause.span != nil {
+		pairUp(a, b, func(s *side, i int) (message, bool) { return s.ms[i].place(), i < s.cached })
+		known := make([]int, 0, len(a.ms))
+		for i, p := range a.pair {
+			if p >= 0 {
+				known = append(known, i)
+			}
+		}
+		if err := a.measure(c, known); err != nil {
+			return err
+		}
+		for _, i := range known {
+			b.said[a.pair[i]] = a.said[i]
+		}
+		pairUp(a, b, func(s *side, i int) (message, bool) { return s.ms[i].itself(), i < s.cached })
+	}
+	for _, s := range []*side{a, b} {
+		var all []int
+		for i, m := range s.ms {
+			if p := s.pair[i]; p < 0 || d.other(s).ms[p].place() != m.place() {
+				all = append(all, i)
+			}
+		}
+		if err := s.hash(c, all); err != nil {
+			return err
+		}
+	}
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].hash, i < s.cached })
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].hash, true })
+	still := d.inOrder()
+	d.replacements(still)
+	return d.rows(still)
+}
+
+func (d *Difference) other(s *side) *side {
+	if s == &d.sides[0] {
+		return &d.sides[1]
+	}
+	return &d.sides[0]
+}
+
+// pairUp pairs what is alone on both sides and has the same key, in order.
+func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
+	type full struct {
+		key    K
+		cached bool
+	}
+	begin := 0
+	for begin < min(len(a.ms), len(b.ms)) && a.pair[begin] < 0 && b.pair[begin] < 0 {
+		ka, ca := key(a, begin)
+		kb, cb := key(b, begin)
+		if ka != kb || ca != cb {
+			break
+		}
+		a.pair[begin], b.pair[begin] = begin, begin
+		begin++
+	}
+	loneA, loneB := a.alone(), b.alone()
+	if len(loneA) == 0 || len(loneB) == 0 {
+		return
+	}
+	waiting := map[full][]int{}
+	for _, i := range loneA {
+		k, cached := key(a, i)
+		waiting[full{k, cached}] = append(waiting[full{k, cached}], i)
+	}
+	for _, j := range loneB {
+		k, cached := key(b, j)
+		if all := waiting[full{k, cached}]; len(all) > 0 {
+			a.pair[all[0]], b.pair[j] = j, all[0]
+			waiting[full{k, cached}] = all[1:]
+		}
+	}
+}
+
+// inOrder says of each message of B that goes with one of A whether it is where it was
+// among its neighbours: as many are as can be, the others have moved.
+func (d *Difference) inOrder() []bool {
+	a, b := &d.sides[0], &d.sides[1]
+	var ends []int // of the best chains of each length, the place in B that they end at
+	before := make([]int, len(b.ms))
+	for j, i := range b.pair {
+		if i < 0 || (i < a.cached) != (j < b.cached) {
+			continue
+		}
+		k := sort.Search(len(ends), func(k int) bool { return b.pair[ends[k]] >= i })
+		if before[j] = -1; k > 0 {
+			before[j] = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, j)
+		}
+		ends[k] = j
+	}
+	still := make([]bool, len(b.ms))
+	if n := len(ends); n > 0 {
+		for j := ends[n-1]; j >= 0; j = before[j] {
+			still[j] = true
+		}
+	}
+	return still
+}
+
+// replacements pairs what one patch took out with what it put there instead. Of two
+// sessions nobody knows, and it is what stands between the same neighbours.
+func (d *Difference) replacements(still []bool) {
+	a, b := &d.sides[0], &d.sides[1]
+	i := 0
+	for j := 0; j <= len(b.ms); j++ {
+		from := j
+		for j < len(b.ms) && !still[j] {
+			j++
+		}
+		end := len(a.ms)
+		if j < len(b.ms) {
+			end = b.pair[j]
+		}
+		waiting := map[stand][]int{}
+		for ; i < end && from < j; i++ {
+			if k, ok := d.stand(a, i); ok && a.pair[i] < 0 {
+				waiting[k] = append(waiting[k], i)
+			}
+		}
+		last := -1
+		for ; from < j; from++ {
+			k, ok := d.stand(b, from)
+			if !ok || b.pair[from] >= 0 {
+				continue
+			}
+			for len(waiting[k]) > 0 && waiting[k][0] < last {
+				waiting[k] = waiting[k][1:]
+			}
+			if all := waiting[k]; len(all) > 0 {
+				last = all[0]
+				a.pair[last], b.pair[from], still[from] = from, last, true
+				waiting[k] = all[1:]
+			}
+		}
+		i = end + 1
+	}
+}
+
+// A stand is what two messages have in common of which one is there instead of the
+// other.
+type stand struct {
+	kind   sessionfmt.Kind
+	cached bool
+	by     Cause // the patch that took the one and put the other
+}
+
+func (d *Difference) stand(s *side, i int) (stand, bool) {
+	k := stand{kind: s.ms[i].kind, cached: i < s.cached}
+	if d.cause.span == nil {
+		return k, true
+	}
+	by, ok := s.ms[i].origin(), true
+	if s == &d.sides[0] {
+		took, found := d.cause.span.toB[s.ms[i].itself()]
+		by, ok = took.Origin, found && !took.summary
+	}
+	k.by = Cause{Record: by.By, Op: by.Op}
+	return k, ok && by.Op >= 0
+}
+
+// rows tells the fates of all messages, in the order of both requests.
+func (d *Difference) rows(still []bool) error {
+	a, b := &d.sides[0], &d.sides[1]
+	i := 0
+	for j := 0; j <= len(b.ms); j++ {
+		from, end := j, len(a.ms)
+		for j < len(b.ms) && !still[j] {
+			j++
+		}
+		if j < len(b.ms) {
+			end = b.pair[j]
+		}
+		for ; i < end; i++ { // what is gone comes before what came
+			if a.pair[i] < 0 {
+				d.add(d.goneAway(i))
+			}
+		}
+		for ; from <= min(j, len(b.ms)-1); from++ {
+			row, err := d.fate(from, still[from])
+			if err != nil {
+				return err
+			}
+			d.add(row)
+		}
+		i = end + 1
+	}
+	return nil
+}
+
+// add adds a row, to the one before where both are alike and have no text of their own.
+func (d *Difference) add(row MessageChange) {
+	if n := len(d.Messages); n > 0 {
+		last := &d.Messages[n-1]
+		next := func(was, is int) bool { return was < 0 && is < 0 || was >= 0 && was+last.Count == is }
+		alike := last.Change == row.Change && last.Cause == row.Cause && next(last.A, row.A) && next(last.B, row.B)
+		if alike && !last.Respelt && !row.Respelt {
+			last.Count++
+			last.Tokens += row.Tokens
+			return
+		}
+	}
+	d.Messages = append(d.Messages, row)
+}
+
+func (d *Difference) goneAway(i int) MessageChange {
+	row := MessageChange{Change: ChangeRemoved, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].said[i].tokens)}
+	var summary bool
+	row.Cause, summary = d.cause.gone(d.sides[0].ms[i])
+	if summary {
+		row.Change = ChangeSummarised
+	}
+	return row
+}
+
+// fate is what became of the message that is number j in B.
+func (d *Difference) fate(j int, still bool) (MessageChange, error) {
+	a, b := &d.sides[0], &d.sides[1]
+	i, m := b.pair[j], b.ms[j]
+	row := MessageChange{Change: ChangeAdded, A: i, B: j, Count: 1, Tokens: int(b.said[j].tokens), Respelt: true}
+	if i < 0 {
+		row.Cause = d.cause.came(m)
+		return row, nil
+	}
+	old := a.ms[i]
+	same := d.cause.span != nil && old.place() == m.place()
+	row.Respelt = !same && a.said[i].spelt != b.said[j].spelt
+	switch {
+	case same || a.said[i].hash == b.said[j].hash:
+		if row.Change = ChangeKept; !still {
+			row.Change, row.Cause = ChangeMoved, d.cause.moved(m)
+		}
+		return row, nil
+	case d.cause.span != nil && old.itself() == m.itself():
+		row.Change, row.Cause = ChangeEdited, d.cause.edited(old, m)
+	default:
+		row.Change, row.Cause = ChangeReplaced, d.cause.came(m)
+	}
+	cut, err := d.truncated(i, j)
+	if cut {
+		row.Change = ChangeTruncated
+	}
+	return row, err
+}
+
+// marker is how long the words may be, in bytes, that say that a text was cut.
+const marker = 256
+
+// truncated says that the text of a message is what was cut out of the old one: its
+// beginning, or its beginning and end, with a few words on what is missing.
+func (d *Difference) truncated(i, j int) (bool, error) {
+	v, err := d.ValueA(i)
+	if err != nil {
+		return false, err
+	}
+	old := appendTexts(nil, v.Get("content"))
+	if v, err = d.ValueB(j); err != nil {
+		return false, err
+	}
+	is := appendTexts(nil, v.Get("content"))
+	if len(is) >= len(old) || len(is) == 0 {
+		return false, nil
+	}
+	head := 0
+	for head < len(is) && is[head] == old[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(is)-head && is[len(is)-1-tail] == old[len(old)-1-tail] {
+		tail++
+	}
+	between := len(is) - head - tail
+	return between <= marker && 2*between <= len(is) && head > 0, nil
+}
+
+// appendTexts appends the texts of a message's content.
+func appendTexts(dst []byte, content value) []byte {
+	if content.IsString() {
+		return content.AppendText(dst)
+	}
+	for block := range content.Elements {
+		for _, name := range []string{"text", "thinking", "arguments"} {
+			if v := block.Get(name); v.IsString() {
+				dst = v.AppendText(dst)
+			} else {
+				dst = append(dst, v...)
+			}
+		}
+	}
+	return slices.Clip(dst)
+}

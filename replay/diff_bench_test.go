@@ -1,0 +1,57 @@
+package replay_test
+
+import (
+	"bytes"
+	"testing"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// BenchmarkDiff compares what two neighbouring requests got; beside it the later one is
+// replayed and counted.
+func BenchmarkDiff(b *testing.B) {
+	data := benchSession(b)
+	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	r := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()})
+	var at [2]int
+	for k, point := range []string{"request:-2", "request:-1"} {
+		rec, err := s.Point(point, s.Leaf())
+		if err != nil {
+			b.Fatal(err)
+		}
+		at[k] = r.Before(rec)
+	}
+	b.Run("diff", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			span, err := r.Between(at[0], at[1])
+			if err != nil {
+				b.Fatal(err)
+			}
+			d, err := span.Diff(&tokens.Pi)
+			if err != nil || d.Equal() {
+				b.Fatal("the same", err)
+			}
+		}
+	})
+	b.Run("replay", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			e, err := r.At(at[1], false)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := e.Count(&tokens.Pi); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -412,3 +412,32 @@ func TestCacheUses(t *testing.T) {
 		}
 	}
 }
+
+// TestCacheWildUsage: of usage that nobody can have counted there is no account, and
+// all numbers can be written as JSON.
+func TestCacheWildUsage(t *testing.T) {
+	line := func(id, parent, role, more string) string {
+		return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":%q,"content":"hi","provider":"p","model":"m"%s}}`+"\n", id, parent, role, more)
+	}
+	data := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" +
+		line("a0", "null", "user", "") +
+		line("b0", `"a0"`, "assistant", `,"usage":{"input":9e18,"cacheRead":9e18,"cacheWrite":-5}`) +
+		line("c0", `"b0"`, "user", "") +
+		line("d0", `"c0"`, "assistant", `,"usage":{"input":9000,"cacheRead":1,"cost":{"input":1e308,"cacheWrite":1.7e308}}`) +
+		line("e0", `"d0"`, "user", "") +
+		line("f0", `"e0"`, "assistant", `,"usage":{"input":9000,"cacheRead":-7,"cost":{"input":1e308,"cacheWrite":1.7e308}}`)
+	s, err := sessionfmt.OpenReader("s", strings.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := report.Total.Recorded; n != (CacheUsage{Input: 18000, CacheRead: 1}) {
+		t.Errorf("recorded are %+v", n)
+	}
+	if cost := report.Total.Rebilled.Cost; report.Total.Rebilled.Tokens == 0 || math.IsInf(cost, 0) || math.IsNaN(cost) {
+		t.Errorf("billed again are %+v", report.Total.Rebilled)
+	}
+}

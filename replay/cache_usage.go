@@ -50,14 +50,26 @@ func readAnswer(line, v sessionfmt.Value) (a answer) {
 	f[3].Fields(u[:], "input", "cacheRead", "cacheWrite", "cacheWrite1h", "cost")
 	for i, n := range []*int64{&a.usage.Input, &a.usage.CacheRead, &a.usage.CacheWrite, &a.usage.CacheWrite1h} {
 		*n = u[i].Int()
+		if *n < 0 || *n > mostTokens {
+			*n = 0
+		}
 	}
 	var d [3]value
 	u[4].Fields(d[:], "input", "cacheRead", "cacheWrite")
-	a.cost.input, _ = d[0].Float()
-	a.cost.cacheRead, _ = d[1].Float()
-	a.cost.cacheWrite, _ = d[2].Float()
+	for i, cost := range []*float64{&a.cost.input, &a.cost.cacheRead, &a.cost.cacheWrite} {
+		if n, ok := d[i].Float(); ok && n >= 0 && n <= mostDollars {
+			*cost = n
+		}
+	}
 	return a
 }
+
+// What is recorded beyond this, or below nothing, nobody can have counted: it is as if
+// it were not there. Sums of what is left stay numbers.
+const (
+	mostTokens  = 1e12
+	mostDollars = 1e12
+)
 
 // A cacheModel is a model that requests went to.
 type cacheModel struct {

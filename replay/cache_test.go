@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
@@ -209,6 +210,7 @@ func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	usage := regexp.MustCompile(`"usage":\{.*?\}\}`)
 	stamp := regexp.MustCompile(`"timestamp":\d+\}\}\n$`)
+	written := regexp.MustCompile(`"timestamp":"[^"]*"`)
 	provider := simulated{kept: map[string][]simulatedUse{}}
 	want := map[int]CacheExpected{}
 	clock, hidden := int64(1767225600000), 5000
@@ -242,6 +244,9 @@ func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map
 		line := &lines[s.Line(rec)-1]
 		*line = usage.ReplaceAllString(*line, fmt.Sprintf(`"usage":{"input":0,"output":5,"cacheRead":%d,"cacheWrite":%d,"cost":{"total":0.01}}`, read, whole-read))
 		*line = stamp.ReplaceAllString(*line, fmt.Sprintf("\"timestamp\":%d}}\n", clock))
+		if at := written.FindStringIndex(*line); at != nil { // the entry's own, the first one
+			*line = (*line)[:at[0]] + time.UnixMilli(clock).UTC().Format(`"timestamp":"2006-01-02T15:04:05.000Z"`) + (*line)[at[1]:]
+		}
 		*line = strings.Replace(*line, `"model":"claude-sonnet-4-5"`, `"model":"`+model+`"`, 1)
 	}
 	return []byte(strings.Join(lines, "")), want
@@ -439,5 +444,26 @@ func TestCacheWildUsage(t *testing.T) {
 	}
 	if cost := report.Total.Rebilled.Cost; report.Total.Rebilled.Tokens == 0 || math.IsInf(cost, 0) || math.IsNaN(cost) {
 		t.Errorf("billed again are %+v", report.Total.Rebilled)
+	}
+}
+
+// TestCacheTime: an answer's time is its message's, unless that is later than the
+// entry's, and so one wrong clock does not hide all pauses behind it.
+func TestCacheTime(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want int64
+	}{
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":1500}}`, 1500},
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":99999999999999}}`, 2000},
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":1e300}}`, 2000},
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{}}`, 2000},
+		{`{"timestamp":"never","message":{"timestamp":1500}}`, 1500},
+		{`{"message":{}}`, 0},
+	} {
+		line := sessionfmt.Value(c.line)
+		if got := readAnswer(line, line.Get("message")).at; got != c.want {
+			t.Errorf("%s: %d, want %d", c.line, got, c.want)
+		}
 	}
 }

@@ -34,17 +34,19 @@ func (u CacheUsage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite
 func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 
 // readAnswer reads an answer's message, or a usage entry, where that stands in its
-// line. The time is the message's own if it is a number, else the entry's.
+// line. The time is the message's own if it is a number, else the entry's. None is
+// written before it came: the message's is not later than the entry's.
 func readAnswer(line, v sessionfmt.Value) (a answer) {
 	var f [5]value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	a.ref = ModelRef{f[0].Text(), f[1].Text()}
 	a.failed = f[2].Is("error") || f[2].Is("aborted")
 	a.hasUsage = f[3].IsObject()
-	if ms, ok := f[4].Float(); ok {
+	written, known := line.Get("timestamp").Millis()
+	if ms, ok := f[4].Float(); ok && !(known && ms > float64(written)) {
 		a.at = int64(ms)
-	} else if ms, ok := line.Get("timestamp").Millis(); ok {
-		a.at = ms
+	} else {
+		a.at = written
 	}
 	var u [5]value
 	f[3].Fields(u[:], "input", "cacheRead", "cacheWrite", "cacheWrite1h", "cost")

@@ -1,6 +1,9 @@
 package replay
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // An item is a part or a tool as a comparison sees it.
 type item struct {
@@ -147,44 +150,63 @@ func (c *causes) history(e *Envelope, side int) (map[string]Origin, error) {
 		return nil, err
 	}
 	changed := map[string]Origin{}
-	was := f.index()
+	parts, tools, options := slices.Clone(f.parts), slices.Clone(f.tools), f.options
 	for k := fresh; k < len(deltas); k++ {
 		if err := l.fold(&f, deltas[k:k+1]); err != nil {
 			return nil, err
 		}
-		is := f.index()
 		by := deltas[k].m.origin()
-		for key, text := range was {
-			if other, ok := is[key]; !ok || other != text {
-				changed[key] = by
+		parts = changes(parts, f.parts, samePart, partName, func(name string) { changed["p"+name] = by })
+		tools = changes(tools, f.tools, sameTool, toolName, func(name string) { changed["t"+name] = by })
+		for _, o := range []struct {
+			name    string
+			was, is value
+		}{
+			{"reasoning", options.Reasoning, f.options.Reasoning},
+			{"temperature", options.Temperature, f.options.Temperature},
+			{"maxTokens", options.MaxTokens, f.options.MaxTokens},
+		} {
+			if !bytes.Equal(o.was, o.is) {
+				changed["o"+o.name] = by
 			}
 		}
-		for key := range is {
-			if _, ok := was[key]; !ok {
-				changed[key] = by
-			}
-		}
-		was = is
+		options = f.options
 	}
 	return changed, nil
 }
 
-// index is what there is, by kind and name.
-func (f *folded) index() map[string]string {
-	all := map[string]string{}
-	for _, p := range f.parts {
-		all["p"+p.Name] = p.Text
+func partName(p *Part) string { return p.Name }
+func toolName(t *Tool) string { return t.Name }
+
+func samePart(a, b *Part) bool { return a.Name == b.Name && a.Text == b.Text }
+func sameTool(a, b *Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
+
+// changes tells the names of what is otherwise in a list than it was, come and gone,
+// and returns was as the list is now. Of long lists of which little changes only that
+// is looked up and copied.
+func changes[T any](was, is []T, same func(a, b *T) bool, name func(*T) string, tell func(name string)) []T {
+	head, tail := 0, 0
+	for head < min(len(was), len(is)) && same(&was[head], &is[head]) {
+		head++
 	}
-	for _, t := range f.tools {
-		all["t"+t.Name] = string(t.Raw)
+	for tail < min(len(was), len(is))-head && same(&was[len(was)-1-tail], &is[len(is)-1-tail]) {
+		tail++
 	}
-	for _, o := range []struct {
-		name string
-		v    value
-	}{{"reasoning", f.options.Reasoning}, {"temperature", f.options.Temperature}, {"maxTokens", f.options.MaxTokens}} {
-		if o.v.Exists() {
-			all["o"+o.name] = string(o.v)
+	if gone, come := was[head:len(was)-tail], is[head:len(is)-tail]; len(gone)+len(come) > 0 {
+		before := map[string]*T{}
+		for i := range gone {
+			before[name(&gone[i])] = &gone[i]
+		}
+		for i := range come {
+			n := name(&come[i])
+			if old := before[n]; old == nil || !same(old, &come[i]) {
+				tell(n)
+			}
+			delete(before, n)
+		}
+		for n := range before {
+			tell(n)
 		}
 	}
-	return all
+	return append(was[:head], is[head:]...)
 }

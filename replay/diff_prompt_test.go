@@ -1,0 +1,40 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// TestChanges: the names of what has come, gone or changed in a list are told, and not
+// of what has only moved.
+func TestChanges(t *testing.T) {
+	parts := func(all ...string) (list []Part) {
+		for i := 0; i < len(all); i += 2 {
+			list = append(list, Part{Name: all[i], Text: all[i+1]})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		was, is []Part
+		want    []string
+	}{
+		{parts("a", "1", "b", "2"), parts("a", "1", "b", "2"), nil},
+		{parts("a", "1", "b", "2"), parts("a", "1", "b", "2", "c", "3"), []string{"c"}},
+		{parts("a", "1", "b", "2", "c", "3"), parts("a", "1", "c", "3"), []string{"b"}},
+		{parts("a", "1", "b", "2", "c", "3"), parts("a", "1", "b", "4", "c", "3"), []string{"b"}},
+		{parts("a", "1", "b", "2", "c", "3"), parts("c", "3", "b", "2", "a", "1"), nil},
+		{parts("a", "1"), parts("b", "1"), []string{"a", "b"}},
+		{nil, parts("a", "1"), []string{"a"}},
+		{parts("a", "1"), nil, []string{"a"}},
+	} {
+		told := map[string]bool{}
+		is := changes(slices.Clone(c.was), c.is, samePart, partName, func(name string) { told[name] = true })
+		if got := slices.Sorted(maps.Keys(told)); !slices.Equal(got, c.want) {
+			t.Errorf("%v to %v: %v, want %v", c.was, c.is, got, c.want)
+		}
+		if !slices.Equal(is, c.is) {
+			t.Errorf("%v to %v: goes on with %v", c.was, c.is, is)
+		}
+	}
+}

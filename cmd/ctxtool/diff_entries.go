@@ -53,6 +53,7 @@ func (x *comparison) sameEntry(a, b int) bool {
 
 func entryRows(s *sessionfmt.Session, path []int) (rows []render.DiffEntry, err error) {
 	lines := s.NewReader()
+	rows = []render.DiffEntry{} // a list, also where there is none
 	for _, rec := range path {
 		row, err := entryRow(s, lines, rec)
 		if err != nil {

@@ -147,7 +147,11 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known int32) error {
 		b.Cause = CauseSystem
 		if e.tools != s.tools {
 			b.Cause = CauseTools
-			if only := c.onlyTools(between); !only {
+			only, err := c.onlyTools(between)
+			if err != nil {
+				return err
+			}
+			if !only {
 				b.Cause = CauseSystem
 			}
 		}
@@ -273,17 +277,17 @@ func systemOp(o *op) bool {
 func toolsOp(o *op) bool { return o == &toolsReplace || o == &toolsRemove }
 
 // onlyTools says that nothing between has changed the prompt's text.
-func (c *cacheWalk) onlyTools(records []int32) bool {
-	only := true
+func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
+	only = true
 	var none CacheBreak
-	c.search(&none, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+	err = c.search(&none, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
 		message := line.Get("message")
 		if systemOp(o) || kind == sessionfmt.System && (message.Get("sections").Exists() || contentText(message.Get("content")) != "") {
 			only = false
 		}
 		return false
 	})
-	return only
+	return only, err
 }
 
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a

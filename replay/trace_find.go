@@ -88,6 +88,25 @@ func (f *finder) strings(v value) (around string, ok bool) {
 	return "", false
 }
 
+// words finds the first match in all that a value says: in its strings, else in names,
+// numbers and truth values.
+func (f *finder) words(v value) (around string, ok bool) {
+	if around, ok = f.strings(v); ok {
+		return around, true
+	}
+	for s := range v.Words {
+		if s.IsString() {
+			around, ok = f.string(s)
+		} else {
+			around, ok = f.text(s)
+		}
+		if ok {
+			return around, true
+		}
+	}
+	return "", false
+}
+
 // message finds the first match in what a model reads of a provider message: texts,
 // thinking, names, ids and arguments of calls. Images and signatures are no texts.
 func (f *finder) message(m value) (around string, ok bool) {
@@ -126,7 +145,7 @@ func (f *finder) block(b value) (around string, ok bool) {
 		said = at[3:]
 	}
 	for _, v := range said {
-		if around, ok = f.strings(v); ok {
+		if around, ok = f.words(v); ok {
 			return around, true
 		}
 	}

@@ -40,7 +40,7 @@ func (t *tracer) lookAtPrompt() error {
 	for i := range have {
 		tool := &have[i]
 		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, said{string(tool.Raw), tool.Origin}, func() (string, bool) {
-			return t.find.strings(tool.Raw)
+			return t.find.words(tool.Raw)
 		})
 	}
 	for _, l := range t.prompt {

@@ -112,9 +112,7 @@ func textsOf(t *testing.T, e *Envelope) (texts []string) {
 				Content              any
 				ToolCallID, ToolName any
 			}
-			if err := json.Unmarshal(m.Raw, &v); err != nil {
-				t.Fatal(err)
-			}
+			decode(t, m.Raw, &v)
 			all := stringsOf(nil, v.ToolCallID)
 			all = stringsOf(all, v.ToolName)
 			if list, ok := v.Content.([]any); ok {
@@ -139,27 +137,37 @@ func textsOf(t *testing.T, e *Envelope) (texts []string) {
 	}
 	for _, tool := range p.Tools {
 		var v any
-		if err := json.Unmarshal(tool.Raw, &v); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, tool.Raw, &v)
 		texts = append(texts, strings.Join(stringsOf(nil, v), "\x00"))
 	}
 	return texts
 }
 
-// stringsOf adds the strings of a value, at any depth.
+// stringsOf adds what a value says, at any depth: strings, names, numbers, truth values.
 func stringsOf(all []string, v any) []string {
 	switch v := v.(type) {
 	case string:
 		all = append(all, v)
+	case json.Number, bool:
+		all = append(all, fmt.Sprint(v))
 	case []any:
 		for _, el := range v {
 			all = stringsOf(all, el)
 		}
 	case map[string]any:
-		for _, el := range v {
-			all = stringsOf(all, el)
+		for name, el := range v {
+			all = stringsOf(append(all, name), el)
 		}
 	}
 	return all
+}
+
+// decode reads JSON, numbers as they are spelled.
+func decode(t *testing.T, raw value, v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
+		t.Fatal(err)
+	}
 }

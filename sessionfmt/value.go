@@ -250,3 +250,26 @@ func (v Value) Strings(yield func(Value) bool) {
 		i = end
 	}
 }
+
+// Words goes through all that a value says, at any depth: strings, names of members as
+// strings, numbers and truth values as they are spelled.
+func (v Value) Words(yield func(Value) bool) {
+	for i := 0; i < len(v); {
+		end := i + 1
+		switch c := v[i]; {
+		case c == '"':
+			end, _, _ = scanString(v, i)
+		case c == '-' || c == 't' || c == 'f' || c == 'n' || c-'0' <= 9:
+			for end < len(v) && bytes.IndexByte([]byte(",]} \t\r\n"), v[end]) < 0 {
+				end++
+			}
+		default:
+			i++
+			continue
+		}
+		if v[i] != 'n' && !yield(v[i:end]) {
+			return
+		}
+		i = end
+	}
+}

@@ -114,9 +114,6 @@ func (p *Prefix) Hash(n int) uint64 {
 	return p.sums[n-1].all
 }
 
-// Says is a hash of what message i says.
-func (p *Prefix) Says(i int) uint64 { return p.sums[i].one }
-
 // Tokens are those of the first n messages.
 func (p *Prefix) Tokens(n int) int {
 	if n == 0 {
@@ -124,9 +121,6 @@ func (p *Prefix) Tokens(n int) int {
 	}
 	return p.sums[n-1].tokens
 }
-
-// Origin is where message i comes from.
-func (p *Prefix) Origin(i int) Origin { return p.sums[i].place.origin() }
 
 // fork is a copy that follows another path.
 func (p *Prefix) fork() Prefix {

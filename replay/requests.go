@@ -13,11 +13,9 @@ type Request struct {
 	Index  int       // from 0 along the answer's path
 	Before *Envelope // what the provider got
 	// Prompt is a hash of prompt and tools, good for one run only, and Counts what
-	// they take; Parts and Tools are what they are, until the walk goes on.
+	// all of the request takes.
 	Prompt uint64
 	Counts Counts
-	Parts  []Part
-	Tools  []Tool
 	Known  bool // prompt and tools come from the session or a baseline
 	// Prefix is what the messages of the request are, one after the other. It stays
 	// as it is until the next request of the same path.
@@ -130,9 +128,8 @@ func (a *asking) request(step Step) Request {
 	n := a.counts
 	n.Messages = a.prefix.Tokens(a.prefix.Len())
 	n.Total = n.System + n.Tools + n.Messages
-	f := &a.front.f
 	return Request{
-		Step: step, Index: a.before.RequestIndex, Before: a.before, Prompt: a.prompt, Counts: n, Parts: f.parts, Tools: f.tools,
+		Step: step, Index: a.before.RequestIndex, Before: a.before, Prompt: a.prompt, Counts: n,
 		Known: a.front.own || step.m.r.opt.Baseline != nil, Prefix: &a.prefix,
 	}
 }

@@ -140,12 +140,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
-	e.started = true
-	name, point, err := e.session(args)
-	if err != nil {
-		return err
-	}
-	s, err := e.open(name)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}
@@ -180,7 +175,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	if err = o.write(e, p, name); err != nil {
+	if err = o.write(e, p); err != nil {
 		return err
 	}
 	e.noteCoverage(s, r.Rules)
@@ -188,10 +183,12 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 }
 
 // write writes the page, and says what secrets are likely in it.
-func (o *renderOptions) write(e *env, p *render.Page, name string) error {
-	redactor, err := o.redaction.redactor(e)
-	if err != nil {
-		return err
+func (o *renderOptions) write(e *env, p *render.Page) error {
+	redactor, err := e.redactor, error(nil)
+	if redactor == nil {
+		if redactor, err = o.redaction.redactor(e); err != nil {
+			return err
+		}
 	}
 	found := newSecretScan(redactor)
 	p.Scan = found.scan
@@ -205,7 +202,7 @@ func (o *renderOptions) write(e *env, p *render.Page, name string) error {
 		p.Scan, p.Asset = nil, asset
 	}
 	if err == nil {
-		err = e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error { return p.Write(w) })
+		err = e.answer(&o.answer, []string{p.Session.Name}, func(w *bufio.Writer) error { return p.Write(w) })
 	}
 	var large *render.TooLargeError
 	if errors.As(err, &large) {

@@ -58,12 +58,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
 		return err
 	}
-	e.started = true
-	name, point, err := e.session(args)
-	if err != nil {
-		return err
-	}
-	s, err := e.open(name)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}

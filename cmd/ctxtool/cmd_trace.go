@@ -121,12 +121,7 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
-	e.started = true
-	name, point, err := e.session(args)
-	if err != nil {
-		return err
-	}
-	s, err := e.open(name)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}

@@ -81,12 +81,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
-	e.started = true
-	name, point, err := e.session(args)
-	if err != nil {
-		return err
-	}
-	s, err := e.open(name)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}

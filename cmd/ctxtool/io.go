@@ -73,6 +73,18 @@ func (e *env) open(name string) (*sessionfmt.Session, error) {
 	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show, Through: e.through()})
 }
 
+// named opens the session that the arguments name, and says which point of it they
+// name: see session.
+func (e *env) named(args []string) (s *sessionfmt.Session, point string, err error) {
+	e.started = true
+	name, point, err := e.session(args)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err = e.open(name)
+	return s, point, err
+}
+
 // frugal spares memory where a session is large. What a run keeps of it is an index
 // that only grows: collecting it often costs little, and halves the memory.
 func frugal(name string) {

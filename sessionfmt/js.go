@@ -1,9 +1,7 @@
 package sessionfmt
 
 import (
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -35,23 +33,8 @@ func Units(s string) int { return len(s) - wideExtra([]byte(s)) }
 // wideExtra is by how much UTF-8 text is longer in bytes than in UTF-16 units:
 // one for each continuation byte, less one for each four-byte sequence.
 func wideExtra(b []byte) int {
-	n, i := 0, 0
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		if w&msb == 0 {
-			continue
-		}
-		n += bits.OnesCount64(w & msb &^ (w << 1))                      // 10xxxxxx
-		n -= bits.OnesCount64(w & (w << 1) & (w << 2) & (w << 3) & msb) // 1111xxxx
-	}
-	for ; i < len(b); i++ {
-		if b[i]&0xc0 == 0x80 {
-			n++
-		} else if b[i] >= 0xf0 {
-			n--
-		}
-	}
-	return n
+	more, four := wideParts(b)
+	return more - four
 }
 
 // IndexName says whether name is an integer that JavaScript sorts to the front of

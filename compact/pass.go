@@ -1,0 +1,157 @@
+package compact
+
+import (
+	"fmt"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Pass is one way to take something out of a context. It looks at a view and says
+// what changes; it never touches a session.
+type Pass struct {
+	Name     string
+	About    string
+	Defaults Options
+	run      func(w *work) error
+}
+
+// passes are all passes, in the order in which they run where several are asked for
+// (spec/policies.md 4).
+var passes = []*Pass{
+	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact,
+}
+
+// Passes are all passes, in the order in which they run.
+func Passes() []*Pass { return passes }
+
+// FindPass is the pass of that name.
+func FindPass(name string) (*Pass, error) {
+	var names []string
+	for _, p := range passes {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return nil, fmt.Errorf("unknown pass %q: one of %s", name, strings.Join(names, ", "))
+}
+
+// Options are what passes can be told. Each reads its own, and has its defaults.
+type Options struct {
+	Counter *Counter // in which the report is; what a system decides by is its own
+
+	Max       int    // truncate: the longest result, in Unit; 0 for no limit
+	Unit      string // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
+	Protect   int    // prune: tokens of the latest results that stay
+	Requests  int    // stale-results: requests after which a result is stale
+	Profile   string // retry-prune: "seed" or "source"
+	IntraTurn bool   // retry-prune: in the last turn only, five messages at most
+	MinTokens int    // retry-prune, progressive: fewer tokens are not worth a run
+	Patterns  []string // retry-prune: texts that make a result an error, besides the known ones
+	Busy      bool   // superseded: only where little stands behind, as while an agent works
+	Compat    bool   // truncate, superseded: as the source does, where that is unsafe
+
+	Style   Style // compact: whose compaction
+	Keep    int   // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
+	Retries int   // progressive, compact: attempts for one summary, 1 where it is less
+
+	Summarize func(Request) (string, error) // progressive, compact: without it nothing is summarised
+}
+
+// An Action is what happens to a message or a part of one.
+type Action string
+
+// The actions.
+const (
+	Replace   Action = "replace"   // a text stands in the place of what a block said
+	Drop      Action = "drop"      // a block goes, the rest of the message stays
+	Omit      Action = "omit"      // the message goes
+	Summarise Action = "summarise" // a summary stands in the place of a range of messages
+)
+
+// A Change is one thing that a pass does.
+type Change struct {
+	Pass    string `json:"pass"`
+	Message int    `json:"message"` // its place in the view; of a range the first
+	Record  int    `json:"record"`  // the entry that the message comes from
+	Block   int    `json:"block"`   // as the message was before the change; -1 for all of it
+	Action  Action `json:"action"`
+	Text    string `json:"text,omitempty"` // what stands there now
+	Was     int    `json:"was_tokens"`
+	Now     int    `json:"now_tokens"`
+	Why     string `json:"why"`
+
+	Range *Range `json:"range,omitempty"` // of a summary
+}
+
+// A Touch is a change in a report.
+type Touch struct {
+	Ref    int    `json:"ref"` // the message's place in the view
+	Block  int    `json:"block"`
+	Action string `json:"action"` // the pass
+	Was    int    `json:"was_tokens"`
+	Now    int    `json:"now_tokens"`
+}
+
+// A Report is what a pass did, in numbers (spec/policies.md 0.5).
+type Report struct {
+	Policy         string         `json:"policy"`
+	System         string         `json:"system"`
+	Counter        string         `json:"counter"`
+	Params         any     `json:"params"`
+	MessagesBefore int            `json:"messages_before"`
+	MessagesAfter  int            `json:"messages_after"`
+	TokensBefore   int            `json:"tokens_before"`
+	TokensAfter    int            `json:"tokens_after"`
+	TokensSaved    int            `json:"tokens_saved"`
+	BytesBefore    int            `json:"bytes_before"`
+	BytesAfter     int            `json:"bytes_after"`
+	Touched        []Touch        `json:"touched"`
+	Unestimated    int            `json:"unestimated_blocks"` // images, where the counter takes them for nothing
+	Skipped        bool           `json:"skipped"`
+	SkipReason     string         `json:"skip_reason"`
+}
+
+// A Result is what a pass makes of a view.
+type Result struct {
+	View    *View // as the pass leaves it
+	Changes []Change
+	Report  Report
+	Events  []any // as the system itself would log them
+}
+
+// Apply runs a pass over a view, which stays as it is. Where nothing changes the
+// result has the view itself.
+func (p *Pass) Apply(v *View, o Options) (*Result, error) {
+	if o.Counter == nil {
+		o.Counter = p.Defaults.Counter
+	}
+	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to " + p.Name}
+	w.was = totals(v, o.Counter)
+	if err := p.run(w); err != nil {
+		return nil, err
+	}
+	return &Result{View: w.View, Changes: w.changes, Report: w.report(), Events: w.events}, nil
+}
+
+// A total is what a view has in all.
+type total struct{ messages, tokens, bytes, images int }
+
+func totals(v *View, c *Counter) (t total) {
+	for i := range v.Messages {
+		if !v.Live(i) {
+			continue
+		}
+		m := &v.Messages[i]
+		t.messages++
+		t.tokens += c.Message(m)
+		for k := range m.Blocks {
+			t.bytes += m.Blocks[k].Sizes.Bytes
+			if m.Blocks[k].Kind == Image && c != &Pi {
+				t.images++
+			}
+		}
+	}
+	return t
+}

@@ -1,0 +1,173 @@
+package compact
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt"
+)
+
+// Truncate caps tool results: as gsh does, which keeps both ends, or as y-agent does,
+// which keeps the beginning (spec/policies.md 1.3, 3.3).
+var Truncate = Pass{
+	Name:     "truncate",
+	About:    "cap each tool result",
+	Defaults: Options{Counter: &Bytes4, Max: 30000, Unit: "bytes"},
+	run:      truncate,
+}
+
+// A Truncation is what gsh logs of a result that was over the limit.
+type Truncation struct {
+	Event          string `json:"event"` // truncation
+	Tool           string `json:"tool"`
+	OriginalBytes  int    `json:"original_bytes"`
+	TruncatedBytes int    `json:"truncated_bytes"`
+}
+
+func truncate(w *work) error {
+	w.params = struct {
+		Max  int    `json:"max"`
+		Unit string `json:"unit"`
+	}{w.Max, w.Unit}
+	for i := range w.Messages {
+		k := w.Messages[i].result()
+		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].Sizes) {
+			continue
+		}
+		text, err := w.Text(i, k)
+		if err != nil {
+			return err
+		}
+		cut, done := w.capped(text)
+		if !done {
+			continue
+		}
+		w.events = append(w.events, Truncation{"truncation", w.Messages[i].Blocks[k].Name, len(text), len(cut)})
+		w.replace(i, k, cut, strconv.Itoa(w.length(sessionfmt.SizesOf(text)))+" "+w.Unit)
+	}
+	return nil
+}
+
+// length is how long a text is in the unit of the limit.
+func (o *Options) length(s sessionfmt.Sizes) int {
+	switch {
+	case o.Unit == "tokens":
+		return YScalars.Text(s)
+	case o.Unit == "chars" && !o.Compat:
+		return s.Scalars
+	}
+	return s.Bytes
+}
+
+func (o *Options) over(s sessionfmt.Sizes) bool {
+	return (o.Max > 0 || o.Unit != "bytes") && o.length(s) > o.Max
+}
+
+// capped is a text under the limit; done says whether it had to be cut.
+func (o *Options) capped(text string) (cut string, done bool) {
+	switch o.Unit {
+	case "tokens":
+		return truncateToBudget(text, o.Max)
+	case "chars":
+		return truncateHead(text, o.Max, o.Compat)
+	}
+	return truncateMiddle(text, o.Max)
+}
+
+const (
+	markOpens  = "\n\n... ("
+	markCloses = " bytes omitted) ...\n\n"
+)
+
+// truncateMiddle keeps the first and the last half of so many bytes of a text. Both
+// cuts go back to a character, so that the last half can be up to three bytes longer.
+// What has been cut before stays: it would lose the true count.
+func truncateMiddle(s string, most int) (string, bool) {
+	if most <= 0 || len(s) <= most || len(s) <= most+len(markOpens)+len(markCloses)+20 && marked(s) {
+		return s, false
+	}
+	keep := most / 2
+	head, tail := s[:runeStart(s, keep)], s[runeStart(s, len(s)-keep):]
+	return head + markOpens + strconv.Itoa(len(s)-len(head)-len(tail)) + markCloses + tail, true
+}
+
+// marked says that a text has truncateMiddle's marker in it.
+func marked(s string) bool {
+	for {
+		_, after, found := strings.Cut(s, markOpens)
+		if !found {
+			return false
+		}
+		digits := strings.TrimLeft(after, "0123456789")
+		if len(digits) < len(after) && strings.HasPrefix(digits, markCloses) {
+			return true
+		}
+		s = after
+	}
+}
+
+// runeStart is the last place at or before i at which a character begins.
+func runeStart(s string, i int) int {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
+// truncateHead keeps the first so many characters of a text; compat counts bytes, as
+// y-agent's source does.
+func truncateHead(s string, most int, compat bool) (string, bool) {
+	scalars := utf8.RuneCountInString(s)
+	long := scalars
+	if compat {
+		long = len(s)
+	}
+	if long <= most || cutBefore(s) {
+		return s, false
+	}
+	end, shown := runeStart(s, min(most, len(s))), most
+	if compat {
+		shown = end
+	} else {
+		end = scalarEnd(s, most)
+	}
+	return s[:end] + "\n[... truncated: " + strconv.Itoa(scalars) + " chars total, showing first " + strconv.Itoa(shown) + "]", true
+}
+
+// cutBefore says that a text ends in truncateHead's marker.
+func cutBefore(s string) bool {
+	at := strings.LastIndex(s, "\n[... truncated: ")
+	if at < 0 {
+		return false
+	}
+	total, rest, found := strings.Cut(s[at+len("\n[... truncated: "):], " chars total, showing first ")
+	return found && isNumber(total) && strings.HasSuffix(rest, "]") && isNumber(strings.TrimSuffix(rest, "]"))
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// scalarEnd is the place behind the first n characters.
+func scalarEnd(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// truncateToBudget keeps of a text what fits so many tokens of y-agent's, the marker
+// included: nothing, where that alone does not fit (spec/policies.md 3.3).
+func truncateToBudget(s string, budget int) (string, bool) {
+	const mark = "\n[truncated]"
+	if YScalars.Text(sessionfmt.SizesOf(s)) <= budget {
+		return s, false
+	}
+	limit := 4 * budget
+	if limit < len(mark) {
+		return "", true
+	}
+	return s[:scalarEnd(s, limit-len(mark))] + mark, true
+}

@@ -1,0 +1,198 @@
+package compact
+
+import (
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A View is the messages of a context as passes see them: what each is and how long
+// its parts are, but no texts; those are read when a pass asks for them. A message
+// keeps its place in Messages whatever becomes of it and of others. What a pass
+// changes is a copy, that shares what has not changed.
+type View struct {
+	Envelope *replay.Envelope
+	Messages []Message
+	texts    *replay.Texts
+}
+
+// A Message is a message of a view.
+type Message struct {
+	replay.Place
+	Blocks []Block
+	Call   int  // the message that makes the calls of this one's group, -1 where it belongs to none
+	Gone   bool // a pass has taken it out
+	Edited bool // a pass has changed what it says
+	Heads  bool // it is the summary of a compaction, that a pass has put here
+}
+
+// A BlockKind is what a part of a message is.
+type BlockKind uint8
+
+// The kinds of blocks. All texts of a tool result are one Result.
+const (
+	Text BlockKind = iota
+	Thinking
+	Call
+	Result
+	Image
+)
+
+// A Block is one part of a message.
+type Block struct {
+	Kind BlockKind
+	// IsError is what a result says of itself: 0 nothing, 1 no, 2 yes.
+	IsError uint8
+	// At is its place in the content as it stands in the session, of a Result that
+	// of its first text; -1 for one that a pass has made.
+	At    int32
+	Raw   int              // of a call's arguments: their bytes as they are spelled, without white space
+	Sizes sessionfmt.Sizes // of its text, or of a call's arguments as JSON.stringify spells them
+	Name  string           // of the tool, for calls and results
+	ID    string           // of the call, for calls and results
+	text  *string          // what it says now, where a pass has changed that
+}
+
+// NewView looks at a context: every line is gone over once, on all processors.
+func NewView(e *replay.Envelope) (*View, error) {
+	parts := make([]part, e.Chunks())
+	err := e.Scan(func(chunk int, p replay.Place, at *sessionfmt.Cursor) { parts[chunk].add(p, at) })
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for i := range parts {
+		n += len(parts[i].messages)
+	}
+	v := &View{Envelope: e, Messages: make([]Message, 0, n), texts: e.Texts()}
+	for i := range parts {
+		v.Messages = append(v.Messages, parts[i].done()...)
+	}
+	v.pair()
+	return v, nil
+}
+
+// pair finds the group of each call and each result: a result belongs to the last
+// message before it that makes a call of its id.
+func (v *View) pair() {
+	made := map[string]int{}
+	for i := range v.Messages {
+		m := &v.Messages[i]
+		m.Call = -1
+		for _, b := range m.Blocks {
+			switch b.Kind {
+			case Call:
+				made[b.ID] = i
+				m.Call = i
+			case Result:
+				if at, ok := made[b.ID]; ok {
+					m.Call = at
+				}
+			}
+		}
+	}
+}
+
+// Until is the view of the first n messages, as they were when there were no more.
+func (v *View) Until(n int) *View {
+	w := *v
+	w.Messages = v.Messages[:n:n]
+	return &w
+}
+
+// fork is a copy to be changed.
+func (v *View) fork() *View {
+	w := *v
+	w.Messages = append(make([]Message, 0, len(v.Messages)+1), v.Messages...)
+	return &w
+}
+
+// Live says that a message is one of the request's, and no pass has taken it out.
+func (v *View) Live(i int) bool { return v.Messages[i].Sent && !v.Messages[i].Gone }
+
+// live are the messages of the request, by their places.
+func (v *View) live() (at []int) {
+	for i := range v.Messages {
+		if v.Live(i) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// isAssistant and isResult say what role a message is sent in; any other is the user's.
+func (m *Message) isAssistant() bool { return m.Kind == sessionfmt.Assistant }
+func (m *Message) isResult() bool    { return m.Kind == sessionfmt.ToolResult }
+
+// isUser says that a message is sent as the user's: a prompt, a shell command, what an
+// extension adds, a summary.
+func (m *Message) isUser() bool { return !m.isAssistant() && !m.isResult() }
+
+// startsTurn says that a message opens a user turn: it is the user's, and says
+// something (spec/policies.md 0.3).
+func (m *Message) startsTurn() bool {
+	return m.isUser() && m.text().Bytes > 0
+}
+
+// isSummary says that a message is what a compaction left of the messages before it.
+func (m *Message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
+
+// text is how long the texts of a message are together, those of results included.
+func (m *Message) text() (s sessionfmt.Sizes) {
+	for i := range m.Blocks {
+		if k := m.Blocks[i].Kind; k == Text || k == Result {
+			s = s.Add(m.Blocks[i].Sizes)
+		}
+	}
+	return s
+}
+
+// makesCalls says that a message has tool calls.
+func (m *Message) makesCalls() bool {
+	for i := range m.Blocks {
+		if m.Blocks[i].Kind == Call {
+			return true
+		}
+	}
+	return false
+}
+
+// result is the place of a message's result among its blocks, -1 for none.
+func (m *Message) result() int {
+	for i := range m.Blocks {
+		if m.Blocks[i].Kind == Result {
+			return i
+		}
+	}
+	return -1
+}
+
+// A group is a message with tool calls and the results of them, which stand behind it.
+type group struct {
+	call    int
+	results []int
+}
+
+// all are the messages of a group, in order.
+func (g *group) all() []int { return append([]int{g.call}, g.results...) }
+
+// groups are the groups of a view in order, and for each message the place of its own
+// among them, -1 for none.
+func (v *View) groups() (all []group, of []int) {
+	of = make([]int, len(v.Messages))
+	for i := range v.Messages {
+		of[i] = -1
+		m := &v.Messages[i]
+		switch {
+		case !v.Live(i) || m.Call < 0:
+		case m.Call == i:
+			of[i] = len(all)
+			all = append(all, group{call: i})
+		default:
+			if of[i] = of[m.Call]; of[i] >= 0 {
+				g := &all[of[i]]
+				g.results = append(g.results, i)
+			}
+		}
+	}
+	return all, of
+}

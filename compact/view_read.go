@@ -1,0 +1,304 @@
+package compact
+
+import (
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A part is a stretch of a view in the making. It is one worker's.
+type part struct {
+	messages []Message
+	blocks   []Block
+	first    []int             // of each message, its first block
+	names    map[string]string // tool names, each kept once
+}
+
+// done are the messages, with their blocks.
+func (p *part) done() []Message {
+	for i := range p.messages {
+		end := len(p.blocks)
+		if i+1 < len(p.first) {
+			end = p.first[i+1]
+		}
+		p.messages[i].Blocks = p.blocks[p.first[i]:end:end]
+	}
+	return p.messages
+}
+
+// add reads a message.
+func (p *part) add(at replay.Place, c *sessionfmt.Cursor) {
+	if n := len(p.messages); n > 0 && p.messages[n-1].Index == at.Index {
+		p.blocks = p.blocks[:p.first[n-1]]
+		p.messages, p.first = p.messages[:n-1], p.first[:n-1]
+	}
+	p.messages = append(p.messages, Message{Place: at, Call: -1})
+	p.first = append(p.first, len(p.blocks))
+	switch {
+	case c == nil:
+	case at.Kind == sessionfmt.ToolResult:
+		p.result(c)
+	default:
+		for key := range c.Members {
+			if string(key) == "content" {
+				p.blocks = p.blocks[:p.first[len(p.first)-1]]
+				p.content(c, at.Kind)
+			}
+		}
+	}
+}
+
+// content reads a content: a string, or blocks of the types that the role may have.
+func (p *part) content(c *sessionfmt.Cursor, kind sessionfmt.Kind) {
+	if c.Peek() == '"' {
+		p.blocks = append(p.blocks, Block{Kind: Text, At: 0, Sizes: c.Sizes()})
+		return
+	}
+	at := int32(0)
+	for range c.Elements {
+		p.block(c, kind == sessionfmt.Assistant, at)
+		at++
+	}
+}
+
+// block reads one block. What no role knows counts for nothing and is left alone.
+func (p *part) block(c *sessionfmt.Cursor, answer bool, at int32) {
+	var typ sessionfmt.Value
+	var text, thinking sessionfmt.Sizes
+	call := Block{Kind: Call, At: at}
+	for key := range c.Members {
+		switch string(key) {
+		case "type":
+			typ = c.Value()
+		case "text":
+			text = c.Sizes()
+		case "thinking":
+			thinking = c.Sizes()
+		case "name":
+			call.Name = p.name(c.Value())
+		case "id":
+			call.ID = c.Value().Text()
+		case "arguments":
+			call.Sizes, call.Raw = c.CompactSizes()
+		}
+	}
+	switch {
+	case typ.Is("text"):
+		p.blocks = append(p.blocks, Block{Kind: Text, At: at, Sizes: text})
+	case typ.Is("image") && !answer:
+		p.blocks = append(p.blocks, Block{Kind: Image, At: at})
+	case typ.Is("thinking") && answer:
+		p.blocks = append(p.blocks, Block{Kind: Thinking, At: at, Sizes: thinking})
+	case typ.Is("toolCall") && answer:
+		p.blocks = append(p.blocks, call)
+	}
+}
+
+// result reads a tool result: its texts are one block, its images follow.
+func (p *part) result(c *sessionfmt.Cursor) {
+	first := p.first[len(p.first)-1]
+	p.blocks = append(p.blocks, Block{Kind: Result, At: -1})
+	r := Block{Kind: Result}
+	for key := range c.Members {
+		switch string(key) {
+		case "toolCallId":
+			r.ID = c.Value().Text()
+		case "toolName":
+			r.Name = p.name(c.Value())
+		case "isError":
+			switch v := c.Value(); {
+			case v.IsNull():
+			case v.Truthy():
+				r.IsError = isError
+			default:
+				r.IsError = noError
+			}
+		case "content":
+			p.blocks = p.blocks[:first+1]
+			r.Sizes = sessionfmt.Sizes{}
+			p.results(c, &r)
+		}
+	}
+	p.blocks[first] = r
+}
+
+// results reads the content of a result.
+func (p *part) results(c *sessionfmt.Cursor, r *Block) {
+	if c.Peek() == '"' {
+		r.Sizes = c.Sizes()
+		return
+	}
+	at := int32(0)
+	for range c.Elements {
+		var typ sessionfmt.Value
+		var text sessionfmt.Sizes
+		for key := range c.Members {
+			switch string(key) {
+			case "type":
+				typ = c.Value()
+			case "text":
+				text = c.Sizes()
+			}
+		}
+		switch {
+		case typ.Is("text"):
+			r.Sizes = r.Sizes.Add(text)
+		case typ.Is("image"):
+			p.blocks = append(p.blocks, Block{Kind: Image, At: at})
+		}
+		at++
+	}
+}
+
+// What a result says of itself; see Block.IsError.
+const (
+	noError = iota + 1
+	isError
+)
+
+// name is a tool's name: there are few, and many calls.
+func (p *part) name(v sessionfmt.Value) string {
+	if !v.IsString() {
+		return ""
+	}
+	if name, ok := p.names[string(v)]; ok {
+		return name
+	}
+	if p.names == nil {
+		p.names = map[string]string{}
+	}
+	name := v.Text()
+	p.names[string(v)] = name
+	return name
+}
+
+// Text is what a block says: of a call its arguments as JSON.
+func (v *View) Text(i, block int) (string, error) {
+	m := &v.Messages[i]
+	b := &m.Blocks[block]
+	if b.text != nil {
+		return *b.text, nil
+	}
+	raw, err := v.texts.Provider(m.Index)
+	if err != nil {
+		return "", err
+	}
+	content := raw.Get("content")
+	if content.IsString() {
+		return content.Text(), nil
+	}
+	var all []byte
+	at := int32(0)
+	for el := range content.Elements {
+		switch {
+		case b.Kind == Result:
+			if el.Get("type").Is("text") {
+				all = el.Get("text").AppendText(all)
+			}
+		case at == b.At:
+			return blockText(b.Kind, el), nil
+		}
+		at++
+	}
+	return string(all), nil
+}
+
+func blockText(kind BlockKind, el sessionfmt.Value) string {
+	switch kind {
+	case Text:
+		return el.Get("text").Text()
+	case Thinking:
+		return el.Get("thinking").Text()
+	case Call:
+		return string(el.Get("arguments"))
+	}
+	return ""
+}
+
+// texts of a message, those of results included, one behind the other.
+func (v *View) said(i int) (string, error) {
+	all := ""
+	for k := range v.Messages[i].Blocks {
+		if kind := v.Messages[i].Blocks[k].Kind; kind != Text && kind != Result {
+			continue
+		}
+		text, err := v.Text(i, k)
+		if err != nil {
+			return "", err
+		}
+		all += text
+	}
+	return all, nil
+}
+
+// Content is the content of a message as the view has it, as JSON: a list of blocks,
+// what has not changed letter by letter as it is in the session. A string stays one
+// where nothing has changed.
+func (v *View) Content(i int) (sessionfmt.Value, error) {
+	m := &v.Messages[i]
+	var content sessionfmt.Value
+	if !m.Heads {
+		raw, err := v.texts.Provider(m.Index)
+		if err != nil {
+			return nil, err
+		}
+		if content = raw.Get("content"); !m.Edited {
+			return append(sessionfmt.Value(nil), content...), nil
+		}
+	}
+	var elements []sessionfmt.Value
+	for el := range content.Elements {
+		elements = append(elements, el)
+	}
+	if content.IsString() {
+		elements = append(elements, appendTextBlock(nil, content))
+	}
+	out := sessionfmt.Value{'['}
+	next := 0 // the elements before it are done with
+	foreign := func(end int) {
+		for ; next < min(end, len(elements)); next++ {
+			if !m.knows(elements[next].Get("type")) {
+				out = append(comma(out), elements[next]...)
+			}
+		}
+	}
+	for _, b := range m.Blocks {
+		switch {
+		case b.text != nil:
+			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
+		case b.Kind == Result:
+			for _, el := range elements {
+				if el.Get("type").Is("text") {
+					out = append(comma(out), el...)
+				}
+			}
+		default:
+			foreign(int(b.At))
+			out = append(comma(out), elements[b.At]...)
+		}
+	}
+	foreign(len(elements))
+	return append(out, ']'), nil
+}
+
+// knows says that blocks of a type are what a message of the kind is made of. Others
+// stay, wherever an edit leaves the message.
+func (m *Message) knows(typ sessionfmt.Value) bool {
+	if m.isAssistant() {
+		return typ.Is("text") || typ.Is("thinking") || typ.Is("toolCall")
+	}
+	return typ.Is("text") || typ.Is("image")
+}
+
+// comma separates what comes next from what stands before it.
+func comma(list sessionfmt.Value) sessionfmt.Value {
+	if list[len(list)-1] != '[' {
+		list = append(list, ',')
+	}
+	return list
+}
+
+// appendTextBlock appends a block with one text, which is a JSON string.
+func appendTextBlock(dst, text sessionfmt.Value) sessionfmt.Value {
+	dst = append(dst, `{"type":"text","text":`...)
+	return append(append(dst, text...), '}')
+}

@@ -1,0 +1,149 @@
+package replay
+
+import (
+	"cmp"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Place is a message of a context, without its text.
+type Place struct {
+	Kind   sessionfmt.Kind // by its role in the session
+	Origin Origin
+	Index  int  // by which Texts finds it
+	Pos    int  // of its record on the path
+	Sent   bool // it is one of the request's messages
+	Cached bool // it is one of the list, and no uncached one
+	// Units are what pi itself counts a message for that is neither user's, answer
+	// nor result, in UTF-16 units (spec/pi-1.5.md 7.1). Of those it is 0: they count
+	// for what their texts do.
+	Units int
+}
+
+// Chunks is the number of stretches in which Scan goes through the messages.
+func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize + 1 }
+
+// Scan goes through the messages of the context, those that no provider gets
+// included and the uncached ones last, each stretch on a processor of its own and
+// in order: read is called by several at once, but for one stretch by one alone.
+// The cursor stands in front of the message as a provider gets it, and each line is
+// gone over once; for a message that is not sent it is nil. Of a line that has two
+// messages the last counts: it is read later, with the same index.
+func (e *Envelope) Scan(read func(chunk int, p Place, at *sessionfmt.Cursor)) error {
+	chunks := e.Chunks()
+	msgs := &e.state.msgs
+	if err := e.inChunks(chunks-1, func(l *loader, k int) error {
+		for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize); i++ {
+			m := msgs.at(i)
+			if m.flags&omitted != 0 {
+				continue
+			}
+			p := Place{Kind: m.kind, Origin: m.origin(), Index: i, Pos: int(m.pos), Sent: m.shown(), Cached: true}
+			if err := l.scan(m, p, k, read); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	l := e.r.newLoader()
+	for i := range e.state.uncached {
+		m := &e.state.uncached[i]
+		p := Place{Kind: m.kind, Origin: m.origin(), Index: msgs.n + i, Pos: int(m.pos), Sent: true}
+		if err := l.scan(m, p, chunks-1, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inChunks calls do for each of so many stretches, on all processors, which take them
+// in turn, each with a loader of its own.
+func (e *Envelope) inChunks(chunks int, do func(l *loader, k int) error) error {
+	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
+	var (
+		wg   sync.WaitGroup
+		next atomic.Int64
+	)
+	faults := make([]error, workers)
+	for w := range workers {
+		wg.Go(func() {
+			l := e.r.newLoader()
+			for k := int(next.Add(1)) - 1; k < chunks && faults[w] == nil; k = int(next.Add(1)) - 1 {
+				faults[w] = do(l, k)
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(faults...)
+}
+
+// scan has one message read.
+func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *sessionfmt.Cursor)) error {
+	counted := false
+	switch m.kind {
+	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		counted = true
+	default:
+		n, err := l.estimate(m)
+		if err != nil {
+			return err
+		}
+		p.Units = n
+	}
+	switch {
+	case !p.Sent:
+		read(chunk, p, nil)
+		return nil
+	case counted && m.form == plain && m.edit < 0:
+		line, err := l.lines.Line(int(m.rec))
+		if err != nil {
+			return err
+		}
+		l.at.Reset(line)
+		for key := range l.at.Members {
+			if string(key) == "message" {
+				read(chunk, p, &l.at)
+			}
+		}
+		return nil
+	}
+	v, err := l.provider(m)
+	if err != nil {
+		return err
+	}
+	read(chunk, p, l.at.Reset(v))
+	return nil
+}
+
+// Texts reads messages of an envelope one by one.
+type Texts struct {
+	e *Envelope
+	l *loader
+}
+
+// Texts returns a reader of the envelope's messages. It is not safe for concurrent
+// use.
+func (e *Envelope) Texts() *Texts { return &Texts{e, e.r.newLoader()} }
+
+// Provider is the message of that index as a provider gets it, nil if it does not.
+// It is valid until the next call.
+func (t *Texts) Provider(index int) (sessionfmt.Value, error) {
+	return t.l.provider(t.e.message(index))
+}
+
+// Agent is the message of that index as pi's own context building returns it.
+func (t *Texts) Agent(index int) (sessionfmt.Value, error) {
+	return t.l.agent(t.e.message(index))
+}
+
+func (e *Envelope) message(index int) *message {
+	if n := e.state.msgs.n; index >= n {
+		return &e.state.uncached[index-n]
+	}
+	return e.state.msgs.at(index)
+}

@@ -1,0 +1,127 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Sizes say how long a text is: in bytes of UTF-8, in UTF-16 units, and in Unicode
+// scalars.
+type Sizes struct{ Bytes, Units, Scalars int }
+
+// Add is the length of both texts.
+func (s Sizes) Add(t Sizes) Sizes {
+	return Sizes{s.Bytes + t.Bytes, s.Units + t.Units, s.Scalars + t.Scalars}
+}
+
+// SizesOf are the sizes of a text that is UTF-8.
+func SizesOf(s string) Sizes {
+	n := utf8.RuneCountInString(s)
+	return Sizes{len(s), Units(s), n}
+}
+
+// Sizes reads the value that comes next and measures it, if it is a string: an
+// escape counts as what it stands for, a lone surrogate as U+FFFD. Any other value
+// is empty. Nothing is decoded.
+func (c *Cursor) Sizes() Sizes {
+	if c.Peek() != '"' {
+		c.Value()
+		return Sizes{}
+	}
+	start := c.i
+	end, extra, wide := scanString(c.b, start)
+	c.i = end
+	text := c.b[start+1 : end-1]
+	n := len(text) - extra
+	s := Sizes{n, n, n}
+	if wide {
+		more, four := wideParts(text)
+		s.Units -= more - four
+		s.Scalars -= more
+	}
+	if extra >= 5 {
+		s.escapes(text)
+	}
+	return s
+}
+
+// escapes adds what \u escapes stand for beyond the byte, unit and scalar that each
+// has been counted for.
+func (s *Sizes) escapes(text []byte) {
+	for i := 0; ; {
+		at := bytes.IndexByte(text[i:], '\\')
+		if at < 0 {
+			return
+		}
+		if i += at; text[i+1] != 'u' {
+			i += 2
+			continue
+		}
+		u := hex4(text[i+2:])
+		i += 6
+		switch {
+		case u < 0x80:
+		case u < 0x800:
+			s.Bytes++
+		case u&0xfc00 == 0xd800 && i+6 <= len(text) && text[i] == '\\' && text[i+1] == 'u' && hex4(text[i+2:])&0xfc00 == 0xdc00:
+			s.Bytes += 2
+			s.Scalars--
+			i += 6
+		default:
+			s.Bytes += 2
+		}
+	}
+}
+
+// wideParts are the continuation bytes of UTF-8 text, and its sequences of four bytes.
+func wideParts(b []byte) (more, four int) {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if w&msb == 0 {
+			continue
+		}
+		more += bits.OnesCount64(w & msb &^ (w << 1))
+		four += bits.OnesCount64(w & (w << 1) & (w << 2) & (w << 3) & msb)
+	}
+	for ; i < len(b); i++ {
+		if b[i]&0xc0 == 0x80 {
+			more++
+		} else if b[i] >= 0xf0 {
+			four++
+		}
+	}
+	return more, four
+}
+
+// CompactSizes reads the value that comes next and measures it as AppendCompact
+// spells it. Raw is its length in bytes with the spelling that it has, less the
+// white space between its parts.
+func (c *Cursor) CompactSizes() (s Sizes, raw int) {
+	v := c.Value()
+	c.compact.units(v)
+	out := c.compact.out
+	more, four := wideParts(out)
+	s = Sizes{len(out), len(out) - more + four, len(out) - more}
+	if raw = len(v); !bytes.Equal(out, v) {
+		raw -= spaces(v)
+	}
+	return s, raw
+}
+
+// spaces counts the white space between the parts of a value.
+func spaces(v Value) (n int) {
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '"':
+			i, _, _ = scanString(v, i)
+			continue
+		case ' ', '\t', '\r', '\n':
+			n++
+		}
+		i++
+	}
+	return n
+}

@@ -1,102 +1,94 @@
 package compact
 
-import "ctxtool/sessionfmt"
+import (
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
 
-// A Counter counts messages as one of the systems does, by how long their parts are.
-type Counter struct {
-	Name    string
-	About   string // one line
-	Message func(m *Message) int
-	Text    func(s sessionfmt.Sizes) int // a text by itself
+// SWE counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
+// rounded down once a text (spec/policies.md 2.2).
+var SWE = tokens.Counter{
+	Name:    "swe-chars4",
+	About:   "as SWE-CLI without its tokenizer: a quarter of the characters of each text, rounded down",
+	Measure: tokens.Scalars,
+	Tokens:  func(n int) int { return n / 4 },
+	ByText:  true,
 }
+
+// A Length is how long a text is, in every unit that a counter may want. Tokens are
+// those of the view's tokenizer, 0 where it has none.
+type Length struct {
+	sessionfmt.Sizes
+	Tokens int
+}
+
+// add is the length of both texts.
+func (n Length) add(m Length) Length { return Length{n.Sizes.Add(m.Sizes), n.Tokens + m.Tokens} }
+
+// in is the length in a counter's measure.
+func (n Length) in(c *tokens.Counter) int {
+	switch c.Measure {
+	case tokens.Units:
+		return n.Units
+	case tokens.Bytes:
+		return n.Bytes
+	case tokens.Scalars:
+		return n.Scalars
+	}
+	return n.Tokens
+}
+
+// length measures a text.
+func (v *View) length(text string) Length {
+	n := Length{Sizes: sessionfmt.SizesOf(text)}
+	if v.tokenizer != nil {
+		n.Tokens = v.tokenizer.Text([]byte(text))
+	}
+	return n
+}
+
+// Tokens are what a message counts for: what replay counts the same message for.
+func (m *Message) Tokens(c *tokens.Counter) int {
+	parts, sum := c.Message, 0
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		n := b.Length.in(c)
+		switch b.Kind {
+		case ImageBlock:
+			n = c.Image
+		case CallBlock:
+			if name := b.named.in(c); c.ByText {
+				parts += c.Of(name)
+			} else {
+				sum += name
+			}
+		}
+		if c.ByText {
+			parts += c.Of(n)
+		} else {
+			sum += n
+		}
+	}
+	return parts + c.Of(sum)
+}
+
+// tokensOf is what a text counts for by itself.
+func tokensOf(c *tokens.Counter, n Length) int { return c.Of(n.in(c)) }
 
 // Tokens are those of the request's messages.
-func (c *Counter) Tokens(v *View) (n int) {
+func (v *View) Tokens(c *tokens.Counter) (n int) {
 	for i := range v.Messages {
 		if v.Live(i) {
-			n += c.Message(&v.Messages[i])
+			n += v.Messages[i].Tokens(c)
 		}
 	}
 	return n
 }
 
-// Bytes4 is gsh's: a quarter of the bytes, rounded down for each part, and 4 a message
-// (spec/policies.md 1.2). Images count for nothing.
-var Bytes4 = Counter{
-	Name: "bytes4", About: "a quarter of the bytes, rounded down for each part, and 4 a message",
-	Text: func(s sessionfmt.Sizes) int { return s.Bytes / 4 },
-	Message: func(m *Message) int {
-		n := 4
-		for i := range m.Blocks {
-			b := &m.Blocks[i]
-			if b.Kind == Call {
-				n += len(b.Name)/4 + b.Raw/4
-			} else {
-				n += b.Sizes.Bytes / 4
-			}
-		}
-		return n
-	},
-}
-
-// YBytes and YScalars are the two of y-agent: a quarter, rounded up, of what a message
-// says; calls and thinking are no part of that (spec/policies.md 3.3, 3.5).
-var YBytes = Counter{
-	Name: "ybytes", About: "a quarter of the bytes of what a message says, rounded up",
-	Text:    func(s sessionfmt.Sizes) int { return (s.Bytes + 3) / 4 },
-	Message: func(m *Message) int { return (m.text().Bytes + 3) / 4 },
-}
-
-// YScalars is YBytes with Unicode scalars in the place of bytes.
-var YScalars = Counter{
-	Name: "yscalars", About: "a quarter of the Unicode scalars of what a message says, rounded up",
-	Text:    func(s sessionfmt.Sizes) int { return (s.Scalars + 3) / 4 },
-	Message: func(m *Message) int { return (m.text().Scalars + 3) / 4 },
-}
-
-// Chars4 is SWE-CLI's without its tokenizer: a quarter of the characters, rounded down
-// for each part (spec/policies.md 2.2).
-var Chars4 = Counter{
-	Name: "chars4", About: "a quarter of the characters, rounded down for each part",
-	Text: func(s sessionfmt.Sizes) int { return s.Scalars / 4 },
-	Message: func(m *Message) (n int) {
-		for i := range m.Blocks {
-			b := &m.Blocks[i]
-			s := b.Sizes
-			if b.Kind == Call {
-				s = s.Add(sessionfmt.SizesOf(b.Name))
-			}
-			n += s.Scalars / 4
-		}
-		return n
-	},
-}
-
-// imageUnits is what pi counts an image for.
-const imageUnits = 4800
-
-// Pi is pi's own estimate: a quarter of the UTF-16 units, rounded up once a message
-// (spec/pi-1.5.md 7.1).
-var Pi = Counter{
-	Name: "pi", About: "a quarter of the UTF-16 units, rounded up once a message",
-	Text:    func(s sessionfmt.Sizes) int { return (s.Units + 3) / 4 },
-	Message: func(m *Message) int { return (m.units() + 3) / 4 },
-}
-
-// units is what pi counts a message for before it divides.
-func (m *Message) units() (n int) {
-	if m.Units > 0 && !m.Edited {
-		return m.Units
+// estimate is what pi takes a message for where it looks for a place to cut.
+func (m *Message) estimate() int {
+	if m.isAssistant() || m.isResult() || m.Kind == sessionfmt.User || m.Edited {
+		return m.Tokens(&tokens.Pi)
 	}
-	for i := range m.Blocks {
-		switch b := &m.Blocks[i]; b.Kind {
-		case Image:
-			n += imageUnits
-		case Call:
-			n += sessionfmt.Units(b.Name) + b.Sizes.Units
-		default:
-			n += b.Sizes.Units
-		}
-	}
-	return n
+	return m.Place.Tokens
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/internal/tokens"
 )
 
 // A Pass is one way to take something out of a context. It looks at a view and says
@@ -39,18 +39,18 @@ func FindPass(name string) (*Pass, error) {
 
 // Options are what passes can be told. Each reads its own, and has its defaults.
 type Options struct {
-	Counter *Counter // in which the report is; what a system decides by is its own
+	Counter *tokens.Counter // in which the report is; what a system decides by is its own
 
-	Max       int    // truncate: the longest result, in Unit; 0 for no limit
-	Unit      string // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
-	Protect   int    // prune: tokens of the latest results that stay
-	Requests  int    // stale-results: requests after which a result is stale
-	Profile   string // retry-prune: "seed" or "source"
-	IntraTurn bool   // retry-prune: in the last turn only, five messages at most
-	MinTokens int    // retry-prune, progressive: fewer tokens are not worth a run
+	Max       int      // truncate: the longest result, in Unit; 0 for no limit
+	Unit      string   // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
+	Protect   int      // prune: tokens of the latest results that stay
+	Requests  int      // stale-results: requests after which a result is stale
+	Profile   string   // retry-prune: "seed" or "source"
+	IntraTurn bool     // retry-prune: in the last turn only, five messages at most
+	MinTokens int      // retry-prune, progressive: fewer tokens are not worth a run
 	Patterns  []string // retry-prune: texts that make a result an error, besides the known ones
-	Busy      bool   // superseded: only where little stands behind, as while an agent works
-	Compat    bool   // truncate, superseded: as the source does, where that is unsafe
+	Busy      bool     // superseded: only where little stands behind, as while an agent works
+	Compat    bool     // truncate, superseded: as the source does, where that is unsafe
 
 	Style   Style // compact: whose compaction
 	Keep    int   // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
@@ -96,21 +96,21 @@ type Touch struct {
 
 // A Report is what a pass did, in numbers (spec/policies.md 0.5).
 type Report struct {
-	Policy         string         `json:"policy"`
-	System         string         `json:"system"`
-	Counter        string         `json:"counter"`
+	Policy         string  `json:"policy"`
+	System         string  `json:"system"`
+	Counter        string  `json:"counter"`
 	Params         any     `json:"params"`
-	MessagesBefore int            `json:"messages_before"`
-	MessagesAfter  int            `json:"messages_after"`
-	TokensBefore   int            `json:"tokens_before"`
-	TokensAfter    int            `json:"tokens_after"`
-	TokensSaved    int            `json:"tokens_saved"`
-	BytesBefore    int            `json:"bytes_before"`
-	BytesAfter     int            `json:"bytes_after"`
-	Touched        []Touch        `json:"touched"`
-	Unestimated    int            `json:"unestimated_blocks"` // images, where the counter takes them for nothing
-	Skipped        bool           `json:"skipped"`
-	SkipReason     string         `json:"skip_reason"`
+	MessagesBefore int     `json:"messages_before"`
+	MessagesAfter  int     `json:"messages_after"`
+	TokensBefore   int     `json:"tokens_before"`
+	TokensAfter    int     `json:"tokens_after"`
+	TokensSaved    int     `json:"tokens_saved"`
+	BytesBefore    int     `json:"bytes_before"`
+	BytesAfter     int     `json:"bytes_after"`
+	Touched        []Touch `json:"touched"`
+	Unestimated    int     `json:"unestimated_blocks"` // images, where the counter takes them for nothing
+	Skipped        bool    `json:"skipped"`
+	SkipReason     string  `json:"skip_reason"`
 }
 
 // A Result is what a pass makes of a view.
@@ -138,17 +138,17 @@ func (p *Pass) Apply(v *View, o Options) (*Result, error) {
 // A total is what a view has in all.
 type total struct{ messages, tokens, bytes, images int }
 
-func totals(v *View, c *Counter) (t total) {
+func totals(v *View, c *tokens.Counter) (t total) {
 	for i := range v.Messages {
 		if !v.Live(i) {
 			continue
 		}
 		m := &v.Messages[i]
 		t.messages++
-		t.tokens += c.Message(m)
+		t.tokens += m.Tokens(c)
 		for k := range m.Blocks {
-			t.bytes += m.Blocks[k].Sizes.Bytes
-			if m.Blocks[k].Kind == Image && c != &Pi {
+			t.bytes += m.Blocks[k].Bytes
+			if m.Blocks[k].Kind == ImageBlock && c.Image == 0 {
 				t.images++
 			}
 		}

@@ -1,12 +1,16 @@
 package compact
 
-import "strings"
+import (
+	"strings"
+
+	"ctxtool/internal/tokens"
+)
 
 // DropImages takes images out of prompts and tool results, and says so in their place.
 var DropImages = Pass{
 	Name:     "drop-images",
 	About:    "replace images, those of the latest requests aside",
-	Defaults: Options{Counter: &Pi},
+	Defaults: Options{Counter: &tokens.Pi},
 	run:      dropImages,
 }
 
@@ -40,7 +44,7 @@ func (w *work) dropImages(i int) error {
 	k := w.Messages[i].result()
 	images := 0
 	for b := range w.Messages[i].Blocks {
-		if w.Messages[i].Blocks[b].Kind != Image {
+		if w.Messages[i].Blocks[b].Kind != ImageBlock {
 			continue
 		}
 		if images++; k < 0 {

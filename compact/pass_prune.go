@@ -1,13 +1,17 @@
 package compact
 
-import "fmt"
+import (
+	"fmt"
+
+	"ctxtool/internal/tokens"
+)
 
 // Prune puts a placeholder in the place of old tool results, as gsh does: the latest
 // ones stay, as many as are behind a window of tokens (spec/policies.md 1.4).
 var Prune = Pass{
 	Name:     "prune",
 	About:    "replace old tool results beyond a window of recent ones",
-	Defaults: Options{Counter: &Bytes4, Protect: 40000},
+	Defaults: Options{Counter: &tokens.GSH, Protect: 40000},
 	run:      prune,
 }
 
@@ -24,7 +28,7 @@ func prune(w *work) error {
 		if !w.Live(i) || k < 0 {
 			continue
 		}
-		t := Bytes4.Text(w.Messages[i].Blocks[k].Sizes)
+		t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes)
 		if seen > w.Protect && t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("behind %d tokens of later results", seen))
 		}

@@ -1,13 +1,17 @@
 package compact
 
-import "fmt"
+import (
+	"fmt"
+
+	"ctxtool/internal/tokens"
+)
 
 // StaleResults puts a placeholder in the place of tool results that many requests have
 // been made with.
 var StaleResults = Pass{
 	Name:     "stale-results",
 	About:    "replace tool results older than so many requests",
-	Defaults: Options{Counter: &Bytes4, Requests: 10},
+	Defaults: Options{Counter: &tokens.GSH, Requests: 10},
 	run:      staleResults,
 }
 
@@ -28,7 +32,7 @@ func staleResults(w *work) error {
 		if k < 0 || requests <= w.Requests {
 			continue
 		}
-		if t := Bytes4.Text(m.Blocks[k].Sizes); t > pruneAbove {
+		if t := tokens.GSH.Of(m.Blocks[k].Bytes); t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Requests, t), fmt.Sprintf("%d requests have had it", requests))
 		}
 	}

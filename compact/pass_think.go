@@ -1,6 +1,11 @@
 package compact
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+
+	"ctxtool/internal/tokens"
+)
 
 // StripThinking takes the thinking out of earlier answers, as y-agent does
 // (spec/policies.md 3.10): blocks of it, and tags in texts. The last answer keeps its
@@ -8,7 +13,7 @@ import "strings"
 var StripThinking = Pass{
 	Name:     "strip-thinking",
 	About:    "drop the thinking of all answers but the last",
-	Defaults: Options{Counter: &Pi},
+	Defaults: Options{Counter: &tokens.Pi},
 	run:      stripThinking,
 }
 
@@ -24,7 +29,7 @@ func stripThinking(w *work) error {
 			return err
 		}
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- {
-			if w.Messages[i].Blocks[k].Kind != Thinking {
+			if w.Messages[i].Blocks[k].Kind != ThinkingBlock {
 				continue
 			}
 			if len(w.Messages[i].Blocks) == 1 {
@@ -50,7 +55,7 @@ func (w *work) lastAnswer() int {
 // open says that a call of a group has no result.
 func (v *View) open(g *group) bool {
 	for _, b := range v.Messages[g.call].Blocks {
-		if b.Kind == Call && !v.answered(g, b.ID) {
+		if b.Kind == CallBlock && !v.answered(g, b.ID) {
 			return true
 		}
 	}
@@ -70,7 +75,7 @@ func (v *View) answered(g *group, id string) bool {
 // stripTags takes tagged thinking out of the texts of an answer.
 func (w *work) stripTags(i int) error {
 	for k := range w.Messages[i].Blocks {
-		if b := &w.Messages[i].Blocks[k]; b.Kind != Text || b.Sizes.Bytes < len("<think>") {
+		if b := &w.Messages[i].Blocks[k]; b.Kind != TextBlock || b.Bytes < len("<think>") {
 			continue
 		}
 		text, err := w.Text(i, k)
@@ -96,11 +101,8 @@ func stripTags(s string) (string, bool) {
 		if !found {
 			break
 		}
-		_, after, _ = strings.Cut(after, "</think>")
-		s = before + strings.TrimSpace(after)
-		if after != "" {
-			s = before + strings.TrimLeftFunc(after, isSpace)
-		}
+		_, rest, _ := strings.Cut(after, "</think>")
+		s = before + strings.TrimLeftFunc(rest, unicode.IsSpace)
 	}
 	return strings.TrimSpace(strings.ReplaceAll(s, "<!-- iter -->", "")), true
 }

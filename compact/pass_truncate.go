@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/internal/tokens"
 )
 
 // Truncate caps tool results: as gsh does, which keeps both ends, or as y-agent does,
@@ -13,7 +13,7 @@ import (
 var Truncate = Pass{
 	Name:     "truncate",
 	About:    "cap each tool result",
-	Defaults: Options{Counter: &Bytes4, Max: 30000, Unit: "bytes"},
+	Defaults: Options{Counter: &tokens.GSH, Max: 30000, Unit: "bytes"},
 	run:      truncate,
 }
 
@@ -32,7 +32,7 @@ func truncate(w *work) error {
 	}{w.Max, w.Unit}
 	for i := range w.Messages {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].Sizes) {
+		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].Length) {
 			continue
 		}
 		text, err := w.Text(i, k)
@@ -44,24 +44,24 @@ func truncate(w *work) error {
 			continue
 		}
 		w.events = append(w.events, Truncation{"truncation", w.Messages[i].Blocks[k].Name, len(text), len(cut)})
-		w.replace(i, k, cut, strconv.Itoa(w.length(sessionfmt.SizesOf(text)))+" "+w.Unit)
+		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].Length))+" "+w.Unit)
 	}
 	return nil
 }
 
 // length is how long a text is in the unit of the limit.
-func (o *Options) length(s sessionfmt.Sizes) int {
+func (o *Options) measure(n Length) int {
 	switch {
 	case o.Unit == "tokens":
-		return YScalars.Text(s)
+		return tokensOf(&tokens.YScalars, n)
 	case o.Unit == "chars" && !o.Compat:
-		return s.Scalars
+		return n.Scalars
 	}
-	return s.Bytes
+	return n.Bytes
 }
 
-func (o *Options) over(s sessionfmt.Sizes) bool {
-	return (o.Max > 0 || o.Unit != "bytes") && o.length(s) > o.Max
+func (o *Options) over(n Length) bool {
+	return (o.Max > 0 || o.Unit != "bytes") && o.measure(n) > o.Max
 }
 
 // capped is a text under the limit; done says whether it had to be cut.
@@ -162,7 +162,7 @@ func scalarEnd(s string, n int) int {
 // included: nothing, where that alone does not fit (spec/policies.md 3.3).
 func truncateToBudget(s string, budget int) (string, bool) {
 	const mark = "\n[truncated]"
-	if YScalars.Text(sessionfmt.SizesOf(s)) <= budget {
+	if tokens.YScalars.Of(utf8.RuneCountInString(s)) <= budget {
 		return s, false
 	}
 	limit := 4 * budget

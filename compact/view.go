@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -12,7 +13,9 @@ import (
 type View struct {
 	Envelope *replay.Envelope
 	Messages []Message
-	texts    *replay.Texts
+
+	texts     *replay.Texts
+	tokenizer *tokens.Counter
 }
 
 // A Message is a message of a view.
@@ -28,13 +31,13 @@ type Message struct {
 // A BlockKind is what a part of a message is.
 type BlockKind uint8
 
-// The kinds of blocks. All texts of a tool result are one Result.
+// The kinds of blocks. All texts of a tool result are one ResultBlock.
 const (
-	Text BlockKind = iota
-	Thinking
-	Call
-	Result
-	Image
+	TextBlock BlockKind = iota
+	ThinkingBlock
+	CallBlock
+	ResultBlock
+	ImageBlock
 )
 
 // A Block is one part of a message.
@@ -42,19 +45,26 @@ type Block struct {
 	Kind BlockKind
 	// IsError is what a result says of itself: 0 nothing, 1 no, 2 yes.
 	IsError uint8
-	// At is its place in the content as it stands in the session, of a Result that
+	// At is its place in the content as it stands in the session, of a result that
 	// of its first text; -1 for one that a pass has made.
-	At    int32
-	Raw   int              // of a call's arguments: their bytes as they are spelled, without white space
-	Sizes sessionfmt.Sizes // of its text, or of a call's arguments as JSON.stringify spells them
-	Name  string           // of the tool, for calls and results
-	ID    string           // of the call, for calls and results
-	text  *string          // what it says now, where a pass has changed that
+	At     int32
+	Length         // of its text, or of a call's arguments as JSON.stringify spells them
+	Name   string  // of the tool, for calls and results
+	ID     string  // of the call, for calls and results
+	text   *string // what it says now, where a pass has changed that
+	named  Length  // of a call's name
 }
 
-// NewView looks at a context: every line is gone over once, on all processors.
-func NewView(e *replay.Envelope) (*View, error) {
+// NewView looks at a context: every line is gone over once, on all processors. With a
+// tokenizer the texts are also counted by that; no other counter needs one.
+func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
+	if tokenizer != nil && tokenizer.Measure != tokens.Tokens {
+		tokenizer = nil
+	}
 	parts := make([]part, e.Chunks())
+	for i := range parts {
+		parts[i].tokenizer = tokenizer
+	}
 	err := e.Scan(func(chunk int, p replay.Place, at *sessionfmt.Cursor) { parts[chunk].add(p, at) })
 	if err != nil {
 		return nil, err
@@ -63,7 +73,7 @@ func NewView(e *replay.Envelope) (*View, error) {
 	for i := range parts {
 		n += len(parts[i].messages)
 	}
-	v := &View{Envelope: e, Messages: make([]Message, 0, n), texts: e.Texts()}
+	v := &View{Envelope: e, Messages: make([]Message, 0, n), texts: e.Texts(), tokenizer: tokenizer}
 	for i := range parts {
 		v.Messages = append(v.Messages, parts[i].done()...)
 	}
@@ -80,10 +90,10 @@ func (v *View) pair() {
 		m.Call = -1
 		for _, b := range m.Blocks {
 			switch b.Kind {
-			case Call:
+			case CallBlock:
 				made[b.ID] = i
 				m.Call = i
-			case Result:
+			case ResultBlock:
 				if at, ok := made[b.ID]; ok {
 					m.Call = at
 				}
@@ -137,19 +147,19 @@ func (m *Message) startsTurn() bool {
 func (m *Message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
 
 // text is how long the texts of a message are together, those of results included.
-func (m *Message) text() (s sessionfmt.Sizes) {
+func (m *Message) text() (n Length) {
 	for i := range m.Blocks {
-		if k := m.Blocks[i].Kind; k == Text || k == Result {
-			s = s.Add(m.Blocks[i].Sizes)
+		if k := m.Blocks[i].Kind; k == TextBlock || k == ResultBlock {
+			n = n.add(m.Blocks[i].Length)
 		}
 	}
-	return s
+	return n
 }
 
 // makesCalls says that a message has tool calls.
 func (m *Message) makesCalls() bool {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == Call {
+		if m.Blocks[i].Kind == CallBlock {
 			return true
 		}
 	}
@@ -159,7 +169,7 @@ func (m *Message) makesCalls() bool {
 // result is the place of a message's result among its blocks, -1 for none.
 func (m *Message) result() int {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == Result {
+		if m.Blocks[i].Kind == ResultBlock {
 			return i
 		}
 	}

@@ -1,16 +1,18 @@
 package compact
 
 import (
+	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
 // A part is a stretch of a view in the making. It is one worker's.
 type part struct {
-	messages []Message
-	blocks   []Block
-	first    []int             // of each message, its first block
-	names    map[string]string // tool names, each kept once
+	messages  []Message
+	blocks    []Block
+	first     []int            // of each message, its first block
+	names     map[string]Block // tool names and how long they are, each kept once
+	tokenizer *tokens.Counter
 }
 
 // done are the messages, with their blocks.
@@ -50,7 +52,11 @@ func (p *part) add(at replay.Place, c *sessionfmt.Cursor) {
 // content reads a content: a string, or blocks of the types that the role may have.
 func (p *part) content(c *sessionfmt.Cursor, kind sessionfmt.Kind) {
 	if c.Peek() == '"' {
-		p.blocks = append(p.blocks, Block{Kind: Text, At: 0, Sizes: c.Sizes()})
+		if kind == sessionfmt.Assistant { // has blocks only
+			c.Value()
+			return
+		}
+		p.blocks = append(p.blocks, Block{Kind: TextBlock, Length: p.length(c)})
 		return
 	}
 	at := int32(0)
@@ -63,31 +69,32 @@ func (p *part) content(c *sessionfmt.Cursor, kind sessionfmt.Kind) {
 // block reads one block. What no role knows counts for nothing and is left alone.
 func (p *part) block(c *sessionfmt.Cursor, answer bool, at int32) {
 	var typ sessionfmt.Value
-	var text, thinking sessionfmt.Sizes
-	call := Block{Kind: Call, At: at}
+	var text, thinking Length
+	call := Block{Kind: CallBlock, At: at}
 	for key := range c.Members {
 		switch string(key) {
 		case "type":
 			typ = c.Value()
 		case "text":
-			text = c.Sizes()
+			text = p.length(c)
 		case "thinking":
-			thinking = c.Sizes()
+			thinking = p.length(c)
 		case "name":
-			call.Name = p.name(c.Value())
+			named := p.name(c.Value())
+			call.Name, call.named = named.Name, named.named
 		case "id":
 			call.ID = c.Value().Text()
 		case "arguments":
-			call.Sizes, call.Raw = c.CompactSizes()
+			call.Length = p.compact(c)
 		}
 	}
 	switch {
 	case typ.Is("text"):
-		p.blocks = append(p.blocks, Block{Kind: Text, At: at, Sizes: text})
+		p.blocks = append(p.blocks, Block{Kind: TextBlock, At: at, Length: text})
 	case typ.Is("image") && !answer:
-		p.blocks = append(p.blocks, Block{Kind: Image, At: at})
+		p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: at})
 	case typ.Is("thinking") && answer:
-		p.blocks = append(p.blocks, Block{Kind: Thinking, At: at, Sizes: thinking})
+		p.blocks = append(p.blocks, Block{Kind: ThinkingBlock, At: at, Length: thinking})
 	case typ.Is("toolCall") && answer:
 		p.blocks = append(p.blocks, call)
 	}
@@ -96,14 +103,14 @@ func (p *part) block(c *sessionfmt.Cursor, answer bool, at int32) {
 // result reads a tool result: its texts are one block, its images follow.
 func (p *part) result(c *sessionfmt.Cursor) {
 	first := p.first[len(p.first)-1]
-	p.blocks = append(p.blocks, Block{Kind: Result, At: -1})
-	r := Block{Kind: Result}
+	p.blocks = append(p.blocks, Block{Kind: ResultBlock, At: -1})
+	r := Block{Kind: ResultBlock}
 	for key := range c.Members {
 		switch string(key) {
 		case "toolCallId":
 			r.ID = c.Value().Text()
 		case "toolName":
-			r.Name = p.name(c.Value())
+			r.Name = p.name(c.Value()).Name
 		case "isError":
 			switch v := c.Value(); {
 			case v.IsNull():
@@ -114,7 +121,7 @@ func (p *part) result(c *sessionfmt.Cursor) {
 			}
 		case "content":
 			p.blocks = p.blocks[:first+1]
-			r.Sizes = sessionfmt.Sizes{}
+			r.Length = Length{}
 			p.results(c, &r)
 		}
 	}
@@ -124,26 +131,26 @@ func (p *part) result(c *sessionfmt.Cursor) {
 // results reads the content of a result.
 func (p *part) results(c *sessionfmt.Cursor, r *Block) {
 	if c.Peek() == '"' {
-		r.Sizes = c.Sizes()
+		r.Length = p.length(c)
 		return
 	}
 	at := int32(0)
 	for range c.Elements {
 		var typ sessionfmt.Value
-		var text sessionfmt.Sizes
+		var text Length
 		for key := range c.Members {
 			switch string(key) {
 			case "type":
 				typ = c.Value()
 			case "text":
-				text = c.Sizes()
+				text = p.length(c)
 			}
 		}
 		switch {
 		case typ.Is("text"):
-			r.Sizes = r.Sizes.Add(text)
+			r.Length = r.Length.add(text)
 		case typ.Is("image"):
-			p.blocks = append(p.blocks, Block{Kind: Image, At: at})
+			p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: at})
 		}
 		at++
 	}
@@ -155,20 +162,40 @@ const (
 	isError
 )
 
-// name is a tool's name: there are few, and many calls.
-func (p *part) name(v sessionfmt.Value) string {
-	if !v.IsString() {
-		return ""
+// length measures the string that comes next.
+func (p *part) length(c *sessionfmt.Cursor) Length {
+	if p.tokenizer == nil {
+		return Length{Sizes: c.Sizes()}
 	}
-	if name, ok := p.names[string(v)]; ok {
-		return name
+	text := c.Text()
+	return Length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
+}
+
+// compact measures the value that comes next as JSON.stringify spells it.
+func (p *part) compact(c *sessionfmt.Cursor) Length {
+	if p.tokenizer == nil {
+		return Length{Sizes: c.CompactSizes()}
+	}
+	text := c.Compact()
+	return Length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
+}
+
+// name is a tool's name, in a block that has nothing else: there are few, and many
+// calls.
+func (p *part) name(v sessionfmt.Value) Block {
+	if !v.IsString() {
+		return Block{}
+	}
+	if known, ok := p.names[string(v)]; ok {
+		return known
 	}
 	if p.names == nil {
-		p.names = map[string]string{}
+		p.names = map[string]Block{}
 	}
-	name := v.Text()
-	p.names[string(v)] = name
-	return name
+	var c sessionfmt.Cursor
+	b := Block{Name: v.Text(), named: p.length(c.Reset(v))}
+	p.names[string(v)] = b
+	return b
 }
 
 // Text is what a block says: of a call its arguments as JSON.
@@ -190,7 +217,7 @@ func (v *View) Text(i, block int) (string, error) {
 	at := int32(0)
 	for el := range content.Elements {
 		switch {
-		case b.Kind == Result:
+		case b.Kind == ResultBlock:
 			if el.Get("type").Is("text") {
 				all = el.Get("text").AppendText(all)
 			}
@@ -204,11 +231,11 @@ func (v *View) Text(i, block int) (string, error) {
 
 func blockText(kind BlockKind, el sessionfmt.Value) string {
 	switch kind {
-	case Text:
+	case TextBlock:
 		return el.Get("text").Text()
-	case Thinking:
+	case ThinkingBlock:
 		return el.Get("thinking").Text()
-	case Call:
+	case CallBlock:
 		return string(el.Get("arguments"))
 	}
 	return ""
@@ -218,7 +245,7 @@ func blockText(kind BlockKind, el sessionfmt.Value) string {
 func (v *View) said(i int) (string, error) {
 	all := ""
 	for k := range v.Messages[i].Blocks {
-		if kind := v.Messages[i].Blocks[k].Kind; kind != Text && kind != Result {
+		if kind := v.Messages[i].Blocks[k].Kind; kind != TextBlock && kind != ResultBlock {
 			continue
 		}
 		text, err := v.Text(i, k)
@@ -265,7 +292,7 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 		switch {
 		case b.text != nil:
 			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
-		case b.Kind == Result:
+		case b.Kind == ResultBlock:
 			for _, el := range elements {
 				if el.Get("type").Is("text") {
 					out = append(comma(out), el...)

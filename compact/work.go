@@ -2,8 +2,6 @@ package compact
 
 import (
 	"slices"
-
-	"ctxtool/sessionfmt"
 )
 
 // A work is a pass at work: the view as it is so far, and what has changed.
@@ -26,16 +24,16 @@ func (w *work) change(c Change, f func(m *Message)) {
 		w.View = w.from.fork()
 	}
 	m := &w.Messages[c.Message]
-	before := w.Counter.Message(m)
+	before := m.Tokens(w.Counter)
 	m.Blocks = slices.Clone(m.Blocks)
 	m.Edited = true
 	f(m)
-	after := w.Counter.Message(m)
+	after := m.Tokens(w.Counter)
 	c.Pass, c.Record = w.pass, m.Origin.Record
 	switch c.Action {
 	case Replace:
 		if c.Now = after; c.Block >= 0 {
-			c.Now = w.Counter.Text(sessionfmt.SizesOf(c.Text))
+			c.Now = tokensOf(w.Counter, w.length(c.Text))
 		}
 		c.Was = c.Now + before - after
 	case Drop:
@@ -49,7 +47,7 @@ func (w *work) change(c Change, f func(m *Message)) {
 // replace puts a text in the place of what a block said. A result's images stay.
 func (w *work) replace(i, block int, text, why string) {
 	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *Message) {
-		m.Blocks[block].says(text)
+		m.Blocks[block].says(text, w.length(text))
 	})
 }
 
@@ -57,7 +55,7 @@ func (w *work) replace(i, block int, text, why string) {
 func (w *work) replaceResult(i int, text, why string) {
 	block := w.Messages[i].result()
 	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *Message) {
-		m.Blocks[block].says(text)
+		m.Blocks[block].says(text, w.length(text))
 		m.Blocks = m.Blocks[block : block+1]
 	})
 }
@@ -65,7 +63,7 @@ func (w *work) replaceResult(i int, text, why string) {
 // replaceMessage puts a text in the place of all that a message says and calls.
 func (w *work) replaceMessage(i int, text, why string) {
 	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *Message) {
-		m.Blocks = []Block{newText(text)}
+		m.Blocks = []Block{newText(text, w.length(text))}
 		m.Call = -1
 	})
 }
@@ -83,16 +81,16 @@ func (w *work) omit(i int, why string) {
 }
 
 // says gives a block another text.
-func (b *Block) says(text string) {
-	kind := Text
-	if b.Kind == Result {
-		kind = Result
+func (b *Block) says(text string, n Length) {
+	kind := TextBlock
+	if b.Kind == ResultBlock {
+		kind = ResultBlock
 	}
-	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Name: b.Name, ID: b.ID, Sizes: sessionfmt.SizesOf(text), text: &text}
+	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Name: b.Name, ID: b.ID, Length: n, text: &text}
 }
 
-func newText(text string) Block {
-	return Block{Kind: Text, At: -1, Sizes: sessionfmt.SizesOf(text), text: &text}
+func newText(text string, n Length) Block {
+	return Block{Kind: TextBlock, At: -1, Length: n, text: &text}
 }
 
 func (w *work) report() Report {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -17,10 +18,10 @@ type Place struct {
 	Pos    int  // of its record on the path
 	Sent   bool // it is one of the request's messages
 	Cached bool // it is one of the list, and no uncached one
-	// Units are what pi itself counts a message for that is neither user's, answer
-	// nor result, in UTF-16 units (spec/pi-1.5.md 7.1). Of those it is 0: they count
-	// for what their texts do.
-	Units int
+	// Tokens are what pi itself takes a message for that is neither user's, answer nor
+	// result, as it is stored and not as it is sent (spec/pi-1.5.md 7.1). Of those it
+	// is 0: they count for what their texts do.
+	Tokens int
 }
 
 // Chunks is the number of stretches in which Scan goes through the messages.
@@ -89,11 +90,11 @@ func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *ses
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
 		counted = true
 	default:
-		n, err := l.estimate(m)
+		n, err := l.estimate(&tokens.Pi, m)
 		if err != nil {
 			return err
 		}
-		p.Units = n
+		p.Tokens = n
 	}
 	switch {
 	case !p.Sent:

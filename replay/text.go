@@ -2,6 +2,7 @@ package replay
 
 import (
 	"strconv"
+	"strings"
 
 	"ctxtool/sessionfmt"
 )
@@ -258,4 +259,10 @@ func bashText(dst []byte, v value) []byte {
 		dst = join(dst, `\n\n[Output truncated. Full output: `, f[5], "]")
 	}
 	return dst
+}
+
+// SummaryText is the text that a compaction's summary is sent as.
+func SummaryText(summary string) string {
+	unescape := strings.NewReplacer(`\n`, "\n").Replace
+	return unescape(compactionOpening) + summary + unescape(compactionClosing)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
-	"unicode/utf8"
 )
 
 // Sizes say how long a text is: in bytes of UTF-8, in UTF-16 units, and in Unicode
@@ -17,9 +16,9 @@ func (s Sizes) Add(t Sizes) Sizes {
 }
 
 // SizesOf are the sizes of a text that is UTF-8.
-func SizesOf(s string) Sizes {
-	n := utf8.RuneCountInString(s)
-	return Sizes{len(s), Units(s), n}
+func SizesOf[T string | []byte](text T) Sizes {
+	more, four := wideParts([]byte(text))
+	return Sizes{len(text), len(text) - more + four, len(text) - more}
 }
 
 // Sizes reads the value that comes next and measures it, if it is a string: an
@@ -97,31 +96,9 @@ func wideParts(b []byte) (more, four int) {
 }
 
 // CompactSizes reads the value that comes next and measures it as AppendCompact
-// spells it. Raw is its length in bytes with the spelling that it has, less the
-// white space between its parts.
-func (c *Cursor) CompactSizes() (s Sizes, raw int) {
-	v := c.Value()
-	c.compact.units(v)
-	out := c.compact.out
+// spells it.
+func (c *Cursor) CompactSizes() Sizes {
+	out := c.Compact()
 	more, four := wideParts(out)
-	s = Sizes{len(out), len(out) - more + four, len(out) - more}
-	if raw = len(v); !bytes.Equal(out, v) {
-		raw -= spaces(v)
-	}
-	return s, raw
-}
-
-// spaces counts the white space between the parts of a value.
-func spaces(v Value) (n int) {
-	for i := 0; i < len(v); {
-		switch v[i] {
-		case '"':
-			i, _, _ = scanString(v, i)
-			continue
-		case ' ', '\t', '\r', '\n':
-			n++
-		}
-		i++
-	}
-	return n
+	return Sizes{len(out), len(out) - more + four, len(out) - more}
 }

@@ -1,0 +1,149 @@
+package compact
+
+import (
+	"fmt"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// Compact puts one summary in the place of the history before what stays, by the rules
+// of one of the systems.
+var Compact = Pass{
+	Name:     "compact",
+	About:    "summarise the history before what stays",
+	Defaults: Options{Counter: &tokens.GSH, Style: GSH, Retries: 1},
+	run:      compactHistory,
+}
+
+// A Style is whose way a history is compacted in.
+type Style string
+
+// The styles.
+const (
+	GSH    Style = "gsh"     // everything becomes one message
+	SWECLI Style = "swe-cli" // all but the last messages
+	YAgent Style = "y-agent" // the same, and an earlier summary is merged
+	PiCut  Style = "pi"      // all but the last tokens, cut where pi would
+)
+
+// frame is what a summary stands in within the context, where the style has a frame.
+func (s Style) frame(summary string) string {
+	if s == GSH {
+		return "[Context compacted - previous conversation summary]\n\n" + summary
+	}
+	return summary
+}
+
+func compactHistory(w *work) error {
+	w.params = struct {
+		Style Style `json:"style"`
+		Keep  int   `json:"keep"`
+	}{w.Style, w.Keep}
+	if w.Style == PiCut {
+		return compactPi(w)
+	}
+	r, rows := w.rangeOf()
+	switch {
+	case len(rows) == 0:
+		w.skip = "nothing older than keep window"
+		return nil
+	case len(rows) == 1 && w.Messages[rows[0]].isSummary():
+		w.skip = "nothing but a summary is left to summarise"
+		return nil
+	case w.Summarize == nil:
+		w.skip = fmt.Sprintf("%d messages wait for a summary", len(rows))
+		return nil
+	}
+	previous, err := w.previous(rows)
+	if err != nil {
+		return err
+	}
+	text, err := w.summary(Request{Style: w.Style, Part: History, Messages: rows, Before: -1, After: -1, Previous: previous})
+	if err != nil {
+		return err
+	}
+	before, n := w.Tokens(w.Counter), len(w.live())
+	w.summarise(r, text, w.Style.frame(text), fmt.Sprintf("the history before the last %d messages", n-len(rows)))
+	w.compacted(before, n, w.changes[len(w.changes)-1].Range)
+	return nil
+}
+
+// rangeOf is what a compaction that keeps so many messages takes out, and the messages
+// of the request in it.
+func (w *work) rangeOf() (r Range, rows []int) {
+	all := w.live()
+	cached := len(all)
+	for cached > 0 && !w.Messages[all[cached-1]].Cached {
+		cached-- // nothing takes those out
+	}
+	all = all[:cached]
+	keep := max(0, w.Keep)
+	if w.Style == GSH {
+		keep = 0
+	}
+	_, end := w.safeRange(all, 0, keep)
+	if end <= 0 {
+		return r, nil
+	}
+	r = Range{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
+	if end < len(all) {
+		r.To, r.Kept = all[end], w.Messages[all[end]].Origin.Record
+	}
+	return r, all[:end]
+}
+
+// safeRange is the range of messages before the last so many, given by their places in
+// rows, that leaves no result without its call: the first group that it would part stays
+// whole. end is start or less where there is none (spec/policies.md 3.9).
+func (w *work) safeRange(rows []int, start, retain int) (from, end int) {
+	end = len(rows) - retain
+	place := map[int]int{}
+	for k, i := range rows {
+		place[i] = k
+	}
+	groups, _ := w.groups()
+	for _, g := range groups {
+		k, ok := place[g.call]
+		if !ok || k >= end {
+			continue
+		}
+		if n := len(g.results); n > 0 && place[g.results[n-1]] >= end {
+			return start, k
+		}
+	}
+	return start, end
+}
+
+// A GSHCompaction is what gsh logs of a compaction.
+type GSHCompaction struct {
+	Event          string `json:"event"` // compaction
+	OriginalTokens int    `json:"original_tokens"`
+	SummaryTokens  int    `json:"summary_tokens"`
+	MessagesBefore int    `json:"messages_before"`
+	MessagesAfter  int    `json:"messages_after"`
+}
+
+// Notice is what gsh tells its user.
+func (e GSHCompaction) Notice() string {
+	return fmt.Sprintf("[context compacted: %d -> %d tokens]", e.OriginalTokens, e.SummaryTokens)
+}
+
+// compacted takes down what the system itself would log of a compaction.
+func (w *work) compacted(before, messages int, r *Range) {
+	now := len(w.live())
+	if w.Style == SWECLI {
+		w.events = append(w.events, NewSWECompaction(before, w.Tokens(w.Counter), r.Messages))
+		return
+	}
+	w.events = append(w.events, GSHCompaction{"compaction", before, r.Summary, messages, now})
+}
+
+// Fallback is the summary that y-agent stores where it has no model. Its own service
+// takes it for a failure.
+func Fallback(r Request) (string, error) {
+	return fmt.Sprintf("[Compacted %d messages using Summarize strategy]", len(r.Messages)), nil
+}
+
+// kindOf is what an entry is.
+func (v *View) kindOf(rec int) sessionfmt.Kind { return v.Envelope.Replay().Session.Kind(rec) }

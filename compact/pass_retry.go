@@ -1,0 +1,224 @@
+package compact
+
+import (
+	"slices"
+
+	"ctxtool/internal/tokens"
+)
+
+// RetryPrune takes out tool calls that failed and were made again, with their results
+// and what the model said in between, as y-agent does (spec/policies.md 3.6). Profile
+// "seed" is what its description says, "source" what its code does, as far as calls and
+// results stay together.
+var RetryPrune = Pass{
+	Name:     "retry-prune",
+	About:    "drop failed tool calls that were tried again",
+	Defaults: Options{Counter: &tokens.YBytes, Profile: "seed"},
+	run:      retryPrune,
+}
+
+// A YPruning is y-agent's report of a pruning.
+type YPruning struct {
+	Strategy        string `json:"strategy_used"`
+	MessagesPruned  int    `json:"messages_pruned"`
+	TokensBefore    int    `json:"tokens_before"`
+	TokensAfter     int    `json:"tokens_after"`
+	TokensSaved     int    `json:"tokens_saved"`
+	Skipped         bool   `json:"skipped"`
+	SummaryInserted bool   `json:"summary_inserted"`
+}
+
+// What y-agent's source wants of a pruning inside a turn.
+const (
+	intraTurnMost   = 5    // messages that one removes
+	intraTurnTokens = 3000 // that it has to save
+	intraTurnAnswer = 3    // answers that the turn has to have
+)
+
+// A candidate is messages that go together, and why.
+type candidate struct {
+	messages []int
+	why      string
+}
+
+func retryPrune(w *work) error {
+	w.params = struct {
+		Profile   string `json:"profile"`
+		IntraTurn bool   `json:"intra_turn"`
+		MinTokens int    `json:"min_tokens"`
+	}{w.Profile, w.IntraTurn, w.MinTokens}
+	find := w.retried
+	if w.Profile == "source" {
+		find = w.signals
+	}
+	found, err := find()
+	if err != nil {
+		return err
+	}
+	if w.IntraTurn {
+		found = w.intraTurn(found)
+	}
+	total := 0
+	rows := map[int]string{}
+	for _, c := range found {
+		for _, i := range c.messages {
+			total += w.Messages[i].Tokens(&tokens.YBytes)
+			if _, ok := rows[i]; !ok {
+				rows[i] = c.why
+			}
+		}
+	}
+	event := YPruning{Strategy: "retry", TokensBefore: total}
+	if total < w.MinTokens || len(rows) == 0 {
+		event.Skipped = true
+		if len(rows) > 0 {
+			w.skip = "the candidates have fewer tokens than are worth a run"
+		}
+		w.events = append(w.events, event)
+		return nil
+	}
+	w.keepPaired(rows)
+	for i := range w.Messages {
+		if why, ok := rows[i]; ok {
+			w.omit(i, why)
+		}
+	}
+	event.MessagesPruned, event.TokensSaved = len(rows), total
+	w.events = append(w.events, event)
+	return nil
+}
+
+// keepPaired takes out of the rows whatever would leave a call without a result that it
+// has, or a result without its call.
+func (w *work) keepPaired(rows map[int]string) {
+	groups, _ := w.groups()
+	for _, g := range groups {
+		all := g.all()
+		if !slices.ContainsFunc(all, func(i int) bool { return rows[i] == "" }) {
+			continue
+		}
+		for _, i := range all {
+			delete(rows, i)
+		}
+	}
+}
+
+// retried are the groups of profile "seed": within a user turn, all results failed and
+// every call is made again later, whatever comes between. What the model says without
+// calling, up to its next call, goes along.
+func (w *work) retried() (found []candidate, err error) {
+	groups, of := w.groups()
+	start := 0
+	for i := 0; i <= len(w.Messages); i++ {
+		if i < len(w.Messages) && !(w.Live(i) && w.Messages[i].startsTurn()) {
+			continue
+		}
+		if found, err = w.retriedIn(found, groups, of, start, i); err != nil {
+			return nil, err
+		}
+		start = i
+	}
+	return found, nil
+}
+
+// retriedIn is retried for the turn of messages [from, to).
+func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to int) ([]candidate, error) {
+	var turn []int // its groups
+	for i := from; i < to; i++ {
+		if of[i] >= 0 && groups[of[i]].call == i {
+			turn = append(turn, of[i])
+		}
+	}
+	calls := make([][]made, len(turn)) // read once a failure has to be compared with them
+	for k, g := range turn {
+		failed, err := w.allFailed(&groups[g])
+		if err != nil {
+			return nil, err
+		}
+		if !failed || k == len(turn)-1 {
+			continue
+		}
+		for j := k; j < len(turn); j++ {
+			if calls[j] != nil {
+				continue
+			}
+			if calls[j], err = w.made(groups[turn[j]].call); err != nil {
+				return nil, err
+			}
+		}
+		if !allRetried(calls[k], calls[k+1:]) {
+			continue
+		}
+		found = append(found, candidate{groups[g].all(), "failed, and tried again"})
+		for i := groups[g].call + 1; i < groups[turn[k+1]].call; i++ {
+			if w.Live(i) && w.Messages[i].isAssistant() {
+				found = append(found, candidate{[]int{i}, "led from a failure to the next try"})
+			}
+		}
+	}
+	return found, nil
+}
+
+// allFailed says that a group has results, one for each call, and all are errors.
+func (w *work) allFailed(g *group) (bool, error) {
+	if len(g.results) == 0 || w.open(g) {
+		return false, nil
+	}
+	for _, i := range g.results {
+		if failed, err := w.failed(i); !failed || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// allRetried says that each call is made again by one of the later ones.
+func allRetried(calls []made, later [][]made) bool {
+	for k := range calls {
+		if !slices.ContainsFunc(later, func(all []made) bool {
+			return slices.ContainsFunc(all, func(c made) bool { return c.retries(&calls[k]) })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// intraTurn leaves of the candidates those of the last turn before its last group, the
+// oldest first and, as the source does, no more than a few messages.
+func (w *work) intraTurn(found []candidate) (few []candidate) {
+	start, answers, last := 0, 0, -1
+	groups, _ := w.groups()
+	for i := range w.Messages {
+		switch m := &w.Messages[i]; {
+		case !w.Live(i):
+		case m.startsTurn():
+			start, answers = i, 0
+		case m.isAssistant():
+			answers++
+		}
+	}
+	for _, g := range groups {
+		if len(g.results) > 0 {
+			last = g.call
+		}
+	}
+	n, total := 0, 0
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.messages[0] - b.messages[0] })
+	for _, c := range found {
+		if c.messages[0] < start || c.messages[len(c.messages)-1] >= last {
+			continue
+		}
+		if n += len(c.messages); w.Compat && n > intraTurnMost {
+			break
+		}
+		for _, i := range c.messages {
+			total += w.Messages[i].Tokens(&tokens.YBytes)
+		}
+		few = append(few, c)
+	}
+	if w.Compat && (answers < intraTurnAnswer || total < intraTurnTokens) {
+		return nil
+	}
+	return few
+}

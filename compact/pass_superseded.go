@@ -1,0 +1,155 @@
+package compact
+
+import (
+	"strings"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// Superseded blanks reads of a file that has been read again, and results that say
+// that there is nothing, as y-agent does (spec/policies.md 3.11). A newer read stands
+// for an older one only where it did not fail and shows as much.
+var Superseded = Pass{
+	Name:     "superseded",
+	About:    "blank older reads of a file, and results that say nothing",
+	Defaults: Options{Counter: &tokens.YScalars},
+	run:      superseded,
+}
+
+const (
+	supersededNotice = "[Superseded by a newer read of this file]"
+	uselessNotice    = "[Uneventful result elided]"
+
+	blankFrom  = 50   // tokens that a result has to have to be worth a notice
+	uselessMax = 200  // bytes that a result that says nothing has at most
+	busySuffix = 8000 // tokens behind a result, above which its cache is worth more
+)
+
+// A read is what a result shows of a file.
+type read struct{ file, part string }
+
+func superseded(w *work) error {
+	w.params = struct {
+		Busy   bool `json:"busy"`
+		Compat bool `json:"compat"`
+	}{w.Busy, w.Compat}
+	newer := map[string][]string{} // of each file, the parts that later reads show
+	behind := 0                    // tokens
+	for i := len(w.Messages) - 1; i >= 0; i-- {
+		if !w.Live(i) {
+			continue
+		}
+		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
+			notice, why, err := w.notice(i, newer)
+			if err != nil {
+				return err
+			}
+			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].Length)
+			if notice != "" && n >= blankFrom && (!w.Busy || behind <= busySuffix) {
+				behind += n
+				w.replaceResult(i, notice, why)
+				continue
+			}
+		}
+		behind += w.Messages[i].Tokens(&tokens.YScalars)
+	}
+	return nil
+}
+
+// notice is what a result is to be blanked with, if it is: newer are the reads behind
+// it, and it takes its place among them.
+func (w *work) notice(i int, newer map[string][]string) (notice, why string, err error) {
+	r, err := w.read(i)
+	if err != nil {
+		return "", "", err
+	}
+	if r.file != "" {
+		for _, part := range newer[r.file] {
+			if w.Compat || part == "" || part == r.part {
+				return supersededNotice, "read again later", nil
+			}
+		}
+		failed, err := w.failed(i)
+		if err != nil {
+			return "", "", err
+		}
+		if w.Compat || !failed {
+			newer[r.file] = append(newer[r.file], r.part)
+		}
+	}
+	useless, err := w.useless(i)
+	if useless {
+		return uselessNotice, "it says that there is nothing", err
+	}
+	return "", "", err
+}
+
+// read is what the result of a message shows of a file; nothing for other tools.
+func (w *work) read(i int) (r read, err error) {
+	call, k := w.callOf(i)
+	if k < 0 {
+		return r, nil
+	}
+	if name := w.Messages[call].Blocks[k].Name; name != "read" && name != "FileRead" {
+		return r, nil
+	}
+	text, err := w.Text(call, k)
+	if err != nil {
+		return r, err
+	}
+	args := sessionfmt.Value(text)
+	path := args.Get("path").Text()
+	if r.file = fileKey(path); r.file != path {
+		r.part = path[len(r.file)+1:]
+	}
+	for _, name := range []string{"offset", "limit"} {
+		if v := args.Get(name); !v.IsNull() {
+			r.part += " " + name + " " + string(v)
+		}
+	}
+	return r, nil
+}
+
+// callOf is where the call of a result stands, block -1 where there is none.
+func (v *View) callOf(i int) (message, block int) {
+	m := &v.Messages[i]
+	k := m.result()
+	if m.Call < 0 || k < 0 {
+		return 0, -1
+	}
+	for b := range v.Messages[m.Call].Blocks {
+		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == CallBlock && c.ID == m.Blocks[k].ID {
+			return m.Call, b
+		}
+	}
+	return 0, -1
+}
+
+// fileKey is a path without the lines that it may name behind its last colon.
+func fileKey(path string) string {
+	at := strings.LastIndexByte(path, ':')
+	if at >= 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
+		return path[:at]
+	}
+	return path
+}
+
+// useless says that the result of a message tells that there is nothing, at length.
+func (w *work) useless(i int) (bool, error) {
+	k := w.Messages[i].result()
+	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.Length) < blankFrom {
+		return false, nil
+	}
+	text, err := w.Text(i, k)
+	return containsAny(text, "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found"), err
+}
+
+func containsAny(s string, words ...string) bool {
+	for _, word := range words {
+		if strings.Contains(s, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,252 @@
+package compact
+
+import (
+	"fmt"
+	"strings"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// This file is where pi cuts a history (spec/pi-1.5.md 7.4).
+
+// An item is an entry of the context as pi lists them, or what a patch has put there.
+type item struct {
+	rec         int
+	first, last int  // its messages in the view, [first, last)
+	compaction  bool // an entry of that type
+}
+
+// A PiCutPoint is where pi would cut.
+type PiCutPoint struct {
+	Kept    int    // the record of the first kept entry
+	To      int    // the first message of the view that stays
+	History []int  // messages to be summarised
+	Prefix  []int  // those of the turn that is cut, up to the cut
+	Why     string // where there is nothing to compact
+
+	previous int // the message that is the summary before, -1 for none
+}
+
+func compactPi(w *work) error {
+	cut, err := w.View.PiCut(w.Keep)
+	if err != nil {
+		return err
+	}
+	n := len(cut.History) + len(cut.Prefix)
+	switch {
+	case cut.Why != "":
+		w.skip = cut.Why
+		return nil
+	case w.Summarize == nil:
+		w.skip = fmt.Sprintf("%d messages wait for a summary", n)
+		return nil
+	}
+	text, err := w.piSummary(cut)
+	if err != nil {
+		return err
+	}
+	r := Range{To: cut.To, Kept: cut.Kept}
+	for i := range w.Messages[:cut.To] {
+		if w.Live(i) {
+			r.Messages++
+		}
+	}
+	w.summarise(r, text, replay.SummaryText(text), fmt.Sprintf("the history before the last %d tokens", w.Keep))
+	return nil
+}
+
+// piSummary asks for the history, and for the beginning of a turn that is cut.
+func (w *work) piSummary(cut *PiCutPoint) (text string, err error) {
+	previous := ""
+	if cut.previous >= 0 {
+		if previous, err = w.earlier(cut.previous); err != nil {
+			return "", err
+		}
+	}
+	ask := Request{Style: PiCut, Part: History, Messages: cut.History, Before: -1, After: -1, Previous: previous}
+	if text = previous; len(cut.History) > 0 {
+		if text, err = w.summary(ask); err != nil {
+			return "", err
+		}
+	}
+	if len(cut.Prefix) == 0 {
+		return text, nil
+	}
+	if text == "" {
+		text = "No prior history."
+	}
+	ask.Part, ask.Messages, ask.Previous = TurnPrefix, cut.Prefix, ""
+	prefix, err := w.summary(ask)
+	return strings.Join([]string{text, "---", "**Turn Context (split turn):**", prefix}, "\n\n"), err
+}
+
+// PiCut finds where pi would cut the context to keep so many tokens at its end.
+func (v *View) PiCut(keep int) (*PiCutPoint, error) {
+	items, err := v.items()
+	if err != nil {
+		return nil, err
+	}
+	cut := &PiCutPoint{Kept: -1, previous: -1}
+	if path, _ := v.session().Path(v.Envelope.Leaf); len(path) > 0 && v.kindOf(path[len(path)-1]) == sessionfmt.Compaction {
+		cut.Why = "already compacted"
+		return cut, nil
+	}
+	start := 0
+	for k := range items {
+		if m := v.summaryIn(&items[k]); m >= 0 {
+			cut.previous, start = m, k+1
+			break
+		}
+	}
+	at, turn, err := v.cutAt(items, start, keep)
+	if err != nil {
+		return nil, err
+	}
+	end := at
+	if turn >= 0 {
+		cut.Prefix = v.conversation(items[turn:at])
+		end = turn
+	}
+	cut.History = v.conversation(items[start:end])
+	if len(cut.History)+len(cut.Prefix) == 0 {
+		cut.Why = "nothing to compact (session too small)"
+		return cut, nil
+	}
+	cut.Kept, cut.To = items[at].rec, items[at].first
+	return cut, nil
+}
+
+func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Session }
+
+// cutAt finds the place in items of the first one that stays, and that at which the turn
+// begins that is cut, -1 where none is.
+func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
+	first, last := -1, -1 // of the places where a cut can be
+	for k := start; k < len(items); k++ {
+		if v.any(&items[k], canCut) {
+			if first < 0 {
+				first = k
+			}
+			last = k
+		}
+	}
+	if first < 0 {
+		return start, -1, nil
+	}
+	at = first
+	sum, over := 0, false
+	next := last // the first place to cut at k or behind it
+	for k := len(items) - 1; k >= start && !over; k-- {
+		if v.any(&items[k], canCut) {
+			next = k
+		}
+		if sum += v.estimate(&items[k]); sum >= keep && v.estimate(&items[k]) > 0 {
+			at, over = next, true
+		}
+	}
+	if over {
+		moved, err := v.recovers(items[at+1:])
+		if err != nil {
+			return 0, 0, err
+		}
+		if moved {
+			at++
+		}
+	}
+	for at > start && !items[at-1].compaction && !v.yields(&items[at-1]) {
+		at--
+	}
+	for turn = at; turn >= start; turn-- {
+		if v.any(&items[turn], startsPiTurn) {
+			break
+		}
+	}
+	if turn == at || turn < start {
+		turn = -1
+	}
+	return at, turn, nil
+}
+
+// recovers says that what stands behind a cut is a failed attempt that has been omitted
+// and nothing else: then the cut moves behind the input, so that it can be summarised.
+func (v *View) recovers(suffix []item) (bool, error) {
+	omitted := map[string]bool{}
+	answer := false
+	for k := range suffix {
+		switch e := &suffix[k]; {
+		case e.compaction || v.yields(e):
+			return false, nil
+		case v.speaks(e.rec):
+			omitted[v.session().ID(e.rec)] = true
+			answer = answer || v.kindOf(e.rec) == sessionfmt.Assistant
+		}
+	}
+	if !answer {
+		return false, nil
+	}
+	lines := v.session().NewReader()
+	for _, e := range suffix {
+		if v.kindOf(e.rec) != sessionfmt.ContextEdit {
+			continue
+		}
+		line, err := lines.Line(e.rec)
+		if err != nil {
+			return false, err
+		}
+		if line.Get("replacement").Exists() && !line.Get("replacement").IsNull() && !omitted[line.Get("targetId").Text()] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// speaks says that an entry has something to say, whether or not it is in the context.
+func (v *View) speaks(rec int) bool {
+	k := v.kindOf(rec)
+	return k.IsMessage() && k != sessionfmt.NoMessage || k == sessionfmt.CustomMessage || k == sessionfmt.BranchSummary
+}
+
+func (v *View) yields(e *item) bool { return v.any(e, func(*Message) bool { return true }) }
+
+// any says that one of an item's messages is so.
+func (v *View) any(e *item, so func(m *Message) bool) bool {
+	for i := e.first; i < e.last; i++ {
+		if !v.Messages[i].Gone && !e.compaction && so(&v.Messages[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *View) estimate(e *item) (n int) {
+	for i := e.first; i < e.last; i++ {
+		if !v.Messages[i].Gone {
+			n += v.Messages[i].estimate()
+		}
+	}
+	return n
+}
+
+// conversation are the messages of items that are summarised.
+func (v *View) conversation(items []item) (all []int) {
+	for _, e := range items {
+		for i := e.first; i < e.last; i++ {
+			if m := &v.Messages[i]; !m.Gone && m.Kind != sessionfmt.System && !e.compaction {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}
+
+// canCut says that pi may cut before a message; startsPiTurn that it opens a turn to it.
+func canCut(m *Message) bool { return m.isAssistant() || startsPiTurn(m) }
+
+func startsPiTurn(m *Message) bool {
+	switch m.Kind {
+	case sessionfmt.User, sessionfmt.Bash, sessionfmt.Custom, sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,228 @@
+package compact
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+)
+
+// A Policy is how one system keeps its context small: passes in a fixed order, each with
+// what makes it run.
+type Policy struct {
+	Name    string
+	About   string
+	Note    string          // where its numbers are from, if not from the system itself
+	Window  int64           // tokens, where neither the caller nor the models table knows
+	Counter *tokens.Counter // in which the window is measured
+	ByUsage bool            // it goes by what the last answer has used, where that still counts
+	Layers  []Layer
+	Presets []Preset
+}
+
+// A Layer is one pass of a policy.
+type Layer struct {
+	Pass *Pass
+	Options
+	When *Trigger // nil for always
+}
+
+// A Trigger makes a layer run by how full the context is after the layers before it. One
+// of its numbers says how full.
+type Trigger struct {
+	Share   float64 // of the window
+	Percent int64   // of the window, as whole percent rounded down
+	Reserve int64   // tokens that are to be left of the window
+	Tokens  int64   // whatever the window
+	Whole   bool    // the share is cut to whole tokens
+	At      bool    // it fires at the limit too, not only above it
+}
+
+// Limit is the number of tokens at which the trigger fires, or above which; see At.
+func (t *Trigger) Limit(window int64) float64 {
+	switch {
+	case t.Tokens > 0:
+		return float64(t.Tokens)
+	case t.Reserve > 0:
+		return float64(window - t.Reserve)
+	case t.Percent > 0:
+		return math.Ceil(float64(max(0, window)*t.Percent) / 100)
+	case t.Whole:
+		return math.Trunc(float64(window) * t.Share)
+	}
+	return float64(window) * t.Share
+}
+
+// Fires says whether so many tokens are enough.
+func (t *Trigger) Fires(used, window int64) bool {
+	limit := t.Limit(window)
+	return float64(used) > limit || t.At && float64(used) >= limit
+}
+
+// String says when the trigger fires.
+func (t *Trigger) String() string {
+	when := "above"
+	if t.At {
+		when = "from"
+	}
+	switch {
+	case t.Tokens > 0:
+		return fmt.Sprintf("%s %d tokens", when, t.Tokens)
+	case t.Reserve > 0:
+		return fmt.Sprintf("%s the window less %d tokens", when, t.Reserve)
+	case t.Percent > 0:
+		return fmt.Sprintf("%s %d %% of the window", when, t.Percent)
+	}
+	return fmt.Sprintf("%s %g %% of the window", when, 100*t.Share)
+}
+
+// A Preset is a policy with other numbers.
+type Preset struct {
+	Name   string
+	About  string
+	Layers []Layer
+}
+
+// policies are all policies, in the order of help.
+var policies = []*Policy{&PiPolicy, &GSHPolicy, &SWECLIPolicy, &YAgentPolicy, &ClaudeCodePolicy, &CodexPolicy, &OpenCodePolicy}
+
+// Policies are all policies, in the order of help.
+func Policies() []*Policy { return policies }
+
+// FindPolicy is the policy of that name.
+func FindPolicy(name string) (*Policy, error) {
+	var names []string
+	for _, p := range policies {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return nil, fmt.Errorf("unknown policy %q: one of %s", name, strings.Join(names, ", "))
+}
+
+// With is the policy with the numbers of a preset; the empty name is the policy itself.
+func (p *Policy) With(preset string) (*Policy, error) {
+	if preset == "" {
+		return p, nil
+	}
+	var names []string
+	for _, s := range p.Presets {
+		if s.Name == preset {
+			q := *p
+			q.Layers = s.Layers
+			return &q, nil
+		}
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("policy %s has no presets", p.Name)
+	}
+	return nil, fmt.Errorf("unknown preset %q of policy %s: one of %s", preset, p.Name, strings.Join(names, ", "))
+}
+
+// Layer is the first of a policy's layers with a pass, to set numbers in, nil where there
+// is none. The policy has to be a copy; see Copy.
+func (p *Policy) Layer(pass *Pass) *Layer {
+	for i := range p.Layers {
+		if p.Layers[i].Pass == pass {
+			return &p.Layers[i]
+		}
+	}
+	return nil
+}
+
+// Copy is the policy with layers of its own.
+func (p *Policy) Copy() *Policy {
+	q := *p
+	q.Layers = append([]Layer(nil), p.Layers...)
+	return &q
+}
+
+// A Plan is what a policy makes of a context.
+type Plan struct {
+	Policy     string      `json:"policy"`
+	Counter    string      `json:"counter"`
+	Window     int64       `json:"window"` // tokens
+	WindowFrom string      `json:"window_from"`
+	Before     int         `json:"tokens_before"`
+	After      int         `json:"tokens_after"`
+	Layers     []LayerPlan `json:"layers"`
+
+	Changes []Change `json:"-"` // of all layers, in order
+	View    *View    `json:"-"` // as the last layer leaves it
+	Events  []any    `json:"-"`
+}
+
+// A LayerPlan is what one layer of a policy does.
+type LayerPlan struct {
+	Pass    string  `json:"pass"`
+	Trigger string  `json:"trigger,omitempty"`
+	Limit   float64 `json:"limit,omitempty"` // tokens
+	Used    int64   `json:"used"`            // tokens before it
+	Fired   bool    `json:"fired"`
+	Report  *Report `json:"report,omitempty"` // of a layer that has fired
+}
+
+// Pending says that the layer has fired, but waits for a summary.
+func (l *LayerPlan) Pending() bool {
+	return l.Report != nil && l.Report.Skipped && strings.Contains(l.Report.SkipReason, "wait for")
+}
+
+// Plan runs the layers of a policy over a context, one after the other, each over what
+// the ones before it have left. Summaries come from summarize; without it nothing is
+// summarised, and the layer says what waits.
+func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, error) {
+	plan := &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []LayerPlan{}}
+	var err error
+	if plan.Window, plan.WindowFrom, err = p.window(v.Envelope); err != nil {
+		return nil, err
+	}
+	plan.Before = v.Tokens(p.Counter)
+	plan.After = plan.Before
+	for _, l := range p.Layers {
+		done := LayerPlan{Pass: l.Pass.Name, Fired: true}
+		if done.Used, err = p.used(plan.View, v, plan.After); err != nil {
+			return nil, err
+		}
+		if l.When != nil {
+			done.Trigger, done.Limit = l.When.String(), l.When.Limit(plan.Window)
+			done.Fired = l.When.Fires(done.Used, plan.Window)
+		}
+		if done.Fired {
+			o := l.Options
+			o.Counter, o.Summarize = p.Counter, summarize
+			r, err := l.Pass.Apply(plan.View, o)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", l.Pass.Name, err)
+			}
+			done.Report = &r.Report
+			plan.View, plan.After = r.View, r.Report.TokensAfter
+			plan.Changes = append(plan.Changes, r.Changes...)
+			plan.Events = append(plan.Events, r.Events...)
+		}
+		plan.Layers = append(plan.Layers, done)
+	}
+	return plan, nil
+}
+
+// used is how full a context is by the policy, counted or, as long as nothing has changed,
+// by the last answer's usage.
+func (p *Policy) used(now, before *View, counted int) (int64, error) {
+	if !p.ByUsage || now != before {
+		return int64(counted), nil
+	}
+	u, err := now.Envelope.ContextUsage(&tokens.Pi)
+	return int64(u.Tokens), err
+}
+
+// window is the context window, and who knows it.
+func (p *Policy) window(e *replay.Envelope) (int64, string, error) {
+	_, limit, from, err := e.Model()
+	if err != nil || limit > 0 {
+		return limit, from, err
+	}
+	return p.Window, "policy", nil
+}

@@ -1,0 +1,57 @@
+package compact
+
+// SWECLIPolicy is SWE-CLI: from a share of the window on, all but the last messages
+// become one (spec/policies.md 2.4).
+var SWECLIPolicy = Policy{
+	Name:    "swe-cli",
+	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
+	Window:  256000,
+	Counter: &SWE,
+	Layers: []Layer{
+		{Pass: &Compact, Options: Options{Style: SWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
+	},
+}
+
+// An SWECompaction is what SWE-CLI logs of a compaction.
+type SWECompaction struct {
+	Type             string  `json:"type"` // compaction
+	TokensBefore     int     `json:"tokens_before"`
+	TokensAfter      int     `json:"tokens_after"`
+	ReductionPercent float64 `json:"reduction_percent"` // one decimal
+	MessagesCompact  int     `json:"messages_compacted"`
+}
+
+// NewSWECompaction is the event of a compaction with those numbers.
+func NewSWECompaction(before, after, messages int) SWECompaction {
+	share := 0.0
+	if before > 0 {
+		share = float64(before-after) / float64(before) * 100
+	}
+	return SWECompaction{"compaction", before, after, oneDecimal(share), messages}
+}
+
+// An SWEUsage is SWE-CLI's view of how full a context is (spec/policies.md 2.6).
+type SWEUsage struct {
+	TotalTokens     int64   `json:"total_tokens"`
+	Limit           int64   `json:"limit"`
+	UsagePercent    float64 `json:"usage_percent"`    // unrounded
+	AvailableTokens int64   `json:"available_tokens"` // below 0 where there are too many
+	NeedsCompaction bool    `json:"needs_compaction"`
+	MessageCount    int     `json:"message_count"`
+	CompactionCount int     `json:"compaction_count"`
+}
+
+// NewSWEUsage is the usage of a context of so many tokens under a limit.
+func NewSWEUsage(total, limit int64, messages, compactions int) SWEUsage {
+	u := SWEUsage{
+		TotalTokens: total, Limit: limit, AvailableTokens: limit - total,
+		NeedsCompaction: SWECLIPolicy.Layers[0].When.Fires(total, limit), MessageCount: messages, CompactionCount: compactions,
+	}
+	if limit > 0 {
+		u.UsagePercent = float64(total) / float64(limit) * 100
+	}
+	return u
+}
+
+// Logged is the share of the limit as SWE-CLI logs it, one decimal.
+func (u SWEUsage) Logged() float64 { return oneDecimal(u.UsagePercent) }

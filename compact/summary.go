@@ -1,0 +1,102 @@
+package compact
+
+import (
+	"errors"
+	"fmt"
+
+	"ctxtool/sessionfmt"
+)
+
+// A Request asks for one summary.
+type Request struct {
+	View     *View
+	Style    Style
+	Part     Part
+	Messages []int  // what is to be summarised
+	Before   int    // the user's message that led to it, -1 for none
+	After    int    // the answer that concludes it, -1 for none
+	Previous string // an earlier summary, which the new one has to take in
+}
+
+// A Part is what part of a context a summary stands for.
+type Part string
+
+// The parts.
+const (
+	History    Part = "history"
+	TurnPrefix Part = "turn-prefix" // the beginning of a turn whose end stays
+	Sequence   Part = "sequence"    // a finished piece of work
+)
+
+// A Range is the messages that a compaction takes out, which are all before one place
+// but for those that stay as the prompt.
+type Range struct {
+	From     int `json:"from"` // places in the view, [From, To)
+	To       int `json:"to"`
+	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
+	Messages int `json:"messages"`       // of the request, in the range
+	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
+}
+
+var errNoSummary = errors.New("the summary is empty")
+
+// summary asks for a summary, as often as it may fail.
+func (w *work) summary(r Request) (text string, err error) {
+	r.View = w.View
+	for range max(1, w.Retries) {
+		text, err = w.Summarize(r)
+		if err == nil && sessionfmt.TrimJS(text) == "" {
+			err = errNoSummary
+		}
+		if err == nil {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("summarise %s of %d messages: %w", r.Part, len(r.Messages), err)
+}
+
+// summarise puts a summary, in its frame, in the place of a range of messages.
+func (w *work) summarise(r Range, summary, framed, why string) {
+	slot := r.From
+	was := 0
+	for i := r.To - 1; i >= r.From; i-- {
+		if w.Live(i) {
+			slot = i
+			was += w.Messages[i].Tokens(w.Counter)
+		}
+	}
+	r.Summary = tokensOf(w.Counter, w.length(summary))
+	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *Message) {
+		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
+		m.Blocks = []Block{newText(framed, w.length(framed))}
+	})
+	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
+	for i := r.From; i < r.To; i++ {
+		if i != slot {
+			w.Messages[i].Gone = true
+		}
+	}
+}
+
+// earlier is the summary that a message is, as it was written, "" for none.
+func (v *View) earlier(i int) (string, error) {
+	m := &v.Messages[i]
+	switch {
+	case m.Heads:
+		return *m.Blocks[0].text, nil
+	case m.Kind != sessionfmt.CompactionMessage:
+		return "", nil
+	}
+	raw, err := v.texts.Agent(m.Index)
+	return raw.Get("summary").Text(), err
+}
+
+// previous is the last earlier summary among messages, "" for none.
+func (v *View) previous(messages []int) (string, error) {
+	for k := len(messages) - 1; k >= 0; k-- {
+		if v.Messages[messages[k]].isSummary() {
+			return v.earlier(messages[k])
+		}
+	}
+	return "", nil
+}

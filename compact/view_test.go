@@ -1,0 +1,234 @@
+package compact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A said is a message of a session that a test makes up.
+type said map[string]any
+
+func user(text string) said { return said{"role": "user", "content": text} }
+
+// answer is an answer that says something, unless that is empty, and makes calls.
+func answer(text string, calls ...said) said {
+	content := []any{}
+	if text != "" {
+		content = append(content, said{"type": "text", "text": text})
+	}
+	for _, c := range calls {
+		content = append(content, c)
+	}
+	return said{"role": "assistant", "content": content, "stopReason": "stop"}
+}
+
+// call is a tool call, its arguments as JSON.
+func call(id, name, args string) said {
+	return said{"type": "toolCall", "id": id, "name": name, "arguments": json.RawMessage(args)}
+}
+
+func thinking(text string) said { return said{"type": "thinking", "thinking": text} }
+
+func image() said { return said{"type": "image", "data": "AAAA", "mimeType": "image/png"} }
+
+// result is the result of a call, with nothing said of errors.
+func result(id, text string) said {
+	return said{"role": "toolResult", "toolCallId": id, "toolName": "tool", "content": []any{said{"type": "text", "text": text}}}
+}
+
+// failed is a result that says whether it is an error.
+func failed(id, text string, is bool) said {
+	r := result(id, text)
+	r["isError"] = is
+	return r
+}
+
+// summarised is the stored message of an earlier compaction.
+func summarised(text string) said { return said{"role": "compactionSummary", "summary": text, "tokensBefore": 1} }
+
+// lines are a session file of those messages, entries given as they are.
+func lines(all ...said) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
+	parent := any(nil)
+	for i, m := range all {
+		id := fmt.Sprintf("m%07d", i)
+		entry := said{"type": "message", "id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:01.000Z", "message": m}
+		if m["type"] != nil {
+			entry = said{"id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:01.000Z"}
+			for k, v := range m {
+				entry[k] = v
+			}
+		}
+		line, err := json.Marshal(entry)
+		if err != nil {
+			panic(err)
+		}
+		b.Write(append(line, '\n'))
+		parent = entry["id"]
+	}
+	return b.Bytes()
+}
+
+// viewed is the view of a session's context; nil where the session has none.
+func viewed(t testing.TB, data []byte, opt replay.Options) *View {
+	t.Helper()
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil || s.Leaf() < 0 {
+		return nil
+	}
+	t.Cleanup(func() { s.Close() })
+	opt.Leaf = s.Leaf()
+	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	if err != nil {
+		return nil
+	}
+	v, err := NewView(e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// of is the view of messages.
+func of(t testing.TB, all ...said) *View {
+	t.Helper()
+	v := viewed(t, lines(all...), replay.Options{})
+	if v == nil {
+		t.Fatal("no context")
+	}
+	return v
+}
+
+// apply runs a pass that has to work.
+func apply(t testing.TB, p *Pass, v *View, o Options) *Result {
+	t.Helper()
+	r, err := p.Apply(v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// shape is what is left of a view, a letter a message: user, answer, Answer with calls,
+// tool result, summary.
+func shape(v *View) string {
+	var b strings.Builder
+	for _, i := range v.live() {
+		switch m := &v.Messages[i]; {
+		case m.isSummary():
+			b.WriteByte('S')
+		case m.isResult():
+			b.WriteByte('t')
+		case m.isUser():
+			b.WriteByte('u')
+		case m.makesCalls():
+			b.WriteByte('A')
+		default:
+			b.WriteByte('a')
+		}
+	}
+	return b.String()
+}
+
+// texts are what the messages that are left say.
+func texts(t testing.TB, v *View) (all []string) {
+	t.Helper()
+	for _, i := range v.live() {
+		text, err := v.said(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// words is a tokenizer of a kind.
+var words = tokens.Counter{Name: "words", Measure: tokens.Tokens, Text: func(text []byte) int { return len(bytes.Fields(text)) }, ByText: true}
+
+// TestViewCounts: a view counts each session as replay does, by every counter.
+func TestViewCounts(t *testing.T) {
+	seen := 0
+	for _, s := range corpus.All(t) {
+		v := viewed(t, s.Data, replay.Options{})
+		if v == nil {
+			continue
+		}
+		withWords, err := NewView(v.Envelope, &words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &SWE, &words} {
+			want, err := v.Envelope.Count(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := withWords.Tokens(c); got != want.Messages {
+				t.Errorf("%s: %s: %d, replay has %d", s.Name, c.Name, got, want.Messages)
+			}
+		}
+		seen++
+	}
+	if seen < 50 {
+		t.Errorf("only %d sessions", seen)
+	}
+}
+
+// TestViewTexts: what a view has measured is what it reads.
+func TestViewTexts(t *testing.T) {
+	blocks := 0
+	for _, s := range corpus.All(t) {
+		v := viewed(t, s.Data, replay.Options{})
+		if v == nil || len(s.Data) > 2<<20 {
+			continue
+		}
+		for i := range v.Messages {
+			for k := range v.Messages[i].Blocks {
+				b := &v.Messages[i].Blocks[k]
+				text, err := v.Text(i, k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b.Kind == CallBlock {
+					text = string(sessionfmt.Value(text).AppendCompact(nil))
+				}
+				if got := v.length(text); got != b.Length {
+					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.Length, got)
+				}
+				blocks++
+			}
+		}
+	}
+	if blocks < 1000 {
+		t.Errorf("only %d blocks", blocks)
+	}
+}
+
+// TestSizes: three units, whatever a text is spelled like.
+func TestSizes(t *testing.T) {
+	var c sessionfmt.Cursor
+	for _, quoted := range []string{
+		`""`, `"plain"`, `"a\nb\"c\\u00e9"`, `"\u0041\u00e9\u4f60\ud83d\ude00"`, `"你好😀é"`, `"\ud83d x"`, `"x\ude00"`, `"\ud83d\ud83d\ude00"`,
+		`"` + strings.Repeat("é😀", 50) + `\u00e9\t"`,
+	} {
+		text := sessionfmt.Value(quoted).Text()
+		want := sessionfmt.Sizes{Bytes: len(text), Units: sessionfmt.Value(quoted).Units(), Scalars: len([]rune(text))}
+		if got := c.Reset(sessionfmt.Value(quoted)).Sizes(); got != want {
+			t.Errorf("%s: %+v, want %+v", quoted, got, want)
+		}
+		if !strings.Contains(quoted, `\ud`) {
+			if got := sessionfmt.SizesOf(text); got != want {
+				t.Errorf("%q: %+v, want %+v", text, got, want)
+			}
+		}
+	}
+}

@@ -184,8 +184,8 @@ func allRetried(calls []made, later [][]made) bool {
 	return true
 }
 
-// intraTurn leaves of the candidates those of the last turn before its last group, the
-// oldest first and, as the source does, no more than a few messages.
+// intraTurn leaves of the candidates those of the last turn before its last group; where
+// it is to be as the source does it, the oldest few, and none where they are not worth it.
 func (w *work) intraTurn(found []candidate) (few []candidate) {
 	start, answers, last := 0, 0, -1
 	groups, _ := w.groups()
@@ -203,22 +203,28 @@ func (w *work) intraTurn(found []candidate) (few []candidate) {
 			last = g.call
 		}
 	}
-	n, total := 0, 0
+	total := 0
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.messages[0] - b.messages[0] })
 	for _, c := range found {
 		if c.messages[0] < start || c.messages[len(c.messages)-1] >= last {
 			continue
-		}
-		if n += len(c.messages); w.Compat && n > intraTurnMost {
-			break
 		}
 		for _, i := range c.messages {
 			total += w.Messages[i].Tokens(&tokens.YBytes)
 		}
 		few = append(few, c)
 	}
-	if w.Compat && (answers < intraTurnAnswer || total < intraTurnTokens) {
+	if !w.Compat {
+		return few
+	}
+	if answers < intraTurnAnswer || total < intraTurnTokens {
 		return nil
+	}
+	n := 0
+	for k, c := range few {
+		if n += len(c.messages); n > intraTurnMost {
+			return few[:k]
+		}
 	}
 	return few
 }

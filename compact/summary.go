@@ -69,6 +69,7 @@ func (w *work) summarise(r Range, summary, framed, why string) {
 	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *Message) {
 		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
 		m.Blocks = []Block{newText(framed, w.length(framed))}
+		m.summary = &summary
 	})
 	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
 	for i := r.From; i < r.To; i++ {
@@ -83,7 +84,7 @@ func (v *View) earlier(i int) (string, error) {
 	m := &v.Messages[i]
 	switch {
 	case m.Heads:
-		return *m.Blocks[0].text, nil
+		return *m.summary, nil
 	case m.Kind != sessionfmt.CompactionMessage:
 		return "", nil
 	}

@@ -26,6 +26,8 @@ type Message struct {
 	Gone   bool // a pass has taken it out
 	Edited bool // a pass has changed what it says
 	Heads  bool // it is the summary of a compaction, that a pass has put here
+
+	summary *string // of that, without its frame
 }
 
 // A BlockKind is what a part of a message is.

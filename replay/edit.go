@@ -85,3 +85,15 @@ func (m *machine) applyEdit(s *state, e edit, target int32) (bool, error) {
 	}
 	return true, nil
 }
+
+// Edits are the edits in force on the messages of the context, those included that an
+// edit leaves out: for each record the edit's.
+func (e *Envelope) Edits() map[int]int {
+	all := map[int]int{}
+	for _, m := range e.state.msgs.all {
+		if m.edit >= 0 {
+			all[int(m.rec)] = int(m.edit)
+		}
+	}
+	return all
+}

@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Field is a member of an object: its name, and its raw value.
+// A Field is a member of an object: its name, and its raw value. That of an entry to
+// append may be the entry's own id, which is not known before.
 type Field struct {
 	Name  string
 	Value Value
+	OwnID bool
 }
 
 // A Batch is entries to append to a session, each the child of the one before. They
@@ -54,6 +56,11 @@ func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
 	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
 	bare := appendEntry(nil, kind, fields, base)
 	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
+	for k := range fields {
+		if fields[k].OwnID {
+			fields[k].Value = AppendQuoted(nil, id)
+		}
+	}
 	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
 	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
 	b.fresh[id] = true
@@ -64,6 +71,12 @@ func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
 // Err says why the entries cannot follow those of the session, wherever the two are
 // written: pi would not take them, or not the session. It is an *Error.
 func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
+
+// Millis is the time of the entries, in milliseconds since 1970.
+func (b *Batch) Millis() int64 {
+	ms, _ := Value(fmt.Appendf(nil, "%q", b.time)).Millis()
+	return ms
+}
 
 // Lines are the bytes that Append writes: one line an entry, each with its newline.
 func (b *Batch) Lines() []byte { return b.lines }

@@ -1,0 +1,120 @@
+package compact_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"ctxtool/compact"
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// summary stands in for a summarizer.
+func summary(r compact.Request) (string, error) {
+	return fmt.Sprintf("## Goal\n%s of %d messages \"quoted\"", r.Part, len(r.Messages)), nil
+}
+
+// plan is what a policy makes of the context at a session's leaf; nil where the session
+// cannot be replayed.
+func plan(t *testing.T, s *sessionfmt.Session, rules replay.Rules, p *compact.Policy) (before *compact.View, after *compact.Plan) {
+	t.Helper()
+	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Window: 2000}).At(s.Leaf(), false)
+	if err != nil {
+		if replay.Stopped(err) {
+			return nil, nil
+		}
+		t.Fatal(err)
+	}
+	if before, err = compact.NewView(e, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after, err = p.Plan(before, summary); err != nil {
+		t.Fatal(err)
+	}
+	return before, after
+}
+
+// TestStoreKeepsThePromise: what is stored, replayed, is what the plan promised, and
+// undoing it brings back what was there.
+func TestStoreKeepsThePromise(t *testing.T) {
+	now := time.UnixMilli(1790000000000)
+	stored := 0
+	for _, c := range corpus.All(t) {
+		for _, form := range []compact.Form{compact.AsEdits, compact.AsTransform} {
+			rules := replay.Auto
+			if form == compact.AsTransform {
+				rules = replay.ByEnvelope
+			}
+			for _, p := range compact.Policies() {
+				s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+				if err != nil {
+					break
+				}
+				before, did := plan(t, s, rules, p)
+				if did == nil {
+					s.Close()
+					break
+				}
+				name := fmt.Sprintf("%s %s %s", c.Name, p.Name, form)
+				b := s.NewBatch(s.Leaf(), now)
+				if err := (compact.Storing{Form: form, Reason: "test", Record: compact.Record{Job: "reduce", Policy: p.Name}}).Store(b, before, did.View, did.Changes); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if b.Len() > 0 && b.Err() == nil {
+					stored++
+					t.Run(name, func(t *testing.T) { keeps(t, s, b, rules, before, did.View) })
+				}
+				s.Close()
+			}
+		}
+	}
+	if stored == 0 {
+		t.Error("nothing was stored")
+	}
+	t.Logf("%d plans stored", stored)
+}
+
+// keeps replays a session with a batch, and then with that undone.
+func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules replay.Rules, before, promised *compact.View) {
+	with := reopened(t, s, b)
+	defer with.Close()
+	r := replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()})
+	e, err := r.At(with.Leaf(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compact.Kept(promised, e); err != nil {
+		t.Errorf("stored: %v", err)
+	}
+	u, err := compact.FindLast(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := with.NewBatch(u.Parent, time.UnixMilli(1790000001000))
+	if err := compact.Undo(r, back); err != nil {
+		t.Fatal(err)
+	}
+	undone := reopened(t, with, back)
+	defer undone.Close()
+	if e, err = replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(undone.Leaf(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := compact.Kept(before, e); err != nil {
+		t.Errorf("undone: %v", err)
+	}
+}
+
+func reopened(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch) *sessionfmt.Session {
+	t.Helper()
+	if err := b.Err(); err != nil {
+		t.Fatal(err)
+	}
+	with, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return with
+}

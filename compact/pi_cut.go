@@ -113,6 +113,10 @@ func (v *View) PiCut(keep int) (*PiCutPoint, error) {
 		cut.Why = "nothing to compact (session too small)"
 		return cut, nil
 	}
+	if rec := items[at].rec; v.session().ID(rec) == "" || v.session().WrongID(rec) {
+		cut.Why = "the first entry to be kept has no id"
+		return cut, nil
+	}
 	cut.Kept, cut.To = items[at].rec, items[at].first
 	return cut, nil
 }

@@ -16,6 +16,9 @@ import (
 //go:embed pi.mjs
 var piScript []byte
 
+//go:embed picuts.mjs
+var piCutsScript []byte
+
 // A PiAnswer is what pi's own code makes of a session file.
 type PiAnswer struct {
 	Read struct { // without touching the file
@@ -37,13 +40,41 @@ type PiAnswer struct {
 // pi's package is missing it skips the test; make pi installs the package.
 func Pi(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 	t.Helper()
+	return runPi[PiAnswer](t, piScript, sessions)
+}
+
+// A PiCut is what pi makes ready to compact a session and keep so many tokens at its
+// end. Kept is empty where it would do nothing.
+type PiCut struct {
+	Keep            int
+	Kept            string // the id of the first kept entry
+	History, Prefix int    // messages to be summarised
+	Tokens          int    // of the context before
+	Previous        string // summary
+	Throws          string
+}
+
+// PiCuts has pi's own code find where it would cut sessions, by name. See Pi.
+func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
+	t.Helper()
+	all := map[string][]PiCut{}
+	for name, a := range runPi[struct{ Cuts []PiCut }](t, piCutsScript, sessions) {
+		all[name] = a.Cuts
+	}
+	return all
+}
+
+// runPi runs a script over copies of sessions. It prints one JSON object a line for
+// each, with the file's name.
+func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte) map[string]Answer {
+	t.Helper()
 	root := piPackage(t)
 	dir := t.TempDir()
-	script := filepath.Join(dir, "pi.mjs")
-	if err := os.WriteFile(script, piScript, 0o600); err != nil {
+	run := filepath.Join(dir, "run.mjs")
+	if err := os.WriteFile(run, script, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{script, root}
+	args := []string{run, root}
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(sessions)) {
 		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", len(names)))
@@ -60,16 +91,17 @@ func Pi(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr.Bytes())
 	}
-	all := map[string]PiAnswer{}
+	all := map[string]Answer{}
 	for line := range bytes.Lines(out) {
-		var a struct {
-			File string
-			PiAnswer
+		var of struct{ File string }
+		var a Answer
+		if err := json.Unmarshal(line, &of); err != nil {
+			t.Fatal(err)
 		}
 		if err := json.Unmarshal(line, &a); err != nil {
 			t.Fatal(err)
 		}
-		all[names[a.File]] = a.PiAnswer
+		all[names[of.File]] = a
 	}
 	return all
 }

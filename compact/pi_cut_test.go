@@ -1,0 +1,132 @@
+package compact
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// ten is a text of ten of pi's tokens.
+var ten = strings.Repeat("x", 40)
+
+// edit is a context_edit entry; a replacement of nothing omits.
+func edit(target int, replacement any) said {
+	return said{"type": "context_edit", "targetId": fmt.Sprintf("m%07d", target), "replacement": replacement}
+}
+
+// TestPiCutChecks are the checks of spec/pi-1.5.md 7.4.
+func TestPiCutChecks(t *testing.T) {
+	setting := said{"type": "thinking_level_change", "thinkingLevel": "high"}
+	hundred := strings.Repeat("x", 400)
+	for _, test := range []struct {
+		name            string
+		in              []said
+		keep            int
+		kept            int // the entry, -1 where there is nothing to compact
+		history, prefix int
+	}{
+		{"turn", []said{user(ten), answer(ten), user(ten), answer(ten)}, 20, 2, 2, 0},
+		{"split", []said{user(ten), answer(ten), user(ten), answer(ten)}, 10, 3, 2, 1},
+		{"all of it", []said{user(ten), answer(ten)}, 100, -1, 0, 0},
+		{"setting", []said{user(ten), answer(ten), setting, user(ten)}, 10, 2, 0, 2},
+		{"recovered", []said{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil)}, 50, 3, 2, 1},
+		{"more behind it", []said{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil), {"type": "custom_message", "customType": "x", "content": "y", "display": true}}, 50, 2, 2, 0},
+		{"replaced", []said{user(ten), answer(ten), user(ten), answer(ten), edit(3, nil), edit(2, said{"content": hundred})}, 50, 2, 2, 0},
+	} {
+		v := of(t, test.in...)
+		cut, err := v.PiCut(test.keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := -1
+		if cut.Why == "" {
+			kept = v.session().Find(fmt.Sprintf("m%07d", test.kept))
+		}
+		if want := kept; cut.Kept != want || (cut.Why != "") != (test.kept < 0) || len(cut.History) != test.history || len(cut.Prefix) != test.prefix {
+			t.Errorf("%s: keeps from record %d, %d and %d to summarise, %q", test.name, cut.Kept, len(cut.History), len(cut.Prefix), cut.Why)
+		}
+	}
+}
+
+// TestTrapN4TrailingResults: where trailing results alone are enough, pi cuts at the
+// last place, not at the first.
+func TestTrapN4TrailingResults(t *testing.T) {
+	v := of(t, user(ten), answer(ten), user(ten), answer("", call("c", "x", `{}`)), result("c", strings.Repeat("x", 400)))
+	cut, err := v.PiCut(50)
+	if err != nil || cut.To != 3 || len(cut.Prefix) != 1 || len(cut.History) != 2 {
+		t.Errorf("%+v, %v", cut, err)
+	}
+}
+
+// TestPiCuts: pi's own code cuts where we do, whatever it is to keep.
+func TestPiCuts(t *testing.T) {
+	sessions := map[string][]byte{}
+	for _, s := range corpus.All(t) {
+		if !strings.Contains(s.Name, "scalar-last") { // pi shows an empty session there
+			sessions[s.Name] = s.Data
+		}
+	}
+	compared, cuts := 0, 0
+	for name, pi := range corpus.PiCuts(t, sessions) {
+		v := viewed(t, sessions[name], replay.Options{Rules: replay.ByPi})
+		if v == nil {
+			continue
+		}
+		for _, want := range pi {
+			if want.Throws != "" {
+				continue
+			}
+			compared++
+			cut, err := v.PiCut(want.Keep)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if want.Kept == "" {
+				if cut.Why == "" {
+					t.Errorf("%s: keeping %d: pi does nothing, we keep from %s", name, want.Keep, v.session().ID(cut.Kept))
+				}
+				continue
+			}
+			cuts++
+			id := ""
+			if cut.Kept >= 0 {
+				id = v.session().ID(cut.Kept)
+			}
+			if sameEntry(v.session(), id, want.Kept) != nil || len(cut.History) != want.History || len(cut.Prefix) != want.Prefix {
+				t.Errorf("%s: keeping %d: pi keeps from %s, and summarises %d and %d; we from %s %d and %d, %s",
+					name, want.Keep, want.Kept, want.History, want.Prefix, id, len(cut.History), len(cut.Prefix), cut.Why)
+			}
+			if cut.previous >= 0 {
+				if got, err := v.earlier(cut.previous); err != nil || got != want.Previous {
+					t.Errorf("%s: keeping %d: previous summary %.40q, pi has %.40q, %v", name, want.Keep, got, want.Previous, err)
+				}
+			} else if want.Previous != "" {
+				t.Errorf("%s: keeping %d: no previous summary", name, want.Keep)
+			}
+			if strings.Contains(name, "/bad/") {
+				continue // of an answer without id the usage does not count
+			}
+			if u, err := v.Envelope.ContextUsage(&tokens.Pi); err != nil || u.Tokens != want.Tokens {
+				t.Errorf("%s: %d tokens, pi has %d, %v", name, u.Tokens, want.Tokens, err)
+			}
+		}
+	}
+	t.Logf("%d cuts of %d compared", cuts, compared)
+	if cuts < 100 {
+		t.Errorf("only %d cuts of %d compared", cuts, compared)
+	}
+}
+
+// sameEntry says where two ids differ: those of version 1 files are made up.
+func sameEntry(s *sessionfmt.Session, id, want string) error {
+	if id == want || s.Version < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s is not %s", id, want)
+}

@@ -117,6 +117,7 @@ type Report struct {
 type Result struct {
 	View    *View // as the pass leaves it
 	Changes []Change
+	Cannot  []Refusal
 	Report  Report
 	Events  []any // as the system itself would log them
 }
@@ -132,7 +133,7 @@ func (p *Pass) Apply(v *View, o Options) (*Result, error) {
 	if err := p.run(w); err != nil {
 		return nil, err
 	}
-	return &Result{View: w.View, Changes: w.changes, Report: w.report(), Events: w.events}, nil
+	return &Result{View: w.View, Changes: w.changes, Cannot: w.cannot, Report: w.report(), Events: w.events}, nil
 }
 
 // A total is what a view has in all.

@@ -51,6 +51,9 @@ func compactHistory(w *work) error {
 	case len(rows) == 1 && w.Messages[rows[0]].isSummary():
 		w.skip = "nothing but a summary is left to summarise"
 		return nil
+	case !w.mayKeep(r):
+		w.skip = "what stays cannot be named in this form"
+		return nil
 	case w.Summarize == nil:
 		w.skip = fmt.Sprintf("%d messages wait for a summary", len(rows))
 		return nil

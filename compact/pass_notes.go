@@ -53,6 +53,10 @@ func mergeNotes(w *work) error {
 	if len(notes) == 0 {
 		return nil
 	}
+	if !w.mayAll(Omit, gone) || !w.may(Replace, last) {
+		w.skip = "what it would take out cannot be stored in this form"
+		return nil
+	}
 	for _, i := range gone {
 		w.omit(i, "its note is in the last answer")
 	}

@@ -53,6 +53,9 @@ func progressive(w *work) error {
 		if event.Skipped {
 			break
 		}
+		if !w.may(Replace, r.Messages[0]) || !w.mayAll(Omit, r.Messages[1:]) {
+			continue
+		}
 		text, err := w.summary(r)
 		if err != nil {
 			continue // it stays as it is, and the others are tried

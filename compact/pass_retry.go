@@ -77,6 +77,11 @@ func retryPrune(w *work) error {
 		w.events = append(w.events, event)
 		return nil
 	}
+	for i := range w.Messages {
+		if _, ok := rows[i]; ok && !w.may(Omit, i) {
+			delete(rows, i)
+		}
+	}
 	w.keepPaired(rows)
 	for i := range w.Messages {
 		if why, ok := rows[i]; ok {

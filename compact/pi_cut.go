@@ -38,6 +38,9 @@ func compactPi(w *work) error {
 	case cut.Why != "":
 		w.skip = cut.Why
 		return nil
+	case !w.mayKeep(Range{To: cut.To, Kept: cut.Kept}):
+		w.skip = "what stays cannot be named in this form"
+		return nil
 	case w.Summarize == nil:
 		w.skip = fmt.Sprintf("%d messages wait for a summary", n)
 		return nil

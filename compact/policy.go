@@ -151,9 +151,10 @@ type Plan struct {
 	After      int         `json:"tokens_after"`
 	Layers     []LayerPlan `json:"layers"`
 
-	Changes []Change `json:"-"` // of all layers, in order
-	View    *View    `json:"-"` // as the last layer leaves it
-	Events  []any    `json:"-"`
+	Changes []Change  `json:"-"` // of all layers, in order
+	Cannot  []Refusal `json:"-"`
+	View    *View     `json:"-"` // as the last layer leaves it
+	Events  []any     `json:"-"`
 }
 
 // A LayerPlan is what one layer of a policy does.
@@ -201,6 +202,7 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 			done.Report = &r.Report
 			plan.View, plan.After = r.View, r.Report.TokensAfter
 			plan.Changes = append(plan.Changes, r.Changes...)
+			plan.Cannot = append(plan.Cannot, r.Cannot...)
 			plan.Events = append(plan.Events, r.Events...)
 		}
 		plan.Layers = append(plan.Layers, done)

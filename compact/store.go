@@ -8,62 +8,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/tokens"
-	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
-
-// A Form is how changes of a context are stored in its session.
-type Form string
-
-// The forms. Auto is decided by the session: see Decide.
-const (
-	AsAuto      Form = "auto"
-	AsEdits     Form = "edits"     // entries that pi itself knows: context_edit and compaction
-	AsTransform Form = "transform" // a patch, of which pi honours a compaction alone
-)
-
-// Forms are all forms, the default first.
-var Forms = []Form{AsAuto, AsEdits, AsTransform}
-
-// Decide settles AsAuto: patches go where patches are. Where a session has none, a
-// first one would change the rules by which auto replays it, so that has to be asked
-// for: given says that the rules were.
-func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
-	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
-	switch {
-	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
-		return "", &sessionfmt.Error{
-			Pos:  sessionfmt.Pos{File: r.Session.Name},
-			Err:  fmt.Errorf("it has no patches, and today's pi would not honour one"),
-			Hint: "--as edits is what pi knows; --rules envelope says that a patch is wanted",
-		}
-	case f != AsAuto:
-		return f, nil
-	case r.Rules == replay.ByEnvelope:
-		return AsTransform, nil
-	}
-	return AsEdits, nil
-}
-
-// Fixed says why a form cannot store a change of a message, and which form could; why
-// is empty where it can. omit asks about leaving the message out.
-func (v *View) Fixed(i int, f Form, omit bool) (why string, could Form) {
-	m := &v.Messages[i]
-	s := v.session()
-	switch {
-	case !m.Cached:
-		return "it is sent behind the history, and no entry changes it", ""
-	case m.Heads || f == AsTransform:
-		return "", ""
-	case m.Origin.Op >= 0:
-		return "a patch has put it there, where no edit reaches it", AsTransform
-	case s.ID(m.Origin.Record) == "" || s.WrongID(m.Origin.Record) || s.Shadowed(m.Origin.Record):
-		return "it has no id by which an edit could name it", AsTransform
-	case omit || s.Kind(m.Origin.Record) == sessionfmt.CustomMessage || s.Kind(m.Origin.Record).Replaceable():
-		return "", ""
-	}
-	return fmt.Sprintf("an edit cannot replace what a %s says", m.Kind), AsTransform
-}
 
 // A Record says of a batch what made it: the data of its first entry, by which undo
 // finds it.

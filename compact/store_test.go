@@ -19,7 +19,7 @@ func summary(r compact.Request) (string, error) {
 
 // plan is what a policy makes of the context at a session's leaf; nil where the session
 // cannot be replayed.
-func plan(t *testing.T, s *sessionfmt.Session, rules replay.Rules, p *compact.Policy) (before *compact.View, after *compact.Plan) {
+func plan(t *testing.T, s *sessionfmt.Session, rules replay.Rules, form compact.Form, p *compact.Policy) (before *compact.View, after *compact.Plan) {
 	t.Helper()
 	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Window: 2000}).At(s.Leaf(), false)
 	if err != nil {
@@ -31,10 +31,33 @@ func plan(t *testing.T, s *sessionfmt.Session, rules replay.Rules, p *compact.Po
 	if before, err = compact.NewView(e, nil); err != nil {
 		t.Fatal(err)
 	}
+	before = before.In(form)
 	if after, err = p.Plan(before, summary); err != nil {
 		t.Fatal(err)
 	}
 	return before, after
+}
+
+// keen are passes one by one with numbers that let them act on small sessions, and all
+// of them in a row.
+func keen() (all []*compact.Policy) {
+	layers := []compact.Layer{
+		{Pass: &compact.Truncate, Options: compact.Options{Max: 60, Unit: "bytes"}},
+		{Pass: &compact.Superseded, Options: compact.Options{Compat: true}},
+		{Pass: &compact.RetryPrune, Options: compact.Options{Profile: "seed"}},
+		{Pass: &compact.RetryPrune, Options: compact.Options{Profile: "source"}},
+		{Pass: &compact.StripThinking},
+		{Pass: &compact.DropImages},
+		{Pass: &compact.StaleResults, Options: compact.Options{Requests: 1}},
+		{Pass: &compact.Prune, Options: compact.Options{Protect: 0}},
+		{Pass: &compact.MergeNotes},
+		{Pass: &compact.Progressive, Options: compact.Options{Retries: 1}},
+		{Pass: &compact.Compact, Options: compact.Options{Style: compact.PiCut, Keep: 100}},
+	}
+	for _, l := range layers {
+		all = append(all, &compact.Policy{Name: l.Pass.Name + l.Profile, Window: 1000, Counter: l.Pass.Defaults.Counter, Layers: []compact.Layer{l}})
+	}
+	return append(all, &compact.Policy{Name: "all", Window: 1000, Counter: compact.Compact.Defaults.Counter, Layers: layers})
 }
 
 // TestStoreKeepsThePromise: what is stored, replayed, is what the plan promised, and
@@ -48,12 +71,12 @@ func TestStoreKeepsThePromise(t *testing.T) {
 			if form == compact.AsTransform {
 				rules = replay.ByEnvelope
 			}
-			for _, p := range compact.Policies() {
+			for _, p := range append(compact.Policies(), keen()...) {
 				s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
 				if err != nil {
 					break
 				}
-				before, did := plan(t, s, rules, p)
+				before, did := plan(t, s, rules, form, p)
 				if did == nil {
 					s.Close()
 					break

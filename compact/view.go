@@ -15,6 +15,7 @@ type View struct {
 	Messages []Message
 
 	texts     *replay.Texts
+	form      Form // in which changes will be stored; empty where any can be
 	tokenizer *tokens.Counter
 }
 

@@ -13,6 +13,7 @@ type work struct {
 	was     total
 	params  any
 	changes []Change
+	cannot  []Refusal
 	events  []any
 	skip    string // why nothing changed, where nothing does
 }
@@ -20,6 +21,9 @@ type work struct {
 // change changes a message and takes that down. The tokens of a part are what the
 // message counts for less without it: counters may round up once a message.
 func (w *work) change(c Change, f func(m *Message)) {
+	if c.Action != Summarise && !w.may(c.Action, c.Message) {
+		return
+	}
 	if w.View == w.from {
 		w.View = w.from.fork()
 	}

@@ -39,24 +39,24 @@ func FindPass(name string) (*Pass, error) {
 
 // Options are what passes can be told. Each reads its own, and has its defaults.
 type Options struct {
-	Counter *tokens.Counter // in which the report is; what a system decides by is its own
+	Counter *tokens.Counter `json:"-"` // in which the report is; what a system decides by is its own
 
-	Max       int      // truncate: the longest result, in Unit; 0 for no limit
-	Unit      string   // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
-	Protect   int      // prune: tokens of the latest results that stay
-	Requests  int      // stale-results: requests after which a result is stale
-	Profile   string   // retry-prune: "seed" or "source"
-	IntraTurn bool     // retry-prune: in the last turn only, five messages at most
-	MinTokens int      // retry-prune, progressive: fewer tokens are not worth a run
-	Patterns  []string // retry-prune: texts that make a result an error, besides the known ones
-	Busy      bool     // superseded: only where little stands behind, as while an agent works
-	Compat    bool     // truncate, superseded: as the source does, where that is unsafe
+	Max       int      `json:"max,omitempty"`        // truncate: the longest result, in Unit; 0 for no limit
+	Unit      string   `json:"unit,omitempty"`       // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
+	Protect   int      `json:"protect,omitempty"`    // prune: tokens of the latest results that stay
+	Requests  int      `json:"requests,omitempty"`   // stale-results: requests after which a result is stale
+	Profile   string   `json:"profile,omitempty"`    // retry-prune: "seed" or "source"
+	IntraTurn bool     `json:"intra_turn,omitempty"` // retry-prune: in the last turn only, five messages at most
+	MinTokens int      `json:"min_tokens,omitempty"` // retry-prune, progressive: fewer tokens are not worth a run
+	Patterns  []string `json:"patterns,omitempty"`   // retry-prune: texts that make a result an error, besides the known ones
+	Busy      bool     `json:"busy,omitempty"`       // superseded: only where little stands behind, as while an agent works
+	Compat    bool     `json:"compat,omitempty"`     // truncate, superseded: as the source does, where that is unsafe
 
-	Style   Style // compact: whose compaction
-	Keep    int   // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
-	Retries int   // progressive, compact: attempts for one summary, 1 where it is less
+	Style   Style `json:"style,omitempty"`   // compact: whose compaction
+	Keep    int   `json:"keep,omitempty"`    // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
+	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, 1 where it is less
 
-	Summarize func(Request) (string, error) // progressive, compact: without it nothing is summarised
+	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
 }
 
 // An Action is what happens to a message or a part of one.

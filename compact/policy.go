@@ -32,12 +32,12 @@ type Layer struct {
 // A Trigger makes a layer run by how full the context is after the layers before it. One
 // of its numbers says how full.
 type Trigger struct {
-	Share   float64 // of the window
-	Percent int64   // of the window, as whole percent rounded down
-	Reserve int64   // tokens that are to be left of the window
-	Tokens  int64   // whatever the window
-	Whole   bool    // the share is cut to whole tokens
-	At      bool    // it fires at the limit too, not only above it
+	Share   float64 `json:"share,omitempty"`   // of the window
+	Percent int64   `json:"percent,omitempty"` // of the window, as whole percent rounded down
+	Reserve int64   `json:"reserve,omitempty"` // tokens that are to be left of the window
+	Tokens  int64   `json:"tokens,omitempty"`  // whatever the window
+	Whole   bool    `json:"whole,omitempty"`   // the share is cut to whole tokens
+	At      bool    `json:"at,omitempty"`      // it fires at the limit too, not only above it
 }
 
 // Limit is the number of tokens at which the trigger fires, or above which; see At.

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +13,9 @@ import (
 // A Record says of a batch what made it: the data of its first entry, by which undo
 // finds it.
 type Record struct {
-	Job    string `json:"job"`              // the command
-	Policy string `json:"policy,omitempty"` // or the passes, with commas
+	Job    string `json:"job"` // the command
+	Policy string `json:"policy"`
+	Params string `json:"params"` // the policy's numbers
 	Form   Form   `json:"form"`
 	Before int    `json:"tokensBefore"` // in the policy's own counter
 	After  int    `json:"tokensAfter"`
@@ -44,7 +44,7 @@ func (st Storing) Store(b *sessionfmt.Batch, before, after *View, changes []Chan
 			continue
 		}
 		if w.head != nil {
-			return errors.New("two compactions in one batch")
+			return errTwoCompactions
 		}
 		w.head = &changes[k]
 	}

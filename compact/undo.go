@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/replay"
@@ -39,7 +40,36 @@ func FindLast(s *sessionfmt.Session) (*Undone, error) {
 	return &p.Undone, nil
 }
 
+// findPast is lastOf where there is one, and it can be undone.
 func findPast(s *sessionfmt.Session) (*past, error) {
+	p, err := lastOf(s)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, &sessionfmt.Error{
+			Pos:  sessionfmt.Pos{File: s.Name},
+			Err:  errors.New("nothing to undo: no batch of ctxtool's is on the active path"),
+			Hint: "what was appended with --no-mark is not known again; ctxtool branch makes a session of the path before it",
+		}
+	}
+	return p, p.movable(s)
+}
+
+// grown says that something has come since which a request holds, or which changes one.
+func (p *past) grown(s *sessionfmt.Session) bool {
+	return slices.ContainsFunc(p.after, func(rec int) bool {
+		switch s.Kind(rec) {
+		case sessionfmt.Label, sessionfmt.SessionInfo, sessionfmt.ModelChange, sessionfmt.ThinkingChange, sessionfmt.CustomEntry, sessionfmt.UsageEntry:
+			return false
+		}
+		return true
+	})
+}
+
+// lastOf is the last batch on the path to the session's leaf that has not been undone,
+// nil for none.
+func lastOf(s *sessionfmt.Session) (*past, error) {
 	path, _ := s.Path(s.Leaf())
 	lines := s.NewReader()
 	undone := map[string]bool{}
@@ -62,19 +92,15 @@ func findPast(s *sessionfmt.Session) (*past, error) {
 			}
 			p.Entry, p.Parent = s.ID(rec), s.Leaf()
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
-			return p, p.movable(s, at > 0)
+			return p, nil
 		}
 	}
-	return nil, &sessionfmt.Error{
-		Pos:  sessionfmt.Pos{File: s.Name},
-		Err:  errors.New("nothing to undo: no batch of ctxtool's is on the active path"),
-		Hint: "what was appended with --no-mark is not known again; ctxtool branch makes a session of the path before it",
-	}
+	return nil, nil
 }
 
 // movable sees how a batch can be undone. A compaction or a patch is undone by going on
 // before it, which is possible while nothing else hangs below it.
-func (p *past) movable(s *sessionfmt.Session, hasParent bool) error {
+func (p *past) movable(s *sessionfmt.Session) error {
 	for _, rec := range p.batch {
 		p.Moved = p.Moved || s.Kind(rec) != sessionfmt.ContextEdit
 	}
@@ -88,9 +114,7 @@ func (p *past) movable(s *sessionfmt.Session, hasParent bool) error {
 			return p.refuse(s, fmt.Sprintf("what was summarised or patched cannot come back below entry %s, which followed it", sessionfmt.Quote(s.ID(rec))))
 		}
 	}
-	if p.Parent = -1; hasParent {
-		p.Parent = s.Parent(p.rec)
-	}
+	p.Parent = s.Parent(p.rec)
 	return nil
 }
 

@@ -1,0 +1,78 @@
+package compact
+
+import (
+	"fmt"
+	"time"
+)
+
+// EventForms are the forms in which events are written, the default first: as gsh logs
+// them, as SWE-CLI does, or the report of each pass.
+var EventForms = []string{"report", "gsh", "swe-cli"}
+
+// EventsIn are what happened as JSON objects, in one of EventForms
+// (spec/policies.md 0.5, 1.11, 2.7).
+func (p *Plan) EventsIn(form, session string, at time.Time) (all []any) {
+	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
+	for _, l := range p.Layers {
+		if form == "report" && l.Report != nil {
+			all = append(all, struct {
+				Session string `json:"session"`
+				*Report
+			}{session, l.Report})
+		}
+	}
+	for _, e := range p.Events {
+		if cut, ok := e.(Truncation); ok && form == "gsh" {
+			all = append(all, struct {
+				gshEvent
+				Truncation
+			}{gshEvent{stamp, session, "root"}, cut})
+		}
+	}
+	for _, c := range p.Changes {
+		if c.Action != Summarise {
+			continue
+		}
+		r := p.report(c.Pass)
+		switch form {
+		case "gsh":
+			all = append(all, struct {
+				gshEvent
+				GSHCompaction
+			}{gshEvent{stamp, session, "root"}, GSHCompaction{"compaction", r.TokensBefore, c.Range.Summary, r.MessagesBefore, r.MessagesAfter}})
+		case "swe-cli":
+			all = append(all, struct {
+				Time string `json:"timestamp"`
+				SWECompaction
+			}{stamp, NewSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
+		}
+	}
+	return all
+}
+
+// A gshEvent is what every line of gsh's log begins with.
+type gshEvent struct {
+	Time    string `json:"ts"`
+	Session string `json:"session"`
+	Agent   string `json:"agent"`
+}
+
+// report is that of a pass which has run.
+func (p *Plan) report(pass string) *Report {
+	for _, l := range p.Layers {
+		if l.Pass == pass && l.Report != nil {
+			return l.Report
+		}
+	}
+	return &Report{}
+}
+
+// Notice is what gsh tells its user of a compaction, empty where there was none.
+func (p *Plan) Notice() string {
+	for _, c := range p.Changes {
+		if c.Action == Summarise {
+			return fmt.Sprintf("[context compacted: %d -> %d tokens]", p.Before, c.Range.Summary)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+package compact
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ctxtool/internal/models"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A Job reduces contexts: a policy, and how its changes are stored.
+type Job struct {
+	Command    string // that is said to have done it
+	Policy     *Policy
+	Form       Form
+	GivenRules bool      // the rules were asked for, and not decided
+	IfOver     Amount    // contexts that are no larger are left alone
+	Summarize  Summarize // nil leaves what needs a summary for another time
+	Unmarked   bool      // without the entry that says what made the batch
+	Models     *models.Table
+}
+
+// Summarize answers a request for a summary.
+type Summarize = func(Request) (string, error)
+
+// An Amount is a number of tokens, or a share of the window.
+type Amount struct {
+	Tokens int64
+	Share  float64 // 0 to 1, where it is one
+}
+
+// Of is the amount in tokens; none is 0.
+func (a Amount) Of(window int64) int64 {
+	if a.Share > 0 {
+		return int64(a.Share * float64(window))
+	}
+	return a.Tokens
+}
+
+// A Reduction is what a job does to a session.
+type Reduction struct {
+	*Plan
+	Form    Form
+	Skipped string // why it does nothing, where that is decided before any pass
+	Cache   *CacheEffect
+	Before  *View
+}
+
+// A CacheEffect is what a reduction does to the provider's prompt cache.
+type CacheEffect struct {
+	Message int `json:"message"` // the first of the request that is another, from 0
+	Of      int `json:"of"`      // messages of the request before
+	Kept    int `json:"kept"`    // tokens before it, which a cache can go on serving
+	Written int `json:"written"` // tokens from there on, which are written once more
+	// Cost is what writing them costs, in dollars, where the table has prices.
+	Cost *float64 `json:"cost,omitempty"`
+}
+
+// Plan says what the job does to the context of an envelope.
+func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
+	form, err := j.Form.Decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
+	if err != nil {
+		return nil, err
+	}
+	v, err := NewView(e, j.Policy.Counter)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reduction{Form: form, Before: v.In(form)}
+	if r.Skipped, err = j.skips(r.Before); err != nil {
+		return nil, err
+	}
+	if r.Skipped != "" {
+		r.Plan, err = j.Policy.idle(r.Before)
+		return r, err
+	}
+	if r.Plan, err = j.Policy.Plan(r.Before, j.Summarize); err != nil {
+		return nil, err
+	}
+	r.Cache, err = j.cacheEffect(r)
+	return r, err
+}
+
+// skips says why a session is left alone, empty where it is not.
+func (j *Job) skips(v *View) (string, error) {
+	last, err := lastOf(v.session())
+	switch {
+	case err != nil:
+		return "", err
+	case last != nil && last.Policy == j.Policy.Name && last.Params == j.Policy.params() && !last.grown(v.session()):
+		return "nothing has been said since the same policy was last applied", nil
+	}
+	window, _, err := j.Policy.window(v.Envelope)
+	if over := j.IfOver.Of(window); err == nil && over > 0 && int64(v.Tokens(j.Policy.Counter)) <= over {
+		return fmt.Sprintf("it is not over %d tokens", over), nil
+	}
+	return "", err
+}
+
+// idle is the plan of a policy that does nothing.
+func (p *Policy) idle(v *View) (plan *Plan, err error) {
+	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []LayerPlan{}}
+	plan.Before = v.Tokens(p.Counter)
+	plan.After = plan.Before
+	plan.Window, plan.WindowFrom, err = p.window(v.Envelope)
+	return plan, err
+}
+
+// params are the numbers of a policy, by which a run of it is known again.
+func (p *Policy) params() string {
+	type layer struct {
+		Pass string `json:"pass"`
+		Options
+		When *Trigger `json:"when,omitempty"`
+	}
+	var all []layer
+	for _, l := range p.Layers {
+		all = append(all, layer{l.Pass.Name, l.Options, l.When})
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // it is made of numbers and names
+	}
+	return string(text)
+}
+
+// cacheEffect compares the request with what it was, message by message.
+func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
+	if len(r.Changes) == 0 {
+		return nil, nil
+	}
+	was, is := r.Before.live(), r.View.live()
+	c := &CacheEffect{Of: len(was)}
+	for c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
+		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
+		c.Message++
+	}
+	for _, i := range is[c.Message:] {
+		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
+	}
+	ref, _, _, err := r.Before.Envelope.Model()
+	if err != nil {
+		return nil, err
+	}
+	m, _, ok := j.Models.Lookup(ref.Provider, ref.ID)
+	if !ok || !m.Priced() {
+		return c, nil
+	}
+	cost := m.Price(models.Usage{CacheWrite: int64(c.Written)}).Total
+	if cost == 0 {
+		cost = m.Price(models.Usage{Input: int64(c.Written)}).Total
+	}
+	c.Cost = &cost
+	return c, nil
+}
+
+// Store adds what a reduction changes to a batch.
+func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	st := Storing{
+		Form: r.Form, Unmarked: j.Unmarked, Display: display,
+		Reason: fmt.Sprintf("ctxtool %s: %s", j.Command, r.passes()),
+		Record: Record{Job: j.Command, Policy: j.Policy.Name, Params: j.Policy.params(), Before: r.Plan.Before, After: r.Plan.After},
+	}
+	return st.Store(b, r.Before, r.View, r.Changes)
+}
+
+// passes names what has changed something.
+func (r *Reduction) passes() string {
+	name := r.Policy
+	var passes []string
+	for _, c := range r.Changes {
+		if c.Pass != r.Policy && !slices.Contains(passes, c.Pass) {
+			passes = append(passes, c.Pass)
+			name += " " + c.Pass
+		}
+	}
+	return name
+}
+
+// Promise reads a session back with a batch, and says where its context is not what the
+// reduction has promised.
+func (r *Reduction) Promise(s *sessionfmt.Session, b *sessionfmt.Batch, opt replay.Options) error {
+	with, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
+	if err != nil {
+		return err
+	}
+	defer with.Close()
+	opt.Leaf = with.Leaf()
+	opt.Rules = r.Before.Envelope.Replay().Rules
+	e, err := replay.New(with, opt).At(with.Leaf(), false)
+	if err == nil {
+		err = Kept(r.View, e)
+	}
+	if err != nil {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("what would be appended is not what the plan says: %w", err)}
+	}
+	return nil
+}
+
+// Waits says what needs a summary and has none, empty for nothing.
+func (r *Reduction) Waits() string {
+	for _, l := range r.Layers {
+		if l.Pending() {
+			return l.Pass + ": " + l.Report.SkipReason
+		}
+	}
+	return ""
+}
+
+var errTwoCompactions = errors.New("two compactions in one batch")

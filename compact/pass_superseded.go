@@ -91,7 +91,7 @@ func (w *work) read(i int) (r read, err error) {
 	if k < 0 {
 		return r, nil
 	}
-	if name := w.Messages[call].Blocks[k].Name; name != "read" && name != "FileRead" {
+	if name := w.Messages[call].Blocks[k].tool(); name != "read" && name != "FileRead" {
 		return r, nil
 	}
 	text, err := w.Text(call, k)

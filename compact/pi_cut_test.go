@@ -67,7 +67,8 @@ func TestTrapN4TrailingResults(t *testing.T) {
 func TestPiCuts(t *testing.T) {
 	sessions := map[string][]byte{}
 	for _, s := range corpus.All(t) {
-		if !strings.Contains(s.Name, "scalar-last") { // pi shows an empty session there
+		// pi shows an empty session after a scalar, and takes ids that are numbers.
+		if !strings.Contains(s.Name, "scalar-last") && !strings.Contains(s.Name, "nonstring-id") {
 			sessions[s.Name] = s.Data
 		}
 	}

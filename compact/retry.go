@@ -87,7 +87,7 @@ func (w *work) made(i int) (all []made, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c := made{name: strings.ToLower(b.Name), args: text}
+		c := made{name: strings.ToLower(b.tool()), args: text}
 		d := json.NewDecoder(bytes.NewReader([]byte(text)))
 		d.UseNumber()
 		var args any

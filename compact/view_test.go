@@ -52,7 +52,9 @@ func failed(id, text string, is bool) said {
 }
 
 // summarised is the stored message of an earlier compaction.
-func summarised(text string) said { return said{"role": "compactionSummary", "summary": text, "tokensBefore": 1} }
+func summarised(text string) said {
+	return said{"role": "compactionSummary", "summary": text, "tokensBefore": 1}
+}
 
 // lines are a session file of those messages, entries given as they are.
 func lines(all ...said) []byte {

@@ -86,7 +86,7 @@ func (b *Block) says(text string, n Length) {
 	if b.Kind == ResultBlock {
 		kind = ResultBlock
 	}
-	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Name: b.Name, ID: b.ID, Length: n, text: &text}
+	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, Length: n, text: &text}
 }
 
 func newText(text string, n Length) Block {

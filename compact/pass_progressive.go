@@ -82,7 +82,7 @@ func Sequences(v *View) (all []Request) {
 	start := -1 // of the sequence at hand, in rows
 	end := func(n int) {
 		from := start
-		if start = -1; from < 0 || n-from < sequenceFrom || !whole(rows[from:n], groups, of) {
+		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
 			return
 		}
 		r := Request{Style: YAgent, Part: Sequence, Messages: rows[from:n:n], Before: -1, After: -1}
@@ -112,15 +112,19 @@ func Sequences(v *View) (all []Request) {
 	return all
 }
 
-// whole says that messages hold every group of which they hold a part.
-func whole(messages []int, groups []group, of []int) bool {
+// whole says that messages hold every group of which they hold a part, no call that waits
+// for its result, and no result of a call that is elsewhere.
+func (v *View) whole(messages []int, groups []group, of []int) bool {
 	in := map[int]bool{}
 	for _, i := range messages {
 		in[i] = true
 	}
 	for _, i := range messages {
-		if of[i] < 0 {
+		switch {
+		case of[i] < 0:
 			continue
+		case v.open(&groups[of[i]]):
+			return false
 		}
 		for _, k := range groups[of[i]].all() {
 			if !in[k] {

@@ -43,10 +43,10 @@ func runs() []run {
 		{"drop-images keep", &DropImages, Options{Keep: 3}},
 		{"merge-notes", &MergeNotes, Options{}},
 		{"progressive", &Progressive, Options{Summarize: brief}},
-		{"compact gsh", &Compact, Options{Style: GSH, Summarize: brief}},
-		{"compact swe-cli", &Compact, Options{Style: SWECLI, Keep: 5, Summarize: brief}},
-		{"compact y-agent", &Compact, Options{Style: YAgent, Keep: 3, Summarize: brief}},
-		{"compact pi", &Compact, Options{Style: PiCut, Keep: 200, Summarize: brief}},
+		{"compact gsh", &Compact, Options{Style: StyleGSH, Summarize: brief}},
+		{"compact swe-cli", &Compact, Options{Style: StyleSWECLI, Keep: 5, Summarize: brief}},
+		{"compact y-agent", &Compact, Options{Style: StyleYAgent, Keep: 3, Summarize: brief}},
+		{"compact pi", &Compact, Options{Style: StylePi, Keep: 200, Summarize: brief}},
 	}
 }
 
@@ -198,7 +198,7 @@ func TestLawsOfPolicies(t *testing.T) {
 	}
 	t.Logf("changes: %v", fired)
 	for _, p := range Policies() {
-		if fired[p.Name+" compact"] < 20 {
+		if fired[p.Name+" compact"] < 10 {
 			t.Errorf("%s has compacted %d times only", p.Name, fired[p.Name+" compact"])
 		}
 	}

@@ -47,7 +47,8 @@ func progressive(w *work) error {
 	case event.TokensBefore < w.MinTokens:
 		w.skip, event.Skipped = "the candidates have fewer tokens than are worth a run", true
 	case w.Summarize == nil:
-		w.skip, event.Skipped = fmt.Sprintf("%d pieces of work wait for summaries", len(found)), true
+		w.waits(found...)
+		event.Skipped = true
 	}
 	for _, r := range found {
 		if event.Skipped {
@@ -85,7 +86,7 @@ func Sequences(v *View) (all []Request) {
 		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
 			return
 		}
-		r := Request{Style: YAgent, Part: Sequence, Messages: rows[from:n:n], Before: -1, After: -1}
+		r := Request{Style: StyleYAgent, Part: Sequence, Messages: rows[from:n:n], Before: -1, After: -1}
 		for k := max(0, from-sequenceLooks); k < from && r.Before < 0; k++ {
 			if v.Messages[rows[k]].isUser() {
 				r.Before = rows[k]

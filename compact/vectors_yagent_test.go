@@ -330,7 +330,7 @@ func TestPolicyYCompaction(t *testing.T) {
 	for i := range 20 {
 		all = append(all, user(fmt.Sprintf("message %d with some content", i)))
 	}
-	o := Options{Counter: &tokens.YBytes, Style: YAgent, Keep: 10, Summarize: Fallback}
+	o := Options{Counter: &tokens.YBytes, Style: StyleYAgent, Keep: 10, Summarize: Fallback}
 	r := apply(t, &Compact, of(t, all...), o)
 	if len(r.Changes) != 1 || r.Changes[0].Text != "[Compacted 10 messages using Summarize strategy]" || r.Changes[0].Now != 12 || r.Changes[0].Was != 70 || r.Report.TokensSaved != 58 {
 		t.Errorf("T26: %+v", r.Changes)

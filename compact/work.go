@@ -15,6 +15,8 @@ type work struct {
 	changes []Change
 	events  []any
 	skip    string // why nothing changed, where nothing does
+
+	requests []Request // that wait for summaries
 }
 
 // change changes a message and takes that down. The tokens of a part are what the

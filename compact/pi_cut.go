@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/replay"
@@ -53,6 +54,10 @@ func compactPi(w *work) error {
 		return err
 	}
 	r := Range{To: cut.To, Kept: cut.Kept}
+	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
+		return err
+	}
+	text += r.Files.blocks()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++

@@ -57,7 +57,11 @@ func (m *Message) Tokens(c *tokens.Counter) int {
 		case ImageBlock:
 			n = c.Image
 		case CallBlock:
-			if name := b.named.in(c); c.ByText {
+			name := 0
+			if b.Tool != nil {
+				name = b.Tool.in(c)
+			}
+			if c.ByText {
 				parts += c.Of(name)
 			} else {
 				sum += name

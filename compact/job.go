@@ -204,14 +204,4 @@ func (r *Reduction) Promise(s *sessionfmt.Session, b *sessionfmt.Batch, opt repl
 	return nil
 }
 
-// Waits says what needs a summary and has none, empty for nothing.
-func (r *Reduction) Waits() string {
-	for _, l := range r.Layers {
-		if l.Pending() {
-			return l.Pass + ": " + l.Report.SkipReason
-		}
-	}
-	return ""
-}
-
 var errTwoCompactions = errors.New("two compactions in one batch")

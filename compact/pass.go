@@ -111,6 +111,7 @@ type Report struct {
 	Unestimated    int     `json:"unestimated_blocks"` // images, where the counter takes them for nothing
 	Skipped        bool    `json:"skipped"`
 	SkipReason     string  `json:"skip_reason"`
+	Pending        int     `json:"pending_summaries,omitempty"` // that have to be supplied before the pass can run
 }
 
 // A Result is what a pass makes of a view.
@@ -120,6 +121,8 @@ type Result struct {
 	Cannot  []Refusal
 	Report  Report
 	Events  []any // as the system itself would log them
+	// Requests are the summaries that have to be supplied before the pass can do anything.
+	Requests []Request
 }
 
 // Apply runs a pass over a view, which stays as it is. Where nothing changes the
@@ -133,7 +136,7 @@ func (p *Pass) Apply(v *View, o Options) (*Result, error) {
 	if err := p.run(w); err != nil {
 		return nil, err
 	}
-	return &Result{View: w.View, Changes: w.changes, Cannot: w.cannot, Report: w.report(), Events: w.events}, nil
+	return &Result{View: w.View, Changes: w.changes, Cannot: w.cannot, Report: w.report(), Events: w.events, Requests: w.requests}, nil
 }
 
 // A total is what a view has in all.

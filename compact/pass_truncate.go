@@ -43,7 +43,7 @@ func truncate(w *work) error {
 		if !done {
 			continue
 		}
-		w.events = append(w.events, Truncation{"truncation", w.Messages[i].Blocks[k].Name, len(text), len(cut)})
+		w.events = append(w.events, Truncation{"truncation", w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
 		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].Length))+" "+w.Unit)
 	}
 	return nil

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/replay"
@@ -33,23 +34,34 @@ func compactPi(w *work) error {
 	if err != nil {
 		return err
 	}
-	n := len(cut.History) + len(cut.Prefix)
-	switch {
-	case cut.Why != "":
+	if cut.Why != "" {
 		w.skip = cut.Why
 		return nil
-	case !w.mayKeep(Range{To: cut.To, Kept: cut.Kept}):
+	}
+	if !w.mayKeep(Range{To: cut.To, Kept: cut.Kept}) {
 		w.skip = "what stays cannot be named in this form"
 		return nil
-	case w.Summarize == nil:
-		w.skip = fmt.Sprintf("%d messages wait for a summary", n)
+	}
+	previous := ""
+	if cut.previous >= 0 {
+		if previous, err = w.earlier(cut.previous); err != nil {
+			return err
+		}
+	}
+	asks := cut.requests(previous)
+	if w.Summarize == nil {
+		w.waits(asks...)
 		return nil
 	}
-	text, err := w.piSummary(cut)
+	text, err := w.piSummary(asks, previous)
 	if err != nil {
 		return err
 	}
 	r := Range{To: cut.To, Kept: cut.Kept}
+	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
+		return err
+	}
+	text += r.Files.blocks()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++
@@ -59,29 +71,36 @@ func compactPi(w *work) error {
 	return nil
 }
 
-// piSummary asks for the history, and for the beginning of a turn that is cut.
-func (w *work) piSummary(cut *PiCutPoint) (text string, err error) {
-	previous := ""
-	if cut.previous >= 0 {
-		if previous, err = w.earlier(cut.previous); err != nil {
-			return "", err
-		}
+// requests are the summaries that a cut needs: of the history, and of the beginning of a
+// turn that is cut.
+func (c *PiCutPoint) requests(previous string) (all []Request) {
+	if len(c.History) > 0 {
+		all = append(all, Request{Style: StylePi, Part: History, Messages: c.History, Before: -1, After: -1, Previous: previous})
 	}
-	ask := Request{Style: PiCut, Part: History, Messages: cut.History, Before: -1, After: -1, Previous: previous}
-	if text = previous; len(cut.History) > 0 {
-		if text, err = w.summary(ask); err != nil {
-			return "", err
-		}
+	if len(c.Prefix) > 0 {
+		all = append(all, Request{Style: StylePi, Part: TurnPrefix, Messages: c.Prefix, Before: -1, After: -1})
 	}
-	if len(cut.Prefix) == 0 {
-		return text, nil
-	}
+	return all
+}
+
+// piSummary is the summary that pi makes of the answers to its requests.
+func (w *work) piSummary(asks []Request, previous string) (string, error) {
+	text := previous
 	if text == "" {
 		text = "No prior history."
 	}
-	ask.Part, ask.Messages, ask.Previous = TurnPrefix, cut.Prefix, ""
-	prefix, err := w.summary(ask)
-	return strings.Join([]string{text, "---", "**Turn Context (split turn):**", prefix}, "\n\n"), err
+	for _, ask := range asks {
+		part, err := w.summary(ask)
+		switch {
+		case err != nil:
+			return "", err
+		case ask.Part == History:
+			text = part
+		default:
+			text = strings.Join([]string{text, "---", "**Turn Context (split turn):**", part}, "\n\n")
+		}
+	}
+	return text, nil
 }
 
 // PiCut finds where pi would cut the context to keep so many tokens at its end.

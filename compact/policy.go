@@ -155,6 +155,8 @@ type Plan struct {
 	Cannot  []Refusal `json:"-"`
 	View    *View     `json:"-"` // as the last layer leaves it
 	Events  []any     `json:"-"`
+	// Requests are the summaries that a layer waits for which has fired.
+	Requests []Request `json:"-"`
 }
 
 // A LayerPlan is what one layer of a policy does.
@@ -165,11 +167,6 @@ type LayerPlan struct {
 	Used    int64   `json:"used"`            // tokens before it
 	Fired   bool    `json:"fired"`
 	Report  *Report `json:"report,omitempty"` // of a layer that has fired
-}
-
-// Pending says that the layer has fired, but waits for a summary.
-func (l *LayerPlan) Pending() bool {
-	return l.Report != nil && l.Report.Skipped && strings.Contains(l.Report.SkipReason, "wait for")
 }
 
 // Plan runs the layers of a policy over a context, one after the other, each over what
@@ -204,6 +201,7 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 			plan.Changes = append(plan.Changes, r.Changes...)
 			plan.Cannot = append(plan.Cannot, r.Cannot...)
 			plan.Events = append(plan.Events, r.Events...)
+			plan.Requests = append(plan.Requests, r.Requests...)
 		}
 		plan.Layers = append(plan.Layers, done)
 	}

@@ -52,10 +52,23 @@ type Block struct {
 	// of its first text; -1 for one that a pass has made.
 	At     int32
 	Length         // of its text, or of a call's arguments as JSON.stringify spells them
-	Name   string  // of the tool, for calls and results
+	Tool   *Name   // for calls and results; may be nil
 	ID     string  // of the call, for calls and results
 	text   *string // what it says now, where a pass has changed that
-	named  Length  // of a call's name
+}
+
+// A Name is a tool's name, and how long it is.
+type Name struct {
+	Text string
+	Length
+}
+
+// tool is the name of a block's tool, empty where it has none.
+func (b *Block) tool() string {
+	if b.Tool == nil {
+		return ""
+	}
+	return b.Tool.Text
 }
 
 // NewView looks at a context: every line is gone over once, on all processors. With a

@@ -11,9 +11,12 @@ type part struct {
 	messages  []Message
 	blocks    []Block
 	first     []int            // of each message, its first block
-	names     map[string]Block // tool names and how long they are, each kept once
+	names     map[string]*Name // of tools, each kept once
 	tokenizer *tokens.Counter
 }
+
+// partSize is about how many messages a part has.
+const partSize = 256
 
 // done are the messages, with their blocks.
 func (p *part) done() []Message {
@@ -29,6 +32,10 @@ func (p *part) done() []Message {
 
 // add reads a message.
 func (p *part) add(at replay.Place, c *sessionfmt.Cursor) {
+	if p.messages == nil {
+		p.messages, p.first = make([]Message, 0, partSize), make([]int, 0, partSize)
+		p.blocks = make([]Block, 0, partSize*3/2)
+	}
 	if n := len(p.messages); n > 0 && p.messages[n-1].Index == at.Index {
 		p.blocks = p.blocks[:p.first[n-1]]
 		p.messages, p.first = p.messages[:n-1], p.first[:n-1]
@@ -80,8 +87,7 @@ func (p *part) block(c *sessionfmt.Cursor, answer bool, at int32) {
 		case "thinking":
 			thinking = p.length(c)
 		case "name":
-			named := p.name(c.Value())
-			call.Name, call.named = named.Name, named.named
+			call.Tool = p.name(c.Value())
 		case "id":
 			call.ID = c.Value().Text()
 		case "arguments":
@@ -110,7 +116,7 @@ func (p *part) result(c *sessionfmt.Cursor) {
 		case "toolCallId":
 			r.ID = c.Value().Text()
 		case "toolName":
-			r.Name = p.name(c.Value()).Name
+			r.Tool = p.name(c.Value())
 		case "isError":
 			switch v := c.Value(); {
 			case v.IsNull():
@@ -180,22 +186,21 @@ func (p *part) compact(c *sessionfmt.Cursor) Length {
 	return Length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
 }
 
-// name is a tool's name, in a block that has nothing else: there are few, and many
-// calls.
-func (p *part) name(v sessionfmt.Value) Block {
+// name is a tool's name: there are few, and many calls.
+func (p *part) name(v sessionfmt.Value) *Name {
 	if !v.IsString() {
-		return Block{}
+		return nil
 	}
-	if known, ok := p.names[string(v)]; ok {
-		return known
+	known, ok := p.names[string(v)]
+	if !ok {
+		if p.names == nil {
+			p.names = map[string]*Name{}
+		}
+		var c sessionfmt.Cursor
+		known = &Name{v.Text(), p.length(c.Reset(v))}
+		p.names[string(v)] = known
 	}
-	if p.names == nil {
-		p.names = map[string]Block{}
-	}
-	var c sessionfmt.Cursor
-	b := Block{Name: v.Text(), named: p.length(c.Reset(v))}
-	p.names[string(v)] = b
-	return b
+	return known
 }
 
 // Text is what a block says: of a call its arguments as JSON.

@@ -16,6 +16,8 @@ type work struct {
 	cannot  []Refusal
 	events  []any
 	skip    string // why nothing changed, where nothing does
+
+	requests []Request // that wait for summaries
 }
 
 // change changes a message and takes that down. The tokens of a part are what the
@@ -90,7 +92,7 @@ func (b *Block) says(text string, n Length) {
 	if b.Kind == ResultBlock {
 		kind = ResultBlock
 	}
-	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Name: b.Name, ID: b.ID, Length: n, text: &text}
+	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, Length: n, text: &text}
 }
 
 func newText(text string, n Length) Block {

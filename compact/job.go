@@ -29,8 +29,8 @@ type Summarize = func(Request) (string, error)
 
 // An Amount is a number of tokens, or a share of the window.
 type Amount struct {
-	Tokens int64
-	Share  float64 // 0 to 1, where it is one
+	Tokens int64   `json:"tokens,omitempty"`
+	Share  float64 `json:"share,omitempty"` // 0 to 1, where it is one
 }
 
 // Of is the amount in tokens; none is 0.
@@ -115,11 +115,16 @@ func (p *Policy) params() string {
 	type layer struct {
 		Pass string `json:"pass"`
 		Options
-		When *Trigger `json:"when,omitempty"`
+		When   *Trigger `json:"when,omitempty"`
+		Target *Amount  `json:"target,omitempty"`
 	}
 	var all []layer
 	for _, l := range p.Layers {
-		all = append(all, layer{l.Pass.Name, l.Options, l.When})
+		one := layer{Pass: l.Pass.Name, Options: l.Options, When: l.When}
+		if p.Target != (Amount{}) {
+			one.Target = &p.Target
+		}
+		all = append(all, one)
 	}
 	text, err := json.Marshal(all)
 	if err != nil {

@@ -20,6 +20,9 @@ type Policy struct {
 	ByUsage bool            // it goes by what the last answer has used, where that still counts
 	Layers  []Layer
 	Presets []Preset
+	// Target, if there is one, stands in for the layers' triggers: they run, one after
+	// the other, as long as the context is above it.
+	Target Amount
 }
 
 // A Layer is one pass of a policy.
@@ -185,7 +188,10 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 		if done.Used, err = p.used(plan.View, v, plan.After); err != nil {
 			return nil, err
 		}
-		if l.When != nil {
+		if target := p.Target.Of(plan.Window); target > 0 {
+			done.Trigger, done.Limit = "above the target", float64(target)
+			done.Fired = done.Used > target
+		} else if l.When != nil {
 			done.Trigger, done.Limit = l.When.String(), l.When.Limit(plan.Window)
 			done.Fired = l.When.Fires(done.Used, plan.Window)
 		}

@@ -52,7 +52,7 @@ func keen() (all []*compact.Policy) {
 		{Pass: &compact.Prune, Options: compact.Options{Protect: 0}},
 		{Pass: &compact.MergeNotes},
 		{Pass: &compact.Progressive, Options: compact.Options{Retries: 1}},
-		{Pass: &compact.Compact, Options: compact.Options{Style: compact.PiCut, Keep: 100}},
+		{Pass: &compact.Compact, Options: compact.Options{Style: compact.StylePi, Keep: 100}},
 	}
 	for _, l := range layers {
 		all = append(all, &compact.Policy{Name: l.Pass.Name + l.Profile, Window: 1000, Counter: l.Pass.Defaults.Counter, Layers: []compact.Layer{l}})

@@ -90,13 +90,5 @@ func WritePlanJSON(w *bufio.Writer, p *Plan) error {
 	}
 	head.Flush()
 	w.Write(bytes.TrimSuffix(b.Bytes(), []byte{'}'}))
-	w.WriteString(`,"append":[`)
-	for k, line := range p.Append {
-		if k > 0 {
-			w.WriteByte(',')
-		}
-		w.Write(line)
-	}
-	_, err := w.WriteString("]}\n")
-	return err
+	return writeAppended(w, p.Append)
 }

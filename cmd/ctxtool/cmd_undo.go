@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/compact"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+func newUndoCommand(e *env) *cobra.Command {
+	o := &writing{name: "undo"}
+	cmd := &cobra.Command{
+		Use:   "undo [flags] SESSION",
+		Short: "Take back the last batch that made a context smaller, by appending entries",
+		Long: "Take back what reduce, truncate, prune, strip or compact last appended: edits by edits\n" +
+			"that repeat what the messages said before; a compaction or a patch by going on\n" +
+			"before it, while nothing but labels and settings follows. Otherwise it refuses,\n" +
+			"and says what would not come back.\n\n" +
+			writingHelp + "\n" + filesHelp + writingStatus,
+		Example: "  ctxtool undo s.jsonl\n" +
+			"  ctxtool undo s.jsonl --write",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runUndo(e, o, args) },
+	}
+	o.flags(cmd)
+	cmd.ValidArgsFunction = e.completeFiles
+	return cmd
+}
+
+func runUndo(e *env, o *writing, args []string) error {
+	o.parent = func(s *sessionfmt.Session) (int, error) {
+		u, err := compact.FindLast(s)
+		if err != nil {
+			return -1, err
+		}
+		return u.Parent, nil
+	}
+	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
+		return compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
+	})
+}
+
+// policiesOptions are the flags of ctxtool policies.
+type policiesOptions struct{ answer }

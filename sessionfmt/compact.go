@@ -66,7 +66,6 @@ type member struct {
 	rank int64 // integer-like names by their value, others behind them
 }
 
-
 func (c *compactor) run(v Value) {
 	for i := 0; i < len(v); {
 		switch ch := v[i]; ch {

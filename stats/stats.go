@@ -45,7 +45,10 @@ type Report struct {
 	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
 	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
 	Files    []File               `json:"files,omitempty"`   // of several, or of a sum
+	Version  int                  `json:"version,omitempty"` // of the format
+	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
+	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
 	Parts    `json:"lenses"`
 }
 
@@ -100,7 +103,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	defer s.Close()
 	l.Session = s
-	l.Report.Coverage = &s.Coverage
+	l.Report.Coverage, l.Report.Version = &s.Coverage, s.Version
 	if s.Header() >= 0 {
 		line, err := s.NewReader().Line(s.Header())
 		if err != nil {
@@ -108,7 +111,12 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 		l.Report.ID = line.Get("id").Text()
 	}
-	return l.Report, l.walk()
+	opt := o.Replay
+	opt.Leaf = s.Leaf()
+	l.Replay = replay.New(s, opt)
+	err = l.walk()
+	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
+	return l.Report, err
 }
 
 func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
@@ -128,9 +136,6 @@ func (l *Look) walk() (err error) {
 			return err
 		}
 	}
-	opt := l.Options.Replay
-	opt.Leaf = l.Session.Leaf()
-	l.Replay = replay.New(l.Session, opt)
 	e, stopped, err := l.steps()
 	if err != nil {
 		return err

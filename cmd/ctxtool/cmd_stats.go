@@ -21,6 +21,7 @@ type statsOptions struct {
 	answer
 	reading
 	redaction
+	given
 	lenses  []string
 	counter string
 
@@ -54,6 +55,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv", "markdown")
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
+	o.given.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
@@ -71,7 +73,7 @@ func lensNames() (names []string) {
 }
 
 // check reads the flags, before any input is opened.
-func (o *statsOptions) check() (err error) {
+func (o *statsOptions) check(e *env) (err error) {
 	if err := o.answer.check(); err != nil {
 		return err
 	}
@@ -94,38 +96,42 @@ func (o *statsOptions) check() (err error) {
 	if o.format == "csv" && len(o.Lenses) != 1 {
 		return errors.New("-f csv is one table: name one lens with --lens")
 	}
-	return nil
+	return o.given.check(e, &o.Replay)
 }
 
 func runStats(e *env, o *statsOptions, args []string) error {
-	if err := cmp.Or(o.check(), o.redaction.start(e)); err != nil {
+	if err := cmp.Or(o.check(e), o.redaction.start(e)); err != nil {
 		return err
 	}
 	files, err := e.sessions(args)
 	if err != nil {
 		return err
 	}
-	if o.Replay.Models, err = e.config.models(); err != nil {
+	e.started = true
+	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
-	e.started = true
 	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
 	o.Open = sessionfmt.Options{Stdin: e.stdin, Through: e.through()}
 	sum := &stats.Report{Schema: "ctxtool/stats/1"}
 	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
+		broken := 0
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
-			if one.err != nil && o.alone {
+			if one.err != nil {
+				broken++
 				fault = cmp.Or(fault, one.err)
-				return
 			}
 			o.Add(sum, one.Report)
 			if o.format == "jsonl" {
 				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
 			}
 		})
-		if fault != nil {
+		switch {
+		case fault != nil && o.alone:
 			return fault
+		case broken > 0 && o.strict:
+			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
 		return o.write(w, sum, e.width(o.output))
 	})
@@ -143,6 +149,18 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 	opt := o.Options
 	opt.Open.Progress = show
 	r, err := opt.Read(f.path)
+	if err == nil && o.alone {
+		e.printFindings(f.name, r.Findings)
+		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)
+		if r.Stopped != "" {
+			e.note("%s: the numbers are of what came before", r.Stopped)
+		}
+	}
+	if n := 0; err == nil && o.strict {
+		if n = len(r.Findings); n > 0 {
+			err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
+		}
+	}
 	if err != nil {
 		r = &stats.Report{Schema: "ctxtool/stats.session/1", Error: reason(err)}
 	}

@@ -8,7 +8,20 @@ type Sheet struct {
 	// Rows have a cell a column: a string, an int64, a float64, an About, or nil where
 	// there is nothing to say.
 	Rows  [][]any
+	Chart *Chart   // what people see in place of the rows; machine forms have these
 	Notes []string // sentences below the table
+}
+
+// A Chart is a size that changes along a path.
+type Chart struct {
+	Bars  []Bar
+	Limit int64 // what no bar should reach, 0 where nobody knows
+}
+
+// A Bar is one of a chart's sizes. Mark is a letter below it, 0 for none.
+type Bar struct {
+	Size int64
+	Mark byte
 }
 
 // A Column is a column of a sheet.

@@ -32,6 +32,10 @@ type Options struct {
 	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
 	At      string          // the point whose context is looked at; the leaf when empty
 
+	// MaxIterations is from how many requests on a prompt's next one is too many, as
+	// gsh's max_iterations has it; gsh's own 25 when 0.
+	MaxIterations int
+
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
 }
@@ -78,6 +82,8 @@ type Look struct {
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	// Indexed are called once the file has been read, before the path is walked.
+	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
 	// Ends are called when all has been seen, with the context at the point.
@@ -114,6 +120,11 @@ func (o *Options) Read(name string) (*Report, error) {
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)
+	for _, see := range l.Indexed {
+		if err := see(); err != nil {
+			return nil, err
+		}
+	}
 	err = l.walk()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err

@@ -215,11 +215,7 @@ func toolRows(tools []ToolCount) (rows [][]any) {
 		for _, n := range []int64{
 			int64(t.Calls), int64(t.OK), int64(t.Error), int64(t.Blocked), int64(t.Skipped), int64(t.Aborted), int64(t.Unanswered), t.Asked, t.Got,
 		} {
-			if n == 0 {
-				row = append(row, nil)
-			} else {
-				row = append(row, n)
-			}
+			row = append(row, orNil(n))
 		}
 		rows = append(rows, row)
 	}

@@ -5,8 +5,8 @@ type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
 	Columns []Column
-	// Rows have a cell a column: a string, an int64, a float64, an About, or nil where
-	// there is nothing to say.
+	// Rows have a cell a column: a string, an int64, a float64, an About, a Line, or nil
+	// where there is nothing to say.
 	Rows  [][]any
 	Chart *Chart   // what people see in place of the rows; machine forms have these
 	Notes []string // sentences below the table
@@ -45,3 +45,6 @@ const (
 
 // An About is a number that is an estimate.
 type About int64
+
+// A Line is sizes one after the other, which people see as a line of little bars.
+type Line []int64

@@ -23,7 +23,7 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens}
+var Lenses = []*Lens{&sessionLens, &growthLens, &compactionsLens}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -66,7 +66,9 @@ type File struct {
 
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
-	Session *SessionPart `json:"session,omitempty"`
+	Session     *SessionPart     `json:"session,omitempty"`
+	Growth      *GrowthPart      `json:"growth,omitempty"`
+	Compactions *CompactionsPart `json:"compactions,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants

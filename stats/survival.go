@@ -259,22 +259,23 @@ func inWord(r rune) bool {
 
 // trouble are words by which a line says that something does not work.
 var trouble = []string{
-	"fail", "error", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
+	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
 // tells says that the summary tells of a failure: it has the words of the error, or a
-// line that names what failed and says that it does.
+// line that names what failed, or something that the error names, and says that it
+// does not work.
 func (t *summaryText) tells(e Failure) bool {
 	const telling = 12 // bytes of an error that nobody writes by chance
 	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {
 		return true
 	}
-	name := e.Subject
+	names := append(identifiers(e.Text), e.Subject)
 	if e.path {
-		name = name[strings.LastIndexByte(name, '/')+1:]
+		names = append(names, e.Subject[strings.LastIndexByte(e.Subject, '/')+1:])
 	}
 	for _, l := range t.lines {
-		if standsIn(l.text, name) && slices.ContainsFunc(trouble, func(w string) bool { return strings.Contains(l.lower, w) }) {
+		if slices.ContainsFunc(names, func(name string) bool { return standsIn(l.text, name) }) && slices.ContainsFunc(trouble, func(w string) bool { return strings.Contains(l.lower, w) }) {
 			return true
 		}
 	}

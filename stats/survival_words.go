@@ -150,12 +150,29 @@ func tellingLine(text string) string {
 	return first
 }
 
+// identifiers are the words of a text that somebody has made up for something: with a
+// capital, a digit or a line inside.
+func identifiers(text string) (all []string) {
+	const shortest = 6 // letters
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+		if len(w) >= shortest && strings.IndexFunc(w, unicode.IsLower) >= 0 && strings.IndexFunc(w[1:], func(r rune) bool { return !unicode.IsLower(r) }) >= 0 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
 // Words by which a sentence states what must be or must not be, in English.
 var constraintWords = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot without ensure")
 var constraintPairs = [...][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}}
 
-// Who says of himself or of others that they do not, forbids nothing.
-var speakers = strings.Fields("i they it he she that who which still actually really users")
+// Who says of himself or of others that they never do, forbids nothing; who says that
+// he only wants something does.
+var (
+	speakers = strings.Fields("i they it he she that who which this still actually really users")
+	habits   = strings.Fields("don't dont do cannot can never always only")
+	wishes   = strings.Fields("want need like expect prefer")
+)
 
 // Sentences that are shorter say nothing, those that are longer are no sentences.
 const shortestSentence, longestSentence = 10, 400 // bytes
@@ -170,7 +187,7 @@ func constraints(text string) (all []string) {
 		}
 		words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(s), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 		for i, w := range words {
-			if (w == "don't" || w == "dont" || w == "cannot" || w == "do" || w == "can") && i > 0 && slices.Contains(speakers, words[i-1]) {
+			if i > 0 && slices.Contains(speakers, words[i-1]) && slices.Contains(habits, w) && !(i+1 < len(words) && slices.Contains(wishes, words[i+1])) {
 				continue
 			}
 			pair := i+1 < len(words) && slices.Contains(constraintPairs[:], [2]string{w, words[i+1]})

@@ -23,8 +23,8 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 		}
 		if s.Chart != nil {
 			writeChart(w, s.Chart, width)
-			s.Rows = nil
 		}
+		s = s.ForPeople()
 		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
 		for i, c := range s.Columns {
 			columns[i] = Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex}
@@ -95,8 +95,8 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 			w.WriteString("\n```text\n")
 			writeChart(w, s.Chart, 0)
 			w.WriteString("```\n")
-			s.Rows = nil
 		}
+		s = s.ForPeople()
 		if len(s.Rows) > 0 {
 			w.WriteString("\n|")
 			for _, c := range s.Columns {

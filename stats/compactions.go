@@ -150,7 +150,7 @@ func (w *compactionWalk) step(a *replay.Account) error {
 
 // boundary takes down a compaction, if the step is one.
 func (w *compactionWalk) boundary(a *replay.Account) error {
-	line, err := w.l.Session.NewReader().Line(a.Record)
+	line, err := w.l.line(a.Record)
 	if err != nil {
 		return err
 	}
@@ -301,18 +301,26 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 
 // sheets are the compactions, and what their summaries lost.
 func (p *CompactionsPart) sheets() []Sheet {
-	if p.Count == 0 {
-		return []Sheet{{Columns: compactionColumns, Notes: []string{"no compactions on the path"}}}
-	}
-	main := Sheet{Columns: compactionColumns}
 	several := p.files() > 1
+	if p.Count == 0 {
+		return []Sheet{{Columns: located(several, compactionColumns...), Notes: []string{"no compactions on the path"}}}
+	}
+	main := Sheet{Columns: located(several, compactionColumns...), Few: mostListed}
 	for i := range p.List {
 		main.Rows = append(main.Rows, p.List[i].row(several))
 	}
 	main.Notes = []string{p.note()}
+	loops := 0
 	for i := range p.List {
-		for _, why := range p.List[i].Loops {
-			main.Notes = append(main.Notes, fmt.Sprintf("%s is part of a loop: %s", place(several, p.List[i].File, p.List[i].Entry), why))
+		c := &p.List[i]
+		for _, why := range c.Loops {
+			entry := c.Entry
+			if several {
+				entry = c.File + ": " + entry
+			}
+			if loops++; loops <= mostListed {
+				main.Notes = append(main.Notes, entry+" is part of a loop: "+why)
+			}
 		}
 	}
 	all := []Sheet{main, p.why(several)}
@@ -341,10 +349,9 @@ func (c *Compacting) row(several bool) []any {
 		turn = "split"
 	}
 	s := &c.Survival
-	return []any{
-		place(several, c.File, c.Entry), c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, int64(c.Kept), turn,
-		s.Paths.String(), s.Commands.String(), s.Errors.String(), s.Constraints.String(),
-	}
+	return at(several, c.File,
+		c.Entry, c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, int64(c.Kept), turn,
+		s.Paths.String(), s.Commands.String(), s.Errors.String(), s.Constraints.String())
 }
 
 // String is how many were found, nothing of none.
@@ -366,16 +373,16 @@ func (p *CompactionsPart) note() string {
 
 // why is what tells of their causes.
 func (p *CompactionsPart) why(several bool) Sheet {
-	s := Sheet{Title: "why", Columns: []Column{
-		{Name: "entry"}, {Name: "request", Unit: Number}, {Name: "recorded", Unit: Tokens}, {Name: "next", Unit: Tokens}, {Name: "evidence", Flex: true},
-	}}
+	s := Sheet{Title: "why", Few: mostListed, Columns: located(several,
+		Column{Name: "entry"}, Column{Name: "request", Unit: Number}, Column{Name: "recorded", Unit: Tokens}, Column{Name: "next", Unit: Tokens},
+		Column{Name: "evidence", Flex: true})}
 	for i := range p.List {
 		c := &p.List[i]
 		evidence := c.Evidence
 		if c.Trigger == "overflow" && c.Retried {
 			evidence += "; then it was asked for again"
 		}
-		s.Rows = append(s.Rows, []any{place(several, c.File, c.Entry), int64(c.Request), orNil(c.Recorded), orNil(c.Next), evidence})
+		s.Rows = append(s.Rows, at(several, c.File, c.Entry, int64(c.Request), orNil(c.Recorded), orNil(c.Next), evidence))
 	}
 	return s
 }
@@ -391,7 +398,7 @@ func orNil(n int64) any {
 // lost is what the summaries do not tell, a few of each kind.
 func (p *CompactionsPart) lost(several bool) Sheet {
 	const few = 3
-	s := Sheet{Title: "lost by the summary", Columns: []Column{{Name: "entry"}, {Name: "kind"}, {Name: "what", Flex: true}}}
+	s := Sheet{Title: "lost by the summary", Few: mostListed, Columns: located(several, Column{Name: "entry"}, Column{Name: "kind"}, Column{Name: "what", Flex: true})}
 	for i := range p.List {
 		c := &p.List[i]
 		for _, k := range []struct {
@@ -399,7 +406,7 @@ func (p *CompactionsPart) lost(several bool) Sheet {
 			Kept
 		}{{"constraint", c.Survival.Constraints}, {"error", c.Survival.Errors}, {"path", c.Survival.Paths}, {"command", c.Survival.Commands}} {
 			for _, what := range k.Lost[:min(few, len(k.Lost))] {
-				s.Rows = append(s.Rows, []any{place(several, c.File, c.Entry), k.name, what})
+				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, what))
 			}
 		}
 	}

@@ -23,7 +23,7 @@ var overflows = []string{
 
 // answer takes down an answer, and tells the compaction before it what came of it.
 func (w *compactionWalk) answer(rec int) error {
-	line, err := w.l.Session.NewReader().Line(rec)
+	line, err := w.l.line(rec)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (w *compactionWalk) answer(rec int) error {
 // edit takes down that the last answer was left out, as pi does it before it
 // compacts for an overflow (spec/pi-1.5.md 7.3).
 func (w *compactionWalk) edit(rec int) error {
-	line, err := w.l.Session.NewReader().Line(rec)
+	line, err := w.l.line(rec)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (w *growthWalk) step(a *replay.Account) error {
 	if a.Did == replay.Nothing {
 		return nil
 	}
-	line, err := w.l.Session.NewReader().Line(a.Record)
+	line, err := w.l.line(a.Record)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func isCut(text string) bool {
 
 // request takes down a request by its answer.
 func (w *growthWalk) request(a *replay.Account) error {
-	line, err := w.l.Session.NewReader().Line(a.Record)
+	line, err := w.l.line(a.Record)
 	if err != nil {
 		return err
 	}

@@ -299,10 +299,10 @@ func (p *SessionPart) sheets() []Sheet {
 	if len(p.LongPrompts.Prompt) > 0 {
 		s := Sheet{
 			Title:   fmt.Sprintf("prompts with more than %d requests", p.LongPrompts.Limit),
-			Columns: []Column{{Name: "entry"}, {Name: "requests", Unit: Number}, {Name: "prompt", Flex: true}},
+			Columns: located(p.Sessions > 1, Column{Name: "entry"}, Column{Name: "requests", Unit: Number}, Column{Name: "prompt", Flex: true}),
 		}
 		for _, l := range p.LongPrompts.Prompt {
-			s.Rows = append(s.Rows, []any{place(p.Sessions > 1, l.File, l.Entry), int64(l.Requests), l.Text})
+			s.Rows = append(s.Rows, at(p.Sessions > 1, l.File, l.Entry, int64(l.Requests), l.Text))
 		}
 		if more := p.LongPrompts.Count - len(s.Rows); more > 0 {
 			s.Notes = []string{fmt.Sprintf("and %d more", more)}
@@ -310,14 +310,6 @@ func (p *SessionPart) sheets() []Sheet {
 		all = append(all, s)
 	}
 	return all
-}
-
-// place names an entry, with its file where there are several.
-func place(several bool, file, entry string) string {
-	if several {
-		return file + ": " + entry
-	}
-	return entry
 }
 
 // rows are the numbers, those that are nothing left out.

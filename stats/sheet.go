@@ -1,5 +1,7 @@
 package stats
 
+import "fmt"
+
 // A Sheet is a table of a lens: what is printed as text, Markdown or CSV.
 type Sheet struct {
 	Lens    string
@@ -8,8 +10,39 @@ type Sheet struct {
 	// Rows have a cell a column: a string, an int64, a float64, an About, a Line, or nil
 	// where there is nothing to say.
 	Rows  [][]any
+	Few   int      // how many of the rows people see, 0 for all
 	Chart *Chart   // what people see in place of the rows; machine forms have these
 	Notes []string // sentences below the table
+}
+
+// ForPeople is the sheet with the rows that people see.
+func (s Sheet) ForPeople() Sheet {
+	shown := len(s.Rows)
+	switch {
+	case s.Chart != nil:
+		shown = 0
+	case s.Few > 0 && shown > s.Few:
+		shown = s.Few
+		s.Notes = append([]string{fmt.Sprintf("and %d more, which json has", len(s.Rows)-shown)}, s.Notes...)
+	}
+	s.Rows = s.Rows[:shown]
+	return s
+}
+
+// located are columns of a table, with one for the file where there are several; at are
+// the cells of its rows.
+func located(several bool, columns ...Column) []Column {
+	if several {
+		return append([]Column{{Name: "session"}}, columns...)
+	}
+	return columns
+}
+
+func at(several bool, file string, cells ...any) []any {
+	if several {
+		return append([]any{file}, cells...)
+	}
+	return cells
 }
 
 // A Chart is a size that changes along a path.

@@ -80,6 +80,8 @@ type Look struct {
 	Replay  *replay.Replay
 	Point   int // the record whose context is looked at, -1 for none
 
+	lines *sessionfmt.Reader
+
 	// Records are called with every record in the order of the file, while it is
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
@@ -130,6 +132,14 @@ func (o *Options) Read(name string) (*Report, error) {
 	err = l.walk()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
+}
+
+// line is the line of a record, valid until the next one is asked for.
+func (l *Look) line(rec int) (sessionfmt.Value, error) {
+	if l.lines == nil {
+		l.lines = l.Session.NewReader()
+	}
+	return l.lines.Line(rec)
 }
 
 func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {

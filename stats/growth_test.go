@@ -101,6 +101,26 @@ func TestGrowthSheets(t *testing.T) {
 	}
 }
 
+// TestNothingSeen: where no session could be read there are tables without rows.
+func TestNothingSeen(t *testing.T) {
+	for _, name := range []string{"session", "growth", "compactions"} {
+		opt := stats.Options{Lenses: []*stats.Lens{lens(t, name)}}
+		if all := opt.Sheets(&stats.Report{}); len(all) != 1 || len(all[0].Columns) == 0 || len(all[0].Rows) != 0 {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
+// TestAbsurdUsage: what nobody can have counted is as if it were not there.
+func TestAbsurdUsage(t *testing.T) {
+	for _, n := range []string{"1e300", "-5", `"many"`, "9007199254740993", "null"} {
+		l := newLines().user("u", "go").answer("a", said("x"), `,"usage":{"input":`+n+`}`)
+		if row := l.look(t, stats.Options{}, "growth").Growth.Sessions[0].Requests[0]; row.Recorded != 0 || row.Size != 1 {
+			t.Errorf("%s: %+v", n, row)
+		}
+	}
+}
+
 func lens(t *testing.T, name string) *stats.Lens {
 	t.Helper()
 	for _, l := range stats.Lenses {

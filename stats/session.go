@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"ctxtool/sessionfmt"
 )
@@ -23,7 +22,7 @@ var sessionLens = Lens{
 		}
 		sum.Session.add(one.File, one.Session)
 	},
-	sheets: func(r *Report) []Sheet { return r.Session.sheets() },
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 
 // A SessionPart is what is in a session, or in several: all records of the file
@@ -331,7 +330,7 @@ func (p *SessionPart) rows() (rows [][]any) {
 	row("requests", p.Requests, tally(p.StopReasons))
 	models := []string{}
 	for _, m := range p.Models {
-		models = append(models, fmt.Sprintf("%d %s", m.Requests, strings.TrimPrefix(m.Provider+"/"+m.Model, "/")))
+		models = append(models, fmt.Sprintf("%d %s", m.Requests, m.name()))
 	}
 	row("models", len(p.Models), strings.Join(models, ", "))
 	row("tool calls", p.Calls.Calls, tally(p.Calls.outcomes()))
@@ -347,9 +346,18 @@ func (p *SessionPart) rows() (rows [][]any) {
 	return rows
 }
 
+// name is the model as a flag would have it.
+func (m ModelCount) name() string {
+	return cmp.Or(strings.Trim(m.Provider+"/"+m.Model, "/"), "unnamed")
+}
+
 // String is the span in words.
 func (s Span) String() string {
-	length := (time.Duration(s.Seconds) * time.Second).String()
+	minutes := int64(s.Seconds) / 60
+	length := fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	if minutes < 60 {
+		length = fmt.Sprintf("%dm%02ds", minutes, int64(s.Seconds)%60)
+	}
 	return fmt.Sprintf("%s to %s, %s", minute(s.First), minute(s.Last), length)
 }
 

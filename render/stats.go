@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ctxtool/internal/markdown"
@@ -20,6 +21,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 		if title := sheetTitle(s); title != "" {
 			fmt.Fprintf(w, "%s\n", title)
 		}
+		s = forPeople(s)
 		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
 		for i, c := range s.Columns {
 			columns[i] = Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex}
@@ -45,6 +47,28 @@ func sheetTitle(s stats.Sheet) string {
 		return s.Lens
 	}
 	return s.Lens + ": " + s.Title
+}
+
+// forPeople is a table with its total as a row, and without columns that say nothing.
+func forPeople(s stats.Sheet) stats.Sheet {
+	if s.Total != nil {
+		s.Rows = append(slices.Clip(s.Rows), s.Total)
+	}
+	says := func(i int) bool {
+		return !s.Columns[i].Spare || slices.ContainsFunc(s.Rows, func(row []any) bool { return row[i] != nil })
+	}
+	some := s
+	some.Columns, some.Rows = nil, make([][]any, len(s.Rows))
+	for i, c := range s.Columns {
+		if !says(i) {
+			continue
+		}
+		some.Columns = append(some.Columns, c)
+		for k, row := range s.Rows {
+			some.Rows[k] = append(some.Rows[k], row[i])
+		}
+	}
+	return some
 }
 
 // sheetCells are the cells of a row, for people.
@@ -83,6 +107,7 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
+		s = forPeople(s)
 		fmt.Fprintf(w, "### %s\n", markdown.AppendInline(nil, []byte(sheetTitle(s))))
 		if len(s.Rows) > 0 {
 			w.WriteString("\n|")

@@ -8,6 +8,7 @@ type Sheet struct {
 	// Rows have a cell a column: a string, an int64, a float64, an About, or nil where
 	// there is nothing to say.
 	Rows  [][]any
+	Total []any    // a row below them, for people; nil for none
 	Notes []string // sentences below the table
 }
 
@@ -16,6 +17,8 @@ type Column struct {
 	Name string
 	Unit Unit
 	Flex bool // its texts are cut where the terminal is narrow
+
+	Spare bool // left out for people where no row says anything in it
 }
 
 // A Unit says what a column's numbers are.

@@ -3,6 +3,7 @@ package stats
 
 import (
 	"cmp"
+	"strings"
 
 	"ctxtool/internal/models"
 	"ctxtool/internal/tokens"
@@ -19,11 +20,12 @@ type Lens struct {
 
 	look   func(l *Look)           // gets ready to look at a session
 	add    func(sum, one *Report)  // adds the part of one session to that of several
+	finish func(r *Report)         // readies the part for showing; may be nil
 	sheets func(r *Report) []Sheet // the part as tables
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens}
+var Lenses = []*Lens{&sessionLens, &costLens}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -31,6 +33,9 @@ type Options struct {
 	Counter *tokens.Counter // chars4 when nil
 	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
 	At      string          // the point whose context is looked at; the leaf when empty
+
+	By   []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only Only     // which sessions and calls
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
@@ -50,6 +55,9 @@ type Report struct {
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
 	Parts    `json:"lenses"`
+
+	project string // the folder that the session belongs to
+	fits    bool   // see Fits
 }
 
 // A File is a session file that a report is about.
@@ -63,6 +71,7 @@ type File struct {
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
 	Session *SessionPart `json:"session,omitempty"`
+	Cost    *CostPart    `json:"cost,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -78,6 +87,8 @@ type Look struct {
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	// Indexed are called once the file has been read, before the path is walked.
+	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
 	// Ends are called when all has been seen, with the context at the point.
@@ -91,6 +102,9 @@ func (o *Options) Read(name string) (*Report, error) {
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
 		lens.look(l)
+	}
+	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
+		l.Records = append(l.Records, l.fit)
 	}
 	open := o.Open
 	if len(l.Records) > 0 {
@@ -109,11 +123,17 @@ func (o *Options) Read(name string) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Report.ID = line.Get("id").Text()
+		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
+	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)
+	for _, see := range l.Indexed {
+		if err := see(); err != nil {
+			return nil, err
+		}
+	}
 	err = l.walk()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
@@ -189,6 +209,15 @@ func (o *Options) Add(sum, one *Report) {
 	sum.Coverage = sum.Coverage.Plus(one.Coverage)
 	for _, lens := range o.Lenses {
 		lens.add(sum, one)
+	}
+}
+
+// Finish readies a report for showing, once all that belongs to it has been added.
+func (o *Options) Finish(r *Report) {
+	for _, lens := range o.Lenses {
+		if lens.finish != nil {
+			lens.finish(r)
+		}
 	}
 }
 

@@ -1,0 +1,71 @@
+package stats
+
+import (
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// Only says which sessions and calls are looked at; the zero value means all. A
+// session fits that belongs to the project and has an entry within the time, or,
+// where a model is named, a call of it within the time. The lens cost counts no
+// other calls.
+type Only struct {
+	Since, Until int64  // milliseconds since 1970, both within; 0 where there is no limit
+	Project      string // text in the name of the project's folder
+	Model        string // text in a model's name
+}
+
+// time says that a record of that time is within the limits; without any all are.
+func (o *Only) time(ms int64, dated bool) bool {
+	if o.Since == 0 && o.Until == 0 {
+		return true
+	}
+	return dated && ms >= o.Since && (o.Until == 0 || ms <= o.Until)
+}
+
+// model says that the name of a model has the text.
+func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
+
+// Fits says that the session is one of those that were asked for: see Options.Only.
+func (r *Report) Fits() bool { return r.fits }
+
+// fit looks at a record, until one is found that was asked for.
+func (l *Look) fit(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+	if l.Report.fits || !kind.IsEntry() {
+		return
+	}
+	if l.Only.Model != "" {
+		holder := line
+		switch kind {
+		case sessionfmt.Assistant:
+			holder = line.Get("message")
+		case sessionfmt.UsageEntry:
+		default:
+			return
+		}
+		var f [3]sessionfmt.Value
+		holder.Fields(f[:], "provider", "model", "responseModel")
+		if kind == sessionfmt.UsageEntry {
+			f[2] = nil
+		}
+		if !l.Only.model(modelName(f[0], f[1], f[2])) {
+			return
+		}
+	}
+	ms, dated := line.Get("timestamp").Millis()
+	l.Report.fits = l.Only.time(ms, dated)
+}
+
+// modelName is how pi lists the model of a call: by the provider, and by the model
+// that answered, where the record says which it was.
+func modelName(provider, model, response sessionfmt.Value) string {
+	name := model.Text()
+	if !response.IsNull() {
+		name = response.Text()
+	}
+	if p := provider.Text(); p != "" {
+		return p + "/" + name
+	}
+	return name
+}

@@ -1,9 +1,6 @@
 package stats
 
-import (
-	"ctxtool/internal/models"
-	"ctxtool/sessionfmt"
-)
+import "ctxtool/internal/models"
 
 // costLens adds up what the calls of models used and cost, on all branches, as pi's
 // own totals do (spec/pi-1.5.md 8).
@@ -13,7 +10,7 @@ var costLens = Lens{
 	Default: true,
 	look: func(l *Look) {
 		c := newCostLook(l)
-		l.Records = append(l.Records, c.take)
+		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
 	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
@@ -202,13 +199,4 @@ func (r *Report) addCost(one *CostPart) {
 		}
 	}
 	one.calls = nil // the list has served
-}
-
-// isPaid says that records of that kind count where they have a usage.
-func isPaid(kind sessionfmt.Kind) bool {
-	switch kind {
-	case sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.UsageEntry, sessionfmt.Compaction, sessionfmt.BranchSummary:
-		return true
-	}
-	return false
 }

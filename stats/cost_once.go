@@ -64,14 +64,14 @@ var callSeed = sync.OnceValue(maphash.MakeSeed)
 // where there is none by the entry's id and time and its usage, to the letter.
 // Forks, clones, imports and copies take all of these over. The memory of buf is
 // used, and returned.
-func callKey(buf []byte, f *callFields) (uint64, []byte) {
+func callKey(buf []byte, f *CallFields) (uint64, []byte) {
 	buf = buf[:0]
-	if len(f.responseID) > len(`""`) && f.responseID.IsString() {
-		buf = append(append(buf, 'r'), f.responseID...)
+	if len(f.ResponseID) > len(`""`) && f.ResponseID.IsString() {
+		buf = append(append(buf, 'r'), f.ResponseID...)
 	} else {
-		buf = append(append(buf, 'e'), f.id...)
-		buf = append(append(buf, 0), f.time...)
-		buf = append(append(buf, 0), f.usage...)
+		buf = append(append(buf, 'e'), f.ID...)
+		buf = append(append(buf, 0), f.Time...)
+		buf = append(append(buf, 0), f.Usage...)
 	}
 	return maphash.Bytes(callSeed(), buf), buf
 }

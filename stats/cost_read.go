@@ -14,15 +14,15 @@ type costLook struct {
 	part *CostPart
 	by   costBy
 
-	next     int // number of the record that comes next
-	at, deep sessionfmt.Cursor
-	keyBuf   []byte
-	models   []paidModel
-	rows     map[rowID]int32
-	last     rowID // of the call before, and its row
-	lastRow  int32
-	tools    []string
-	records  []int32 // of the calls, where branches are asked for
+	next    int // number of the record that comes next
+	at      sessionfmt.Cursor
+	keyBuf  []byte
+	models  []paidModel
+	rows    map[rowID]int32
+	last    rowID // of the call before, and its row
+	lastRow int32
+	tools   []string
+	records []int32 // of the calls, where branches are asked for
 }
 
 // A paidModel is a model that calls went to, as its records spell it.
@@ -32,17 +32,6 @@ type paidModel struct {
 	asked                     bool   // the table of prices was
 	prices                    models.Model
 }
-
-// callFields are what a record says of its call; absent is nil.
-type callFields struct {
-	id, time, usage           sessionfmt.Value
-	provider, model, response sessionfmt.Value
-	responseID, tool, kind    sessionfmt.Value
-}
-
-// otherModels is what pi's list of models calls the work of tools and summaries, of
-// which no record says which model did it.
-const otherModels = "Tools/summaries"
 
 func newCostLook(l *Look) *costLook {
 	by := l.By
@@ -56,91 +45,35 @@ func newCostLook(l *Look) *costLook {
 }
 
 // take reads a record.
-func (c *costLook) take(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (c *costLook) take(f *CallFields) {
 	rec := c.next
 	c.next++
-	if !isPaid(kind) {
+	if !f.Paid() {
 		return
 	}
-	var f callFields
-	c.read(&f, line, kind)
-	if !f.usage.IsObject() {
-		if kind != sessionfmt.Assistant && kind != sessionfmt.UsageEntry {
-			return // nothing was paid for
-		}
-		f.usage = nil
-	}
-	m := c.model(&f, kind)
-	if !c.Only.model(c.name(m)) {
+	m := c.model(f)
+	ms, dated := f.Time.Millis()
+	if !c.Only.model(c.name(m)) || !c.Only.time(ms, dated) {
 		return
 	}
-	ms, dated := f.time.Millis()
-	if !c.Only.time(ms, dated) {
-		return
-	}
-	var one call
-	one.kind = kindOfCall(kind, f.kind)
-	c.price(&one, f.usage, m)
-	one.key, c.keyBuf = callKey(c.keyBuf, &f)
-	one.row = c.row(&f, m, ms, dated)
+	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated)}
+	c.price(&one, f.Usage, m)
+	one.key, c.keyBuf = callKey(c.keyBuf, f)
 	if c.by.branch {
 		c.records = append(c.records, int32(rec))
 	}
 	c.part.calls.add(one)
 }
 
-// read takes a record's fields, in one pass over it.
-func (c *costLook) read(f *callFields, line sessionfmt.Value, kind sessionfmt.Kind) {
-	at := c.at.Reset(line)
-	for key := range at.Members {
-		switch string(key) {
-		case "id":
-			f.id = at.Value()
-		case "timestamp":
-			f.time = at.Value()
-		case "message":
-			if kind.IsMessage() {
-				for key := range at.Members {
-					f.take(at, key)
-				}
-			}
-		default:
-			if !kind.IsMessage() {
-				f.take(at, key)
-			}
-		}
-	}
-}
-
-// take takes a member of what holds the usage: a message, or an entry of another type.
-func (f *callFields) take(at *sessionfmt.Cursor, key []byte) {
-	switch string(key) {
-	case "usage":
-		f.usage = at.Value()
-	case "provider":
-		f.provider = at.Value()
-	case "model":
-		f.model = at.Value()
-	case "responseModel":
-		f.response = at.Value()
-	case "responseId":
-		f.responseID = at.Value()
-	case "toolName":
-		f.tool = at.Value()
-	case "kind":
-		f.kind = at.Value()
-	}
-}
-
-func kindOfCall(kind sessionfmt.Kind, usage sessionfmt.Value) callKind {
+func kindOfCall(f *CallFields) callKind {
 	switch {
-	case kind == sessionfmt.Assistant:
+	case f.Kind == sessionfmt.Assistant:
 		return answerCall
-	case kind == sessionfmt.ToolResult:
+	case f.Kind == sessionfmt.ToolResult:
 		return toolCall
-	case kind != sessionfmt.UsageEntry:
+	case f.Kind != sessionfmt.UsageEntry:
 		return summaryCall
-	case usage.Is("cache_warm"):
+	case f.For.Is("cache_warm"):
 		return warmingCall
 	}
 	return otherCall
@@ -148,21 +81,17 @@ func kindOfCall(kind sessionfmt.Kind, usage sessionfmt.Value) callKind {
 
 // model finds the model of a call among those seen, or adds it; -1 for one of which
 // no record says.
-func (c *costLook) model(f *callFields, kind sessionfmt.Kind) int {
-	if kind != sessionfmt.Assistant && kind != sessionfmt.UsageEntry {
+func (c *costLook) model(f *CallFields) int {
+	if !f.named() {
 		return -1
-	}
-	if kind == sessionfmt.UsageEntry {
-		f.response = nil
 	}
 	for i := range c.models {
 		m := &c.models[i]
-		if string(m.model) == string(f.model) && string(m.provider) == string(f.provider) && string(m.response) == string(f.response) {
+		if string(m.model) == string(f.Model) && string(m.provider) == string(f.Provider) && string(m.response) == string(f.Response) {
 			return i
 		}
 	}
-	m := paidModel{provider: slices.Clone(f.provider), model: slices.Clone(f.model), response: slices.Clone(f.response)}
-	m.name = modelName(m.provider, m.model, m.response)
+	m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, models.Model{}}
 	c.models = append(c.models, m)
 	return len(c.models) - 1
 }
@@ -185,12 +114,12 @@ const (
 // price reads a call's usage, and says what it cost. A recorded 0 is a cost.
 func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
 	one.pricing = unpriceable
-	if usage == nil {
+	if !usage.IsObject() {
 		return
 	}
 	var long uint32
 	var cost, billing sessionfmt.Value
-	at := c.deep.Reset(usage)
+	at := c.at.Reset(usage)
 	for key := range at.Members {
 		switch string(key) {
 		case "input":

@@ -82,7 +82,7 @@ type rowID struct{ model, day, tool int32 }
 const noDay = math.MinInt32
 
 // row is the row of a call.
-func (c *costLook) row(f *callFields, m int, ms int64, dated bool) int32 {
+func (c *costLook) row(f *CallFields, m int, ms int64, dated bool) int32 {
 	id := rowID{model: -1, tool: -1}
 	if c.by.model || c.by.provider {
 		id.model = int32(m)
@@ -92,8 +92,8 @@ func (c *costLook) row(f *callFields, m int, ms int64, dated bool) int32 {
 			id.day = int32(floorDiv(ms, 24*60*60*1000))
 		}
 	}
-	if c.by.tool && f.tool != nil {
-		id.tool = c.tool(f.tool)
+	if c.by.tool && f.Tool != nil {
+		id.tool = c.tool(f.Tool)
 	}
 	if id == c.last && c.lastRow >= 0 {
 		return c.lastRow

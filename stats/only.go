@@ -1,10 +1,6 @@
 package stats
 
-import (
-	"strings"
-
-	"ctxtool/sessionfmt"
-)
+import "strings"
 
 // Only says which sessions and calls are looked at; the zero value means all. A
 // session fits that belongs to the project and has an entry within the time, or,
@@ -31,41 +27,10 @@ func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) 
 func (r *Report) Fits() bool { return r.fits }
 
 // fit looks at a record, until one is found that was asked for.
-func (l *Look) fit(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) {
-	if l.Report.fits || !kind.IsEntry() {
+func (l *Look) fit(f *CallFields) {
+	if l.Report.fits || !f.Kind.IsEntry() || l.Only.Model != "" && !(f.Paid() && l.Only.model(f.modelName())) {
 		return
 	}
-	if l.Only.Model != "" {
-		holder := line
-		switch kind {
-		case sessionfmt.Assistant:
-			holder = line.Get("message")
-		case sessionfmt.UsageEntry:
-		default:
-			return
-		}
-		var f [3]sessionfmt.Value
-		holder.Fields(f[:], "provider", "model", "responseModel")
-		if kind == sessionfmt.UsageEntry {
-			f[2] = nil
-		}
-		if !l.Only.model(modelName(f[0], f[1], f[2])) {
-			return
-		}
-	}
-	ms, dated := line.Get("timestamp").Millis()
+	ms, dated := f.Time.Millis()
 	l.Report.fits = l.Only.time(ms, dated)
-}
-
-// modelName is how pi lists the model of a call: by the provider, and by the model
-// that answered, where the record says which it was.
-func modelName(provider, model, response sessionfmt.Value) string {
-	name := model.Text()
-	if !response.IsNull() {
-		name = response.Text()
-	}
-	if p := provider.Text(); p != "" {
-		return p + "/" + name
-	}
-	return name
 }

@@ -87,12 +87,17 @@ type Look struct {
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	// Calls are called with what every record says of a call of a model, likewise, but
+	// for no more than it took to validate the line.
+	Calls []func(f *CallFields)
 	// Indexed are called once the file has been read, before the path is walked.
 	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
+
+	fields CallFields // of the record that is being read
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
@@ -104,12 +109,16 @@ func (o *Options) Read(name string) (*Report, error) {
 		lens.look(l)
 	}
 	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
-		l.Records = append(l.Records, l.fit)
+		l.Calls = append(l.Calls, l.fit)
 	}
 	open := o.Open
 	if len(l.Records) > 0 {
 		open.Workers = 1 // sums of dollars depend on the order
 		open.Visit = func() func(int64, sessionfmt.Kind, sessionfmt.Value) { return l.record }
+	}
+	if len(l.Calls) > 0 {
+		open.Workers = 1
+		open.Pick, open.Picked = callPick, func() func(*sessionfmt.Picked) { return l.call }
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -142,6 +151,13 @@ func (o *Options) Read(name string) (*Report, error) {
 func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 	for _, see := range l.Records {
 		see(off, kind, line)
+	}
+}
+
+func (l *Look) call(p *sessionfmt.Picked) {
+	l.fields = callFields(p)
+	for _, see := range l.Calls {
+		see(&l.fields)
 	}
 }
 

@@ -1,6 +1,9 @@
 package stats
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Sheet is a table of a lens: what is printed as text, Markdown or CSV.
 type Sheet struct {
@@ -12,6 +15,7 @@ type Sheet struct {
 	Rows  [][]any
 	Few   int      // how many of the rows people see, 0 for all
 	Chart *Chart   // what people see in place of the rows; machine forms have these
+	Total []any    // a row below them, for people; nil for none
 	Notes []string // sentences below the table
 }
 
@@ -25,8 +29,27 @@ func (s Sheet) ForPeople() Sheet {
 		shown = s.Few
 		s.Notes = append([]string{fmt.Sprintf("and %d more, which json has", len(s.Rows)-shown)}, s.Notes...)
 	}
-	s.Rows = s.Rows[:shown]
-	return s
+	s.Rows = slices.Clip(s.Rows[:shown])
+	if s.Total != nil {
+		s.Rows = append(s.Rows, s.Total)
+	}
+	return s.spared()
+}
+
+// spared is the table without spare columns that say nothing.
+func (s Sheet) spared() Sheet {
+	some := s
+	some.Columns, some.Rows = nil, make([][]any, len(s.Rows))
+	for i, c := range s.Columns {
+		if c.Spare && !slices.ContainsFunc(s.Rows, func(row []any) bool { return row[i] != nil }) {
+			continue
+		}
+		some.Columns = append(some.Columns, c)
+		for k, row := range s.Rows {
+			some.Rows[k] = append(some.Rows[k], row[i])
+		}
+	}
+	return some
 }
 
 // located are columns of a table, with one for the file where there are several; at are
@@ -62,6 +85,8 @@ type Column struct {
 	Name string
 	Unit Unit
 	Flex bool // its texts are cut where the terminal is narrow
+
+	Spare bool // left out for people where no row says anything in it
 }
 
 // A Unit says what a column's numbers are.

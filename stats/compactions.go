@@ -32,7 +32,11 @@ var compactionsLens = Lens{
 			c.File = one.File
 			sum.Compactions.List = append(sum.Compactions.List, c)
 		}
-		sum.Compactions.sum()
+	},
+	finish: func(r *Report) {
+		if r.Compactions != nil {
+			r.Compactions.sum()
+		}
 	},
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
 }

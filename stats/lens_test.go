@@ -116,6 +116,7 @@ func twice(t *testing.T, r *stats.Report) *stats.Report {
 		one.File = name
 		opt.Add(sum, &one)
 	}
+	opt.Finish(sum)
 	for _, s := range opt.Sheets(sum) {
 		for _, row := range s.Rows {
 			if len(row) != len(s.Columns) {

@@ -150,7 +150,7 @@ func TestShapeOfCorpus(t *testing.T) {
 				return
 			}
 			checkSession(t, r.Session, data)
-			checkGrowth(t, r)
+			checkGrowth(t, r, data)
 			checkCompactions(t, r)
 			sum := twice(t, r)
 			if got, want := sum.Session.Messages, 2*r.Session.Messages; got != want {
@@ -242,8 +242,30 @@ func checkSession(t *testing.T, p *stats.SessionPart, data string) {
 	}
 }
 
-func checkGrowth(t *testing.T, r *stats.Report) {
+// checkGrowth reads the usage of answers again, where ids tell them apart.
+func checkGrowth(t *testing.T, r *stats.Report, data string) {
 	t.Helper()
+	recorded, times := map[string]int64{}, map[string]int{}
+	for line := range strings.Lines(data) {
+		var rec struct {
+			ID      string
+			Message struct {
+				Role, StopReason string
+				Usage            struct{ Input, CacheRead, CacheWrite int64 }
+			}
+		}
+		if json.Unmarshal([]byte(line), &rec) == nil && rec.Message.Role == "assistant" {
+			if u := rec.Message.Usage; rec.Message.StopReason != "error" && rec.Message.StopReason != "aborted" {
+				recorded[rec.ID] = u.Input + u.CacheRead + u.CacheWrite
+			}
+			times[rec.ID]++
+		}
+	}
+	for _, row := range r.Growth.Sessions[0].Requests {
+		if times[row.Entry] == 1 && row.Recorded != recorded[row.Entry] {
+			t.Errorf("%s: %d tokens recorded, the line has %d", row.Entry, row.Recorded, recorded[row.Entry])
+		}
+	}
 	g := r.Growth.Sessions[0]
 	for i, row := range g.Requests {
 		if row.Request != i || row.Entry == "" && r.Version > 1 && r.Findings == nil || row.Estimated != (row.Recorded == 0) || row.Size > g.Peak || row.Share > g.Share {

@@ -20,6 +20,14 @@ var rulesNames = [...]string{Auto: "auto", ByPi: "pi", ByEnvelope: "envelope"}
 // String is the name on the command line.
 func (r Rules) String() string { return rulesNames[r] }
 
+// MarshalText and UnmarshalText are the name.
+func (r Rules) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+func (r *Rules) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRules(string(text))
+	return err
+}
+
 // RulesNames are the names that ParseRules takes.
 func RulesNames() []string { return rulesNames[:] }
 

@@ -94,6 +94,28 @@ type Coverage struct {
 	Read    int64          `json:"-"`                 // bytes read, where Partial
 }
 
+// Plus is the coverage of several files together; c may be nil.
+func (c *Coverage) Plus(other *Coverage) *Coverage {
+	sum := Coverage{}
+	for _, one := range []*Coverage{c, other} {
+		if one == nil {
+			continue
+		}
+		sum.Lines += one.Lines
+		sum.Entries += one.Entries
+		sum.Skipped += one.Skipped
+		sum.Blank += one.Blank
+		sum.CRLF += one.CRLF
+		for typ, n := range one.Unknown {
+			if sum.Unknown == nil {
+				sum.Unknown = map[string]int{}
+			}
+			sum.Unknown[typ] += n
+		}
+	}
+	return &sum
+}
+
 // String is the coverage in words.
 func (c Coverage) String() string {
 	entries := fmt.Sprintf("%d entries", c.Entries)

@@ -97,6 +97,51 @@ func (r *reading) check() (replay.Rules, error) {
 	return rules, nil
 }
 
+// A given is what is given in place of what the session says or lacks.
+type given struct {
+	baseline    string
+	implemented []string
+	model       string
+	window      int64
+}
+
+// flags gives a command that replays the flags of what is given.
+func (g *given) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&g.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
+	f.StringSliceVar(&g.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
+	f.StringVar(&g.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
+	f.Int64Var(&g.window, "window", 0, "context window in `TOKENS`, in place of the known one")
+}
+
+// check reads the flags, before any input is opened; the baseline is for load.
+func (g *given) check(e *env, opt *replay.Options) (err error) {
+	if g.model != "" {
+		provider, id, ok := strings.Cut(g.model, "/")
+		if !ok || provider == "" || id == "" {
+			return fmt.Errorf("--model %q: want PROVIDER/ID", g.model)
+		}
+		opt.Model = replay.ModelRef{Provider: provider, ID: id}
+	}
+	if g.window < 0 {
+		return fmt.Errorf("--window %d: want a number of tokens", g.window)
+	}
+	opt.Window, opt.Implemented = g.window, g.implemented
+	opt.Models, err = e.config.models()
+	return err
+}
+
+// load reads the baseline, which is input.
+func (g *given) load(e *env, opt *replay.Options) (err error) {
+	if g.baseline == "" {
+		return nil
+	}
+	if opt.Baseline, err = replay.LoadBaseline(g.baseline); err != nil {
+		return err
+	}
+	return e.redactBaseline(opt.Baseline)
+}
+
 // nowFlag is the time of --now, which one batch of entries has; now if it was not
 // given.
 func nowFlag(text string) (time.Time, error) {

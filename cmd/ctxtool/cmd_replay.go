@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,17 +20,14 @@ type replayOptions struct {
 	answer
 	reading
 	redaction
-	at, leaf    string
-	before      bool
-	request     int
-	baseline    string
-	implemented []string
-	model       string
-	window      int64
-	ephemeral   bool
-	provenance  bool
-	lenient     bool
-	tail        bool
+	given
+	at, leaf   string
+	before     bool
+	request    int
+	ephemeral  bool
+	provenance bool
+	lenient    bool
+	tail       bool
 }
 
 const noRequest = math.MinInt
@@ -65,14 +61,11 @@ func newReplayCommand(e *env) *cobra.Command {
 	o.answer.flags(cmd, formats...)
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
+	o.given.flags(cmd)
 	f.StringVar(&o.at, "at", "", "the state after `POINT`")
 	f.BoolVar(&o.before, "before", false, "the state before the point instead")
 	f.IntVar(&o.request, "request", noRequest, "what request `N` got, from 0; negative counts from the end")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
-	f.StringVar(&o.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
-	f.StringSliceVar(&o.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
-	f.StringVar(&o.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
-	f.Int64Var(&o.window, "window", 0, "context window in `TOKENS`, in place of the known one")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "add the request-only messages logged for the request")
 	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
 	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")
@@ -103,22 +96,11 @@ func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err
 	if o.provenance && f.Name != "json" {
 		return nil, opt, errors.New("--provenance needs -f json")
 	}
-	if o.model != "" {
-		provider, id, ok := strings.Cut(o.model, "/")
-		if !ok || provider == "" || id == "" {
-			return nil, opt, fmt.Errorf("--model %q: want PROVIDER/ID", o.model)
-		}
-		opt.Model = replay.ModelRef{Provider: provider, ID: id}
-	}
 	if o.tail && opt.Rules != replay.ByPi {
 		return nil, opt, errors.New("--tail needs --rules pi: only the whole path tells whether patches are on it")
 	}
-	if o.window < 0 {
-		return nil, opt, fmt.Errorf("--window %d: want a number of tokens", o.window)
-	}
-	opt.Window, opt.Implemented, opt.Lenient = o.window, o.implemented, o.lenient
-	opt.Models, err = e.config.models()
-	return f, opt, err
+	opt.Lenient = o.lenient
+	return f, opt, o.given.check(e, &opt)
 }
 
 func runReplay(e *env, o *replayOptions, args []string) error {
@@ -134,13 +116,8 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	if err := o.pointAt(point); err != nil {
 		return err
 	}
-	if o.baseline != "" {
-		if opt.Baseline, err = replay.LoadBaseline(o.baseline); err != nil {
-			return err
-		}
-		if err := e.redactBaseline(opt.Baseline); err != nil {
-			return err
-		}
+	if err := o.given.load(e, &opt); err != nil {
+		return err
 	}
 	s, err := o.open(e, name, format)
 	if err != nil {
@@ -238,18 +215,23 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 // noteCoverage says by whose rules the answer was made, and of how much of the
 // file. pi writes old files anew when it opens them, without what it skips.
 func (e *env) noteCoverage(s *sessionfmt.Session, rules replay.Rules) {
-	if s.Coverage.Partial {
-		e.note("%s: rules %s; coverage and duplicate ids unchecked", s.Name, rules)
+	e.noteRead(s.Name, s.Version, &s.Coverage, rules)
+}
+
+// noteRead is noteCoverage of a session that has been closed.
+func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules replay.Rules) {
+	if c.Partial {
+		e.note("%s: rules %s; coverage and duplicate ids unchecked", name, rules)
 		return
 	}
 	old := ""
-	if s.Version < 3 {
-		old = fmt.Sprintf("; format version %d, which pi rewrites when it opens the file", s.Version)
-		if s.Coverage.Skipped > 0 {
+	if version < 3 {
+		old = fmt.Sprintf("; format version %d, which pi rewrites when it opens the file", version)
+		if c.Skipped > 0 {
 			old += ", without the lines skipped"
 		}
 	}
-	e.note("%s: rules %s; %s%s", s.Name, rules, s.Coverage, old)
+	e.note("%s: rules %s; %s%s", name, rules, c, old)
 }
 
 // noteHidden says that prompt and tools are missing, and about how large they

@@ -88,31 +88,46 @@ const batchGC = 200
 // inParallel works on files on all processors, and returns what work made of each,
 // in their order. How far it is, it shows to whoever watches.
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
+	debug.SetGCPercent(batchGC)
+	all := make([]T, 0, len(files))
+	inOrder(e, files, work, func(one T) { all = append(all, one) })
+	return all
+}
+
+// inOrder is inParallel that hands over what work made of each file as soon as
+// those before it are done, so that it need not be kept.
+func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
 		frugal(files[0].path)
 		show, end := e.progress(files[0].name)
 		defer end()
-		return []T{work(files[0], show)}
+		take(work(files[0], show))
+		return
 	}
-	debug.SetGCPercent(batchGC)
 	show, end := e.progress("sessions")
 	defer end()
-	all := make([]T, len(files))
-	var next, done atomic.Int64
+	waiting := map[int]T{}
+	taken := 0
+	var next atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for range min(workersPerProcessor*runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
-				all[k] = work(files[k], nil)
-				if n := done.Add(1); show != nil {
-					mu.Lock()
-					show(n, int64(len(files)))
-					mu.Unlock()
+				one := work(files[k], nil)
+				mu.Lock()
+				waiting[k] = one
+				for one, ok := waiting[taken]; ok; one, ok = waiting[taken] {
+					delete(waiting, taken)
+					take(one)
+					taken++
 				}
+				if show != nil {
+					show(int64(taken), int64(len(files)))
+				}
+				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	return all
 }

@@ -151,7 +151,7 @@ func (e *env) width(output string) int {
 
 // strictly prints findings, and makes an error of them where none are allowed.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
-	e.printFindings(s, found)
+	e.printFindings(s.Name, found)
 	if !strict || len(found) == 0 {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict
 
 // printFindings prints findings, a kind that occurs more than three times once
 // with its number.
-func (e *env) printFindings(s *sessionfmt.Session, found []sessionfmt.Finding) {
+func (e *env) printFindings(name string, found []sessionfmt.Finding) {
 	count := map[string]int{}
 	for _, f := range found {
 		count[f.Code]++
@@ -170,7 +170,7 @@ func (e *env) printFindings(s *sessionfmt.Session, found []sessionfmt.Finding) {
 		if n == 0 {
 			continue
 		}
-		pos := sessionfmt.Pos{File: s.Name, Line: f.Line, Entry: f.Entry}
+		pos := sessionfmt.Pos{File: name, Line: f.Line, Entry: f.Entry}
 		if n > 3 {
 			count[f.Code] = 0
 			e.note("%s: %s (and %d more like it)", pos, f.Text, n-1)

@@ -93,6 +93,7 @@ func newRoot(e *env) *cobra.Command {
 		newRenderCommand(e),
 		newReplayCommand(e),
 		newShowCommand(e),
+		newStatsCommand(e),
 		newTraceCommand(e),
 		newTreeCommand(e),
 		newVersionCommand(e),

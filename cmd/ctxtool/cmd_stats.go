@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// statsOptions are the flags of ctxtool stats.
+type statsOptions struct {
+	answer
+	reading
+	redaction
+	given
+	filter
+	lenses  []string
+	counter string
+
+	alone bool // it is one session, not those of a folder: without it there is no answer
+	stats.Options
+}
+
+func newStatsCommand(e *env) *cobra.Command {
+	o := &statsOptions{}
+	lenses := "Lenses (--lens), by default those with a star:\n"
+	for _, l := range stats.Lenses {
+		star := " "
+		if l.Default {
+			star = "*"
+		}
+		lenses += fmt.Sprintf("  %-11s %s %s\n", l.Name, star, l.About)
+	}
+	cmd := &cobra.Command{
+		Use:   "stats [flags] SESSION|DIR...",
+		Short: "Count: messages, context, cost, compactions",
+		Long: "Count what sessions hold, what they cost, and how full their contexts are.\n\n" +
+			filesHelp + "\n" +
+			lenses +
+			"\nExit status: 0 it was counted, 2 the command line is wrong, 3 there is no answer:\n" +
+			"the input is missing or no session, or --strict found something.",
+		Example: "  ctxtool stats s.jsonl\n" +
+			"  ctxtool stats sessions/ --lens cost --json",
+		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
+	}
+	f := cmd.Flags()
+	o.answer.flags(cmd, "text", "json", "jsonl", "csv", "markdown")
+	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
+	o.given.flags(cmd)
+	o.filter.flags(cmd)
+	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
+	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
+	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
+	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
+	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
+	complete(cmd, "lens", lensNames())
+	complete(cmd, "by", stats.CostGroups())
+	complete(cmd, "counter", tokens.Names())
+	cmd.ValidArgsFunction = e.completeFiles
+	return cmd
+}
+
+func lensNames() (names []string) {
+	for _, l := range stats.Lenses {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// check reads the flags, before any input is opened.
+func (o *statsOptions) check(e *env) (err error) {
+	if err := o.answer.check(); err != nil {
+		return err
+	}
+	if o.Replay.Rules, err = o.reading.check(); err != nil {
+		return err
+	}
+	if o.Counter, err = tokens.Find(o.counter); err != nil {
+		return fmt.Errorf("--counter: %w", err)
+	}
+	if o.MaxIterations < 1 {
+		return errors.New("--max-iterations: want a number above 0")
+	}
+	for _, name := range o.lenses {
+		if !slices.Contains(lensNames(), name) {
+			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(), ", "))
+		}
+	}
+	for _, name := range o.By {
+		if !slices.Contains(stats.CostGroups(), name) {
+			return fmt.Errorf("--by: unknown group %q: one of %s", sessionfmt.Quote(name), strings.Join(stats.CostGroups(), ", "))
+		}
+	}
+	if o.Only, err = o.filter.check(); err != nil {
+		return err
+	}
+	for _, l := range stats.Lenses {
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) {
+			o.Lenses = append(o.Lenses, l)
+		}
+	}
+	if o.format == "csv" && len(o.Lenses) != 1 {
+		return errors.New("-f csv is one table: name one lens with --lens")
+	}
+	return o.given.check(e, &o.Replay)
+}
+
+func runStats(e *env, o *statsOptions, args []string) error {
+	if err := cmp.Or(o.check(e), o.redaction.start(e)); err != nil {
+		return err
+	}
+	files, err := e.sessions(args)
+	if err != nil {
+		return err
+	}
+	e.started = true
+	if err := o.given.load(e, &o.Replay); err != nil {
+		return err
+	}
+	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
+	o.Open = sessionfmt.Options{Stdin: e.stdin, Through: e.through()}
+	sum := &stats.Report{Schema: "ctxtool/stats/1"}
+	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+		var fault error
+		broken := 0
+		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
+			if one == nil {
+				return
+			}
+			if one.err != nil {
+				broken++
+				fault = cmp.Or(fault, one.err)
+			}
+			o.Add(sum, one.Report)
+			if o.format == "jsonl" {
+				o.Finish(one.Report)
+				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
+			}
+		})
+		switch {
+		case fault != nil && o.alone:
+			return fault
+		case broken > 0 && o.strict:
+			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
+		}
+		o.Finish(sum)
+		return o.write(w, sum, e.width(o.output))
+	})
+}
+
+// A seen is what the lenses saw of a session.
+type seen struct {
+	*stats.Report
+	err error
+}
+
+// look is what the lenses see of a session, nil where it is not one of those that
+// were asked for. One of several that cannot be read is a report with its reason.
+func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *seen {
+	if !mayFit(&o.Only, f.path) {
+		return nil
+	}
+	opt := o.Options
+	opt.Open.Progress = show
+	r, err := opt.Read(f.path)
+	if err == nil && !r.Fits() {
+		return nil
+	}
+	if err == nil && o.alone {
+		e.printFindings(f.name, r.Findings)
+		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)
+		if r.Stopped != "" {
+			e.note("%s: the numbers are of what came before", r.Stopped)
+		}
+	}
+	if n := 0; err == nil && o.strict {
+		if n = len(r.Findings); n > 0 {
+			err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
+		}
+	}
+	if err != nil {
+		r = &stats.Report{Schema: "ctxtool/stats.session/1", Error: reason(err)}
+	}
+	r.File = e.fileName(f.name)
+	return &seen{r, err}
+}
+
+// write writes what was seen of all sessions together.
+func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) error {
+	switch o.format {
+	case "json", "jsonl":
+		return render.WriteStatsJSON(w, sum)
+	case "csv":
+		return render.WriteStatsCSV(w, o.Sheets(sum)[0])
+	case "markdown":
+		render.WriteStatsMarkdown(w, o.Sheets(sum))
+		return nil
+	}
+	return render.WriteStatsText(w, o.Sheets(sum), width)
+}

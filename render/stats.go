@@ -1,0 +1,164 @@
+package render
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/markdown"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// WriteStatsText writes the tables of lenses, for people.
+func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
+	for k, s := range sheets {
+		if k > 0 {
+			w.WriteByte('\n')
+		}
+		if title := sheetTitle(s); title != "" {
+			fmt.Fprintf(w, "%s\n", title)
+		}
+		if s.Chart != nil {
+			writeChart(w, s.Chart, width)
+		}
+		s = s.ForPeople()
+		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
+		for i, c := range s.Columns {
+			columns[i] = Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex}
+		}
+		for i := range s.Rows {
+			rows[i] = sheetCells(s, i)
+		}
+		if len(rows) > 0 {
+			if err := WriteTable(w, columns, rows, width); err != nil {
+				return err
+			}
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(w, "%s\n", note)
+		}
+	}
+	return nil
+}
+
+// sheetTitle is the line above a table.
+func sheetTitle(s stats.Sheet) string {
+	if s.Title == "" {
+		return s.Lens
+	}
+	return s.Lens + ": " + s.Title
+}
+
+// sheetCells are the cells of a row, for people.
+func sheetCells(s stats.Sheet, row int) []string {
+	cells := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		cells[i] = sheetCell(c.Unit, s.Rows[row][i])
+	}
+	return cells
+}
+
+// sheetCell is a cell for people.
+func sheetCell(unit stats.Unit, cell any) string {
+	switch v := cell.(type) {
+	case string:
+		return sessionfmt.Clean(v)
+	case stats.About:
+		return "~" + number(int64(v))
+	case stats.Line:
+		return sparkline(v)
+	case int64:
+		return number(v)
+	case float64:
+		switch unit {
+		case stats.Share:
+			return percent(v)
+		case stats.Dollars:
+			return fmt.Sprintf("$%.4f", v)
+		}
+		return dollars(v)
+	}
+	return ""
+}
+
+// WriteStatsMarkdown writes the tables of lenses as Markdown.
+func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
+	for k, s := range sheets {
+		if k > 0 {
+			w.WriteByte('\n')
+		}
+		fmt.Fprintf(w, "### %s\n", markdown.AppendInline(nil, []byte(sheetTitle(s))))
+		if s.Chart != nil {
+			w.WriteString("\n```text\n")
+			writeChart(w, s.Chart, 0)
+			w.WriteString("```\n")
+		}
+		s = s.ForPeople()
+		if len(s.Rows) > 0 {
+			w.WriteString("\n|")
+			for _, c := range s.Columns {
+				fmt.Fprintf(w, " %s |", c.Name)
+			}
+			w.WriteString("\n|")
+			for _, c := range s.Columns {
+				if c.Unit == stats.Text {
+					w.WriteString(" --- |")
+				} else {
+					w.WriteString(" ---: |")
+				}
+			}
+			w.WriteByte('\n')
+			for i := range s.Rows {
+				w.WriteByte('|')
+				for _, cell := range sheetCells(s, i) {
+					fmt.Fprintf(w, " %s |", markdown.AppendInline(nil, []byte(cell)))
+				}
+				w.WriteByte('\n')
+			}
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(w, "\n%s\n", markdown.AppendInline(nil, []byte(note)))
+		}
+	}
+}
+
+// WriteStatsCSV writes a table of a lens, numbers unrounded.
+func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
+	out := csv.NewWriter(w)
+	record := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		record[i] = c.Name
+	}
+	out.Write(record)
+	for _, row := range s.Rows {
+		for i, cell := range row {
+			record[i] = csvCell(cell)
+		}
+		out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvCell(cell any) string {
+	switch v := cell.(type) {
+	case string:
+		return v
+	case stats.About:
+		return number(int64(v))
+	case stats.Line:
+		return strings.Trim(fmt.Sprint([]int64(v)), "[]")
+	case int64:
+		return number(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return ""
+}
+
+// WriteStatsJSON writes a report as one line, schema ctxtool/stats/1 or
+// ctxtool/stats.session/1.
+func WriteStatsJSON(w *bufio.Writer, r *stats.Report) error { return writeLine(w, r) }

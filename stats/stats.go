@@ -1,0 +1,267 @@
+// Package stats counts: what a session holds, what it cost, how full it is.
+package stats
+
+import (
+	"cmp"
+	"strings"
+
+	"ctxtool/internal/models"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A Lens is one way to look at sessions. What it sees of one is a part of that
+// session's report; parts of several add up to one.
+type Lens struct {
+	Name    string
+	About   string // one line for help
+	Default bool   // used where none is asked for
+
+	look   func(l *Look)           // gets ready to look at a session
+	add    func(sum, one *Report)  // adds the part of one session to that of several
+	finish func(r *Report)         // readies the part for showing; may be nil
+	sheets func(r *Report) []Sheet // the part as tables
+}
+
+// Lenses are all lenses, in the order in which they are shown.
+var Lenses = []*Lens{&sessionLens, &growthLens, &costLens, &compactionsLens}
+
+// Options say how to look at sessions. The zero value has no lenses.
+type Options struct {
+	Lenses  []*Lens
+	Counter *tokens.Counter // chars4 when nil
+	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
+	At      string          // the point whose context is looked at; the leaf when empty
+
+	// MaxIterations is from how many requests on a prompt's next one is too many, as
+	// gsh's max_iterations has it; gsh's own 25 when 0.
+	MaxIterations int
+	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only          Only     // which sessions and calls
+
+	// Open is how the session file is opened; Visit is not heeded.
+	Open sessionfmt.Options
+}
+
+// A Report is what the lenses saw of a session, schema ctxtool/stats.session/1, or
+// of several together.
+type Report struct {
+	Schema   string               `json:"schema"`
+	File     string               `json:"file,omitempty"`
+	ID       string               `json:"session,omitempty"`
+	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
+	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
+	Files    []File               `json:"files,omitempty"`   // of several, or of a sum
+	Version  int                  `json:"version,omitempty"` // of the format
+	Rules    replay.Rules         `json:"rules,omitempty"`
+	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
+	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
+	Parts    `json:"lenses"`
+
+	project string // the folder that the session belongs to
+	fits    bool   // see Fits
+}
+
+// A File is a session file that a report is about.
+type File struct {
+	File    string `json:"file"`
+	ID      string `json:"session,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// Parts are the lenses' parts of a report; those that were not asked for are nil.
+type Parts struct {
+	Session     *SessionPart     `json:"session,omitempty"`
+	Growth      *GrowthPart      `json:"growth,omitempty"`
+	Cost        *CostPart        `json:"cost,omitempty"`
+	Compactions *CompactionsPart `json:"compactions,omitempty"`
+}
+
+// A Look is a session while the lenses look at it. A lens hangs on to what it wants
+// to see, so that the file is read once and the path walked once for all of them.
+type Look struct {
+	*Options
+	Report  *Report
+	Session *sessionfmt.Session // once it has been read
+	Replay  *replay.Replay
+	Point   int // the record whose context is looked at, -1 for none
+
+	lines *sessionfmt.Reader
+
+	// Records are called with every record in the order of the file, while it is
+	// read: where its line begins, in bytes, and the line, which is valid during the
+	// call.
+	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	// Calls are called with what every record says of a call of a model, likewise, but
+	// for no more than it took to validate the line.
+	Calls []func(f *CallFields)
+	// Indexed are called once the file has been read, before the path is walked.
+	Indexed []func() error
+	// Steps are called with every step of the path to the point.
+	Steps []func(a *replay.Account) error
+	// Ends are called when all has been seen, with the context at the point.
+	Ends []func(e *replay.Envelope) error
+
+	fields CallFields // of the record that is being read
+}
+
+// Read looks at a session file. What cannot be read at all is an error; a replay
+// that stops is not: see Report.Stopped.
+func (o *Options) Read(name string) (*Report, error) {
+	l := &Look{Options: o, Report: &Report{Schema: "ctxtool/stats.session/1"}, Point: -1}
+	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
+	for _, lens := range o.Lenses {
+		lens.look(l)
+	}
+	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
+		l.Calls = append(l.Calls, l.fit)
+	}
+	open := o.Open
+	if len(l.Records) > 0 {
+		open.Workers = 1 // sums of dollars depend on the order
+		open.Visit = func() func(int64, sessionfmt.Kind, sessionfmt.Value) { return l.record }
+	}
+	if len(l.Calls) > 0 {
+		open.Workers = 1
+		open.Pick, open.Picked = callPick, func() func(*sessionfmt.Picked) { return l.call }
+	}
+	s, err := sessionfmt.Open(name, open)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	l.Session = s
+	l.Report.Coverage, l.Report.Version = &s.Coverage, s.Version
+	if s.Header() >= 0 {
+		line, err := s.NewReader().Line(s.Header())
+		if err != nil {
+			return nil, err
+		}
+		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
+	}
+	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
+	opt := o.Replay
+	opt.Leaf = s.Leaf()
+	l.Replay = replay.New(s, opt)
+	for _, see := range l.Indexed {
+		if err := see(); err != nil {
+			return nil, err
+		}
+	}
+	err = l.walk()
+	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
+	return l.Report, err
+}
+
+// line is the line of a record, valid until the next one is asked for.
+func (l *Look) line(rec int) (sessionfmt.Value, error) {
+	if l.lines == nil {
+		l.lines = l.Session.NewReader()
+	}
+	return l.lines.Line(rec)
+}
+
+func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+	for _, see := range l.Records {
+		see(off, kind, line)
+	}
+}
+
+func (l *Look) call(p *sessionfmt.Picked) {
+	l.fields = callFields(p)
+	for _, see := range l.Calls {
+		see(&l.fields)
+	}
+}
+
+// walk replays the path, where a lens wants to see it.
+func (l *Look) walk() (err error) {
+	if len(l.Steps)+len(l.Ends) == 0 {
+		return nil
+	}
+	l.Point = l.Session.Leaf()
+	if l.At != "" {
+		if l.Point, err = l.Session.Point(l.At, l.Session.Leaf()); err != nil {
+			return err
+		}
+	}
+	e, stopped, err := l.steps()
+	if err != nil {
+		return err
+	}
+	if stopped != nil {
+		l.Report.Stopped = stopped.Error()
+	}
+	for _, end := range l.Ends {
+		if err := end(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// steps shows the path to the lenses, and returns the context at its end; where a
+// broken patch stops it, that before the patch and the patch's error.
+func (l *Look) steps() (e *replay.Envelope, stopped, err error) {
+	if len(l.Steps) == 0 {
+		return l.Replay.Reach(l.Point, false)
+	}
+	for a, err := range l.Replay.Accounts(l.Point, l.Counter) {
+		switch {
+		case replay.Stopped(err):
+			return l.Replay.Reach(l.Point, false)
+		case err != nil:
+			return nil, nil, err
+		}
+		for _, see := range l.Steps {
+			if err := see(&a); err != nil {
+				return nil, nil, err
+			}
+		}
+		if a.Record == l.Point {
+			e = a.Envelope()
+		}
+	}
+	if e == nil { // no entry is on the path
+		e, err = l.Replay.At(-1, false)
+	}
+	return e, nil, err
+}
+
+// Add adds the report of one more session to that of several. Sessions are added in
+// the order of their files, which decides whose copy of a call counts.
+func (o *Options) Add(sum, one *Report) {
+	sum.Files = append(sum.Files, File{one.File, one.ID, one.Error, one.Stopped})
+	if one.Error != "" {
+		return
+	}
+	sum.Coverage = sum.Coverage.Plus(one.Coverage)
+	for _, lens := range o.Lenses {
+		lens.add(sum, one)
+	}
+}
+
+// Finish readies a report for showing, once all that belongs to it has been added.
+func (o *Options) Finish(r *Report) {
+	for _, lens := range o.Lenses {
+		if lens.finish != nil {
+			lens.finish(r)
+		}
+	}
+}
+
+// Sheets are the tables of the lenses.
+func (o *Options) Sheets(r *Report) (all []Sheet) {
+	for _, lens := range o.Lenses {
+		for _, sheet := range lens.sheets(r) {
+			sheet.Lens = lens.Name
+			all = append(all, sheet)
+		}
+	}
+	return all
+}
+
+// table is the models table that prices and windows come from.
+func (o *Options) table() *models.Table { return cmp.Or(o.Replay.Models, models.Builtin()) }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
-
 	"github.com/spf13/cobra"
 
 	"ctxtool/compact"
@@ -44,5 +41,3 @@ func runUndo(e *env, o *writing, args []string) error {
 	})
 }
 
-// policiesOptions are the flags of ctxtool policies.
-type policiesOptions struct{ answer }

@@ -103,8 +103,8 @@ func (l layer) get(key string) (v any, set bool) {
 // none.
 func gshKey(key string) string {
 	switch key {
-	case "max-iterations":
-		return "context.max_iterations"
+	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold":
+		return "context." + strings.ReplaceAll(key, "-", "_")
 	}
 	return ""
 }

@@ -97,6 +97,11 @@ func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show 
 // inOrder is inParallel that hands over what work made of each file as soon as
 // those before it are done, so that it need not be kept.
 func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
+	inOrderBy(e, 0, files, work, take)
+}
+
+// inOrderBy is inOrder with so many files worked on at a time, 0 for as many as is good.
+func inOrderBy[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
 		frugal(files[0].path)
 		show, end := e.progress(files[0].name)
@@ -111,7 +116,10 @@ func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show fun
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for range min(workersPerProcessor*runtime.GOMAXPROCS(0), len(files)) {
+	if workers == 0 {
+		workers = workersPerProcessor * runtime.GOMAXPROCS(0)
+	}
+	for range min(workers, len(files)) {
 		wg.Go(func() {
 			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
 				one := work(files[k], nil)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,9 +107,9 @@ func (o *reducing) check(e *env) (err error) {
 		return err
 	}
 	switch {
-	case !contains(compact.Forms, o.job.Form):
+	case !slices.Contains(compact.Forms, o.job.Form):
 		return fmt.Errorf("--as %q: one of auto, edits, transform", sessionfmt.Quote(o.as))
-	case !contains(compact.EventForms, o.eventsFormat):
+	case !slices.Contains(compact.EventForms, o.eventsFormat):
 		return fmt.Errorf("--events-format %q: one of %s", sessionfmt.Quote(o.eventsFormat), strings.Join(compact.EventForms, ", "))
 	case o.at != "" && (o.write || o.output != ""):
 		return errors.New("--at only plans: what is appended goes below the leaf")

@@ -21,6 +21,8 @@ type writing struct {
 	name  string // of the command
 	write bool
 	now   string
+	// parent is the record below which the batch begins; nil for the leaf.
+	parent func(s *sessionfmt.Session) (int, error)
 }
 
 // writingHelp says what writing does, for help texts.
@@ -65,7 +67,13 @@ func (o *writing) run(e *env, arg string, add func(s *sessionfmt.Session, b *ses
 		return err
 	}
 	defer s.Close()
-	b := s.NewBatch(s.Leaf(), now)
+	parent := s.Leaf()
+	if o.parent != nil {
+		if parent, err = o.parent(s); err != nil {
+			return err
+		}
+	}
+	b := s.NewBatch(parent, now)
 	if err = b.Err(); err == nil {
 		err = add(s, b)
 	}

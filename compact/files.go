@@ -1,0 +1,138 @@
+package compact
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"ctxtool/sessionfmt"
+)
+
+// Files are the files that tools were called with, as pi tracks them: by the path that
+// was given, sorted by UTF-16 code unit. A file that was read and changed is modified
+// (spec/pi-format.md 7.5).
+type Files struct {
+	Read     []string `json:"readFiles"`
+	Modified []string `json:"modifiedFiles"`
+}
+
+// Files are those of messages.
+func (v *View) Files(messages []int) (Files, error) {
+	var b fileBook
+	for _, i := range messages {
+		if m := &v.Messages[i]; !m.isResult() && !m.makesCalls() {
+			continue
+		}
+		raw, all, err := v.pieces(i)
+		if err != nil {
+			return Files{}, err
+		}
+		b.message(raw, all)
+	}
+	return b.files(), nil
+}
+
+// With are the files of both.
+func (f Files) With(g Files) Files {
+	var b fileBook
+	for _, one := range []Files{f, g} {
+		b.add(one)
+	}
+	return b.files()
+}
+
+// String is the files as pi appends them to a summary, with the blank line before them;
+// empty where there are none.
+func (f Files) String() string {
+	var b strings.Builder
+	for _, list := range []struct {
+		tag   string
+		paths []string
+	}{{"read-files", f.Read}, {"modified-files", f.Modified}} {
+		if len(list.paths) > 0 {
+			b.WriteString("\n\n<" + list.tag + ">\n" + strings.Join(list.paths, "\n") + "\n</" + list.tag + ">")
+		}
+	}
+	return b.String()
+}
+
+// CutFiles parts a summary from the files that are appended to it.
+func CutFiles(summary string) (text string, f Files) {
+	text = sessionfmt.TrimJS(summary)
+	text, f.Modified = cutBlock(text, "modified-files")
+	text, f.Read = cutBlock(text, "read-files")
+	return text, f
+}
+
+// cutBlock cuts a block off the end of a text.
+func cutBlock(text, tag string) (rest string, paths []string) {
+	inner, ok := strings.CutSuffix(text, "\n</"+tag+">")
+	if !ok {
+		return text, nil
+	}
+	open := "<" + tag + ">\n"
+	at := strings.LastIndex(inner, open)
+	if at < 0 || at > 0 && inner[at-1] != '\n' {
+		return text, nil
+	}
+	return sessionfmt.TrimJS(inner[:at]), strings.Split(inner[at+len(open):], "\n")
+}
+
+// A fileBook takes down files.
+type fileBook struct{ read, modified map[string]bool }
+
+// message takes down those of a message, which pieces has read.
+func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
+	for _, p := range all {
+		if p.Kind == CallBlock {
+			b.call(p.tool(), p.Args)
+		}
+	}
+	for c := range raw.Get("nestedCalls").Get("calls").Elements {
+		b.call(c.Get("name").Text(), c.Get("arguments"))
+	}
+}
+
+func (b *fileBook) call(tool string, args sessionfmt.Value) {
+	path := args.Get("path")
+	if !path.IsString() || len(path) == len(`""`) {
+		return
+	}
+	switch tool {
+	case "read":
+		b.add(Files{Read: []string{path.Text()}})
+	case "write", "edit":
+		b.add(Files{Modified: []string{path.Text()}})
+	}
+}
+
+func (b *fileBook) add(f Files) {
+	if b.read == nil {
+		b.read, b.modified = map[string]bool{}, map[string]bool{}
+	}
+	for _, path := range f.Read {
+		b.read[path] = true
+	}
+	for _, path := range f.Modified {
+		b.modified[path] = true
+	}
+}
+
+func (b *fileBook) files() (f Files) {
+	for path := range b.modified {
+		f.Modified = append(f.Modified, path)
+	}
+	for path := range b.read {
+		if !b.modified[path] {
+			f.Read = append(f.Read, path)
+		}
+	}
+	slices.SortFunc(f.Read, byUnits)
+	slices.SortFunc(f.Modified, byUnits)
+	return f
+}
+
+// byUnits orders texts as JavaScript does.
+func byUnits(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}

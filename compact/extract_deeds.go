@@ -128,7 +128,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		if strings.HasPrefix(c, "git ") {
 			x.saved(commitsIn(text))
 		}
-		if strings.HasPrefix(c, "gh ") || c == "git push" {
+		if strings.HasPrefix(c, "gh ") && strings.HasSuffix(c, " create") || c == "git push" {
 			for url := range addresses(text[:min(len(text), 4<<10)]) {
 				x.put(&theAddress, "", url, x.now)
 			}
@@ -170,6 +170,10 @@ func (x *extractor) saved(all []commit) {
 // end turns what was counted into notes.
 func (x *extractor) end(messages int) {
 	x.lastRequest()
+	const stale = 3 // prompts
+	if x.prompts-x.planned > stale {
+		x.drop(func(n note) bool { return n.kind == &theStep })
+	}
 	for _, what := range slices.Sorted(maps.Keys(x.failed)) {
 		x.put(&theOpen, what, x.failed[what].text, x.failed[what].at)
 	}
@@ -236,7 +240,11 @@ func (x *extractor) lastRequest() {
 	}
 	said := func(text string) bool { return strings.Contains(goal, strings.TrimSuffix(text, " …")) }
 	if !said(last.text) {
-		x.put(&theDirection, "last", last.text, last.at)
+		text := last.text
+		if x.asked != "" {
+			text = x.asked
+		}
+		x.put(&theDirection, "last", text, last.at)
 	}
 	x.drop(func(n note) bool {
 		return n.kind == &theRequest && (n.key == last.key || said(n.text)) || n.kind == &theWish && said(n.text)

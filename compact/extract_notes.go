@@ -20,7 +20,7 @@ type kind struct {
 // The kinds. A mark that no other has is how a note is known again in an earlier extract.
 var (
 	theGoal      = kind{what: "goals", share: 15, oldest: true}
-	theRequest   = kind{what: "earlier requests", mark: "- Asked: ", share: 8}
+	theRequest   = kind{what: "earlier requests", mark: "- Asked: ", share: 12}
 	theDirection = kind{what: "last requests", mark: "- Last asked: ", share: 12}
 	theDemand    = kind{what: "constraints", mark: "- ", share: 25}
 	theWish      = kind{what: "wishes", mark: "- ", share: 8}
@@ -45,7 +45,7 @@ var (
 // kinds are all kinds, by how much they matter.
 var kinds = []*kind{
 	&theGoal, &theDirection, &theOpen, &theDemand, &theTodo, &theStep, &theModified, &theTest, &theCommand, &theUnsaved, &theRead,
-	&theWish, &theCommit, &theDone, &theDecision, &theContext, &thePlace, &theAnswer, &theWork, &theAddress, &theRequest,
+	&theAnswer, &theRequest, &theWish, &theCommit, &theDone, &theDecision, &theContext, &thePlace, &theAddress, &theWork,
 }
 
 // A section is a heading and what stands under it, in that order. Words are those of

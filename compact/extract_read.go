@@ -22,7 +22,8 @@ type extractor struct {
 	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
-	answers int
+	planned int    // prompts at the last plan
+	asked   string // the last request
 }
 
 // What a call is about.
@@ -116,7 +117,7 @@ func (x *extractor) shell(i int) error {
 // prompt takes down what the user says.
 func (x *extractor) prompt(text string) {
 	own := ""
-	for line := range prose(text) {
+	for line := range paragraphs(text) {
 		own += line + "\n"
 		for s := range sentences(line) {
 			switch demandOf(s) {
@@ -142,7 +143,8 @@ func (x *extractor) prompt(text string) {
 	}
 	const fewest = 4 // words; with fewer, one only says to go on
 	if len(strings.Fields(own)) >= fewest {
-		x.put(&theRequest, "", oneLine(own, 300), x.now)
+		x.put(&theRequest, "", oneLine(own, 160), x.now)
+		x.asked = oneLine(own, 400)
 	}
 }
 
@@ -151,8 +153,10 @@ func (x *extractor) answer(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	x.answers++
-	x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
+	const fewest = 40 // bytes; with fewer, one only agrees
+	if len(text) >= fewest || !x.has(&theAnswer, "last") {
+		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
+	}
 	var plan []string
 	planning := false
 	for line := range prose(text) {
@@ -189,6 +193,7 @@ func (x *extractor) answer(text string) {
 // replan puts other next steps in the place of those that there were.
 func (x *extractor) replan(plan []string) {
 	x.drop(func(n note) bool { return n.kind == &theStep })
+	x.planned = x.prompts
 	for _, item := range plan {
 		x.put(&theStep, wordsOf(item), item, x.now)
 	}

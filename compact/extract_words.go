@@ -59,6 +59,31 @@ func prose(text string) iter.Seq[string] {
 	}
 }
 
+// paragraphs are the lines of somebody's prose, those put together that a margin has
+// parted: long ones, that do not end as a sentence does, with one behind them that
+// begins as none.
+func paragraphs(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		const margin = 60 // bytes
+		held, last := "", 0
+		for line := range prose(text) {
+			mark, _ := listMark(line)
+			first, _ := utf8.DecodeRuneInString(line)
+			if held != "" && last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
+				held, last = held+" "+line, len(line)
+				continue
+			}
+			if held != "" && !yield(held) {
+				return
+			}
+			held, last = line, len(line)
+		}
+		if held != "" {
+			yield(held)
+		}
+	}
+}
+
 // sentences are those of a line, without the mark of a list in front.
 func sentences(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -78,7 +103,7 @@ func sentences(line string) iter.Seq[string] {
 // listText is a line without the mark that makes it an item of a list or a heading.
 func listText(line string) string {
 	_, text := listMark(line)
-	return strings.TrimLeft(text, "#*_ \t")
+	return strings.TrimLeft(text, "# \t")
 }
 
 // listMark parts a line into the mark of a list, "-" for a bullet, "x" and "o" for a
@@ -113,7 +138,7 @@ func listMark(line string) (mark, text string) {
 var (
 	demands     = []string{"must", "mustn't", "never", "always", "don't", "dont", "only", "prefer", "avoid", "shouldn't", "cannot", "without", "ensure", "forbidden", "required", "exactly", "can't", "no longer", "stop"}
 	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}, {"has", "to"}, {"have", "to"}}
-	wishes      = []string{"keep", "want", "wants", "like", "should", "instead", "use", "needs", "please", "remember", "better"}
+	wishes      = []string{"keep", "want", "wants", "should", "instead", "needs", "please", "remember"}
 )
 
 // Who says of himself or of others that they never do something forbids nothing, unless
@@ -135,7 +160,7 @@ const (
 
 // demandOf judges a sentence of the user's.
 func demandOf(sentence string) demand {
-	if n := len(sentence); n < 10 || n > 400 || strings.HasSuffix(sentence, "?") {
+	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
 		return tells // too little for a sentence, or none
 	}
 	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
@@ -173,11 +198,18 @@ func decides(sentence string) bool {
 // plans says that a line announces what is to be done next: a heading, or a line that
 // ends in a colon.
 func plans(line string) bool {
-	if len(line) > 120 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
+	if len(line) > 80 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
 		return false
 	}
-	return containsAny(strings.ToLower(line), "next", "remaining", "todo", "to do", "to-do", "left to", "what's left", "plan", "follow-up")
+	for w := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) {
+		if slices.Contains(planWords, w) {
+			return true
+		}
+	}
+	return false
 }
+
+var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
 
 // addresses are the URLs in a text.
 func addresses(text string) iter.Seq[string] {

@@ -8,8 +8,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Files are the files that a stretch of a session is about, as pi keeps them with a
-// compaction (spec/pi-format.md 7.5). A file that was read and changed is only Modified.
+// Files are the files that tools were called with, as pi tracks them: by the path that
+// was given, sorted by UTF-16 code unit. A file that was read and changed is modified
+// (spec/pi-format.md 7.5).
 type Files struct {
 	Read     []string `json:"readFiles"`
 	Modified []string `json:"modifiedFiles"`
@@ -20,88 +21,141 @@ type Files struct {
 // compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
 // none.
 func (v *View) files(messages []int, previous int) (Files, error) {
-	read, modified := map[string]bool{}, map[string]bool{}
-	note := func(tool, path string) {
-		switch {
-		case path == "":
-		case tool == "read":
-			read[path] = true
-		case tool == "write" || tool == "edit":
-			modified[path] = true
-		}
-	}
+	var b fileBook
 	if previous >= 0 && !v.Messages[previous].Heads {
 		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
 		if err != nil {
 			return Files{}, err
 		}
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
-			for el := range details.Get("readFiles").Elements {
-				note("read", el.Text())
-			}
-			for el := range details.Get("modifiedFiles").Elements {
-				note("edit", el.Text())
-			}
+			b.add(Files{Read: texts(details.Get("readFiles")), Modified: texts(details.Get("modifiedFiles"))})
 		}
 	}
 	for _, i := range messages {
-		if err := v.noteFiles(i, note); err != nil {
+		if m := &v.Messages[i]; m.Heads || !m.isResult() && !m.makesCalls() {
+			continue
+		}
+		raw, all, err := v.pieces(i)
+		if err != nil {
 			return Files{}, err
 		}
+		b.message(raw, all)
 	}
+	return b.files(), nil
+}
+
+// texts are the strings of a list.
+func texts(list sessionfmt.Value) (all []string) {
+	for el := range list.Elements {
+		if text := el.Text(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// With are the files of both.
+func (f Files) With(g Files) Files {
+	var b fileBook
+	for _, one := range []Files{f, g} {
+		b.add(one)
+	}
+	return b.files()
+}
+
+// String is the files as pi appends them to a summary, with the blank line before them;
+// empty where there are none.
+func (f Files) String() string {
+	var b strings.Builder
+	for _, list := range []struct {
+		tag   string
+		paths []string
+	}{{"read-files", f.Read}, {"modified-files", f.Modified}} {
+		if len(list.paths) > 0 {
+			b.WriteString("\n\n<" + list.tag + ">\n" + strings.Join(list.paths, "\n") + "\n</" + list.tag + ">")
+		}
+	}
+	return b.String()
+}
+
+// CutFiles parts a summary from the files that are appended to it.
+func CutFiles(summary string) (text string, f Files) {
+	text = sessionfmt.TrimJS(summary)
+	text, f.Modified = cutBlock(text, "modified-files")
+	text, f.Read = cutBlock(text, "read-files")
+	return text, f
+}
+
+// cutBlock cuts a block off the end of a text.
+func cutBlock(text, tag string) (rest string, paths []string) {
+	inner, ok := strings.CutSuffix(text, "\n</"+tag+">")
+	if !ok {
+		return text, nil
+	}
+	open := "<" + tag + ">\n"
+	at := strings.LastIndex(inner, open)
+	if at < 0 || at > 0 && inner[at-1] != '\n' {
+		return text, nil
+	}
+	return sessionfmt.TrimJS(inner[:at]), strings.Split(inner[at+len(open):], "\n")
+}
+
+// A fileBook takes down files.
+type fileBook struct{ read, modified map[string]bool }
+
+// message takes down those of a message, which pieces has read.
+func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
+	for _, p := range all {
+		if p.Kind == CallBlock {
+			b.call(p.tool(), p.Args)
+		}
+	}
+	for c := range raw.Get("nestedCalls").Get("calls").Elements {
+		b.call(c.Get("name").Text(), c.Get("arguments"))
+	}
+}
+
+func (b *fileBook) call(tool string, args sessionfmt.Value) {
+	path := args.Get("path")
+	if !path.IsString() || len(path) == len(`""`) {
+		return
+	}
+	switch tool {
+	case "read":
+		b.add(Files{Read: []string{path.Text()}})
+	case "write", "edit":
+		b.add(Files{Modified: []string{path.Text()}})
+	}
+}
+
+func (b *fileBook) add(f Files) {
+	if b.read == nil {
+		b.read, b.modified = map[string]bool{}, map[string]bool{}
+	}
+	for _, path := range f.Read {
+		b.read[path] = true
+	}
+	for _, path := range f.Modified {
+		b.modified[path] = true
+	}
+}
+
+func (b *fileBook) files() Files {
 	f := Files{Read: []string{}, Modified: []string{}}
-	for path := range modified {
+	for path := range b.modified {
 		f.Modified = append(f.Modified, path)
-		delete(read, path)
 	}
-	for path := range read {
-		f.Read = append(f.Read, path)
+	for path := range b.read {
+		if !b.modified[path] {
+			f.Read = append(f.Read, path)
+		}
 	}
 	slices.SortFunc(f.Read, byUnits)
 	slices.SortFunc(f.Modified, byUnits)
-	return f, nil
+	return f
 }
 
-// noteFiles notes the files that a message's calls name.
-func (v *View) noteFiles(i int, note func(tool, path string)) error {
-	m := &v.Messages[i]
-	if m.isResult() && !m.Heads {
-		raw, err := v.texts.Provider(m.Index)
-		if err != nil {
-			return err
-		}
-		for el := range raw.Get("nestedCalls").Get("calls").Elements {
-			note(el.Get("name").Text(), el.Get("arguments").Get("path").Text())
-		}
-		return nil
-	}
-	for k := range m.Blocks {
-		b := &m.Blocks[k]
-		if tool := b.tool(); b.Kind != CallBlock || tool != "read" && tool != "write" && tool != "edit" {
-			continue
-		}
-		args, err := v.Text(i, k)
-		if err != nil {
-			return err
-		}
-		note(m.Blocks[k].tool(), sessionfmt.Value(args).Get("path").Text())
-	}
-	return nil
-}
-
-// byUnits compares as JavaScript sorts: by UTF-16 units.
+// byUnits orders texts as JavaScript does.
 func byUnits(a, b string) int {
 	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
-}
-
-// blocks are the lists as pi puts them behind a summary, empty where there is nothing.
-func (f Files) blocks() string {
-	text := ""
-	if len(f.Read) > 0 {
-		text += "\n\n<read-files>\n" + strings.Join(f.Read, "\n") + "\n</read-files>"
-	}
-	if len(f.Modified) > 0 {
-		text += "\n\n<modified-files>\n" + strings.Join(f.Modified, "\n") + "\n</modified-files>"
-	}
-	return text
 }

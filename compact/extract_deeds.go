@@ -1,0 +1,270 @@
+package compact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// Names of arguments that say which file a call is about, and which command it runs.
+var (
+	pathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
+	commandArguments = []string{"command", "cmd", "script"}
+)
+
+// call takes down a tool call.
+func (x *extractor) call(p *piece) {
+	d := deed{what: p.tool(), tool: p.tool()}
+	for key, v := range p.Args.Members {
+		switch {
+		case slices.Contains(pathArguments, string(key)) && v.IsString():
+			if path := cleanPath(v.Text()); path != "" {
+				d.what, d.path = path, path
+				x.touch(path)
+			}
+		case slices.Contains(commandArguments, string(key)) && v.IsString():
+			d.commands = commands(v.Text())
+			if n := len(d.commands); n > 0 {
+				d.what = d.commands[n-1]
+			}
+		case string(key) == "todos" || string(key) == "plan":
+			x.todos(v)
+		}
+	}
+	if x.calls == nil {
+		x.calls = map[string]deed{}
+	}
+	x.calls[p.ID] = d
+}
+
+func (x *extractor) touch(path string) {
+	if x.touched == nil {
+		x.touched = map[string]int{}
+	}
+	x.touched[path] = x.now
+}
+
+// cleanPath is a path on one line, empty for what is none.
+func cleanPath(path string) string {
+	path = strings.TrimSpace(path)
+	if path == "." || path == ".." || strings.ContainsAny(path, "\n\r`") || len(path) > 1000 {
+		return ""
+	}
+	return strings.ToValidUTF8(path, "\uFFFD")
+}
+
+// todos takes down a list of tasks that a tool keeps.
+func (x *extractor) todos(list sessionfmt.Value) {
+	for item := range list.Elements {
+		text := oneLine(item.First("content", "text", "step", "title").Text(), 200)
+		switch status := item.Get("status").Text(); {
+		case text == "":
+		case status == "completed" || status == "done":
+			x.finished(text)
+		default:
+			x.put(&theTodo, wordsOf(text), text, x.now)
+		}
+	}
+}
+
+// result takes down what became of a call.
+func (x *extractor) result(p *piece) {
+	d, ok := x.calls[p.ID]
+	if !ok {
+		d = deed{what: p.tool(), tool: p.tool()}
+	}
+	delete(x.calls, p.ID)
+	bad := p.IsError == isError
+	if bad && gaveUp(p.Says) {
+		return // it says nothing of what was called
+	}
+	x.outcome(d, p.Says, bad, exitOf(p.Says))
+}
+
+// gaveUp says that a result is none: the call was skipped, blocked or aborted.
+func gaveUp(text string) bool {
+	text = strings.TrimSpace(text)
+	start := strings.ToLower(text[:min(len(text), 64)])
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	return strings.HasPrefix(start, "skipped due to") || strings.Contains(start, "blocked") && !strings.Contains(text, "\n") ||
+		text == "No result provided" || strings.HasSuffix(last, " aborted") || last == "Request was aborted"
+}
+
+// made makes the lists of what was done.
+func (x *extractor) made() {
+	if x.failed == nil {
+		x.failed, x.runs, x.edits, x.unsaved = map[string]failure{}, map[string]*run{}, map[string]*effort{}, map[string]bool{}
+	}
+}
+
+// outcome takes down how a call, or a command of the user's, ended.
+func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
+	x.made()
+	delete(x.failed, d.what)
+	if bad {
+		said := "`" + d.what + "` failed"
+		if exit != "" {
+			said += " (" + exit + ")"
+		}
+		if line := telling(text); line != "" {
+			said += ": " + line
+		}
+		x.failed[d.what] = failure{said, x.now}
+	}
+	for _, c := range d.commands {
+		r := x.runs[c]
+		if r == nil {
+			r = &run{}
+			x.runs[c] = r
+		}
+		r.times++
+		r.ok, r.at = !bad, x.now
+		if tests(c) && c == d.what {
+			r.verdict = verdict(text)
+		}
+		if strings.HasPrefix(c, "git ") {
+			x.saved(commitsIn(text))
+		}
+		if strings.HasPrefix(c, "gh ") && strings.HasSuffix(c, " create") || c == "git push" {
+			for url := range addresses(text[:min(len(text), 4<<10)]) {
+				x.put(&theAddress, "", url, x.now)
+			}
+		}
+	}
+	if d.path != "" && !bad {
+		x.worked(d)
+	}
+}
+
+// worked takes down that a file was changed.
+func (x *extractor) worked(d deed) {
+	e := x.edits[d.path]
+	if e == nil {
+		e = &effort{}
+	}
+	switch d.tool {
+	case "edit":
+		e.edits++
+	case "write":
+		e.writes++
+	default:
+		return
+	}
+	e.at = x.now
+	x.edits[d.path] = e
+	x.unsaved[d.path] = true
+}
+
+// saved takes down commits.
+func (x *extractor) saved(all []commit) {
+	for _, c := range all {
+		x.commits++
+		clear(x.unsaved)
+		x.put(&theCommit, c.hash, "`"+c.hash+"` on `"+c.branch+"`: "+c.subject, x.now)
+	}
+}
+
+// end turns what was counted into notes.
+func (x *extractor) end(messages int) {
+	x.lastRequest()
+	const stale = 3 // prompts
+	if x.prompts-x.planned > stale {
+		x.drop(func(n note) bool { return n.kind == &theStep })
+	}
+	for _, what := range slices.Sorted(maps.Keys(x.failed)) {
+		x.put(&theOpen, what, x.failed[what].text, x.failed[what].at)
+	}
+	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
+		r := x.runs[c]
+		if !tests(c) || !r.ok {
+			x.put(&theCommand, c, "`"+c+"`", r.at)
+			continue
+		}
+		text := fmt.Sprintf("`%s`: %s, the last ok", c, count(r.times, "run"))
+		if r.verdict != "" {
+			text += ": " + r.verdict
+		}
+		x.put(&theTest, c, text, r.at)
+	}
+	for _, path := range slices.Sorted(maps.Keys(x.edits)) {
+		e := x.edits[path]
+		x.put(&theWork, path, "`"+path+"`: "+e.String(), e.at)
+	}
+	if x.commits > 0 {
+		for _, path := range slices.Sorted(maps.Keys(x.unsaved)) {
+			x.put(&theUnsaved, path, "`"+path+"`", x.touched[path])
+		}
+	}
+	x.places()
+	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
+}
+
+// places puts the files that tools were called with.
+func (x *extractor) places() {
+	f := x.files.files()
+	known := map[string]bool{}
+	for _, path := range f.Modified {
+		known[path] = true
+		x.put(&theModified, "", path, x.touched[path])
+	}
+	for _, path := range f.Read {
+		known[path] = true
+		x.put(&theRead, "", path, x.touched[path])
+	}
+	for _, path := range slices.Sorted(maps.Keys(x.touched)) {
+		if !known[path] {
+			x.put(&thePlace, path, "`"+path+"`", x.touched[path])
+		}
+	}
+}
+
+// lastRequest makes the direction of the last request, unless that is the goal, and
+// takes out what is said twice.
+func (x *extractor) lastRequest() {
+	asked := x.of(&theRequest)
+	if len(asked) == 0 {
+		return
+	}
+	last := asked[0]
+	for _, n := range asked {
+		if n.at >= last.at {
+			last = n
+		}
+	}
+	goal := ""
+	for _, n := range x.of(&theGoal) {
+		goal += n.text + "\n"
+	}
+	said := func(text string) bool { return strings.Contains(goal, strings.TrimSuffix(text, " …")) }
+	if !said(last.text) {
+		text := last.text
+		if x.asked != "" {
+			text = x.asked
+		}
+		x.put(&theDirection, "last", text, last.at)
+	}
+	x.drop(func(n note) bool {
+		return n.kind == &theRequest && (n.key == last.key || said(n.text)) || n.kind == &theWish && said(n.text)
+	})
+}
+
+func (e *effort) String() string {
+	switch {
+	case e.writes == 0:
+		return count(e.edits, "edit")
+	case e.edits == 0:
+		return count(e.writes, "write")
+	}
+	return count(e.edits, "edit") + ", " + count(e.writes, "write")
+}
+
+// count is a number of things.
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
+}

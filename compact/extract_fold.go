@@ -1,0 +1,175 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// earlier takes in the earlier summary of a request, unless it is one of its messages.
+func (x *extractor) earlier(r Request) error {
+	for _, i := range r.Messages {
+		if r.View.Messages[i].isSummary() {
+			return nil
+		}
+	}
+	x.fold(r.Previous)
+	return nil
+}
+
+// fold takes in a summary: its items become notes of what their headings say. Of an
+// earlier extract each note is known again by its mark, and its counts go on.
+func (x *extractor) fold(summary string) {
+	summary, f := CutFiles(summary)
+	x.files.add(f)
+	for _, path := range append(f.Read, f.Modified...) {
+		x.touch(path)
+	}
+	k := &theContext
+	heading := ""
+	for _, item := range entriesOf(summary) {
+		if item.heading {
+			k, heading = kindUnder(item.text)
+			continue
+		}
+		x.foldItem(k, heading, item)
+	}
+}
+
+// A line of a summary, with those that belong to it.
+type entry struct {
+	mark    string // of a list, see listMark
+	text    string
+	raw     string
+	heading bool
+}
+
+// entriesOf parts a summary into headings and items. Lines that are indented below an item
+// and what is fenced belong to the item before them.
+func entriesOf(summary string) (all []entry) {
+	fenced := false
+	for raw := range strings.Lines(summary) {
+		raw = strings.TrimRight(raw, " \t\r\n")
+		t := strings.TrimSpace(raw)
+		fence := strings.HasPrefix(t, "```")
+		inside := fenced || fence || len(raw) > len(t)
+		if fence {
+			fenced = !fenced
+		}
+		last := len(all) - 1
+		switch mark, text := listMark(t); {
+		case t == "" && !fenced, t == "---", t == "(none)", t == "- (none)":
+		case inside && last >= 0 && !all[last].heading:
+			all[last].text += "\n  " + strings.TrimPrefix(raw, "  ")
+		case strings.HasPrefix(t, "#"), strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**"), strings.HasPrefix(t, "=== "):
+			all = append(all, entry{text: strings.Trim(t, "#*= :"), heading: true})
+		default:
+			all = append(all, entry{mark: mark, text: text, raw: t})
+		}
+	}
+	return all
+}
+
+// kindUnder is what stands under a heading, and the heading where no kind has its name.
+func kindUnder(heading string) (*kind, string) {
+	lower := strings.ToLower(heading)
+	for _, s := range history {
+		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(lower, w) }) {
+			return s.kinds[0], ""
+		}
+	}
+	if lower == "progress" {
+		return &theDone, ""
+	}
+	return &theContext, heading
+}
+
+// foldItem takes in one item.
+func (x *extractor) foldItem(k *kind, heading string, item entry) {
+	for _, own := range kinds {
+		switch {
+		case own.list != "" && strings.HasPrefix(item.raw, own.list):
+			for _, name := range strings.Split(strings.TrimPrefix(item.raw, own.list), ", ") {
+				x.foldName(own, name)
+			}
+			return
+		case len(own.mark) > len("- [x] ") && strings.HasPrefix(item.raw, own.mark):
+			x.foldOwn(own, strings.TrimPrefix(item.raw, own.mark))
+			return
+		}
+	}
+	text := strings.ToValidUTF8(item.text, "\uFFFD")
+	switch {
+	case text == "" || strings.HasPrefix(text, "Extracted from "):
+		return
+	case strings.HasPrefix(text, leftOutMark):
+		x.put(&theContext, leftOutMark, "An earlier summary was cut. L"+text[1:], x.now)
+		return
+	case item.mark == "x":
+		x.finished(text)
+		return
+	case item.mark == "o":
+		k = &theTodo
+	case k == &theOpen && strings.HasPrefix(text, "`"):
+		if what, _, ok := strings.Cut(text[1:], "` failed"); ok {
+			x.made()
+			x.failed[what] = failure{text, x.now}
+			return
+		}
+	case heading != "":
+		text = heading + ": " + text
+	}
+	x.put(k, wordsOf(text), text, x.now)
+}
+
+// foldOwn takes in a note of an earlier extract.
+func (x *extractor) foldOwn(k *kind, text string) {
+	subject, rest, _ := strings.Cut(strings.TrimPrefix(text, "`"), "`")
+	x.made()
+	switch k {
+	case &theDirection, &theRequest:
+		x.put(&theRequest, "", text, x.now)
+	case &theAnswer:
+		x.put(&theAnswer, "last", text, x.now)
+	case &theCommit:
+		x.commits++
+		x.put(&theCommit, subject, text, x.now)
+	case &theTest:
+		r := &run{ok: true, at: x.now}
+		said := ""
+		fmt.Sscanf(rest, ": %d", &r.times)
+		if _, said, _ = strings.Cut(rest, "the last ok: "); said != "" {
+			r.verdict = said
+		}
+		x.runs[subject] = r
+	case &theWork:
+		e := &effort{at: x.now}
+		for _, one := range strings.Split(strings.TrimPrefix(rest, ": "), ", ") {
+			var n int
+			var what string
+			fmt.Sscanf(one, "%d %s", &n, &what)
+			if strings.HasPrefix(what, "edit") {
+				e.edits = n
+			} else {
+				e.writes = n
+			}
+		}
+		x.edits[subject] = e
+	}
+}
+
+// foldName takes in a name of a list in an earlier extract.
+func (x *extractor) foldName(k *kind, name string) {
+	x.made()
+	bare := strings.Trim(name, "`")
+	switch k {
+	case &theCommand:
+		x.runs[bare] = &run{at: x.now}
+	case &theUnsaved:
+		x.unsaved[bare] = true
+	case &thePlace:
+		x.touch(bare)
+	case &theAddress:
+		x.put(k, "", name, x.now)
+	}
+}

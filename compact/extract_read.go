@@ -1,0 +1,216 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// An extractor goes over messages once and takes notes.
+type extractor struct {
+	notes
+	v       *View
+	now     int // the number of the message at hand; what was summarised before is 0
+	files   fileBook
+	touched map[string]int // when a file was last read or changed
+	calls   map[string]deed
+	runs    map[string]*run
+	edits   map[string]*effort
+	failed  map[string]failure
+	unsaved map[string]bool // files changed since the last commit
+	commits int
+	prompts int
+	planned int    // prompts at the last plan
+	asked   string // the last request
+}
+
+// What a call is about.
+type deed struct {
+	what     string   // the command, the path, or else the tool
+	commands []string // that it runs
+	path     string
+	tool     string
+}
+
+// A run is what became of a command.
+type run struct {
+	times   int
+	ok      bool
+	verdict string
+	at      int
+}
+
+// An effort is what was done to a file.
+type effort struct{ edits, writes, at int }
+
+// A failure is one that nothing has undone yet.
+type failure struct {
+	text string
+	at   int
+}
+
+// message takes notes of one message.
+func (x *extractor) message(i int) error {
+	x.now++
+	m := &x.v.Messages[i]
+	switch {
+	case m.isSummary() || m.Kind == sessionfmt.BranchMessage:
+		return x.summary(i)
+	case m.Kind == sessionfmt.Bash && !m.Edited:
+		return x.shell(i)
+	}
+	raw, all, err := x.v.pieces(i)
+	if err != nil {
+		return err
+	}
+	x.files.message(raw, all)
+	text := ""
+	for k := range all {
+		switch p := &all[k]; p.Kind {
+		case TextBlock:
+			text += p.Says + "\n"
+		case CallBlock:
+			x.call(p)
+		case ResultBlock:
+			x.result(p)
+		}
+	}
+	switch {
+	case m.Kind == sessionfmt.User:
+		x.prompt(text)
+	case m.isAssistant():
+		x.answer(text)
+	}
+	return nil
+}
+
+// summary takes in the summary of other messages.
+func (x *extractor) summary(i int) error {
+	if x.v.Messages[i].Heads {
+		x.fold(*x.v.Messages[i].Blocks[0].text)
+		return nil
+	}
+	raw, err := x.v.texts.Agent(x.v.Messages[i].Index)
+	x.fold(raw.Get("summary").Text())
+	return err
+}
+
+// shell takes down a command that the user ran himself.
+func (x *extractor) shell(i int) error {
+	raw, err := x.v.texts.Agent(x.v.Messages[i].Index)
+	if err != nil {
+		return err
+	}
+	d := deed{what: "bash", tool: "bash", commands: commands(raw.Get("command").Text())}
+	if n := len(d.commands); n > 0 {
+		d.what = d.commands[n-1]
+	}
+	code, known := raw.Get("exitCode").Float()
+	if known && !raw.Get("cancelled").Truthy() {
+		x.outcome(d, raw.Get("output").Text(), code != 0, fmt.Sprint("exit ", code))
+	}
+	return nil
+}
+
+// prompt takes down what the user says.
+func (x *extractor) prompt(text string) {
+	own := ""
+	for line := range paragraphs(text) {
+		own += line + "\n"
+		for s := range sentences(line) {
+			switch demandOf(s) {
+			case insists:
+				x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
+			case wants:
+				x.put(&theWish, wordsOf(s), oneLine(s, 420), x.now)
+			}
+		}
+	}
+	if own == "" {
+		own = text
+	}
+	for url := range addresses(own) {
+		x.put(&theAddress, "", url, x.now)
+	}
+	if own = strings.TrimSpace(own); own == "" {
+		return
+	}
+	x.prompts++
+	if len(x.of(&theGoal)) == 0 {
+		x.put(&theGoal, "", oneLine(own, 600), x.now)
+	}
+	const fewest = 4 // words; with fewer, one only says to go on
+	if len(strings.Fields(own)) >= fewest {
+		x.put(&theRequest, "", oneLine(own, 160), x.now)
+		x.asked = oneLine(own, 400)
+	}
+}
+
+// answer takes down what an answer says.
+func (x *extractor) answer(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	const fewest = 40 // bytes; with fewer, one only agrees
+	if len(text) >= fewest || !x.has(&theAnswer, "last") {
+		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
+	}
+	var plan []string
+	planning := false
+	for line := range prose(text) {
+		mark, item := listMark(line)
+		switch mark {
+		case "x":
+			x.finished(oneLine(item, 200))
+		case "o":
+			x.put(&theTodo, wordsOf(item), oneLine(item, 200), x.now)
+		}
+		switch {
+		case plans(line):
+			planning, plan = true, nil
+		case planning && mark != "" && mark != "x":
+			plan = append(plan, oneLine(item, 200))
+		case planning && mark == "" && len(plan) > 0:
+			planning = false
+		}
+		for s := range sentences(line) {
+			if decides(s) {
+				x.put(&theDecision, wordsOf(s), oneLine(s, 300), x.now)
+			}
+		}
+	}
+	for url := range addresses(text) {
+		x.put(&theAddress, "", url, x.now)
+	}
+	const longest = 12 // items; a longer list is a document
+	if len(plan) > 0 && len(plan) <= longest {
+		x.replan(plan)
+	}
+}
+
+// replan puts other next steps in the place of those that there were.
+func (x *extractor) replan(plan []string) {
+	x.drop(func(n note) bool { return n.kind == &theStep })
+	x.planned = x.prompts
+	for _, item := range plan {
+		x.put(&theStep, wordsOf(item), item, x.now)
+	}
+}
+
+// finished takes down that something is done, which then is open no longer.
+func (x *extractor) finished(item string) {
+	key := wordsOf(item)
+	x.put(&theDone, key, item, x.now)
+	if x.has(&theTodo, key) || x.has(&theStep, key) {
+		x.drop(func(n note) bool { return (n.kind == &theTodo || n.kind == &theStep) && n.key == key })
+	}
+}
+
+// wordsOf is a text by its letters and digits, so that marks make no difference.
+func wordsOf(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
+	}), " ")
+}

@@ -1,0 +1,237 @@
+package compact
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// oneLine is a text on one line of valid UTF-8. Of a longer one it is about so many
+// bytes from the beginning, cut where a word ends.
+func oneLine(text string, most int) string {
+	far := 4 * most // spaces aside
+	cut := len(text) > far
+	if cut {
+		text = text[:far]
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if end := most; len(text) > most {
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		if space := strings.LastIndexByte(text[:end], ' '); space > most/2 {
+			end = space
+		}
+		text, cut = text[:end], true
+	}
+	if cut {
+		return strings.TrimRight(text, " ,;:\uFFFD") + " …"
+	}
+	return text
+}
+
+// prose is a text line by line without what is fenced, quoted, or in a block that pi
+// puts into prompts (<skill ...>, <file ...>): what somebody says himself.
+func prose(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fenced, block := false, ""
+		for line := range strings.Lines(text) {
+			t := strings.TrimSpace(line)
+			switch {
+			case block != "":
+				if strings.Contains(t, block) {
+					block = ""
+				}
+			case strings.HasPrefix(t, "```"):
+				fenced = !fenced
+			case fenced || t == "" || t[0] == '>':
+			case strings.HasPrefix(t, "<skill "), strings.HasPrefix(t, "<file "):
+				name, _, _ := strings.Cut(t[1:], " ")
+				if block = "</" + name + ">"; strings.Contains(t, block) {
+					block = ""
+				}
+			case !yield(t):
+				return
+			}
+		}
+	}
+}
+
+// paragraphs are the lines of somebody's prose, those put together that a margin has
+// parted: long ones, that do not end as a sentence does, with one behind them that
+// begins as none.
+func paragraphs(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		const margin = 60 // bytes
+		held, last := "", 0
+		for line := range prose(text) {
+			mark, _ := listMark(line)
+			first, _ := utf8.DecodeRuneInString(line)
+			if held != "" && last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
+				held, last = held+" "+line, len(line)
+				continue
+			}
+			if held != "" && !yield(held) {
+				return
+			}
+			held, last = line, len(line)
+		}
+		if held != "" {
+			yield(held)
+		}
+	}
+}
+
+// sentences are those of a line, without the mark of a list in front.
+func sentences(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		line = listText(line)
+		from := 0
+		for i := 0; i < len(line); i++ {
+			if end := i + 1; end == len(line) || strings.IndexByte(".!?;", line[i]) >= 0 && line[end] == ' ' {
+				if s := strings.TrimSpace(line[from:end]); s != "" && !yield(s) {
+					return
+				}
+				from = end
+			}
+		}
+	}
+}
+
+// listText is a line without the mark that makes it an item of a list or a heading.
+func listText(line string) string {
+	_, text := listMark(line)
+	return strings.TrimLeft(text, "# \t")
+}
+
+// listMark parts a line into the mark of a list, "-" for a bullet, "x" and "o" for a
+// box that is checked and one that is not, "1" for a number, and what stands behind it;
+// the mark is empty where the line is none.
+func listMark(line string) (mark, text string) {
+	line = strings.TrimSpace(line)
+	rest := strings.TrimLeft(line, "0123456789")
+	switch {
+	case len(line) > 1 && strings.IndexByte("-*+", line[0]) >= 0 && line[1] == ' ', strings.HasPrefix(line, "• "):
+		_, text, _ = strings.Cut(line, " ")
+		text = strings.TrimSpace(text)
+		mark = "-"
+	case rest != line && len(rest) > 1 && (rest[0] == '.' || rest[0] == ')') && rest[1] == ' ':
+		return "1", strings.TrimSpace(rest[2:])
+	default:
+		return "", line
+	}
+	if len(text) > 3 && text[0] == '[' && text[2] == ']' {
+		switch text[1] {
+		case 'x', 'X':
+			return "x", strings.TrimSpace(text[3:])
+		case ' ':
+			return "o", strings.TrimSpace(text[3:])
+		}
+	}
+	return mark, text
+}
+
+// Words and pairs of words by which a sentence of the user's demands or forbids
+// something, and those by which it only wishes for it.
+var (
+	demands     = []string{"must", "mustn't", "never", "always", "don't", "dont", "only", "prefer", "avoid", "shouldn't", "cannot", "without", "ensure", "forbidden", "required", "exactly", "can't", "no longer", "stop"}
+	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}, {"has", "to"}, {"have", "to"}}
+	wishes      = []string{"keep", "want", "wants", "should", "instead", "needs", "please", "remember"}
+)
+
+// Who says of himself or of others that they never do something forbids nothing, unless
+// he goes on to say what he wants.
+var (
+	tellers = []string{"i", "they", "it", "he", "she", "that", "who", "which", "this", "still", "actually", "really", "users"}
+	habits  = []string{"don't", "dont", "do", "cannot", "can", "can't", "never", "always", "only"}
+	wanting = []string{"want", "need", "like", "expect", "prefer"}
+)
+
+// A demand is how strongly a sentence asks for something.
+type demand uint8
+
+const (
+	tells demand = iota
+	wants
+	insists
+)
+
+// demandOf judges a sentence of the user's.
+func demandOf(sentence string) demand {
+	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
+		return tells // too little for a sentence, or none
+	}
+	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+	all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	d := tells
+	for i, w := range all {
+		next := ""
+		if i+1 < len(all) {
+			next = all[i+1]
+		}
+		if i > 0 && slices.Contains(tellers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, next) {
+			continue
+		}
+		if slices.Contains(demands, w) || slices.Contains(demandPairs, [2]string{w, next}) {
+			return insists
+		}
+		if slices.Contains(wishes, w) {
+			d = wants
+		}
+	}
+	return d
+}
+
+// deciding are words by which an answer says what it decides, or found out.
+var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with", "go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is", "the issue was", "turns out"}
+
+// decides says that a sentence of an answer does.
+func decides(sentence string) bool {
+	if n := len(sentence); n < 30 || n > 300 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
+		return false
+	}
+	return containsAny(strings.ToLower(sentence), deciding...)
+}
+
+// plans says that a line announces what is to be done next: a heading, or a line that
+// ends in a colon.
+func plans(line string) bool {
+	if len(line) > 80 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
+		return false
+	}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) {
+		if slices.Contains(planWords, w) {
+			return true
+		}
+	}
+	return false
+}
+
+var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
+
+// addresses are the URLs in a text.
+func addresses(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			at := strings.Index(text, "http")
+			if at < 0 {
+				return
+			}
+			text = text[at:]
+			if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
+				text = text[len("http"):]
+				continue
+			}
+			end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|\\", r) })
+			if end < 0 {
+				end = len(text)
+			}
+			url := strings.TrimRight(text[:end], ".,;:!?*_")
+			if text = text[end:]; len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) && !yield(url) {
+				return
+			}
+		}
+	}
+}

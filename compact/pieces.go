@@ -1,0 +1,54 @@
+package compact
+
+import "ctxtool/sessionfmt"
+
+// A piece is a part of a message as the view has it.
+type piece struct {
+	*Block
+	Says string           // what it says, of a call nothing
+	Args sessionfmt.Value // of a call, as JSON
+}
+
+// pieces are the parts of a message, and the message as a provider gets it, nil for one
+// that a pass has put there: its line is read once. Both are valid until the next call.
+func (v *View) pieces(i int) (raw sessionfmt.Value, all []piece, err error) {
+	m := &v.Messages[i]
+	if !m.Heads {
+		if raw, err = v.texts.Provider(m.Index); err != nil {
+			return nil, nil, err
+		}
+	}
+	content := raw.Get("content")
+	var elements []sessionfmt.Value
+	for el := range content.Elements {
+		elements = append(elements, el)
+	}
+	for k := range m.Blocks {
+		p := piece{Block: &m.Blocks[k]}
+		switch {
+		case p.text != nil:
+			p.Says = *p.text
+		case content.IsString():
+			p.Says = content.Text()
+		case p.Kind == ResultBlock:
+			p.Says = textsOf(elements)
+		case p.Kind == CallBlock:
+			p.Args = elements[p.At].Get("arguments")
+		default:
+			p.Says = blockText(p.Kind, elements[p.At])
+		}
+		all = append(all, p)
+	}
+	return raw, all, nil
+}
+
+// textsOf are the texts of a content, one behind the other.
+func textsOf(elements []sessionfmt.Value) string {
+	var all []byte
+	for _, el := range elements {
+		if el.Get("type").Is("text") {
+			all = el.Get("text").AppendText(all)
+		}
+	}
+	return string(all)
+}

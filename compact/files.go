@@ -28,7 +28,7 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 			return Files{}, err
 		}
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
-			b.add(Files{Read: texts(details.Get("readFiles")), Modified: texts(details.Get("modifiedFiles"))})
+			b.add(Files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
 		}
 	}
 	for _, i := range messages {
@@ -44,8 +44,8 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 	return b.files(), nil
 }
 
-// texts are the strings of a list.
-func texts(list sessionfmt.Value) (all []string) {
+// listed are the strings of a list.
+func listed(list sessionfmt.Value) (all []string) {
 	for el := range list.Elements {
 		if text := el.Text(); text != "" {
 			all = append(all, text)

@@ -24,9 +24,6 @@ type Job struct {
 	Models     *models.Table
 }
 
-// Summarize answers a request for a summary.
-type Summarize = func(Request) (string, error)
-
 // An Amount is a number of tokens, or a share of the window.
 type Amount struct {
 	Tokens int64   `json:"tokens,omitempty"`

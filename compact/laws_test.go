@@ -18,16 +18,16 @@ import (
 var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &SWE}
 
 // A run is a pass with options under which the laws have to hold.
-type run struct {
+type passRun struct {
 	name string
 	pass *Pass
 	Options
 }
 
 // runs are all passes, with numbers small enough for small sessions.
-func runs() []run {
+func runs() []passRun {
 	brief := func(Request) (string, error) { return "a summary", nil }
-	return []run{
+	return []passRun{
 		{"truncate", &Truncate, Options{Max: 200, Unit: "bytes"}},
 		{"truncate chars", &Truncate, Options{Max: 200, Unit: "chars"}},
 		{"truncate tokens", &Truncate, Options{Max: 40, Unit: "tokens"}},

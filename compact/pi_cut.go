@@ -61,7 +61,9 @@ func compactPi(w *work) error {
 	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
 		return err
 	}
-	text += r.Files.blocks()
+	text, own := CutFiles(text) // some summarizers list them too
+	r.Files = r.Files.With(own)
+	text += r.Files.String()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++

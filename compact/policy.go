@@ -94,10 +94,10 @@ var policies = []*Policy{&PiPolicy, &GSHPolicy, &SWECLIPolicy, &YAgentPolicy, &C
 // Policies are all policies, in the order of help.
 func Policies() []*Policy { return policies }
 
-// FindPolicy is the policy of that name.
-func FindPolicy(name string) (*Policy, error) {
+// FindPolicy is the policy of that name, one's own before ours.
+func FindPolicy(name string, own ...*Policy) (*Policy, error) {
 	var names []string
-	for _, p := range policies {
+	for _, p := range append(own, policies...) {
 		if p.Name == name {
 			return p, nil
 		}

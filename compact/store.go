@@ -135,6 +135,10 @@ func (w *storing) compaction() error {
 	if err != nil {
 		return err
 	}
+	details, err := json.Marshal(w.head.Range.Files)
+	if err != nil {
+		return err
+	}
 	kept := sessionfmt.Field{Name: "firstKeptEntryId", OwnID: w.head.Range.Kept < 0}
 	if !kept.OwnID {
 		kept.Value = quoted(w.s.ID(w.head.Range.Kept))
@@ -142,7 +146,7 @@ func (w *storing) compaction() error {
 	w.b.Add(sessionfmt.Compaction,
 		field("summary", quoted(w.head.Text)), kept,
 		field("tokensBefore", fmt.Appendf(nil, "%d", usage.Tokens)),
-		field("fromHook", value("true")), field("systemMessage", checkpoint))
+		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
 	return nil
 }
 

@@ -40,4 +40,3 @@ func runUndo(e *env, o *writing, args []string) error {
 		return compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
 	})
 }
-

@@ -33,6 +33,8 @@ type layer struct {
 	name   string
 	v      *viper.Viper
 	models map[string]map[string]any
+
+	policies map[string]policyTable
 }
 
 // configure reads the configuration and fills the flags that were not given.
@@ -68,12 +70,13 @@ func readLayer(name string) (l layer, err error) {
 		return l, err
 	}
 	var named struct {
-		Models map[string]map[string]any
+		Models   map[string]map[string]any
+		Policies map[string]policyTable
 	}
 	if err := toml.Unmarshal(data, &named); err != nil {
 		return l, err
 	}
-	l = layer{name: name, v: viper.New(), models: named.Models}
+	l = layer{name: name, v: viper.New(), models: named.Models, policies: named.Policies}
 	l.v.SetConfigType("toml")
 	return l, l.v.ReadConfig(bytes.NewReader(data))
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bufio"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/compact"
+	"ctxtool/render"
+)
+
+func newPoliciesCommand(e *env) *cobra.Command {
+	o := &answer{}
+	cmd := &cobra.Command{
+		Use:   "policies [flags]",
+		Short: "List the policies of reduce, with their numbers",
+		Long: "List the policies of reduce: their layers in order, each a pass with its numbers and\n" +
+			"with what makes it run; their presets; and those of the configuration. A policy of\n" +
+			"one's own is a table [policies.NAME] (docs/config.toml).\n\n" +
+			"Exit status: 0 they were listed, 2 the command line or a configuration file is\n" +
+			"wrong, 3 the output could not be written.",
+		Example: "  ctxtool policies\n" +
+			"  ctxtool policies -f json | jq '.policies[].name'",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runPolicies(e, o) },
+	}
+	o.flags(cmd, "text", "json")
+	return cmd
+}
+
+func runPolicies(e *env, o *answer) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	own, err := e.config.policies()
+	if err != nil {
+		return err
+	}
+	e.started = true
+	all := append(own, compact.Policies()...)
+	return e.answer(o, nil, func(w *bufio.Writer) error {
+		if o.format == "json" {
+			return render.WritePoliciesJSON(w, all)
+		}
+		return render.WritePolicies(w, all)
+	})
+}

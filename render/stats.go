@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"encoding/csv"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 
 	"ctxtool/internal/markdown"
 	"ctxtool/sessionfmt"
@@ -21,7 +21,10 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 		if title := sheetTitle(s); title != "" {
 			fmt.Fprintf(w, "%s\n", title)
 		}
-		s = forPeople(s)
+		if s.Chart != nil {
+			writeChart(w, s.Chart, width)
+		}
+		s = s.ForPeople()
 		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
 		for i, c := range s.Columns {
 			columns[i] = Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex}
@@ -49,28 +52,6 @@ func sheetTitle(s stats.Sheet) string {
 	return s.Lens + ": " + s.Title
 }
 
-// forPeople is a table with its total as a row, and without columns that say nothing.
-func forPeople(s stats.Sheet) stats.Sheet {
-	if s.Total != nil {
-		s.Rows = append(slices.Clip(s.Rows), s.Total)
-	}
-	says := func(i int) bool {
-		return !s.Columns[i].Spare || slices.ContainsFunc(s.Rows, func(row []any) bool { return row[i] != nil })
-	}
-	some := s
-	some.Columns, some.Rows = nil, make([][]any, len(s.Rows))
-	for i, c := range s.Columns {
-		if !says(i) {
-			continue
-		}
-		some.Columns = append(some.Columns, c)
-		for k, row := range s.Rows {
-			some.Rows[k] = append(some.Rows[k], row[i])
-		}
-	}
-	return some
-}
-
 // sheetCells are the cells of a row, for people.
 func sheetCells(s stats.Sheet, row int) []string {
 	cells := make([]string, len(s.Columns))
@@ -87,6 +68,8 @@ func sheetCell(unit stats.Unit, cell any) string {
 		return sessionfmt.Clean(v)
 	case stats.About:
 		return "~" + number(int64(v))
+	case stats.Line:
+		return sparkline(v)
 	case int64:
 		return number(v)
 	case float64:
@@ -107,8 +90,13 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
-		s = forPeople(s)
 		fmt.Fprintf(w, "### %s\n", markdown.AppendInline(nil, []byte(sheetTitle(s))))
+		if s.Chart != nil {
+			w.WriteString("\n```text\n")
+			writeChart(w, s.Chart, 0)
+			w.WriteString("```\n")
+		}
+		s = s.ForPeople()
 		if len(s.Rows) > 0 {
 			w.WriteString("\n|")
 			for _, c := range s.Columns {
@@ -161,6 +149,8 @@ func csvCell(cell any) string {
 		return v
 	case stats.About:
 		return number(int64(v))
+	case stats.Line:
+		return strings.Trim(fmt.Sprint([]int64(v)), "[]")
 	case int64:
 		return number(v)
 	case float64:

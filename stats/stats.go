@@ -25,7 +25,7 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens, &costLens}
+var Lenses = []*Lens{&sessionLens, &growthLens, &costLens, &compactionsLens}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -34,8 +34,11 @@ type Options struct {
 	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
 	At      string          // the point whose context is looked at; the leaf when empty
 
-	By   []string // what the rows of the lens cost are by: CostGroups; model when empty
-	Only Only     // which sessions and calls
+	// MaxIterations is from how many requests on a prompt's next one is too many, as
+	// gsh's max_iterations has it; gsh's own 25 when 0.
+	MaxIterations int
+	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only          Only     // which sessions and calls
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
@@ -70,8 +73,10 @@ type File struct {
 
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
-	Session *SessionPart `json:"session,omitempty"`
-	Cost    *CostPart    `json:"cost,omitempty"`
+	Session     *SessionPart     `json:"session,omitempty"`
+	Growth      *GrowthPart      `json:"growth,omitempty"`
+	Cost        *CostPart        `json:"cost,omitempty"`
+	Compactions *CompactionsPart `json:"compactions,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -82,6 +87,8 @@ type Look struct {
 	Session *sessionfmt.Session // once it has been read
 	Replay  *replay.Replay
 	Point   int // the record whose context is looked at, -1 for none
+
+	lines *sessionfmt.Reader
 
 	// Records are called with every record in the order of the file, while it is
 	// read: where its line begins, in bytes, and the line, which is valid during the
@@ -146,6 +153,14 @@ func (o *Options) Read(name string) (*Report, error) {
 	err = l.walk()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
+}
+
+// line is the line of a record, valid until the next one is asked for.
+func (l *Look) line(rec int) (sessionfmt.Value, error) {
+	if l.lines == nil {
+		l.lines = l.Session.NewReader()
+	}
+	return l.lines.Line(rec)
 }
 
 func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {

@@ -61,6 +61,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
+	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames())
 	complete(cmd, "by", stats.CostGroups())
@@ -86,6 +87,9 @@ func (o *statsOptions) check(e *env) (err error) {
 	}
 	if o.Counter, err = tokens.Find(o.counter); err != nil {
 		return fmt.Errorf("--counter: %w", err)
+	}
+	if o.MaxIterations < 1 {
+		return errors.New("--max-iterations: want a number above 0")
 	}
 	for _, name := range o.lenses {
 		if !slices.Contains(lensNames(), name) {

@@ -37,10 +37,13 @@ check:
 golden:
 	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
 
+# ccusage's native binary, where npm install --prefix $(PI_DIR) ccusage@20.0.24 puts it.
+CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
+
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
-	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) $(BENCHFLAGS)
+	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) $(BENCHFLAGS)
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact
 
 dist:

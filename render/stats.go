@@ -77,6 +77,9 @@ func sheetCell(unit stats.Unit, cell any) string {
 		case stats.Share:
 			return percent(v)
 		case stats.Dollars:
+			if v == 0 {
+				return "$0"
+			}
 			return fmt.Sprintf("$%.4f", v)
 		}
 		return dollars(v)

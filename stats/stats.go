@@ -61,6 +61,7 @@ type Report struct {
 
 	project string // the folder that the session belongs to
 	fits    bool   // see Fits
+	seen    bool   // the lenses have seen a session: without one they have no parts
 }
 
 // A File is a session file that a report is about.
@@ -141,6 +142,7 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
+	l.Report.seen = true
 	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
@@ -237,7 +239,7 @@ func (o *Options) Add(sum, one *Report) {
 	if one.Error != "" {
 		return
 	}
-	sum.Coverage = sum.Coverage.Plus(one.Coverage)
+	sum.Coverage, sum.seen = sum.Coverage.Plus(one.Coverage), true
 	for _, lens := range o.Lenses {
 		lens.add(sum, one)
 	}
@@ -246,14 +248,17 @@ func (o *Options) Add(sum, one *Report) {
 // Finish readies a report for showing, once all that belongs to it has been added.
 func (o *Options) Finish(r *Report) {
 	for _, lens := range o.Lenses {
-		if lens.finish != nil {
+		if lens.finish != nil && r.seen {
 			lens.finish(r)
 		}
 	}
 }
 
-// Sheets are the tables of the lenses.
+// Sheets are the tables of the lenses, none where they have seen no session.
 func (o *Options) Sheets(r *Report) (all []Sheet) {
+	if !r.seen {
+		return nil
+	}
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {
 			sheet.Lens = lens.Name

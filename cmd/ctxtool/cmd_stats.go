@@ -153,6 +153,9 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		case broken > 0 && o.strict:
 			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
+		if len(sum.Files) == broken {
+			e.note("no session was counted")
+		}
 		o.Finish(sum)
 		return o.write(w, sum, e.width(o.output))
 	})
@@ -201,7 +204,11 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 	case "json", "jsonl":
 		return render.WriteStatsJSON(w, sum)
 	case "csv":
-		return render.WriteStatsCSV(w, o.Sheets(sum)[0])
+		sheets := o.Sheets(sum)
+		if len(sheets) == 0 {
+			return nil
+		}
+		return render.WriteStatsCSV(w, sheets[0])
 	case "markdown":
 		render.WriteStatsMarkdown(w, o.Sheets(sum))
 		return nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +87,33 @@ func TestMayFit(t *testing.T) {
 	}
 	if _, err := (&filter{since: "yesterday"}).check(); err == nil {
 		t.Error("yesterday is no date here")
+	}
+}
+
+// TestNothingToCount: without a session, or with one that is none, all forms say so,
+// and none fails.
+func TestNothingToCount(t *testing.T) {
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken")
+	if err := os.MkdirAll(broken, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(broken, "a.jsonl"), []byte("nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := filepath.Join(dir, "s.jsonl")
+	if err := os.WriteFile(session, gen.Session(gen.Shape{Seed: 1, Entries: 10}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{broken}, {session, "--only-model", "nobody's"}, {session, "--since", "2199-01-01"}} {
+		for _, l := range stats.Lenses {
+			for _, form := range []string{"text", "json", "jsonl", "csv", "markdown"} {
+				var stdout, stderr bytes.Buffer
+				status := run(append([]string{"stats", "--lens", l.Name, "-f", form}, args...), os.Stdin, &stdout, &stderr)
+				if status != 0 || !strings.Contains(stderr.String(), "no session was counted") {
+					t.Errorf("%v, %s as %s: status %d, %s", args, l.Name, form, status, stderr.Bytes())
+				}
+			}
+		}
 	}
 }

@@ -40,9 +40,9 @@ type rival struct {
 }
 
 type bench struct {
-	dir, ctxtool, pi string
-	rounds           int
-	out              io.Writer
+	dir, ctxtool, pi, ccusage string
+	rounds                    int
+	out                       io.Writer
 }
 
 func main() {
@@ -50,6 +50,7 @@ func main() {
 	flag.StringVar(&b.dir, "dir", "", "folder for the sessions, kept between runs")
 	flag.StringVar(&b.ctxtool, "ctxtool", "bin/ctxtool", "the binary to measure")
 	flag.StringVar(&b.pi, "pi", "", "folder where npm installed pi's package; left out where it is not there")
+	flag.StringVar(&b.ccusage, "ccusage", "ccusage", "the native binary of ccusage 20; left out where it is not there")
 	flag.IntVar(&b.rounds, "rounds", 5, "times that every command is run")
 	only := flag.String("only", "", "run only the contests whose title has this in it")
 	flag.Parse()
@@ -99,6 +100,7 @@ func (b *bench) contests() []contest {
 			{"cat", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec cat {} +"}},
 			{"wc -l", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec wc -l {} +"}},
 		}},
+		b.cost(),
 		{"check of 1 GB, structure alone", "1g", []string{"check", "--only", "lines,header,tree,times", "FILE"}, "14 times jq, 32 MB and the index", []rival{jq}},
 		{"check of 1 GB", "1g", []string{"check", "FILE"}, "8 times jq, 32 MB and the index", []rival{jq}},
 		{"check of a store", "store", []string{"check", "FILE"}, "8 times jq", []rival{

@@ -67,7 +67,7 @@ func (p *CostPart) rowSheet() Sheet {
 		}
 		s.Rows = append(s.Rows, line(&row.CostSum, &row.Unique, keys))
 	}
-	if len(p.Rows) != 1 {
+	if len(p.Rows) > 1 {
 		keys := make([]any, len(p.By))
 		keys[0] = "total"
 		s.Total = line(&p.CostSum, &p.Unique, keys)

@@ -17,8 +17,8 @@ import (
 	"ctxtool/stats"
 )
 
-// lens finds lenses by name.
-func lens(t *testing.T, names ...string) (found []*stats.Lens) {
+// lenses finds lenses by name.
+func lenses(t *testing.T, names ...string) (found []*stats.Lens) {
 	t.Helper()
 	for _, l := range stats.Lenses {
 		if slices.Contains(names, l.Name) {
@@ -48,7 +48,7 @@ func store(t *testing.T, sessions ...[]byte) (names []string) {
 // costs reads files with the lens cost, one after the other.
 func costs(t *testing.T, o stats.Options, files ...string) *stats.CostPart {
 	t.Helper()
-	o.Lenses = lens(t, "cost")
+	o.Lenses = lenses(t, "cost")
 	sum := &stats.Report{}
 	for _, name := range files {
 		one, err := o.Read(name)
@@ -185,7 +185,7 @@ func TestTotalsOfRawLines(t *testing.T) {
 	n, paid := 0, 0
 	for _, s := range corpus.All(t) {
 		name := store(t, s.Data)[0]
-		one, err := (&stats.Options{Lenses: lens(t, "cost")}).Read(name)
+		one, err := (&stats.Options{Lenses: lenses(t, "cost")}).Read(name)
 		if err != nil {
 			continue // no session: other tests say so
 		}
@@ -381,7 +381,7 @@ func TestOnly(t *testing.T) {
 		"project":       {stats.Only{Project: "w"}, 3},
 		"other project": {stats.Only{Project: "v"}, 0},
 	} {
-		o := stats.Options{Lenses: lens(t, "cost", "session"), Only: c.only}
+		o := stats.Options{Lenses: lenses(t, "cost", "session"), Only: c.only}
 		one, err := o.Read(file)
 		if err != nil {
 			t.Fatal(err)
@@ -395,7 +395,7 @@ func TestOnly(t *testing.T) {
 // TestOneShape: the part of a session and that of a sum of it alone are the same.
 func TestOneShape(t *testing.T) {
 	for _, s := range corpus.Own(t) {
-		o := stats.Options{Lenses: lens(t, "cost"), By: stats.CostGroups()}
+		o := stats.Options{Lenses: lenses(t, "cost"), By: stats.CostGroups()}
 		one, err := o.Read(store(t, s.Data)[0])
 		if err != nil {
 			continue

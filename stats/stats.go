@@ -61,7 +61,6 @@ type Report struct {
 
 	project string // the folder that the session belongs to
 	fits    bool   // see Fits
-	seen    bool   // the lenses have seen a session: without one they have no parts
 }
 
 // A File is a session file that a report is about.
@@ -142,7 +141,6 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
-	l.Report.seen = true
 	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
@@ -239,7 +237,7 @@ func (o *Options) Add(sum, one *Report) {
 	if one.Error != "" {
 		return
 	}
-	sum.Coverage, sum.seen = sum.Coverage.Plus(one.Coverage), true
+	sum.Coverage = sum.Coverage.Plus(one.Coverage)
 	for _, lens := range o.Lenses {
 		lens.add(sum, one)
 	}
@@ -248,17 +246,14 @@ func (o *Options) Add(sum, one *Report) {
 // Finish readies a report for showing, once all that belongs to it has been added.
 func (o *Options) Finish(r *Report) {
 	for _, lens := range o.Lenses {
-		if lens.finish != nil && r.seen {
+		if lens.finish != nil {
 			lens.finish(r)
 		}
 	}
 }
 
-// Sheets are the tables of the lenses, none where they have seen no session.
+// Sheets are the tables of the lenses.
 func (o *Options) Sheets(r *Report) (all []Sheet) {
-	if !r.seen {
-		return nil
-	}
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {
 			sheet.Lens = lens.Name

@@ -204,11 +204,7 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 	case "json", "jsonl":
 		return render.WriteStatsJSON(w, sum)
 	case "csv":
-		sheets := o.Sheets(sum)
-		if len(sheets) == 0 {
-			return nil
-		}
-		return render.WriteStatsCSV(w, sheets[0])
+		return render.WriteStatsCSV(w, o.Sheets(sum)[0])
 	case "markdown":
 		render.WriteStatsMarkdown(w, o.Sheets(sum))
 		return nil

@@ -60,6 +60,7 @@ func TestMayFit(t *testing.T) {
 	}
 	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	session := write("a.jsonl", `{"type":"session","version":3,"id":"s","timestamp":"2026-01-31T10:00:00.000Z","cwd":"/home/u/parcel"}`+"\n", noon)
+	fork := write("f.jsonl", `{"type":"session","version":3,"id":"f","timestamp":"2026-01-31T10:00:00.000Z","cwd":"/","parentSession":"a.jsonl"}`+"\n", noon)
 	odd := write("b.jsonl", "{}\n", noon)
 	for flags, want := range map[filter][2]bool{
 		{}:                                        {true, true},
@@ -81,6 +82,9 @@ func TestMayFit(t *testing.T) {
 		if got := [2]bool{mayFit(&only, session), mayFit(&only, odd)}; got != want {
 			t.Errorf("%+v: %v, want %v", flags, got, want)
 		}
+	}
+	if !mayFit(&stats.Only{Until: 1}, fork) {
+		t.Error("what a fork took over is older than its header")
 	}
 	if !mayFit(&stats.Only{Since: 1}, "-") || !mayFit(&stats.Only{Project: "p"}, filepath.Join(t.TempDir(), "none")) {
 		t.Error("what cannot be looked at is left to reading")

@@ -80,6 +80,9 @@ type Look struct {
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
+	// Messages are called with every message of the request at the point, in order,
+	// those that were logged for this request alone included.
+	Messages []func(m *replay.Weighed)
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
 }
@@ -127,7 +130,7 @@ func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 
 // walk replays the path, where a lens wants to see it.
 func (l *Look) walk() (err error) {
-	if len(l.Steps)+len(l.Ends) == 0 {
+	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
 	l.Point = l.Session.Leaf()
@@ -143,9 +146,32 @@ func (l *Look) walk() (err error) {
 	if stopped != nil {
 		l.Report.Stopped = stopped.Error()
 	}
+	if err := l.messages(e); err != nil {
+		return err
+	}
 	for _, end := range l.Ends {
 		if err := end(e); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// messages shows the messages of the request at the point to the lenses.
+func (l *Look) messages(e *replay.Envelope) error {
+	if len(l.Messages) == 0 {
+		return nil
+	}
+	whole, err := e.WithEphemeral()
+	if err != nil {
+		return err
+	}
+	for m, err := range whole.Weighed(l.Counter) {
+		if err != nil {
+			return err
+		}
+		for _, see := range l.Messages {
+			see(&m)
 		}
 	}
 	return nil

@@ -119,15 +119,22 @@ func (m *Weighed) call(c callFound, size int) {
 		return
 	}
 	m.Bytes.Calls += size
-	if !slices.ContainsFunc(readers, c.name.Is) {
-		return
+	if path := ReadPath(c.name, c.args); path != "" {
+		m.Reads = append(m.Reads, Read{Call: c.id.Text(), Path: path})
 	}
-	for _, name := range pathArguments {
-		if path := c.args.Get(name); path.IsString() {
-			m.Reads = append(m.Reads, Read{Call: c.id.Text(), Path: path.Text()})
-			return
+}
+
+// ReadPath is the file that a tool call reads, empty where the tool, by its name, reads
+// none.
+func ReadPath(name, args sessionfmt.Value) string {
+	if slices.ContainsFunc(readers, name.Is) {
+		for _, argument := range pathArguments {
+			if path := args.Get(argument); path.IsString() {
+				return path.Text()
+			}
 		}
 	}
+	return ""
 }
 
 // Weighed is every message of the request, cached and uncached, with what it takes by
@@ -180,7 +187,7 @@ func (w *weigher) one(m *message) (out Weighed, err error) {
 	out = Weighed{Kind: m.kind, Origin: m.origin()}
 	w.found = &out
 	out.Tokens, out.Size, err = w.l.weigh(&w.weighing, m)
-	if err == nil && m.kind == sessionfmt.Custom {
+	if err == nil && (m.kind == sessionfmt.Custom || m.kind == sessionfmt.HookMessage) {
 		var v value
 		v, err = w.l.agent(m)
 		out.Hidden = string(v.Get("display")) == "false"

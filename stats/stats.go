@@ -23,14 +23,18 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens}
+var Lenses = []*Lens{&sessionLens, &contextLens, &bytesLens}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // chars4 when nil
-	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
-	At      string          // the point whose context is looked at; the leaf when empty
+	// Recorded takes the providers' usage where there is one for the size of a context,
+	// and the counter for the rest, as pi does.
+	Recorded bool
+	Like     *Like          // another system that the context is counted like; may be nil
+	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
+	At       string         // the point whose context is looked at; the leaf when empty
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
@@ -63,6 +67,8 @@ type File struct {
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
 	Session *SessionPart `json:"session,omitempty"`
+	Context *ContextPart `json:"context,omitempty"`
+	Bytes   *BytesPart   `json:"bytes,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -24,6 +23,7 @@ type statsOptions struct {
 	given
 	lenses  []string
 	counter string
+	like    string
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -57,10 +57,12 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.redaction.flags(cmd)
 	o.given.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
-	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
+	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "))
+	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
 	complete(cmd, "lens", lensNames())
-	complete(cmd, "counter", tokens.Names())
+	complete(cmd, "counter", stats.CounterNames())
+	complete(cmd, "like", stats.LikeNames())
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
@@ -80,7 +82,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.Replay.Rules, err = o.reading.check(); err != nil {
 		return err
 	}
-	if o.Counter, err = tokens.Find(o.counter); err != nil {
+	if err = o.SetCounter(o.counter); err != nil {
 		return fmt.Errorf("--counter: %w", err)
 	}
 	for _, name := range o.lenses {
@@ -91,6 +93,14 @@ func (o *statsOptions) check(e *env) (err error) {
 	for _, l := range stats.Lenses {
 		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) {
 			o.Lenses = append(o.Lenses, l)
+		}
+	}
+	if o.like != "" {
+		if o.Like, err = stats.FindLike(o.like); err != nil {
+			return fmt.Errorf("--like: %w", err)
+		}
+		if !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "context" }) {
+			return errors.New("--like is part of the lens context: name it with --lens")
 		}
 	}
 	if o.format == "csv" && len(o.Lenses) != 1 {

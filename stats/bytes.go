@@ -145,7 +145,10 @@ func largestLines(s *sessionfmt.Session) []LineBytes {
 	}
 	lines := make([]LineBytes, len(records))
 	for k, i := range records {
-		lines[k] = LineBytes{Line: s.Line(i), Entry: sessionfmt.Quote(s.ID(i)), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
+		lines[k] = LineBytes{Line: s.Line(i), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
+		if s.Kind(i).IsEntry() {
+			lines[k].Entry = sessionfmt.Quote(s.ID(i))
+		}
 	}
 	return lines
 }

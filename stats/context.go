@@ -181,7 +181,10 @@ func (c *ContextOf) read(l *Look, e *replay.Envelope) (err error) {
 // addContext adds one session's context to several.
 func addContext(sum, one *Report) {
 	if sum.Context == nil {
-		sum.Context = &ContextPart{Counter: one.Context.Counter, Estimates: one.Context.Estimates}
+		sum.Context = &ContextPart{
+			Counter: one.Context.Counter, Estimates: one.Context.Estimates,
+			Largest: []ContextEntry{}, Rereads: Rereads{Largest: []Reread{}},
+		}
 	}
 	p, q := sum.Context, one.Context
 	for _, c := range q.Sessions {

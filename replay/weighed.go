@@ -139,36 +139,39 @@ func ReadPath(name, args sessionfmt.Value) string {
 
 // Weighed is every message of the request, cached and uncached, with what it takes by
 // a counter: together as much as Count says of them. They are weighed on all
-// processors, and come in order.
-func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[Weighed, error] {
-	return func(yield func(Weighed, error) bool) {
+// processors, and come in order. Each is valid until the next one is asked for.
+func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
+	return func(yield func(*Weighed, error) bool) {
 		msgs := &e.state.msgs
 		chunks := (msgs.n + chunkSize - 1) / chunkSize
-		for part := range inOrder(chunks, func() func(k int) weighedPart { return e.r.newWeigher(c).chunk(msgs) }) {
-			for i := range part.all {
-				if !yield(part.all[i], nil) {
+		var used sync.Pool // of chunks
+		start := func() func(k int) weighedPart { return e.r.newWeigher(c).chunks(msgs, &used) }
+		for part := range inOrder(chunks, start) {
+			for i := range *part.all {
+				if !yield(&(*part.all)[i], nil) {
 					return
 				}
 			}
 			if part.err != nil {
-				yield(Weighed{}, part.err)
+				yield(nil, part.err)
 				return
 			}
+			used.Put(part.all)
 		}
 		w := e.r.newWeigher(c)
 		for i := range e.state.uncached {
-			m, err := w.one(&e.state.uncached[i])
-			m.Uncached = true
-			if !yield(m, err) || err != nil {
+			m := Weighed{Uncached: true}
+			err := w.one(&m, &e.state.uncached[i])
+			if !yield(&m, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// A weighedPart is a chunk of a list, weighed.
+// A weighedPart is a chunk of a list, weighed up to an error.
 type weighedPart struct {
-	all []Weighed
+	all *[]Weighed
 	err error
 }
 
@@ -183,29 +186,35 @@ func (r *Replay) newWeigher(c *tokens.Counter) *weigher {
 }
 
 // one weighs one message.
-func (w *weigher) one(m *message) (out Weighed, err error) {
-	out = Weighed{Kind: m.kind, Origin: m.origin()}
-	w.found = &out
+func (w *weigher) one(out *Weighed, m *message) (err error) {
+	out.Kind, out.Origin = m.kind, m.origin()
+	w.found = out
 	out.Tokens, out.Size, err = w.l.weigh(&w.weighing, m)
 	if err == nil && (m.kind == sessionfmt.Custom || m.kind == sessionfmt.HookMessage) {
 		var v value
 		v, err = w.l.agent(m)
 		out.Hidden = string(v.Get("display")) == "false"
 	}
-	return out, err
+	return err
 }
 
-// chunk weighs the shown messages of a chunk of a list.
-func (w *weigher) chunk(msgs *list) func(k int) weighedPart {
+// chunks weighs the shown messages of a chunk of a list, in the place of a used one.
+func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 	return func(k int) (part weighedPart) {
+		if part.all, _ = used.Get().(*[]Weighed); part.all == nil {
+			fresh := make([]Weighed, 0, min(chunkSize, msgs.n))
+			part.all = &fresh
+		}
+		all := (*part.all)[:0]
 		for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize) && part.err == nil; i++ {
 			if m := msgs.at(i); m.shown() {
-				var one Weighed
-				if one, part.err = w.one(m); part.err == nil {
-					part.all = append(part.all, one)
+				all = append(all, Weighed{})
+				if part.err = w.one(&all[len(all)-1], m); part.err != nil {
+					all = all[:len(all)-1]
 				}
 			}
 		}
+		*part.all = all
 		return part
 	}
 }

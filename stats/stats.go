@@ -177,7 +177,7 @@ func (l *Look) messages(e *replay.Envelope) error {
 			return err
 		}
 		for _, see := range l.Messages {
-			see(&m)
+			see(m)
 		}
 	}
 	return nil

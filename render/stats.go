@@ -18,7 +18,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 			w.WriteByte('\n')
 		}
 		if title := sheetTitle(s); title != "" {
-			fmt.Fprintf(w, "%s\n", title)
+			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(title))
 		}
 		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
 		for i, c := range s.Columns {
@@ -33,7 +33,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 			}
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "%s\n", note)
+			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(note))
 		}
 	}
 	return nil

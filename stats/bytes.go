@@ -2,8 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 
 	"ctxtool/internal/models"
 	"ctxtool/replay"
@@ -180,21 +178,18 @@ func bytesSheets(r *Report) []Sheet {
 		{Name: "session", Flex: true}, {Name: "request", Unit: Bytes}, {Name: "limit", Unit: Bytes}, {Name: "share", Unit: Share},
 		{Name: "provider"}, {Name: "images", Unit: Number}, {Name: "of request", Unit: Share}, {Name: "too large", Unit: Number},
 	}}
-	largest := slices.Clone(p.Sessions)
-	slices.SortStableFunc(largest, func(a, b BytesOf) int { return cmp.Compare(b.Request, a.Request) })
-	for _, b := range largest[:min(most, len(largest))] {
+	largest, notes := fullest(p.Sessions, func(b BytesOf) int { return int(b.Request) })
+	for _, b := range largest {
 		var images any
 		if b.Images > 0 {
 			images = orNil(b.ImageShare)
 		}
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(b.File, b.Session), About(b.Request), some(b.Limit), orNil(b.Share), b.Provider,
-			some(int64(b.Images)), images, some(int64(b.LargeImages)),
+			cmp.Or(b.File, b.Session), About(b.Request), orNone(b.Limit), orNil(b.Share), b.Provider,
+			orNone(int64(b.Images)), images, orNone(int64(b.LargeImages)),
 		})
 	}
-	if n := len(largest) - len(s.Rows); n > 0 {
-		s.Notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
-	}
+	s.Notes = notes
 	all := []Sheet{s}
 	if len(p.Images) > 0 {
 		all = append(all, p.imageSheet())

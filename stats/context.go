@@ -274,9 +274,6 @@ func (o *Options) counterName() string {
 	return o.Counter.Name
 }
 
-// name is a session's, for people.
-func (c *ContextOf) name() string { return cmp.Or(c.File, c.Session) }
-
 // where is the point of a context, for people.
 func (c *ContextOf) where() string {
 	at := "at the root"

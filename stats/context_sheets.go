@@ -1,8 +1,8 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 )
 
 // contextSheets are the tables of the context lens.
@@ -48,7 +48,7 @@ func (p *ContextPart) categorySheet() Sheet {
 		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
 	}
 	row := func(c ContextCategory) []any {
-		return []any{c.Category, c.Name, p.tokens(c.Tokens), orNil(share(c.Tokens, of)), some(c.Bytes), some(int64(c.Messages))}
+		return []any{c.Category, c.Name, p.tokens(c.Tokens), orNil(share(c.Tokens, of)), orNone(c.Bytes), orNone(int64(c.Messages))}
 	}
 	for _, c := range p.Categories {
 		if c.Category == inHidden { // the last
@@ -102,16 +102,13 @@ func (p *ContextPart) sessionSheet() Sheet {
 		{Name: "session", Flex: true}, {Name: "entry"}, {Name: "tokens", Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
 	}}
-	fullest := slices.Clone(p.Sessions)
-	slices.SortStableFunc(fullest, func(a, b ContextOf) int { return b.Tokens - a.Tokens })
-	for _, c := range fullest[:min(most, len(fullest))] {
+	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.Tokens })
+	for _, c := range some {
 		s.Rows = append(s.Rows, []any{
-			c.name(), c.Entry, p.tokens(c.Tokens), orNil(c.Share), some(c.Window), About(c.Hidden), some(int64(c.Messages)),
+			cmp.Or(c.File, c.Session), c.Entry, p.tokens(c.Tokens), orNil(c.Share), orNone(c.Window), About(c.Hidden), orNone(int64(c.Messages)),
 		})
 	}
-	if n := len(fullest) - len(s.Rows); n > 0 {
-		s.Notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
-	}
+	s.Notes = notes
 	return s
 }
 
@@ -152,8 +149,8 @@ func inFiles(s Sheet, sessions int, file func(row int) string) Sheet {
 	return s
 }
 
-// some is a number as a cell, nothing for none.
-func some(n int64) any {
+// orNone is a number as a cell, nothing for none.
+func orNone(n int64) any {
 	if n == 0 {
 		return nil
 	}

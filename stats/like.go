@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -67,4 +68,15 @@ func (k *Likeness) sheets() (all []Sheet) {
 		}
 	}
 	return all
+}
+
+// fullest are the largest of a list, which are shown where there are many, and a note
+// on the others.
+func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b T) int { return size(b) - size(a) })
+	if n := len(list) - most; n > 0 {
+		return list[:most], []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
+	}
+	return list, nil
 }

@@ -28,7 +28,9 @@ var likeGsh = Like{
 			{Name: "session", Flex: true}, {Name: "estimate", Unit: Tokens}, {Name: "messages", Unit: Number},
 			{Name: "limit", Unit: Tokens}, {Name: "from"}, {Name: "compacts above", Unit: Tokens}, {Name: "verdict"},
 		}}
-		for _, g := range k.Gsh {
+		some, notes := fullest(k.Gsh, func(g Gsh) int { return g.Estimate })
+		s.Notes = notes
+		for _, g := range some {
 			verdict := "goes on"
 			if g.Compacts {
 				verdict = "compacts"

@@ -21,10 +21,13 @@ var likeSWE = Like{
 		}
 	},
 	sheets: func(k *Likeness) (all []Sheet) {
-		for _, s := range k.SWE {
-			all = append(all, s.sheets(len(k.SWE) > 1)...)
+		switch len(k.SWE) {
+		case 0:
+			return nil
+		case 1:
+			return k.SWE[0].sheets()
 		}
-		return all
+		return []Sheet{sweSheet(k.SWE)}
 	},
 }
 
@@ -238,13 +241,9 @@ func (r *sweRun) autonomy() SWETarget {
 }
 
 // sheets are the tables of usage and targets.
-func (s *SWE) sheets(named bool) []Sheet {
-	name := ""
-	if named {
-		name = cmp.Or(s.File, s.Session)
-	}
+func (s *SWE) sheets() []Sheet {
 	u := s.Usage
-	usage := Sheet{Title: name, Columns: []Column{{Name: "usage"}, {Name: "tokens", Unit: Tokens}, {Name: "of", Unit: Tokens}, {Name: "percent", Unit: Share}}}
+	usage := Sheet{Columns: []Column{{Name: "usage"}, {Name: "tokens", Unit: Tokens}, {Name: "of", Unit: Tokens}, {Name: "percent", Unit: Share}}}
 	usage.Rows = [][]any{
 		{"total", About(u.Total), u.Limit, u.Percent / 100},
 		{"available", About(u.Available), nil, nil},
@@ -258,9 +257,6 @@ func (s *SWE) sheets(named bool) []Sheet {
 	targets := Sheet{Title: "targets", Columns: []Column{
 		{Name: "target"}, {Name: "is", Unit: Share}, {Name: "should be"}, {Name: "met"}, {Name: "from"},
 	}}
-	if named {
-		targets.Title += " of " + name
-	}
 	w := s.Targets.Waste
 	targets.Rows = [][]any{
 		s.Targets.Efficiency.row("context efficiency", "100%", "requests below 80% of the limit"),
@@ -285,4 +281,22 @@ func (t *SWETarget) row(name, should, from string) []any {
 		from = fmt.Sprintf("%d of %d %s", t.Part, t.Of, from)
 	}
 	return []any{name, orNil(t.Value), should, met, from}
+}
+
+// sweSheet is a table of the fullest of several contexts.
+func sweSheet(all []SWE) Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "session", Flex: true}, {Name: "total", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "efficiency", Unit: Share},
+		{Name: "compaction", Unit: Share}, {Name: "waste", Unit: Share}, {Name: "autonomy", Unit: Share},
+	}}
+	some, notes := fullest(all, func(s SWE) int { return s.Usage.Total })
+	s.Notes = notes
+	for _, one := range some {
+		t := &one.Targets
+		s.Rows = append(s.Rows, []any{
+			cmp.Or(one.File, one.Session), About(one.Usage.Total), one.Usage.Percent / 100,
+			orNil(t.Efficiency.Value), orNil(t.Compaction.Value), orNil(t.Waste.Value), orNil(t.Autonomy.Value),
+		})
+	}
+	return s
 }

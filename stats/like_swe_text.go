@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,7 +23,11 @@ type sweMessages struct {
 }
 
 // A sweCall is a tool call; one says which call it is, whatever its id.
-type sweCall struct{ one, path string }
+type sweCall struct {
+	one   string
+	path  string // of the file that it reads
+	whole bool   // it reads all of it
+}
 
 // A sweResult is a tool result.
 type sweResult struct {
@@ -79,14 +84,21 @@ func (s *sweMessages) call(b sessionfmt.Value) {
 	call := sweCall{one: name + " " + printed}
 	if p := replay.ReadPath(b.Get("name"), args); p != "" {
 		call.path = plainPath(p)
+		members := 0
+		for range args.Members {
+			members++
+		}
+		call.whole = members == 1 && call.path == path.Clean(p)
 	}
 	s.calls[b.Get("id").Text()] = call
 }
 
 // waste is what results say that says nothing new: looking back from the end, what has
-// been called again, read again or said again.
+// been called again, read again or said again. A read supersedes an older one of the
+// same lines, and one of all lines supersedes every older one (spec/policies.md, PD-21).
 func (s *sweMessages) waste() (w SWEWaste) {
-	called, read, said := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	called, said := map[string]bool{}, map[string]bool{}
+	read, lines := map[string]bool{}, map[string]bool{}
 	for i := len(s.results) - 1; i >= 0; i-- {
 		r := &s.results[i]
 		saying := r.one + "\x00" + r.text
@@ -95,14 +107,15 @@ func (s *sweMessages) waste() (w SWEWaste) {
 			w.Retried += r.tokens
 		case r.failed:
 			w.Errors += r.tokens
-		case r.path != "" && read[r.path]:
+		case r.path != "" && (read[r.path] || lines[r.one]):
 			w.Superseded += r.tokens
 		case r.one != "" && said[saying]:
 			w.Duplicate += r.tokens
 		}
 		called[r.one], said[saying] = true, true
 		if r.path != "" && !r.failed {
-			read[r.path] = true
+			lines[r.one] = true
+			read[r.path] = read[r.path] || r.whole
 		}
 	}
 	w.SWETarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)

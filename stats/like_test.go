@@ -271,6 +271,8 @@ func TestLikeSWEWaste(t *testing.T) {
 		reads("4", "bash", "y", "1234", true),              // never made again: an error, 1
 		reads("5", "read", "a", "1234567890123456", false), // read again: superseded, 4
 		reads("6", "read", "a", "1234", false),
+		reads("8", "read", "b:1-2", "1234", false), // other lines than those read later
+		reads("9", "read", "b:3-4", "1234", false),
 		reads("7", "read", "a", "12345678", true), // an error: supersedes nothing, 2
 	)...)
 	w := likeOf(t, "swe-cli", data, Options{}).SWE[0].Targets.Waste

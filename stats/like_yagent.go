@@ -24,10 +24,13 @@ var likeYAgent = Like{
 		}
 	},
 	sheets: func(k *Likeness) (all []Sheet) {
-		for _, y := range k.YAgent {
-			all = append(all, y.sheet(len(k.YAgent) > 1))
+		switch len(k.YAgent) {
+		case 0:
+			return nil
+		case 1:
+			return []Sheet{k.YAgent[0].sheet()}
 		}
-		return all
+		return []Sheet{yAgentSheet(k.YAgent)}
 	},
 }
 
@@ -264,14 +267,11 @@ func yRecovery(used, budget int, categories []YCategory, recent int) []YRecovery
 }
 
 // sheet is a table of the categories, and below it what y-agent says.
-func (y *YAgent) sheet(named bool) Sheet {
+func (y *YAgent) sheet() Sheet {
 	s := Sheet{Columns: []Column{
 		{Name: "category"}, {Name: "priority", Unit: Number}, {Name: "tokens", Unit: Tokens}, {Name: "budget", Unit: Tokens},
 		{Name: "items", Unit: Number}, {Name: "", Unit: Text},
 	}}
-	if named {
-		s.Title = cmp.Or(y.File, y.Session)
-	}
 	for i, c := range y.Categories {
 		over := ""
 		switch {
@@ -282,7 +282,7 @@ func (y *YAgent) sheet(named bool) Sheet {
 		case i == yStatus:
 			over = "fixed"
 		}
-		s.Rows = append(s.Rows, []any{c.Name, int64(c.Priority), about(c.Tokens), some(int64(c.Budget)), some(int64(c.Items)), over})
+		s.Rows = append(s.Rows, []any{c.Name, int64(c.Priority), about(c.Tokens), orNone(int64(c.Budget)), orNone(int64(c.Items)), over})
 	}
 	s.Rows = append(s.Rows, []any{"used", nil, about(y.Used), int64(y.Budget), nil, y.Guard.Verdict})
 	s.Notes = append(s.Notes, y.Status[0])
@@ -295,6 +295,32 @@ func (y *YAgent) sheet(named bool) Sheet {
 	}
 	if y.Images > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d images are not in the estimate: y-agent counts none.", y.Images))
+	}
+	return s
+}
+
+// yAgentSheet is a table of the fullest of several contexts.
+func yAgentSheet(all []YAgent) Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "session", Flex: true}, {Name: "used", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "verdict"},
+		{Name: "over budget"}, {Name: "after recovery"},
+	}}
+	some, notes := fullest(all, func(y YAgent) int { return y.Used })
+	s.Notes = notes
+	for _, y := range some {
+		var over []string
+		for _, c := range y.Categories {
+			if c.Over {
+				over = append(over, c.Name)
+			}
+		}
+		after := ""
+		if n := len(y.Recovery); n > 0 {
+			after = y.Recovery[n-1].Guard.Verdict
+		}
+		s.Rows = append(s.Rows, []any{
+			cmp.Or(y.File, y.Session), About(y.Used), orNil(share(y.Used, int64(y.Budget))), y.Guard.Verdict, strings.Join(over, ", "), after,
+		})
 	}
 	return s
 }

@@ -182,11 +182,11 @@ func bytesSheets(r *Report) []Sheet {
 	for _, b := range largest {
 		var images any
 		if b.Images > 0 {
-			images = orNil(b.ImageShare)
+			images = ratio(b.ImageShare)
 		}
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(b.File, b.Session), About(b.Request), orNone(b.Limit), orNil(b.Share), b.Provider,
-			orNone(int64(b.Images)), images, orNone(int64(b.LargeImages)),
+			cmp.Or(b.File, b.Session), About(b.Request), orNil(b.Limit), ratio(b.Share), b.Provider,
+			orNil(int64(b.Images)), images, orNil(int64(b.LargeImages)),
 		})
 	}
 	s.Notes = notes

@@ -48,12 +48,12 @@ func (p *ContextPart) categorySheet() Sheet {
 		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
 	}
 	row := func(c ContextCategory) []any {
-		return []any{c.Category, c.Name, p.tokens(c.Tokens), orNil(share(c.Tokens, of)), orNone(c.Bytes), orNone(int64(c.Messages))}
+		return []any{c.Category, c.Name, p.tokens(c.Tokens), ratio(share(c.Tokens, of)), orNil(c.Bytes), orNil(int64(c.Messages))}
 	}
 	for _, c := range p.Categories {
 		if c.Category == inHidden { // the last
 			all.Category = "total"
-			s.Rows = append(s.Rows, row(all), []any{inHidden, "", About(c.Tokens), orNil(share(c.Tokens, of)), nil, nil})
+			s.Rows = append(s.Rows, row(all), []any{inHidden, "", About(c.Tokens), ratio(share(c.Tokens, of)), nil, nil})
 			continue
 		}
 		s.Rows = append(s.Rows, row(c))
@@ -105,7 +105,7 @@ func (p *ContextPart) sessionSheet() Sheet {
 	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.Tokens })
 	for _, c := range some {
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(c.File, c.Session), c.Entry, p.tokens(c.Tokens), orNil(c.Share), orNone(c.Window), About(c.Hidden), orNone(int64(c.Messages)),
+			cmp.Or(c.File, c.Session), c.Entry, p.tokens(c.Tokens), ratio(c.Share), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
 		})
 	}
 	s.Notes = notes
@@ -149,15 +149,8 @@ func inFiles(s Sheet, sessions int, file func(row int) string) Sheet {
 	return s
 }
 
-// orNone is a number as a cell, nothing for none.
-func orNone(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-func orNil(x *float64) any {
+// ratio is a share as a cell, nothing for none.
+func ratio(x *float64) any {
 	if x == nil {
 		return nil
 	}

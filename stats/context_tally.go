@@ -16,7 +16,6 @@ type contextTally struct {
 	largest  []weighedEntry
 	calls    map[string]string // file paths of calls that read, by call id
 	files    map[string]*filesReads
-	folder   string   // the session's, with a slash behind; empty until it is asked for
 	paths    []string // of files, in the order of their first reads
 }
 
@@ -129,15 +128,10 @@ func (t *contextTally) read(m *replay.Weighed) {
 
 // relative is a path as the session's folder has it.
 func (t *contextTally) relative(name string) string {
-	if t.folder == "" {
-		t.folder = "/"
-		if s := t.l.Session; s.Header() >= 0 {
-			line, _ := s.NewReader().Line(s.Header())
-			t.folder = path.Clean("/"+line.Get("cwd").Text()) + "/"
+	if folder := t.l.Report.project; folder != "" {
+		if rest, ok := strings.CutPrefix(name, path.Clean(folder)+"/"); ok {
+			return rest
 		}
-	}
-	if rest, ok := strings.CutPrefix(name, t.folder); ok && t.folder != "//" {
-		return rest
 	}
 	return name
 }

@@ -198,7 +198,7 @@ func (r *sweRun) step(a *replay.Account) error {
 
 // answer takes down an answer, and the request that it answers.
 func (r *sweRun) answer(a *replay.Account) error {
-	line, err := r.l.Session.NewReader().Line(a.Record)
+	line, err := r.l.line(a.Record)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (t *SWETarget) row(name, should, from string) []any {
 	if t.Of > 0 {
 		from = fmt.Sprintf("%d of %d %s", t.Part, t.Of, from)
 	}
-	return []any{name, orNil(t.Value), should, met, from}
+	return []any{name, ratio(t.Value), should, met, from}
 }
 
 // sweSheet is a table of the fullest of several contexts.
@@ -295,7 +295,7 @@ func sweSheet(all []SWE) Sheet {
 		t := &one.Targets
 		s.Rows = append(s.Rows, []any{
 			cmp.Or(one.File, one.Session), About(one.Usage.Total), one.Usage.Percent / 100,
-			orNil(t.Efficiency.Value), orNil(t.Compaction.Value), orNil(t.Waste.Value), orNil(t.Autonomy.Value),
+			ratio(t.Efficiency.Value), ratio(t.Compaction.Value), ratio(t.Waste.Value), ratio(t.Autonomy.Value),
 		})
 	}
 	return s

@@ -282,7 +282,7 @@ func (y *YAgent) sheet() Sheet {
 		case i == yStatus:
 			over = "fixed"
 		}
-		s.Rows = append(s.Rows, []any{c.Name, int64(c.Priority), about(c.Tokens), orNone(int64(c.Budget)), orNone(int64(c.Items)), over})
+		s.Rows = append(s.Rows, []any{c.Name, int64(c.Priority), about(c.Tokens), orNil(int64(c.Budget)), orNil(int64(c.Items)), over})
 	}
 	s.Rows = append(s.Rows, []any{"used", nil, about(y.Used), int64(y.Budget), nil, y.Guard.Verdict})
 	s.Notes = append(s.Notes, y.Status[0])
@@ -319,7 +319,7 @@ func yAgentSheet(all []YAgent) Sheet {
 			after = y.Recovery[n-1].Guard.Verdict
 		}
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(y.File, y.Session), About(y.Used), orNil(share(y.Used, int64(y.Budget))), y.Guard.Verdict, strings.Join(over, ", "), after,
+			cmp.Or(y.File, y.Session), About(y.Used), ratio(share(y.Used, int64(y.Budget))), y.Guard.Verdict, strings.Join(over, ", "), after,
 		})
 	}
 	return s

@@ -3,6 +3,7 @@ package stats
 
 import (
 	"cmp"
+	"strings"
 
 	"ctxtool/internal/models"
 	"ctxtool/internal/tokens"
@@ -19,11 +20,12 @@ type Lens struct {
 
 	look   func(l *Look)           // gets ready to look at a session
 	add    func(sum, one *Report)  // adds the part of one session to that of several
+	finish func(r *Report)         // readies the part for showing; may be nil
 	sheets func(r *Report) []Sheet // the part as tables
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens, &contextLens, &bytesLens}
+var Lenses = []*Lens{&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -35,6 +37,12 @@ type Options struct {
 	Like     *Like          // another system that the context is counted like; may be nil
 	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
 	At       string         // the point whose context is looked at; the leaf when empty
+
+	// MaxIterations is from how many requests on a prompt's next one is too many, as
+	// gsh's max_iterations has it; gsh's own 25 when 0.
+	MaxIterations int
+	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only          Only     // which sessions and calls
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
@@ -54,6 +62,9 @@ type Report struct {
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
 	Parts    `json:"lenses"`
+
+	project string // the folder that the session belongs to
+	fits    bool   // see Fits
 }
 
 // A File is a session file that a report is about.
@@ -66,9 +77,12 @@ type File struct {
 
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
-	Session *SessionPart `json:"session,omitempty"`
-	Context *ContextPart `json:"context,omitempty"`
-	Bytes   *BytesPart   `json:"bytes,omitempty"`
+	Session     *SessionPart     `json:"session,omitempty"`
+	Context     *ContextPart     `json:"context,omitempty"`
+	Growth      *GrowthPart      `json:"growth,omitempty"`
+	Cost        *CostPart        `json:"cost,omitempty"`
+	Compactions *CompactionsPart `json:"compactions,omitempty"`
+	Bytes       *BytesPart       `json:"bytes,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -80,10 +94,17 @@ type Look struct {
 	Replay  *replay.Replay
 	Point   int // the record whose context is looked at, -1 for none
 
+	lines *sessionfmt.Reader
+
 	// Records are called with every record in the order of the file, while it is
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	// Calls are called with what every record says of a call of a model, likewise, but
+	// for no more than it took to validate the line.
+	Calls []func(f *CallFields)
+	// Indexed are called once the file has been read, before the path is walked.
+	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
 	// Messages are called with every message of the request at the point, in order,
@@ -91,6 +112,8 @@ type Look struct {
 	Messages []func(m *replay.Weighed)
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
+
+	fields CallFields // of the record that is being read
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
@@ -101,10 +124,17 @@ func (o *Options) Read(name string) (*Report, error) {
 	for _, lens := range o.Lenses {
 		lens.look(l)
 	}
+	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
+		l.Calls = append(l.Calls, l.fit)
+	}
 	open := o.Open
 	if len(l.Records) > 0 {
 		open.Workers = 1 // sums of dollars depend on the order
 		open.Visit = func() func(int64, sessionfmt.Kind, sessionfmt.Value) { return l.record }
+	}
+	if len(l.Calls) > 0 {
+		open.Workers = 1
+		open.Pick, open.Picked = callPick, func() func(*sessionfmt.Picked) { return l.call }
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -118,19 +148,40 @@ func (o *Options) Read(name string) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Report.ID = line.Get("id").Text()
+		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
+	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)
+	for _, see := range l.Indexed {
+		if err := see(); err != nil {
+			return nil, err
+		}
+	}
 	err = l.walk()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
 }
 
+// line is the line of a record, valid until the next one is asked for.
+func (l *Look) line(rec int) (sessionfmt.Value, error) {
+	if l.lines == nil {
+		l.lines = l.Session.NewReader()
+	}
+	return l.lines.Line(rec)
+}
+
 func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 	for _, see := range l.Records {
 		see(off, kind, line)
+	}
+}
+
+func (l *Look) call(p *sessionfmt.Picked) {
+	l.fields = callFields(p)
+	for _, see := range l.Calls {
+		see(&l.fields)
 	}
 }
 
@@ -221,6 +272,15 @@ func (o *Options) Add(sum, one *Report) {
 	sum.Coverage = sum.Coverage.Plus(one.Coverage)
 	for _, lens := range o.Lenses {
 		lens.add(sum, one)
+	}
+}
+
+// Finish readies a report for showing, once all that belongs to it has been added.
+func (o *Options) Finish(r *Report) {
+	for _, lens := range o.Lenses {
+		if lens.finish != nil {
+			lens.finish(r)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type statsOptions struct {
 	reading
 	redaction
 	given
+	filter
 	lenses  []string
 	counter string
 	like    string
@@ -56,11 +57,15 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	o.given.flags(cmd)
+	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "))
 	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
+	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
+	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames())
+	complete(cmd, "by", stats.CostGroups())
 	complete(cmd, "counter", stats.CounterNames())
 	complete(cmd, "like", stats.LikeNames())
 	cmd.ValidArgsFunction = e.completeFiles
@@ -85,10 +90,21 @@ func (o *statsOptions) check(e *env) (err error) {
 	if err = o.SetCounter(o.counter); err != nil {
 		return fmt.Errorf("--counter: %w", err)
 	}
+	if o.MaxIterations < 1 {
+		return errors.New("--max-iterations: want a number above 0")
+	}
 	for _, name := range o.lenses {
 		if !slices.Contains(lensNames(), name) {
 			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(), ", "))
 		}
+	}
+	for _, name := range o.By {
+		if !slices.Contains(stats.CostGroups(), name) {
+			return fmt.Errorf("--by: unknown group %q: one of %s", sessionfmt.Quote(name), strings.Join(stats.CostGroups(), ", "))
+		}
+	}
+	if o.Only, err = o.filter.check(); err != nil {
+		return err
 	}
 	for _, l := range stats.Lenses {
 		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) {
@@ -128,12 +144,16 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		var fault error
 		broken := 0
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
+			if one == nil {
+				return
+			}
 			if one.err != nil {
 				broken++
 				fault = cmp.Or(fault, one.err)
 			}
 			o.Add(sum, one.Report)
 			if o.format == "jsonl" {
+				o.Finish(one.Report)
 				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
 			}
 		})
@@ -143,6 +163,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		case broken > 0 && o.strict:
 			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
+		o.Finish(sum)
 		return o.write(w, sum, e.width(o.output))
 	})
 }
@@ -153,12 +174,18 @@ type seen struct {
 	err error
 }
 
-// look is what the lenses see of a session. One of several that cannot be read is a
-// report with its reason.
+// look is what the lenses see of a session, nil where it is not one of those that
+// were asked for. One of several that cannot be read is a report with its reason.
 func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *seen {
+	if !mayFit(&o.Only, f.path) {
+		return nil
+	}
 	opt := o.Options
 	opt.Open.Progress = show
 	r, err := opt.Read(f.path)
+	if err == nil && !r.Fits() {
+		return nil
+	}
 	if err == nil && o.alone {
 		e.printFindings(f.name, r.Findings)
 		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)

@@ -23,15 +23,15 @@ func likeOf(t *testing.T, name string, data []byte, opt Options) *Likeness {
 	return lookAt(t, data, opt).Like
 }
 
-// TestTrapT11ThresholdOfDoubles: the product of doubles, rounded towards zero.
-func TestTrapT11ThresholdOfDoubles(t *testing.T) {
+// TestPolicyT11ThresholdOfDoubles: the product of doubles, rounded towards zero.
+func TestPolicyT11ThresholdOfDoubles(t *testing.T) {
 	if got := gshCompactsAbove(100, 0.57); got != 56 {
 		t.Errorf("got %d, want 56", got)
 	}
 }
 
-// TestTrapT12Thresholds: at exactly the threshold gsh goes on.
-func TestTrapT12Thresholds(t *testing.T) {
+// TestPolicyT12Thresholds: at exactly the threshold gsh goes on.
+func TestPolicyT12Thresholds(t *testing.T) {
 	for limit, want := range map[int64]int{200_000: 170_000, 128_000: 108_800, 4000: 3400, 4096: 3481, 100_000: 85_000} {
 		if got := gshCompactsAbove(limit, gshThreshold); got != want {
 			t.Errorf("of %d: %d, want %d", limit, got, want)
@@ -46,8 +46,8 @@ func TestTrapT12Thresholds(t *testing.T) {
 	}
 }
 
-// TestTrapT15SWEThreshold: at exactly 80% SWE-CLI compacts.
-func TestTrapT15SWEThreshold(t *testing.T) {
+// TestPolicyT15SWEThreshold: at exactly 80% SWE-CLI compacts.
+func TestPolicyT15SWEThreshold(t *testing.T) {
 	for total, want := range map[int]bool{204_799: false, 204_800: true} {
 		if got := sweUsage(total, 256_000).Needed; got != want {
 			t.Errorf("%d: %v", total, got)
@@ -55,8 +55,8 @@ func TestTrapT15SWEThreshold(t *testing.T) {
 	}
 }
 
-// TestTrapT16SWEUsage: the percentage is not rounded, and what is left may be negative.
-func TestTrapT16SWEUsage(t *testing.T) {
+// TestPolicyT16SWEUsage: the percentage is not rounded, and what is left may be negative.
+func TestPolicyT16SWEUsage(t *testing.T) {
 	u := sweUsage(150_000, 256_000)
 	if u.Percent != 58.59375 || u.Available != 106_000 || u.Needed {
 		t.Errorf("%+v", u)
@@ -72,9 +72,9 @@ func TestTrapT16SWEUsage(t *testing.T) {
 	}
 }
 
-// TestTrapT16cSWEText: without a tokenizer the characters of each text count, arguments
+// TestPolicyT16cSWEText: without a tokenizer the characters of each text count, arguments
 // as Python prints them.
-func TestTrapT16cSWEText(t *testing.T) {
+func TestPolicyT16cSWEText(t *testing.T) {
 	for _, test := range []struct {
 		message string
 		want    int
@@ -103,8 +103,8 @@ func TestTrapT16cSWEText(t *testing.T) {
 	}
 }
 
-// TestTrapT21Guard: the verdict by whole percents.
-func TestTrapT21Guard(t *testing.T) {
+// TestPolicyT21Guard: the verdict by whole percents.
+func TestPolicyT21Guard(t *testing.T) {
 	for _, test := range []struct {
 		used int
 		want GuardVerdict
@@ -136,8 +136,8 @@ func TestTrapT21Guard(t *testing.T) {
 	}
 }
 
-// TestTrapT30dStatus: what is printed is rounded to even, what warns is not.
-func TestTrapT30dStatus(t *testing.T) {
+// TestPolicyT30dStatus: what is printed is rounded to even, what warns is not.
+func TestPolicyT30dStatus(t *testing.T) {
 	got := yStatusLine(905, 1000, nil)
 	if want := "[Context Status] 905/1000 tokens used (90%) WARNING: context nearly full, consider compaction"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -57,12 +57,15 @@ type Gsh struct {
 	Images        int     `json:"unestimatedBlocks"`
 }
 
-// gshThreshold is gsh's default compact_threshold.
-const gshThreshold = 0.85
+// GshThreshold is gsh's default compact_threshold.
+const GshThreshold = 0.85
 
 func lookLikeGsh(l *Look, to *Likeness) {
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		g := Gsh{Session: l.Report.ID, Threshold: gshThreshold}
+		g := Gsh{Session: l.Report.ID, Threshold: GshThreshold}
+		if l.CompactThreshold != nil {
+			g.Threshold = *l.CompactThreshold
+		}
 		for m, err := range e.Weighed(&tokens.GSH) {
 			if err != nil {
 				return err

@@ -33,7 +33,7 @@ func TestPolicyT11ThresholdOfDoubles(t *testing.T) {
 // TestPolicyT12Thresholds: at exactly the threshold gsh goes on.
 func TestPolicyT12Thresholds(t *testing.T) {
 	for limit, want := range map[int64]int{200_000: 170_000, 128_000: 108_800, 4000: 3400, 4096: 3481, 100_000: 85_000} {
-		if got := gshCompactsAbove(limit, gshThreshold); got != want {
+		if got := gshCompactsAbove(limit, GshThreshold); got != want {
 			t.Errorf("of %d: %d, want %d", limit, got, want)
 		}
 	}
@@ -204,6 +204,16 @@ func TestYAgentRecovery(t *testing.T) {
 	y.judge(0)
 	if !y.Categories[yTools].Over || y.Categories[yMemory].Over || y.Categories[ySystem].Over {
 		t.Errorf("%+v", y.Categories)
+	}
+}
+
+// TestLikeGshThreshold: at 0 any message is too much.
+func TestLikeGshThreshold(t *testing.T) {
+	zero := 0.0
+	for want, data := range map[bool][]byte{false: chain(), true: chain(message("u", `"role":"user","content":""`))} {
+		if g := likeOf(t, "gsh", data, Options{CompactThreshold: &zero}).Gsh[0]; g.Compacts != want || g.CompactsAbove != 0 {
+			t.Errorf("%d messages: %+v", g.Messages, g)
+		}
 	}
 }
 

@@ -41,8 +41,11 @@ type Options struct {
 	// MaxIterations is from how many requests on a prompt's next one is too many, as
 	// gsh's max_iterations has it; gsh's own 25 when 0.
 	MaxIterations int
-	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
-	Only          Only     // which sessions and calls
+	// CompactThreshold is above which share of the window gsh compacts; its own default
+	// when nil.
+	CompactThreshold *float64
+	By               []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only             Only     // which sessions and calls
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options

@@ -25,6 +25,7 @@ type statsOptions struct {
 	lenses  []string
 	counter string
 	like    string
+	compact float64 // gsh's compact_threshold
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -61,6 +62,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "))
 	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
+	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
@@ -111,6 +113,10 @@ func (o *statsOptions) check(e *env) (err error) {
 			o.Lenses = append(o.Lenses, l)
 		}
 	}
+	if !(o.compact >= 0 && o.compact <= 1) {
+		return errors.New("--compact-threshold: want a share from 0 to 1")
+	}
+	o.CompactThreshold = &o.compact
 	if o.like != "" {
 		if o.Like, err = stats.FindLike(o.like); err != nil {
 			return fmt.Errorf("--like: %w", err)

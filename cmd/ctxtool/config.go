@@ -105,6 +105,8 @@ func gshKey(key string) string {
 	switch key {
 	case "max-iterations":
 		return "context.max_iterations"
+	case "compact-threshold":
+		return "context.compact_threshold"
 	}
 	return ""
 }

@@ -32,3 +32,8 @@ const (
 
 // An About is a number that is an estimate.
 type About int64
+
+var unitNames = []string{"text", "number", "tokens", "bytes", "dollars", "share"}
+
+// String is the unit's name.
+func (u Unit) String() string { return unitNames[u] }

@@ -23,7 +23,11 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens}
+var Lenses = []*Lens{
+	&sessionLens,
+	&cacheLens,
+	&checkLens,
+}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -32,6 +36,8 @@ type Options struct {
 	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
 	At      string          // the point whose context is looked at; the leaf when empty
 
+	// Check counts what is wrong with a session file; the lens check needs it.
+	Check func(name string) (*CheckPart, error)
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
 }
@@ -49,8 +55,17 @@ type Report struct {
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
+	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
 	Parts    `json:"lenses"`
+
+	lines map[string]int // of entries that figures name
 }
+
+// The schemas of a report: of several sessions together, and of one.
+const (
+	Schema        = "ctxtool/stats/1"
+	SessionSchema = "ctxtool/stats.session/1"
+)
 
 // A File is a session file that a report is about.
 type File struct {
@@ -63,6 +78,8 @@ type File struct {
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
 	Session *SessionPart `json:"session,omitempty"`
+	Cache   *CachePart   `json:"cache,omitempty"`
+	Check   *CheckPart   `json:"check,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -82,12 +99,14 @@ type Look struct {
 	Steps []func(a *replay.Account) error
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
+
+	checked bool // the lens check looks
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
 // that stops is not: see Report.Stopped.
 func (o *Options) Read(name string) (*Report, error) {
-	l := &Look{Options: o, Report: &Report{Schema: "ctxtool/stats.session/1"}, Point: -1}
+	l := &Look{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
 		lens.look(l)
@@ -114,7 +133,8 @@ func (o *Options) Read(name string) (*Report, error) {
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)
-	err = l.walk()
+	err = cmp.Or(l.walk(), l.check(name))
+	l.noteLines()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
 }

@@ -66,7 +66,8 @@ func (a *Amount) UnmarshalText(text []byte) (err error) {
 // A Drift is how far a figure may be from that of a saved run.
 type Drift struct {
 	Amount
-	Up, Down bool // which way it is held to that
+	Up, Down bool     // which way it is held to that
+	Severity Severity // an Error when empty
 }
 
 // UnmarshalText reads an Amount: with + it is how much the figure may grow, with -

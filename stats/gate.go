@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -23,6 +22,7 @@ type Gate struct {
 	compared []*Figure // with the saved run
 	sessions int       // judged
 	verdicts []Verdict
+	paths    map[string]string // of files, where they are not their names
 }
 
 // A Verdict says how a figure keeps to a budget, or to the saved run.
@@ -43,6 +43,8 @@ type Verdict struct {
 	Slack    float64  `json:"tolerance,omitempty"` // beyond max or min
 	Over     float64  `json:"over,omitempty"`      // beyond max or min
 	Reason   string   `json:"reason,omitempty"`    // why there is no value
+
+	Path string `json:"-"` // of the file from the current folder
 
 	order int // of its budget
 }
@@ -125,12 +127,18 @@ func (g *Gate) Start(lenses []*Lens) error {
 
 // Add judges the report of one more session.
 func (g *Gate) Add(one *Report) {
+	if one.Path != "" && one.Path != one.File {
+		if g.paths == nil {
+			g.paths = map[string]string{}
+		}
+		g.paths[one.File] = one.Path
+	}
 	if why := cmp.Or(one.Error, one.Stopped); why != "" {
 		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, File: one.File, Reason: why, order: -1}
 		if g.WarnBroken {
 			v.Severity = Warning
 		}
-		g.verdicts = append(g.verdicts, v)
+		g.put(v)
 	}
 	if one.Error == "" {
 		g.sessions++
@@ -181,7 +189,7 @@ func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
 	}
 	add := func(f *Figure, v Verdict) {
 		v.Figure, v.Unit, v.File = f.Name, f.Unit.String(), cmp.Or(v.File, file)
-		g.verdicts = append(g.verdicts, v)
+		g.put(v)
 	}
 	for i, b := range g.Budgets {
 		if !meant(b.Figure) {
@@ -209,6 +217,11 @@ func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
 	}
 }
 
+func (g *Gate) put(v Verdict) {
+	v.Path = cmp.Or(g.paths[v.File], v.File)
+	g.verdicts = append(g.verdicts, v)
+}
+
 // compare judges a value by that of the saved run.
 func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 	saved, ok := g.Saved.value(f, r, value)
@@ -218,6 +231,7 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 		return
 	}
 	drift := cmp.Or(g.Drifts[f], g.Drift, &Drift{Up: true, Down: true})
+	v.Severity = cmp.Or(drift.Severity, Error)
 	v.Saved = &saved.Amount
 	least, most := saved.Amount-drift.of(saved.Amount), saved.Amount+drift.of(saved.Amount)
 	if drift.Up {
@@ -294,9 +308,4 @@ func (l *Look) noteLines() {
 			l.Report.lines[v.Entry] = l.Session.Line(k)
 		}
 	}
-}
-
-// String is the verdict's place, as messages begin.
-func (v *Verdict) String() string {
-	return fmt.Sprint(sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry})
 }

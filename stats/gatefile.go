@@ -166,7 +166,7 @@ func (g *Gate) budget(from *budgetFile) (err error) {
 		}
 	}
 	if from.Drift != "" {
-		drift := &Drift{}
+		drift := &Drift{Severity: b.Severity}
 		if err := drift.UnmarshalText([]byte(from.Drift)); err != nil {
 			return fmt.Errorf("%s: %w", b.Figure.Name, err)
 		}

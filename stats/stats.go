@@ -58,6 +58,7 @@ type Report struct {
 	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
 	Parts    `json:"lenses"`
 
+	Path  string         `json:"-"` // of the file from the current folder
 	lines map[string]int // of entries that figures name
 }
 

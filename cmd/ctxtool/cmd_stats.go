@@ -22,6 +22,7 @@ type statsOptions struct {
 	reading
 	redaction
 	given
+	gating
 	lenses  []string
 	counter string
 
@@ -44,18 +45,23 @@ func newStatsCommand(e *env) *cobra.Command {
 		Short: "Count: messages, context, cost, compactions",
 		Long: "Count what sessions hold, what they cost, and how full their contexts are.\n\n" +
 			filesHelp + "\n" +
-			lenses +
-			"\nExit status: 0 it was counted, 2 the command line is wrong, 3 there is no answer:\n" +
-			"the input is missing or no session, or --strict found something.",
+			lenses + "\n" +
+			gateHelp() +
+			"\nExit status: 0 it was counted, and no limit is crossed, 1 a limit is crossed, 2 the\n" +
+			"command line is wrong, 3 there is no answer: the input is missing or no session,\n" +
+			"--strict found something, or a gate has no session to judge.",
 		Example: "  ctxtool stats s.jsonl\n" +
-			"  ctxtool stats sessions/ --lens cost --json",
+			"  ctxtool stats sessions/ --lens cost --json\n" +
+			"  ctxtool stats sessions/ --budget 'cost.total<=5~10%' -f github\n" +
+			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
 		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "json", "jsonl", "csv", "markdown")
+	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	o.given.flags(cmd)
+	o.gating.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
@@ -83,15 +89,21 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.Counter, err = tokens.Find(o.counter); err != nil {
 		return fmt.Errorf("--counter: %w", err)
 	}
+	if err := o.gating.check(e); err != nil {
+		return err
+	}
 	for _, name := range o.lenses {
 		if !slices.Contains(lensNames(), name) {
 			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(), ", "))
 		}
 	}
 	for _, l := range stats.Lenses {
-		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) {
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) {
 			o.Lenses = append(o.Lenses, l)
 		}
+	}
+	if err := o.gating.ready(e, o.format, o.Lenses); err != nil {
+		return err
 	}
 	if o.format == "csv" && len(o.Lenses) != 1 {
 		return errors.New("-f csv is one table: name one lens with --lens")
@@ -111,10 +123,14 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
+	if err := o.gating.fit(files, o.Lenses); err != nil {
+		return err
+	}
+	o.Check = o.checker(e)
 	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
 	o.Open = sessionfmt.Options{Stdin: e.stdin, Through: e.through()}
-	sum := &stats.Report{Schema: "ctxtool/stats/1"}
-	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+	sum := &stats.Report{Schema: stats.Schema}
+	err = e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
 		broken := 0
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
@@ -123,6 +139,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				fault = cmp.Or(fault, one.err)
 			}
 			o.Add(sum, one.Report)
+			o.gate.Add(one.Report)
 			if o.format == "jsonl" {
 				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
 			}
@@ -133,8 +150,15 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		case broken > 0 && o.strict:
 			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
+		if err := o.judge(sum); err != nil {
+			return err
+		}
 		return o.write(w, sum, e.width(o.output))
 	})
+	if err != nil || sum.Gate == nil {
+		return err
+	}
+	return o.gating.verdict(e, sum.Gate, o.format)
 }
 
 // A seen is what the lenses saw of a session.
@@ -162,9 +186,9 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 		}
 	}
 	if err != nil {
-		r = &stats.Report{Schema: "ctxtool/stats.session/1", Error: reason(err)}
+		r = &stats.Report{Schema: stats.SessionSchema, Error: reason(err)}
 	}
-	r.File = e.fileName(f.name)
+	r.File, r.Path = e.fileName(f.name), e.fileName(f.given)
 	return &seen{r, err}
 }
 
@@ -175,9 +199,22 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 		return render.WriteStatsJSON(w, sum)
 	case "csv":
 		return render.WriteStatsCSV(w, o.Sheets(sum)[0])
+	case "github":
+		render.WriteGateAnnotations(w, sum.Gate)
+		return nil
+	case "junit":
+		return render.WriteGateJUnit(w, sum.Gate)
 	case "markdown":
+		if sum.Gate != nil {
+			render.WriteGateMarkdown(w, sum.Gate)
+			w.WriteByte('\n')
+		}
 		render.WriteStatsMarkdown(w, o.Sheets(sum))
 		return nil
 	}
-	return render.WriteStatsText(w, o.Sheets(sum), width)
+	if err := render.WriteStatsText(w, o.Sheets(sum), width); err != nil || sum.Gate == nil {
+		return err
+	}
+	w.WriteByte('\n')
+	return render.WriteGateText(w, sum.Gate, width)
 }

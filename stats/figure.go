@@ -14,6 +14,8 @@ type Figure struct {
 	About string // one line for help
 	Unit  Unit
 	Scope Scope
+	// Entries: a session has a value for each of several entries.
+	Entries bool
 
 	lens *Lens // whose part it is read off
 	read func(r *Report) (values []Value, has bool)
@@ -45,15 +47,15 @@ type Value struct {
 
 // figures are all figures, in the order of the help.
 var figures = []Figure{
-	{"cache.hit-rate", "what a cache served of the prompts, all sessions together", Share, All, &cacheLens, on(cachePart, cacheRate)},
-	{"cache.session-hit-rate", "the same of each session", Share, EachSession, &cacheLens, on(cachePart, cacheRate)},
-	{"cache.rebilled", "what was billed again, all sessions together", Dollars, All, &cacheLens, on(cachePart, func(p *CachePart) []Value {
+	{"cache.hit-rate", "what a cache served of the prompts, all sessions together", Share, All, false, &cacheLens, on(cachePart, cacheRate)},
+	{"cache.session-hit-rate", "the same of each session", Share, EachSession, false, &cacheLens, on(cachePart, cacheRate)},
+	{"cache.rebilled", "what was billed again, all sessions together", Dollars, All, false, &cacheLens, on(cachePart, func(p *CachePart) []Value {
 		return p.worstAt(Value{Amount: p.Again().Cost})
 	})},
-	{"check.errors", "errors that ctxtool check finds in each session", Number, EachSession, &checkLens, on(checkPart, func(p *CheckPart) []Value {
+	{"check.errors", "errors that ctxtool check finds in each session", Number, EachSession, false, &checkLens, on(checkPart, func(p *CheckPart) []Value {
 		return p.worstAt(p.Errors, "error")
 	})},
-	{"check.warnings", "warnings that it finds", Number, EachSession, &checkLens, on(checkPart, func(p *CheckPart) []Value {
+	{"check.warnings", "warnings that it finds", Number, EachSession, false, &checkLens, on(checkPart, func(p *CheckPart) []Value {
 		return p.worstAt(p.Warnings, "warning")
 	})},
 }

@@ -183,10 +183,7 @@ func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 
 // judge judges the figures of a report that are meant.
 func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
-	file := r.File
-	if len(r.Files) == 1 {
-		file = r.Files[0].File
-	}
+	file := r.onlyFile()
 	add := func(f *Figure, v Verdict) {
 		v.Figure, v.Unit, v.File = f.Name, f.Unit.String(), cmp.Or(v.File, file)
 		g.put(v)

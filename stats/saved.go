@@ -2,10 +2,12 @@ package stats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"ctxtool/sessionfmt"
 )
@@ -51,30 +53,36 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 	if s.sum == nil {
 		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("no saved run: it does not say what all sessions are together"), Hint: hint}
 	}
-	if len(s.sessions) == 0 && len(s.sum.Files) == 1 {
-		one := *s.sum
-		one.File, one.ID = one.Files[0].File, one.Files[0].ID
-		s.sessions = append(s.sessions, &one)
-	}
 	return s, nil
 }
 
-// reports are those that hold a figure.
-func (s *Saved) reports(f *Figure) []*Report {
-	if f.Scope == EachSession {
-		return s.sessions
+// values are the figure's in the saved run. Those of sessions have a file: where there
+// is no report a session, they are what the sum keeps of each.
+func (s *Saved) values(f *Figure) (all []Value, has bool) {
+	if f.Scope != EachSession {
+		return f.of(s.sum)
 	}
-	return []*Report{s.sum}
+	reports := s.sessions
+	if len(reports) == 0 {
+		reports = []*Report{s.sum}
+	}
+	for _, r := range reports {
+		values, looked := f.of(r)
+		for _, v := range values {
+			v.File = cmp.Or(v.File, r.onlyFile())
+			if v.File != "" {
+				all = append(all, v)
+			}
+		}
+		has = has || looked && (r != s.sum || r.onlyFile() != "" || len(all) > 0)
+	}
+	return all, has
 }
 
 // has says that the run has the figure.
 func (s *Saved) has(f *Figure) bool {
-	for _, r := range s.reports(f) {
-		if _, has := f.of(r); has {
-			return true
-		}
-	}
-	return false
+	_, has := s.values(f)
+	return has
 }
 
 // lacks is that the run does not have the figure, nil for any.
@@ -88,35 +96,45 @@ func (s *Saved) lacks(f *Figure) error {
 }
 
 // value is the value that one of a report is compared with: of the same group, and
-// of the session in the file of the same name, else with the same id.
-func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
-	reports := s.reports(f)
+// of the same session.
+func (s *Saved) value(f *Figure, r *Report, value Value) (found Value, ok bool) {
+	values, _ := s.values(f)
+	file := ""
 	if f.Scope == EachSession {
-		reports = s.session(r)
+		file = s.fileOf(r)
 	}
-	for _, saved := range reports {
-		values, _ := f.of(saved)
-		for _, v := range values {
-			if v.Group == value.Group {
-				return v, true
-			}
+	for _, v := range values {
+		if v.Group != value.Group || f.Scope == EachSession && v.File != file {
+			continue
+		}
+		// Of several values of one session, the one of the same entry.
+		if v.Entry == value.Entry {
+			return v, true
+		}
+		if !ok && !f.Entries {
+			found, ok = v, true
 		}
 	}
-	return Value{}, false
+	return found, ok
 }
 
-// session is the saved report of the same session.
-func (s *Saved) session(r *Report) []*Report {
-	for _, same := range []func(*Report) bool{
-		func(o *Report) bool { return o.File == r.File && o.ID == r.ID },
-		func(o *Report) bool { return o.File == r.File },
-		func(o *Report) bool { return o.ID != "" && o.ID == r.ID },
-	} {
-		for _, o := range s.sessions {
-			if same(o) {
-				return []*Report{o}
-			}
-		}
+// fileOf is the name that a session's file has in the saved run: the same, else that
+// of the session with the same id.
+func (s *Saved) fileOf(r *Report) string {
+	named := s.sum.Files
+	if slices.ContainsFunc(named, func(f File) bool { return f.File == r.File }) {
+		return r.File
 	}
-	return nil
+	if k := slices.IndexFunc(named, func(f File) bool { return f.ID != "" && f.ID == r.ID }); k >= 0 {
+		return named[k].File
+	}
+	return r.File
+}
+
+// onlyFile is the file that a report is about, empty where there are several.
+func (r *Report) onlyFile() string {
+	if len(r.Files) == 1 {
+		return r.Files[0].File
+	}
+	return r.File
 }

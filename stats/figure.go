@@ -48,7 +48,9 @@ type Value struct {
 // figures are all figures, in the order of the help.
 var figures = []Figure{
 	{"cache.hit-rate", "what a cache served of the prompts, all sessions together", Share, All, false, &cacheLens, on(cachePart, cacheRate)},
-	{"cache.session-hit-rate", "the same of each session", Share, EachSession, false, &cacheLens, on(cachePart, cacheRate)},
+	{"cache.session-hit-rate", "the same of each session", Share, EachSession, false, &cacheLens, on(cachePart, func(p *CachePart) []Value {
+		return ofSession(cacheRate(p))
+	})},
 	{"cache.rebilled", "what was billed again, all sessions together", Dollars, All, false, &cacheLens, on(cachePart, func(p *CachePart) []Value {
 		return p.worstAt(Value{Amount: p.Again().Cost})
 	})},
@@ -78,6 +80,15 @@ func cacheRate(p *CachePart) []Value {
 		return nil
 	}
 	return p.worstAt(Value{Amount: *p.HitRate})
+}
+
+// ofSession are values of a session alone: what is said of several together is
+// nothing of each.
+func ofSession(values []Value) []Value {
+	for i := range values {
+		values[i].File = ""
+	}
+	return values
 }
 
 // worstAt is the value with the entry that had the most billed again.

@@ -112,7 +112,7 @@ func (g *Gate) Start(lenses []*Lens) error {
 	for i := range figures {
 		f := &figures[i]
 		_, named := g.Drifts[f]
-		switch has := g.Saved.has(f); {
+		switch has := g.Saved.values(f) != nil; {
 		case has && (named || slices.Contains(lenses, f.lens)):
 			g.compared = append(g.compared, f)
 		case named:

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -31,11 +32,9 @@ type budgetFile struct {
 // A word is a number or a string, as it is written.
 type word string
 
+// UnmarshalText takes what is no number and no text as a blank, which nothing is.
 func (w *word) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		return errors.New("want a number or a text")
-	}
-	*w = word(text)
+	*w = cmp.Or(word(text), " ")
 	return nil
 }
 

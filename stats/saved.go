@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"ctxtool/sessionfmt"
 )
@@ -17,7 +16,14 @@ type Saved struct {
 	Name     string
 	sum      *Report
 	sessions []*Report
+	files    map[string]string  // the name of each file by itself, and by its session's id
+	known    map[*Figure]places // figures that have been read off
 }
+
+// places are a figure's values by where they are.
+type places map[place][]Value
+
+type place struct{ file, group string }
 
 // LoadSaved reads a saved run. One of several sessions in -f json holds the figures
 // of all together, one in -f jsonl those of each too.
@@ -53,36 +59,50 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 	if s.sum == nil {
 		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("no saved run: it does not say what all sessions are together"), Hint: hint}
 	}
+	s.files = map[string]string{}
+	for _, f := range s.sum.Files {
+		if f.ID != "" && s.files[f.ID] == "" {
+			s.files[f.ID] = f.File
+		}
+	}
+	for _, f := range s.sum.Files {
+		s.files[f.File] = f.File
+	}
+	s.known = map[*Figure]places{}
 	return s, nil
 }
 
-// values are the figure's in the saved run. Those of sessions have a file: where there
-// is no report a session, they are what the sum keeps of each.
-func (s *Saved) values(f *Figure) (all []Value, has bool) {
-	if f.Scope != EachSession {
-		return f.of(s.sum)
+// values are the figure's in the saved run, nil where it has none of them. Those of
+// sessions have a file: where there is no report a session, they are what the sum
+// keeps of each.
+func (s *Saved) values(f *Figure) places {
+	if at, ok := s.known[f]; ok {
+		return at
 	}
 	reports := s.sessions
-	if len(reports) == 0 {
+	if len(reports) == 0 || f.Scope != EachSession {
 		reports = []*Report{s.sum}
 	}
+	var at places
 	for _, r := range reports {
-		values, looked := f.of(r)
-		for _, v := range values {
-			v.File = cmp.Or(v.File, r.onlyFile())
-			if v.File != "" {
-				all = append(all, v)
-			}
+		values, has := f.of(r)
+		if has && at == nil {
+			at = places{}
 		}
-		has = has || looked && (r != s.sum || r.onlyFile() != "" || len(all) > 0)
+		for _, v := range values {
+			k := place{"", v.Group}
+			if f.Scope == EachSession {
+				k.file = cmp.Or(v.File, r.onlyFile())
+			}
+			at[k] = append(at[k], v)
+		}
 	}
-	return all, has
-}
-
-// has says that the run has the figure.
-func (s *Saved) has(f *Figure) bool {
-	_, has := s.values(f)
-	return has
+	// What a sum says of several sessions together is nothing of each.
+	if _, together := at[place{}]; together && f.Scope == EachSession {
+		at = nil
+	}
+	s.known[f] = at
+	return at
 }
 
 // lacks is that the run does not have the figure, nil for any.
@@ -95,40 +115,23 @@ func (s *Saved) lacks(f *Figure) error {
 	return err
 }
 
-// value is the value that one of a report is compared with: of the same group, and
-// of the same session.
-func (s *Saved) value(f *Figure, r *Report, value Value) (found Value, ok bool) {
-	values, _ := s.values(f)
-	file := ""
+// value is the value that one of a report is compared with: of the same group, and of
+// the session in the file of the same name, else with the same id.
+func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
+	at := place{"", value.Group}
 	if f.Scope == EachSession {
-		file = s.fileOf(r)
+		at.file = cmp.Or(s.files[r.File], s.files[r.ID], r.File)
 	}
+	values := s.values(f)[at]
 	for _, v := range values {
-		if v.Group != value.Group || f.Scope == EachSession && v.File != file {
-			continue
-		}
-		// Of several values of one session, the one of the same entry.
 		if v.Entry == value.Entry {
 			return v, true
 		}
-		if !ok && !f.Entries {
-			found, ok = v, true
-		}
 	}
-	return found, ok
-}
-
-// fileOf is the name that a session's file has in the saved run: the same, else that
-// of the session with the same id.
-func (s *Saved) fileOf(r *Report) string {
-	named := s.sum.Files
-	if slices.ContainsFunc(named, func(f File) bool { return f.File == r.File }) {
-		return r.File
+	if len(values) == 0 || f.Entries {
+		return Value{}, false
 	}
-	if k := slices.IndexFunc(named, func(f File) bool { return f.ID != "" && f.ID == r.ID }); k >= 0 {
-		return named[k].File
-	}
-	return r.File
+	return values[0], true
 }
 
 // onlyFile is the file that a report is about, empty where there are several.

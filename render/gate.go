@@ -57,9 +57,9 @@ func WriteGateAnnotations(w *bufio.Writer, r *stats.GateReport) {
 		v := &r.Verdicts[i]
 		level := ""
 		switch v.State {
-		case stats.Crossed:
+		case stats.LimitCrossed:
 			level = string(v.Severity)
-		case stats.Tolerated:
+		case stats.LimitTolerated:
 			level = "notice"
 		default:
 			continue
@@ -116,7 +116,7 @@ func gateRows(r *stats.GateReport) (rows [][]string) {
 		}
 		return group{v.State, v.Figure, gateLimit(v)}
 	}
-	folds := func(v *stats.Verdict) bool { return v.State == stats.Kept || v.State == stats.Unknown }
+	folds := func(v *stats.Verdict) bool { return v.State == stats.LimitKept || v.State == stats.LimitUnknown }
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		if !folds(v) {
@@ -135,11 +135,11 @@ func gateRows(r *stats.GateReport) (rows [][]string) {
 		}
 		row := []string{gateWord(v), v.Figure, gateValue(v), gateLimit(v), gateOver(v), gatePlace(v)}
 		switch {
-		case v.State == stats.Unknown && times[k] > 1:
+		case v.State == stats.LimitUnknown && times[k] > 1:
 			row[5] = fmt.Sprintf("%s: %d times", v.Reason, times[k])
-		case v.State == stats.Kept && times[k] > 1:
+		case v.State == stats.LimitKept && times[k] > 1:
 			row[5] = fmt.Sprintf("the nearest of %d: %s", times[k], row[5])
-		case v.State == stats.Kept:
+		case v.State == stats.LimitKept:
 			row[5] = ""
 		}
 		for c := range row {
@@ -164,13 +164,13 @@ func margin(v *stats.Verdict) float64 {
 // gateWord is a verdict in a word.
 func gateWord(v *stats.Verdict) string {
 	switch {
-	case v.State == stats.Crossed && v.Severity == stats.Warning:
+	case v.State == stats.LimitCrossed && v.Severity == stats.Warning:
 		return "warning"
-	case v.State == stats.Crossed:
+	case v.State == stats.LimitCrossed:
 		return "CROSSED"
-	case v.State == stats.Tolerated:
+	case v.State == stats.LimitTolerated:
 		return "within"
-	case v.State == stats.Unknown:
+	case v.State == stats.LimitUnknown:
 		return "-"
 	}
 	return "ok"
@@ -218,7 +218,7 @@ func gateOver(v *stats.Verdict) string {
 	case *limit != 0:
 		by = fmt.Sprintf("%.0f times", share)
 	}
-	if v.Slack > 0 && v.State == stats.Tolerated {
+	if v.Slack > 0 && v.State == stats.LimitTolerated {
 		return sign + by + ", allowed " + amount(v.Unit, v.Slack)
 	}
 	return sign + by

@@ -57,9 +57,9 @@ func WriteGateJUnit(w *bufio.Writer, r *stats.GateReport) error {
 			one.Class = "all sessions"
 		}
 		switch {
-		case v.State == stats.Crossed && v.Severity == stats.Error:
+		case v.State == stats.LimitCrossed && v.Severity == stats.Error:
 			one.Failure = &junitMessage{Message: text, Type: "crossed", Text: GateLine(v)}
-		case v.State == stats.Unknown:
+		case v.State == stats.LimitUnknown:
 			one.Skipped = &junitMessage{Message: text}
 		default:
 			one.Out = GateLine(v)

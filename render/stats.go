@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"ctxtool/internal/markdown"
 	"ctxtool/sessionfmt"
@@ -20,6 +21,10 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 		if title := sheetTitle(s); title != "" {
 			fmt.Fprintf(w, "%s\n", title)
 		}
+		if s.Chart != nil {
+			writeChart(w, s.Chart, width)
+		}
+		s = s.ForPeople()
 		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
 		for i, c := range s.Columns {
 			columns[i] = Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex}
@@ -63,6 +68,8 @@ func sheetCell(unit stats.Unit, cell any) string {
 		return sessionfmt.Clean(v)
 	case stats.About:
 		return "~" + number(int64(v))
+	case stats.Line:
+		return sparkline(v)
 	case int64:
 		return number(v)
 	case float64:
@@ -84,6 +91,12 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 			w.WriteByte('\n')
 		}
 		fmt.Fprintf(w, "### %s\n", markdown.AppendInline(nil, []byte(sheetTitle(s))))
+		if s.Chart != nil {
+			w.WriteString("\n```text\n")
+			writeChart(w, s.Chart, 0)
+			w.WriteString("```\n")
+		}
+		s = s.ForPeople()
 		if len(s.Rows) > 0 {
 			w.WriteString("\n|")
 			for _, c := range s.Columns {
@@ -136,6 +149,8 @@ func csvCell(cell any) string {
 		return v
 	case stats.About:
 		return number(int64(v))
+	case stats.Line:
+		return strings.Trim(fmt.Sprint([]int64(v)), "[]")
 	case int64:
 		return number(v)
 	case float64:

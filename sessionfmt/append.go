@@ -111,7 +111,8 @@ func (s *Session) markEnd() (err error) {
 func (m *endMark) sum(r io.ReaderAt, size int64) (uint64, error) {
 	var h maphash.Hash
 	h.SetSeed(m.seed)
-	n, err := io.Copy(&h, io.NewSectionReader(r, m.from, size-m.from))
+	buf := make([]byte, max(1, min(size-m.from, 32<<10)))
+	n, err := io.CopyBuffer(&h, io.NewSectionReader(r, m.from, size-m.from), buf)
 	if err == nil && n < size-m.from {
 		err = fmt.Errorf("%w: it is shorter", ErrChanged)
 	}

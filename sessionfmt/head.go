@@ -1,12 +1,27 @@
 package sessionfmt
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A head is what places an entry in its session, as raw JSON: absent members
 // are nil.
 type head struct {
 	Type, ID, ParentID, Timestamp Value
 	Kind                          Kind
+}
+
+// A Pick names members that a reader wants: of records, and of their messages. What
+// every Picked has needs no name.
+type Pick struct{ Record, Message []string }
+
+// A Picked is what was picked of a record, valid during the call. What is absent is
+// nil.
+type Picked struct {
+	Kind                    Kind
+	ID, ParentID, Timestamp Value
+	Record, Message         []Value // in the order of their names
 }
 
 // headReader reads heads of lines, reusing its memory from line to line.
@@ -16,16 +31,30 @@ type headReader struct {
 	msg  fields
 }
 
-func newHeadReader() *headReader {
+func newHeadReader() *headReader { return newPickReader(Pick{}) }
+
+// newPickReader also reads what pick names.
+func newPickReader(pick Pick) *headReader {
 	r := &headReader{}
-	r.msg = fields{names: []string{"role"}, vals: make([]Value, 1), nested: -1}
-	r.top = fields{
-		names:  []string{"type", "id", "parentId", "timestamp", "message"},
-		vals:   make([]Value, 5),
-		nested: 4,
-		inner:  &r.msg,
-	}
+	r.msg = newFields(msgNames, pick.Message)
+	r.top = newFields(topNames, pick.Record)
+	r.top.nested, r.top.inner = 4, &r.msg
 	return r
+}
+
+var (
+	topNames = []string{"type", "id", "parentId", "timestamp", "message"}
+	msgNames = []string{"role"}
+)
+
+func newFields(names, more []string) fields {
+	names = slices.Concat(names, more)
+	return fields{names: names, vals: make([]Value, len(names)), nested: -1}
+}
+
+// picked is what was picked of the line that was read last.
+func (r *headReader) picked(h head) Picked {
+	return Picked{h.Kind, h.ID, h.ParentID, h.Timestamp, r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]}
 }
 
 // read validates the whole line and returns its head. A line that is JSON but

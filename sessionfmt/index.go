@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -40,6 +41,10 @@ const (
 	slack    = 16 << 10
 )
 
+// unitBuffers are what workers read into: over many small files they are most of
+// the memory that comes and goes.
+var unitBuffers sync.Pool
+
 // A unit is the part of the index made from one stretch of the file: from the
 // lines whose preceding newline lies in it, and the file's first. Line numbers
 // and id offsets in it are its own, from 0.
@@ -56,12 +61,14 @@ type unit struct {
 
 // indexer makes units; each worker has one.
 type indexer struct {
-	src   *source
-	head  *headReader
-	buf   []byte
-	visit func(off int64, kind Kind, line Value)
-	times bool
-	long  []byte // a line that began in one stretch and ended in another
+	src    *source
+	head   *headReader
+	buf    []byte
+	visit  func(off int64, kind Kind, line Value)
+	pick   func(p *Picked)
+	times  bool
+	picked Picked
+	long   []byte // a line that began in one stretch and ended in another
 }
 
 // fill makes u from the file.
@@ -194,6 +201,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	if x.visit != nil {
 		x.visit(off, rec.kind, Value(trimJSON(line)))
 	}
+	if x.pick != nil {
+		x.picked = x.head.picked(h)
+		x.pick(&x.picked)
+	}
 	if x.times {
 		ms, ok := h.Timestamp.Millis()
 		if !ok {
@@ -277,16 +288,24 @@ func (s *Session) scan(workers int, opt Options) error {
 	order := make(chan *unit, 2*workers)
 	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
 	for range workers {
-		x := &indexer{src: s.src, head: newHeadReader(), times: opt.Times}
+		x := &indexer{src: s.src, head: newPickReader(opt.Pick), times: opt.Times}
 		if opt.Visit != nil {
 			x.visit = opt.Visit() // here, since a worker may start when all has been done
 		}
+		if opt.Picked != nil {
+			x.pick = opt.Picked()
+		}
 		go func() {
-			x.buf = make([]byte, min(unitSize+slack, s.src.size))
+			buf, _ := unitBuffers.Get().(*[unitSize + slack]byte)
+			if buf == nil {
+				buf = new([unitSize + slack]byte)
+			}
+			x.buf = buf[:]
 			for u := range jobs {
 				x.fill(u)
 				close(u.ready)
 			}
+			unitBuffers.Put(buf)
 		}()
 	}
 	go func() {
@@ -344,7 +363,11 @@ func (s *Session) merge(u *unit) {
 		}
 		s.ids = slices.Grow(s.ids, int(share*float64(len(s.ids)+len(u.ids)))-len(s.ids))
 	}
-	s.records = append(s.records, u.records...)
+	if len(s.records) == 0 {
+		s.records, u.records = u.records, s.records // most files are no longer
+	} else {
+		s.records = append(s.records, u.records...)
+	}
 	s.times = append(s.times, u.times...)
 	s.ids = append(s.ids, u.ids...)
 	s.found.join(u.findings)

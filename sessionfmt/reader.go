@@ -38,7 +38,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		// A read near the last one is taken for reading in order, and starts on
 		// a page, because such reads are copied faster.
 		want, off := n, rec.off
-		if at >= 0 && at < int64(len(r.buf))+readAhead {
+		if r.buf != nil && at >= 0 && at < int64(len(r.buf))+readAhead {
 			off &^= 4<<10 - 1
 			want = max(n+rec.off-off, readAhead)
 		}

@@ -25,6 +25,11 @@ type Options struct {
 	// during the call.
 	Visit func() func(off int64, kind Kind, line Value)
 
+	// Picked, if set, is Visit for who wants some members alone: they are picked while
+	// the line is validated, so that nothing of it has to be read twice.
+	Picked func() func(p *Picked)
+	Pick   Pick
+
 	Times bool // keep the entries' times; see Session.Time
 
 	// Through, if set, is what the plain bytes of the file go through before anything

@@ -14,11 +14,10 @@ type Figure struct {
 	About string // one line for help
 	Unit  Unit
 	Scope Scope
-	// Entries: a session has a value for each of several entries.
-	Entries bool
 
-	lens *Lens // whose part it is read off
-	read func(r *Report) (values []Value, has bool)
+	lens    *Lens // whose part it is read off
+	read    func(r *Report) (values []Value, has bool)
+	entries bool // a session has a value for each of several entries
 }
 
 // A Scope says how many values a figure has.
@@ -43,69 +42,6 @@ type Value struct {
 	Entry    string  // the one to look at
 	Line     int     // of that entry, from 1
 	Unpriced int     // calls whose price nobody knows: the amount is at least this
-}
-
-// figures are all figures, in the order of the help.
-var figures = []Figure{
-	{"cache.hit-rate", "what a cache served of the prompts, all sessions together", Share, All, false, &cacheLens, on(cachePart, cacheRate)},
-	{"cache.session-hit-rate", "the same of each session", Share, EachSession, false, &cacheLens, on(cachePart, func(p *CachePart) []Value {
-		return ofSession(cacheRate(p))
-	})},
-	{"cache.rebilled", "what was billed again, all sessions together", Dollars, All, false, &cacheLens, on(cachePart, func(p *CachePart) []Value {
-		return p.worstAt(Value{Amount: p.Again().Cost})
-	})},
-	{"check.errors", "errors that ctxtool check finds in each session", Number, EachSession, false, &checkLens, on(checkPart, func(p *CheckPart) []Value {
-		return p.worstAt(p.Errors, "error")
-	})},
-	{"check.warnings", "warnings that it finds", Number, EachSession, false, &checkLens, on(checkPart, func(p *CheckPart) []Value {
-		return p.worstAt(p.Warnings, "warning")
-	})},
-}
-
-// on reads a figure off a part, where there is one.
-func on[P any](part func(r *Report) *P, read func(p *P) []Value) func(r *Report) ([]Value, bool) {
-	return func(r *Report) ([]Value, bool) {
-		if p := part(r); p != nil {
-			return read(p), true
-		}
-		return nil, false
-	}
-}
-
-func cachePart(r *Report) *CachePart { return r.Cache }
-func checkPart(r *Report) *CheckPart { return r.Check }
-
-func cacheRate(p *CachePart) []Value {
-	if p.HitRate == nil {
-		return nil
-	}
-	return p.worstAt(Value{Amount: *p.HitRate})
-}
-
-// ofSession are values of a session alone: what is said of several together is
-// nothing of each.
-func ofSession(values []Value) []Value {
-	for i := range values {
-		values[i].File = ""
-	}
-	return values
-}
-
-// worstAt is the value with the entry that had the most billed again.
-func (p *CachePart) worstAt(v Value) []Value {
-	if p.Worst != nil {
-		v.File, v.Entry = p.Worst.File, p.Worst.Entry
-	}
-	return []Value{v}
-}
-
-// worstAt is a number of findings with the first of them.
-func (p *CheckPart) worstAt(n int, severity string) []Value {
-	v := Value{Amount: float64(n)}
-	if w := p.Worst; w != nil && w.Severity == severity {
-		v.Entry, v.Line = w.Entry, w.Line
-	}
-	return []Value{v}
 }
 
 // FindFigure is the figure of that name.

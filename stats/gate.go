@@ -53,14 +53,14 @@ type Verdict struct {
 type State string
 
 const (
-	Crossed   State = "crossed"
-	Tolerated State = "tolerated" // beyond the limit, within its tolerance
-	Unknown   State = "unknown"   // there is nothing to judge
-	Kept      State = "kept"
+	LimitCrossed   State = "crossed"
+	LimitTolerated State = "tolerated" // beyond the limit, within its tolerance
+	LimitUnknown   State = "unknown"   // there is nothing to judge
+	LimitKept      State = "kept"
 )
 
 // states are all states, the most important first.
-var states = []State{Crossed, Tolerated, Unknown, Kept}
+var states = []State{LimitCrossed, LimitTolerated, LimitUnknown, LimitKept}
 
 // A GateReport is what a gate says.
 type GateReport struct {
@@ -87,6 +87,16 @@ func (g *Gate) Lenses() (all []*Lens) {
 		all = append(all, f.lens)
 	}
 	return all
+}
+
+// By is what the rows of the lens cost have to be by, besides what was asked for.
+func (g *Gate) By(asked []string) []string {
+	for _, f := range g.figures() {
+		if f.Name == "cost.day" && !slices.Contains(asked, "day") {
+			return append(asked, "day")
+		}
+	}
+	return asked
 }
 
 // figures are those that budgets and drifts name.
@@ -134,7 +144,7 @@ func (g *Gate) Add(one *Report) {
 		g.paths[one.File] = one.Path
 	}
 	if why := cmp.Or(one.Error, one.Stopped); why != "" {
-		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, File: one.File, Reason: why, order: -1}
+		v := Verdict{State: LimitCrossed, Severity: Error, Figure: Unreadable, File: one.File, Reason: why, order: -1}
 		if g.WarnBroken {
 			v.Severity = Warning
 		}
@@ -162,11 +172,11 @@ func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 	}
 	for i := range r.Verdicts {
 		switch v := &r.Verdicts[i]; {
-		case v.State == Tolerated:
+		case v.State == LimitTolerated:
 			r.Tolerated++
-		case v.State == Unknown:
+		case v.State == LimitUnknown:
 			r.Unknown++
-		case v.State == Kept:
+		case v.State == LimitKept:
 			r.Kept++
 		case v.Severity == Warning:
 			r.Warnings++
@@ -194,7 +204,7 @@ func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
 		}
 		values := r.valuesOf(b.Figure)
 		if len(values) == 0 {
-			add(b.Figure, Verdict{State: Unknown, Severity: b.Severity, Max: b.Max, Min: b.Min, Reason: "nothing to judge", order: i})
+			add(b.Figure, Verdict{State: LimitUnknown, Severity: b.Severity, Max: b.Max, Min: b.Min, Reason: "nothing to judge", order: i})
 		}
 		for _, value := range values {
 			v := Verdict{Severity: b.Severity, Max: b.Max, Min: b.Min, order: i}
@@ -224,7 +234,7 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 	saved, ok := g.Saved.value(f, r, value)
 	if !ok {
 		v.take(value)
-		v.State, v.Reason = Unknown, "not in the saved run"
+		v.State, v.Reason = LimitUnknown, "not in the saved run"
 		return
 	}
 	drift := cmp.Or(g.Drifts[f], g.Drift, &Drift{Up: true, Down: true})
@@ -244,7 +254,7 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 // judge says how a value keeps to the verdict's limits.
 func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
 	v.take(value)
-	v.State = Kept
+	v.State = LimitKept
 	limit := 0.0
 	switch {
 	case v.Max != nil && beyond(value.Amount, *v.Max):
@@ -253,14 +263,14 @@ func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
 		limit, v.Over = *v.Min, *v.Min-value.Amount
 	}
 	if v.Over > 0 {
-		v.State, v.Slack = Crossed, tolerance.of(limit)
+		v.State, v.Slack = LimitCrossed, tolerance.of(limit)
 		if !beyond(v.Over, v.Slack) {
-			v.State = Tolerated
+			v.State = LimitTolerated
 		}
 	}
 	// Nobody knows that the rest keeps below a limit.
 	if v.Max != nil && value.Unpriced > 0 && !ignoreUnpriced {
-		v.State = Crossed
+		v.State = LimitCrossed
 	}
 }
 

@@ -292,11 +292,11 @@ func TestDrift(t *testing.T) {
 		found int
 		state stats.State
 	}{
-		{"", 100, stats.Kept}, {"", 101, stats.Crossed}, {"", 99, stats.Crossed},
-		{"5%", 105, stats.Kept}, {"5%", 106, stats.Crossed}, {"5%", 95, stats.Kept}, {"5%", 94, stats.Crossed},
-		{"+5%", 105, stats.Kept}, {"+5%", 106, stats.Crossed}, {"+5%", 0, stats.Kept},
-		{"-5%", 95, stats.Kept}, {"-5%", 94, stats.Crossed}, {"-5%", 1000, stats.Kept},
-		{"10", 110, stats.Kept}, {"10", 111, stats.Crossed}, {"+10", 90, stats.Kept}, {"-10", 89, stats.Crossed},
+		{"", 100, stats.LimitKept}, {"", 101, stats.LimitCrossed}, {"", 99, stats.LimitCrossed},
+		{"5%", 105, stats.LimitKept}, {"5%", 106, stats.LimitCrossed}, {"5%", 95, stats.LimitKept}, {"5%", 94, stats.LimitCrossed},
+		{"+5%", 105, stats.LimitKept}, {"+5%", 106, stats.LimitCrossed}, {"+5%", 0, stats.LimitKept},
+		{"-5%", 95, stats.LimitKept}, {"-5%", 94, stats.LimitCrossed}, {"-5%", 1000, stats.LimitKept},
+		{"10", 110, stats.LimitKept}, {"10", 111, stats.LimitCrossed}, {"+10", 90, stats.LimitKept}, {"-10", 89, stats.LimitCrossed},
 	} {
 		g := &stats.Gate{Saved: saved(t, false, report("s", 1, 0, 100))}
 		if c.drift != "" {
@@ -310,7 +310,7 @@ func TestDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range r.Verdicts {
-			want := stats.Kept
+			want := stats.LimitKept
 			if v.Figure == "check.errors" {
 				want = c.state
 			}

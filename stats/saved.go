@@ -128,7 +128,7 @@ func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
 			return v, true
 		}
 	}
-	if len(values) == 0 || f.Entries {
+	if len(values) == 0 || f.entries {
 		return Value{}, false
 	}
 	return values[0], true

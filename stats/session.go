@@ -1,38 +1,384 @@
 package stats
 
-import "ctxtool/sessionfmt"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ctxtool/sessionfmt"
+)
 
 // sessionLens counts what is in a session, on all branches.
 var sessionLens = Lens{
 	Name:    "session",
 	About:   "messages, requests, tool calls, branches, compactions, models, time",
 	Default: true,
-	look: func(l *Look) {
-		p := &SessionPart{}
-		l.Report.Session = p
-		l.Records = append(l.Records, func(_ int64, kind sessionfmt.Kind, _ sessionfmt.Value) { p.take(kind) })
-	},
+	look:    lookAtSession,
 	add: func(sum, one *Report) {
 		if sum.Session == nil {
-			sum.Session = &SessionPart{}
+			sum.Session = newSessionPart(one.Session.LongPrompts.Limit)
 		}
-		sum.Session.Messages += one.Session.Messages
+		sum.Session.add(one.File, one.Session)
 	},
-	sheets: func(r *Report) []Sheet {
-		return []Sheet{{
-			Columns: []Column{{Name: "what"}, {Name: "number", Unit: Number}},
-			Rows:    [][]any{{"messages", int64(r.Session.Messages)}},
-		}}
-	},
+	sheets: func(r *Report) []Sheet { return r.Session.sheets() },
 }
 
-// A SessionPart is what is in a session.
+// A SessionPart is what is in a session, or in several: all records of the file
+// count, on all branches, those with the id of a later one too, as in pi's own
+// numbers (spec/pi-1.5.md 8).
 type SessionPart struct {
-	Messages int `json:"messages"`
+	Sessions    int            `json:"sessions"`
+	Messages    int            `json:"messages"`
+	Roles       map[string]int `json:"roles"` // messages by role, "other" for one that nobody knows, "none" for no message
+	Turns       int            `json:"turns"` // prompts of the user
+	Requests    int            `json:"requests"`
+	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, "none" where it does not say
+	Models      []ModelCount   `json:"models"`      // the most used first
+	Calls       ToolCount      `json:"toolCalls"`
+	Tools       []ToolCount    `json:"tools"` // the most called first
+	LostResults int            `json:"lostResults"`
+	Branches    int            `json:"branches"` // leaves of the tree
+	Compactions int            `json:"compactions"`
+	Summaries   int            `json:"branchSummaries"`
+	Edits       int            `json:"edits"`
+	Transforms  int            `json:"transforms"`
+	Time        Span           `json:"time"`
+	LongPrompts LongPrompts    `json:"longPrompts"`
 }
 
-func (p *SessionPart) take(kind sessionfmt.Kind) {
+// A ModelCount is how many requests a model answered.
+type ModelCount struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Requests int    `json:"requests"`
+}
+
+// A Span is from when to when something was written, as the entries say. Seconds are
+// those between the two, of several sessions the sum.
+type Span struct {
+	First   string  `json:"first,omitempty"`
+	Last    string  `json:"last,omitempty"`
+	Seconds float64 `json:"seconds"`
+
+	first, last int64 // milliseconds since 1970
+}
+
+// LongPrompts are prompts that took more requests than gsh allows (max_iterations,
+// spec/policies.md 1.6). Where paths part, the longest counts.
+type LongPrompts struct {
+	Limit  int          `json:"limit"`
+	Count  int          `json:"count"`
+	Most   int          `json:"most"`   // requests that any prompt took
+	Prompt []LongPrompt `json:"prompt"` // those of Count with the most requests
+}
+
+// A LongPrompt is one of them. Text is its first words.
+type LongPrompt struct {
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line"`
+	Entry    string `json:"entry"`
+	Requests int    `json:"requests"`
+	Text     string `json:"text"`
+}
+
+// mostListed is how many of something are named where there may be any number.
+const mostListed = 20
+
+func newSessionPart(limit int) *SessionPart {
+	return &SessionPart{
+		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []ModelCount{}, Tools: []ToolCount{},
+		LongPrompts: LongPrompts{Limit: limit, Prompt: []LongPrompt{}},
+	}
+}
+
+func lookAtSession(l *Look) {
+	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
+	p.Sessions = 1
+	l.Report.Session = p
+	calls := newCallBook(p)
+	l.Records = append(l.Records, func(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) { p.take(calls, kind, line) })
+	l.Indexed = append(l.Indexed, func() error {
+		calls.close()
+		return p.shape(l.Session)
+	})
+}
+
+// take counts a record.
+func (p *SessionPart) take(calls *callBook, kind sessionfmt.Kind, line sessionfmt.Value) {
+	switch kind {
+	case sessionfmt.User:
+		p.Turns++
+	case sessionfmt.Assistant:
+		p.answer(calls, line)
+	case sessionfmt.ToolResult:
+		calls.result(line)
+	case sessionfmt.Compaction:
+		p.Compactions++
+	case sessionfmt.BranchSummary:
+		p.Summaries++
+	case sessionfmt.ContextEdit:
+		p.Edits++
+	case sessionfmt.Transform:
+		p.Transforms++
+	}
 	if kind.IsMessage() {
 		p.Messages++
+		switch role := kind.Role(); {
+		case kind == sessionfmt.NoMessage:
+			p.Roles["none"]++
+		case role == "":
+			p.Roles["other"]++
+		default:
+			p.Roles[role]++
+		}
 	}
+	if kind.IsEntry() {
+		p.Time.take(line.Get("timestamp"))
+	}
+}
+
+// answer counts a request by its answer.
+func (p *SessionPart) answer(calls *callBook, line sessionfmt.Value) {
+	var f [4]sessionfmt.Value
+	line.Get("message").Fields(f[:], "content", "stopReason", "provider", "model")
+	p.Requests++
+	p.StopReasons[cmp.Or(f[1].Text(), "none")]++
+	p.model(ModelCount{f[2].Text(), f[3].Text(), 1})
+	calls.answer(f[0], f[1].Is("aborted"))
+}
+
+func (p *SessionPart) model(m ModelCount) {
+	for i := range p.Models {
+		if p.Models[i].Provider == m.Provider && p.Models[i].Model == m.Model {
+			p.Models[i].Requests += m.Requests
+			return
+		}
+	}
+	p.Models = append(p.Models, m)
+}
+
+func (s *Span) take(stamp sessionfmt.Value) {
+	ms, ok := stamp.Millis()
+	if !ok {
+		return
+	}
+	if s.First == "" || ms < s.first {
+		s.First, s.first = stamp.Text(), ms
+	}
+	if s.Last == "" || ms > s.last {
+		s.Last, s.last = stamp.Text(), ms
+	}
+	s.Seconds = float64(s.last-s.first) / 1000
+}
+
+// shape counts what only the whole tree shows.
+func (p *SessionPart) shape(s *sessionfmt.Session) error {
+	n := s.Len()
+	inner, prompt, requests := make([]bool, n), make([]int32, n), make([]int32, n)
+	most := map[int32]int32{}
+	for i := range n {
+		up := s.Parent(i)
+		if up >= 0 && up != i {
+			inner[up] = true
+		}
+		prompt[i] = -1
+		if up >= 0 && up < i {
+			prompt[i], requests[i] = prompt[up], requests[up]
+		}
+		switch s.Kind(i) {
+		case sessionfmt.User:
+			prompt[i], requests[i] = int32(i), 0
+		case sessionfmt.Assistant:
+			requests[i]++
+			most[prompt[i]] = max(most[prompt[i]], requests[i])
+		}
+	}
+	for i := range n {
+		if s.Kind(i).IsEntry() && !inner[i] {
+			p.Branches++
+		}
+	}
+	p.sort()
+	delete(most, -1) // of no prompt
+	return p.LongPrompts.find(s, most)
+}
+
+// find lists the prompts that took too many requests, given how many each took.
+func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
+	read := s.NewReader()
+	for _, rec := range slices.Sorted(maps.Keys(most)) {
+		n := int(most[rec])
+		l.Most = max(l.Most, n)
+		if n <= l.Limit {
+			continue
+		}
+		line, err := read.Line(int(rec))
+		if err != nil {
+			return err
+		}
+		l.Count++
+		l.Prompt = append(l.Prompt, LongPrompt{
+			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n, Text: sessionfmt.Gist(sessionfmt.User, line),
+		})
+	}
+	l.cut()
+	return nil
+}
+
+// cut keeps the longest.
+func (l *LongPrompts) cut() {
+	slices.SortStableFunc(l.Prompt, func(a, b LongPrompt) int { return b.Requests - a.Requests })
+	l.Prompt = l.Prompt[:min(len(l.Prompt), mostListed)]
+}
+
+// add adds what is in one more session.
+func (p *SessionPart) add(file string, one *SessionPart) {
+	p.Sessions += one.Sessions
+	p.Messages += one.Messages
+	p.Turns += one.Turns
+	p.Requests += one.Requests
+	p.LostResults += one.LostResults
+	p.Branches += one.Branches
+	p.Compactions += one.Compactions
+	p.Summaries += one.Summaries
+	p.Edits += one.Edits
+	p.Transforms += one.Transforms
+	for role, n := range one.Roles {
+		p.Roles[role] += n
+	}
+	for reason, n := range one.StopReasons {
+		p.StopReasons[reason] += n
+	}
+	for _, m := range one.Models {
+		p.model(m)
+	}
+	p.Calls.add(&one.Calls)
+	for i := range one.Tools {
+		p.tool(one.Tools[i].Tool).add(&one.Tools[i])
+	}
+	p.sort()
+	seconds := p.Time.Seconds + one.Time.Seconds
+	if t := &one.Time; t.First != "" {
+		if p.Time.First == "" || t.first < p.Time.first {
+			p.Time.First, p.Time.first = t.First, t.first
+		}
+		if p.Time.Last == "" || t.last > p.Time.last {
+			p.Time.Last, p.Time.last = t.Last, t.last
+		}
+	}
+	p.Time.Seconds = seconds
+	long := &p.LongPrompts
+	long.Count += one.LongPrompts.Count
+	long.Most = max(long.Most, one.LongPrompts.Most)
+	for _, prompt := range one.LongPrompts.Prompt {
+		prompt.File = file
+		long.Prompt = append(long.Prompt, prompt)
+	}
+	long.cut()
+}
+
+// sort puts the most important first.
+func (p *SessionPart) sort() {
+	slices.SortFunc(p.Models, func(a, b ModelCount) int {
+		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
+	})
+	slices.SortFunc(p.Tools, func(a, b ToolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
+}
+
+func (p *SessionPart) sheets() []Sheet {
+	all := []Sheet{{
+		Columns: []Column{{Name: "what"}, {Name: "number", Unit: Number}, {Name: "of which", Flex: true}},
+		Rows:    p.rows(),
+	}}
+	if len(p.Tools) > 0 {
+		all = append(all, Sheet{Title: "tool calls", Columns: toolColumns, Rows: toolRows(p.Tools)})
+	}
+	if len(p.LongPrompts.Prompt) > 0 {
+		s := Sheet{
+			Title:   fmt.Sprintf("prompts with more than %d requests", p.LongPrompts.Limit),
+			Columns: located(p.Sessions > 1, Column{Name: "entry"}, Column{Name: "requests", Unit: Number}, Column{Name: "prompt", Flex: true}),
+		}
+		for _, l := range p.LongPrompts.Prompt {
+			s.Rows = append(s.Rows, at(p.Sessions > 1, l.File, l.Entry, int64(l.Requests), l.Text))
+		}
+		if more := p.LongPrompts.Count - len(s.Rows); more > 0 {
+			s.Notes = []string{fmt.Sprintf("and %d more", more)}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// rows are the numbers, those that are nothing left out.
+func (p *SessionPart) rows() (rows [][]any) {
+	row := func(what string, n int, of string) {
+		if n > 0 {
+			rows = append(rows, []any{what, int64(n), of})
+		}
+	}
+	if p.Sessions != 1 {
+		row("sessions", p.Sessions, "")
+	}
+	row("messages", p.Messages, tally(p.Roles))
+	long := ""
+	if l := p.LongPrompts; l.Most > 0 {
+		long = fmt.Sprintf("the longest took %s", count(l.Most, "request"))
+	}
+	row("prompts", p.Turns, long)
+	row("requests", p.Requests, tally(p.StopReasons))
+	models := []string{}
+	for _, m := range p.Models {
+		models = append(models, fmt.Sprintf("%d %s", m.Requests, strings.TrimPrefix(m.Provider+"/"+m.Model, "/")))
+	}
+	row("models", len(p.Models), strings.Join(models, ", "))
+	row("tool calls", p.Calls.Calls, tally(p.Calls.outcomes()))
+	row("results without a call", p.LostResults, "")
+	row("branches", p.Branches, "")
+	row("compactions", p.Compactions, "")
+	row("branch summaries", p.Summaries, "")
+	row("edits", p.Edits, "")
+	row("transforms", p.Transforms, "")
+	if p.Time.First != "" {
+		rows = append(rows, []any{"time", nil, p.Time.String()})
+	}
+	return rows
+}
+
+// String is the span in words.
+func (s Span) String() string {
+	length := (time.Duration(s.Seconds) * time.Second).String()
+	return fmt.Sprintf("%s to %s, %s", minute(s.First), minute(s.Last), length)
+}
+
+// minute is a time as it stands, without its seconds.
+func minute(stamp string) string {
+	if len(stamp) < len("2006-01-02T15:04") {
+		return stamp
+	}
+	return strings.Replace(stamp[:len("2006-01-02T15:04")], "T", " ", 1)
+}
+
+// tally is counts in words, the largest first.
+func tally(counts map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
+	})
+	var texts []string
+	for _, name := range names {
+		if counts[name] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", counts[name], name))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

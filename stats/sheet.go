@@ -1,14 +1,83 @@
 package stats
 
+import (
+	"fmt"
+	"slices"
+)
+
 // A Sheet is a table of a lens: what is printed as text, Markdown or CSV.
 type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
 	Columns []Column
-	// Rows have a cell a column: a string, an int64, a float64, an About, or nil where
-	// there is nothing to say.
+	// Rows have a cell a column: a string, an int64, a float64, an About, a Line, or nil
+	// where there is nothing to say.
 	Rows  [][]any
+	Few   int      // how many of the rows people see, 0 for all
+	Chart *Chart   // what people see in place of the rows; machine forms have these
+	Total []any    // a row below them, for people; nil for none
 	Notes []string // sentences below the table
+}
+
+// ForPeople is the sheet with the rows that people see.
+func (s Sheet) ForPeople() Sheet {
+	shown := len(s.Rows)
+	switch {
+	case s.Chart != nil:
+		shown = 0
+	case s.Few > 0 && shown > s.Few:
+		shown = s.Few
+		s.Notes = append([]string{fmt.Sprintf("and %d more, which json has", len(s.Rows)-shown)}, s.Notes...)
+	}
+	s.Rows = slices.Clip(s.Rows[:shown])
+	if s.Total != nil {
+		s.Rows = append(s.Rows, s.Total)
+	}
+	return s.spared()
+}
+
+// spared is the table without spare columns that say nothing.
+func (s Sheet) spared() Sheet {
+	some := s
+	some.Columns, some.Rows = nil, make([][]any, len(s.Rows))
+	for i, c := range s.Columns {
+		if c.Spare && !slices.ContainsFunc(s.Rows, func(row []any) bool { return row[i] != nil }) {
+			continue
+		}
+		some.Columns = append(some.Columns, c)
+		for k, row := range s.Rows {
+			some.Rows[k] = append(some.Rows[k], row[i])
+		}
+	}
+	return some
+}
+
+// located are columns of a table, with one for the file where there are several; at are
+// the cells of its rows.
+func located(several bool, columns ...Column) []Column {
+	if several {
+		return append([]Column{{Name: "session"}}, columns...)
+	}
+	return columns
+}
+
+func at(several bool, file string, cells ...any) []any {
+	if several {
+		return append([]any{file}, cells...)
+	}
+	return cells
+}
+
+// A Chart is a size that changes along a path.
+type Chart struct {
+	Bars  []Bar
+	Limit int64 // what no bar should reach, 0 where nobody knows
+}
+
+// A Bar is one of a chart's sizes. Mark is a letter below it, 0 for none.
+type Bar struct {
+	Size int64
+	Mark byte
 }
 
 // A Column is a column of a sheet.
@@ -16,6 +85,8 @@ type Column struct {
 	Name string
 	Unit Unit
 	Flex bool // its texts are cut where the terminal is narrow
+
+	Spare bool // left out for people where no row says anything in it
 }
 
 // A Unit says what a column's numbers are.
@@ -32,6 +103,9 @@ const (
 
 // An About is a number that is an estimate.
 type About int64
+
+// A Line is sizes one after the other, which people see as a line of little bars.
+type Line []int64
 
 var unitNames = []string{"text", "number", "tokens", "bytes", "dollars", "share"}
 

@@ -3,6 +3,7 @@ package stats
 
 import (
 	"cmp"
+	"strings"
 
 	"ctxtool/internal/models"
 	"ctxtool/internal/tokens"
@@ -19,15 +20,12 @@ type Lens struct {
 
 	look   func(l *Look)           // gets ready to look at a session
 	add    func(sum, one *Report)  // adds the part of one session to that of several
+	finish func(r *Report)         // readies the part for showing; may be nil
 	sheets func(r *Report) []Sheet // the part as tables
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{
-	&sessionLens,
-	&cacheLens,
-	&checkLens,
-}
+var Lenses = []*Lens{&sessionLens, &growthLens, &costLens, &compactionsLens, &cacheLens, &checkLens}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -36,8 +34,15 @@ type Options struct {
 	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
 	At      string          // the point whose context is looked at; the leaf when empty
 
+	Places bool // say in which lines the entries are that figures name, for a Gate
 	// Check counts what is wrong with a session file; the lens check needs it.
 	Check func(name string) (*CheckPart, error)
+	// MaxIterations is from how many requests on a prompt's next one is too many, as
+	// gsh's max_iterations has it; gsh's own 25 when 0.
+	MaxIterations int
+	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only          Only     // which sessions and calls
+
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
 }
@@ -58,8 +63,10 @@ type Report struct {
 	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
 	Parts    `json:"lenses"`
 
-	Path  string         `json:"-"` // of the file from the current folder
-	lines map[string]int // of entries that figures name
+	Path    string         `json:"-"` // of the file from the current folder
+	lines   map[string]int // of entries that figures name
+	project string         // the folder that the session belongs to
+	fits    bool           // see Fits
 }
 
 // The schemas of a report: of several sessions together, and of one.
@@ -78,9 +85,12 @@ type File struct {
 
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
-	Session *SessionPart `json:"session,omitempty"`
-	Cache   *CachePart   `json:"cache,omitempty"`
-	Check   *CheckPart   `json:"check,omitempty"`
+	Session     *SessionPart     `json:"session,omitempty"`
+	Growth      *GrowthPart      `json:"growth,omitempty"`
+	Cost        *CostPart        `json:"cost,omitempty"`
+	Compactions *CompactionsPart `json:"compactions,omitempty"`
+	Cache       *CachePart       `json:"cache,omitempty"`
+	Check       *CheckPart       `json:"check,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -92,16 +102,24 @@ type Look struct {
 	Replay  *replay.Replay
 	Point   int // the record whose context is looked at, -1 for none
 
+	lines *sessionfmt.Reader
+
 	// Records are called with every record in the order of the file, while it is
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	// Calls are called with what every record says of a call of a model, likewise, but
+	// for no more than it took to validate the line.
+	Calls []func(f *CallFields)
+	// Indexed are called once the file has been read, before the path is walked.
+	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
 
-	checked bool // the lens check looks
+	checked bool       // the lens check looks
+	fields  CallFields // of the record that is being read
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
@@ -112,10 +130,17 @@ func (o *Options) Read(name string) (*Report, error) {
 	for _, lens := range o.Lenses {
 		lens.look(l)
 	}
+	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
+		l.Calls = append(l.Calls, l.fit)
+	}
 	open := o.Open
 	if len(l.Records) > 0 {
 		open.Workers = 1 // sums of dollars depend on the order
 		open.Visit = func() func(int64, sessionfmt.Kind, sessionfmt.Value) { return l.record }
+	}
+	if len(l.Calls) > 0 {
+		open.Workers = 1
+		open.Pick, open.Picked = callPick, func() func(*sessionfmt.Picked) { return l.call }
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -129,20 +154,43 @@ func (o *Options) Read(name string) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Report.ID = line.Get("id").Text()
+		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
+	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)
+	for _, see := range l.Indexed {
+		if err := see(); err != nil {
+			return nil, err
+		}
+	}
 	err = cmp.Or(l.walk(), l.check(name))
-	l.noteLines()
+	if l.Places {
+		l.noteLines()
+	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
+}
+
+// line is the line of a record, valid until the next one is asked for.
+func (l *Look) line(rec int) (sessionfmt.Value, error) {
+	if l.lines == nil {
+		l.lines = l.Session.NewReader()
+	}
+	return l.lines.Line(rec)
 }
 
 func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 	for _, see := range l.Records {
 		see(off, kind, line)
+	}
+}
+
+func (l *Look) call(p *sessionfmt.Picked) {
+	l.fields = callFields(p)
+	for _, see := range l.Calls {
+		see(&l.fields)
 	}
 }
 
@@ -210,6 +258,15 @@ func (o *Options) Add(sum, one *Report) {
 	sum.Coverage = sum.Coverage.Plus(one.Coverage)
 	for _, lens := range o.Lenses {
 		lens.add(sum, one)
+	}
+}
+
+// Finish readies a report for showing, once all that belongs to it has been added.
+func (o *Options) Finish(r *Report) {
+	for _, lens := range o.Lenses {
+		if lens.finish != nil {
+			lens.finish(r)
+		}
 	}
 }
 

@@ -123,12 +123,28 @@ func (c *config) rows(settings map[string]*setting) (rows []render.ConfigRow) {
 				for _, model := range slices.Sorted(maps.Keys(l.models)) {
 					rows = append(rows, render.ConfigRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]), From: l.name})
 				}
+			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
+				continue
 			} else if settings[key] == nil {
 				rows = append(rows, render.ConfigRow{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
 			}
 		}
 	}
 	return rows
+}
+
+// known says that all keys of gsh's table are names of settings.
+func known(settings map[string]*setting, table map[string]any) bool {
+	names := map[string]bool{}
+	for key := range settings {
+		names[gshKey(key)] = true
+	}
+	for key := range table {
+		if !names["context."+key] {
+			return false
+		}
+	}
+	return true
 }
 
 // explain says what a setting is, where it can be set, and what is said there.
@@ -155,7 +171,8 @@ func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	say(env, value, from == env)
 	for i := len(c.files) - 1; i >= 0; i-- {
 		l := c.files[i]
-		say(l.name, settingText(l.v.Get(key)), l.v.IsSet(key))
+		v, set := l.get(key)
+		say(l.name, settingText(v), set)
 	}
 	say("default", fmt.Sprintf("%q", s.flag.DefValue), true)
 	return nil

@@ -23,6 +23,7 @@ type statsOptions struct {
 	redaction
 	given
 	gating
+	filter
 	lenses  []string
 	counter string
 
@@ -62,10 +63,14 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.redaction.flags(cmd)
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
+	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
+	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
+	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames())
+	complete(cmd, "by", stats.CostGroups())
 	complete(cmd, "counter", tokens.Names())
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
@@ -92,10 +97,22 @@ func (o *statsOptions) check(e *env) (err error) {
 	if err := o.gating.check(e); err != nil {
 		return err
 	}
+	o.By, o.Places = o.gate.By(o.By), o.gated
+	if o.MaxIterations < 1 {
+		return errors.New("--max-iterations: want a number above 0")
+	}
 	for _, name := range o.lenses {
 		if !slices.Contains(lensNames(), name) {
 			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(), ", "))
 		}
+	}
+	for _, name := range o.By {
+		if !slices.Contains(stats.CostGroups(), name) {
+			return fmt.Errorf("--by: unknown group %q: one of %s", sessionfmt.Quote(name), strings.Join(stats.CostGroups(), ", "))
+		}
+	}
+	if o.Only, err = o.filter.check(); err != nil {
+		return err
 	}
 	for _, l := range stats.Lenses {
 		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) {
@@ -134,6 +151,9 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		var fault error
 		broken := 0
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
+			if one == nil {
+				return
+			}
 			if one.err != nil {
 				broken++
 				fault = cmp.Or(fault, one.err)
@@ -141,6 +161,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 			o.Add(sum, one.Report)
 			o.gate.Add(one.Report)
 			if o.format == "jsonl" {
+				o.Finish(one.Report)
 				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
 			}
 		})
@@ -150,6 +171,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		case broken > 0 && o.strict:
 			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
+		o.Finish(sum)
 		if err := o.judge(sum); err != nil {
 			return err
 		}
@@ -167,12 +189,18 @@ type seen struct {
 	err error
 }
 
-// look is what the lenses see of a session. One of several that cannot be read is a
-// report with its reason.
+// look is what the lenses see of a session, nil where it is not one of those that
+// were asked for. One of several that cannot be read is a report with its reason.
 func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *seen {
+	if !mayFit(&o.Only, f.path) {
+		return nil
+	}
 	opt := o.Options
 	opt.Open.Progress = show
 	r, err := opt.Read(f.path)
+	if err == nil && !r.Fits() {
+		return nil
+	}
 	if err == nil && o.alone {
 		e.printFindings(f.name, r.Findings)
 		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)

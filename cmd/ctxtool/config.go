@@ -84,11 +84,29 @@ func (c *config) lookup(key string) (value, from string) {
 		return text, envName(key)
 	}
 	for i := len(c.files) - 1; i >= 0; i-- {
-		if l := c.files[i]; l.v.IsSet(key) {
-			return settingText(l.v.Get(key)), l.name
+		if v, set := c.files[i].get(key); set {
+			return settingText(v), c.files[i].name
 		}
 	}
 	return "", ""
+}
+
+// get is what the file says of a key, or of gsh's own name for it.
+func (l layer) get(key string) (v any, set bool) {
+	if own := gshKey(key); own != "" && !l.v.IsSet(key) {
+		key = own
+	}
+	return l.v.Get(key), l.v.IsSet(key)
+}
+
+// gshKey is gsh's own name for a setting (spec/policies.md 1.1), empty where it has
+// none.
+func gshKey(key string) string {
+	switch key {
+	case "max-iterations":
+		return "context.max_iterations"
+	}
+	return ""
 }
 
 // settingText is a setting as a flag would have it: a list with commas.

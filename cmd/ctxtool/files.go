@@ -88,6 +88,7 @@ const batchGC = 200
 // inParallel works on files on all processors, and returns what work made of each,
 // in their order. How far it is, it shows to whoever watches.
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
+	debug.SetGCPercent(batchGC)
 	all := make([]T, 0, len(files))
 	inOrder(e, files, work, func(one T) { all = append(all, one) })
 	return all
@@ -103,7 +104,6 @@ func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show fun
 		take(work(files[0], show))
 		return
 	}
-	debug.SetGCPercent(batchGC)
 	show, end := e.progress("sessions")
 	defer end()
 	waiting := map[int]T{}

@@ -215,7 +215,7 @@ func (o *gating) judge(sum *stats.Report) (err error) {
 func (o *gating) verdict(e *env, r *stats.GateReport, format string) error {
 	if format == "csv" {
 		for i := range r.Verdicts {
-			if r.Verdicts[i].State == stats.Crossed {
+			if r.Verdicts[i].State == stats.LimitCrossed {
 				e.note("%s", render.GateLine(&r.Verdicts[i]))
 			}
 		}

@@ -1,0 +1,414 @@
+package stats
+
+import (
+	"fmt"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// compactionsLens says of each compaction on the path what it did and what it lost.
+var compactionsLens = Lens{
+	Name:  "compactions",
+	About: "each compaction: why, how much it freed, what its summary keeps, loops",
+	look: func(l *Look) {
+		w := &compactionWalk{l: l, part: newCompactionsPart()}
+		l.Report.Compactions = w.part
+		l.Steps = append(l.Steps, w.step)
+		l.Ends = append(l.Ends, func(*replay.Envelope) error {
+			for i := range w.part.List {
+				w.part.List[i].endsAbove()
+			}
+			w.part.sum()
+			return nil
+		})
+	},
+	add: func(sum, one *Report) {
+		if sum.Compactions == nil {
+			sum.Compactions = newCompactionsPart()
+		}
+		for _, c := range one.Compactions.List {
+			c.File = one.File
+			sum.Compactions.List = append(sum.Compactions.List, c)
+		}
+		sum.Compactions.sum()
+	},
+	sheets: func(r *Report) []Sheet { return r.Compactions.sheets() },
+}
+
+// A CompactionsPart is all compactions of the path, or of those of several sessions.
+type CompactionsPart struct {
+	Count    int            `json:"count"`
+	Triggers map[string]int `json:"triggers"`
+	Bands    map[string]int `json:"bands"`
+	Split    int            `json:"split"`
+	Loops    int            `json:"loops"` // compactions that are part of one
+	Before   int64          `json:"before"`
+	After    int64          `json:"after"`
+	Survival Survival       `json:"survival"` // numbers only
+	List     []Compacting   `json:"compactions"`
+}
+
+// A Compacting is a compaction: an entry, or a transform that has the effect or the
+// name. Tokens are of the whole context as the counter counts it, but for Recorded.
+type Compacting struct {
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line"`
+	Entry    string `json:"entry"`
+	As       string `json:"as"`      // the entry's type
+	Hook     bool   `json:"hook"`    // an extension gave the summary
+	Request  int    `json:"request"` // number of the next request
+	Trigger  string `json:"trigger"` // "overflow", "threshold", "manual" or "unknown"
+	Evidence string `json:"evidence"`
+	Retried  bool   `json:"retried"` // an answer followed without another prompt
+
+	Recorded  int64   `json:"recorded,omitempty"` // tokens before, as the entry says
+	Before    int     `json:"before"`
+	After     int     `json:"after"`
+	Next      int64   `json:"next,omitempty"` // prompt tokens that the provider recorded of the first request behind it
+	Reduction float64 `json:"reduction"`      // 1 - After/Before
+	Band      string  `json:"band"`           // of SWE-CLI's 60 to 80 percent: "below", "in" or "above"
+
+	Summarized int      `json:"summarized"`          // messages that the summary stands for
+	Kept       int      `json:"kept"`                // messages behind the summary
+	FirstKept  string   `json:"firstKept,omitempty"` // the entry that the first of those comes from
+	Split      bool     `json:"split"`               // the first kept message is in the middle of a turn
+	Survival   Survival `json:"survival"`
+	Loops      []string `json:"loops,omitempty"` // why it is part of a loop that frees nothing
+
+	limit    int64   // the threshold, 0 where nobody knows the window
+	expected float64 // tokens after, as a provider would count them
+}
+
+// The reserve that pi leaves free by default (spec/pi-1.5.md 7.3), in tokens, and the
+// band in which SWE-CLI wants a compaction to end (spec/policies.md 2.4).
+const (
+	piReserve          = 16384
+	bandFrom, bandTo   = 0.6, 0.8
+	freesNothing       = 0.05
+	loopFreesNothing   = "it frees less than 5 percent"
+	loopEndsAbove      = "it ends above the threshold"
+	loopWithoutRequest = "no request since the one before"
+)
+
+func newCompactionsPart() *CompactionsPart {
+	return &CompactionsPart{List: []Compacting{}}
+}
+
+// sum adds up the list.
+func (p *CompactionsPart) sum() {
+	*p = CompactionsPart{List: p.List, Count: len(p.List), Triggers: map[string]int{}, Bands: map[string]int{}}
+	for i := range p.List {
+		c := &p.List[i]
+		p.Triggers[c.Trigger]++
+		p.Bands[c.Band]++
+		p.Before += int64(c.Before)
+		p.After += int64(c.After)
+		if c.Split {
+			p.Split++
+		}
+		if len(c.Loops) > 0 {
+			p.Loops++
+		}
+		p.Survival.add(c.Survival)
+	}
+}
+
+// A compactionWalk goes along the path.
+type compactionWalk struct {
+	l    *Look
+	part *CompactionsPart
+
+	before  *replay.Envelope // what the step at hand found
+	last    lastAnswer
+	asked   int   // requests answered before the last compaction
+	carried Facts // what the last summary told of what it stood for
+	waiting bool  // the last compaction has had no prompt behind it
+}
+
+// step looks at one step.
+func (w *compactionWalk) step(a *replay.Account) error {
+	switch w.l.Session.Kind(a.Record) {
+	case sessionfmt.User:
+		w.last.failed, w.waiting = "", false
+	case sessionfmt.Assistant:
+		if err := w.answer(a.Record); err != nil {
+			return err
+		}
+	case sessionfmt.ContextEdit:
+		if err := w.edit(a.Record); err != nil {
+			return err
+		}
+	case sessionfmt.Compaction, sessionfmt.Transform:
+		if err := w.boundary(a); err != nil {
+			return err
+		}
+	}
+	w.before = a.Envelope()
+	return nil
+}
+
+// boundary takes down a compaction, if the step is one.
+func (w *compactionWalk) boundary(a *replay.Account) error {
+	line, err := w.l.line(a.Record)
+	if err != nil {
+		return err
+	}
+	if !compacts(a, line) {
+		return nil
+	}
+	if w.before == nil { // the path begins with it
+		if w.before, err = w.l.Replay.At(-1, false); err != nil {
+			return err
+		}
+	}
+	s := w.l.Session
+	c := Compacting{
+		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
+		Request: a.Answers, Recorded: tokensBefore(line), Before: a.Before.Total, After: a.After.Total,
+	}
+	_, window, _, err := w.before.Model()
+	if err != nil {
+		return err
+	}
+	w.judge(&c, window)
+	if err := w.lost(&c, a); err != nil {
+		return err
+	}
+	w.part.List = append(w.part.List, c)
+	w.asked, w.waiting, w.last = a.Answers, true, lastAnswer{}
+	return nil
+}
+
+// compacts says that the entry of a step, with that line, is a compaction: by its
+// effect, or as a patch by its name.
+func compacts(a *replay.Account, line sessionfmt.Value) bool {
+	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")
+}
+
+// tokensBefore is how many tokens an entry, or the op of a patch, says that it found.
+func tokensBefore(line sessionfmt.Value) int64 {
+	if n := line.Get("tokensBefore").Int(); n > 0 {
+		return n
+	}
+	for op := range line.Get("patch").Elements {
+		if op.Get("op").Is("compaction_apply") {
+			return max(0, op.Get("tokensBefore").Int())
+		}
+	}
+	return 0
+}
+
+// judge says what caused a compaction, how well it did, and whether it is part of a
+// loop.
+func (w *compactionWalk) judge(c *Compacting, window int64) {
+	size := c.Recorded
+	if size == 0 {
+		size = max(w.last.context, int64(c.Before))
+	}
+	limit := window - piReserve
+	switch {
+	case w.last.failed != "":
+		c.Trigger, c.Evidence = "overflow", w.last.failed
+	case window <= 0:
+		c.Trigger, c.Evidence = "unknown", fmt.Sprintf("%d tokens, and nobody knows the window", size)
+	case size > limit:
+		c.Trigger, c.Evidence = "threshold", fmt.Sprintf("%d tokens, more than %d less %d", size, window, piReserve)
+	default:
+		c.Trigger, c.Evidence = "manual", fmt.Sprintf("%d tokens, not more than %d less %d, and no failed answer", size, window, piReserve)
+	}
+	if c.Before > 0 {
+		c.Reduction = 1 - float64(c.After)/float64(c.Before)
+	}
+	switch {
+	case c.Reduction < bandFrom:
+		c.Band = "below"
+	case c.Reduction > bandTo:
+		c.Band = "above"
+	default:
+		c.Band = "in"
+	}
+	if c.Reduction < freesNothing {
+		c.Loops = append(c.Loops, loopFreesNothing)
+	}
+	if window > 0 {
+		c.limit, c.expected = limit, float64(c.After)*max(1, float64(size)/float64(max(1, c.Before)))
+	}
+	if len(w.part.List) > 0 && c.Request == w.asked {
+		c.Loops = append(c.Loops, loopWithoutRequest)
+	}
+}
+
+// endsAbove adds that the context is still too large, by what the provider recorded of
+// the next request, else by what is to be expected.
+func (c *Compacting) endsAbove() {
+	after := c.expected
+	if c.Next > 0 {
+		after = float64(c.Next)
+	}
+	if c.limit != 0 && after > float64(c.limit) {
+		c.Loops = append(c.Loops, loopEndsAbove)
+	}
+}
+
+// lost says what a compaction kept, and what its summary tells of the rest.
+func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
+	kept := map[int]int{} // messages by record
+	summary := ""
+	own := func(m replay.Message) bool { return m.Origin.Record == a.Record }
+	for m, err := range a.Envelope().Sources(own) {
+		switch {
+		case err != nil:
+			return err
+		case own(m):
+			summary += textOf(m.Raw.Get("content")) + "\n"
+			continue
+		case c.Kept == 0:
+			c.FirstKept = w.l.Session.ID(m.Origin.Record)
+			c.Split = m.Kind == sessionfmt.Assistant || m.Kind == sessionfmt.ToolResult
+		}
+		c.Kept++
+		kept[m.Origin.Record]++
+	}
+	gone := map[int]int{} // how many of a record's messages, the first ones
+	for m, err := range w.before.Sources(func(replay.Message) bool { return false }) {
+		if err != nil {
+			return err
+		}
+		gone[m.Origin.Record]++
+	}
+	for rec, n := range kept {
+		gone[rec] -= n
+	}
+	var facts Facts
+	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
+	for m, err := range w.before.Sources(out) {
+		switch {
+		case err != nil:
+			return err
+		case !out(m):
+			continue
+		case m.Kind == sessionfmt.CompactionMessage:
+			facts = w.carried // what it told can be lost now
+		}
+		gone[m.Origin.Record]--
+		c.Summarized++
+		facts.Take(m.Kind, m.Raw)
+	}
+	c.Survival, w.carried = facts.survive(summary)
+	return nil
+}
+
+// sheets are the compactions, and what their summaries lost.
+func (p *CompactionsPart) sheets() []Sheet {
+	several := p.files() > 1
+	if p.Count == 0 {
+		return []Sheet{{Columns: located(several, compactionColumns...), Notes: []string{"no compactions on the path"}}}
+	}
+	main := Sheet{Columns: located(several, compactionColumns...), Few: mostListed}
+	for i := range p.List {
+		main.Rows = append(main.Rows, p.List[i].row(several))
+	}
+	main.Notes = []string{p.note()}
+	loops := 0
+	for i := range p.List {
+		c := &p.List[i]
+		for _, why := range c.Loops {
+			entry := c.Entry
+			if several {
+				entry = c.File + ": " + entry
+			}
+			if loops++; loops <= mostListed {
+				main.Notes = append(main.Notes, entry+" is part of a loop: "+why)
+			}
+		}
+	}
+	all := []Sheet{main, p.why(several)}
+	if lost := p.lost(several); len(lost.Rows) > 0 {
+		all = append(all, lost)
+	}
+	return all
+}
+
+func (p *CompactionsPart) files() int {
+	files := map[string]bool{}
+	for i := range p.List {
+		files[p.List[i].File] = true
+	}
+	return len(files)
+}
+
+var compactionColumns = []Column{
+	{Name: "entry"}, {Name: "why"}, {Name: "before", Unit: Tokens}, {Name: "after", Unit: Tokens}, {Name: "freed", Unit: Share}, {Name: "band"},
+	{Name: "kept", Unit: Number}, {Name: "turn"}, {Name: "paths"}, {Name: "commands"}, {Name: "errors"}, {Name: "constraints"},
+}
+
+func (c *Compacting) row(several bool) []any {
+	turn := ""
+	if c.Split {
+		turn = "split"
+	}
+	s := &c.Survival
+	return at(several, c.File,
+		c.Entry, c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, int64(c.Kept), turn,
+		s.Paths.String(), s.Commands.String(), s.Errors.String(), s.Constraints.String())
+}
+
+// String is how many were found, nothing of none.
+func (k Kept) String() string {
+	if k.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", k.Found, k.Of)
+}
+
+// note is all of them in a sentence.
+func (p *CompactionsPart) note() string {
+	text := fmt.Sprintf("%s: %s; %d in the band of 60 to 80 percent", count(p.Count, "compaction"), tally(p.Triggers), p.Bands["in"])
+	if p.Loops > 0 {
+		text += fmt.Sprintf("; %d in a loop", p.Loops)
+	}
+	return text
+}
+
+// why is what tells of their causes.
+func (p *CompactionsPart) why(several bool) Sheet {
+	s := Sheet{Title: "why", Few: mostListed, Columns: located(several,
+		Column{Name: "entry"}, Column{Name: "request", Unit: Number}, Column{Name: "recorded", Unit: Tokens}, Column{Name: "next", Unit: Tokens},
+		Column{Name: "evidence", Flex: true})}
+	for i := range p.List {
+		c := &p.List[i]
+		evidence := c.Evidence
+		if c.Trigger == "overflow" && c.Retried {
+			evidence += "; then it was asked for again"
+		}
+		s.Rows = append(s.Rows, at(several, c.File, c.Entry, int64(c.Request), orNil(c.Recorded), orNil(c.Next), evidence))
+	}
+	return s
+}
+
+// orNil is a number, or nothing for 0.
+func orNil(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// lost is what the summaries do not tell, a few of each kind.
+func (p *CompactionsPart) lost(several bool) Sheet {
+	const few = 3
+	s := Sheet{Title: "lost by the summary", Few: mostListed, Columns: located(several, Column{Name: "entry"}, Column{Name: "kind"}, Column{Name: "what", Flex: true})}
+	for i := range p.List {
+		c := &p.List[i]
+		for _, k := range []struct {
+			name string
+			Kept
+		}{{"constraint", c.Survival.Constraints}, {"error", c.Survival.Errors}, {"path", c.Survival.Paths}, {"command", c.Survival.Commands}} {
+			for _, what := range k.Lost[:min(few, len(k.Lost))] {
+				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, what))
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,81 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ctxtool/sessionfmt"
+)
+
+// A lastAnswer is what the last answer before a compaction says of why there is one.
+type lastAnswer struct {
+	id      string // of its entry, empty for none
+	context int64  // tokens that its context took, 0 where nobody says
+	failed  string // how it failed for its length, in words; empty where it did not
+}
+
+// overflows are words by which providers say that a request is too long.
+var overflows = []string{
+	"too long", "too large", "context window", "context length", "context_length", "context size", "maximum prompt", "too many tokens",
+	"token count", "token limit", "tokens exceed", "exceeds the limit", "reduce the length", "input length", "input tokens",
+}
+
+// answer takes down an answer, and tells the compaction before it what came of it.
+func (w *compactionWalk) answer(rec int) error {
+	line, err := w.l.line(rec)
+	if err != nil {
+		return err
+	}
+	var f [3]sessionfmt.Value
+	line.Get("message").Fields(f[:], "stopReason", "errorMessage", "usage")
+	if n := len(w.part.List); n > 0 {
+		c := &w.part.List[n-1]
+		if w.waiting {
+			c.Retried, w.waiting = true, false
+		}
+		if c.Next == 0 {
+			c.Next = recordedPrompt(f[2])
+		}
+	}
+	w.last = lastAnswer{id: w.l.Session.ID(rec), context: recordedContext(f[2])}
+	message := strings.ToLower(f[1].Text())
+	switch {
+	case f[0].Is("length"):
+		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", w.last.id)
+	case f[0].Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
+		w.last.failed = fmt.Sprintf("answer %s failed: %s", w.last.id, sessionfmt.Quote(f[1].Text()))
+	}
+	return nil
+}
+
+// edit takes down that the last answer was left out, as pi does it before it
+// compacts for an overflow (spec/pi-1.5.md 7.3).
+func (w *compactionWalk) edit(rec int) error {
+	line, err := w.l.line(rec)
+	if err != nil {
+		return err
+	}
+	replacement := line.Get("replacement")
+	if w.last.failed == "" && w.last.id != "" && line.Get("targetId").Is(w.last.id) && replacement.Exists() && replacement.IsNull() {
+		w.last.failed = fmt.Sprintf("answer %s was left out by an edit", w.last.id)
+	}
+	return nil
+}
+
+// recordedPrompt is how many tokens the provider says that a request had, by the
+// usage of its answer; 0 where nobody says.
+func recordedPrompt(usage sessionfmt.Value) int64 {
+	var f [3]sessionfmt.Value
+	usage.Fields(f[:], "input", "cacheRead", "cacheWrite")
+	return max(0, f[0].Int()+f[1].Int()+f[2].Int())
+}
+
+// recordedContext is how many tokens it says that the request and its answer have
+// together.
+func recordedContext(usage sessionfmt.Value) int64 {
+	if n := usage.Get("totalTokens").Int(); n > 0 {
+		return n
+	}
+	return recordedPrompt(usage) + max(0, usage.Get("output").Int())
+}

@@ -1,0 +1,202 @@
+package stats
+
+import "ctxtool/internal/models"
+
+// costLens adds up what the calls of models used and cost, on all branches, as pi's
+// own totals do (spec/pi-1.5.md 8).
+var costLens = Lens{
+	Name:    "cost",
+	About:   "tokens and dollars of all branches, as recorded; each call once across files",
+	Default: true,
+	look: func(l *Look) {
+		c := newCostLook(l)
+		l.Calls = append(l.Calls, c.take)
+		l.Indexed = append(l.Indexed, c.end)
+	},
+	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
+	finish: func(r *Report) { r.Cost.order() },
+	sheets: func(r *Report) []Sheet { return r.Cost.sheets() },
+}
+
+// A CostPart is what calls of models used and cost: those of all entries of a
+// session, or of several together.
+type CostPart struct {
+	// Prices is the date of the table of prices, as YYYY-MM-DD.
+	Prices string `json:"prices"`
+
+	// All is every record that pi counts, in the order of the file, repeated ones too:
+	// what pi says of a session. That of several sessions is the sum of theirs.
+	CostSum
+
+	// Unique counts each call once: the first of those with one responseId, or, where
+	// they have none, with one entry id, timestamp and usage.
+	Unique CostSum `json:"unique"`
+
+	Kinds CostKinds `json:"kinds"`
+
+	// Rows are the same by what was asked for, see Options.By. They add up to the whole.
+	By   []string  `json:"by"`
+	Rows []CostRow `json:"rows"`
+
+	calls *calls           // of one session, for the sum
+	once  *onceOnly        // calls that were counted, of the sum
+	table map[CostKeys]int // of the rows
+}
+
+// A CostSum is what calls used and cost.
+type CostSum struct {
+	Calls  CostCalls  `json:"calls"`
+	Tokens CostTokens `json:"tokens"`
+	Cost   Cost       `json:"cost"`
+}
+
+// CostCalls are numbers of calls.
+type CostCalls struct {
+	Total       int64 `json:"total"`
+	Billed      int64 `json:"billed"`      // the provider said what it billed
+	Estimated   int64 `json:"estimated"`   // the agent recorded its own estimate
+	Unpriced    int64 `json:"unpriced"`    // nobody recorded a cost: Total less the other two
+	Unpriceable int64 `json:"unpriceable"` // of them, those that the table of prices cannot tell either
+}
+
+// CostTokens are tokens as providers counted them.
+type CostTokens struct {
+	Input      int64 `json:"input"` // neither read from a cache nor written to it
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Total      int64 `json:"total"` // the sum of the four
+}
+
+// A Cost is in US dollars.
+type Cost struct {
+	Total     float64 `json:"total"`     // recorded
+	Billed    float64 `json:"billed"`    // of it, what providers said they billed
+	Estimated float64 `json:"estimated"` // of it, the rest
+	Computed  float64 `json:"computed"`  // by the table, of calls without a recorded cost; not in Total
+}
+
+// CostKinds are sums by what the calls were for.
+type CostKinds struct {
+	Answers   CostSum `json:"answers"`
+	Tools     CostSum `json:"tools"`     // work of models inside of tools
+	Summaries CostSum `json:"summaries"` // compactions and summaries of branches
+	Warming   CostSum `json:"warming"`   // of caches
+	Other     CostSum `json:"other"`     // usage entries of another kind
+}
+
+// A callKind is what a call was for.
+type callKind uint8
+
+const (
+	answerCall callKind = iota
+	toolCall
+	summaryCall
+	warmingCall
+	otherCall
+)
+
+// of is the sum of a kind.
+func (k *CostKinds) of(kind callKind) *CostSum {
+	return [...]*CostSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
+}
+
+// A pricing says where a call's cost is from.
+type pricing uint8
+
+const (
+	billed      pricing = iota // the provider
+	estimated                  // the agent
+	computed                   // the table
+	unpriceable                // nowhere
+)
+
+// add adds a call.
+func (s *CostSum) add(c *call) {
+	s.Calls.Total++
+	switch c.pricing {
+	case billed:
+		s.Calls.Billed++
+		s.Cost.Billed += c.dollars
+	case estimated:
+		s.Calls.Estimated++
+		s.Cost.Estimated += c.dollars
+	case computed:
+		s.Calls.Unpriced++
+		s.Cost.Computed += c.dollars
+	case unpriceable:
+		s.Calls.Unpriced++
+		s.Calls.Unpriceable++
+	}
+	if c.pricing <= estimated {
+		s.Cost.Total += c.dollars
+	}
+	s.Tokens.Input += int64(c.input)
+	s.Tokens.Output += int64(c.output)
+	s.Tokens.CacheRead += int64(c.cacheRead)
+	s.Tokens.CacheWrite += int64(c.cacheWrite)
+	s.Tokens.Total += int64(c.input) + int64(c.output) + int64(c.cacheRead) + int64(c.cacheWrite)
+}
+
+// plus adds the sum of another session.
+func (s *CostSum) plus(o *CostSum) {
+	s.Calls.Total += o.Calls.Total
+	s.Calls.Billed += o.Calls.Billed
+	s.Calls.Estimated += o.Calls.Estimated
+	s.Calls.Unpriced += o.Calls.Unpriced
+	s.Calls.Unpriceable += o.Calls.Unpriceable
+	s.Tokens.Input += o.Tokens.Input
+	s.Tokens.Output += o.Tokens.Output
+	s.Tokens.CacheRead += o.Tokens.CacheRead
+	s.Tokens.CacheWrite += o.Tokens.CacheWrite
+	s.Tokens.Total += o.Tokens.Total
+	s.Cost.Total += o.Cost.Total
+	s.Cost.Billed += o.Cost.Billed
+	s.Cost.Estimated += o.Cost.Estimated
+	s.Cost.Computed += o.Cost.Computed
+}
+
+// newCostPart is an empty part.
+func newCostPart(by []string) *CostPart {
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}}
+}
+
+// sumUp makes the sums of one session of its calls, once all are there.
+func (p *CostPart) sumUp() {
+	once := newOnceOnly(p.calls.n)
+	for c := range p.calls.all {
+		row := &p.Rows[c.row]
+		p.add(c)
+		p.Kinds.of(c.kind).add(c)
+		row.add(c)
+		if once.first(c.key) {
+			p.Unique.add(c)
+			row.Unique.add(c)
+		}
+	}
+}
+
+// addCost adds the part of one more session, the next by its file's name.
+func (r *Report) addCost(one *CostPart) {
+	if r.Cost == nil {
+		r.Cost = newCostPart(one.By)
+		r.Cost.once = newOnceOnly(0)
+	}
+	p := r.Cost
+	p.plus(&one.CostSum)
+	for kind := answerCall; kind <= otherCall; kind++ {
+		p.Kinds.of(kind).plus(one.Kinds.of(kind))
+	}
+	rows := make([]int, len(one.Rows)) // theirs in the sum
+	for i := range one.Rows {
+		rows[i] = p.row(one.Rows[i].CostKeys)
+		p.Rows[rows[i]].plus(&one.Rows[i].CostSum)
+	}
+	for c := range one.calls.all {
+		if p.once.first(c.key) {
+			p.Unique.add(c)
+			p.Rows[rows[c.row]].Unique.add(c)
+		}
+	}
+	one.calls = nil // the list has served
+}

@@ -1,0 +1,212 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"ctxtool/internal/models"
+	"ctxtool/sessionfmt"
+)
+
+// A costLook reads the calls of a session. It allocates nothing a record.
+type costLook struct {
+	*Look
+	part *CostPart
+	by   costBy
+
+	next    int // number of the record that comes next
+	at      sessionfmt.Cursor
+	keyBuf  []byte
+	models  []paidModel
+	rows    map[rowID]int32
+	last    rowID // of the call before, and its row
+	lastRow int32
+	tools   []string
+	records []int32 // of the calls, where branches are asked for
+}
+
+// A paidModel is a model that calls went to, as its records spell it.
+type paidModel struct {
+	provider, model, response sessionfmt.Value
+	name                      string // as pi's list of models has it
+	asked                     bool   // the table of prices was
+	prices                    models.Model
+}
+
+func newCostLook(l *Look) *costLook {
+	by := l.By
+	if len(by) == 0 {
+		by = []string{"model"}
+	}
+	c := &costLook{Look: l, part: newCostPart(by), by: newCostBy(by), rows: map[rowID]int32{}, lastRow: -1}
+	c.part.calls = &calls{}
+	l.Report.Cost = c.part
+	return c
+}
+
+// take reads a record.
+func (c *costLook) take(f *CallFields) {
+	rec := c.next
+	c.next++
+	if !f.Paid() {
+		return
+	}
+	m := c.model(f)
+	ms, dated := f.Time.Millis()
+	if !c.Only.model(c.name(m)) || !c.Only.time(ms, dated) {
+		return
+	}
+	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated)}
+	c.price(&one, f.Usage, m)
+	one.key, c.keyBuf = callKey(c.keyBuf, f)
+	if c.by.branch {
+		c.records = append(c.records, int32(rec))
+	}
+	c.part.calls.add(one)
+}
+
+func kindOfCall(f *CallFields) callKind {
+	switch {
+	case f.Kind == sessionfmt.Assistant:
+		return answerCall
+	case f.Kind == sessionfmt.ToolResult:
+		return toolCall
+	case f.Kind != sessionfmt.UsageEntry:
+		return summaryCall
+	case f.For.Is("cache_warm"):
+		return warmingCall
+	}
+	return otherCall
+}
+
+// model finds the model of a call among those seen, or adds it; -1 for one of which
+// no record says.
+func (c *costLook) model(f *CallFields) int {
+	if !f.named() {
+		return -1
+	}
+	for i := range c.models {
+		m := &c.models[i]
+		if string(m.model) == string(f.Model) && string(m.provider) == string(f.Provider) && string(m.response) == string(f.Response) {
+			return i
+		}
+	}
+	m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, models.Model{}}
+	c.models = append(c.models, m)
+	return len(c.models) - 1
+}
+
+// name is what a model is listed as.
+func (c *costLook) name(m int) string {
+	if m < 0 {
+		return otherModels
+	}
+	return c.models[m].name
+}
+
+// Beyond these nobody can have counted: what is recorded so is as if it were not
+// there, and sums stay numbers.
+const (
+	mostTokens  = math.MaxUint32 // of a call
+	mostDollars = 1e12
+)
+
+// price reads a call's usage, and says what it cost. A recorded 0 is a cost.
+func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
+	one.pricing = unpriceable
+	if !usage.IsObject() {
+		return
+	}
+	var long uint32
+	var cost, billing sessionfmt.Value
+	at := c.at.Reset(usage)
+	for key := range at.Members {
+		switch string(key) {
+		case "input":
+			one.input = tokensOf(at)
+		case "output":
+			one.output = tokensOf(at)
+		case "cacheRead":
+			one.cacheRead = tokensOf(at)
+		case "cacheWrite":
+			one.cacheWrite = tokensOf(at)
+		case "cacheWrite1h":
+			long = tokensOf(at)
+		case "cost":
+			for key := range at.Members {
+				switch string(key) {
+				case "total":
+					cost = at.Value()
+				case "totalFromProvider":
+					billing = at.Value()
+				}
+			}
+		}
+	}
+	if d, ok := cost.Float(); ok && math.Abs(d) <= mostDollars {
+		one.dollars, one.pricing = d, estimated
+		if string(billing) == "true" {
+			one.pricing = billed
+		}
+		return
+	}
+	u := models.Usage{Input: int64(one.input), Output: int64(one.output),
+		CacheRead: int64(one.cacheRead), CacheWrite: int64(one.cacheWrite), CacheWrite1h: int64(long)}
+	if p := c.prices(m); p.Priced() {
+		one.dollars, one.pricing = p.Price(u).Total, computed
+	}
+}
+
+// tokensOf reads a number of tokens.
+func tokensOf(at *sessionfmt.Cursor) uint32 {
+	n := at.Value().Int()
+	if n < 0 || n > mostTokens {
+		return 0
+	}
+	return uint32(n)
+}
+
+// prices are what the table says that a model costs. pi prices by the name that the
+// call was made with; the one that answered says more where that was a router.
+func (c *costLook) prices(m int) models.Model {
+	if m < 0 {
+		return models.Model{}
+	}
+	p := &c.models[m]
+	if !p.asked {
+		p.asked = true
+		for _, name := range []sessionfmt.Value{p.model, p.response} {
+			if found, _, ok := c.table().Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
+				p.prices = found
+			}
+		}
+	}
+	return p.prices
+}
+
+// end makes the sums once the session has been read.
+func (c *costLook) end() error {
+	p := c.part
+	if c.by.branch {
+		c.toBranches()
+	}
+	for i := range p.Rows {
+		if c.by.session {
+			p.Rows[i].Session = c.Report.ID
+		}
+		if c.by.project {
+			p.Rows[i].Project = c.Report.project
+		}
+	}
+	p.table = nil // its keys were not whole
+	p.sumUp()
+	return nil
+}
+
+// modelOf is the key of a model's row, and of its provider's.
+func (c *costLook) modelOf(m int) (model, provider string) {
+	if m < 0 {
+		return otherModels, otherModels
+	}
+	return c.models[m].name, c.models[m].provider.Text()
+}

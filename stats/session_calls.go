@@ -1,0 +1,223 @@
+package stats
+
+import (
+	"strings"
+	"unicode"
+
+	"ctxtool/sessionfmt"
+)
+
+// A ToolCount is what became of the calls of a tool.
+type ToolCount struct {
+	Tool       string `json:"tool,omitempty"`
+	Calls      int    `json:"calls"`
+	OK         int    `json:"ok"`
+	Error      int    `json:"error"`
+	Blocked    int    `json:"blocked"`    // a hook did not let it run
+	Skipped    int    `json:"skipped"`    // the user had said something else by then
+	Aborted    int    `json:"aborted"`    // by the user, before it ran or while it did
+	Unanswered int    `json:"unanswered"` // no branch has a result
+	Asked      int64  `json:"askedBytes"` // JSON of arguments, as it stands in the file
+	Got        int64  `json:"gotBytes"`   // JSON of results' content, as it stands in the file
+}
+
+func (t *ToolCount) add(one *ToolCount) {
+	t.Calls += one.Calls
+	t.OK += one.OK
+	t.Error += one.Error
+	t.Blocked += one.Blocked
+	t.Skipped += one.Skipped
+	t.Aborted += one.Aborted
+	t.Unanswered += one.Unanswered
+	t.Asked += one.Asked
+	t.Got += one.Got
+}
+
+func (t *ToolCount) outcomes() map[string]int {
+	return map[string]int{
+		"ok": t.OK, "error": t.Error, "blocked": t.Blocked, "skipped": t.Skipped, "aborted": t.Aborted, "unanswered": t.Unanswered,
+	}
+}
+
+// An Outcome is what became of a tool call.
+type Outcome uint8
+
+const (
+	OutcomeOK Outcome = iota
+	OutcomeError
+	OutcomeBlocked
+	OutcomeSkipped
+	OutcomeAborted
+	OutcomeUnanswered
+)
+
+// outcome adds a call with its outcome.
+func (t *ToolCount) outcome(o Outcome) {
+	*[...]*int{&t.OK, &t.Error, &t.Blocked, &t.Skipped, &t.Aborted, &t.Unanswered}[o]++
+}
+
+// outcomeOf tells the outcome from a result. A file does not say why a result is an
+// error, so pi's words have to: it skips the calls behind a message that the user has
+// queued, and gives a hook's reason, or its own words, for what the hook blocks; its
+// tools say that they were aborted at the end. A result that only says that there is
+// none was made up for a call that nobody answered.
+func outcomeOf(isError bool, text string) Outcome {
+	if !isError {
+		return OutcomeOK
+	}
+	text = strings.TrimSpace(text)
+	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
+	end := text[strings.LastIndexByte(text, '\n')+1:]
+	switch {
+	case text == "No result provided":
+		return OutcomeUnanswered
+	case strings.HasPrefix(start, "skipped due to queued user message"):
+		return OutcomeSkipped
+	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
+		return OutcomeBlocked
+	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
+		return OutcomeAborted
+	}
+	return OutcomeError
+}
+
+// A callBook pairs calls and results by id, whatever lies between them, and also
+// where the result comes first. Where ids are used again, a result answers the last
+// call that is still open.
+type callBook struct {
+	sum     *SessionPart
+	open    map[string][]openCall
+	strange map[string]strangeResult // results whose call has not come
+}
+
+type openCall struct {
+	tool    string
+	aborted bool // its answer was
+}
+
+type strangeResult struct {
+	outcome Outcome
+	got     int64
+}
+
+func newCallBook(sum *SessionPart) *callBook {
+	return &callBook{sum: sum, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
+}
+
+// tool is the count of the tool with that name.
+func (p *SessionPart) tool(name string) *ToolCount {
+	for i := range p.Tools {
+		if p.Tools[i].Tool == name {
+			return &p.Tools[i]
+		}
+	}
+	p.Tools = append(p.Tools, ToolCount{Tool: name})
+	return &p.Tools[len(p.Tools)-1]
+}
+
+// answer takes down the calls in an answer's content.
+func (b *callBook) answer(content sessionfmt.Value, aborted bool) {
+	for block := range content.Elements {
+		var f [4]sessionfmt.Value
+		block.Fields(f[:], "type", "id", "name", "arguments")
+		if !f[0].Is("toolCall") {
+			continue
+		}
+		id, tool := f[1].Text(), f[2].Text()
+		b.count(tool, ToolCount{Calls: 1, Asked: int64(len(f[3]))})
+		if r, ok := b.strange[id]; ok {
+			delete(b.strange, id)
+			b.settle(tool, r)
+			continue
+		}
+		b.open[id] = append(b.open[id], openCall{tool, aborted})
+	}
+}
+
+// result takes down a tool result.
+func (b *callBook) result(line sessionfmt.Value) {
+	var f [3]sessionfmt.Value
+	line.Get("message").Fields(f[:], "toolCallId", "content", "isError")
+	r := strangeResult{OutcomeOK, int64(len(f[1]))}
+	if f[2].Truthy() {
+		r.outcome = outcomeOf(true, textOf(f[1]))
+	}
+	id := f[0].Text()
+	calls := b.open[id]
+	if len(calls) == 0 {
+		if _, ok := b.strange[id]; ok {
+			b.sum.LostResults++
+		}
+		b.strange[id] = r
+		return
+	}
+	last := len(calls) - 1
+	b.settle(calls[last].tool, r)
+	if b.open[id] = calls[:last]; last == 0 {
+		delete(b.open, id)
+	}
+}
+
+// settle counts the outcome of a call.
+func (b *callBook) settle(tool string, r strangeResult) {
+	one := ToolCount{Got: r.got}
+	one.outcome(r.outcome)
+	b.count(tool, one)
+}
+
+func (b *callBook) count(tool string, one ToolCount) {
+	b.sum.Calls.add(&one)
+	b.sum.tool(tool).add(&one)
+}
+
+// close counts what is left once all records have been seen.
+func (b *callBook) close() {
+	for _, calls := range b.open {
+		for _, c := range calls {
+			outcome := OutcomeUnanswered
+			if c.aborted {
+				outcome = OutcomeAborted
+			}
+			b.settle(c.tool, strangeResult{outcome: outcome})
+		}
+	}
+	b.sum.LostResults += len(b.strange)
+}
+
+// textOf is the text of a content: a string, or its text blocks one a line.
+func textOf(content sessionfmt.Value) string {
+	if content.IsString() {
+		return content.Text()
+	}
+	var text []byte
+	for block := range content.Elements {
+		var f [2]sessionfmt.Value
+		if block.Fields(f[:], "type", "text"); f[0].Is("text") {
+			if text != nil {
+				text = append(text, '\n')
+			}
+			text = f[1].AppendText(text)
+		}
+	}
+	return string(text)
+}
+
+var toolColumns = []Column{
+	{Name: "tool", Flex: true}, {Name: "calls", Unit: Number}, {Name: "ok", Unit: Number}, {Name: "error", Unit: Number},
+	{Name: "blocked", Unit: Number}, {Name: "skipped", Unit: Number}, {Name: "aborted", Unit: Number},
+	{Name: "unanswered", Unit: Number}, {Name: "asked", Unit: Bytes}, {Name: "got", Unit: Bytes},
+}
+
+func toolRows(tools []ToolCount) (rows [][]any) {
+	for i := range tools {
+		t := &tools[i]
+		row := []any{t.Tool}
+		for _, n := range []int64{
+			int64(t.Calls), int64(t.OK), int64(t.Error), int64(t.Blocked), int64(t.Skipped), int64(t.Aborted), int64(t.Unanswered), t.Asked, t.Got,
+		} {
+			row = append(row, orNil(n))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

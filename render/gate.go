@@ -202,7 +202,8 @@ func gateLimit(v *stats.Verdict) string {
 	return ""
 }
 
-// gateOver is by how much the limit is crossed: a share of it where it is not 0.
+// gateOver is by how much the limit is crossed: a share of it where it is not 0, of
+// shares the points between.
 func gateOver(v *stats.Verdict) string {
 	if v.Over <= 0 {
 		return ""
@@ -213,6 +214,8 @@ func gateOver(v *stats.Verdict) string {
 	}
 	by := amount(v.Unit, v.Over)
 	switch share := v.Over / math.Abs(*limit); {
+	case v.Unit == "share":
+		by = fmt.Sprintf("%.1f points", 100*v.Over)
 	case share < 10:
 		by = fmt.Sprintf("%.1f%%", 100*share)
 	case *limit != 0:

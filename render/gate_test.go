@@ -50,7 +50,7 @@ gate     figure                               value  limit      beyond          
 CROSSED  readable                                                                    s.jsonl: no session
 CROSSED  context.tokens                      162400  <= 150000  +8.3%                s.jsonl:12: entry e,1
 CROSSED  cost.total      >= 1.20 (2 calls unpriced)  <= 5.00
-warning  cache.hit-rate                       31.0%  >= 60.0%   -48.3%
+warning  cache.hit-rate                       31.0%  >= 60.0%   -29.0 points
 within   cost.day                            1.0420  <= 1.00    +4.2%, allowed 0.05  2026-01-31
 -        cache.hit-rate                              >= 50.0%                        nothing to judge: 2 times
 ok       check.errors                             1  <= 2                            the nearest of 2: b
@@ -78,7 +78,7 @@ func TestGateAnnotations(t *testing.T) {
 	want := "::error file=" + name + ",title=readable::readable: no session\n" +
 		"::error file=" + name + ",line=12,title=context.tokens::context.tokens 162400, limit <= 150000 (+8.3%25), see entry e,1\n" +
 		"::error title=cost.total::cost.total >= 1.20 (2 calls unpriced), limit <= 5.00\n" +
-		"::warning title=cache.hit-rate::cache.hit-rate 31.0%25, limit >= 60.0%25 (-48.3%25)\n" +
+		"::warning title=cache.hit-rate::cache.hit-rate 31.0%25, limit >= 60.0%25 (-29.0 points)\n" +
 		"::notice title=cost.day::cost.day of 2026-01-31 1.0420, limit <= 1.00 (+4.2%25, allowed 0.05)\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

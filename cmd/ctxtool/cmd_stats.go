@@ -122,7 +122,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if err := o.gating.ready(e, o.format, o.Lenses); err != nil {
 		return err
 	}
-	if o.format == "csv" && len(o.Lenses) != 1 {
+	if o.format == "csv" && len(o.lenses) != 1 {
 		return errors.New("-f csv is one table: name one lens with --lens")
 	}
 	return o.given.check(e, &o.Replay)
@@ -226,7 +226,12 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 	case "json", "jsonl":
 		return render.WriteStatsJSON(w, sum)
 	case "csv":
-		return render.WriteStatsCSV(w, o.Sheets(sum)[0])
+		for _, sheet := range o.Sheets(sum) {
+			if sheet.Lens == o.lenses[0] { // others are there for a gate
+				return render.WriteStatsCSV(w, sheet)
+			}
+		}
+		return nil
 	case "github":
 		render.WriteGateAnnotations(w, sum.Gate)
 		return nil
@@ -240,9 +245,12 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 		render.WriteStatsMarkdown(w, o.Sheets(sum))
 		return nil
 	}
-	if err := render.WriteStatsText(w, o.Sheets(sum), width); err != nil || sum.Gate == nil {
+	sheets := o.Sheets(sum)
+	if err := render.WriteStatsText(w, sheets, width); err != nil || sum.Gate == nil {
 		return err
 	}
-	w.WriteByte('\n')
+	if len(sheets) > 0 {
+		w.WriteByte('\n')
+	}
 	return render.WriteGateText(w, sum.Gate, width)
 }

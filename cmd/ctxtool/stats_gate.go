@@ -104,6 +104,7 @@ func (o *gating) load(e *env) error {
 			return err
 		}
 		if err := o.gate.Load(o.file, data); err != nil {
+			e.started = true
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,4 +39,15 @@ func example(ts *testscript.TestScript, neg bool, args []string) {
 		text += ` "$@"` + "\n"
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(head+strings.ReplaceAll(text, "\n          ", "\n")), 0o755))
+}
+
+// release puts the binary that scripts run where make dist would put it: release FILE.
+// What it runs as is told by its name, so a file that says so stands for it.
+func release(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: release FILE")
+	}
+	path, err := exec.LookPath("ctxtool")
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("#!/bin/sh\nexec "+path+" \"$@\"\n"), 0o755))
 }

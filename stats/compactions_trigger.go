@@ -42,9 +42,9 @@ func (w *compactionWalk) answer(rec int) error {
 	message := strings.ToLower(f[1].Text())
 	switch {
 	case f[0].Is("length"):
-		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", w.last.id)
+		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", sessionfmt.Quote(w.last.id))
 	case f[0].Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
-		w.last.failed = fmt.Sprintf("answer %s failed: %s", w.last.id, sessionfmt.Quote(f[1].Text()))
+		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(f[1].Text()))
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (w *compactionWalk) edit(rec int) error {
 	}
 	replacement := line.Get("replacement")
 	if w.last.failed == "" && w.last.id != "" && line.Get("targetId").Is(w.last.id) && replacement.Exists() && replacement.IsNull() {
-		w.last.failed = fmt.Sprintf("answer %s was left out by an edit", w.last.id)
+		w.last.failed = fmt.Sprintf("answer %s was left out by an edit", sessionfmt.Quote(w.last.id))
 	}
 	return nil
 }
@@ -68,14 +68,24 @@ func (w *compactionWalk) edit(rec int) error {
 func recordedPrompt(usage sessionfmt.Value) int64 {
 	var f [3]sessionfmt.Value
 	usage.Fields(f[:], "input", "cacheRead", "cacheWrite")
-	return max(0, f[0].Int()+f[1].Int()+f[2].Int())
+	return tokensIn(f[0]) + tokensIn(f[1]) + tokensIn(f[2])
 }
 
 // recordedContext is how many tokens it says that the request and its answer have
 // together.
 func recordedContext(usage sessionfmt.Value) int64 {
-	if n := usage.Get("totalTokens").Int(); n > 0 {
+	if n := tokensIn(usage.Get("totalTokens")); n > 0 {
 		return n
 	}
-	return recordedPrompt(usage) + max(0, usage.Get("output").Int())
+	return recordedPrompt(usage) + tokensIn(usage.Get("output"))
+}
+
+// tokensIn is a recorded number of tokens. Below nothing, or beyond what anybody can
+// have counted, it is as if it were not there.
+func tokensIn(v sessionfmt.Value) int64 {
+	const most = 1e12
+	if n, ok := v.Float(); !ok || n < 0 || n > most {
+		return 0
+	}
+	return v.Int()
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -16,20 +17,20 @@ var growthLens = Lens{
 	About: "context size request by request, with compactions, truncations and edits",
 	look: func(l *Look) {
 		w := &growthWalk{l: l, g: Growth{Requests: []GrowthRow{}}}
-		l.Report.Growth = &GrowthPart{}
+		l.Report.Growth = &GrowthPart{Sessions: []Growth{}}
 		l.Steps = append(l.Steps, w.step)
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
 		if sum.Growth == nil {
-			sum.Growth = &GrowthPart{}
+			sum.Growth = &GrowthPart{Sessions: []Growth{}}
 		}
 		for _, g := range one.Growth.Sessions {
 			g.File = one.File
 			sum.Growth.Sessions = append(sum.Growth.Sessions, g)
 		}
 	},
-	sheets: func(r *Report) []Sheet { return r.Growth.sheets() },
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }
 
 // A GrowthPart is how the contexts of sessions grew. Contexts do not add up, so

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"ctxtool/sessionfmt"
 )
@@ -23,7 +22,7 @@ var sessionLens = Lens{
 		}
 		sum.Session.add(one.File, one.Session)
 	},
-	sheets: func(r *Report) []Sheet { return r.Session.sheets() },
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 
 // A SessionPart is what is in a session, or in several: all records of the file
@@ -69,10 +68,10 @@ type Span struct {
 // LongPrompts are prompts that took more requests than gsh allows (max_iterations,
 // spec/policies.md 1.6). Where paths part, the longest counts.
 type LongPrompts struct {
-	Limit  int          `json:"limit"`
-	Count  int          `json:"count"`
-	Most   int          `json:"most"`   // requests that any prompt took
-	Prompt []LongPrompt `json:"prompt"` // those of Count with the most requests
+	Limit   int          `json:"limit"`
+	Count   int          `json:"count"`
+	Most    int          `json:"most"`    // requests that any prompt took
+	Prompts []LongPrompt `json:"prompts"` // those of Count with the most requests
 }
 
 // A LongPrompt is one of them. Text is its first words.
@@ -90,7 +89,7 @@ const mostListed = 20
 func newSessionPart(limit int) *SessionPart {
 	return &SessionPart{
 		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []ModelCount{}, Tools: []ToolCount{},
-		LongPrompts: LongPrompts{Limit: limit, Prompt: []LongPrompt{}},
+		LongPrompts: LongPrompts{Limit: limit, Prompts: []LongPrompt{}},
 	}
 }
 
@@ -220,7 +219,7 @@ func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 			return err
 		}
 		l.Count++
-		l.Prompt = append(l.Prompt, LongPrompt{
+		l.Prompts = append(l.Prompts, LongPrompt{
 			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n, Text: sessionfmt.Gist(sessionfmt.User, line),
 		})
 	}
@@ -230,8 +229,8 @@ func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 
 // cut keeps the longest.
 func (l *LongPrompts) cut() {
-	slices.SortStableFunc(l.Prompt, func(a, b LongPrompt) int { return b.Requests - a.Requests })
-	l.Prompt = l.Prompt[:min(len(l.Prompt), mostListed)]
+	slices.SortStableFunc(l.Prompts, func(a, b LongPrompt) int { return b.Requests - a.Requests })
+	l.Prompts = l.Prompts[:min(len(l.Prompts), mostListed)]
 }
 
 // add adds what is in one more session.
@@ -273,9 +272,9 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 	long := &p.LongPrompts
 	long.Count += one.LongPrompts.Count
 	long.Most = max(long.Most, one.LongPrompts.Most)
-	for _, prompt := range one.LongPrompts.Prompt {
+	for _, prompt := range one.LongPrompts.Prompts {
 		prompt.File = file
-		long.Prompt = append(long.Prompt, prompt)
+		long.Prompts = append(long.Prompts, prompt)
 	}
 	long.cut()
 }
@@ -296,12 +295,12 @@ func (p *SessionPart) sheets() []Sheet {
 	if len(p.Tools) > 0 {
 		all = append(all, Sheet{Title: "tool calls", Columns: toolColumns, Rows: toolRows(p.Tools)})
 	}
-	if len(p.LongPrompts.Prompt) > 0 {
+	if len(p.LongPrompts.Prompts) > 0 {
 		s := Sheet{
 			Title:   fmt.Sprintf("prompts with more than %d requests", p.LongPrompts.Limit),
 			Columns: located(p.Sessions > 1, Column{Name: "entry"}, Column{Name: "requests", Unit: Number}, Column{Name: "prompt", Flex: true}),
 		}
-		for _, l := range p.LongPrompts.Prompt {
+		for _, l := range p.LongPrompts.Prompts {
 			s.Rows = append(s.Rows, at(p.Sessions > 1, l.File, l.Entry, int64(l.Requests), l.Text))
 		}
 		if more := p.LongPrompts.Count - len(s.Rows); more > 0 {
@@ -331,7 +330,7 @@ func (p *SessionPart) rows() (rows [][]any) {
 	row("requests", p.Requests, tally(p.StopReasons))
 	models := []string{}
 	for _, m := range p.Models {
-		models = append(models, fmt.Sprintf("%d %s", m.Requests, strings.TrimPrefix(m.Provider+"/"+m.Model, "/")))
+		models = append(models, fmt.Sprintf("%d %s", m.Requests, m.name()))
 	}
 	row("models", len(p.Models), strings.Join(models, ", "))
 	row("tool calls", p.Calls.Calls, tally(p.Calls.outcomes()))
@@ -347,9 +346,18 @@ func (p *SessionPart) rows() (rows [][]any) {
 	return rows
 }
 
+// name is the model as a flag would have it.
+func (m ModelCount) name() string {
+	return cmp.Or(strings.Trim(m.Provider+"/"+m.Model, "/"), "unnamed")
+}
+
 // String is the span in words.
 func (s Span) String() string {
-	length := (time.Duration(s.Seconds) * time.Second).String()
+	minutes := int64(s.Seconds) / 60
+	length := fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	if minutes < 60 {
+		length = fmt.Sprintf("%dm%02ds", minutes, int64(s.Seconds)%60)
+	}
 	return fmt.Sprintf("%s to %s, %s", minute(s.First), minute(s.Last), length)
 }
 

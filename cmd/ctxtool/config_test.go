@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestGSHNames: a setting that gsh has too is read under both names, its own first.
+func TestGSHNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"max-iterations = 7":                                         "7",
+		"[context]\nmax_iterations = 8":                              "8",
+		"max-iterations = 7\n[context]\nmax_iterations = 8":          "7",
+		"[context]\nmax_iterations = 0\nprune_protect_tokens = 1000": "0",
+		"[context]\nmax-iterations = 8":                              "",
+	} {
+		name := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := readLayer(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &config{files: []layer{l}}
+		if got, _ := c.lookup("max-iterations"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package stats_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/stats"
+)
+
+// TestGrowthSizes: what the provider recorded, and where it did not our count and what
+// the recorded request before it had more.
+func TestGrowthSizes(t *testing.T) {
+	text := strings.Repeat("word", 100) // 100 tokens
+	l := newLines().user("u", text).answer("a", said(text), `,"stopReason":"aborted","usage":{"input":7}`).
+		user("v", text).answer("b", said(text), usage(1000)).
+		user("w", text).answer("c", said(text), "").
+		compaction("k", "c", text, "").answer("d", said("x"), "")
+	r := l.look(t, stats.Options{Replay: replay.Options{Window: 2000}}, "growth")
+	g := r.Growth.Sessions[0]
+	var got []string
+	for _, row := range append(slices.Clone(g.Requests), g.Now) {
+		got = append(got, fmt.Sprintf("%d %s: %d %v %d %d %v %s", row.Request, row.Entry, row.Size, row.Estimated, row.Tokens, row.Recorded, row.Share, row.Marks))
+	}
+	want := []string{ // 700 more than counted
+		"0 a: 800 true 100 0 0.4 ",
+		"1 b: 1000 false 300 1000 0.5 ",
+		"2 c: 1200 true 500 0 0.6 ",
+		"3 d: 927 true 227 0 0.4635 C", // the summary has some words around it
+		"4 : 928 true 228 0 0.464 ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+	if g.Peak != 1200 || g.PeakRequest != 2 || g.Share != 0.6 || g.Compactions != 1 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestGrowthMarks: what is marked, at the first request that shows it.
+func TestGrowthMarks(t *testing.T) {
+	ask := func() *lines {
+		return newLines().user("u", "go").answer("a", call("c", "bash", `{"command":"x"}`), "")
+	}
+	edit := func(content string) string {
+		return `"type":"context_edit","targetId":"r","replacement":{"content":` + quote(content) + `}`
+	}
+	patch := func(text string) string {
+		return `"type":"context_transform","schemaVersion":1,"transformerName":"x","patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"x","messages":[{"role":"user","content":` + quote(text) + `,"timestamp":1}]}]`
+	}
+	gsh := "head\n\n... (500 bytes omitted) ...\n\ntail"
+	for _, c := range []struct {
+		name, want string
+		session    *lines
+	}{
+		{"nothing", "", ask().result("r", "c", "whole", `,"details":{"truncation":{"truncated":false}}`)},
+		{"cut by the tool", "T", ask().result("r", "c", "x", `,"details":{"truncation":{"truncated":true}}`)},
+		{"cut as gsh cuts", "T", ask().result("r", "c", gsh, "")},
+		{"cut as y-agent cuts", "T", ask().result("r", "c", "x\n[... truncated: 15000 chars total, showing first 10000]", "")},
+		{"speaks of being cut", "", ask().result("r", "c", "(500 bytes omitted) ... [truncated] x", "")},
+		{"a command of the user, cut", "T", ask().result("r", "c", "x", "").entry("s", `"type":"message","message":{"role":"bashExecution","command":"x","output":"y","truncated":true}`)},
+		{"edited", "E", ask().result("r", "c", "x", "").entry("e", edit("y"))},
+		{"cut by an edit", "ET", ask().result("r", "c", "x", "").entry("e", edit(gsh))},
+		{"an edit of nothing", "", ask().result("r", "c", "x", "").entry("e", `"type":"context_edit","targetId":"none","replacement":null`)},
+		{"compacted, then edited", "CE", ask().result("r", "c", "x", "").compaction("k", "r", "s", "").entry("e", edit("y"))},
+		{"shortened by a patch", "T", ask().result("r", "c", strings.Repeat("x", 500), "").entry("p", patch("y"))},
+		{"lengthened by a patch", "", ask().result("r", "c", "x", "").entry("p", patch(strings.Repeat("y", 500)))},
+	} {
+		opt := stats.Options{Replay: replay.Options{Rules: replay.ByEnvelope}}
+		now := c.session.look(t, opt, "growth").Growth.Sessions[0]
+		if now.Now.Marks != c.want || now.Requests[0].Marks != "" {
+			t.Errorf("%s: now %q, want %q", c.name, now.Now.Marks, c.want)
+		}
+		then := c.session.answer("z", said("x"), "").look(t, opt, "growth").Growth.Sessions[0]
+		if then.Requests[1].Marks != c.want || then.Now.Marks != "" {
+			t.Errorf("%s: at the request %q, want %q", c.name, then.Requests[1].Marks, c.want)
+		}
+	}
+}
+
+// TestGrowthSheets: one session is a chart with a bar a request and one for now, several
+// are a table.
+func TestGrowthSheets(t *testing.T) {
+	l := newLines().user("u", "go").answer("a", said("x"), usage(50)).compaction("k", "a", "s", "")
+	opt := stats.Options{Lenses: []*stats.Lens{lens(t, "growth")}}
+	r := l.look(t, stats.Options{}, "session", "growth", "compactions")
+	s := opt.Sheets(r)[0]
+	if s.Chart == nil || len(s.Rows) != 2 || len(s.Chart.Bars) != 2 || s.Chart.Bars[0] != (stats.Bar{Size: 50}) || s.Chart.Bars[1].Mark != 'C' {
+		t.Errorf("%+v", s)
+	}
+	if shown := s.ForPeople(); len(shown.Rows) != 0 || len(s.Rows) != 2 {
+		t.Errorf("%+v", shown)
+	}
+	if s := opt.Sheets(twice(t, r))[0]; s.Chart != nil || len(s.Rows) != 2 || s.Rows[1][0] != "b" {
+		t.Errorf("%+v", s)
+	}
+	if s := opt.Sheets(newLines().look(t, stats.Options{}, "growth"))[0]; s.Chart != nil || s.Notes[0] != "0 requests; now ~0" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestNothingSeen: where no session could be read there are tables without rows.
+func TestNothingSeen(t *testing.T) {
+	for _, name := range []string{"session", "growth", "compactions"} {
+		opt := stats.Options{Lenses: []*stats.Lens{lens(t, name)}}
+		if all := opt.Sheets(&stats.Report{}); len(all) != 1 || len(all[0].Columns) == 0 || len(all[0].Rows) != 0 {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
+// TestAbsurdUsage: what nobody can have counted is as if it were not there.
+func TestAbsurdUsage(t *testing.T) {
+	for _, n := range []string{"1e300", "-5", `"many"`, "9007199254740993", "null"} {
+		l := newLines().user("u", "go").answer("a", said("x"), `,"usage":{"input":`+n+`}`)
+		if row := l.look(t, stats.Options{}, "growth").Growth.Sessions[0].Requests[0]; row.Recorded != 0 || row.Size != 1 {
+			t.Errorf("%s: %+v", n, row)
+		}
+	}
+}
+
+func lens(t *testing.T, name string) *stats.Lens {
+	t.Helper()
+	for _, l := range stats.Lenses {
+		if l.Name == name {
+			return l
+		}
+	}
+	t.Fatal("no lens " + name)
+	return nil
+}

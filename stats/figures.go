@@ -59,7 +59,7 @@ func requests(p *SessionPart) []Value { return []Value{{Amount: float64(p.Reques
 
 func promptRequests(p *SessionPart) []Value {
 	v := Value{Amount: float64(p.LongPrompts.Most)}
-	if longest := p.LongPrompts.Prompt; len(longest) > 0 {
+	if longest := p.LongPrompts.Prompts; len(longest) > 0 {
 		v.Entry, v.Line = longest[0].Entry, longest[0].Line
 	}
 	return []Value{v}

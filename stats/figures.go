@@ -8,6 +8,14 @@ var figures = []Figure{
 		About: "the most that any prompt took"},
 	{Name: "session.tool-errors", Unit: Share, Scope: EachSession, lens: &sessionLens, read: on(sessionPart, toolErrors),
 		About: "share of tool calls that failed"},
+	{Name: "context.tokens", Unit: Tokens, Scope: EachSession, lens: &contextLens, read: on(contextPart, contextTokens),
+		About: "tokens of the context of each session, at its leaf"},
+	{Name: "context.share", Unit: Share, Scope: EachSession, lens: &contextLens, read: on(contextPart, contextShare),
+		About: "its share of the window"},
+	{Name: "context.largest", Unit: Tokens, Scope: All, lens: &contextLens, read: on(contextPart, contextLargest),
+		About: "tokens of the largest message in any context"},
+	{Name: "context.reread", Unit: Tokens, Scope: All, lens: &contextLens, read: on(contextPart, contextReread),
+		About: "tokens of files that contexts hold more than once"},
 	{Name: "growth.peak", Unit: Tokens, Scope: EachSession, lens: &growthLens, read: on(growthPart, growthPeak),
 		About: "tokens of the largest request of each session's path"},
 	{Name: "growth.share", Unit: Share, Scope: EachSession, lens: &growthLens, read: on(growthPart, growthShare),
@@ -26,6 +34,12 @@ var figures = []Figure{
 		About: "those that are part of a loop that frees nothing"},
 	{Name: "compactions.reduction", Unit: Share, Scope: EachSession, lens: &compactionsLens, read: on(compactionsPart, reductions), entries: true,
 		About: "what each compaction freed of the context"},
+	{Name: "bytes.request", Unit: Bytes, Scope: EachSession, lens: &bytesLens, read: on(bytesPart, bytesRequest),
+		About: "bytes of the next request of each session"},
+	{Name: "bytes.share", Unit: Share, Scope: EachSession, lens: &bytesLens, read: on(bytesPart, bytesShare),
+		About: "their share of what the provider takes"},
+	{Name: "bytes.line", Unit: Bytes, Scope: EachSession, lens: &bytesLens, read: on(bytesPart, bytesLine),
+		About: "bytes of the largest line of each file"},
 	{Name: "cache.hit-rate", Unit: Share, Scope: All, lens: &cacheLens, read: on(cachePart, cacheRate),
 		About: "what a cache served of the prompts, all sessions together"},
 	{Name: "cache.session-hit-rate", Unit: Share, Scope: EachSession, lens: &cacheLens, read: on(cachePart, cacheSessionRate),
@@ -49,6 +63,8 @@ func on[P any](part func(r *Report) *P, read func(p *P) []Value) func(r *Report)
 }
 
 func sessionPart(r *Report) *SessionPart         { return r.Session }
+func contextPart(r *Report) *ContextPart         { return r.Context }
+func bytesPart(r *Report) *BytesPart             { return r.Bytes }
 func growthPart(r *Report) *GrowthPart           { return r.Growth }
 func costPart(r *Report) *CostPart               { return r.Cost }
 func compactionsPart(r *Report) *CompactionsPart { return r.Compactions }
@@ -70,6 +86,44 @@ func toolErrors(p *SessionPart) []Value {
 		return []Value{{Amount: *share}}
 	}
 	return nil
+}
+
+func contextTokens(p *ContextPart) (all []Value) {
+	for i := range p.Sessions {
+		c := &p.Sessions[i]
+		all = append(all, c.at(float64(c.Tokens)))
+	}
+	return all
+}
+
+func contextShare(p *ContextPart) (all []Value) {
+	for i := range p.Sessions {
+		if c := &p.Sessions[i]; c.Share != nil {
+			all = append(all, c.at(*c.Share))
+		}
+	}
+	return all
+}
+
+// at is an amount with the context's last entry.
+func (c *ContextOf) at(amount float64) Value {
+	return Value{Amount: amount, File: c.File, Entry: c.Entry, Line: c.Line}
+}
+
+func contextLargest(p *ContextPart) []Value {
+	if len(p.Largest) == 0 {
+		return nil
+	}
+	l := &p.Largest[0]
+	return []Value{{Amount: float64(l.Tokens), File: l.File, Entry: l.Entry, Line: l.Line}}
+}
+
+func contextReread(p *ContextPart) []Value {
+	v := Value{Amount: float64(p.Rereads.Tokens)}
+	if most := p.Rereads.Largest; len(most) > 0 {
+		v.File, v.Entry = most[0].File, most[0].Entry
+	}
+	return []Value{v}
 }
 
 func growthPeak(p *GrowthPart) (all []Value) {
@@ -149,6 +203,31 @@ func reductions(p *CompactionsPart) (all []Value) {
 	for i := range p.List {
 		c := &p.List[i]
 		all = append(all, Value{Amount: c.Reduction, File: c.File, Entry: c.Entry, Line: c.Line})
+	}
+	return all
+}
+
+func bytesRequest(p *BytesPart) (all []Value) {
+	for i := range p.Sessions {
+		b := &p.Sessions[i]
+		all = append(all, Value{Amount: float64(b.Request), File: b.File, Entry: b.Entry})
+	}
+	return all
+}
+
+func bytesShare(p *BytesPart) (all []Value) {
+	for i := range p.Sessions {
+		if b := &p.Sessions[i]; b.Share != nil {
+			all = append(all, Value{Amount: *b.Share, File: b.File, Entry: b.Entry})
+		}
+	}
+	return all
+}
+
+func bytesLine(p *BytesPart) (all []Value) {
+	for i := range p.Sessions {
+		b := &p.Sessions[i]
+		all = append(all, Value{Amount: float64(b.LargestLine), File: b.File, Entry: b.LargestEntry})
 	}
 	return all
 }

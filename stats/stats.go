@@ -25,23 +25,30 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens, &growthLens, &costLens, &compactionsLens, &cacheLens, &checkLens}
+var Lenses = []*Lens{
+	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens,
+}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // chars4 when nil
-	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
-	At      string          // the point whose context is looked at; the leaf when empty
+	// Recorded takes the providers' usage where there is one for the size of a context,
+	// and the counter for the rest, as pi does.
+	Recorded bool
+	Like     *Like          // another system that the context is counted like; may be nil
+	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
+	At       string         // the point whose context is looked at; the leaf when empty
 
-	Places bool // say in which lines the entries are that figures name, for a Gate
-	// Check counts what is wrong with a session file; the lens check needs it.
-	Check func(name string) (*CheckPart, error)
 	// MaxIterations is from how many requests on a prompt's next one is too many, as
 	// gsh's max_iterations has it; gsh's own 25 when 0.
 	MaxIterations int
 	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
 	Only          Only     // which sessions and calls
+
+	Places bool // say in which lines the entries are that figures name, for a Gate
+	// Check counts what is wrong with a session file; the lens check needs it.
+	Check func(name string) (*CheckPart, error)
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
@@ -86,9 +93,11 @@ type File struct {
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
 	Session     *SessionPart     `json:"session,omitempty"`
+	Context     *ContextPart     `json:"context,omitempty"`
 	Growth      *GrowthPart      `json:"growth,omitempty"`
 	Cost        *CostPart        `json:"cost,omitempty"`
 	Compactions *CompactionsPart `json:"compactions,omitempty"`
+	Bytes       *BytesPart       `json:"bytes,omitempty"`
 	Cache       *CachePart       `json:"cache,omitempty"`
 	Check       *CheckPart       `json:"check,omitempty"`
 }
@@ -115,6 +124,9 @@ type Look struct {
 	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
+	// Messages are called with every message of the request at the point, in order,
+	// those that were logged for this request alone included.
+	Messages []func(m *replay.Weighed)
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
 
@@ -196,7 +208,7 @@ func (l *Look) call(p *sessionfmt.Picked) {
 
 // walk replays the path, where a lens wants to see it.
 func (l *Look) walk() (err error) {
-	if len(l.Steps)+len(l.Ends) == 0 {
+	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
 	l.Point = l.Session.Leaf()
@@ -212,9 +224,32 @@ func (l *Look) walk() (err error) {
 	if stopped != nil {
 		l.Report.Stopped = stopped.Error()
 	}
+	if err := l.messages(e); err != nil {
+		return err
+	}
 	for _, end := range l.Ends {
 		if err := end(e); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// messages shows the messages of the request at the point to the lenses.
+func (l *Look) messages(e *replay.Envelope) error {
+	if len(l.Messages) == 0 {
+		return nil
+	}
+	whole, err := e.WithEphemeral()
+	if err != nil {
+		return err
+	}
+	for m, err := range whole.Weighed(l.Counter) {
+		if err != nil {
+			return err
+		}
+		for _, see := range l.Messages {
+			see(m)
 		}
 	}
 	return nil

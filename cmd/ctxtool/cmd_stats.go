@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -26,6 +25,7 @@ type statsOptions struct {
 	filter
 	lenses  []string
 	counter string
+	like    string
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -65,13 +65,15 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
-	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
+	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "))
+	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames())
 	complete(cmd, "by", stats.CostGroups())
-	complete(cmd, "counter", tokens.Names())
+	complete(cmd, "counter", stats.CounterNames())
+	complete(cmd, "like", stats.LikeNames())
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
@@ -91,7 +93,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.Replay.Rules, err = o.reading.check(); err != nil {
 		return err
 	}
-	if o.Counter, err = tokens.Find(o.counter); err != nil {
+	if err = o.SetCounter(o.counter); err != nil {
 		return fmt.Errorf("--counter: %w", err)
 	}
 	if err := o.gating.check(e); err != nil {
@@ -121,6 +123,14 @@ func (o *statsOptions) check(e *env) (err error) {
 	}
 	if err := o.gating.ready(e, o.format, o.Lenses); err != nil {
 		return err
+	}
+	if o.like != "" {
+		if o.Like, err = stats.FindLike(o.like); err != nil {
+			return fmt.Errorf("--like: %w", err)
+		}
+		if !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "context" }) {
+			return errors.New("--like is part of the lens context: name it with --lens")
+		}
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {
 		return errors.New("-f csv is one table: name one lens with --lens")

@@ -13,7 +13,7 @@ var costLens = Lens{
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
-	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
+	add: func(sum, one *Report) { sum.addCost(one.Cost) },
 	finish: func(r *Report) {
 		if r.Cost != nil {
 			r.Cost.order()

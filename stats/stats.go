@@ -25,7 +25,9 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens}
+var Lenses = []*Lens{
+	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens,
+}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
@@ -47,6 +49,10 @@ type Options struct {
 	By               []string // what the rows of the lens cost are by: CostGroups; model when empty
 	Only             Only     // which sessions and calls
 
+	Places bool // say in which lines the entries are that figures name, for a Gate
+	// Check counts what is wrong with a session file; the lens check needs it.
+	Check func(name string) (*CheckPart, error)
+
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
 }
@@ -64,11 +70,20 @@ type Report struct {
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
+	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
 	Parts    `json:"lenses"`
 
-	project string // the folder that the session belongs to
-	fits    bool   // see Fits
+	Path    string         `json:"-"` // of the file from the current folder
+	lines   map[string]int // of entries that figures name
+	project string         // the folder that the session belongs to
+	fits    bool           // see Fits
 }
+
+// The schemas of a report: of several sessions together, and of one.
+const (
+	Schema        = "ctxtool/stats/1"
+	SessionSchema = "ctxtool/stats.session/1"
+)
 
 // A File is a session file that a report is about.
 type File struct {
@@ -86,6 +101,8 @@ type Parts struct {
 	Cost        *CostPart        `json:"cost,omitempty"`
 	Compactions *CompactionsPart `json:"compactions,omitempty"`
 	Bytes       *BytesPart       `json:"bytes,omitempty"`
+	Cache       *CachePart       `json:"cache,omitempty"`
+	Check       *CheckPart       `json:"check,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -116,13 +133,14 @@ type Look struct {
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
 
-	fields CallFields // of the record that is being read
+	checked bool       // the lens check looks
+	fields  CallFields // of the record that is being read
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
 // that stops is not: see Report.Stopped.
 func (o *Options) Read(name string) (*Report, error) {
-	l := &Look{Options: o, Report: &Report{Schema: "ctxtool/stats.session/1"}, Point: -1}
+	l := &Look{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
 		lens.look(l)
@@ -162,7 +180,10 @@ func (o *Options) Read(name string) (*Report, error) {
 			return nil, err
 		}
 	}
-	err = l.walk()
+	err = cmp.Or(l.walk(), l.check(name))
+	if l.Places {
+		l.noteLines()
+	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
 }
@@ -280,6 +301,9 @@ func (o *Options) Add(sum, one *Report) {
 
 // Finish readies a report for showing, once all that belongs to it has been added.
 func (o *Options) Finish(r *Report) {
+	if r.Coverage == nil { // of no session at all: there are no parts
+		return
+	}
 	for _, lens := range o.Lenses {
 		if lens.finish != nil {
 			lens.finish(r)
@@ -289,6 +313,9 @@ func (o *Options) Finish(r *Report) {
 
 // Sheets are the tables of the lenses.
 func (o *Options) Sheets(r *Report) (all []Sheet) {
+	if r.Coverage == nil {
+		return nil
+	}
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {
 			sheet.Lens = lens.Name

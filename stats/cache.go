@@ -128,10 +128,7 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	p := r.Cache
-	if p == nil {
-		return nil
-	}
+	p := cmp.Or(r.Cache, &CachePart{})
 	row := []any{int64(p.Requests), int64(p.Answered), p.Prompt, p.Read, nil, nil, p.Again().Cost, nil}
 	if p.HitRate != nil {
 		row[4] = *p.HitRate

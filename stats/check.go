@@ -1,6 +1,9 @@
 package stats
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // checkLens counts what ctxtool check finds; Options.Check has to be set.
 var checkLens = Lens{
@@ -58,10 +61,7 @@ func addCheck(sum, one *Report) {
 }
 
 func checkSheets(r *Report) []Sheet {
-	p := r.Check
-	if p == nil {
-		return nil
-	}
+	p := cmp.Or(r.Check, &CheckPart{})
 	row := []any{int64(p.Errors), int64(p.Warnings), int64(p.Infos), nil}
 	if p.Worst != nil {
 		row[3] = p.Worst.Code + ": " + p.Worst.Text

@@ -313,9 +313,6 @@ func (o *Options) Finish(r *Report) {
 
 // Sheets are the tables of the lenses.
 func (o *Options) Sheets(r *Report) (all []Sheet) {
-	if r.Coverage == nil {
-		return nil
-	}
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {
 			sheet.Lens = lens.Name

@@ -173,7 +173,7 @@ func addBytes(sum, one *Report) {
 
 // bytesSheets are the tables of the bytes lens.
 func bytesSheets(r *Report) []Sheet {
-	p := r.Bytes
+	p := cmp.Or(r.Bytes, &BytesPart{})
 	s := Sheet{Columns: []Column{
 		{Name: "session", Flex: true}, {Name: "request", Unit: Bytes}, {Name: "limit", Unit: Bytes}, {Name: "share", Unit: Share},
 		{Name: "provider"}, {Name: "images", Unit: Number}, {Name: "of request", Unit: Share}, {Name: "too large", Unit: Number},

@@ -58,18 +58,17 @@ func addCheck(sum, one *Report) {
 }
 
 func checkSheets(r *Report) []Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
+	}}
 	p := r.Check
 	if p == nil {
-		return nil
+		return []Sheet{s}
 	}
 	row := []any{int64(p.Errors), int64(p.Warnings), int64(p.Infos), nil}
 	if p.Worst != nil {
 		row[3] = p.Worst.Code + ": " + p.Worst.Text
 	}
-	return []Sheet{{
-		Columns: []Column{
-			{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
-		},
-		Rows: [][]any{row},
-	}}
+	s.Rows = [][]any{row}
+	return []Sheet{s}
 }

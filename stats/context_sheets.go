@@ -7,7 +7,7 @@ import (
 
 // contextSheets are the tables of the context lens.
 func contextSheets(r *Report) []Sheet {
-	p := r.Context
+	p := cmp.Or(r.Context, &ContextPart{})
 	all := []Sheet{p.categorySheet()}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())

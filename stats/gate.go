@@ -166,7 +166,7 @@ func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 		return cmp.Or(cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.order, b.order))
 	})
-	r := &GateReport{Passed: true, Sessions: g.sessions, Verdicts: g.verdicts}
+	r := &GateReport{Passed: true, Sessions: g.sessions, Verdicts: append([]Verdict{}, g.verdicts...)}
 	if g.Saved != nil {
 		r.Saved = g.Saved.Name
 	}

@@ -30,7 +30,7 @@ type Verdict struct {
 	State    State    `json:"state"`
 	Severity Severity `json:"severity"`
 	Figure   string   `json:"figure"`
-	Unit     string   `json:"unit"` // number, tokens, bytes, dollars, share
+	Unit     string   `json:"unit,omitempty"` // number, tokens, bytes, dollars, share
 	File     string   `json:"file,omitempty"`
 	Group    string   `json:"group,omitempty"` // the day
 	Entry    string   `json:"entry,omitempty"` // the one to look at

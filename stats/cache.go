@@ -128,7 +128,14 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	p := cmp.Or(r.Cache, &CachePart{})
+	s := Sheet{Columns: []Column{
+		{Name: "requests", Unit: Number}, {Name: "answered", Unit: Number}, {Name: "prompts", Unit: Tokens}, {Name: "read", Unit: Tokens},
+		{Name: "hit rate", Unit: Share}, {Name: "could be", Unit: Share}, {Name: "billed again", Unit: Dollars}, {Name: "most by", Flex: true},
+	}}
+	p := r.Cache
+	if p == nil {
+		return []Sheet{s}
+	}
 	row := []any{int64(p.Requests), int64(p.Answered), p.Prompt, p.Read, nil, nil, p.Again().Cost, nil}
 	if p.HitRate != nil {
 		row[4] = *p.HitRate
@@ -142,11 +149,6 @@ func cacheSheets(r *Report) []Sheet {
 			row[7] = w.Entry + " " + string(w.Cause)
 		}
 	}
-	return []Sheet{{
-		Columns: []Column{
-			{Name: "requests", Unit: Number}, {Name: "answered", Unit: Number}, {Name: "prompts", Unit: Tokens}, {Name: "read", Unit: Tokens},
-			{Name: "hit rate", Unit: Share}, {Name: "could be", Unit: Share}, {Name: "billed again", Unit: Dollars}, {Name: "most by", Flex: true},
-		},
-		Rows: [][]any{row},
-	}}
+	s.Rows = [][]any{row}
+	return []Sheet{s}
 }

@@ -1,9 +1,6 @@
 package stats
 
-import (
-	"cmp"
-	"errors"
-)
+import "errors"
 
 // checkLens counts what ctxtool check finds; Options.Check has to be set.
 var checkLens = Lens{
@@ -61,15 +58,17 @@ func addCheck(sum, one *Report) {
 }
 
 func checkSheets(r *Report) []Sheet {
-	p := cmp.Or(r.Check, &CheckPart{})
+	s := Sheet{Columns: []Column{
+		{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
+	}}
+	p := r.Check
+	if p == nil {
+		return []Sheet{s}
+	}
 	row := []any{int64(p.Errors), int64(p.Warnings), int64(p.Infos), nil}
 	if p.Worst != nil {
 		row[3] = p.Worst.Code + ": " + p.Worst.Text
 	}
-	return []Sheet{{
-		Columns: []Column{
-			{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
-		},
-		Rows: [][]any{row},
-	}}
+	s.Rows = [][]any{row}
+	return []Sheet{s}
 }

@@ -74,7 +74,7 @@ func FigureNames() (names []string) {
 func FigureHelp() string {
 	var b strings.Builder
 	for i := range figures {
-		fmt.Fprintf(&b, "  %-22s %s\n", figures[i].Name, figures[i].About)
+		fmt.Fprintf(&b, "  %-24s%s\n", figures[i].Name, figures[i].About)
 	}
 	return b.String()
 }

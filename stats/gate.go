@@ -30,7 +30,7 @@ type Verdict struct {
 	State    State    `json:"state"`
 	Severity Severity `json:"severity"`
 	Figure   string   `json:"figure"`
-	Unit     string   `json:"unit"` // number, tokens, bytes, dollars, share
+	Unit     string   `json:"unit,omitempty"` // number, tokens, bytes, dollars, share
 	File     string   `json:"file,omitempty"`
 	Group    string   `json:"group,omitempty"` // the day
 	Entry    string   `json:"entry,omitempty"` // the one to look at
@@ -166,7 +166,7 @@ func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 		return cmp.Or(cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.order, b.order))
 	})
-	r := &GateReport{Passed: true, Sessions: g.sessions, Verdicts: g.verdicts}
+	r := &GateReport{Passed: true, Sessions: g.sessions, Verdicts: append([]Verdict{}, g.verdicts...)}
 	if g.Saved != nil {
 		r.Saved = g.Saved.Name
 	}

@@ -301,9 +301,6 @@ func (o *Options) Add(sum, one *Report) {
 
 // Finish readies a report for showing, once all that belongs to it has been added.
 func (o *Options) Finish(r *Report) {
-	if r.Coverage == nil { // of no session at all: there are no parts
-		return
-	}
 	for _, lens := range o.Lenses {
 		if lens.finish != nil {
 			lens.finish(r)

@@ -115,7 +115,7 @@ func (g *Gate) figures() (all []*Figure) {
 func (g *Gate) Start(lenses []*Lens) error {
 	if g.Saved == nil {
 		if len(g.Budgets) == 0 {
-			return &sessionfmt.Error{Err: errors.New("the gate has no budget and no saved run"), Hint: "set one: --budget 'FIGURE<=LIMIT', or --against FILE"}
+			return &sessionfmt.Error{Err: errors.New("the gate has no budget and no saved run"), Hint: "set one: --require 'FIGURE<=LIMIT', or --against FILE"}
 		}
 		return nil
 	}

@@ -54,7 +54,7 @@ func newStatsCommand(e *env) *cobra.Command {
 			"--strict found something, or a gate has no session to judge.",
 		Example: "  ctxtool stats s.jsonl\n" +
 			"  ctxtool stats sessions/ --lens cost --json\n" +
-			"  ctxtool stats sessions/ --budget 'cost.total<=5~10%' -f github\n" +
+			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github\n" +
 			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
 		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
 	}

@@ -33,9 +33,9 @@ var gateForms = []string{"github", "junit"}
 // gateHelp is what the help of stats says of gates.
 func gateHelp() string {
 	return "A gate holds figures to budgets, and to a saved run:\n" +
-		"  --budget 'context.tokens<=150k'          a limit; >= for one from below\n" +
-		"  --budget 'cost.total<=5~10%'             up to 10% beyond it are tolerated\n" +
-		"  --budget 'cache.hit-rate>=60%:warning'   said, and no failure\n" +
+		"  --require 'context.tokens<=150k'          a limit; >= for one from below\n" +
+		"  --require 'cost.total<=5~10%'             up to 10% beyond it are tolerated\n" +
+		"  --require 'cache.hit-rate>=60%:warning'   said, and no failure\n" +
 		"  --against FILE --drift 5%                within 5% of the saved run; +5% is how much\n" +
 		"                                           a figure may grow, -5% how much it may shrink\n" +
 		"--check reads the same from a TOML file (docs/ci.md). The forms github and junit are\n" +
@@ -45,7 +45,7 @@ func gateHelp() string {
 // flags gives stats the flags of a gate.
 func (o *gating) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.budgets, "budget", nil, "fail where a figure crosses a `LIMIT`, as context.tokens<=150k~5%:warning")
+	f.StringSliceVar(&o.budgets, "require", nil, "fail where a figure crosses a `LIMIT`, as context.tokens<=150k~5%:warning")
 	f.StringVar(&o.file, "check", "", "fail by the budgets in this TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "fail where a figure is not as in the run saved in `FILE` with -f json or jsonl")
 	f.StringVar(&o.drift, "drift", "", "how far from the saved run a figure may be: `AMOUNT`, as 5%, +5%, -5% or 1000")
@@ -54,14 +54,14 @@ func (o *gating) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
 	complete(cmd, "broken", []string{"fail", "warn"})
 	complete(cmd, "unpriced", []string{"fail", "ignore"})
-	complete(cmd, "budget", stats.FigureNames())
+	complete(cmd, "require", stats.FigureNames())
 }
 
 // check reads the flags and the files that they name, before any session is opened.
 func (o *gating) check(e *env) error {
 	o.gated = len(o.budgets) > 0 || o.file != "" || o.against != ""
 	if !o.gated && (o.drift != "" || o.broken != "" || o.unpriced != "" || o.allowEmpty) {
-		return errors.New("--drift, --broken, --unpriced and --allow-empty are for a gate: --budget, --check or --against")
+		return errors.New("--drift, --broken, --unpriced and --allow-empty are for a gate: --require, --check or --against")
 	}
 	if o.drift != "" && o.against == "" {
 		return errors.New("--drift is from a saved run: name it with --against")
@@ -69,7 +69,7 @@ func (o *gating) check(e *env) error {
 	for _, text := range o.budgets {
 		b, err := stats.ParseBudget(text)
 		if err != nil {
-			return withFlag("--budget", err)
+			return withFlag("--require", err)
 		}
 		o.gate.Budgets = append(o.gate.Budgets, b)
 	}
@@ -143,7 +143,7 @@ func readInput(e *env, name string) ([]byte, error) {
 func (o *gating) ready(e *env, format string, lenses []*stats.Lens) error {
 	if !o.gated {
 		if slices.Contains(gateForms, format) {
-			return fmt.Errorf("-f %s is the answer of a gate: give it --budget, --check or --against", format)
+			return fmt.Errorf("-f %s is the answer of a gate: give it --require, --check or --against", format)
 		}
 		return nil
 	}

@@ -1,0 +1,83 @@
+package tokens
+
+import "sync"
+
+// A Vocabulary counts as a model of byte pairs does: text is cut into pieces by an
+// expression, and in each piece the two neighbours that together are the token of
+// the lowest rank become one, again and again, until no two are a token. What is
+// written like a special token is text as any other.
+//
+// It may be used by several goroutines at once.
+type Vocabulary struct {
+	next  func(c *classes, text []byte, i int) (end int) // of the piece that begins at i
+	table *table
+	pool  sync.Pool // of *counting
+}
+
+// Count is how many tokens text has. Text is UTF-8: what is not is for the reader to
+// put right.
+func (v *Vocabulary) Count(text []byte) (n int) {
+	c := v.counting()
+	defer v.pool.Put(c)
+	for i := 0; i < len(text); {
+		end := v.next(c.classes, text, i)
+		n += c.piece(text[i:end])
+		i = end
+	}
+	return n
+}
+
+func (v *Vocabulary) counting() *counting {
+	if c, ok := v.pool.Get().(*counting); ok {
+		return c
+	}
+	return &counting{table: *v.table, classes: loadClasses()}
+}
+
+// A counting is what one goroutine counts with. It remembers pieces: texts repeat
+// their words, and to know them again is faster than to look into the table.
+type counting struct {
+	table   table
+	classes *classes
+	known   [knownPieces]known
+	joins   joins
+	window  window
+}
+
+// A known is a piece that was counted before. Its fields are chosen to make 32 bytes.
+type known struct {
+	piece  [30]byte
+	length uint8
+	count  uint8
+}
+
+const knownPieces = 1 << 14
+
+// piece is how many tokens a piece has.
+func (c *counting) piece(piece []byte) int {
+	if len(piece) == 1 {
+		return 1 // every byte is a token
+	}
+	h := hash(piece)
+	if len(piece) > len(known{}.piece) {
+		return c.count(piece, h)
+	}
+	k := &c.known[h%knownPieces]
+	if int(k.length) != len(piece) || string(k.piece[:len(piece)]) != string(piece) {
+		k.length, k.count = uint8(len(piece)), uint8(c.count(piece, h))
+		copy(k.piece[:], piece)
+	}
+	return int(k.count)
+}
+
+// count counts a piece that is not known. A piece that is a token is one, even where
+// joining its bytes would come out otherwise: so does the reference.
+func (c *counting) count(piece []byte, h uint64) int {
+	if len(piece) <= longestToken && c.table.rank(piece, h) != noRank {
+		return 1
+	}
+	if len(piece) <= shortPiece {
+		return c.joins.count(c.table, piece)
+	}
+	return c.long(piece, windowBytes)
+}

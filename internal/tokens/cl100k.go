@@ -19,7 +19,7 @@ func (c *classes) nextCL100K(text []byte, i int) int {
 		return end
 	}
 	k, n := c.at(text, i)
-	if k.in(letters) {
+	if k&letters != 0 {
 		return c.run(text, i+n, letters)
 	}
 	if k != number && k != newline {

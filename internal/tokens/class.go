@@ -1,34 +1,30 @@
 package tokens
 
 import (
+	"bytes"
 	_ "embed"
 	"sync"
 	"unicode/utf8"
 )
 
-// A class is what the expressions that cut texts into pieces ask of a character.
-// They are those of Unicode 16.0, which the reference's regex engine has
-// (regex-syntax 0.8.5); Go's own tables are older.
+// A class is what the expressions that cut texts into pieces ask of a character, and
+// a set of classes: one bit each. They are those of Unicode 16.0, which the
+// reference's regex engine has (regex-syntax 0.8.5); Go's own tables are older.
 type class uint8
 
 const (
-	symbol  class = iota // anything else: punctuation, emoji, what is not assigned
-	upper                // Lu, Lt
-	lower                // Ll
-	uncased              // Lm, Lo: letters that go with upper and with lower ones
-	mark                 // M
-	number               // N
-	space                // White_Space, but for the next
-	newline              // CR, LF
-)
+	symbol  class = 1 << iota // anything else: punctuation, emoji, what is not assigned
+	upper                     // Lu, Lt
+	lower                     // Ll
+	uncased                   // Lm, Lo: letters that go with upper and with lower ones
+	mark                      // M
+	number                    // N
+	space                     // White_Space, but for the next
+	newline                   // CR, LF
 
-// Classes are sets of classes.
-const (
-	letters = 1<<upper | 1<<lower | 1<<uncased
-	blanks  = 1<<space | 1<<newline
+	letters = upper | lower | uncased
+	blanks  = space | newline
 )
-
-func (c class) in(set uint) bool { return set>>c&1 != 0 }
 
 // classData has a byte for every 256 characters: the number of their block. The
 // blocks follow, a byte a character. Block 0 is that of the first 256 characters.
@@ -38,15 +34,15 @@ var classData string
 
 const classBlocks = (utf8.MaxRune + 1) / 256
 
-// classes looks classes up. Those of one byte lie apart, where they stay close at
-// hand.
+// classes looks classes up. Those of characters of one byte lie apart, where they
+// stay close at hand; bytes of longer ones have none there.
 type classes struct {
 	ascii [256]class
 }
 
 var loadClasses = sync.OnceValue(func() *classes {
 	c := &classes{}
-	for b := range c.ascii {
+	for b := range utf8.RuneSelf {
 		c.ascii[b] = class(classData[classBlocks+b])
 	}
 	return c
@@ -55,10 +51,15 @@ var loadClasses = sync.OnceValue(func() *classes {
 // at is the class of the character of text that begins at i, and its length in
 // bytes.
 func (c *classes) at(text []byte, i int) (class, int) {
-	if b := text[i]; b < utf8.RuneSelf {
-		return c.ascii[b], 1
+	if k := c.ascii[text[i]]; k != 0 {
+		return k, 1
 	}
-	r, n := utf8.DecodeRune(text[i:])
+	return wide(text[i:])
+}
+
+//go:noinline
+func wide(text []byte) (class, int) {
+	r, n := utf8.DecodeRune(text)
 	return classOf(r), n
 }
 
@@ -68,10 +69,17 @@ func classOf(r rune) class {
 }
 
 // run is the end of the run of characters of these classes that begins at i.
-func (c *classes) run(text []byte, i int, set uint) int {
+func (c *classes) run(text []byte, i int, set class) int {
 	for i < len(text) {
-		k, n := c.at(text, i)
-		if !k.in(set) {
+		if c.ascii[text[i]]&set != 0 {
+			i++
+			continue
+		}
+		if text[i] < utf8.RuneSelf {
+			break
+		}
+		k, n := wide(text[i:])
+		if k&set == 0 {
 			break
 		}
 		i += n
@@ -91,7 +99,7 @@ func PackClasses(ranges []Range) []byte {
 	byName := map[string]class{
 		"Lu": upper, "Lt": upper, "Ll": lower, "Lm": uncased, "Lo": uncased, "M": mark, "N": number, "White_Space": space,
 	}
-	all := make([]byte, utf8.MaxRune+1)
+	all := bytes.Repeat([]byte{byte(symbol)}, utf8.MaxRune+1)
 	for _, r := range ranges {
 		for i := r.First; i <= r.Last; i++ {
 			all[i] = byte(byName[r.Class])

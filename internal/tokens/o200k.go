@@ -11,8 +11,8 @@ var O200K = Vocabulary{next: (*classes).nextO200K, table: &o200kData}
 // What a word of o200k may begin with, and what it may go on with. Letters without
 // case, and marks, are of both.
 const (
-	heads  = 1<<upper | 1<<uncased | 1<<mark
-	bodies = 1<<lower | 1<<uncased | 1<<mark
+	heads  = upper | uncased | mark
+	bodies = lower | uncased | mark
 	both   = heads & bodies
 )
 
@@ -45,15 +45,18 @@ func (c *classes) nextO200K(text []byte, i int) int {
 func (c *classes) word(text []byte, i int) int {
 	shared := 0 // behind the last character that both may have
 	for i < len(text) {
-		k, n := c.at(text, i)
-		if !k.in(heads) {
+		k, n := c.ascii[text[i]], 1
+		if k == 0 {
+			k, n = wide(text[i:])
+		}
+		if k&heads == 0 {
 			if k == lower {
 				return c.run(text, i+n, bodies)
 			}
 			break
 		}
 		i += n
-		if k.in(both) {
+		if k&both != 0 {
 			shared = i
 		}
 	}

@@ -16,14 +16,14 @@ type item struct {
 	notBefore   func(r rune) bool // and none of these behind it
 }
 
-func is(set uint) func(r rune) bool  { return func(r rune) bool { return classOf(r).in(set) } }
-func not(set uint) func(r rune) bool { return func(r rune) bool { return !classOf(r).in(set) } }
-func one(s string) func(r rune) bool { return func(r rune) bool { return strings.ContainsRune(s, r) } }
+func is(set class) func(r rune) bool  { return func(r rune) bool { return classOf(r)&set != 0 } }
+func not(set class) func(r rune) bool { return func(r rune) bool { return classOf(r)&set == 0 } }
+func one(s string) func(r rune) bool  { return func(r rune) bool { return strings.ContainsRune(s, r) } }
 
 const many = 1 << 30
 
 var (
-	notBeforeWord = not(letters | 1<<number | 1<<newline)
+	notBeforeWord = not(letters | number | newline)
 	contractions  = [][]item{
 		{{set: one("'"), least: 1, most: 1}, {set: one("sSſtTmMdD"), least: 1, most: 1}},
 		{{set: one("'"), least: 1, most: 1}, {set: one("rRvV"), least: 1, most: 1}, {set: one("eE"), least: 1, most: 1}},
@@ -33,8 +33,8 @@ var (
 
 func ending(tail string) [][]item {
 	return [][]item{
-		{{set: is(1 << number), least: 1, most: 3}},
-		{{set: one(" "), most: 1}, {set: not(blanks | letters | 1<<number), least: 1, most: many}, {set: one(tail), most: many}},
+		{{set: is(number), least: 1, most: 3}},
+		{{set: one(" "), most: 1}, {set: not(blanks | letters | number), least: 1, most: many}, {set: one(tail), most: many}},
 		{{set: is(blanks), most: many}, {set: one("\r\n"), least: 1, most: many}},
 		{{set: is(blanks), least: 1, most: many, notBefore: not(blanks)}},
 		{{set: is(blanks), least: 1, most: many}},

@@ -23,7 +23,7 @@ func (c *classes) rest(text []byte, i int, tail byte) int {
 	switch {
 	case k == number:
 		return c.numbers(text, i)
-	case !k.in(blanks):
+	case k&blanks == 0:
 		return c.symbols(text, i+n, tail)
 	case text[i] == ' ' && i+1 < len(text):
 		if k, n := c.at(text, i+1); k == symbol || k == mark {
@@ -49,7 +49,7 @@ func (c *classes) numbers(text []byte, i int) int {
 
 // symbols is where symbols end that go on at i, and the line ends behind them.
 func (c *classes) symbols(text []byte, i int, tail byte) int {
-	i = c.run(text, i, 1<<symbol|1<<mark)
+	i = c.run(text, i, symbol|mark)
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r' || text[i] == tail) {
 		i++
 	}
@@ -61,7 +61,7 @@ func (c *classes) blanks(text []byte, i int) int {
 	begin, last, line := i, i, 0 // line is behind the last line end
 	for i < len(text) {
 		k, n := c.at(text, i)
-		if !k.in(blanks) {
+		if k&blanks == 0 {
 			break
 		}
 		last = i

@@ -11,9 +11,9 @@ import (
 // lies, so nothing has to be unpacked or built before the first look-up, and of its
 // memory only the pages that a text needs are ever read.
 //
-//	header    8 bytes: how many bits of a hash choose the bucket; how many tokens there are, in 3 bytes; 4 bytes 0
-//	bases     4 bytes for every 256 buckets: where the first of them begins
-//	starts    2 bytes a bucket: where it begins, from its base; one more at the end
+//	header    1 byte: how many bits of a hash choose the bucket; 3 bytes: how many tokens there are
+//	groups    of 256 buckets: 4 bytes where the first of them begins, then 2 bytes a
+//	          bucket: where it begins from there; and 2 where the last ends
 //	entries   of each bucket one after the other: 3 bytes (the rank in 18 bits, the
 //	          length above them, 63 for any from there: then a byte with the
 //	          length follows) and the token's bytes
@@ -26,40 +26,43 @@ const (
 	rankBits     = 18
 	longLength   = 1<<(24-rankBits) - 1
 	noRank       = 1<<32 - 1
-	baseBuckets  = 256
-	tableHeader  = 8
+	tableHeader  = 4
+	groupBuckets = 256
+	groupBytes   = 4 + 2*(groupBuckets+1)
 )
 
 // hash is the hash of a text, of which tables use the upper bits.
 func hash(b []byte) uint64 {
 	const k0, k1 = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
-	n := len(b)
-	h := uint64(n) * k1
-	for len(b) > 8 {
+	h := uint64(len(b)) * k1
+	for len(b) >= 8 {
 		hi, lo := bits.Mul64(binary.LittleEndian.Uint64(b)^k0, h^k1)
 		h, b = hi^lo, b[8:]
 	}
-	var last uint64
-	switch {
-	case len(b) == 8:
-		last = binary.LittleEndian.Uint64(b)
-	case len(b) >= 4:
-		last = uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[len(b)-4:]))<<32
-	case len(b) > 0:
-		last = uint64(b[0]) | uint64(b[len(b)>>1])<<8 | uint64(b[len(b)-1])<<16
-	}
-	hi, lo := bits.Mul64(last^k0, h^k1)
+	hi, lo := bits.Mul64(word(b)^k0, h^k1)
 	return hi ^ lo
+}
+
+// word is the number that fewer than 8 bytes are.
+func word(b []byte) uint64 {
+	n := len(b)
+	if n >= 4 {
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<(8*(n-4)&63)
+	}
+	if n == 0 {
+		return 0
+	}
+	return uint64(b[0]) | uint64(b[n>>1])<<(8*(n>>1)&63) | uint64(b[n-1])<<(8*(n-1)&63)
 }
 
 // rank is the rank of the token that b is, whose hash is h; noRank where b is none.
 func (t table) rank(b []byte, h uint64) uint32 {
-	bucket := int(h >> (64 - t[0]))
-	buckets := 1 << t[0]
-	bases := tableHeader
-	starts := bases + 4*(buckets/baseBuckets+1)
-	at := t.number32(bases+4*(bucket/baseBuckets)) + t.number16(starts+2*bucket)
-	end := t.number32(bases+4*((bucket+1)/baseBuckets)) + t.number16(starts+2*(bucket+1))
+	bucket := int(h >> (64 - t[0]&63))
+	group := t[tableHeader+bucket/groupBuckets*groupBytes:][:groupBytes]
+	base := int(uint32(group[0]) | uint32(group[1])<<8 | uint32(group[2])<<16 | uint32(group[3])<<24)
+	bounds := group[4+bucket%groupBuckets*2:][:4]
+	at := base + int(uint16(bounds[0])|uint16(bounds[1])<<8)
+	end := base + int(uint16(bounds[2])|uint16(bounds[3])<<8)
 	for at < end {
 		head := uint32(t[at]) | uint32(t[at+1])<<8 | uint32(t[at+2])<<16
 		at += 3
@@ -76,18 +79,10 @@ func (t table) rank(b []byte, h uint64) uint32 {
 	return noRank
 }
 
-func (t table) number16(at int) int { return int(t[at]) | int(t[at+1])<<8 }
-
-func (t table) number32(at int) int {
-	s := t[at : at+4]
-	return int(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24)
-}
-
 // tokens are all tokens of the table, by rank.
 func (t table) tokens() []string {
 	all := make([]string, int(t[1])|int(t[2])<<8|int(t[3])<<16)
-	buckets := 1 << t[0]
-	for at := tableHeader + 4*(buckets/baseBuckets+1) + 2*(buckets+1); at < len(t); {
+	for at := tableHeader + 1<<t[0]/groupBuckets*groupBytes; at < len(t); {
 		head := int(t[at]) | int(t[at+1])<<8 | int(t[at+2])<<16
 		at += 3
 		n := head >> rankBits
@@ -121,23 +116,20 @@ func PackVocabulary(list [][]byte) ([]byte, error) {
 		}
 		buckets[k] = append(buckets[k], token...)
 	}
-	out := []byte{byte(width), byte(len(list)), byte(len(list) >> 8), byte(len(list) >> 16), 0, 0, 0, 0}
-	first := len(out) + 4*(len(buckets)/baseBuckets+1) + 2*(len(buckets)+1)
-	var bases, starts, entries []byte
-	base := 0
-	for k := range len(buckets) + 1 {
-		at := first + len(entries)
-		if k%baseBuckets == 0 {
-			base = at
-			bases = binary.LittleEndian.AppendUint32(bases, uint32(base))
+	out := []byte{byte(width), byte(len(list)), byte(len(list) >> 8), byte(len(list) >> 16)}
+	first := len(out) + len(buckets)/groupBuckets*groupBytes
+	var entries []byte
+	for ; len(buckets) > 0; buckets = buckets[groupBuckets:] {
+		base := len(entries)
+		out = binary.LittleEndian.AppendUint32(out, uint32(first+base))
+		for _, bucket := range buckets[:groupBuckets] {
+			out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
+			entries = append(entries, bucket...)
 		}
-		if at-base > 1<<16-1 {
-			return nil, errors.New("too many bytes between two bases")
+		if len(entries)-base > 1<<16-1 {
+			return nil, errors.New("too many bytes in a group of buckets")
 		}
-		starts = binary.LittleEndian.AppendUint16(starts, uint16(at-base))
-		if k < len(buckets) {
-			entries = append(entries, buckets[k]...)
-		}
+		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
 	}
-	return append(append(append(out, bases...), starts...), entries...), nil
+	return append(out, entries...), nil
 }

@@ -35,34 +35,50 @@ func (v *Vocabulary) counting() *counting {
 }
 
 // A counting is what one goroutine counts with. It remembers pieces: texts repeat
-// their words, and to know them again is faster than to look into the table.
+// their words, and to know one again is faster than to look into the table.
 type counting struct {
 	table   table
 	classes *classes
-	known   [knownPieces]known
+	short   [shortKnown]uint64
+	known   [longKnown]known
 	joins   joins
 	window  window
 }
 
-// A known is a piece that was counted before. Its fields are chosen to make 32 bytes.
+// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 behind the last,
+// and in the upper 7 bits its tokens. A longer one as known.
 type known struct {
 	piece  [30]byte
 	length uint8
 	count  uint8
 }
 
-const knownPieces = 1 << 14
+const (
+	shortKnown = 1 << 14
+	longKnown  = 1 << 14
+	countShift = 57
+)
 
 // piece is how many tokens a piece has.
 func (c *counting) piece(piece []byte) int {
-	if len(piece) == 1 {
-		return 1 // every byte is a token
+	n := len(piece)
+	if n > 7 {
+		return c.longer(piece)
 	}
+	key := word(piece) | 1<<(8*n&63)
+	k := &c.short[key*0x9e3779b97f4a7c15>>(64-14)]
+	if *k&(1<<countShift-1) != key {
+		*k = key | uint64(c.count(piece, hash(piece)))<<countShift
+	}
+	return int(*k >> countShift)
+}
+
+func (c *counting) longer(piece []byte) int {
 	h := hash(piece)
 	if len(piece) > len(known{}.piece) {
 		return c.count(piece, h)
 	}
-	k := &c.known[h%knownPieces]
+	k := &c.known[h%longKnown]
 	if int(k.length) != len(piece) || string(k.piece[:len(piece)]) != string(piece) {
 		k.length, k.count = uint8(len(piece)), uint8(c.count(piece, h))
 		copy(k.piece[:], piece)

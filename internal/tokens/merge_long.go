@@ -36,15 +36,15 @@ type node struct {
 func (c *counting) long(piece []byte, size int) (n int) {
 	w := &c.window
 	first := 0 // where the tokens begin that are not in n yet
-	end := w.join(c.table, piece, 0, size)
+	end := w.join(&c.ranks, piece, 0, size)
 	for end < len(piece) {
 		base := w.base
 		settled, cut := w.split(first, end-size/overlap)
-		next := w.join(c.table, piece, cut, size)
+		next := w.join(&c.ranks, piece, cut, size)
 		k, at := w.agree()
 		if cut <= first || k < 0 { // never seen, but nothing says that it cannot be
 			size *= 2
-			end = w.join(c.table, piece, base, size)
+			end = w.join(&c.ranks, piece, base, size)
 			continue
 		}
 		n += settled + k
@@ -95,7 +95,7 @@ func (w *window) agree() (k, at int) {
 
 // join makes the tokens of the size bytes of a piece from base on, and says where
 // they end.
-func (w *window) join(t table, piece []byte, base, size int) (end int) {
+func (w *window) join(r *ranks, piece []byte, base, size int) (end int) {
 	end = min(base+size, len(piece))
 	text := piece[base:end]
 	n := int32(len(text))
@@ -104,19 +104,19 @@ func (w *window) join(t table, piece []byte, base, size int) (end int) {
 		w.nodes = append(w.nodes, node{i - 1, i + 1, noRank})
 	}
 	for i := range n - 1 {
-		w.offer(i, t.join(text[i:i+2]))
+		w.offer(i, r.join(text[i:i+2]))
 	}
 	for len(w.heap) > 0 {
 		top := w.pop()
 		if i := int32(uint32(top)); w.nodes[i].rank == uint32(top>>32) { // else one of the two has been joined with another since
-			w.unite(t, text, i)
+			w.unite(r, text, i)
 		}
 	}
 	return end
 }
 
 // unite joins the token at i with the next.
-func (w *window) unite(t table, text []byte, i int32) {
+func (w *window) unite(r *ranks, text []byte, i int32) {
 	here := &w.nodes[i]
 	behind := w.nodes[here.next].next
 	w.nodes[here.next].rank = noRank
@@ -124,11 +124,11 @@ func (w *window) unite(t table, text []byte, i int32) {
 	w.nodes[behind].prev = i
 	here.rank = noRank
 	if n := int32(len(text)); behind < n {
-		w.offer(i, t.join(text[i:w.nodes[behind].next]))
+		w.offer(i, r.join(text[i:w.nodes[behind].next]))
 	}
 	if p := here.prev; p >= 0 {
 		w.nodes[p].rank = noRank
-		w.offer(p, t.join(text[p:behind]))
+		w.offer(p, r.join(text[p:behind]))
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	longestToken = 255
 	rankBits     = 18
 	longLength   = 1<<(24-rankBits) - 1
-	noRank       = 1<<32 - 1
+	noRank       = 1 << 31 // above all ranks
 	tableHeader  = 4
 	groupBuckets = 256
 	groupBytes   = 4 + 2*(groupBuckets+1)

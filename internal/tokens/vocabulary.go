@@ -31,13 +31,13 @@ func (v *Vocabulary) counting() *counting {
 	if c, ok := v.pool.Get().(*counting); ok {
 		return c
 	}
-	return &counting{table: *v.table, classes: loadClasses()}
+	return &counting{ranks: ranks{table: *v.table}, classes: loadClasses()}
 }
 
 // A counting is what one goroutine counts with. It remembers pieces: texts repeat
 // their words, and to know one again is faster than to look into the table.
 type counting struct {
-	table   table
+	ranks   ranks
 	classes *classes
 	short   [shortKnown]uint64
 	known   [longKnown]known
@@ -89,11 +89,11 @@ func (c *counting) longer(piece []byte) int {
 // count counts a piece that is not known. A piece that is a token is one, even where
 // joining its bytes would come out otherwise: so does the reference.
 func (c *counting) count(piece []byte, h uint64) int {
-	if len(piece) <= longestToken && c.table.rank(piece, h) != noRank {
+	if len(piece) <= longestToken && c.ranks.table.rank(piece, h) != noRank {
 		return 1
 	}
 	if len(piece) <= shortPiece {
-		return c.joins.count(c.table, piece)
+		return c.joins.count(&c.ranks, piece)
 	}
 	return c.long(piece, windowBytes)
 }

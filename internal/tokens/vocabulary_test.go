@@ -34,7 +34,7 @@ func TestTables(t *testing.T) {
 			fmt.Fprintf(file, "%s %d\n", base64.StdEncoding.EncodeToString([]byte(token)), rank)
 			packed[rank] = []byte(token)
 			ranks[token] = rank
-			if got := v.v.table.join([]byte(token)); got != uint32(rank) {
+			if got := v.v.table.rank([]byte(token), hash([]byte(token))); got != uint32(rank) {
 				t.Fatalf("%s: %q is of rank %d, the table says %d", v.name, token, rank, got)
 			}
 		}
@@ -51,7 +51,7 @@ func TestTables(t *testing.T) {
 				continue
 			}
 			others++
-			if got := v.v.table.join([]byte(other)); got != noRank {
+			if got := v.v.table.rank([]byte(other), hash([]byte(other))); got != noRank {
 				t.Fatalf("%s: %q is no token, the table says %d", v.name, other, got)
 			}
 		}
@@ -171,7 +171,7 @@ func TestLong(t *testing.T) {
 			}
 			if len(text) <= shortPiece {
 				t.Errorf("%.20q... is not long", piece)
-			} else if head := text[:shortPiece]; c.joins.count(c.table, head) != c.long(head, 64) {
+			} else if head := text[:shortPiece]; c.joins.count(&c.ranks, head) != c.long(head, 64) {
 				t.Errorf("%s: %q is not the same short and long", v.name, head)
 			}
 		}

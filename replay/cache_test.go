@@ -72,7 +72,7 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 			if added := m.Raw.Get("toolsAdded"); added.Exists() {
 				units += added.CompactUnits()
 			}
-			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Units(units))
+			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Of(units))
 		}
 	}
 	text := compiled(r.Rules, front.parts)
@@ -120,7 +120,7 @@ func asked(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes
 			var at sessionfmt.Cursor
 			at.Reset(m.Raw)
 			pieces = append(pieces, said)
-			sizes = append(sizes, tokens.Pi.Units(messageUnits(&at, sessionfmt.RoleKind(f[0]))))
+			sizes = append(sizes, weigh(&tokens.Pi, &at, sessionfmt.RoleKind(f[0])).Total())
 		}
 	}
 	return pieces, sizes

@@ -8,9 +8,6 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// imageUnits is what an image counts for, in UTF-16 units of text.
-const imageUnits = 4800
-
 // Counts are the tokens of an envelope by category.
 type Counts struct {
 	System   int `json:"system"`
@@ -36,22 +33,27 @@ func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
 
 // countPrompt counts prompt and tools.
 func countPrompt(c *tokens.Counter, parts []Part, tools []Tool) (n Counts) {
-	units := 0
+	w := weighing{c: c}
 	for _, part := range parts {
-		units += sessionfmt.Units(part.Text)
+		n.System += int(w.add(w.of([]byte(part.Text))))
 	}
-	n.System = c.Units(units)
 	for _, t := range tools {
-		n.Tools += c.Units(t.units())
+		n.Tools += t.tokens(c)
 	}
 	return n
 }
 
-// units is what a tool's definition counts for.
-func (t Tool) units() int {
-	var f [3]value
-	t.Raw.Fields(f[:], "name", "description", "parameters")
-	return f[0].Units() + f[1].Units() + f[2].CompactUnits()
+// tokens is what a tool's definition counts for.
+func (t Tool) tokens(c *tokens.Counter) (n int) {
+	w := weighing{c: c}
+	var at sessionfmt.Cursor
+	for _, name := range []string{"name", "description"} {
+		n += int(w.add(w.string(at.Reset(t.Raw.Get(name)))))
+	}
+	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
+		n += int(w.add(w.of(at.Reset(parameters).Compact())))
+	}
+	return n
 }
 
 // countMessages counts the shown messages, on all processors: each takes chunks
@@ -91,11 +93,11 @@ func (e *Envelope) countMessages(c *tokens.Counter) (int, error) {
 	wg.Wait()
 	l := e.r.newLoader()
 	for i := range e.state.uncached {
-		n, err := l.units(&e.state.uncached[i])
+		n, err := l.tokens(c, &e.state.uncached[i])
 		if err != nil {
 			return 0, err
 		}
-		total += c.Units(n)
+		total += n
 	}
 	return total, fault
 }
@@ -106,109 +108,13 @@ func (l *loader) countChunk(c *tokens.Counter, msgs *list, k int) (sum int, err 
 		if !m.shown() {
 			continue
 		}
-		n, err := l.units(m)
+		n, err := l.tokens(c, m)
 		if err != nil {
 			return 0, err
 		}
-		sum += c.Units(n)
+		sum += n
 	}
 	return sum, nil
-}
-
-// units is what a message counts for as a provider message.
-func (l *loader) units(m *message) (int, error) {
-	n, _, err := l.sizes(m)
-	return n, err
-}
-
-// sizes are what a message counts for as a provider message, and its bytes. A plain
-// one is counted off its line in one pass, without being made into JSON first.
-func (l *loader) sizes(m *message) (units, size int, err error) {
-	if m.form == plain && m.edit < 0 {
-		switch m.kind {
-		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
-			line, err := l.lines.Line(int(m.rec))
-			if err != nil {
-				return 0, 0, err
-			}
-			l.at.Reset(line)
-			for key := range l.at.Members {
-				if string(key) == "message" {
-					start := l.at.Offset()
-					units = messageUnits(&l.at, m.kind)
-					size = l.at.Offset() - start
-				}
-			}
-			if units > 0 { // else it may have no content, and gets some
-				return units, size, nil
-			}
-		}
-	}
-	v, err := l.provider(m)
-	if err != nil {
-		return 0, 0, err
-	}
-	l.at.Reset(v)
-	return messageUnits(&l.at, sessionfmt.RoleKind(v.Get("role"))), len(v), nil
-}
-
-// messageUnits counts the message that comes next.
-func messageUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) (n int) {
-	for key := range c.Members {
-		if string(key) == "content" {
-			n = contentUnits(c, role)
-		}
-	}
-	return n
-}
-
-// contentUnits counts the content that comes next: a string, or blocks of the
-// types that the role may have.
-func contentUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) int {
-	if c.Peek() == '"' {
-		if role == sessionfmt.Assistant { // has blocks only
-			c.Value()
-			return 0
-		}
-		return c.Units()
-	}
-	n := 0
-	for range c.Elements {
-		n += blockUnits(c, role)
-	}
-	return n
-}
-
-func blockUnits(c *sessionfmt.Cursor, role sessionfmt.Kind) int {
-	var typ value
-	text, thinking, name, args := 0, 0, 0, 0
-	for key := range c.Members {
-		switch string(key) {
-		case "type":
-			typ = c.Value()
-		case "text":
-			text = c.Units()
-		case "thinking":
-			thinking = c.Units()
-		case "name":
-			name = c.Units()
-		case "arguments":
-			args = c.CompactUnits()
-		}
-	}
-	switch {
-	case typ.Is("text"):
-		return text
-	case role != sessionfmt.Assistant:
-		if typ.Is("image") {
-			return imageUnits
-		}
-	case typ.Is("thinking"):
-		return thinking
-	case typ.Is("toolCall"):
-		return name + args
-	}
-	return 0
 }
 
 // HiddenEstimate is about how many tokens a prompt and tools have that are not

@@ -92,11 +92,11 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 		if m.flags&omitted != 0 || at < 0 && m.kind == sessionfmt.System {
 			continue
 		}
-		n, err := l.estimate(m)
+		n, err := l.estimate(c, m)
 		if err != nil {
 			return 0, false, err
 		}
-		sum += c.Units(n)
+		sum += n
 		if m.edit >= 0 {
 			v, err := l.agent(m)
 			if err != nil {
@@ -109,59 +109,63 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 }
 
 // estimateSystem counts the system message that all of them replay to.
-func (e *Envelope) estimateSystem(c *tokens.Counter) (int, error) {
+func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 	var f folded
 	if err := e.r.newLoader().fold(&f, e.state.deltas); err != nil {
 		return 0, err
 	}
-	units := 0
+	w := weighing{c: c}
 	for _, p := range f.parts {
-		units += sessionfmt.Units(p.Text)
+		n += int(w.add(w.of([]byte(p.Text))))
 	}
-	if len(f.tools) > 0 {
-		units++ // a bracket and a comma each, and the last bracket
+	if len(f.tools) == 0 {
+		return n, nil
 	}
-	for _, t := range f.tools {
-		units += t.Raw.CompactUnits() + 1
+	list := []byte{'['}
+	for k, t := range f.tools {
+		if k > 0 {
+			list = append(list, ',')
+		}
+		list = t.Raw.AppendCompact(list)
 	}
-	return c.Units(units), nil
+	return n + int(w.add(w.of(append(list, ']')))), nil
 }
 
-// estimate is what pi counts a message for, in UTF-16 units
-// (spec/pi-1.5.md 7.1).
-func (l *loader) estimate(m *message) (int, error) {
+// estimate is what pi counts a message for (spec/pi-1.5.md 7.1), in the tokens of a
+// counter. It counts the message as it is stored, not as it is sent.
+func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 	switch m.kind {
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
-		return l.units(m)
+		return l.tokens(c, m)
 	}
 	v, err := l.agent(m)
 	if err != nil {
 		return 0, err
 	}
+	w := weighing{c: c}
+	field := func(name string) int32 { return w.add(w.string(l.at.Reset(v.Get(name)))) }
+	n := int32(c.Message)
 	switch m.kind {
 	case sessionfmt.System:
-		n := l.contentOf(v)
+		sum := w.content(l.at.Reset(v.Get("content")), sessionfmt.User)
+		n += sum.Text + sum.Images
 		for _, text := range v.Get("sections").Members {
-			n += text.Units()
+			n += w.add(w.string(l.at.Reset(text)))
 		}
 		if tools := v.Get("toolsAdded"); !tools.IsNull() {
-			n += tools.CompactUnits()
+			n += w.add(w.of(l.at.Reset(tools).Compact()))
 		}
-		return n, nil
 	case sessionfmt.Custom:
-		return l.contentOf(v), nil
+		sum := w.content(l.at.Reset(v.Get("content")), sessionfmt.User)
+		n += sum.Text + sum.Images
 	case sessionfmt.Bash:
-		return v.Get("command").Units() + v.Get("output").Units(), nil
+		n += field("command") + field("output")
 	case sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
-		return v.Get("summary").Units(), nil
+		n += field("summary")
+	default:
+		return 0, nil
 	}
-	return 0, nil
-}
-
-// contentOf counts a message's content: a string, or its texts and images.
-func (l *loader) contentOf(v value) int {
-	l.at.Reset(v)
-	return messageUnits(&l.at, sessionfmt.User)
+	return int(n), nil
 }
 
 // A usage is what an answer says that it took, in tokens; the zero usage is that

@@ -188,8 +188,8 @@ func (m *machine) size(msg *message) error {
 	if !msg.shown() {
 		return nil
 	}
-	n, err := m.aside.units(msg)
-	msg.tokens = int32(m.counter.Units(n))
+	n, err := m.aside.tokens(m.counter, msg)
+	msg.tokens = int32(n)
 	return err
 }
 

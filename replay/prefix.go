@@ -87,8 +87,8 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 	if m.kind == sessionfmt.System {
 		b = v.AppendCompact(b)
 		*buf = b
-		n, err := l.estimate(m)
-		return saying{maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v), int32(c.Units(n)), int32(len(v))}, err
+		n, err := l.estimate(c, m)
+		return saying{maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
@@ -99,7 +99,7 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 	l.at.Reset(v)
 	return saying{
 		maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v),
-		int32(c.Units(messageUnits(&l.at, sessionfmt.RoleKind(f[0])))), int32(len(v)),
+		int32(weigh(c, &l.at, sessionfmt.RoleKind(f[0])).Total()), int32(len(v)),
 	}, nil
 }
 

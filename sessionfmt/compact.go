@@ -6,7 +6,11 @@ import (
 )
 
 // CompactUnits is the length in UTF-16 units of JSON.stringify(JSON.parse(v)).
-func (v Value) CompactUnits() int { return new(compactor).units(v) }
+func (v Value) CompactUnits() int {
+	var c compactor
+	c.run(v)
+	return len(c.out) - wideExtra(c.out)
+}
 
 // AppendCompact appends JSON.stringify(JSON.parse(v)): no white space, numbers
 // and escapes in JavaScript's spelling, the last of equal keys in the place of
@@ -62,13 +66,6 @@ type member struct {
 	rank int64 // integer-like names by their value, others behind them
 }
 
-// units is how many UTF-16 units the value takes. It reuses the compactor's
-// memory.
-func (c *compactor) units(v Value) int {
-	c.out = c.out[:0]
-	c.run(v)
-	return len(c.out) - wideExtra(c.out)
-}
 
 func (c *compactor) run(v Value) {
 	for i := 0; i < len(v); {

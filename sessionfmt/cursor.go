@@ -1,5 +1,7 @@
 package sessionfmt
 
+import "bytes"
+
 // A Cursor reads one value from front to back in a single pass, without copying
 // and without going back: the deepest way of reading a line. It expects text
 // that a Scanner has accepted. What a loop does not read is skipped.
@@ -19,6 +21,7 @@ type Cursor struct {
 	i       int
 	scan    Scanner
 	compact compactor
+	text    []byte
 }
 
 // Reset puts the cursor in front of v, and returns it.
@@ -65,9 +68,25 @@ func (c *Cursor) Units() int {
 	return n
 }
 
-// CompactUnits reads the value that comes next and counts it as Value.CompactUnits
-// does.
-func (c *Cursor) CompactUnits() int { return c.compact.units(c.Value()) }
+// Text reads the string that comes next; any other value has no text. It is valid
+// until the next Text.
+func (c *Cursor) Text() []byte {
+	start := c.i
+	v := c.Value()
+	if start < len(c.b) && c.b[start] == '"' && bytes.IndexByte(v, '\\') < 0 {
+		return v[1 : len(v)-1]
+	}
+	c.text = v.AppendText(c.text[:0])
+	return c.text
+}
+
+// Compact reads the value that comes next, as Value.AppendCompact spells it. It is
+// valid until the next Compact.
+func (c *Cursor) Compact() []byte {
+	c.compact.out = c.compact.out[:0]
+	c.compact.run(c.Value())
+	return c.compact.out
+}
 
 // Members goes through the object that comes next, giving each key without its
 // quotes; the member's value then comes next. Any other value is skipped.

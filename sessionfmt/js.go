@@ -29,8 +29,8 @@ func (v Value) Units() int {
 	return n
 }
 
-// Units is the length of s in UTF-16 code units, s being UTF-8.
-func Units(s string) int { return len(s) - wideExtra([]byte(s)) }
+// Units is the length of text in UTF-16 code units, text being UTF-8.
+func Units[T string | []byte](text T) int { return len(text) - wideExtra([]byte(text)) }
 
 // wideExtra is by how much UTF-8 text is longer in bytes than in UTF-16 units:
 // one for each continuation byte, less one for each four-byte sequence.

@@ -1,0 +1,70 @@
+package replay
+
+import (
+	"testing"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// weighed is what a message takes by a counter.
+func weighed(c *tokens.Counter, role sessionfmt.Kind, message string) Weight {
+	var at sessionfmt.Cursor
+	return weigh(c, at.Reset(sessionfmt.Value(message)), role)
+}
+
+// TestTrapT13GshMessages: each text is floored by itself, and a message takes four.
+func TestTrapT13GshMessages(t *testing.T) {
+	long := make([]byte, 403)
+	for i := range long {
+		long[i] = 'x'
+	}
+	sum := 0
+	for _, test := range []struct {
+		role    sessionfmt.Kind
+		message string
+		want    int
+	}{
+		{sessionfmt.User, `{"content":"hello world"}`, 6},
+		{sessionfmt.Assistant, `{"content":[{"type":"text","text":"Let me check."},{"type":"toolCall","name":"bash","arguments":{"command": "ls -la"}}]}`, 13},
+		{sessionfmt.ToolResult, `{"content":[{"type":"text","text":"` + string(long) + `"}]}`, 104},
+	} {
+		got := weighed(&tokens.GSH, test.role, test.message).Total()
+		if got != test.want {
+			t.Errorf("%.60s: %d, want %d", test.message, got, test.want)
+		}
+		sum += got
+	}
+	if sum != 123 {
+		t.Errorf("together %d", sum)
+	}
+}
+
+// TestTrapT16bWideText: the same four characters by bytes and by scalars, escaped or
+// not.
+func TestTrapT16bWideText(t *testing.T) {
+	for _, text := range []string{`你好世界`, `\u4f60\u597d\u4e16\u754c`} {
+		message := `{"content":"` + text + `"}`
+		for _, test := range []struct {
+			c    *tokens.Counter
+			want int
+		}{{&tokens.GSH, 3 + 4}, {&tokens.YBytes, 3}, {&tokens.YScalars, 1}, {&tokens.Pi, 1}} {
+			if got := weighed(test.c, sessionfmt.User, message).Total(); got != test.want {
+				t.Errorf("%s of %s: %d, want %d", test.c.Name, text, got, test.want)
+			}
+		}
+	}
+}
+
+// TestWeightShares: the shares of a message's blocks are together what it takes, also
+// where it is rounded once.
+func TestWeightShares(t *testing.T) {
+	message := `{"content":[{"type":"text","text":"ab"},{"type":"thinking","thinking":"cd"},{"type":"toolCall","name":"e","arguments":{}},{"type":"text","text":"f"}]}`
+	if got, want := weighed(&tokens.Pi, sessionfmt.Assistant, message), (Weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	image := `{"content":[{"type":"text","text":"a"},{"type":"image","data":"AAAA"}]}`
+	if got, want := weighed(&tokens.Pi, sessionfmt.User, image), (Weight{Text: 1, Images: 1200}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

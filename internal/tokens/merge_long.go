@@ -14,8 +14,8 @@ package tokens
 // of the other from it on are the tokens of both together.
 
 const (
-	windowBytes = 1 << 15
-	overlap     = 32 // windows have this part of them in common
+	windowBytes = 1 << 10
+	overlap     = 8 // windows have one part in so many in common
 )
 
 // window is the tokens of a part of a piece, a list through the bytes that they

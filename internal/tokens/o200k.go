@@ -16,6 +16,13 @@ const (
 	both   = heads & bodies
 )
 
+var o200k = Counter{
+	Name:    "o200k",
+	About:   "the tokens of o200k_base, of GPT-4o and later models",
+	Measure: Tokens,
+	Text:    func(text []byte) int { return O200K.Count(text) },
+}
+
 // nextO200K is the end of the piece of text that begins at i. Before what rest says
 // these are tried, where U is [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and W is
 // [\p{Ll}\p{Lm}\p{Lo}\p{M}]:

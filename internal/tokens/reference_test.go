@@ -186,7 +186,7 @@ func TestReferenceCharacters(t *testing.T) {
 // TestReferenceFuzz compares short made texts: as many as can be in a few seconds,
 // or a million.
 func TestReferenceFuzz(t *testing.T) {
-	texts, limit := 100_000, 4*time.Second
+	texts, limit := 100_000, 2*time.Second
 	if full {
 		texts, limit = 1_000_000, time.Hour
 	}

@@ -58,7 +58,7 @@ var notSettings = []string{
 	"quarantine", "to", "entries",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"follow", "all", "tail", "model", "project", "limit", "reverse", "view", "target", "files", "assets",
-	"regexp", "fixed", "ignore-case", "blame", "fail-over",
+	"by", "regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
 }
 

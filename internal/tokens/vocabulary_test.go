@@ -179,6 +179,27 @@ func TestLong(t *testing.T) {
 	t.Logf("%d windows", windows)
 }
 
+// TestCut counts texts in two parts as in one.
+func TestCut(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	cuts := 0
+	for range 20_000 {
+		text := []byte(madeText(r, 30))
+		at := Cut(text)
+		if at > 0 {
+			cuts++
+		}
+		for _, v := range vocabularies {
+			if got, want := v.v.Count(text[:at])+v.v.Count(text[at:]), v.v.Count(text); got != want {
+				t.Fatalf("%s: %q has %d tokens, cut at %d it has %d", v.name, text, want, at, got)
+			}
+		}
+	}
+	if cuts < 1000 {
+		t.Errorf("%d texts were cut", cuts)
+	}
+}
+
 // longPieces are runs that expressions do not cut, some with a period, some without.
 func longPieces(r *rand.Rand) (all []string) {
 	const n = 40_000

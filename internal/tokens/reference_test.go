@@ -98,6 +98,7 @@ func writeSample(t *testing.T) {
 // TestReferenceCorpus compares every string of the shared sessions, keys and pieces
 // of lines that are no JSON among them.
 func TestReferenceCorpus(t *testing.T) {
+	t.Parallel()
 	ref := startReference(t)
 	sessions := corpus.Shared(t)
 	if len(sessions) == 0 {
@@ -149,6 +150,7 @@ func eachString(v any, yield func(string) bool) bool {
 
 // TestReferenceTexts compares texts of many parts in all scripts.
 func TestReferenceTexts(t *testing.T) {
+	t.Parallel()
 	texts := 1_000
 	if full {
 		texts = 10_000
@@ -167,6 +169,7 @@ func TestReferenceTexts(t *testing.T) {
 // class; without CTXTOOL_TIKTOKEN_FULL those that Go's tables do not know yet, and
 // some others.
 func TestReferenceCharacters(t *testing.T) {
+	t.Parallel()
 	known := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z}
 	startReference(t).compare(t, func(yield func(string) bool) {
 		for r := rune(0); r <= unicode.MaxRune; r++ {
@@ -186,6 +189,7 @@ func TestReferenceCharacters(t *testing.T) {
 // TestReferenceFuzz compares short made texts: as many as can be in a few seconds,
 // or a million.
 func TestReferenceFuzz(t *testing.T) {
+	t.Parallel()
 	texts, limit := 100_000, 2*time.Second
 	if full {
 		texts, limit = 1_000_000, time.Hour

@@ -16,15 +16,10 @@ type Vocabulary struct {
 
 // Count is how many tokens text has. Text is UTF-8: what is not is for the reader to
 // put right.
-func (v *Vocabulary) Count(text []byte) (n int) {
+func (v *Vocabulary) Count(text []byte) int {
 	c := v.counting()
 	defer v.pool.Put(c)
-	for i := 0; i < len(text); {
-		end := v.next(c.classes, text, i)
-		n += c.piece(text[i:end])
-		i = end
-	}
-	return n
+	return c.text(v.next, text)
 }
 
 func (v *Vocabulary) counting() *counting {
@@ -43,6 +38,16 @@ type counting struct {
 	known   [longKnown]known
 	joins   joins
 	window  window
+}
+
+// text is how many tokens a text has.
+func (c *counting) text(next func(c *classes, text []byte, i int) int, text []byte) (n int) {
+	for i := 0; i < len(text); {
+		end := next(c.classes, text, i)
+		n += c.piece(text[i:end])
+		i = end
+	}
+	return n
 }
 
 // A piece of up to 7 bytes is remembered as a number: its bytes, a 1 behind the last,

@@ -234,6 +234,21 @@ func TestCountAtOnce(t *testing.T) {
 	group.Wait()
 }
 
+// TestAllocations counts again what is known, and what is not, without allocating.
+func TestAllocations(t *testing.T) {
+	text := []byte(strings.Join(append(longPieces(rand.New(rand.NewPCG(1, 1)))[:4], scripts...), "\n"))
+	for _, v := range vocabularies {
+		c := v.v.counting()
+		n := 0
+		if allocs := testing.AllocsPerRun(5, func() { n = c.text(v.v.next, text) }); allocs != 0 {
+			t.Errorf("%s: %v allocations", v.name, allocs)
+		}
+		if want := v.v.Count(text); n != want {
+			t.Errorf("%s: %d tokens, then %d", v.name, want, n)
+		}
+	}
+}
+
 // FuzzCount holds whatever texts there are to the oracle.
 func FuzzCount(f *testing.F) {
 	for _, text := range append(append([]string{}, scripts...), spices...) {

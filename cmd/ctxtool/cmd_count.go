@@ -156,15 +156,6 @@ func (o *countOptions) file(e *env, name string) ([]render.CountRow, error) {
 	return rows, nil
 }
 
-// withoutPath is the cause alone of an error that names its file.
-func withoutPath(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
-
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []render.CountRow, err error) {
 	in := bufio.NewReaderSize(r, countWindow)

@@ -178,9 +178,7 @@ func (o *countOptions) lines(r io.Reader) (rows []render.CountRow, err error) {
 			return rows, nil
 		}
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		row := render.CountRow{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: make([]int64, len(o.counters))}
-		o.add(row.Tokens, text)
-		rows = append(rows, o.tokensOf(row))
+		rows = append(rows, render.CountRow{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 		if err == io.EOF {
 			return rows, nil
 		}
@@ -193,7 +191,7 @@ const countWindow = 1 << 20
 // whole counts a file as one text, a window after the other: each up to a place at
 // which texts may be cut, and further where it has none.
 func (o *countOptions) whole(r io.Reader) ([]render.CountRow, error) {
-	row := render.CountRow{Tokens: make([]int64, len(o.counters))}
+	row := render.CountRow{Tokens: make([]int64, len(o.counters))} // lengths at first
 	buf := make([]byte, 0, countWindow)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
@@ -201,7 +199,8 @@ func (o *countOptions) whole(r io.Reader) ([]render.CountRow, error) {
 		buf = buf[:len(buf)+n]
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			o.add(row.Tokens, buf)
-			return []render.CountRow{o.tokensOf(row)}, nil
+			o.round(row.Tokens)
+			return []render.CountRow{row}, nil
 		}
 		if err != nil {
 			return nil, err
@@ -225,10 +224,17 @@ func (o *countOptions) add(lengths []int64, text []byte) {
 	}
 }
 
-// tokensOf makes tokens of a row's lengths.
-func (o *countOptions) tokensOf(row render.CountRow) render.CountRow {
+// round makes tokens of lengths.
+func (o *countOptions) round(lengths []int64) {
 	for i, c := range o.counters {
-		row.Tokens[i] = int64(c.Of(int(row.Tokens[i])))
+		lengths[i] = int64(c.Of(int(lengths[i])))
 	}
-	return row
+}
+
+// of are the tokens of a text.
+func (o *countOptions) of(text []byte) []int64 {
+	n := make([]int64, len(o.counters))
+	o.add(n, text)
+	o.round(n)
+	return n
 }

@@ -106,12 +106,12 @@ func contraction(text []byte, i int) int {
 }
 
 // Cut is a place at which a text may be cut and its parts counted one after the
-// other: behind the last line end that an ASCII letter follows, 0 if there is none.
-// No piece of any vocabulary has a letter behind a line end, and where a piece ends
-// has no say in the next.
+// other, 0 if it has none: behind the last line end that an ASCII character follows
+// which is no white space and no slash. No piece of any vocabulary goes on there, and
+// where a piece ends has no say in the next.
 func Cut(text []byte) int {
 	for i := len(text) - 1; i > 0; i-- {
-		if b := text[i] | 0x20; text[i-1] == '\n' && 'a' <= b && b <= 'z' {
+		if b := text[i]; text[i-1] == '\n' && ' ' < b && b < 0x7f && b != '/' {
 			return i
 		}
 	}

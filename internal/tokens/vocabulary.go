@@ -59,7 +59,8 @@ type known struct {
 }
 
 const (
-	shortKnown = 1 << 14
+	shortBits  = 14
+	shortKnown = 1 << shortBits
 	longKnown  = 1 << 14
 	countShift = 57
 )
@@ -71,7 +72,7 @@ func (c *counting) piece(piece []byte) int {
 		return c.longer(piece)
 	}
 	key := word(piece) | 1<<(8*n&63)
-	k := &c.short[key*0x9e3779b97f4a7c15>>(64-14)]
+	k := &c.short[key*0x9e3779b97f4a7c15>>(64-shortBits)]
 	if *k&(1<<countShift-1) != key {
 		*k = key | uint64(c.count(piece, hash(piece)))<<countShift
 	}

@@ -39,7 +39,8 @@ func newCountCommand(e *env) *cobra.Command {
 			"is written like a special token is text as any other.\n\n" +
 			"Counters (--counter), several with commas, or all:\n" +
 			countersHelp() +
-			"All but the tokenizers are estimates, and are marked so (~).\n\n" +
+			"All but the tokenizers are estimates, and are marked so (~). What a counter adds for\n" +
+			"a message is left out: a text is none.\n\n" +
 			"Each file is one text (--by file). By line every line is, without its end. The\n" +
 			"last row, and by total the only one, adds the rows up.\n\n" +
 			"Forms (-f):\n" +

@@ -21,6 +21,7 @@ var floors = []struct {
 }{
 	{"sessionfmt", []string{"github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
 	{"internal/tokens", nil, nil},
+	{"internal/tokens/gen", []string{"ctxtool/internal/tokens"}, nil},
 	{"internal/models", nil, nil},
 	{"internal/redact", []string{"ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},

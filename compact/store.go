@@ -139,12 +139,12 @@ func (w *storing) compaction() error {
 	if err != nil {
 		return err
 	}
-	kept := sessionfmt.Field{Name: "firstKeptEntryId", OwnID: w.head.Range.Kept < 0}
-	if !kept.OwnID {
-		kept.Value = quoted(w.s.ID(w.head.Range.Kept))
+	kept := sessionfmt.OwnID
+	if w.head.Range.Kept >= 0 {
+		kept = quoted(w.s.ID(w.head.Range.Kept))
 	}
 	w.b.Add(sessionfmt.Compaction,
-		field("summary", quoted(w.head.Text)), kept,
+		field("summary", quoted(w.head.Text)), field("firstKeptEntryId", kept),
 		field("tokensBefore", fmt.Appendf(nil, "%d", usage.Tokens)),
 		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
 	return nil

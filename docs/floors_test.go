@@ -21,6 +21,7 @@ var floors = []struct {
 }{
 	{"sessionfmt", []string{"github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
 	{"internal/tokens", nil, nil},
+	{"internal/tokens/gen", []string{"ctxtool/internal/tokens"}, nil},
 	{"internal/models", nil, nil},
 	{"internal/redact", []string{"ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
@@ -32,7 +33,7 @@ var floors = []struct {
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
-	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
+	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"ctxtool/internal/check"
 	"ctxtool/sessionfmt"
@@ -171,19 +170,12 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// writeAnnotations writes findings as workflow commands of GitHub Actions, which
-// shows them beside the lines of a change.
+// writeAnnotations writes findings as annotations of GitHub Actions.
 func writeAnnotations(w *bufio.Writer, r CheckReport) error {
-	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}
 	for _, f := range r.Files {
 		for _, found := range f.Findings {
-			fmt.Fprintf(w, "::%s file=%s", level[found.Severity], property.Replace(found.File))
-			if found.Line > 0 {
-				fmt.Fprintf(w, ",line=%d", found.Line)
-			}
-			fmt.Fprintf(w, ",title=%s::%s\n", property.Replace(found.Code), value.Replace(sessionfmt.Clean(message(found))))
+			annotate(w, level[found.Severity], found.File, found.Line, found.Code, message(found))
 		}
 	}
 	return nil

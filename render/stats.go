@@ -19,7 +19,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 			w.WriteByte('\n')
 		}
 		if title := sheetTitle(s); title != "" {
-			fmt.Fprintf(w, "%s\n", title)
+			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(title))
 		}
 		if s.Chart != nil {
 			writeChart(w, s.Chart, width)
@@ -38,7 +38,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 			}
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "%s\n", note)
+			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(note))
 		}
 	}
 	return nil
@@ -77,6 +77,9 @@ func sheetCell(unit stats.Unit, cell any) string {
 		case stats.Share:
 			return percent(v)
 		case stats.Dollars:
+			if v == 0 {
+				return "$0"
+			}
 			return fmt.Sprintf("$%.4f", v)
 		}
 		return dollars(v)

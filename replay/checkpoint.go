@@ -29,7 +29,7 @@ func (e *Envelope) Checkpoint(ms int64) (sessionfmt.Value, error) {
 		sections = append(sessionfmt.AppendQuoted(sections, p.Name), ':')
 		sections = sessionfmt.AppendQuoted(sections, p.Text)
 	}
-	out := append(sessionfmt.AppendQuoted([]byte(`{"role":"system","content":`), content))
+	out := sessionfmt.AppendQuoted([]byte(`{"role":"system","content":`), content)
 	if len(sections) > 0 {
 		out = append(append(append(out, `,"sections":{`...), sections...), '}')
 	}

@@ -33,14 +33,28 @@ func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
 
 // countPrompt counts prompt and tools.
 func countPrompt(c *tokens.Counter, parts []Part, tools []Tool) (n Counts) {
-	w := weighing{c: c}
-	for _, part := range parts {
-		n.System += int(w.add(w.of([]byte(part.Text))))
+	p := Prompt{Parts: parts, Tools: tools}
+	each, ofTools := p.Count(c)
+	for _, k := range each {
+		n.System += k
 	}
-	for _, t := range tools {
-		n.Tools += t.tokens(c)
+	for _, k := range ofTools {
+		n.Tools += k
 	}
 	return n
+}
+
+// Count is what each part and each tool takes. Where the counter rounds once a message
+// the parts are one together: each has what it adds to those before it.
+func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
+	w := weighing{c: c}
+	for _, part := range p.Parts {
+		parts = append(parts, w.add(w.of([]byte(part.Text))))
+	}
+	for _, t := range p.Tools {
+		tools = append(tools, t.tokens(c))
+	}
+	return parts, tools
 }
 
 // tokens is what a tool's definition counts for.
@@ -48,10 +62,10 @@ func (t Tool) tokens(c *tokens.Counter) (n int) {
 	w := weighing{c: c}
 	var at sessionfmt.Cursor
 	for _, name := range []string{"name", "description"} {
-		n += int(w.add(w.string(at.Reset(t.Raw.Get(name)))))
+		n += w.add(w.string(at.Reset(t.Raw.Get(name))))
 	}
 	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
-		n += int(w.add(w.of(at.Reset(parameters).Compact())))
+		n += w.add(w.of(at.Reset(parameters).Compact()))
 	}
 	return n
 }
@@ -121,29 +135,31 @@ func (l *loader) countChunk(c *tokens.Counter, msgs *list, k int) (sum int, err 
 // in the session: what the first answered request's usage says its prompt had,
 // less what is counted of it here. It is 0 where no usage tells.
 func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
-	if e.Leaf < 0 {
-		return 0, nil
-	}
-	quiet := *e.r // findings have been reported once
-	var prev *Envelope
-	for step, err := range quiet.Walk(e.Leaf) {
+	path, _ := e.r.Session.Path(e.Leaf)
+	for pos, rec := range path {
+		if e.r.Session.Kind(rec) != sessionfmt.Assistant {
+			continue
+		}
+		used, err := e.r.usage(rec)
 		if err != nil {
 			return 0, err
 		}
-		if quiet.Session.Kind(step.Record) == sessionfmt.Assistant {
-			used, err := quiet.usage(step.Record)
-			if err != nil {
-				return 0, err
-			}
-			if prompt := used.promptTokens(); prompt > 0 {
-				if prev == nil {
-					return prompt, nil
-				}
-				n, err := prev.Count(c)
-				return max(0, prompt-n.Total), err
-			}
+		if prompt := used.promptTokens(); prompt > 0 {
+			n, err := e.r.countBefore(c, path[:pos])
+			return max(0, prompt-n.Total), err
 		}
-		prev = step.Envelope()
 	}
 	return 0, nil
+}
+
+// countBefore counts the context at the end of a path.
+func (r *Replay) countBefore(c *tokens.Counter, path []int) (Counts, error) {
+	quiet := *r // findings have been reported once
+	m := newMachine(&quiet, path)
+	for pos, rec := range path {
+		if _, err := m.step(pos, rec); err != nil {
+			return Counts{}, err
+		}
+	}
+	return m.envelope().Count(c)
 }

@@ -116,7 +116,7 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 	}
 	w := weighing{c: c}
 	for _, p := range f.parts {
-		n += int(w.add(w.of([]byte(p.Text))))
+		n += w.add(w.of([]byte(p.Text)))
 	}
 	if len(f.tools) == 0 {
 		return n, nil
@@ -128,7 +128,7 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 		}
 		list = t.Raw.AppendCompact(list)
 	}
-	return n + int(w.add(w.of(append(list, ']')))), nil
+	return n + w.add(w.of(append(list, ']'))), nil
 }
 
 // estimate is what pi counts a message for (spec/pi-1.5.md 7.1), in the tokens of a
@@ -143,8 +143,8 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 		return 0, err
 	}
 	w := weighing{c: c}
-	field := func(name string) int32 { return w.add(w.string(l.at.Reset(v.Get(name)))) }
-	n := int32(c.Message)
+	field := func(name string) int { return w.add(w.string(l.at.Reset(v.Get(name)))) }
+	n := c.Message
 	switch m.kind {
 	case sessionfmt.System:
 		sum := w.content(l.at.Reset(v.Get("content")), sessionfmt.User)
@@ -165,7 +165,7 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 	default:
 		return 0, nil
 	}
-	return int(n), nil
+	return n, nil
 }
 
 // A usage is what an answer says that it took, in tokens; the zero usage is that

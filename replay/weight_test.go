@@ -13,8 +13,8 @@ func weighed(c *tokens.Counter, role sessionfmt.Kind, message string) Weight {
 	return weigh(c, at.Reset(sessionfmt.Value(message)), role)
 }
 
-// TestTrapT13GshMessages: each text is floored by itself, and a message takes four.
-func TestTrapT13GshMessages(t *testing.T) {
+// TestPolicyT13GshMessages: each text is floored by itself, and a message takes four.
+func TestPolicyT13GshMessages(t *testing.T) {
 	long := make([]byte, 403)
 	for i := range long {
 		long[i] = 'x'
@@ -40,9 +40,9 @@ func TestTrapT13GshMessages(t *testing.T) {
 	}
 }
 
-// TestTrapT16bWideText: the same four characters by bytes and by scalars, escaped or
+// TestPolicyT16bWideText: the same four characters by bytes and by scalars, escaped or
 // not.
-func TestTrapT16bWideText(t *testing.T) {
+func TestPolicyT16bWideText(t *testing.T) {
 	for _, text := range []string{`你好世界`, `\u4f60\u597d\u4e16\u754c`} {
 		message := `{"content":"` + text + `"}`
 		for _, test := range []struct {

@@ -8,13 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// A Field is a member of an object: its name, and its raw value. That of an entry to
-// append may be the entry's own id, which is not known before.
+// A Field is a member of an object: its name, and its raw value.
 type Field struct {
 	Name  string
 	Value Value
-	OwnID bool
 }
+
+// OwnID is the value of a field that is the id of its own entry, which is not known
+// before the entry is. It is no JSON, so nothing that was read equals it.
+var OwnID = Value("$id")
+
+func isOwnID(v Value) bool { return string(v) == string(OwnID) }
 
 // A Batch is entries to append to a session, each the child of the one before. They
 // have one time, so a batch made from the same session and time is the same, byte
@@ -54,10 +58,10 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
 	b.check(kind, fields)
 	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
-	bare := appendEntry(nil, kind, fields, base)
+	bare := appendEntry(nil, kind, fields, base) // without OwnID
 	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
-	for k := range fields {
-		if fields[k].OwnID {
+	for k, f := range fields {
+		if isOwnID(f.Value) {
 			fields[k].Value = AppendQuoted(nil, id)
 		}
 	}
@@ -96,7 +100,7 @@ func appendEntry(dst []byte, kind Kind, fields []Field, base []byte) []byte {
 		dst = append(append(dst, base...), ',')
 	}
 	for _, f := range fields {
-		if f.Value.Exists() {
+		if f.Value.Exists() && !isOwnID(f.Value) {
 			dst = append(AppendQuoted(dst, f.Name), ':')
 			dst = append(append(dst, f.Value...), ',')
 		}
@@ -115,7 +119,7 @@ func (b *Batch) check(kind Kind, fields []Field) {
 	}
 	var scan Scanner
 	for _, f := range fields {
-		if b.err != nil || !f.Value.Exists() {
+		if b.err != nil || !f.Value.Exists() || isOwnID(f.Value) {
 			continue
 		}
 		if err := scan.Check(f.Value); err != nil {

@@ -172,7 +172,7 @@ func (b *BranchFile) label() error {
 		if last[s.FindValue(target)] != i {
 			continue
 		}
-		own := []Field{{Name: "targetId", Value: target}, {Name: "label", Value: line.Get("label")}}
+		own := []Field{{"targetId", target}, {"label", line.Get("label")}}
 		at := line.Get("timestamp")
 		if !at.Exists() {
 			at = AppendQuoted(nil, b.time) // the first that is known of it
@@ -206,10 +206,10 @@ func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
 		}
 		var fields []Field
 		if up, ok := b.up[i]; ok {
-			fields = append(fields, Field{Name: "parentId", Value: up})
+			fields = append(fields, Field{"parentId", up})
 		}
 		if kept, ok := b.kept[i]; ok {
-			fields = append(fields, Field{Name: "firstKeptEntryId", Value: kept})
+			fields = append(fields, Field{"firstKeptEntryId", kept})
 		}
 		if fields != nil {
 			line = line.AppendEdited(nil, fields...)

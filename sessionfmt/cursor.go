@@ -41,6 +41,9 @@ func (c *Cursor) Peek() byte {
 // Offset is where the cursor stands, in bytes from the start of what it reads.
 func (c *Cursor) Offset() int { return c.i }
 
+// Since is the JSON from an offset to where the cursor stands.
+func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
+
 // Value reads the value that comes next.
 func (c *Cursor) Value() Value {
 	start := c.i

@@ -13,7 +13,8 @@ type head struct {
 }
 
 // A Pick names members that a reader wants: of records, and of their messages. What
-// every Picked has needs no name.
+// every Picked has, and the type, message and role that make its Kind, have no place
+// in it.
 type Pick struct{ Record, Message []string }
 
 // A Picked is what was picked of a record, valid during the call. What is absent is

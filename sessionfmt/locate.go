@@ -159,7 +159,10 @@ func (st Store) Newest(cwd string) (string, error) {
 }
 
 // A HeaderInfo is what a session's header says. Its zero value is no header.
-type HeaderInfo struct{ ID, CWD, Timestamp string }
+type HeaderInfo struct {
+	ID, CWD, Timestamp string
+	Parent             string // the session that it was forked from
+}
 
 // ReadHeader reads the header of a plain session file: its first line, as pi
 // does to list sessions, or nothing where that is no header.
@@ -177,7 +180,9 @@ func ReadHeader(name string) (h HeaderInfo) {
 	if bad != nil || head.Kind != Header {
 		return h
 	}
-	return HeaderInfo{head.ID.Text(), Value(trimJSON(line)).Get("cwd").Text(), head.Timestamp.Text()}
+	var more [2]Value
+	Value(trimJSON(line)).Fields(more[:], "cwd", "parentSession")
+	return HeaderInfo{head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.

@@ -13,9 +13,18 @@ var costLens = Lens{
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
-	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
-	finish: func(r *Report) { r.Cost.order() },
-	sheets: func(r *Report) []Sheet { return r.Cost.sheets() },
+	add: func(sum, one *Report) { sum.addCost(one.Cost) },
+	finish: func(r *Report) {
+		if r.Cost != nil {
+			r.Cost.order()
+		}
+	},
+	sheets: func(r *Report) []Sheet {
+		if r.Cost == nil { // no session was seen
+			return newCostPart([]string{"model"}).sheets()
+		}
+		return r.Cost.sheets()
+	},
 }
 
 // A CostPart is what calls of models used and cost: those of all entries of a

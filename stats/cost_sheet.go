@@ -13,6 +13,9 @@ func (p *CostPart) sheets() []Sheet {
 	return sheets
 }
 
+// fewRows is how many rows people see.
+const fewRows = 50
+
 // sumColumns are those of a sum; see sumCells.
 var sumColumns = []Column{
 	{Name: "calls", Unit: Number},
@@ -28,8 +31,12 @@ var sumColumns = []Column{
 
 // sumCells are the cells of a sum.
 func sumCells(s *CostSum) []any {
+	var cost any // nothing where nobody recorded any
+	if s.Calls.Total > s.Calls.Unpriced {
+		cost = s.Cost.Total
+	}
 	return []any{s.Calls.Total, orBlank(s.Tokens.Input), orBlank(s.Tokens.Output), orBlank(s.Tokens.CacheRead), orBlank(s.Tokens.CacheWrite),
-		s.Cost.Total, orBlank(s.Cost.Billed), orBlank(s.Cost.Computed), orBlank(s.Calls.Unpriced)}
+		cost, orBlank(s.Cost.Billed), orBlank(s.Cost.Computed), orBlank(s.Calls.Unpriced)}
 }
 
 // orBlank is a number's cell, empty for 0.
@@ -41,14 +48,14 @@ func orBlank[T int64 | float64](n T) any {
 }
 
 func (p *CostPart) rowSheet() Sheet {
-	s := Sheet{}
+	s := Sheet{Few: fewRows}
 	for i, by := range p.By {
 		s.Columns = append(s.Columns, Column{Name: by, Flex: i == 0})
 	}
 	s.Columns = append(append(s.Columns, sumColumns...), Column{Name: "unique cost", Unit: Dollars, Spare: true})
 	line := func(sum, unique *CostSum, keys []any) []any {
 		cells := append(keys, sumCells(sum)...)
-		if sum.Calls == unique.Calls {
+		if p.Calls == p.Unique.Calls {
 			return append(cells, nil)
 		}
 		return append(cells, unique.Cost.Total)
@@ -60,7 +67,7 @@ func (p *CostPart) rowSheet() Sheet {
 		}
 		s.Rows = append(s.Rows, line(&row.CostSum, &row.Unique, keys))
 	}
-	if len(p.Rows) != 1 {
+	if len(p.Rows) > 1 {
 		keys := make([]any, len(p.By))
 		keys[0] = "total"
 		s.Total = line(&p.CostSum, &p.Unique, keys)
@@ -80,22 +87,18 @@ func (p *CostPart) kindSheet() Sheet {
 
 // notes say what the numbers do not.
 func (p *CostPart) notes() (notes []string) {
-	if n := p.Calls.Unpriced; n > 0 {
-		note := fmt.Sprintf("%s no cost and are not in it: by the prices of %s they cost about $%.4f", record(n), p.Prices, p.Cost.Computed)
-		if m := p.Calls.Unpriceable; m > 0 {
-			note += fmt.Sprintf(", %d aside that it has no price for", m)
+	if n, unknown := p.Calls.Unpriced, p.Calls.Unpriceable; n > 0 {
+		note := fmt.Sprintf("calls that record no cost are not in it: %d", n)
+		if n > unknown {
+			note += fmt.Sprintf(", about $%.4f by the prices of %s", p.Cost.Computed, p.Prices)
+		}
+		if unknown > 0 {
+			note += fmt.Sprintf(", %d without a known price", unknown)
 		}
 		notes = append(notes, note)
 	}
 	if n := p.Calls.Total - p.Unique.Calls.Total; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d calls are copies of others, of forks or imports: each counted once, the cost is $%.4f", n, p.Unique.Cost.Total))
+		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them: %d; with each call once it cost $%.4f", n, p.Unique.Cost.Total))
 	}
 	return notes
-}
-
-func record(n int64) string {
-	if n == 1 {
-		return "1 call records"
-	}
-	return fmt.Sprintf("%d calls record", n)
 }

@@ -106,3 +106,8 @@ type About int64
 
 // A Line is sizes one after the other, which people see as a line of little bars.
 type Line []int64
+
+var unitNames = []string{"text", "number", "tokens", "bytes", "dollars", "share"}
+
+// String is the unit's name.
+func (u Unit) String() string { return unitNames[u] }

@@ -25,20 +25,33 @@ type Lens struct {
 }
 
 // Lenses are all lenses, in the order in which they are shown.
-var Lenses = []*Lens{&sessionLens, &growthLens, &costLens, &compactionsLens}
+var Lenses = []*Lens{
+	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens,
+}
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // chars4 when nil
-	Replay  replay.Options  // rules, window, model, baseline, models table; the leaf is the session's
-	At      string          // the point whose context is looked at; the leaf when empty
+	// Recorded takes the providers' usage where there is one for the size of a context,
+	// and the counter for the rest, as pi does.
+	Recorded bool
+	Like     *Like          // another system that the context is counted like; may be nil
+	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
+	At       string         // the point whose context is looked at; the leaf when empty
 
 	// MaxIterations is from how many requests on a prompt's next one is too many, as
 	// gsh's max_iterations has it; gsh's own 25 when 0.
 	MaxIterations int
-	By            []string // what the rows of the lens cost are by: CostGroups; model when empty
-	Only          Only     // which sessions and calls
+	// CompactThreshold is above which share of the window gsh compacts; its own default
+	// when nil.
+	CompactThreshold *float64
+	By               []string // what the rows of the lens cost are by: CostGroups; model when empty
+	Only             Only     // which sessions and calls
+
+	Places bool // say in which lines the entries are that figures name, for a Gate
+	// Check counts what is wrong with a session file; the lens check needs it.
+	Check func(name string) (*CheckPart, error)
 
 	// Open is how the session file is opened; Visit is not heeded.
 	Open sessionfmt.Options
@@ -57,11 +70,20 @@ type Report struct {
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
+	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
 	Parts    `json:"lenses"`
 
-	project string // the folder that the session belongs to
-	fits    bool   // see Fits
+	Path    string         `json:"-"` // of the file from the current folder
+	lines   map[string]int // of entries that figures name
+	project string         // the folder that the session belongs to
+	fits    bool           // see Fits
 }
+
+// The schemas of a report: of several sessions together, and of one.
+const (
+	Schema        = "ctxtool/stats/1"
+	SessionSchema = "ctxtool/stats.session/1"
+)
 
 // A File is a session file that a report is about.
 type File struct {
@@ -74,9 +96,13 @@ type File struct {
 // Parts are the lenses' parts of a report; those that were not asked for are nil.
 type Parts struct {
 	Session     *SessionPart     `json:"session,omitempty"`
+	Context     *ContextPart     `json:"context,omitempty"`
 	Growth      *GrowthPart      `json:"growth,omitempty"`
 	Cost        *CostPart        `json:"cost,omitempty"`
 	Compactions *CompactionsPart `json:"compactions,omitempty"`
+	Bytes       *BytesPart       `json:"bytes,omitempty"`
+	Cache       *CachePart       `json:"cache,omitempty"`
+	Check       *CheckPart       `json:"check,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants
@@ -101,16 +127,20 @@ type Look struct {
 	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
+	// Messages are called with every message of the request at the point, in order,
+	// those that were logged for this request alone included.
+	Messages []func(m *replay.Weighed)
 	// Ends are called when all has been seen, with the context at the point.
 	Ends []func(e *replay.Envelope) error
 
-	fields CallFields // of the record that is being read
+	checked bool       // the lens check looks
+	fields  CallFields // of the record that is being read
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
 // that stops is not: see Report.Stopped.
 func (o *Options) Read(name string) (*Report, error) {
-	l := &Look{Options: o, Report: &Report{Schema: "ctxtool/stats.session/1"}, Point: -1}
+	l := &Look{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
 		lens.look(l)
@@ -150,7 +180,10 @@ func (o *Options) Read(name string) (*Report, error) {
 			return nil, err
 		}
 	}
-	err = l.walk()
+	err = cmp.Or(l.walk(), l.check(name))
+	if l.Places {
+		l.noteLines()
+	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
 }
@@ -178,7 +211,7 @@ func (l *Look) call(p *sessionfmt.Picked) {
 
 // walk replays the path, where a lens wants to see it.
 func (l *Look) walk() (err error) {
-	if len(l.Steps)+len(l.Ends) == 0 {
+	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
 	l.Point = l.Session.Leaf()
@@ -194,9 +227,32 @@ func (l *Look) walk() (err error) {
 	if stopped != nil {
 		l.Report.Stopped = stopped.Error()
 	}
+	if err := l.messages(e); err != nil {
+		return err
+	}
 	for _, end := range l.Ends {
 		if err := end(e); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// messages shows the messages of the request at the point to the lenses.
+func (l *Look) messages(e *replay.Envelope) error {
+	if len(l.Messages) == 0 {
+		return nil
+	}
+	whole, err := e.WithEphemeral()
+	if err != nil {
+		return err
+	}
+	for m, err := range whole.Weighed(l.Counter) {
+		if err != nil {
+			return err
+		}
+		for _, see := range l.Messages {
+			see(m)
 		}
 	}
 	return nil

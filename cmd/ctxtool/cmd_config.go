@@ -52,14 +52,21 @@ type setting struct {
 }
 
 // notSettings are flags that no configuration sets: they say what is asked, not
-// how, or mean something to one command only. Above all that a session is written to
-// has to be said each time: a file in the current folder must not say it.
+// how, or mean something to one command only, which is named before some. Above all
+// that a session is written to has to be said each time: a file in the current folder
+// must not say it.
 var notSettings = []string{
 	"quarantine", "to", "entries",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"follow", "all", "tail", "model", "project", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
+	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not let a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
+}
+
+// isSetting says that a configuration may set the flag of a command.
+func isSetting(c *cobra.Command, flag string) bool {
+	return !slices.Contains(notSettings, flag) && !slices.Contains(notSettings, c.Name()+" "+flag)
 }
 
 // settingsOf are the settings of all commands, by name.
@@ -70,7 +77,7 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 			continue
 		}
 		add := func(f *pflag.Flag) {
-			if slices.Contains(notSettings, f.Name) {
+			if !isSetting(c, f.Name) {
 				return
 			}
 			if all[f.Name] == nil {

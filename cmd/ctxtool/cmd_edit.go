@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -124,11 +123,7 @@ func (e *env) text(name string) (string, error) {
 		err = errors.New("is no text: bytes that are not UTF-8")
 	}
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
+		return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
 	}
 	return strings.TrimSuffix(string(data), "\n"), nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -22,9 +21,12 @@ type statsOptions struct {
 	reading
 	redaction
 	given
+	gating
 	filter
 	lenses  []string
 	counter string
+	like    string
+	compact float64 // gsh's compact_threshold
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -45,27 +47,35 @@ func newStatsCommand(e *env) *cobra.Command {
 		Short: "Count: messages, context, cost, compactions",
 		Long: "Count what sessions hold, what they cost, and how full their contexts are.\n\n" +
 			filesHelp + "\n" +
-			lenses +
-			"\nExit status: 0 it was counted, 2 the command line is wrong, 3 there is no answer:\n" +
-			"the input is missing or no session, or --strict found something.",
+			lenses + "\n" +
+			gateHelp() +
+			"\nExit status: 0 it was counted, and no limit is crossed, 1 a limit is crossed, 2 the\n" +
+			"command line is wrong, 3 there is no answer: the input is missing or no session,\n" +
+			"--strict found something, or a gate has no session to judge.",
 		Example: "  ctxtool stats s.jsonl\n" +
-			"  ctxtool stats sessions/ --lens cost --json",
+			"  ctxtool stats sessions/ --lens cost --json\n" +
+			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github\n" +
+			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
 		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "json", "jsonl", "csv", "markdown")
+	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	o.given.flags(cmd)
+	o.gating.flags(cmd)
 	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
-	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "))
+	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "))
+	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
+	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
 	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames())
 	complete(cmd, "by", stats.CostGroups())
-	complete(cmd, "counter", tokens.Names())
+	complete(cmd, "counter", stats.CounterNames())
+	complete(cmd, "like", stats.LikeNames())
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
@@ -85,9 +95,13 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.Replay.Rules, err = o.reading.check(); err != nil {
 		return err
 	}
-	if o.Counter, err = tokens.Find(o.counter); err != nil {
+	if err = o.SetCounter(o.counter); err != nil {
 		return fmt.Errorf("--counter: %w", err)
 	}
+	if err := o.gating.check(e); err != nil {
+		return err
+	}
+	o.By, o.Places = o.gate.By(o.By), o.gated
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations: want a number above 0")
 	}
@@ -105,11 +119,26 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	for _, l := range stats.Lenses {
-		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) {
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) {
 			o.Lenses = append(o.Lenses, l)
 		}
 	}
-	if o.format == "csv" && len(o.Lenses) != 1 {
+	if !(o.compact >= 0 && o.compact <= 1) {
+		return errors.New("--compact-threshold: want a share from 0 to 1")
+	}
+	o.CompactThreshold = &o.compact
+	if err := o.gating.ready(e, o.format, o.Lenses); err != nil {
+		return err
+	}
+	if o.like != "" {
+		if o.Like, err = stats.FindLike(o.like); err != nil {
+			return fmt.Errorf("--like: %w", err)
+		}
+		if !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "context" }) {
+			return errors.New("--like is part of the lens context: name it with --lens")
+		}
+	}
+	if o.format == "csv" && len(o.lenses) != 1 {
 		return errors.New("-f csv is one table: name one lens with --lens")
 	}
 	return o.given.check(e, &o.Replay)
@@ -127,10 +156,14 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
+	if err := o.gating.fit(files, o.Lenses); err != nil {
+		return err
+	}
+	o.Check = o.checker(e)
 	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
 	o.Open = sessionfmt.Options{Stdin: e.stdin, Through: e.through()}
-	sum := &stats.Report{Schema: "ctxtool/stats/1"}
-	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+	sum := &stats.Report{Schema: stats.Schema}
+	err = e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
 		broken := 0
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
@@ -142,6 +175,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				fault = cmp.Or(fault, one.err)
 			}
 			o.Add(sum, one.Report)
+			o.gate.Add(one.Report)
 			if o.format == "jsonl" {
 				o.Finish(one.Report)
 				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
@@ -153,9 +187,19 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		case broken > 0 && o.strict:
 			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
+		if len(sum.Files) == broken {
+			e.note("no session was counted")
+		}
 		o.Finish(sum)
+		if err := o.judge(sum); err != nil {
+			return err
+		}
 		return o.write(w, sum, e.width(o.output))
 	})
+	if err != nil || sum.Gate == nil {
+		return err
+	}
+	return o.gating.verdict(e, sum.Gate, o.format)
 }
 
 // A seen is what the lenses saw of a session.
@@ -189,9 +233,9 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 		}
 	}
 	if err != nil {
-		r = &stats.Report{Schema: "ctxtool/stats.session/1", Error: reason(err)}
+		r = &stats.Report{Schema: stats.SessionSchema, Error: reason(err)}
 	}
-	r.File = e.fileName(f.name)
+	r.File, r.Path = e.fileName(f.name), e.fileName(f.given)
 	return &seen{r, err}
 }
 
@@ -201,10 +245,31 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 	case "json", "jsonl":
 		return render.WriteStatsJSON(w, sum)
 	case "csv":
-		return render.WriteStatsCSV(w, o.Sheets(sum)[0])
+		for _, sheet := range o.Sheets(sum) {
+			if sheet.Lens == o.lenses[0] { // others are there for a gate
+				return render.WriteStatsCSV(w, sheet)
+			}
+		}
+		return nil
+	case "github":
+		render.WriteGateAnnotations(w, sum.Gate)
+		return nil
+	case "junit":
+		return render.WriteGateJUnit(w, sum.Gate)
 	case "markdown":
+		if sum.Gate != nil {
+			render.WriteGateMarkdown(w, sum.Gate)
+			w.WriteByte('\n')
+		}
 		render.WriteStatsMarkdown(w, o.Sheets(sum))
 		return nil
 	}
-	return render.WriteStatsText(w, o.Sheets(sum), width)
+	sheets := o.Sheets(sum)
+	if err := render.WriteStatsText(w, sheets, width); err != nil || sum.Gate == nil {
+		return err
+	}
+	if len(sheets) > 0 {
+		w.WriteByte('\n')
+	}
+	return render.WriteGateText(w, sum.Gate, width)
 }

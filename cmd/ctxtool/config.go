@@ -52,7 +52,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 	}
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if err != nil || f.Changed || slices.Contains(notSettings, f.Name) {
+		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
 		}
 		if value, from := e.config.lookup(f.Name); from != "" {

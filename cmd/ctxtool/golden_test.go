@@ -13,6 +13,7 @@ import (
 	"ctxtool/internal/golden"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // printedBy runs commands in the project's folder and returns what they print,
@@ -55,6 +56,17 @@ func TestGolden(t *testing.T) {
 		"redact testdata/sessions", "redact testdata/sessions/demo.jsonl -f json", "redact testdata/sessions/demo.jsonl -o -",
 		"redact testdata/sessions/demo.jsonl --structure-only -o -", "log testdata/sessions/demo.jsonl --redact",
 	}}
+	cases["stats"] = []string{
+		"stats testdata/sessions/good", "stats testdata/sessions/bad -f jsonl", "stats testdata/sessions --lens cost --by day,tool", "stats testdata/sessions/good -f markdown --lens growth,compactions,bytes",
+		"stats testdata/sessions/demo.jsonl --at race-fixed --counter bytes4 --lens context,bytes", "stats testdata/sessions/demo.jsonl --counter recorded --lens context",
+		"stats testdata/sessions/demo.jsonl --baseline testdata/sessions/good/system.jsonl --window 8000 --lens context",
+	}
+	for _, l := range stats.Lenses {
+		cases["stats"] = append(cases["stats"], "stats testdata/sessions/demo.jsonl -f csv --lens "+l.Name)
+	}
+	for _, k := range stats.Likes {
+		cases["stats"] = append(cases["stats"], "stats testdata/sessions/demo.jsonl --lens context --like "+k.Name, "stats testdata/sessions/good --lens context --json --like "+k.Name)
+	}
 	demo = "diff testdata/sessions/demo.jsonl "
 	for _, form := range []string{"text", "stat", "markdown", "json"} {
 		for _, points := range []string{"turn:0 leaf", "leaf turn:1", "849a4ea3", "a208e839 turn:1", "request:9 request:10"} {
@@ -66,6 +78,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range corpus.Own(t) {
 		name := "testdata/" + c.Name
 		stem := strings.TrimSuffix(filepath.Base(name), ".jsonl")
+		cases["stats/"+stem] = []string{"stats " + name + everyLens(), "stats " + name + everyLens() + " --json"}
 		cases["cache/"+stem] = []string{"cache " + name, "cache " + name + " --all --collapse-system", "cache " + name + " --all -f jsonl", "cache " + name + " -f csv"}
 		switch filepath.Base(filepath.Dir(name)) {
 		case "good":
@@ -91,6 +104,15 @@ func TestGolden(t *testing.T) {
 			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), printedBy(t, commands...))
 		})
 	}
+}
+
+// everyLens is the flag for all that stats can look through.
+func everyLens() string {
+	var names []string
+	for _, l := range stats.Lenses {
+		names = append(names, l.Name)
+	}
+	return " --lens " + strings.Join(names, ",")
 }
 
 // neighbours compare what was before and behind each entry that changes what was there.

@@ -93,6 +93,15 @@ func frugal(name string) {
 	}
 }
 
+// withoutPath is the cause alone of an error that names its file.
+func withoutPath(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
 // progress shows how far work on a file is, once it has taken a second, to
 // whoever watches a terminal. end takes the line away.
 func (e *env) progress(name string) (show func(done, size int64), end func()) {

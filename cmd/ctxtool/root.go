@@ -82,6 +82,7 @@ func newRoot(e *env) *cobra.Command {
 		newCheckCommand(e),
 		newCompactCommand(e),
 		newConfigCommand(e),
+		newCountCommand(e),
 		newDiffCommand(e),
 		newEditCommand(e),
 		newLabelCommand(e),

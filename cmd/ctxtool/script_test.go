@@ -36,7 +36,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "pack": pack,
+			"status": status, "pack": pack, "example": example, "release": release,
 		},
 	})
 }

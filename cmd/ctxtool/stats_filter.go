@@ -50,7 +50,8 @@ func timeFlag(name, text string) (ms int64, err error) {
 }
 
 // mayFit rules out, before it is read, a file that was last changed before the time
-// that was asked for, and one whose header says a later time or another project.
+// that was asked for, and one whose header says a later time or another project. What
+// a fork took over is older than its header.
 func mayFit(o *stats.Only, name string) bool {
 	if o.Since != 0 {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.ModTime().UnixMilli() < o.Since {
@@ -65,7 +66,7 @@ func mayFit(o *stats.Only, name string) bool {
 		return true // reading will tell
 	}
 	began, err := time.Parse(time.RFC3339, h.Timestamp)
-	if o.Until != 0 && err == nil && began.UnixMilli() > o.Until {
+	if o.Until != 0 && h.Parent == "" && err == nil && began.UnixMilli() > o.Until {
 		return false
 	}
 	return strings.Contains(h.CWD, o.Project)

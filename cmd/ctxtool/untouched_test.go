@@ -31,6 +31,9 @@ func readingLines() (lines [][]string) {
 		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
 		"trace FILE -e . -o OUT", "trace FILE -F nowhere-at-all -f jsonl -o OUT", "trace FILE leaf --all -f jsonl -o OUT", "trace FILE --blame -o OUT", "trace FILE --redact --blame -f jsonl -o OUT",
 		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",
+		"stats FILE -o OUT" + everyLens(), "stats FILE -f json -o OUT" + everyLens(), "stats FILE -f jsonl -o OUT", "stats FILE -f markdown -o OUT" + everyLens(),
+		"stats FILE --lens cost -f csv --by day,model,branch -o OUT", "stats FILE --lens context --like y-agent -o OUT", "stats FILE --lens context --like swe-cli --counter recorded -o OUT",
+		"stats FILE --require cost.total<=1 --require context.tokens<=1 -f junit -o OUT", "stats FILE --require check.errors<=0 -f github -o OUT", "stats FILE --redact -o OUT" + everyLens(),
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	} {
 		lines = append(lines, strings.Fields(line))
@@ -121,7 +124,7 @@ func answered(t *testing.T, line []string, file, out string) {
 	switch {
 	case stdout.Len() > 0:
 		t.Errorf("%v printed %.80q although it has -o", line, stdout.Bytes())
-	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "trace" || line[0] == "diff"):
+	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "trace" || line[0] == "diff" || line[0] == "stats"):
 		if err != nil {
 			t.Errorf("%v: status 0 and no output", line)
 		}

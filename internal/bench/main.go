@@ -40,9 +40,9 @@ type rival struct {
 }
 
 type bench struct {
-	dir, ctxtool, pi string
-	rounds           int
-	out              io.Writer
+	dir, ctxtool, pi, ccusage, tiktoken string
+	rounds                              int
+	out                                 io.Writer
 }
 
 func main() {
@@ -50,9 +50,19 @@ func main() {
 	flag.StringVar(&b.dir, "dir", "", "folder for the sessions, kept between runs")
 	flag.StringVar(&b.ctxtool, "ctxtool", "bin/ctxtool", "the binary to measure")
 	flag.StringVar(&b.pi, "pi", "", "folder where npm installed pi's package; left out where it is not there")
+	flag.StringVar(&b.ccusage, "ccusage", "ccusage", "the native binary of ccusage 20; left out where it is not there")
+	flag.StringVar(&b.tiktoken, "tiktoken", "", "folder where npm installed tiktoken and gpt-tokenizer; left out where they are not there")
 	flag.IntVar(&b.rounds, "rounds", 5, "times that every command is run")
 	only := flag.String("only", "", "run only the contests whose title has this in it")
+	text := flag.String("make", "", "write the text of this name to count, and stop")
 	flag.Parse()
+	if *text != "" {
+		if err := makeText(*text); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := b.run(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -68,7 +78,7 @@ func (b *bench) run(only string) error {
 	}
 	fmt.Fprintf(b.out, "%d processors, %s/%s; median of %d rounds, commands in turns, warm files\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, b.rounds)
-	for _, c := range b.contests() {
+	for _, c := range append(b.contests(), b.tokenContests()...) {
 		if !strings.Contains(c.title, only) {
 			continue
 		}
@@ -99,6 +109,7 @@ func (b *bench) contests() []contest {
 			{"cat", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec cat {} +"}},
 			{"wc -l", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec wc -l {} +"}},
 		}},
+		b.cost(),
 		{"check of 1 GB, structure alone", "1g", []string{"check", "--only", "lines,header,tree,times", "FILE"}, "14 times jq, 32 MB and the index", []rival{jq}},
 		{"check of 1 GB", "1g", []string{"check", "FILE"}, "8 times jq, 32 MB and the index", []rival{jq}},
 		{"check of a store", "store", []string{"check", "FILE"}, "8 times jq", []rival{
@@ -180,7 +191,16 @@ func (b *bench) session(preset string) (name string, size int64, lines int, err 
 	if strings.HasPrefix(preset, "store") {
 		name = filepath.Join(b.dir, preset)
 	}
-	if _, err := os.Stat(name); err != nil {
+	if strings.HasSuffix(preset, ".txt") {
+		name = filepath.Join(b.dir, preset)
+	}
+	if _, err := os.Stat(name); err != nil && strings.HasSuffix(preset, ".txt") {
+		// In a process of its own: what we have had in memory shows in the figures of
+		// all that we start.
+		if out, err := exec.Command(os.Args[0], "-make", name).CombinedOutput(); err != nil {
+			return "", 0, 0, fmt.Errorf("%w: %s", err, out)
+		}
+	} else if err != nil {
 		fmt.Fprintf(os.Stderr, "making %s\n", name)
 		make := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
 		make.Stderr = os.Stderr
@@ -228,6 +248,11 @@ func (b *bench) absent(r rival) string {
 	if r.name == "pi" {
 		if _, err := os.Stat(filepath.Join(b.pi, "node_modules/@earendil-works/pi-coding-agent/dist")); err != nil || b.pi == "" {
 			return "no package of pi; make pi installs it"
+		}
+	}
+	if name, ok := strings.CutPrefix(r.name, "npm "); ok {
+		if _, err := os.Stat(filepath.Join(b.tiktoken, "node_modules", name)); err != nil || b.tiktoken == "" {
+			return "no package " + name + "; make tiktoken installs it"
 		}
 	}
 	return ""

@@ -35,7 +35,7 @@ const (
 )
 
 // counters are all counters, the default first.
-var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars}
+var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &cl100k, &o200k}
 
 // Pi counts as pi estimates: a token for each four UTF-16 code units of a
 // message, rounded up once a message (spec/pi-format.md 7.1, 8.1).

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// countOptions are the flags of ctxtool count.
+type countOptions struct {
+	answer
+	counter, by string
+	counters    []*tokens.Counter
+}
+
+func newCountCommand(e *env) *cobra.Command {
+	o := &countOptions{}
+	names := append(tokens.Names(), "all")
+	cmd := &cobra.Command{
+		Use:   "count [flags] [FILE|-]...",
+		Short: "Count the tokens of plain text",
+		Long: "Count the tokens of files as plain text, or of standard input (-), which is also\n" +
+			"what is counted without a FILE. Bytes that are not UTF-8 count as U+FFFD, and what\n" +
+			"is written like a special token is text as any other.\n\n" +
+			"Counters (--counter), several with commas, or all:\n" +
+			countersHelp() +
+			"All but the tokenizers are estimates, and are marked so (~). What a counter adds for\n" +
+			"a message is left out: a text is none.\n\n" +
+			"Each file is one text (--by file). By line every line is, without its end. The\n" +
+			"last row, and by total the only one, adds the rows up.\n\n" +
+			"Forms (-f):\n" +
+			"  text   a table\n" +
+			"  json   one object (docs/formats.md)\n" +
+			"  jsonl  an object a row, the sum on the last line\n" +
+			"  csv    the rows\n\n" +
+			"Exit status: 0 all was counted, 2 the command line is wrong, 3 a file cannot be\n" +
+			"read.",
+		Example: "  ctxtool count README.md --counter o200k,cl100k\n" +
+			"  ctxtool replay s.jsonl -f full | ctxtool count --counter all\n" +
+			"  ctxtool count docs/*.md --counter o200k -f jsonl | jq -c '[.file, .tokens.o200k]'",
+		RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) },
+	}
+	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
+	f := cmd.Flags()
+	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(names, ", "))
+	f.StringVar(&o.by, "by", "file", "a row for each `WHAT`: "+strings.Join(countedBy, ", "))
+	complete(cmd, "counter", names)
+	complete(cmd, "by", countedBy)
+	return cmd
+}
+
+// countedBy are what count has rows for.
+var countedBy = []string{"line", "file", "total"}
+
+func countersHelp() string {
+	var b strings.Builder
+	for _, name := range tokens.Names() {
+		if c, err := tokens.Find(name); err == nil {
+			fmt.Fprintf(&b, "  %-9s %s\n", c.Name, c.About)
+		}
+	}
+	return b.String()
+}
+
+// check reads the flags, before any input is opened.
+func (o *countOptions) check() error {
+	if err := o.answer.check(); err != nil {
+		return err
+	}
+	if !slices.Contains(countedBy, o.by) {
+		return fmt.Errorf("--by %q: one of %s", sessionfmt.Quote(o.by), strings.Join(countedBy, ", "))
+	}
+	names := strings.Split(o.counter, ",")
+	if o.counter == "all" {
+		names = tokens.Names()
+	}
+	for _, name := range names {
+		c, err := tokens.Find(name)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(o.counters, c) {
+			o.counters = append(o.counters, c)
+		}
+	}
+	return nil
+}
+
+func runCount(e *env, o *countOptions, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		if term.IsTerminal(int(e.stdin.Fd())) {
+			return &usageError{errors.New("no file named: give files, or - for standard input")}
+		}
+		args = []string{"-"}
+	}
+	e.started = true
+	c := &render.Count{Counters: o.counters, By: o.by}
+	for _, name := range args {
+		rows, err := o.file(e, name)
+		if err != nil {
+			return err
+		}
+		c.Add(rows)
+	}
+	return e.answer(&o.answer, args, func(w *bufio.Writer) error {
+		switch o.format {
+		case "json":
+			return render.WriteCountJSON(w, c)
+		case "jsonl":
+			return render.WriteCountLines(w, c)
+		case "csv":
+			return render.WriteCountCSV(w, c)
+		}
+		return render.WriteCount(w, c, e.width(o.output))
+	})
+}
+
+// file counts a file: a row, or one a line.
+func (o *countOptions) file(e *env, name string) ([]render.CountRow, error) {
+	f := e.stdin
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+		}
+		defer f.Close()
+	}
+	count := o.whole
+	if o.by == "line" {
+		count = o.lines
+	}
+	rows, err := count(f)
+	if err != nil {
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+	}
+	for i := range rows {
+		rows[i].File = filepath.ToSlash(name)
+	}
+	return rows, nil
+}
+
+// lines counts each line of a file.
+func (o *countOptions) lines(r io.Reader) (rows []render.CountRow, err error) {
+	in := bufio.NewReaderSize(r, countWindow)
+	var long []byte // the beginning of a line that is longer than the reader's buffer
+	for {
+		part, err := in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, part...)
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		line := part
+		if len(long) > 0 {
+			line = append(long, part...)
+			long = long[:0]
+		}
+		if err == io.EOF && len(line) == 0 {
+			return rows, nil
+		}
+		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		rows = append(rows, render.CountRow{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
+		if err == io.EOF {
+			return rows, nil
+		}
+	}
+}
+
+// countWindow is how many bytes are read at a time.
+const countWindow = 1 << 20
+
+// whole counts a file as one text, a window after the other: each up to a place at
+// which texts may be cut, and further where it has none.
+func (o *countOptions) whole(r io.Reader) ([]render.CountRow, error) {
+	row := render.CountRow{Tokens: make([]int64, len(o.counters))} // lengths at first
+	buf := make([]byte, 0, countWindow)
+	for {
+		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		row.Bytes += int64(n)
+		buf = buf[:len(buf)+n]
+		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+			o.add(row.Tokens, buf)
+			o.round(row.Tokens)
+			return []render.CountRow{row}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		at := tokens.Cut(buf)
+		o.add(row.Tokens, buf[:at])
+		buf = buf[:copy(buf, buf[at:])]
+		if at == 0 {
+			buf = slices.Grow(buf, len(buf))
+		}
+	}
+}
+
+// add adds the length of a text in the measure of every counter.
+func (o *countOptions) add(lengths []int64, text []byte) {
+	if !utf8.Valid(text) {
+		text = sessionfmt.MendUTF8(text)
+	}
+	for i, c := range o.counters {
+		lengths[i] += int64(replay.TextLength(c, text))
+	}
+}
+
+// round makes tokens of lengths.
+func (o *countOptions) round(lengths []int64) {
+	for i, c := range o.counters {
+		lengths[i] = int64(c.Of(int(lengths[i])))
+	}
+}
+
+// of are the tokens of a text.
+func (o *countOptions) of(text []byte) []int64 {
+	n := make([]int64, len(o.counters))
+	o.add(n, text)
+	o.round(n)
+	return n
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"ctxtool/internal/gen"
+	"ctxtool/stats"
+)
+
+// TestWorkerCountDoesNotMatter: over a store with copies, numbers are the same bytes
+// however many workers read it, though sums of dollars depend on their order.
+func TestWorkerCountDoesNotMatter(t *testing.T) {
+	dir := t.TempDir()
+	for k := range 24 {
+		data := gen.Session(gen.Shape{Seed: uint64(k % 16), Entries: 400 - 10*k, Text: 40, MaxText: 400})
+		data = bytes.ReplaceAll(data, []byte(`"total":0.002187`), fmt.Appendf(nil, `"total":0.%d1`, k%16+1))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.jsonl", k)), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []byte
+	for _, procs := range []int{1, 2, 3, 8} {
+		old := runtime.GOMAXPROCS(procs)
+		var stdout, stderr bytes.Buffer
+		status := run([]string{"stats", dir, "--lens", "cost", "--by", "session,model", "-f", "jsonl"}, os.Stdin, &stdout, &stderr)
+		runtime.GOMAXPROCS(old)
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, stderr.Bytes())
+		}
+		if want == nil {
+			want = stdout.Bytes()
+		}
+		if !bytes.Equal(stdout.Bytes(), want) {
+			t.Errorf("%d processors:\n%s\nwant\n%s", procs, stdout.Bytes(), want)
+		}
+	}
+	if bytes.Count(want, []byte("\n")) != 25 {
+		t.Errorf("%d lines, want one a session and one for all", bytes.Count(want, []byte("\n")))
+	}
+}
+
+// TestMayFit: what the time of change and the header rule out, and nothing else.
+func TestMayFit(t *testing.T) {
+	write := func(name, text string, changed time.Time) string {
+		name = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	session := write("a.jsonl", `{"type":"session","version":3,"id":"s","timestamp":"2026-01-31T10:00:00.000Z","cwd":"/home/u/parcel"}`+"\n", noon)
+	fork := write("f.jsonl", `{"type":"session","version":3,"id":"f","timestamp":"2026-01-31T10:00:00.000Z","cwd":"/","parentSession":"a.jsonl"}`+"\n", noon)
+	odd := write("b.jsonl", "{}\n", noon)
+	for flags, want := range map[filter][2]bool{
+		{}:                                        {true, true},
+		{since: "2026-01-31"}:                     {true, true},
+		{since: "2026-01-31T12:00:00Z"}:           {true, true},
+		{since: "2026-01-31T12:00:01Z"}:           {false, false},
+		{until: "2026-01-31"}:                     {true, true},
+		{until: "2026-01-31T09:59:59Z"}:           {false, true},
+		{until: "2026-01-30"}:                     {false, true},
+		{project: "parcel"}:                       {true, true},
+		{project: "other"}:                        {false, true},
+		{project: "parcel", since: "2026-02-01"}:  {false, false},
+		{model: "any", project: "/home/u/parcel"}: {true, true},
+	} {
+		only, err := flags.check()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]bool{mayFit(&only, session), mayFit(&only, odd)}; got != want {
+			t.Errorf("%+v: %v, want %v", flags, got, want)
+		}
+	}
+	if !mayFit(&stats.Only{Until: 1}, fork) {
+		t.Error("what a fork took over is older than its header")
+	}
+	if !mayFit(&stats.Only{Since: 1}, "-") || !mayFit(&stats.Only{Project: "p"}, filepath.Join(t.TempDir(), "none")) {
+		t.Error("what cannot be looked at is left to reading")
+	}
+	if _, err := (&filter{since: "yesterday"}).check(); err == nil {
+		t.Error("yesterday is no date here")
+	}
+}
+
+// TestNothingToCount: without a session, or with one that is none, all forms say so,
+// and none fails.
+func TestNothingToCount(t *testing.T) {
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken")
+	if err := os.MkdirAll(broken, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(broken, "a.jsonl"), []byte("nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := filepath.Join(dir, "s.jsonl")
+	if err := os.WriteFile(session, gen.Session(gen.Shape{Seed: 1, Entries: 10}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{broken}, {session, "--only-model", "nobody's"}, {session, "--since", "2199-01-01"}} {
+		for _, l := range stats.Lenses {
+			for _, form := range []string{"text", "json", "jsonl", "csv", "markdown"} {
+				var stdout, stderr bytes.Buffer
+				status := run(append([]string{"stats", "--lens", l.Name, "-f", form}, args...), os.Stdin, &stdout, &stderr)
+				if status != 0 || !strings.Contains(stderr.String(), "no session was counted") {
+					t.Errorf("%v, %s as %s: status %d, %s", args, l.Name, form, status, stderr.Bytes())
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/internal/check"
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// gating are the flags of a gate.
+type gating struct {
+	budgets          []string
+	file, against    string
+	drift            string
+	broken, unpriced string
+	allowEmpty       bool
+
+	gated bool // one was asked for
+	gate  stats.Gate
+}
+
+// gateForms are the forms that only a gate answers in.
+var gateForms = []string{"github", "junit"}
+
+// gateHelp is what the help of stats says of gates.
+func gateHelp() string {
+	return "A gate holds figures to budgets, and to a saved run:\n" +
+		"  --require 'context.tokens<=150k'          a limit; >= for one from below\n" +
+		"  --require 'cost.total<=5~10%'             up to 10% beyond it are tolerated\n" +
+		"  --require 'cache.hit-rate>=60%:warning'   said, and no failure\n" +
+		"  --against FILE --drift 5%                within 5% of the saved run; +5% is how much\n" +
+		"                                           a figure may grow, -5% how much it may shrink\n" +
+		"--check reads the same from a TOML file (docs/ci.md). The forms github and junit are\n" +
+		"those of a gate. Figures:\n" + stats.FigureHelp()
+}
+
+// flags gives stats the flags of a gate.
+func (o *gating) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.budgets, "require", nil, "fail where a figure crosses a `LIMIT`, as context.tokens<=150k~5%:warning")
+	f.StringVar(&o.file, "check", "", "fail by the budgets in this TOML `FILE`")
+	f.StringVar(&o.against, "against", "", "fail where a figure is not as in the run saved in `FILE` with -f json or jsonl")
+	f.StringVar(&o.drift, "drift", "", "how far from the saved run a figure may be: `AMOUNT`, as 5%, +5%, -5% or 1000")
+	f.StringVar(&o.broken, "broken", "", "what a gate does of several sessions with one that has no figures: fail, warn (default fail)")
+	f.StringVar(&o.unpriced, "unpriced", "", "what a limit of cost does with calls that have no price: fail, ignore (default fail)")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
+	complete(cmd, "broken", []string{"fail", "warn"})
+	complete(cmd, "unpriced", []string{"fail", "ignore"})
+	complete(cmd, "require", stats.FigureNames())
+}
+
+// check reads the flags and the files that they name, before any session is opened.
+func (o *gating) check(e *env) error {
+	o.gated = len(o.budgets) > 0 || o.file != "" || o.against != ""
+	if !o.gated && (o.drift != "" || o.broken != "" || o.unpriced != "" || o.allowEmpty) {
+		return errors.New("--drift, --broken, --unpriced and --allow-empty are for a gate: --require, --check or --against")
+	}
+	if o.drift != "" && o.against == "" {
+		return errors.New("--drift is from a saved run: name it with --against")
+	}
+	for _, text := range o.budgets {
+		b, err := stats.ParseBudget(text)
+		if err != nil {
+			return withFlag("--require", err)
+		}
+		o.gate.Budgets = append(o.gate.Budgets, b)
+	}
+	if o.drift != "" {
+		o.gate.Drift = &stats.Drift{}
+		if err := o.gate.Drift.UnmarshalText([]byte(o.drift)); err != nil {
+			return withFlag("--drift", err)
+		}
+	}
+	for _, of := range []struct{ flag, value, other string }{{"broken", o.broken, "warn"}, {"unpriced", o.unpriced, "ignore"}} {
+		if of.value != "" && of.value != "fail" && of.value != of.other {
+			return fmt.Errorf("--%s %q: fail or %s", of.flag, sessionfmt.Quote(of.value), of.other)
+		}
+	}
+	return o.load(e)
+}
+
+// withFlag is an error of a flag's value, with its hint.
+func withFlag(flag string, err error) error {
+	var own *sessionfmt.Error
+	if errors.As(err, &own) && own.Pos == (sessionfmt.Pos{}) {
+		return &sessionfmt.Error{Err: fmt.Errorf("%s: %w", flag, own.Err), Hint: own.Hint}
+	}
+	return fmt.Errorf("%s: %w", flag, err)
+}
+
+// load reads the file of budgets and the saved run, which are input.
+func (o *gating) load(e *env) error {
+	if o.file != "" {
+		data, err := readInput(e, o.file)
+		if err != nil {
+			return err
+		}
+		if err := o.gate.Load(o.file, data); err != nil {
+			e.started = true
+			return err
+		}
+	}
+	// What the command line says wins over the file.
+	if o.broken != "" {
+		o.gate.WarnBroken = o.broken == "warn"
+	}
+	if o.unpriced != "" {
+		o.gate.IgnoreUnpriced = o.unpriced == "ignore"
+	}
+	if o.against == "" {
+		return nil
+	}
+	data, err := readInput(e, o.against)
+	if err != nil {
+		return err
+	}
+	o.gate.Saved, err = stats.LoadSaved(o.against, data)
+	if err != nil {
+		e.started = true
+	}
+	return err
+}
+
+// readInput reads a file that a flag names. Where it cannot be read there is no answer.
+func readInput(e *env, name string) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		e.started = true
+		return nil, unreadable(name, err)
+	}
+	return data, nil
+}
+
+// ready gets the gate ready to judge what the lenses see.
+func (o *gating) ready(e *env, format string, lenses []*stats.Lens) error {
+	if !o.gated {
+		if slices.Contains(gateForms, format) {
+			return fmt.Errorf("-f %s is the answer of a gate: give it --require, --check or --against", format)
+		}
+		return nil
+	}
+	err := o.gate.Start(lenses)
+	e.started = err != nil
+	return err
+}
+
+// fit says that the files can be judged. Findings of check are those of a file that
+// is read again.
+func (o *gating) fit(files []listedFile, lenses []*stats.Lens) error {
+	if o.gated && len(files) == 0 && !o.allowEmpty {
+		return emptyGate()
+	}
+	looks := slices.ContainsFunc(lenses, func(l *stats.Lens) bool { return l.Name == "check" })
+	if looks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
+		return &sessionfmt.Error{Err: errors.New("what check finds is counted in files, not in standard input"), Hint: "save it to a file first"}
+	}
+	return nil
+}
+
+func emptyGate() error {
+	return &sessionfmt.Error{Err: stats.ErrEmpty, Hint: "a gate over nothing says nothing; --allow-empty lets it pass"}
+}
+
+// checker counts what ctxtool check finds in a file.
+func (o *statsOptions) checker(e *env) func(name string) (*stats.CheckPart, error) {
+	choice, err := check.Choose(nil, nil)
+	opt := check.Options{Choice: choice, Models: o.Replay.Models, Stdin: e.stdin, Now: time.Now(), Through: e.through(), Workers: 1}
+	return func(name string) (*stats.CheckPart, error) {
+		if err != nil {
+			return nil, err
+		}
+		p := &stats.CheckPart{}
+		for _, f := range check.File(name, opt).Findings {
+			switch f.Severity {
+			case check.Error:
+				p.Errors++
+			case check.Warning:
+				p.Warnings++
+			default:
+				p.Infos++
+				continue
+			}
+			if w := p.Worst; w == nil || w.Severity == check.Warning.String() && f.Severity == check.Error {
+				p.Worst = &stats.CheckWorst{Severity: f.Severity.String(), Code: f.Code, Line: f.Line, Entry: f.Entry, Text: f.Text}
+			}
+		}
+		return p, nil
+	}
+}
+
+// judge asks the gate about all sessions, if there is one.
+func (o *gating) judge(sum *stats.Report) (err error) {
+	if !o.gated {
+		return nil
+	}
+	sum.Gate, err = o.gate.Judge(sum)
+	if errors.Is(err, stats.ErrEmpty) {
+		if o.allowEmpty {
+			return nil
+		}
+		return emptyGate()
+	}
+	return err
+}
+
+// verdict is the command's end, for a gate. What the form does not show goes to
+// standard error.
+func (o *gating) verdict(e *env, r *stats.GateReport, format string) error {
+	if format == "csv" {
+		for i := range r.Verdicts {
+			if r.Verdicts[i].State == stats.LimitCrossed {
+				e.note("%s", render.GateLine(&r.Verdicts[i]))
+			}
+		}
+	}
+	if r.Passed {
+		return nil
+	}
+	return errFound
+}

@@ -1,0 +1,313 @@
+package tokens
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/golden"
+)
+
+// full says that the comparisons with the reference are made at their full length,
+// which takes minutes: CTXTOOL_TIKTOKEN_FULL=1.
+var full = os.Getenv("CTXTOOL_TIKTOKEN_FULL") != ""
+
+// A counted is a text with what the reference counts in it.
+type counted struct {
+	Text   string `json:"text"`
+	CL100K int    `json:"cl100k"`
+	O200K  int    `json:"o200k"`
+}
+
+const sampleFile = "testdata/sample.jsonl"
+
+// TestSample holds the counts to those of the reference in testdata, which -update
+// asks it for.
+func TestSample(t *testing.T) {
+	if *golden.Update {
+		writeSample(t)
+	}
+	data, err := os.ReadFile(sampleFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, ours := 0, ours()
+	for line := range bytes.Lines(data) {
+		var want counted
+		if err := json.Unmarshal(line, &want); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if got := ours(want.Text); got != want {
+			t.Errorf("%+v, the reference has %d and %d", got, want.CL100K, want.O200K)
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%s has %d texts", sampleFile, n)
+	}
+}
+
+// ours counts as the reference does.
+func ours() func(text string) counted {
+	count := countings()
+	return func(text string) counted { return counted{text, count[0]([]byte(text)), count[1]([]byte(text))} }
+}
+
+// writeSample has the reference count scripts, spices, runs and made texts.
+func writeSample(t *testing.T) {
+	texts := append(append([]string{""}, scripts...), spices...)
+	for _, unit := range []string{"a", "ab", " ", "\n", "\n  ", "=", "-", "1", "A", "Aa", "é", "中", "ก", "😀", "\ufffd", "\u0301", "'", "'s", "/", "\t"} {
+		for _, n := range []int{2, 3, 17, 64, 127, 128, 129, 500} {
+			texts = append(texts, strings.Repeat(unit, n))
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for len(texts) < 1500 {
+		texts = append(texts, madeText(r, 20))
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	startReference(t).compare(t, func(yield func(string) bool) {
+		for _, text := range texts {
+			if !yield(text) {
+				return
+			}
+		}
+	}, time.Hour, func(want counted) {
+		if err := e.Encode(want); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := os.WriteFile(sampleFile, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReferenceCorpus compares every string of the shared sessions, keys and pieces
+// of lines that are no JSON among them.
+func TestReferenceCorpus(t *testing.T) {
+	t.Parallel()
+	ref := startReference(t)
+	sessions := corpus.Shared(t)
+	if len(sessions) == 0 {
+		t.Skip("left out: no shared sessions")
+	}
+	ref.compare(t, func(yield func(string) bool) {
+		seen := map[string]bool{}
+		each := func(text string) bool {
+			if seen[text] {
+				return true
+			}
+			seen[text] = true
+			return yield(text)
+		}
+		for _, s := range sessions {
+			for line := range bytes.Lines(s.Data) {
+				var v any
+				if json.Unmarshal(line, &v) != nil {
+					v = strings.ToValidUTF8(string(line), "\ufffd")
+				}
+				if !eachString(v, each) {
+					return
+				}
+			}
+		}
+	}, time.Hour, nil)
+}
+
+// eachString goes through the strings of a JSON value.
+func eachString(v any, yield func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return yield(v)
+	case []any:
+		for _, e := range v {
+			if !eachString(e, yield) {
+				return false
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if !yield(k) || !eachString(e, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// TestReferenceTexts compares texts of many parts in all scripts.
+func TestReferenceTexts(t *testing.T) {
+	t.Parallel()
+	texts := 1_000
+	if full {
+		texts = 10_000
+	}
+	r := rand.New(rand.NewPCG(7, 8))
+	startReference(t).compare(t, func(yield func(string) bool) {
+		for range texts {
+			if !yield(madeText(r, 400)) {
+				return
+			}
+		}
+	}, 10*time.Minute, nil)
+}
+
+// TestReferenceCharacters compares every character, between others that tell its
+// class; without CTXTOOL_TIKTOKEN_FULL those that Go's tables do not know yet, and
+// some others.
+func TestReferenceCharacters(t *testing.T) {
+	t.Parallel()
+	known := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z}
+	startReference(t).compare(t, func(yield func(string) bool) {
+		for r := rune(0); r <= unicode.MaxRune; r++ {
+			isNew := classOf(r) != symbol && !unicode.In(r, known...)
+			if !utf8.ValidRune(r) || !full && !isNew && r%97 != 0 {
+				continue
+			}
+			c := string(r)
+			text := "the" + c + "re AB" + c + "and" + c + c + "'s  " + c + c + "\n/" + c + "12" + c + "34 !" + c + "the" + c + "The"
+			if !yield(text) {
+				return
+			}
+		}
+	}, 10*time.Minute, nil)
+}
+
+// TestReferenceFuzz compares short made texts: as many as can be in a few seconds,
+// or a million.
+func TestReferenceFuzz(t *testing.T) {
+	t.Parallel()
+	texts, limit := 100_000, 2*time.Second
+	if full {
+		texts, limit = 1_000_000, time.Hour
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	startReference(t).compare(t, func(yield func(string) bool) {
+		for range texts {
+			if !yield(madeText(r, 8)) {
+				return
+			}
+		}
+	}, limit, nil)
+}
+
+// A reference is npm's tiktoken, counting in a process of its own.
+type reference struct {
+	in   io.WriteCloser
+	out  *bufio.Scanner
+	wait func() error
+}
+
+// startReference skips the test where node or the package is missing; make tiktoken
+// installs it.
+func startReference(t *testing.T) *reference {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("left out: no node to run the reference with")
+	}
+	dir := os.Getenv("CTXTOOL_TIKTOKEN")
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Skip("left out: ", err)
+		}
+		dir = filepath.Join(cache, "ctxtool-tiktoken")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", "tiktoken")); err != nil {
+		t.Skip("left out: no package tiktoken; make tiktoken installs it")
+	}
+	cmd := exec.Command("node", "testdata/reference.mjs", dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &reference{in, bufio.NewScanner(out), cmd.Wait}
+}
+
+// compare counts texts until limit, holds the counts to the reference's unless keep
+// takes them, and says how many there were.
+func (ref *reference) compare(t *testing.T, texts func(yield func(string) bool), limit time.Duration, keep func(counted)) {
+	t.Helper()
+	const ahead = 4096
+	sent := make(chan string, ahead)
+	go func() {
+		defer close(sent)
+		w := bufio.NewWriterSize(ref.in, 1<<16)
+		defer ref.in.Close()
+		defer w.Flush()
+		deadline := time.Now().Add(limit)
+		for text := range texts {
+			if !time.Now().Before(deadline) {
+				return
+			}
+			line, err := json.Marshal(text)
+			if err != nil {
+				panic(err)
+			}
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				return
+			}
+			select {
+			case sent <- text:
+			default: // the reference may wait for what is in the buffer
+				w.Flush()
+				sent <- text
+			}
+		}
+	}()
+	n, size, differ, ours := 0, 0, 0, ours()
+	for text := range sent {
+		if !ref.out.Scan() {
+			t.Fatalf("the reference ended after %d texts: %v", n, ref.out.Err())
+		}
+		cl100k, o200k, _ := strings.Cut(ref.out.Text(), " ")
+		want := counted{Text: text, CL100K: number10(cl100k), O200K: number10(o200k)}
+		n, size = n+1, size+len(text)
+		if keep != nil {
+			keep(want)
+			continue
+		}
+		if got := ours(text); got != want {
+			if differ++; differ <= 10 {
+				t.Errorf("%.500q: %d and %d, the reference has %d and %d", text, got.CL100K, got.O200K, want.CL100K, want.O200K)
+			}
+		}
+	}
+	if err := ref.wait(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d texts of %d bytes compared, %d differ", n, size, differ)
+}
+
+func number10(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic(fmt.Sprintf("%q is no count", s))
+	}
+	return n
+}

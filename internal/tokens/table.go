@@ -1,0 +1,135 @@
+package tokens
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+// A table is a vocabulary as it lies in the binary: a hash table from the bytes of
+// a token to its rank, the place at which training found it. It is used where it
+// lies, so nothing has to be unpacked or built before the first look-up, and of its
+// memory only the pages that a text needs are ever read.
+//
+//	header    1 byte: how many bits of a hash choose the bucket; 3 bytes: how many tokens there are
+//	groups    of 256 buckets: 4 bytes where the first of them begins, then 2 bytes a
+//	          bucket: where it begins from there; and 2 where the last ends
+//	entries   of each bucket one after the other: 3 bytes (the rank in 18 bits, the
+//	          length above them, 63 for any from there: then a byte with the
+//	          length follows) and the token's bytes
+//
+// Numbers are little-endian, and positions count from the beginning of the table.
+type table string
+
+const (
+	longestToken = 255
+	rankBits     = 18
+	longLength   = 1<<(24-rankBits) - 1
+	noRank       = 1 << 31 // above all ranks
+	tableHeader  = 4
+	groupBuckets = 256
+	groupBytes   = 4 + 2*(groupBuckets+1)
+)
+
+// hash is the hash of a text, of which tables use the upper bits.
+func hash(b []byte) uint64 {
+	const k0, k1 = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
+	h := uint64(len(b)) * k1
+	for len(b) >= 8 {
+		hi, lo := bits.Mul64(binary.LittleEndian.Uint64(b)^k0, h^k1)
+		h, b = hi^lo, b[8:]
+	}
+	hi, lo := bits.Mul64(word(b)^k0, h^k1)
+	return hi ^ lo
+}
+
+// word is the number that fewer than 8 bytes are.
+func word(b []byte) uint64 {
+	n := len(b)
+	if n >= 4 {
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<(8*(n-4)&63)
+	}
+	if n == 0 {
+		return 0
+	}
+	return uint64(b[0]) | uint64(b[n>>1])<<(8*(n>>1)&63) | uint64(b[n-1])<<(8*(n-1)&63)
+}
+
+// rank is the rank of the token that b is, whose hash is h; noRank where b is none.
+func (t table) rank(b []byte, h uint64) uint32 {
+	bucket := int(h >> (64 - t[0]&63))
+	group := t[tableHeader+bucket/groupBuckets*groupBytes:][:groupBytes]
+	base := int(uint32(group[0]) | uint32(group[1])<<8 | uint32(group[2])<<16 | uint32(group[3])<<24)
+	bounds := group[4+bucket%groupBuckets*2:][:4]
+	at := base + int(uint16(bounds[0])|uint16(bounds[1])<<8)
+	end := base + int(uint16(bounds[2])|uint16(bounds[3])<<8)
+	for at < end {
+		head := uint32(t[at]) | uint32(t[at+1])<<8 | uint32(t[at+2])<<16
+		at += 3
+		n := int(head >> rankBits)
+		if n == longLength {
+			n = int(t[at])
+			at++
+		}
+		if n == len(b) && string(t[at:at+n]) == string(b) {
+			return head & (1<<rankBits - 1)
+		}
+		at += n
+	}
+	return noRank
+}
+
+// tokens are all tokens of the table, by rank.
+func (t table) tokens() []string {
+	all := make([]string, int(t[1])|int(t[2])<<8|int(t[3])<<16)
+	for at := tableHeader + 1<<t[0]/groupBuckets*groupBytes; at < len(t); {
+		head := int(t[at]) | int(t[at+1])<<8 | int(t[at+2])<<16
+		at += 3
+		n := head >> rankBits
+		if n == longLength {
+			n = int(t[at])
+			at++
+		}
+		all[head&(1<<rankBits-1)] = string(t[at : at+n])
+		at += n
+	}
+	return all
+}
+
+// PackVocabulary lays the tokens of a vocabulary, by rank, out as a table; gen
+// writes its files with it. It refuses what does not fit the form.
+func PackVocabulary(list [][]byte) ([]byte, error) {
+	if len(list) > 1<<rankBits {
+		return nil, errors.New("too many tokens")
+	}
+	width := max(8, bits.Len(uint(len(list)))-1)
+	buckets := make([][]byte, 1<<width)
+	for rank, token := range list {
+		if len(token) == 0 || len(token) > longestToken {
+			return nil, errors.New("a token of no bytes, or of too many")
+		}
+		k := hash(token) >> (64 - width)
+		head := rank | min(len(token), longLength)<<rankBits
+		buckets[k] = append(buckets[k], byte(head), byte(head>>8), byte(head>>16))
+		if len(token) >= longLength {
+			buckets[k] = append(buckets[k], byte(len(token)))
+		}
+		buckets[k] = append(buckets[k], token...)
+	}
+	out := []byte{byte(width), byte(len(list)), byte(len(list) >> 8), byte(len(list) >> 16)}
+	first := len(out) + len(buckets)/groupBuckets*groupBytes
+	var entries []byte
+	for ; len(buckets) > 0; buckets = buckets[groupBuckets:] {
+		base := len(entries)
+		out = binary.LittleEndian.AppendUint32(out, uint32(first+base))
+		for _, bucket := range buckets[:groupBuckets] {
+			out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
+			entries = append(entries, bucket...)
+		}
+		if len(entries)-base > 1<<16-1 {
+			return nil, errors.New("too many bytes in a group of buckets")
+		}
+		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
+	}
+	return append(out, entries...), nil
+}

@@ -1,0 +1,105 @@
+package tokens
+
+import "sync"
+
+// A Vocabulary counts as a model of byte pairs does: text is cut into pieces by an
+// expression, and in each piece the two neighbours that together are the token of
+// the lowest rank become one, again and again, until no two are a token. What is
+// written like a special token is text as any other.
+//
+// It may be used by several goroutines at once.
+type Vocabulary struct {
+	next  func(c *classes, text []byte, i int) (end int) // of the piece that begins at i
+	table *table
+	pool  sync.Pool // of *counting
+}
+
+// Count is how many tokens text has. Text is UTF-8: what is not is for the reader to
+// put right.
+func (v *Vocabulary) Count(text []byte) int {
+	c := v.counting()
+	defer v.pool.Put(c)
+	return c.text(v.next, text)
+}
+
+func (v *Vocabulary) counting() *counting {
+	if c, ok := v.pool.Get().(*counting); ok {
+		return c
+	}
+	return &counting{ranks: ranks{table: *v.table}, classes: loadClasses()}
+}
+
+// A counting is what one goroutine counts with. It remembers pieces: texts repeat
+// their words, and to know one again is faster than to look into the table.
+type counting struct {
+	ranks   ranks
+	classes *classes
+	short   [shortKnown]uint64
+	known   [longKnown]known
+	joins   joins
+	window  window
+}
+
+// text is how many tokens a text has.
+func (c *counting) text(next func(c *classes, text []byte, i int) int, text []byte) (n int) {
+	for i := 0; i < len(text); {
+		end := next(c.classes, text, i)
+		n += c.piece(text[i:end])
+		i = end
+	}
+	return n
+}
+
+// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 behind the last,
+// and in the upper 7 bits its tokens. A longer one as known.
+type known struct {
+	piece  [30]byte
+	length uint8
+	count  uint8
+}
+
+const (
+	shortBits  = 14
+	shortKnown = 1 << shortBits
+	longKnown  = 1 << 14
+	countShift = 57
+)
+
+// piece is how many tokens a piece has.
+func (c *counting) piece(piece []byte) int {
+	n := len(piece)
+	if n > 7 {
+		return c.longer(piece)
+	}
+	key := word(piece) | 1<<(8*n&63)
+	k := &c.short[key*0x9e3779b97f4a7c15>>(64-shortBits)]
+	if *k&(1<<countShift-1) != key {
+		*k = key | uint64(c.count(piece, hash(piece)))<<countShift
+	}
+	return int(*k >> countShift)
+}
+
+func (c *counting) longer(piece []byte) int {
+	h := hash(piece)
+	if len(piece) > len(known{}.piece) {
+		return c.count(piece, h)
+	}
+	k := &c.known[h%longKnown]
+	if int(k.length) != len(piece) || string(k.piece[:len(piece)]) != string(piece) {
+		k.length, k.count = uint8(len(piece)), uint8(c.count(piece, h))
+		copy(k.piece[:], piece)
+	}
+	return int(k.count)
+}
+
+// count counts a piece that is not known. A piece that is a token is one, even where
+// joining its bytes would come out otherwise: so does the reference.
+func (c *counting) count(piece []byte, h uint64) int {
+	if len(piece) <= longestToken && c.ranks.table.rank(piece, h) != noRank {
+		return 1
+	}
+	if len(piece) <= shortPiece {
+		return c.joins.count(&c.ranks, piece)
+	}
+	return c.long(piece, windowBytes)
+}

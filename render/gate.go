@@ -1,0 +1,287 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/markdown"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// WriteGateText writes what became of limits, for people: a row for each that is not
+// kept, and for the others one a budget.
+func WriteGateText(w *bufio.Writer, r *stats.GateReport, width int) error {
+	fmt.Fprintf(w, "gate: %s\n", gateHead(r))
+	rows := gateRows(r)
+	if len(rows) == 0 {
+		return nil
+	}
+	columns := make([]Column, len(gateColumns))
+	for i, name := range gateColumns {
+		columns[i] = Column{Name: name, Right: name == "value", Flex: name == "look at"}
+	}
+	return WriteTable(w, columns, rows, width)
+}
+
+// WriteGateMarkdown writes the same for the summary of a job.
+func WriteGateMarkdown(w *bufio.Writer, r *stats.GateReport) {
+	fmt.Fprintf(w, "### gate: %s\n", markdown.AppendInline(nil, []byte(gateHead(r))))
+	rows := gateRows(r)
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n| %s |\n|", strings.Join(gateColumns, " | "))
+	for _, name := range gateColumns {
+		if name == "value" {
+			w.WriteString(" ---: |")
+		} else {
+			w.WriteString(" --- |")
+		}
+	}
+	for _, row := range rows {
+		w.WriteString("\n|")
+		for _, cell := range row {
+			fmt.Fprintf(w, " %s |", markdown.AppendInline(nil, []byte(cell)))
+		}
+	}
+	w.WriteByte('\n')
+}
+
+// WriteGateAnnotations writes what is not kept as annotations of GitHub Actions.
+func WriteGateAnnotations(w *bufio.Writer, r *stats.GateReport) {
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		level := ""
+		switch v.State {
+		case stats.LimitCrossed:
+			level = string(v.Severity)
+		case stats.LimitTolerated:
+			level = "notice"
+		default:
+			continue
+		}
+		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+gateEntry(v))
+	}
+}
+
+// GateLine is a verdict as one sentence with its place.
+func GateLine(v *stats.Verdict) string {
+	text := verdictText(v)
+	if at := (sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}).String(); at != "" {
+		text = at + ": " + text
+	}
+	return sessionfmt.Clean(text)
+}
+
+// gateHead says in a line how it went.
+func gateHead(r *stats.GateReport) string {
+	words := []string{"passed"}
+	if !r.Passed {
+		words[0] = "failed"
+		words = append(words, count(r.Crossed, "limit")+" crossed")
+	}
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{r.Warnings, "crossed with a warning"}, {r.Tolerated, "within tolerance"}, {r.Unknown, "without a value"}, {r.Kept, "kept"}} {
+		if n.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	text := strings.Join(words, ", ")
+	if r.Saved != "" {
+		text += "; against " + sessionfmt.Quote(r.Saved)
+	}
+	return text
+}
+
+var gateColumns = []string{"gate", "figure", "value", "limit", "beyond", "look at"}
+
+// gateRows are the cells of the verdicts. Of those that are kept, or have no value,
+// there is one row a budget: the nearest to its limit.
+func gateRows(r *stats.GateReport) (rows [][]string) {
+	type group struct {
+		state  stats.State
+		figure string
+		limit  string
+	}
+	nearest, times := map[group]*stats.Verdict{}, map[group]int{}
+	key := func(v *stats.Verdict) group {
+		if v.Saved != nil {
+			return group{v.State, v.Figure, "saved"}
+		}
+		return group{v.State, v.Figure, gateLimit(v)}
+	}
+	folds := func(v *stats.Verdict) bool { return v.State == stats.LimitKept || v.State == stats.LimitUnknown }
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		if !folds(v) {
+			continue
+		}
+		k := key(v)
+		if times[k]++; times[k] == 1 || margin(v) < margin(nearest[k]) {
+			nearest[k] = v
+		}
+	}
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		k := key(v)
+		if folds(v) && nearest[k] != v {
+			continue
+		}
+		row := []string{gateWord(v), v.Figure, gateValue(v), gateLimit(v), gateOver(v), gatePlace(v)}
+		switch {
+		case v.State == stats.LimitUnknown && times[k] > 1:
+			row[5] = fmt.Sprintf("%s: %d times", v.Reason, times[k])
+		case v.State == stats.LimitKept && times[k] > 1:
+			row[5] = fmt.Sprintf("the nearest of %d: %s", times[k], row[5])
+		case v.State == stats.LimitKept:
+			row[5] = ""
+		}
+		for c := range row {
+			row[c] = sessionfmt.Clean(row[c])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// margin is how far a kept value is from its limit, as a share of it.
+func margin(v *stats.Verdict) float64 {
+	near := math.Inf(1)
+	for _, limit := range []*float64{v.Max, v.Min} {
+		if limit != nil && v.Value != nil {
+			near = min(near, math.Abs(*v.Value-*limit)/max(math.Abs(*limit), 1e-9))
+		}
+	}
+	return near
+}
+
+// gateWord is a verdict in a word.
+func gateWord(v *stats.Verdict) string {
+	switch {
+	case v.State == stats.LimitCrossed && v.Severity == stats.Warning:
+		return "warning"
+	case v.State == stats.LimitCrossed:
+		return "CROSSED"
+	case v.State == stats.LimitTolerated:
+		return "within"
+	case v.State == stats.LimitUnknown:
+		return "-"
+	}
+	return "ok"
+}
+
+// gateValue is the value; with calls that have no price it is the least that it is.
+func gateValue(v *stats.Verdict) string {
+	if v.Value == nil {
+		return ""
+	}
+	if v.Unpriced > 0 {
+		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), count(v.Unpriced, "call"))
+	}
+	return amount(v.Unit, *v.Value)
+}
+
+// gateLimit is what the value has to keep to.
+func gateLimit(v *stats.Verdict) string {
+	switch {
+	case v.Max != nil && v.Min != nil && *v.Max == *v.Min:
+		return "= " + amount(v.Unit, *v.Max)
+	case v.Max != nil && v.Min != nil:
+		return amount(v.Unit, *v.Min) + " to " + amount(v.Unit, *v.Max)
+	case v.Max != nil:
+		return "<= " + amount(v.Unit, *v.Max)
+	case v.Min != nil:
+		return ">= " + amount(v.Unit, *v.Min)
+	}
+	return ""
+}
+
+// gateOver is by how much the limit is crossed: a share of it where it is not 0, of
+// shares the points between.
+func gateOver(v *stats.Verdict) string {
+	if v.Over <= 0 {
+		return ""
+	}
+	limit, sign := v.Max, "+"
+	if v.Max == nil || *v.Value < *v.Max {
+		limit, sign = v.Min, "-"
+	}
+	by := amount(v.Unit, v.Over)
+	switch share := v.Over / math.Abs(*limit); {
+	case v.Unit == "share":
+		by = fmt.Sprintf("%.1f points", 100*v.Over)
+	case share < 10:
+		by = fmt.Sprintf("%.1f%%", 100*share)
+	case *limit != 0:
+		by = fmt.Sprintf("%.0f times", share)
+	}
+	if v.Slack > 0 && v.State == stats.LimitTolerated {
+		return sign + by + ", allowed " + amount(v.Unit, v.Slack)
+	}
+	return sign + by
+}
+
+// gatePlace is where to look.
+func gatePlace(v *stats.Verdict) string {
+	text := sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}.String()
+	for _, more := range []string{v.Group, v.Reason} {
+		if more != "" && text != "" {
+			text += ": "
+		}
+		text += more
+	}
+	return text
+}
+
+func gateEntry(v *stats.Verdict) string {
+	if v.Entry == "" {
+		return ""
+	}
+	return ", see entry " + v.Entry
+}
+
+// verdictText is a verdict as one sentence.
+func verdictText(v *stats.Verdict) string {
+	name := v.Figure
+	if v.Group != "" {
+		name += " of " + v.Group
+	}
+	if v.Value == nil {
+		return name + ": " + v.Reason
+	}
+	text := name + " " + gateValue(v)
+	if limit := gateLimit(v); limit != "" {
+		text += ", limit " + strings.TrimPrefix(limit, "= ")
+	}
+	if over := gateOver(v); over != "" {
+		text += " (" + over + ")"
+	}
+	if v.Saved != nil {
+		text += ", saved " + amount(v.Unit, *v.Saved)
+	}
+	if v.Reason != "" {
+		text += ": " + v.Reason
+	}
+	return text
+}
+
+// amount is a number of a unit, for people.
+func amount(unit string, n float64) string {
+	switch unit {
+	case "share":
+		return percent(n)
+	case "dollars":
+		if n != 0 && math.Abs(n) < 0.0001 {
+			return dollars(n)
+		}
+		text := strconv.FormatFloat(n, 'f', 4, 64)
+		return strings.TrimSuffix(text, "00") // cents are always there
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}

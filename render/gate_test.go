@@ -1,0 +1,158 @@
+package render_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"ctxtool/render"
+	"ctxtool/stats"
+)
+
+// gateReport is one with a verdict in every state, on a file whose name every form
+// has to spell otherwise.
+func gateReport(file string) *stats.GateReport {
+	n := func(n float64) *float64 { return &n }
+	return &stats.GateReport{
+		Sessions: 2, Crossed: 3, Warnings: 1, Tolerated: 1, Unknown: 2, Kept: 3, Saved: "last.jsonl",
+		Verdicts: []stats.Verdict{
+			{State: stats.LimitCrossed, Severity: stats.Error, Figure: "readable", File: file, Path: file, Reason: "no session"},
+			{State: stats.LimitCrossed, Severity: stats.Error, Figure: "context.tokens", Unit: "tokens", File: file, Path: file, Entry: "e,1", Line: 12, Value: n(162400), Max: n(150000), Over: 12400},
+			{State: stats.LimitCrossed, Severity: stats.Error, Figure: "cost.total", Unit: "dollars", Value: n(1.2), Max: n(5), Unpriced: 2},
+			{State: stats.LimitCrossed, Severity: stats.Warning, Figure: "cache.hit-rate", Unit: "share", Value: n(0.31), Min: n(0.6), Over: 0.29},
+			{State: stats.LimitTolerated, Severity: stats.Error, Figure: "cost.day", Unit: "dollars", Group: "2026-01-31", Value: n(1.042), Max: n(1), Over: 0.042, Slack: 0.05},
+			{State: stats.LimitUnknown, Severity: stats.Error, Figure: "cache.hit-rate", Unit: "share", File: "a", Min: n(0.5), Reason: "nothing to judge"},
+			{State: stats.LimitUnknown, Severity: stats.Error, Figure: "cache.hit-rate", Unit: "share", File: "b", Min: n(0.5), Reason: "nothing to judge"},
+			{State: stats.LimitKept, Severity: stats.Error, Figure: "check.errors", Unit: "number", File: "a", Value: n(0), Max: n(2)},
+			{State: stats.LimitKept, Severity: stats.Error, Figure: "check.errors", Unit: "number", File: "b", Value: n(1), Max: n(2)},
+			{State: stats.LimitKept, Severity: stats.Error, Figure: "bytes.request", Unit: "bytes", File: "b", Value: n(100), Max: n(105), Min: n(95), Saved: n(100)},
+		},
+	}
+}
+
+func gateText(t *testing.T, write func(w *bufio.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	if err := write(w); err != nil {
+		t.Fatal(err)
+	}
+	w.Flush()
+	return b.String()
+}
+
+func TestGateText(t *testing.T) {
+	got := gateText(t, func(w *bufio.Writer) error { return render.WriteGateText(w, gateReport("s.jsonl"), 0) })
+	want := `gate: failed, 3 limits crossed, 1 crossed with a warning, 1 within tolerance, 2 without a value, 3 kept; against last.jsonl
+gate     figure                               value  limit      beyond               look at
+CROSSED  readable                                                                    s.jsonl: no session
+CROSSED  context.tokens                      162400  <= 150000  +8.3%                s.jsonl:12: entry e,1
+CROSSED  cost.total      >= 1.20 (2 calls unpriced)  <= 5.00
+warning  cache.hit-rate                       31.0%  >= 60.0%   -29.0 points
+within   cost.day                            1.0420  <= 1.00    +4.2%, allowed 0.05  2026-01-31
+-        cache.hit-rate                              >= 50.0%                        nothing to judge: 2 times
+ok       check.errors                             1  <= 2                            the nearest of 2: b
+ok       bytes.request                          100  95 to 105
+`
+	if got := trimLines(got); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// hostile is a file's name that means something in every form.
+const hostile = "a|b,c:d%\n::error::x\x1b[31m<&\"'>`]]>\u202e.jsonl"
+
+func TestGateAnnotations(t *testing.T) {
+	got := gateText(t, func(w *bufio.Writer) error { render.WriteGateAnnotations(w, gateReport(hostile)); return nil })
+	name := "a|b%2Cc%3Ad%25%0A%3A%3Aerror%3A%3Ax\x1b[31m<&\"'>`]]>\u202e.jsonl"
+	want := "::error file=" + name + ",title=readable::readable: no session\n" +
+		"::error file=" + name + ",line=12,title=context.tokens::context.tokens 162400, limit <= 150000 (+8.3%25), see entry e,1\n" +
+		"::error title=cost.total::cost.total >= 1.20 (2 calls unpriced), limit <= 5.00\n" +
+		"::warning title=cache.hit-rate::cache.hit-rate 31.0%25, limit >= 60.0%25 (-29.0 points)\n" +
+		"::notice title=cost.day::cost.day of 2026-01-31 1.0420, limit <= 1.00 (+4.2%25, allowed 0.05)\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestGateJUnit: what is written is read by an XML parser as it was meant.
+func TestGateJUnit(t *testing.T) {
+	got := gateText(t, func(w *bufio.Writer) error { return render.WriteGateJUnit(w, gateReport(hostile)) })
+	var suites struct {
+		Suite struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Skipped  int `xml:"skipped,attr"`
+			Cases    []struct {
+				Name    string  `xml:"name,attr"`
+				Class   string  `xml:"classname,attr"`
+				File    string  `xml:"file,attr"`
+				Line    int     `xml:"line,attr"`
+				Failure *string `xml:"failure"`
+				Skipped *struct {
+					Message string `xml:"message,attr"`
+				} `xml:"skipped"`
+				Out string `xml:"system-out"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	d := xml.NewDecoder(strings.NewReader(got))
+	if err := d.Decode(&suites); err != nil {
+		t.Fatal(err)
+	}
+	if rest := strings.TrimSpace(got[d.InputOffset():]); rest != "" {
+		t.Errorf("behind the document: %s", rest)
+	}
+	s := suites.Suite
+	if s.Tests != 10 || s.Failures != 3 || s.Skipped != 2 || len(s.Cases) != 10 {
+		t.Fatalf("%+v", s)
+	}
+	clean := "a|b,c:d%\uFFFD::error::x\uFFFD[31m<&\"'>`]]>\uFFFD.jsonl"
+	failures, skipped := 0, 0
+	for _, c := range s.Cases {
+		if c.Failure != nil {
+			failures++
+		}
+		if c.Skipped != nil {
+			skipped++
+		}
+	}
+	if failures != 3 || skipped != 2 {
+		t.Errorf("%d cases fail, %d are skipped", failures, skipped)
+	}
+	one := s.Cases[1]
+	if one.Name != "context.tokens <= 150000" || one.Class != clean || one.File != clean || one.Line != 12 ||
+		*one.Failure != clean+":12: entry e,1: context.tokens 162400, limit <= 150000 (+8.3%)" {
+		t.Errorf("%+v %q", one, *one.Failure)
+	}
+	if c := s.Cases[4]; c.Name != "cost.day 2026-01-31 <= 1.00" || c.Class != "all sessions" || c.Failure != nil || !strings.Contains(c.Out, "allowed 0.05") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestGateMarkdown: a name makes no cell, no line and no HTML.
+func TestGateMarkdown(t *testing.T) {
+	got := gateText(t, func(w *bufio.Writer) error { render.WriteGateMarkdown(w, gateReport(hostile)); return nil })
+	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	if len(lines) != 12 || !strings.HasPrefix(lines[0], "### gate: failed, 3 limits crossed") {
+		t.Fatalf("%d lines\n%s", len(lines), got)
+	}
+	for _, line := range lines[2:] {
+		if cells := strings.Count(line, "|") - strings.Count(line, `\|`); cells != 7 {
+			t.Errorf("%d bars\n%s", cells, line)
+		}
+	}
+	if strings.Contains(got, "\x1b") || strings.Contains(got, "\u202e") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,74 @@
+package replay
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestInOrder: what many have done at once comes in order, and leaving early ends it.
+func TestInOrder(t *testing.T) {
+	for _, pieces := range []int{0, 1, 2, 7, 1000} {
+		got := slices.Collect(inOrder(pieces, func() func(int) int { return func(k int) int { return k * k } }))
+		for k := range pieces {
+			if k >= len(got) || got[k] != k*k {
+				t.Fatalf("%d pieces: %v", pieces, got)
+			}
+		}
+		if len(got) != pieces {
+			t.Errorf("%d pieces: %d came", pieces, len(got))
+		}
+		for k := range inOrder(pieces, func() func(int) int { return func(k int) int { return k } }) {
+			if k == 3 {
+				break
+			}
+		}
+	}
+}
+
+// TestWeighed: each message of the corpus takes what it takes alone, and comes in its
+// place.
+func TestWeighed(t *testing.T) {
+	for _, session := range corpus.All(t) {
+		s, err := sessionfmt.OpenReader(session.Name, bytes.NewReader(session.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
+		e, _, err := r.Reach(s.Leaf(), false)
+		if err != nil {
+			t.Fatalf("%s: %v", session.Name, err)
+		}
+		l := r.newLoader()
+		var want []message
+		for _, m := range e.state.msgs.all {
+			if m.shown() {
+				want = append(want, *m)
+			}
+		}
+		want = append(want, e.state.uncached...)
+		n := 0
+		for got, err := range e.Weighed(&tokens.GSH) {
+			if err != nil {
+				t.Fatalf("%s: %v", session.Name, err)
+			}
+			weight, size, err := l.weight(&tokens.GSH, &want[n])
+			if err != nil {
+				t.Fatalf("%s: %v", session.Name, err)
+			}
+			if got.Kind != want[n].kind || got.Origin != want[n].origin() || got.Tokens != weight || got.Size != size ||
+				got.Uncached != (n >= e.Cached()) || got.Bytes.Total() > size {
+				t.Errorf("%s: message %d: %+v, want %+v of %d bytes", session.Name, n, got, weight, size)
+			}
+			n++
+		}
+		if n != len(want) {
+			t.Errorf("%s: %d messages, want %d", session.Name, n, len(want))
+		}
+		s.Close()
+	}
+}

@@ -1,0 +1,225 @@
+package stats
+
+import (
+	"cmp"
+
+	"ctxtool/internal/models"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// bytesLens measures the request at the point, and the lines of the file.
+var bytesLens = Lens{
+	Name:   "bytes",
+	About:  "request size against the provider's limit, images, the largest lines",
+	look:   lookAtBytes,
+	add:    addBytes,
+	sheets: bytesSheets,
+}
+
+// A BytesPart is how many bytes the next requests at the point have, and the lines of
+// the files.
+type BytesPart struct {
+	Sessions []BytesOf    `json:"sessions"`
+	Images   []ImageBytes `json:"images"` // the largest in the requests, at most 10
+	Lines    []LineBytes  `json:"lines"`  // the largest of the files, at most 10
+}
+
+// A BytesOf is the next request of one session. A limit of 0 is one that nobody states.
+type BytesOf struct {
+	File     string `json:"file,omitempty"`
+	Session  string `json:"session,omitempty"`
+	Entry    string `json:"entry,omitempty"` // the last of the context's path
+	Provider string `json:"provider,omitempty"`
+	// Request is about the size of the request: that of the lines that its messages come
+	// from, and of prompt and tools.
+	Request      int64    `json:"request"`
+	Limit        int64    `json:"limit"`
+	Share        *float64 `json:"share"`  // of the limit
+	Prompt       int64    `json:"prompt"` // bytes of prompt and tools, of those in the request
+	Messages     int64    `json:"messages"`
+	Images       int      `json:"images"`      // how many
+	ImageBytes   int64    `json:"imageBytes"`  // of base64
+	ImageShare   *float64 `json:"imageShare"`  // of the request, null for an empty one
+	ImageLimit   int64    `json:"imageLimit"`  // of one image
+	LargeImages  int      `json:"largeImages"` // how many are above it
+	Size         int64    `json:"size"`        // of the session, uncompressed
+	LargestLine  int      `json:"largestLine"`
+	LargestEntry string   `json:"largestEntry,omitempty"`
+}
+
+// An ImageBytes is an image in a request.
+type ImageBytes struct {
+	File  string `json:"file,omitempty"`
+	Entry string `json:"entry"`
+	Line  int    `json:"line"`
+	Bytes int    `json:"bytes"` // of base64
+	Over  bool   `json:"over"`  // the provider's limit
+}
+
+// A LineBytes is a line of a session file.
+type LineBytes struct {
+	File  string `json:"file,omitempty"`
+	Line  int    `json:"line"`
+	Entry string `json:"entry,omitempty"`
+	Kind  string `json:"kind"`
+	Bytes int    `json:"bytes"`
+}
+
+// lookAtBytes hangs the lens on a session.
+func lookAtBytes(l *Look) {
+	p := &BytesPart{Sessions: []BytesOf{{}}, Images: []ImageBytes{}, Lines: []LineBytes{}}
+	l.Report.Bytes = p
+	b := &p.Sessions[0]
+	var images []imageAt
+	l.Messages = append(l.Messages, func(m *replay.Weighed) {
+		if m.Origin.By == m.Origin.Record && m.Origin.Op < 0 && !m.Uncached {
+			b.Messages += int64(l.Session.LineSize(m.Origin.Record))
+		} else {
+			b.Messages += int64(m.Size)
+		}
+		for _, n := range m.Images {
+			b.Images++
+			b.ImageBytes += int64(n)
+			images = append(images, imageAt{m.Origin.Record, n})
+		}
+	})
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		if err := b.read(l, e); err != nil {
+			return err
+		}
+		for _, at := range images {
+			image := ImageBytes{
+				Entry: sessionfmt.Quote(l.Session.ID(at.record)), Line: l.Session.Line(at.record), Bytes: at.bytes,
+				Over: b.ImageLimit > 0 && int64(at.bytes) > b.ImageLimit,
+			}
+			if image.Over {
+				b.LargeImages++
+			}
+			p.Images = keep(p.Images, image, func(i ImageBytes) int { return i.Bytes })
+		}
+		p.Lines = largestLines(l.Session)
+		if len(p.Lines) > 0 {
+			b.LargestLine, b.LargestEntry = p.Lines[0].Bytes, p.Lines[0].Entry
+		}
+		return nil
+	})
+}
+
+// An imageAt is an image of a request: its record, and bytes of base64.
+type imageAt struct{ record, bytes int }
+
+// read is everything of a request but its messages.
+func (b *BytesOf) read(l *Look, e *replay.Envelope) error {
+	p, err := e.Prompt()
+	if err != nil {
+		return err
+	}
+	ref, _, _, err := e.Model()
+	if err != nil {
+		return err
+	}
+	b.Prompt = int64(len(p.Compiled))
+	for _, t := range p.Tools {
+		b.Prompt += int64(len(t.Raw))
+	}
+	b.Session, b.Provider, b.Size = l.Report.ID, ref.Provider, l.Session.Size()
+	if e.Leaf >= 0 {
+		b.Entry = sessionfmt.Quote(l.Session.ID(e.Leaf))
+	}
+	limits, _ := models.LimitsOf(ref.Provider)
+	b.Limit, b.ImageLimit = limits.Request, limits.Image
+	b.Request = b.Prompt + b.Messages
+	b.Share = share(int(b.Request), b.Limit)
+	b.ImageShare = share(int(b.ImageBytes), b.Request)
+	return nil
+}
+
+// largestLines are the largest records of a session.
+func largestLines(s *sessionfmt.Session) []LineBytes {
+	records := []int{}
+	for i := range s.Len() {
+		records = keep(records, i, s.LineSize)
+	}
+	lines := make([]LineBytes, len(records))
+	for k, i := range records {
+		lines[k] = LineBytes{Line: s.Line(i), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
+		if s.Kind(i).IsEntry() {
+			lines[k].Entry = sessionfmt.Quote(s.ID(i))
+		}
+	}
+	return lines
+}
+
+// addBytes adds one session's bytes to several.
+func addBytes(sum, one *Report) {
+	if sum.Bytes == nil {
+		sum.Bytes = &BytesPart{Images: []ImageBytes{}, Lines: []LineBytes{}}
+	}
+	p, q := sum.Bytes, one.Bytes
+	for _, b := range q.Sessions {
+		b.File = cmp.Or(b.File, one.File)
+		p.Sessions = append(p.Sessions, b)
+	}
+	for _, image := range q.Images {
+		image.File = cmp.Or(image.File, one.File)
+		p.Images = keep(p.Images, image, func(i ImageBytes) int { return i.Bytes })
+	}
+	for _, line := range q.Lines {
+		line.File = cmp.Or(line.File, one.File)
+		p.Lines = keep(p.Lines, line, func(l LineBytes) int { return l.Bytes })
+	}
+}
+
+// bytesSheets are the tables of the bytes lens.
+func bytesSheets(r *Report) []Sheet {
+	p := cmp.Or(r.Bytes, &BytesPart{})
+	s := Sheet{Columns: []Column{
+		{Name: "session", Flex: true}, {Name: "request", Unit: Bytes}, {Name: "limit", Unit: Bytes}, {Name: "share", Unit: Share},
+		{Name: "provider"}, {Name: "images", Unit: Number}, {Name: "of request", Unit: Share}, {Name: "too large", Unit: Number},
+	}}
+	largest, notes := fullest(p.Sessions, func(b BytesOf) int { return int(b.Request) })
+	for _, b := range largest {
+		var images any
+		if b.Images > 0 {
+			images = ratio(b.ImageShare)
+		}
+		s.Rows = append(s.Rows, []any{
+			cmp.Or(b.File, b.Session), About(b.Request), orNil(b.Limit), ratio(b.Share), b.Provider,
+			orNil(int64(b.Images)), images, orNil(int64(b.LargeImages)),
+		})
+	}
+	s.Notes = notes
+	all := []Sheet{s}
+	if len(p.Images) > 0 {
+		all = append(all, p.imageSheet())
+	}
+	if len(p.Lines) > 0 {
+		all = append(all, p.lineSheet())
+	}
+	return all
+}
+
+func (p *BytesPart) imageSheet() Sheet {
+	s := Sheet{Title: "the largest images", Columns: []Column{
+		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "base64", Unit: Bytes}, {Name: ""},
+	}}
+	for _, i := range p.Images {
+		over := ""
+		if i.Over {
+			over = "over the limit"
+		}
+		s.Rows = append(s.Rows, []any{i.Entry, int64(i.Line), int64(i.Bytes), over})
+	}
+	return inFiles(s, len(p.Sessions), func(i int) string { return p.Images[i].File })
+}
+
+func (p *BytesPart) lineSheet() Sheet {
+	s := Sheet{Title: "the largest lines", Columns: []Column{
+		{Name: "line", Unit: Number}, {Name: "entry"}, {Name: "kind"}, {Name: "bytes", Unit: Bytes},
+	}}
+	for _, l := range p.Lines {
+		s.Rows = append(s.Rows, []any{int64(l.Line), l.Entry, l.Kind, int64(l.Bytes)})
+	}
+	return inFiles(s, len(p.Sessions), func(i int) string { return p.Lines[i].File })
+}

@@ -1,0 +1,284 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// contextLens counts the request at the point by what is in it.
+var contextLens = Lens{
+	Name:    "context",
+	About:   "what fills the context at a point: by category, the largest entries, files read again",
+	Default: true,
+	look:    lookAtContext,
+	add:     addContext,
+	sheets:  contextSheets,
+}
+
+// most is how many of a list's largest are kept.
+const most = 10
+
+// A ContextPart is what the next request at the point holds, of each session. Tokens
+// are those of the counter.
+type ContextPart struct {
+	Counter    string            `json:"counter"`
+	Estimates  bool              `json:"estimates"` // the counter does not know the model's own tokens
+	Sessions   []ContextOf       `json:"sessions"`
+	Categories []ContextCategory `json:"categories"` // of all sessions together
+	Largest    []ContextEntry    `json:"largest"`    // by tokens, at most 10
+	Rereads    Rereads           `json:"rereads"`
+	Like       *Likeness         `json:"like,omitempty"`
+}
+
+// A ContextOf is the context of one session.
+type ContextOf struct {
+	File       string          `json:"file,omitempty"`
+	Session    string          `json:"session,omitempty"`
+	Entry      string          `json:"entry,omitempty"` // the last of the context's path
+	Line       int             `json:"line,omitempty"`
+	Request    int             `json:"request"` // the number of the next one, from 0
+	Model      replay.ModelRef `json:"model"`
+	Window     int64           `json:"window"` // tokens, 0 where nobody knows it
+	WindowFrom string          `json:"windowFrom"`
+	Messages   int             `json:"messages"`
+	Bytes      int64           `json:"bytes"` // of all categories
+	// Tokens are those of all categories but hidden: what the counter finds, or what
+	// the provider has told and an estimate of what came since.
+	Tokens int      `json:"tokens"`
+	Share  *float64 `json:"share"` // of the window, null where nobody knows it
+	// Hidden is about what the first answered request had beyond what is counted of it
+	// here: prompt and tools that are not in the file, and what the counter missed.
+	Hidden      int     `json:"hidden"`
+	PromptKnown bool    `json:"promptKnown"` // prompt and tools come from the session or a baseline
+	Usage       PiUsage `json:"contextUsage"`
+}
+
+// A PiUsage is what pi's own indicator shows. Where it shows nothing, tokens and percent
+// are null.
+type PiUsage struct {
+	Tokens    *int     `json:"tokens"`
+	Percent   *float64 `json:"percent"`
+	Estimated int      `json:"estimated"` // how many of the tokens no provider has told
+}
+
+// A ContextCategory is one kind of thing in contexts: a part of the prompt, a tool's
+// definition, the results of a tool.
+type ContextCategory struct {
+	Category string   `json:"category"`
+	Name     string   `json:"name,omitempty"` // of the part, tool or skill; what a summary is of
+	Tokens   int      `json:"tokens"`
+	Bytes    int64    `json:"bytes"`    // of the text, or of the blocks as JSON
+	Messages int      `json:"messages"` // that have some of it
+	Share    *float64 `json:"share"`    // of the window, where it is one session's
+}
+
+// A ContextEntry is a message of a context.
+type ContextEntry struct {
+	File   string `json:"file,omitempty"`
+	Entry  string `json:"entry"`
+	Line   int    `json:"line"`
+	Kind   string `json:"kind"`
+	Tool   string `json:"tool,omitempty"`
+	Tokens int    `json:"tokens"`
+	Bytes  int    `json:"bytes"` // of the message as JSON
+}
+
+// Rereads are files whose text is in a context more than once.
+type Rereads struct {
+	Files   int      `json:"files"`
+	Tokens  int      `json:"tokens"`  // of all reads but each file's newest
+	Largest []Reread `json:"largest"` // by tokens, at most 10
+}
+
+// A Reread is a file that was read more than once.
+type Reread struct {
+	File   string `json:"file,omitempty"`
+	Path   string `json:"path"`
+	Times  int    `json:"times"`
+	Tokens int    `json:"tokens"` // of all reads but the newest
+	Entry  string `json:"entry"`  // the newest
+}
+
+// The categories, in the order in which they are shown.
+const (
+	inSystem    = "system"
+	inSkills    = "skills" // the prompt's part, and instructions that came with a prompt
+	inTools     = "tools"
+	inUser      = "user"
+	inAssistant = "assistant"
+	inThinking  = "thinking"
+	inCalls     = "calls"
+	inResults   = "results"
+	inImages    = "images"
+	inSummaries = "summaries"
+	inShell     = "shell"     // commands that the user ran
+	inCustom    = "custom"    // of extensions
+	inUnseen    = "unseen"    // of extensions, and not shown to the user
+	inEphemeral = "ephemeral" // for this request alone
+	inRest      = "rest"      // told by the provider, and found nowhere here
+	inHidden    = "hidden"
+)
+
+var categories = []string{
+	inSystem, inSkills, inTools, inUser, inAssistant, inThinking, inCalls, inResults, inImages,
+	inSummaries, inShell, inCustom, inUnseen, inEphemeral, inRest, inHidden,
+}
+
+// lookAtContext hangs the lens on a session.
+func lookAtContext(l *Look) {
+	p := &ContextPart{Counter: l.counterName(), Estimates: l.Counter.Estimates(), Sessions: []ContextOf{{}}}
+	l.Report.Context = p
+	t := newContextTally(l)
+	l.Messages = append(l.Messages, t.message)
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		if err := t.prompt(e); err != nil {
+			return err
+		}
+		if err := p.Sessions[0].read(l, e); err != nil {
+			return err
+		}
+		t.finish(p)
+		return nil
+	})
+	if l.Like != nil {
+		p.Like = &Likeness{}
+		l.Like.look(l, p.Like)
+	}
+}
+
+// read is everything of a session's context but what the tally counts.
+func (c *ContextOf) read(l *Look, e *replay.Envelope) (err error) {
+	c.Session = l.Report.ID
+	if e.Leaf >= 0 {
+		c.Entry, c.Line = sessionfmt.Quote(l.Session.ID(e.Leaf)), l.Session.Line(e.Leaf)
+	}
+	c.Request = e.RequestIndex
+	if c.Model, c.Window, c.WindowFrom, err = e.Model(); err != nil {
+		return err
+	}
+	if c.Hidden, err = e.HiddenEstimate(l.Counter); err != nil {
+		return err
+	}
+	u, err := e.ContextUsage(l.Counter)
+	if err != nil {
+		return err
+	}
+	c.Usage.Estimated = u.Estimated
+	if u.Known {
+		c.Usage.Tokens, c.Usage.Percent = &u.Tokens, nil
+		if u.Window > 0 {
+			percent := float64(u.Tokens) / float64(u.Window) * 100
+			c.Usage.Percent = &percent
+		}
+	}
+	return nil
+}
+
+// addContext adds one session's context to several.
+func addContext(sum, one *Report) {
+	if sum.Context == nil {
+		sum.Context = &ContextPart{
+			Counter: one.Context.Counter, Estimates: one.Context.Estimates,
+			Largest: []ContextEntry{}, Rereads: Rereads{Largest: []Reread{}},
+		}
+	}
+	p, q := sum.Context, one.Context
+	for _, c := range q.Sessions {
+		c.File = cmp.Or(c.File, one.File)
+		p.Sessions = append(p.Sessions, c)
+	}
+	for _, c := range q.Categories {
+		p.category(c.Category, c.Name).plus(c)
+	}
+	for _, entry := range q.Largest {
+		entry.File = cmp.Or(entry.File, one.File)
+		p.Largest = keep(p.Largest, entry, func(e ContextEntry) int { return e.Tokens })
+	}
+	p.Rereads.Files += q.Rereads.Files
+	p.Rereads.Tokens += q.Rereads.Tokens
+	for _, r := range q.Rereads.Largest {
+		r.File = cmp.Or(r.File, one.File)
+		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r Reread) int { return r.Tokens })
+	}
+	p.order()
+	if q.Like != nil {
+		p.Like = p.Like.plus(q.Like, one.File)
+	}
+}
+
+// category is the row of a category, a new one where there was none. It is valid until
+// the next one is asked for.
+func (p *ContextPart) category(category, name string) *ContextCategory {
+	for i := range p.Categories {
+		if c := &p.Categories[i]; c.Category == category && c.Name == name {
+			return c
+		}
+	}
+	p.Categories = append(p.Categories, ContextCategory{Category: category, Name: name})
+	return &p.Categories[len(p.Categories)-1]
+}
+
+func (c *ContextCategory) plus(d ContextCategory) {
+	c.Tokens += d.Tokens
+	c.Bytes += d.Bytes
+	c.Messages += d.Messages
+}
+
+// order puts the categories in order, the largest of each first, and gives them their
+// shares of the window.
+func (p *ContextPart) order() {
+	slices.SortStableFunc(p.Categories, func(a, b ContextCategory) int {
+		return cmp.Or(
+			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),
+			b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name))
+	})
+	for i := range p.Categories {
+		c := &p.Categories[i]
+		c.Share = nil
+		if len(p.Sessions) == 1 {
+			c.Share = share(c.Tokens, p.Sessions[0].Window)
+		}
+	}
+}
+
+// share is the part of a window that tokens are, nil where nobody knows the window.
+func share(tokens int, window int64) *float64 {
+	if window <= 0 {
+		return nil
+	}
+	x := float64(tokens) / float64(window)
+	return &x
+}
+
+// keep puts one into a list of the largest, in order; of equals the first stays first.
+func keep[T any](list []T, one T, size func(T) int) []T {
+	i := len(list)
+	for i > 0 && size(list[i-1]) < size(one) {
+		i--
+	}
+	if i == most {
+		return list
+	}
+	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
+}
+
+// counterName is how the counter was asked for.
+func (o *Options) counterName() string {
+	if o.Recorded {
+		return Recorded
+	}
+	return o.Counter.Name
+}
+
+// where is the point of a context, for people.
+func (c *ContextOf) where() string {
+	at := "at the root"
+	if c.Entry != "" {
+		at = "at " + c.Entry
+	}
+	return fmt.Sprintf("request %d, %s", c.Request, at)
+}

@@ -1,0 +1,52 @@
+package stats
+
+import (
+	"bytes"
+	"testing"
+
+	"ctxtool/internal/gen"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// BenchmarkContext looks at the context of a session; beside it the session is opened,
+// replayed and counted, and nothing else.
+func BenchmarkContext(b *testing.B) {
+	p, err := gen.Find("1g")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p.Shape.Bytes = 16 << 20
+	data := gen.Session(p.Shape)
+	bench := func(name string, run func(s *sessionfmt.Session) error) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := run(s); err != nil {
+					b.Fatal(err)
+				}
+				s.Close()
+			}
+		})
+	}
+	bench("context", func(s *sessionfmt.Session) error {
+		opt := Options{Counter: &tokens.Pi}
+		l := &Look{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{Leaf: s.Leaf()})}
+		contextLens.look(l)
+		return l.walk()
+	})
+	bench("count", func(s *sessionfmt.Session) error {
+		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+		if err != nil {
+			return err
+		}
+		_, err = e.Count(&tokens.Pi)
+		return err
+	})
+}

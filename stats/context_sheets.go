@@ -1,0 +1,158 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// contextSheets are the tables of the context lens.
+func contextSheets(r *Report) []Sheet {
+	p := cmp.Or(r.Context, &ContextPart{})
+	all := []Sheet{p.categorySheet()}
+	if len(p.Sessions) > 1 {
+		all = append(all, p.sessionSheet())
+	}
+	if len(p.Largest) > 0 {
+		all = append(all, p.largestSheet())
+	}
+	if p.Rereads.Files > 0 {
+		all = append(all, p.rereadSheet())
+	}
+	return append(all, p.Like.sheets()...)
+}
+
+// tokens is a number of tokens as a cell.
+func (p *ContextPart) tokens(n int) any {
+	if p.Estimates {
+		return About(n)
+	}
+	return int64(n)
+}
+
+// categorySheet is what is in the contexts. The shares are those of the window, or of
+// all tokens where there are several contexts.
+func (p *ContextPart) categorySheet() Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "what"}, {Name: "name", Flex: true}, {Name: "tokens", Unit: Tokens}, {Name: "window", Unit: Share},
+		{Name: "bytes", Unit: Bytes}, {Name: "messages", Unit: Number},
+	}}
+	var all ContextCategory
+	for _, c := range p.Sessions {
+		all.plus(ContextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
+	}
+	of := int64(all.Tokens)
+	if len(p.Sessions) == 1 {
+		s.Title, s.Notes = p.Sessions[0].headline(), p.Sessions[0].notes()
+		of = p.Sessions[0].Window
+	} else {
+		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
+	}
+	row := func(c ContextCategory) []any {
+		return []any{c.Category, c.Name, p.tokens(c.Tokens), ratio(share(c.Tokens, of)), orNil(c.Bytes), orNil(int64(c.Messages))}
+	}
+	for _, c := range p.Categories {
+		if c.Category == inHidden { // the last
+			all.Category = "total"
+			s.Rows = append(s.Rows, row(all), []any{inHidden, "", About(c.Tokens), ratio(share(c.Tokens, of)), nil, nil})
+			continue
+		}
+		s.Rows = append(s.Rows, row(c))
+	}
+	return s
+}
+
+// headline is what the context of one session is.
+func (c *ContextOf) headline() string {
+	s := c.where()
+	if c.Model.ID != "" {
+		s += ", " + c.Model.Provider + "/" + c.Model.ID
+	}
+	if c.Window > 0 {
+		from := c.WindowFrom
+		if from != "given" && from != "baseline" {
+			from = "models table, " + from
+		}
+		s += fmt.Sprintf(", window of %d tokens (%s)", c.Window, from)
+	}
+	return s
+}
+
+// notes are what else is to be said of the context of one session.
+func (c *ContextOf) notes() (notes []string) {
+	if c.Window == 0 {
+		notes = append(notes, "The window of the model is not known: --window gives it.")
+	}
+	switch u := c.Usage; {
+	case u.Tokens == nil:
+		notes = append(notes, "pi shows no size here: it waits for the next answer.")
+	case u.Percent != nil:
+		notes = append(notes, fmt.Sprintf("pi shows %.1f%%: %d tokens, of which %d are an estimate.", *u.Percent, *u.Tokens, u.Estimated))
+	default:
+		notes = append(notes, fmt.Sprintf("pi takes it for %d tokens, of which %d are an estimate.", *u.Tokens, u.Estimated))
+	}
+	if !c.PromptKnown {
+		notes = append(notes, "Prompt and tools are not in this file: they are in the row hidden, and --baseline gives them.")
+	}
+	return notes
+}
+
+// sessionSheet is the fullest contexts of several sessions.
+func (p *ContextPart) sessionSheet() Sheet {
+	s := Sheet{Title: "the fullest", Columns: []Column{
+		{Name: "session", Flex: true}, {Name: "entry"}, {Name: "tokens", Unit: Tokens}, {Name: "window", Unit: Share},
+		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
+	}}
+	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.Tokens })
+	for _, c := range some {
+		s.Rows = append(s.Rows, []any{
+			cmp.Or(c.File, c.Session), c.Entry, p.tokens(c.Tokens), ratio(c.Share), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
+		})
+	}
+	s.Notes = notes
+	return s
+}
+
+// largestSheet is the largest messages.
+func (p *ContextPart) largestSheet() Sheet {
+	s := Sheet{Title: "the largest", Columns: []Column{
+		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "kind"}, {Name: "tool", Flex: true}, {Name: "tokens", Unit: Tokens}, {Name: "bytes", Unit: Bytes},
+	}}
+	for _, e := range p.Largest {
+		s.Rows = append(s.Rows, []any{e.Entry, int64(e.Line), e.Kind, e.Tool, p.tokens(e.Tokens), int64(e.Bytes)})
+	}
+	return inFiles(s, len(p.Sessions), func(i int) string { return p.Largest[i].File })
+}
+
+// rereadSheet is the files that were read more than once.
+func (p *ContextPart) rereadSheet() Sheet {
+	s := Sheet{Title: "read more than once", Columns: []Column{
+		{Name: "path", Flex: true}, {Name: "times", Unit: Number}, {Name: "tokens of the older", Unit: Tokens}, {Name: "newest"},
+	}}
+	for _, r := range p.Rereads.Largest {
+		s.Rows = append(s.Rows, []any{r.Path, int64(r.Times), p.tokens(r.Tokens), r.Entry})
+	}
+	if n := p.Rereads.Files - len(s.Rows); n > 0 {
+		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
+	}
+	return inFiles(s, len(p.Sessions), func(i int) string { return p.Rereads.Largest[i].File })
+}
+
+// inFiles puts the session's file in front of each row, where there are several.
+func inFiles(s Sheet, sessions int, file func(row int) string) Sheet {
+	if sessions < 2 {
+		return s
+	}
+	s.Columns = append([]Column{{Name: "session", Flex: true}}, s.Columns...)
+	for i := range s.Rows {
+		s.Rows[i] = append([]any{file(i)}, s.Rows[i]...)
+	}
+	return s
+}
+
+// ratio is a share as a cell, nothing for none.
+func ratio(x *float64) any {
+	if x == nil {
+		return nil
+	}
+	return *x
+}

@@ -1,0 +1,26 @@
+package stats
+
+import (
+	"fmt"
+	"strings"
+
+	"ctxtool/internal/tokens"
+)
+
+// Recorded is the name of the counter that believes providers: see Options.Recorded.
+const Recorded = "recorded"
+
+// CounterNames are the names that SetCounter takes, the default first.
+func CounterNames() []string { return append(tokens.Names(), Recorded) }
+
+// SetCounter sets the counter of that name.
+func (o *Options) SetCounter(name string) (err error) {
+	if o.Recorded = name == Recorded; o.Recorded {
+		o.Counter = &tokens.Pi
+		return nil
+	}
+	if o.Counter, err = tokens.Find(name); err != nil {
+		return fmt.Errorf("unknown counter %q: one of %s", name, strings.Join(CounterNames(), ", "))
+	}
+	return nil
+}

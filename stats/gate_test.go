@@ -1,0 +1,304 @@
+package stats_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// TestParseBudget: what a budget is read as, written out again.
+func TestParseBudget(t *testing.T) {
+	for text, want := range map[string]string{
+		"check.errors<=0":                    "check.errors max 0 error",
+		"check.errors <= 3 ~ 1 : warning":    "check.errors max 3 ~1 warning",
+		"check.errors<=1_500":                "check.errors max 1500 error",
+		"check.errors<=1.5k":                 "check.errors max 1500 error",
+		"check.errors>=2M":                   "check.errors min 2e+06 error",
+		"check.errors<=1G":                   "check.errors max 1e+09 error",
+		"cache.hit-rate>=60%":                "cache.hit-rate min 0.6 error",
+		"cache.hit-rate>=0.6":                "cache.hit-rate min 0.6 error",
+		"cache.hit-rate<=120%":               "cache.hit-rate max 1.2 error",
+		"cache.rebilled<=1.20~5%":            "cache.rebilled max 1.2 ~5% error",
+		"cache.rebilled<=$1.20~0.1:error":    "cache.rebilled max 1.2 ~0.1 error",
+		"cache.session-hit-rate>=0:warning":  "cache.session-hit-rate min 0 warning",
+		"cache.hit-rat>=1":                   `unknown figure "cache.hit-rat"; of that kind are cache.hit-rate, cache.session-hit-rate, cache.rebilled`,
+		"cache>=1":                           `unknown figure "cache"; of that kind are cache.hit-rate, cache.session-hit-rate, cache.rebilled`,
+		"check.errors":                       `"check.errors" is no budget; want ` + stats.BudgetHelp,
+		"check.errors<3":                     `"check.errors<3" is no budget; want ` + stats.BudgetHelp,
+		"check.errors<=":                     `check.errors: limit "": want a number`,
+		"check.errors<=x":                    `check.errors: limit "x": want a number`,
+		"check.errors<=NaN":                  `check.errors: limit "NaN": want a number`,
+		"check.errors<=Inf":                  `check.errors: limit "Inf": want a number`,
+		"check.errors<=5%":                   `check.errors: limit "5%": want a number`,
+		"check.errors<=$5":                   `check.errors: limit "$5": want a number`,
+		"cache.rebilled<=5%":                 `cache.rebilled: limit "5%": want dollars, as 1.20`,
+		"cache.hit-rate>=60":                 `cache.hit-rate: limit "60": it is a share, from 0 to 1 or as 60%`,
+		"check.errors<=3:fatal":              `severity "fatal": error or warning`,
+		"check.errors<=3~x":                  `tolerance "x": want a number, or a percentage as 5%`,
+		"check.errors<=3~-1":                 `tolerance "-1": want a number, or a percentage as 5%`,
+		"check.errors<=\x1b" + "]0;gotcha\a": "check.errors: limit \"\uFFFD]0;gotcha\uFFFD\": want a number",
+	} {
+		b, err := stats.ParseBudget(text)
+		if got := budgetText(b, err); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+	if _, err := stats.ParseBudget("nothing.here<=1"); err == nil || !strings.Contains(hintOf(err), "figures are "+strings.Join(stats.FigureNames(), ", ")) {
+		t.Errorf("%v, hint %s", err, hintOf(err))
+	}
+}
+
+func budgetText(b stats.Budget, err error) string {
+	if err != nil {
+		return strings.TrimSuffix(err.Error()+"; "+hintOf(err), "; ")
+	}
+	text := b.Figure.Name
+	if b.Max != nil {
+		text += fmt.Sprintf(" max %g", *b.Max)
+	}
+	if b.Min != nil {
+		text += fmt.Sprintf(" min %g", *b.Min)
+	}
+	switch {
+	case b.Tolerance.Share:
+		text += fmt.Sprintf(" ~%g%%", 100*b.Tolerance.N)
+	case b.Tolerance.N > 0:
+		text += fmt.Sprintf(" ~%g", b.Tolerance.N)
+	}
+	return text + " " + string(b.Severity)
+}
+
+func hintOf(err error) string {
+	var at *sessionfmt.Error
+	if errors.As(err, &at) {
+		return at.Hint
+	}
+	return ""
+}
+
+// report is one of a session in which a cache served a share of 1,000 tokens, dollars
+// were billed again, and so many errors were found.
+func report(file string, share, dollars float64, found int) *stats.Report {
+	return &stats.Report{Schema: stats.SessionSchema, File: file, ID: "id of " + file, Parts: stats.Parts{
+		Cache: &stats.CachePart{
+			Requests: 1, Answered: 1, Prompt: 1000, Read: int64(1000 * share), HitRate: &share,
+			Rebilled: replay.CacheAgain{Cost: dollars}, Worst: &stats.CacheWorst{Entry: "e1", CacheAgain: replay.CacheAgain{Cost: dollars}},
+		},
+		Check: &stats.CheckPart{Errors: found, Worst: &stats.CheckWorst{Severity: "error", Code: "orphan", Line: 7, Entry: "e2"}},
+	}}
+}
+
+// together are reports added up by the lenses that report is about.
+func together(reports ...*stats.Report) *stats.Report {
+	o := stats.Options{Lenses: lensesNamed("cache", "check")}
+	sum := &stats.Report{Schema: stats.Schema}
+	for _, r := range reports {
+		o.Add(sum, r)
+	}
+	return sum
+}
+
+func lensesNamed(names ...string) (all []*stats.Lens) {
+	for _, name := range names {
+		for _, l := range stats.Lenses {
+			if l.Name == name {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// judged is what a gate says of reports.
+func judged(t *testing.T, g *stats.Gate, reports ...*stats.Report) (*stats.GateReport, error) {
+	t.Helper()
+	if err := g.Start(lensesNamed("cache", "check")); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reports {
+		g.Add(r)
+	}
+	return g.Judge(together(reports...))
+}
+
+// told is a verdict in short.
+func told(r *stats.GateReport) string {
+	var words []string
+	for _, v := range r.Verdicts {
+		text := fmt.Sprintf("%s %s %s", v.State, v.Severity, v.Figure)
+		if v.Value != nil {
+			text += fmt.Sprintf(" %.4g", *v.Value)
+		}
+		if v.Over > 0 {
+			text += fmt.Sprintf(" over %.4g", v.Over)
+		}
+		if v.File != "" {
+			text += " " + v.File
+		}
+		if v.Line > 0 {
+			text += fmt.Sprintf(":%d", v.Line)
+		}
+		if v.Entry != "" {
+			text += " " + v.Entry
+		}
+		if v.Reason != "" {
+			text += ": " + v.Reason
+		}
+		words = append(words, text)
+	}
+	return fmt.Sprintf("%v", r.Passed) + "; " + strings.Join(words, "; ")
+}
+
+// TestBudgets: limits, tolerances and severities of one session in which the cache
+// served half, 0.3 dollars were billed again, and 4 errors were found.
+func TestBudgets(t *testing.T) {
+	for budget, want := range map[string]string{
+		"check.errors<=4":              "true; kept error check.errors 4 s:7 e2",
+		"check.errors>=4":              "true; kept error check.errors 4 s:7 e2",
+		"check.errors<=3":              "false; crossed error check.errors 4 over 1 s:7 e2",
+		"check.errors>=5":              "false; crossed error check.errors 4 over 1 s:7 e2",
+		"check.errors<=3:warning":      "true; crossed warning check.errors 4 over 1 s:7 e2",
+		"check.errors<=3~1":            "true; tolerated error check.errors 4 over 1 s:7 e2",
+		"check.errors<=3~0.9":          "false; crossed error check.errors 4 over 1 s:7 e2",
+		"check.errors>=5~1:warning":    "true; tolerated warning check.errors 4 over 1 s:7 e2",
+		"check.errors>=5~20%":          "true; tolerated error check.errors 4 over 1 s:7 e2",
+		"check.errors>=5~19%":          "false; crossed error check.errors 4 over 1 s:7 e2",
+		"check.errors<=0~50%":          "false; crossed error check.errors 4 over 4 s:7 e2",
+		"check.errors<=-8~25%":         "false; crossed error check.errors 4 over 12 s:7 e2",
+		"cache.hit-rate>=50%":          "true; kept error cache.hit-rate 0.5 s e1",
+		"cache.hit-rate>=60%~20%":      "true; tolerated error cache.hit-rate 0.5 over 0.1 s e1",
+		"cache.hit-rate>=60%~0.05":     "false; crossed error cache.hit-rate 0.5 over 0.1 s e1",
+		"cache.rebilled<=0.3":          "true; kept error cache.rebilled 0.3 s e1",
+		"cache.rebilled<=0.2~50%":      "true; tolerated error cache.rebilled 0.3 over 0.1 s e1",
+		"cache.rebilled<=0.2~0.1":      "true; tolerated error cache.rebilled 0.3 over 0.1 s e1",
+		"cache.session-hit-rate<=0.25": "false; crossed error cache.session-hit-rate 0.5 over 0.25 s e1",
+	} {
+		b, err := stats.ParseBudget(budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 0.1+0.2 is more than 0.3, and no more than 0.3 dollars.
+		tenth, fifth := 0.1, 0.2
+		r, err := judged(t, &stats.Gate{Budgets: []stats.Budget{b}}, report("s", 0.5, tenth+fifth, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := told(r); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", budget, got, want)
+		}
+	}
+}
+
+// TestBudgetOfSeveral: a figure of each session is judged in each, one of all in none
+// of them, and what is crossed comes first.
+func TestBudgetOfSeveral(t *testing.T) {
+	g := &stats.Gate{}
+	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\nmax = 2\nmin = 1\n[[budget]]\nfigure = \"cache.hit-rate\"\nmin = \"55%\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := judged(t, g, report("a", 1, 0, 2), report("b", 0.5, 0.5, 3), report("c", 0, 0, 0))
+	want := "false; crossed error check.errors 3 over 1 b:7 e2; crossed error check.errors 0 over 1 c:7 e2; crossed error cache.hit-rate 0.5 over 0.05 b e1; kept error check.errors 2 a:7 e2"
+	if got := told(r); err != nil || got != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+	if r.Sessions != 3 || r.Crossed != 3 || r.Kept != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestGateUnreadable: a session without figures fails, or warns; without any session
+// there is no answer.
+func TestGateUnreadable(t *testing.T) {
+	budget, err := stats.ParseBudget("check.errors<=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := &stats.Report{File: "x", Error: "no session"}
+	stopped := report("y", 1, 0, 0)
+	stopped.Stopped = "op 0: unknown op"
+	for _, c := range []struct {
+		name    string
+		gate    stats.Gate
+		reports []*stats.Report
+		want    string
+		err     error
+	}{
+		{"one of two", stats.Gate{}, []*stats.Report{broken, report("s", 1, 0, 4)},
+			"false; crossed error readable x: no session; kept error check.errors 4 s:7 e2", nil},
+		{"warned", stats.Gate{WarnBroken: true}, []*stats.Report{broken, report("s", 1, 0, 4)},
+			"true; crossed warning readable x: no session; kept error check.errors 4 s:7 e2", nil},
+		{"stopped", stats.Gate{}, []*stats.Report{stopped},
+			"false; crossed error readable y: op 0: unknown op; kept error check.errors 0 y:7 e2", nil},
+		{"all", stats.Gate{WarnBroken: true}, []*stats.Report{broken}, "true; crossed warning readable x: no session", stats.ErrEmpty},
+		{"none", stats.Gate{}, nil, "true; ", stats.ErrEmpty},
+	} {
+		c.gate.Budgets = []stats.Budget{budget}
+		r, err := judged(t, &c.gate, c.reports...)
+		if got := told(r); got != c.want || err != c.err {
+			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
+		}
+	}
+}
+
+// TestGateWithoutValue: what no session says is neither kept nor crossed.
+func TestGateWithoutValue(t *testing.T) {
+	b, err := stats.ParseBudget("cache.hit-rate>=50%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := report("s", 0, 0, 0)
+	silent.Cache = &stats.CachePart{Requests: 1}
+	r, err := judged(t, &stats.Gate{Budgets: []stats.Budget{b}}, silent)
+	if got := told(r); err != nil || got != "true; unknown error cache.hit-rate s: nothing to judge" {
+		t.Errorf("%v %s", err, got)
+	}
+	if err := (&stats.Gate{}).Start(nil); err == nil || hintOf(err) == "" {
+		t.Errorf("a gate that asks for nothing: %v", err)
+	}
+}
+
+// TestUnpricedBudgets: calls without a price leave a cost open to above. Without them, or
+// where they are ignored, it is what it is.
+func TestUnpricedBudgets(t *testing.T) {
+	for _, c := range []struct {
+		budget   string
+		unpriced int64
+		ignore   bool
+		want     string
+	}{
+		{"cost.total<=2", 0, false, "true; kept error cost.total 1.2 s"},
+		{"cost.total<=2", 2, false, "false; crossed error cost.total 1.2 s"},
+		{"cost.total<=2:warning", 2, false, "true; crossed warning cost.total 1.2 s"},
+		{"cost.total<=2", 2, true, "true; kept error cost.total 1.2 s"},
+		{"cost.total<=1~1", 2, false, "false; crossed error cost.total 1.2 over 0.2 s"},
+		{"cost.total<=1~1", 2, true, "true; tolerated error cost.total 1.2 over 0.2 s"},
+		{"cost.total>=1", 2, false, "true; kept error cost.total 1.2 s"},
+		{"cost.total>=2", 2, false, "false; crossed error cost.total 1.2 over 0.8 s"},
+		{"cost.priced<=2", 2, false, "true; kept error cost.priced 1.5 s"},
+		{"cost.priced<=2", 3, false, "false; crossed error cost.priced 1.5 s"},
+	} {
+		b, err := stats.ParseBudget(c.budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &stats.Gate{Budgets: []stats.Budget{b}, IgnoreUnpriced: c.ignore}
+		g.Add(report("s", 1, 0, 0))
+		sum := together(report("s", 1, 0, 0))
+		sum.Cost = &stats.CostPart{Unique: stats.CostSum{
+			Calls: stats.CostCalls{Total: 4, Unpriced: c.unpriced, Unpriceable: max(0, c.unpriced-2)},
+			Cost:  stats.Cost{Total: 1.2, Computed: 0.3},
+		}}
+		r, err := g.Judge(sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := told(r); got != c.want {
+			t.Errorf("%s, %d unpriced:\n got %s\nwant %s", c.budget, c.unpriced, got, c.want)
+		}
+	}
+}

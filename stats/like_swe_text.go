@@ -1,0 +1,184 @@
+package stats
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// sweTokens is SWE-CLI's estimate of a text without a tokenizer.
+func sweTokens(text string) int { return utf8.RuneCountInString(text) / 4 }
+
+// sweMessages counts messages as SWE-CLI does: content, and calls and results as its
+// own language prints them, each rounded by itself.
+type sweMessages struct {
+	n, tokens, images int
+	calls             map[string]sweCall
+	results           []sweResult
+}
+
+// A sweCall is a tool call; one says which call it is, whatever its id.
+type sweCall struct {
+	one   string
+	path  string // of the file that it reads
+	whole bool   // it reads all of it
+}
+
+// A sweResult is a tool result.
+type sweResult struct {
+	sweCall
+	text   string
+	tokens int
+	failed bool
+}
+
+// read counts the messages of a request.
+func (s *sweMessages) read(e *replay.Envelope) error {
+	for m, err := range e.CachedMessages() {
+		if err != nil {
+			return err
+		}
+		s.message(m.Raw)
+	}
+	for m, err := range e.UncachedMessages() {
+		if err != nil {
+			return err
+		}
+		s.message(m.Raw)
+	}
+	return nil
+}
+
+func (s *sweMessages) message(m sessionfmt.Value) {
+	s.n++
+	content := m.Get("content")
+	text := content.Text()
+	for b := range content.Elements {
+		switch typ := b.Get("type"); {
+		case typ.Is("text"):
+			text += b.Get("text").Text()
+		case typ.Is("image"):
+			s.images++
+		case typ.Is("toolCall"):
+			s.call(b)
+		}
+	}
+	n := sweTokens(text)
+	s.tokens += n
+	if m.Get("role").Is("toolResult") {
+		call := s.calls[m.Get("toolCallId").Text()]
+		s.results = append(s.results, sweResult{call, text, n, m.Get("isError").Truthy()})
+	}
+}
+
+// call counts a call: by characters, its arguments alone (spec/policies.md 2.2).
+func (s *sweMessages) call(b sessionfmt.Value) {
+	name, args := b.Get("name").Text(), b.Get("arguments")
+	printed := pythonText(args)
+	s.tokens += sweTokens(printed)
+	call := sweCall{one: name + " " + printed}
+	if p := replay.ReadPath(b.Get("name"), args); p != "" {
+		call.path = plainPath(p)
+		members := 0
+		for range args.Members {
+			members++
+		}
+		call.whole = members == 1 && call.path == path.Clean(p)
+	}
+	s.calls[b.Get("id").Text()] = call
+}
+
+// waste is what results say that says nothing new: looking back from the end, what has
+// been called again, read again or said again. A read supersedes an older one of the
+// same lines, and one of all lines supersedes every older one (spec/policies.md, PD-21).
+func (s *sweMessages) waste() (w SWEWaste) {
+	called, said := map[string]bool{}, map[string]bool{}
+	read, lines := map[string]bool{}, map[string]bool{}
+	for i := len(s.results) - 1; i >= 0; i-- {
+		r := &s.results[i]
+		saying := r.one + "\x00" + r.text
+		switch {
+		case r.failed && r.one != "" && called[r.one]:
+			w.Retried += r.tokens
+		case r.failed:
+			w.Errors += r.tokens
+		case r.path != "" && (read[r.path] || lines[r.one]):
+			w.Superseded += r.tokens
+		case r.one != "" && said[saying]:
+			w.Duplicate += r.tokens
+		}
+		called[r.one], said[saying] = true, true
+		if r.path != "" && !r.failed {
+			lines[r.one] = true
+			read[r.path] = read[r.path] || r.whole
+		}
+	}
+	w.SWETarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)
+	return w
+}
+
+// pythonText is how Python prints a JSON value. However deep the value is, it is gone
+// through once from front to back.
+func pythonText(v sessionfmt.Value) string {
+	var b strings.Builder
+	for v = v.AppendCompact(nil); len(v) > 0; {
+		n := 1
+		switch v[0] {
+		case ',':
+			b.WriteString(", ")
+		case ':':
+			b.WriteString(": ")
+		case 't':
+			b.WriteString("True")
+			n = len("true")
+		case 'f':
+			b.WriteString("False")
+			n = len("false")
+		case 'n':
+			b.WriteString("None")
+			n = len("null")
+		case '"':
+			n, _ = sessionfmt.ValueLen(v)
+			printPython(&b, v[:n].Text())
+		default:
+			b.WriteByte(v[0])
+		}
+		v = v[n:]
+	}
+	return b.String()
+}
+
+// pythonEscapes are the characters that Python prints by a letter.
+var pythonEscapes = map[rune]string{'\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
+
+// printPython prints a string: in double quotes only if that saves escaping single ones.
+func printPython(b *strings.Builder, s string) {
+	quote := '\''
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = '"'
+	}
+	b.WriteRune(quote)
+	for _, r := range s {
+		switch escape := pythonEscapes[r]; {
+		case escape != "":
+			b.WriteString(escape)
+		case r == quote:
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == ' ' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(b, `\U%08x`, r)
+		}
+	}
+	b.WriteRune(quote)
+}

@@ -1,0 +1,334 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// likeYAgent is y-agent's context by its categories, its guard's verdict and what its
+// recovery would drop (spec/policies.md 3.1, 3.3, 3.4).
+var likeYAgent = Like{
+	Name:  "y-agent",
+	About: "y-agent's eight categories with their budgets, its status lines, its guard and its recovery",
+	look:  lookLikeYAgent,
+	plus: func(sum, one *Likeness, file string) {
+		for _, y := range one.YAgent {
+			y.File = cmp.Or(y.File, file)
+			sum.YAgent = append(sum.YAgent, y)
+		}
+	},
+	sheets: func(k *Likeness) (all []Sheet) {
+		switch len(k.YAgent) {
+		case 0:
+			return nil
+		case 1:
+			return []Sheet{k.YAgent[0].sheet()}
+		}
+		return []Sheet{yAgentSheet(k.YAgent)}
+	},
+}
+
+// A YAgent is how y-agent takes a context. Tokens are a quarter of the bytes, rounded
+// up once a message.
+type YAgent struct {
+	File       string          `json:"file,omitempty"`
+	Session    string          `json:"session,omitempty"`
+	Categories []YCategory     `json:"categories"` // all eight, by priority
+	Used       int             `json:"used"`       // tokens
+	Budget     int             `json:"budget"`     // tokens: what the guard compares with
+	Status     [2]string       `json:"status"`     // the status provider's line, the guard's
+	Guard      GuardVerdict    `json:"guard"`
+	Recovery   []YRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
+	Images     int             `json:"unestimatedBlocks"`
+}
+
+// A YCategory is one of y-agent's categories. Budget 0 is none.
+type YCategory struct {
+	Name     string `json:"category"`
+	Priority int    `json:"priority"`
+	Budget   int    `json:"budget"`
+	Tokens   int    `json:"tokens"`
+	Items    int    `json:"items"`
+	Over     bool   `json:"over"` // the budget; of those that the guard looks at
+
+	guarded bool
+}
+
+// y-agent's categories, by their places in yCategories.
+const (
+	ySystem = iota
+	yBootstrap
+	yMemory
+	yKnowledge
+	ySkills
+	yTools
+	yHistory
+	yStatus
+)
+
+// yCategories are y-agent's own, empty.
+var yCategories = []YCategory{
+	{Name: "SystemPrompt", Priority: 100, Budget: 8000, guarded: true},
+	{Name: "Bootstrap", Priority: 200, Budget: 8000, guarded: true},
+	{Name: "Memory", Priority: 300, Budget: 4000},
+	{Name: "Knowledge", Priority: 350},
+	{Name: "Skills", Priority: 400, Budget: 2000}, // each
+	{Name: "Tools", Priority: 500, Budget: 16000, guarded: true},
+	{Name: "History", Priority: 600, Budget: 80000, guarded: true},
+	{Name: "Status", Priority: 700, Budget: 20}, // what it always counts for
+}
+
+// yBudget is what the guard compares with: the budgets of what it looks at.
+const yBudget = 8000 + 16000 + 80000 + 8000
+
+// yRetained is how many messages y-agent's compaction keeps.
+const yRetained = 10
+
+// yBootstrapParts are the parts of a prompt that say where the session starts.
+var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
+
+func lookLikeYAgent(l *Look, to *Likeness) {
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		y := YAgent{Session: l.Report.ID, Budget: yBudget, Categories: slices.Clone(yCategories)}
+		p, err := e.Prompt()
+		if err != nil {
+			return err
+		}
+		y.prompt(p)
+		recent, err := y.history(e)
+		if err != nil {
+			return err
+		}
+		y.add(yStatus, yCategories[yStatus].Budget)
+		y.judge(recent)
+		to.YAgent = append(to.YAgent, y)
+		return nil
+	})
+}
+
+// add is an item of a category.
+func (y *YAgent) add(category, tokens int) {
+	y.Categories[category].Tokens += tokens
+	y.Categories[category].Items++
+	y.Used += tokens
+}
+
+// prompt sorts prompt and tools into categories.
+func (y *YAgent) prompt(p *replay.Prompt) {
+	parts, tools := p.Count(&tokens.YBytes)
+	for i, n := range parts {
+		category := ySystem
+		switch name := p.Parts[i].Name; {
+		case name == "skills":
+			category = ySkills
+		case slices.Contains(yBootstrapParts, name):
+			category = yBootstrap
+		}
+		y.add(category, n)
+	}
+	for _, n := range tools {
+		y.add(yTools, n)
+	}
+}
+
+// history sorts the messages into categories, and says what the most recent ones take
+// that a compaction keeps.
+func (y *YAgent) history(e *replay.Envelope) (recent int, err error) {
+	var last []int
+	for m, err := range e.Weighed(&tokens.YBytes) {
+		if err != nil {
+			return 0, err
+		}
+		n := m.Tokens.Total()
+		if m.Kind == sessionfmt.User && m.Skill.Bytes > 0 {
+			skill := min(m.Skill.Tokens, n)
+			y.add(ySkills, skill)
+			n -= skill
+		}
+		y.add(yHistory, n)
+		y.Images += len(m.Images)
+		if last = append(last, n); len(last) > yRetained {
+			last = last[1:]
+		}
+	}
+	for _, n := range last {
+		recent += n
+	}
+	return recent, nil
+}
+
+// judge is what y-agent says of its context and does about it; recent are the tokens
+// that a compaction keeps.
+func (y *YAgent) judge(recent int) {
+	for i := range y.Categories {
+		c := &y.Categories[i]
+		c.Over = c.guarded && c.Tokens > c.Budget
+	}
+	y.Guard = guard(y.Used, y.Budget)
+	y.Status = [2]string{yStatusLine(y.Used, y.Budget, y.Categories), guardLine(y.Used, y.Budget)}
+	y.Recovery = yRecovery(y.Used, y.Budget, y.Categories, recent)
+}
+
+// yStatusLine is the text of y-agent's status provider. Knowledge is part of what is
+// used, and not named.
+func yStatusLine(used, budget int, categories []YCategory) string {
+	percent := 0.0
+	if budget > 0 {
+		percent = float64(used) * 100 / float64(budget)
+	}
+	line := fmt.Sprintf("[Context Status] %d/%d tokens used (%.0f%%)", used, budget, percent)
+	var named []string
+	for i, c := range categories {
+		if c.Tokens > 0 && i != yKnowledge {
+			named = append(named, fmt.Sprintf("%s=%d", strings.TrimSuffix(c.Name, "Prompt"), c.Tokens))
+		}
+	}
+	if len(named) > 0 {
+		line += " | " + strings.Join(named, ", ")
+	}
+	if percent > 90 {
+		line += " WARNING: context nearly full, consider compaction"
+	}
+	return line
+}
+
+// A GuardVerdict is what y-agent's guard says of a context.
+type GuardVerdict struct {
+	Verdict string `json:"verdict"` // ok, warning, overflow, critical
+	Percent int    `json:"percent"` // of the budget, rounded down
+	Over    int    `json:"tokensOver"`
+}
+
+// guard is the verdict on so many tokens of a budget.
+func guard(used, budget int) GuardVerdict {
+	v := GuardVerdict{"ok", 100, 0}
+	if budget > 0 {
+		v.Percent = used * 100 / budget
+	}
+	switch {
+	case v.Percent >= 95:
+		v.Verdict, v.Over = "critical", max(0, used-budget)
+	case v.Percent >= 85:
+		v.Verdict, v.Over = "overflow", used-budget*85/100
+	case v.Percent >= 70:
+		v.Verdict = "warning"
+	}
+	return v
+}
+
+// guardLine is the guard's line of status, and what it advises below it.
+func guardLine(used, budget int) string {
+	v := guard(used, budget)
+	line := fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]", used, budget, v.Percent)
+	switch {
+	case v.Percent >= 95:
+		line += "\nCRITICAL: the context is full"
+	case v.Percent >= 85:
+		line += "\nWARNING: the context is nearly full"
+	case v.Percent >= 70:
+		line += "\nconsider compress_experience"
+	}
+	return line
+}
+
+// A YRecoveryStep is one of the steps in which y-agent makes room.
+type YRecoveryStep struct {
+	Step  string       `json:"step"`  // compact History, drop Bootstrap, drop Tools
+	Drops int          `json:"drops"` // tokens
+	Left  int          `json:"left"`  // tokens; the summary is not among them
+	Guard GuardVerdict `json:"guard"` // on what is left
+}
+
+// yRecovery is what y-agent would drop: it stops when the guard sees no overflow. What
+// is left of it critical after the last step is an error there.
+func yRecovery(used, budget int, categories []YCategory, recent int) []YRecoveryStep {
+	steps := []YRecoveryStep{}
+	for _, s := range []struct {
+		step  string
+		drops int
+	}{
+		{"compact History", categories[yHistory].Tokens - recent},
+		{"drop Bootstrap", categories[yBootstrap].Tokens},
+		{"drop Tools", categories[yTools].Tokens},
+	} {
+		if guard(used, budget).Percent < 85 {
+			break
+		}
+		used -= s.drops
+		steps = append(steps, YRecoveryStep{s.step, s.drops, used, guard(used, budget)})
+	}
+	return steps
+}
+
+// sheet is a table of the categories, and below it what y-agent says.
+func (y *YAgent) sheet() Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "category"}, {Name: "priority", Unit: Number}, {Name: "tokens", Unit: Tokens}, {Name: "budget", Unit: Tokens},
+		{Name: "items", Unit: Number}, {Name: "", Unit: Text},
+	}}
+	for i, c := range y.Categories {
+		over := ""
+		switch {
+		case c.Over:
+			over = "over"
+		case i == ySkills:
+			over = "budget of each"
+		case i == yStatus:
+			over = "fixed"
+		}
+		s.Rows = append(s.Rows, []any{c.Name, int64(c.Priority), about(c.Tokens), orNil(int64(c.Budget)), orNil(int64(c.Items)), over})
+	}
+	s.Rows = append(s.Rows, []any{"used", nil, about(y.Used), int64(y.Budget), nil, y.Guard.Verdict})
+	s.Notes = append(s.Notes, y.Status[0])
+	s.Notes = append(s.Notes, strings.Split(y.Status[1], "\n")...)
+	for _, r := range y.Recovery {
+		s.Notes = append(s.Notes, fmt.Sprintf("Recovery: %s frees ~%d tokens, ~%d are left (%s).", r.Step, r.Drops, r.Left, r.Guard.Verdict))
+	}
+	if n := len(y.Recovery); n > 0 && y.Recovery[n-1].Guard.Verdict == "critical" {
+		s.Notes = append(s.Notes, fmt.Sprintf("UnrecoverableOverflow: %d tokens over.", y.Recovery[n-1].Guard.Over))
+	}
+	if y.Images > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d images are not in the estimate: y-agent counts none.", y.Images))
+	}
+	return s
+}
+
+// yAgentSheet is a table of the fullest of several contexts.
+func yAgentSheet(all []YAgent) Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "session", Flex: true}, {Name: "used", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "verdict"},
+		{Name: "over budget"}, {Name: "after recovery"},
+	}}
+	some, notes := fullest(all, func(y YAgent) int { return y.Used })
+	s.Notes = notes
+	for _, y := range some {
+		var over []string
+		for _, c := range y.Categories {
+			if c.Over {
+				over = append(over, c.Name)
+			}
+		}
+		after := ""
+		if n := len(y.Recovery); n > 0 {
+			after = y.Recovery[n-1].Guard.Verdict
+		}
+		s.Rows = append(s.Rows, []any{
+			cmp.Or(y.File, y.Session), About(y.Used), ratio(share(y.Used, int64(y.Budget))), y.Guard.Verdict, strings.Join(over, ", "), after,
+		})
+	}
+	return s
+}
+
+// about is an estimate as a cell, nothing for none.
+func about(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return About(n)
+}

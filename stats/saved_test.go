@@ -1,0 +1,141 @@
+package stats_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ctxtool/stats"
+)
+
+// saved is a run of reports as it is saved, with a line a session or without.
+func saved(t *testing.T, lines bool, reports ...*stats.Report) *stats.Saved {
+	t.Helper()
+	var data []byte
+	all := []*stats.Report{together(reports...)}
+	if lines {
+		all = append(reports, all...)
+	}
+	for _, r := range all {
+		line, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = append(append(data, line...), '\n')
+	}
+	s, err := stats.LoadSaved("last.json", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestDrift: 100 errors were found when the run was saved.
+func TestDrift(t *testing.T) {
+	for _, c := range []struct {
+		drift string
+		found int
+		state stats.State
+	}{
+		{"", 100, stats.LimitKept}, {"", 101, stats.LimitCrossed}, {"", 99, stats.LimitCrossed},
+		{"5%", 105, stats.LimitKept}, {"5%", 106, stats.LimitCrossed}, {"5%", 95, stats.LimitKept}, {"5%", 94, stats.LimitCrossed},
+		{"+5%", 105, stats.LimitKept}, {"+5%", 106, stats.LimitCrossed}, {"+5%", 0, stats.LimitKept},
+		{"-5%", 95, stats.LimitKept}, {"-5%", 94, stats.LimitCrossed}, {"-5%", 1000, stats.LimitKept},
+		{"10", 110, stats.LimitKept}, {"10", 111, stats.LimitCrossed}, {"+10", 90, stats.LimitKept}, {"-10", 89, stats.LimitCrossed},
+	} {
+		g := &stats.Gate{Saved: saved(t, false, report("s", 1, 0, 100))}
+		if c.drift != "" {
+			g.Drift = &stats.Drift{}
+			if err := g.Drift.UnmarshalText([]byte(c.drift)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := judged(t, g, report("s", 1, 0, c.found))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range r.Verdicts {
+			want := stats.LimitKept
+			if v.Figure == "check.errors" {
+				want = c.state
+			}
+			if v.State != want || v.Saved == nil {
+				t.Errorf("drift %q, %d: %s is %s, want %s", c.drift, c.found, v.Figure, v.State, want)
+			}
+		}
+	}
+	for _, text := range []string{"", "x", "+-5%", "--5", "5%%", "+"} {
+		if err := new(stats.Drift).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("drift %q is read", text)
+		}
+	}
+}
+
+// TestAgainst: sessions are found by file, else by id; those that are new are said.
+func TestAgainst(t *testing.T) {
+	moved := report("new-name", 1, 0, 2)
+	moved.ID = "id of b"
+	for _, c := range []struct {
+		name    string
+		saved   *stats.Saved
+		reports []*stats.Report
+		want    string
+	}{
+		{"each its own", saved(t, true, report("a", 1, 0, 1), report("b", 1, 0, 2)), []*stats.Report{report("b", 1, 0, 2), report("a", 1, 0, 1)},
+			"true; kept error cache.session-hit-rate 1 b e1; kept error cache.session-hit-rate 1 a e1; kept error check.errors 2 b:7 e2; kept error check.errors 1 a:7 e2"},
+		{"by id", saved(t, true, report("a", 1, 0, 1), report("b", 1, 0, 2)), []*stats.Report{moved},
+			"true; kept error cache.session-hit-rate 1 new-name e1; kept error check.errors 2 new-name:7 e2"},
+		{"a new one", saved(t, true, report("a", 1, 0, 1)), []*stats.Report{report("c", 1, 0, 9)},
+			"true; unknown error cache.session-hit-rate 1 c e1: not in the saved run; unknown error check.errors 9 c:7 e2: not in the saved run"},
+	} {
+		r, err := judged(t, &stats.Gate{Saved: c.saved}, c.reports...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := r.Verdicts[:0]
+		for _, v := range r.Verdicts { // but those of all together, and of warnings
+			if v.Figure == "check.errors" || v.Figure == "cache.session-hit-rate" {
+				kept = append(kept, v)
+			}
+		}
+		r.Verdicts = kept
+		if got := told(r); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+	// Of several sessions, one object holds no figures of each.
+	g := &stats.Gate{Saved: saved(t, false, report("a", 1, 0, 1), report("b", 1, 0, 2))}
+	r, err := judged(t, g, report("a", 1, 0, 1), report("b", 1, 0, 2))
+	if got := told(r); err != nil || got != "true; kept error cache.hit-rate 1 a e1; kept error cache.rebilled 0 a e1" {
+		t.Errorf("%v %s", err, got)
+	}
+}
+
+// TestLoadSaved: what is no saved run, and one that lacks what is asked.
+func TestLoadSaved(t *testing.T) {
+	for data, want := range map[string]string{
+		"":                               "last.json: no saved run: it does not say what all sessions are together",
+		`{"schema":"ctxtool/check/1"}`:   `last.json: no saved run: its schema is "ctxtool/check/1"`,
+		`{"schema":`:                     "last.json: no saved run: unexpected EOF",
+		"[]":                             "last.json: no saved run: json: cannot unmarshal array into Go value",
+		`{"schema":"ctxtool/stats/1"} x`: "last.json: no saved run: invalid character 'x' looking for beginning of value",
+	} {
+		if _, err := stats.LoadSaved("last.json", []byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) || hintOf(err) == "" {
+			t.Errorf("%q: %v, want %s", data, err, want)
+		}
+	}
+	empty, err := stats.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/1","lenses":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &stats.Gate{Saved: empty}
+	if err := g.Start(lensesNamed("cache")); err == nil || err.Error() != "last.json: the saved run has no figure to compare with" {
+		t.Errorf("%v", err)
+	}
+	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\ndrift = 3\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Start(nil); err == nil || err.Error() != "last.json: the saved run has no check.errors" || !strings.Contains(hintOf(err), "--lens check") {
+		t.Errorf("%v", err)
+	}
+}

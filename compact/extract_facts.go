@@ -41,6 +41,10 @@ const (
 	longestLine = 280
 )
 
+// shortestGoal is how many words a prompt has at least that says what is wanted: "yes, do
+// that" does not.
+const shortestGoal = 4
+
 // take takes a message in.
 func (f *facts) take(i int) error {
 	m := &f.view.Messages[i]
@@ -62,7 +66,7 @@ func (f *facts) take(i int) error {
 }
 
 func (f *facts) user(text string) {
-	if line := oneLine(text, longestGoal); line != "" {
+	if line := oneLine(text, longestGoal); len(strings.Fields(line)) >= shortestGoal || line != "" && len(f.asked) == 0 {
 		f.asked = append(f.asked, line)
 	}
 	for s := range sentences(text) {

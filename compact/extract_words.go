@@ -10,7 +10,8 @@ import (
 
 // asksFor says that a sentence of the user's asks for something to be so.
 func asksFor(s string) bool {
-	return hasWord(s, "must", "never", "always", "don't", "dont", "not", "only", "should", "prefer", "avoid", "without", "ensure", "sure", "keep", "need", "instead", "require", "required", "important", "please", "no")
+	return hasWord(s, "must", "never", "always", "don't", "dont", "only", "should", "prefer", "avoid", "without", "ensure", "keep", "instead", "require", "required", "important") ||
+		containsAny(strings.ToLower(s), "do not", "make sure", "no longer", "has to", "have to")
 }
 
 // decides says that a sentence of the agent's tells what was decided, or why.

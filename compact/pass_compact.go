@@ -12,6 +12,7 @@ import (
 var Compact = Pass{
 	Name:     "compact",
 	About:    "summarise the history before what stays",
+	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Style: StyleGSH, Retries: 1},
 	run:      compactHistory,
 }
@@ -40,6 +41,7 @@ func compactHistory(w *work) error {
 		Style Style `json:"style"`
 		Keep  int   `json:"keep"`
 	}{w.Style, w.Keep}
+	w.system = string(w.Style)
 	if w.Style == StylePi {
 		return compactPi(w)
 	}

@@ -11,6 +11,7 @@ import (
 var Progressive = Pass{
 	Name:     "progressive",
 	About:    "summarise finished pieces of work one by one",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
 	run:      progressive,
 }

@@ -72,6 +72,8 @@ var (
 	marks = [sections]string{"", "- ", "- [x] ", "- [ ] ", "- ", "- ", "- ", "- "}
 	// worth is the order in which lines are kept where not all fit.
 	worth = [sections]section{goal, constraints, blocked, inProgress, done, nextSteps, decisions, critical}
+	// shares are what each section is sure of, in percent of the room for lines.
+	shares = [sections]int{goal: 25, constraints: 20, done: 10, inProgress: 5, blocked: 15, decisions: 5, nextSteps: 10, critical: 10}
 )
 
 func layoutOf(p Part) *layout {
@@ -134,30 +136,46 @@ func sectionNamed(heading string) section {
 	return critical
 }
 
-// within is the summary in so many of pi's tokens. Lines that do not fit are left out:
-// the least needed sections' first, and of each the middle, since what was asked first
-// and what came last counts most. Files take half of it at most.
+// within is the summary in so many of pi's tokens. Each section first gets its share, and
+// what is left goes by worth. Of a section that does not fit the middle is left out, since
+// what was asked first and what came last counts most. Files take half of it at most.
 func (d *draft) within(budget int) string {
 	for sessionfmt.Units(d.files.blocks()) > 2*budget {
 		d.files.shorten()
 	}
+	if n := len(d.lines[goal]); n > 0 { // there is always room for what is wanted now
+		d.lines[goal][n-1] = oneLine(d.lines[goal][n-1], max(0, 4*budget-d.overhead())/4)
+	}
 	kept := draft{layout: d.layout, files: d.files}
-	left := 4*budget - d.overhead()
+	all := 4*budget - d.overhead()
+	left := all
+	var fits [sections][]bool
 	for _, s := range worth {
-		fits := make([]string, len(d.lines[s]))
-		for _, k := range fromTheEnds(len(fits)) {
-			line := d.lines[s][k]
-			if most := left - 20; s == goal && k == len(fits)-1 && most > 0 && sessionfmt.Units(line) > most {
-				line = oneLine(line, most/2) // a character can be two units
-			}
-			if n := sessionfmt.Units(marks[s]+line) + 4; n <= left {
-				left -= n
-				fits[k] = line
+		fits[s] = make([]bool, len(d.lines[s]))
+		left -= d.fit(s, fits[s], min(left, all*shares[s]/100))
+	}
+	for _, s := range worth {
+		left -= d.fit(s, fits[s], left)
+		for k, line := range d.lines[s] {
+			if fits[s][k] {
+				kept.lines[s] = append(kept.lines[s], line)
 			}
 		}
-		kept.lines[s] = slices.DeleteFunc(fits, func(line string) bool { return line == "" })
 	}
 	return kept.text()
+}
+
+// fit marks lines of a section that fit into so many units besides those already marked,
+// and says how many units they take.
+func (d *draft) fit(s section, fits []bool, most int) (taken int) {
+	for _, k := range fromTheEnds(len(fits)) {
+		n := sessionfmt.Units(marks[s]+d.lines[s][k]) + 4
+		if !fits[k] && taken+n <= most {
+			fits[k] = true
+			taken += n
+		}
+	}
+	return taken
 }
 
 // overhead is what headings and files take, in UTF-16 units.

@@ -1,9 +1,11 @@
 package compact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -65,8 +67,8 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 // noteFiles notes the files that a message's calls name.
 func (v *View) noteFiles(i int, note func(tool, path string)) error {
 	m := &v.Messages[i]
-	if m.isResult() && !m.Heads {
-		raw, err := v.texts.Provider(m.Index)
+	if m.nested && !m.Heads {
+		raw, err := v.texts.provider(m)
 		if err != nil {
 			return err
 		}
@@ -91,7 +93,23 @@ func (v *View) noteFiles(i int, note func(tool, path string)) error {
 
 // byUnits compares as JavaScript sorts: by UTF-16 units.
 func byUnits(a, b string) int {
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	for a != "" && b != "" {
+		x, n := utf8.DecodeRuneInString(a)
+		y, k := utf8.DecodeRuneInString(b)
+		if x != y {
+			return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+		}
+		a, b = a[n:], b[k:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// firstUnit is the first UTF-16 unit of a character.
+func firstUnit(r rune) rune {
+	if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
+		return high
+	}
+	return r
 }
 
 // blocks are the lists as pi puts them behind a summary, empty where there is nothing.

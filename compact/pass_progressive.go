@@ -56,8 +56,9 @@ func progressive(w *work) error {
 			break
 		}
 		text, err := w.summary(r)
-		if err != nil {
-			continue // it stays as it is, and the others are tried
+		if err != nil { // it stays as it is, and the others are tried
+			w.skip = err.Error()
+			continue
 		}
 		for _, i := range r.Messages {
 			event.TokensAfter -= w.Messages[i].Tokens(&tokens.YBytes)

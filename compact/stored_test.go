@@ -90,7 +90,7 @@ func TestStoredAsEdits(t *testing.T) {
 				continue
 			}
 			compared[run.name]++
-			if got, want := texts(t, stored), texts(t, r.View); !reflect.DeepEqual(got, want) {
+			if got, want := saidIn(t, stored), saidIn(t, r.View); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %s: stored it says %.300q, planned %.300q", s.Name, run.name, got, want)
 				continue
 			}

@@ -102,7 +102,7 @@ func (v *View) earlier(i int) (string, error) {
 	case m.Kind != sessionfmt.CompactionMessage:
 		return "", nil
 	}
-	raw, err := v.texts.Agent(m.Index)
+	raw, err := v.texts.agent(m)
 	return raw.Get("summary").Text(), err
 }
 

@@ -125,6 +125,8 @@ func (p *part) result(c *sessionfmt.Cursor) {
 			default:
 				r.IsError = noError
 			}
+		case "nestedCalls":
+			p.messages[len(p.messages)-1].nested = true
 		case "content":
 			p.blocks = p.blocks[:first+1]
 			r.Length = Length{}
@@ -203,6 +205,40 @@ func (p *part) name(v sessionfmt.Value) *Name {
 	return known
 }
 
+// texts reads messages, and keeps the content of the last one: its blocks are asked for
+// one by one.
+type texts struct {
+	from    *replay.Texts
+	index   int // of the last one, -1 for none
+	content sessionfmt.Value
+}
+
+// of is the content of a message as it stands in the session. It is valid until the next
+// call.
+func (t *texts) of(m *Message) (sessionfmt.Value, error) {
+	if t.index == m.Index {
+		return t.content, nil
+	}
+	raw, err := t.provider(m)
+	if err != nil {
+		return nil, err
+	}
+	t.index, t.content = m.Index, raw.Get("content")
+	return t.content, nil
+}
+
+// provider is a message as a provider gets it.
+func (t *texts) provider(m *Message) (sessionfmt.Value, error) {
+	t.index = -1
+	return t.from.Provider(m.Index)
+}
+
+// agent is a message as pi's own context building returns it.
+func (t *texts) agent(m *Message) (sessionfmt.Value, error) {
+	t.index = -1
+	return t.from.Agent(m.Index)
+}
+
 // Text is what a block says: of a call its arguments as JSON.
 func (v *View) Text(i, block int) (string, error) {
 	m := &v.Messages[i]
@@ -210,11 +246,10 @@ func (v *View) Text(i, block int) (string, error) {
 	if b.text != nil {
 		return *b.text, nil
 	}
-	raw, err := v.texts.Provider(m.Index)
+	content, err := v.texts.of(m)
 	if err != nil {
 		return "", err
 	}
-	content := raw.Get("content")
 	if content.IsString() {
 		return content.Text(), nil
 	}
@@ -269,11 +304,11 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 	m := &v.Messages[i]
 	var content sessionfmt.Value
 	if !m.Heads {
-		raw, err := v.texts.Provider(m.Index)
-		if err != nil {
+		var err error
+		if content, err = v.texts.of(m); err != nil {
 			return nil, err
 		}
-		if content = raw.Get("content"); !m.Edited {
+		if !m.Edited {
 			return append(sessionfmt.Value(nil), content...), nil
 		}
 	}

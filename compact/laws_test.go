@@ -206,7 +206,8 @@ func TestLawsOfPolicies(t *testing.T) {
 
 func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]int) {
 	t.Helper()
-	plan, err := p.Plan(v, Fallback)
+	summarize := Extract.New(300)
+	plan, err := p.Plan(v, summarize)
 	if err != nil {
 		t.Fatal(where, err)
 	}
@@ -224,7 +225,7 @@ func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]in
 			t.Errorf("%s: law 6: %s is left alone", where, what)
 		}
 	}
-	again, err := p.Plan(plan.View, Fallback)
+	again, err := p.Plan(plan.View, summarize)
 	if err != nil || len(again.Changes) > 0 {
 		t.Errorf("%s: law 8: %v, %+v", where, err, again.Changes)
 	}

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,9 @@ var Extract = Summarizer{
 			f.write(&d)
 			if r.Style != StylePi { // pi names them itself behind the summary
 				d.files = files
+			}
+			if d.empty() {
+				d.add(critical, fmt.Sprintf("%d messages that say nothing", len(r.Messages)))
 			}
 			return d.within(budget), nil
 		}
@@ -101,6 +105,16 @@ func (d *draft) add(s section, line string) {
 // drop takes the lines out that begin so.
 func (d *draft) drop(s section, beginning string) {
 	d.lines[s] = slices.DeleteFunc(d.lines[s], func(line string) bool { return strings.HasPrefix(line, beginning) })
+}
+
+// empty says that there is nothing to say.
+func (d *draft) empty() bool {
+	for s := range sections {
+		if len(d.lines[s]) > 0 {
+			return false
+		}
+	}
+	return len(d.files.Read)+len(d.files.Modified) == 0
 }
 
 // earlier takes an earlier summary in: by its sections where it has the same ones, all

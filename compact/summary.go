@@ -34,7 +34,7 @@ type Range struct {
 	From     int `json:"from"` // places in the view, [From, To)
 	To       int `json:"to"`
 	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
-	Messages int `json:"messages"`       // of the request, in the range
+	Messages int `json:"messages"`       // of the request, in the range: the index of the first that stays
 	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
 
 	Files Files `json:"files"` // that what is taken out was about

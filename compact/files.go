@@ -17,6 +17,23 @@ type Files struct {
 	Modified []string `json:"modifiedFiles"`
 }
 
+// Files are the files that the messages of a range are about, which the view still has:
+// what a stored compaction has as its details.
+func (v *View) Files(r Range) (Files, error) {
+	var messages []int
+	previous := -1
+	for i := r.From; i < r.To; i++ {
+		switch m := &v.Messages[i]; {
+		case m.Gone:
+		case m.isSummary() && previous < 0:
+			previous = i
+		default:
+			messages = append(messages, i)
+		}
+	}
+	return v.files(messages, previous)
+}
+
 // files are the files of messages: those that calls of the tools read, write and edit
 // name, whether they worked or not, and calls within those. The lists that an earlier
 // compaction keeps go in, if pi itself has made them; previous is its summary, -1 for

@@ -143,11 +143,14 @@ func TestPiSummary(t *testing.T) {
 	if rec := r.Changes[0].Range.Kept; v.session().ID(rec) != "m0000003" {
 		t.Errorf("kept from record %d", rec)
 	}
-	// The next one takes the summary in.
-	compaction := said{"type": "compaction", "id": "k", "summary": "before", "firstKeptEntryId": "m0000003", "tokensBefore": 40}
+	// The next one takes the summary in, and the files that it names.
+	compaction := said{"type": "compaction", "id": "k", "summary": "before", "firstKeptEntryId": "m0000003", "tokensBefore": 40, "details": said{"readFiles": []string{"b", "a"}}}
 	again := of(t, user(ten), answer(ten), user(ten), answer(ten), compaction, user(ten), answer(ten))
 	asked = nil
-	apply(t, &Compact, again, o)
+	next := apply(t, &Compact, again, o).Changes[0]
+	if files, err := again.Files(*next.Range); err != nil || fmt.Sprint(files) != "{[a b] []}" || !strings.HasSuffix(next.Text, "<read-files>\na\nb\n</read-files>") {
+		t.Errorf("%v, %v, %q", files, err, next.Text)
+	}
 	if fmt.Sprint(asked) != "[history[1]before turn-prefix[2]]" {
 		t.Errorf("%v", asked)
 	}

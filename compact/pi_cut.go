@@ -54,10 +54,11 @@ func compactPi(w *work) error {
 		return err
 	}
 	r := Range{To: cut.To, Kept: cut.Kept}
-	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
+	files, err := w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
+	if err != nil {
 		return err
 	}
-	text += r.Files.blocks()
+	text += files.blocks()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++

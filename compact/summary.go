@@ -36,8 +36,6 @@ type Range struct {
 	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
 	Messages int `json:"messages"`       // of the request, in the range: the index of the first that stays
 	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
-
-	Files Files `json:"files"` // that what is taken out was about
 }
 
 var errNoSummary = errors.New("the summary is empty")

@@ -86,8 +86,8 @@ func unpaired(t *testing.T, v *View) map[string]bool {
 	return alone
 }
 
-// TestLawsOfPasses holds laws 6, 7 and 8, and P2 and P6 of spec/policies.md 6.6: pairs
-// stay or go together, the numbers add up, and doing it again does nothing.
+// TestLawsOfPasses holds laws 6, 7 and 8: pairs stay or go together, the numbers add up,
+// and doing it again does nothing.
 func TestLawsOfPasses(t *testing.T) {
 	all, names := views(t, replay.ByPi, replay.ByEnvelope)
 	touched := map[string]int{}
@@ -117,7 +117,6 @@ func TestLawsOfPasses(t *testing.T) {
 			if again := apply(t, run.pass, r.View, run.Options); len(again.Changes) > 0 {
 				t.Errorf("%s: law 8: a second run changes %d: %+v", where, len(again.Changes), again.Changes[0])
 			}
-			contents(t, where, v, r)
 		}
 	}
 	t.Logf("%d views; changes: %v", len(all), touched)
@@ -254,6 +253,37 @@ func TestPropertyP1(t *testing.T) {
 	}
 	if pruned < 10 {
 		t.Errorf("only %d results pruned", pruned)
+	}
+}
+
+// TestPropertyP2: what a pass leaves alone is byte for byte what the session says, and what
+// it changes is JSON that says what the view does. Pairs are law 6.
+func TestPropertyP2(t *testing.T) {
+	all, names := views(t, replay.Auto)
+	for k, v := range all {
+		for _, run := range runs() {
+			contents(t, names[k]+": "+run.name, v, apply(t, run.pass, v, run.Options))
+		}
+	}
+}
+
+// TestPropertyP6: a report's tokens are those of what it says was touched, and that is in
+// order.
+func TestPropertyP6(t *testing.T) {
+	all, names := views(t, replay.Auto)
+	for k, v := range all {
+		for _, run := range runs() {
+			r, sum := apply(t, run.pass, v, run.Options).Report, 0
+			for i, touch := range r.Touched {
+				sum += touch.Was - touch.Now
+				if i > 0 && touch.Ref < r.Touched[i-1].Ref {
+					t.Errorf("%s: %s: touched out of order", names[k], run.name)
+				}
+			}
+			if r.TokensBefore-r.TokensAfter != sum || r.TokensSaved != max(0, sum) || r.System == "" {
+				t.Errorf("P6: %s: %s: %d to %d tokens, touched %d", names[k], run.name, r.TokensBefore, r.TokensAfter, sum)
+			}
+		}
 	}
 }
 

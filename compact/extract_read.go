@@ -92,14 +92,14 @@ func (x *extractor) summary(i int) error {
 		x.fold(*x.v.Messages[i].Blocks[0].text)
 		return nil
 	}
-	raw, err := x.v.texts.Agent(x.v.Messages[i].Index)
+	raw, err := x.v.texts.agent(&x.v.Messages[i])
 	x.fold(raw.Get("summary").Text())
 	return err
 }
 
 // shell takes down a command that the user ran himself.
 func (x *extractor) shell(i int) error {
-	raw, err := x.v.texts.Agent(x.v.Messages[i].Index)
+	raw, err := x.v.texts.agent(&x.v.Messages[i])
 	if err != nil {
 		return err
 	}

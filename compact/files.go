@@ -1,9 +1,11 @@
 package compact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -14,6 +16,23 @@ import (
 type Files struct {
 	Read     []string `json:"readFiles"`
 	Modified []string `json:"modifiedFiles"`
+}
+
+// Files are the files that the messages of a range are about, which the view still has:
+// what a stored compaction has as its details.
+func (v *View) Files(r Range) (Files, error) {
+	var messages []int
+	previous := -1
+	for i := r.From; i < r.To; i++ {
+		switch m := &v.Messages[i]; {
+		case m.Gone:
+		case m.isSummary() && previous < 0:
+			previous = i
+		default:
+			messages = append(messages, i)
+		}
+	}
+	return v.files(messages, previous)
 }
 
 // files are the files of messages: those that calls of the tools read, write and edit
@@ -155,7 +174,23 @@ func (b *fileBook) files() Files {
 	return f
 }
 
-// byUnits orders texts as JavaScript does.
+// byUnits compares as JavaScript sorts: by UTF-16 units.
 func byUnits(a, b string) int {
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	for a != "" && b != "" {
+		x, n := utf8.DecodeRuneInString(a)
+		y, k := utf8.DecodeRuneInString(b)
+		if x != y {
+			return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+		}
+		a, b = a[n:], b[k:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// firstUnit is the first UTF-16 unit of a character.
+func firstUnit(r rune) rune {
+	if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
+		return high
+	}
+	return r
 }

@@ -12,6 +12,7 @@ import (
 var Compact = Pass{
 	Name:     "compact",
 	About:    "summarise the history before what stays",
+	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Style: StyleGSH, Retries: 1},
 	run:      compactHistory,
 }
@@ -40,6 +41,7 @@ func compactHistory(w *work) error {
 		Style Style `json:"style"`
 		Keep  int   `json:"keep"`
 	}{w.Style, w.Keep}
+	w.system = string(w.Style)
 	if w.Style == StylePi {
 		return compactPi(w)
 	}
@@ -66,9 +68,6 @@ func compactHistory(w *work) error {
 	}
 	text, err := w.summary(ask)
 	if err != nil {
-		return err
-	}
-	if r.Files, err = w.files(rows, -1); err != nil {
 		return err
 	}
 	before, n := w.Tokens(w.Counter), len(w.live())

@@ -15,6 +15,7 @@ import (
 var MergeNotes = Pass{
 	Name:     "merge-notes",
 	About:    "merge the notes beside earlier tool calls into the last answer, and drop the calls",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes},
 	run:      mergeNotes,
 }

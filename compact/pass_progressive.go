@@ -11,6 +11,7 @@ import (
 var Progressive = Pass{
 	Name:     "progressive",
 	About:    "summarise finished pieces of work one by one",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
 	run:      progressive,
 }
@@ -58,8 +59,9 @@ func progressive(w *work) error {
 			continue
 		}
 		text, err := w.summary(r)
-		if err != nil {
-			continue // it stays as it is, and the others are tried
+		if err != nil { // it stays as it is, and the others are tried
+			w.skip = err.Error()
+			continue
 		}
 		for _, i := range r.Messages {
 			event.TokensAfter -= w.Messages[i].Tokens(&tokens.YBytes)

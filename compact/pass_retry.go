@@ -13,6 +13,7 @@ import (
 var RetryPrune = Pass{
 	Name:     "retry-prune",
 	About:    "drop failed tool calls that were tried again",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, Profile: "seed"},
 	run:      retryPrune,
 }

@@ -13,6 +13,7 @@ import (
 var Superseded = Pass{
 	Name:     "superseded",
 	About:    "blank older reads of a file, and results that say nothing",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YScalars},
 	run:      superseded,
 }

@@ -86,6 +86,6 @@ func (v *View) member(i int, name string) ([]byte, error) {
 		}
 		return content.AppendCompact(nil), err
 	}
-	raw, err := v.texts.Provider(m.Index)
+	raw, err := v.texts.provider(m)
 	return raw.Get(name).AppendCompact(nil), err
 }

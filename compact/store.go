@@ -135,7 +135,7 @@ func (w *storing) compaction() error {
 	if err != nil {
 		return err
 	}
-	details, err := json.Marshal(w.head.Range.Files)
+	details, err := w.details()
 	if err != nil {
 		return err
 	}
@@ -148,6 +148,15 @@ func (w *storing) compaction() error {
 		field("tokensBefore", fmt.Appendf(nil, "%d", usage.Tokens)),
 		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
 	return nil
+}
+
+// details are the files that a compaction is about.
+func (w *storing) details() (value, error) {
+	f, err := w.before.Files(*w.head.Range)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(f)
 }
 
 // transform stores changes as one patch, and a compaction once more as an entry that
@@ -200,7 +209,7 @@ func (w *storing) messages() (value, error) {
 		if !w.Live(i) || !m.Cached || m.Heads {
 			continue
 		}
-		raw, err := w.texts.Provider(m.Index)
+		raw, err := w.texts.provider(m)
 		if err != nil {
 			return nil, err
 		}

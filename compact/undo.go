@@ -197,7 +197,7 @@ func (p *past) restore(s *sessionfmt.Session, b *sessionfmt.Batch, before, now *
 		targets[target] = rec
 		order = append(order, target)
 	}
-	said, err := saidIn(before, targets)
+	said, err := contentsOf(before, targets)
 	if err != nil {
 		return err
 	}
@@ -215,8 +215,8 @@ func (p *past) restore(s *sessionfmt.Session, b *sessionfmt.Batch, before, now *
 	return p.note(b)
 }
 
-// saidIn is what messages say in a context, by their records, as they are stored.
-func saidIn(e *replay.Envelope, which map[int]int) (map[int]value, error) {
+// contentsOf are what messages say in a context, by their records, as they are stored.
+func contentsOf(e *replay.Envelope, which map[int]int) (map[int]value, error) {
 	all := map[int]value{}
 	for m, err := range e.ContextMessages() {
 		if err != nil {

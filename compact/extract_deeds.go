@@ -183,9 +183,14 @@ func (x *extractor) end(messages int) {
 			x.put(&theCommand, c, "`"+c+"`", r.at)
 			continue
 		}
-		text := fmt.Sprintf("`%s`: %s, the last ok", c, count(r.times, "run"))
-		if r.verdict != "" {
-			text += ": " + r.verdict
+		text := fmt.Sprintf("`%s`: %s, the last ", c, count(r.times, "run"))
+		switch {
+		case r.verdict == "":
+			text += "ok"
+		case containsAny(strings.ToLower(r.verdict), "error", "fail"):
+			text += "said: " + r.verdict
+		default:
+			text += "ok: " + r.verdict
 		}
 		x.put(&theTest, c, text, r.at)
 	}

@@ -136,11 +136,9 @@ func (x *extractor) foldOwn(k *kind, text string) {
 		x.put(&theCommit, subject, text, x.now)
 	case &theTest:
 		r := &run{ok: true, at: x.now}
-		said := ""
 		fmt.Sscanf(rest, ": %d", &r.times)
-		if _, said, _ = strings.Cut(rest, "the last ok: "); said != "" {
-			r.verdict = said
-		}
+		_, last, _ := strings.Cut(rest, ", the last ")
+		_, r.verdict, _ = strings.Cut(last, ": ")
 		x.runs[subject] = r
 	case &theWork:
 		e := &effort{at: x.now}

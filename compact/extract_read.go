@@ -24,6 +24,7 @@ type extractor struct {
 	prompts int
 	planned int    // prompts at the last plan
 	asked   string // the last request
+	small   bool   // the goal is a prompt that says next to nothing
 }
 
 // What a call is about.
@@ -117,12 +118,16 @@ func (x *extractor) shell(i int) error {
 // prompt takes down what the user says.
 func (x *extractor) prompt(text string) {
 	own := ""
+	demands := 0
+	const most = 8 // demands of one prompt: who has more has pasted something
 	for line := range paragraphs(text) {
 		own += line + "\n"
 		for s := range sentences(line) {
 			switch demandOf(s) {
 			case insists:
-				x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
+				if demands++; demands <= most {
+					x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
+				}
 			case wants:
 				x.put(&theWish, wordsOf(s), oneLine(s, 420), x.now)
 			}
@@ -138,11 +143,14 @@ func (x *extractor) prompt(text string) {
 		return
 	}
 	x.prompts++
-	if len(x.of(&theGoal)) == 0 {
-		x.put(&theGoal, "", oneLine(own, 600), x.now)
-	}
 	const fewest = 4 // words; with fewer, one only says to go on
-	if len(strings.Fields(own)) >= fewest {
+	says := len(strings.Fields(own)) >= fewest
+	if goals := x.of(&theGoal); len(goals) == 0 || says && x.small {
+		x.drop(func(n note) bool { return n.kind == &theGoal })
+		x.put(&theGoal, "", oneLine(own, 600), x.now)
+		x.small = !says
+	}
+	if says {
 		x.put(&theRequest, "", oneLine(own, 160), x.now)
 		x.asked = oneLine(own, 400)
 	}

@@ -172,7 +172,7 @@ func (x *extractor) end(messages int) {
 	x.lastRequest()
 	const stale = 3 // prompts
 	if x.prompts-x.planned > stale {
-		x.drop(func(n note) bool { return n.kind == &theStep })
+		x.replan(nil)
 	}
 	for _, what := range slices.Sorted(maps.Keys(x.failed)) {
 		x.put(&theOpen, what, x.failed[what].text, x.failed[what].at)

@@ -119,6 +119,12 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 	case heading != "":
 		text = heading + ": " + text
 	}
+	switch k {
+	case &theGoal:
+		x.goal = text
+	case &theStep:
+		x.plan = append(x.plan, text)
+	}
 	x.put(k, wordsOf(text), text, x.now)
 }
 

@@ -22,9 +22,11 @@ type extractor struct {
 	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
-	planned int    // prompts at the last plan
-	asked   string // the last request
-	small   bool   // the goal is a prompt that says next to nothing
+	plan    []string // the last one
+	planned int      // prompts at that time
+	asked   string   // the last request
+	goal    string
+	small   bool // the goal is a prompt that says next to nothing
 }
 
 // What a call is about.
@@ -145,10 +147,10 @@ func (x *extractor) prompt(text string) {
 	x.prompts++
 	const fewest = 4 // words; with fewer, one only says to go on
 	says := len(strings.Fields(own)) >= fewest
-	if goals := x.of(&theGoal); len(goals) == 0 || says && x.small {
-		x.drop(func(n note) bool { return n.kind == &theGoal })
-		x.put(&theGoal, "", oneLine(own, 600), x.now)
-		x.small = !says
+	if x.goal == "" || says && x.small {
+		x.remove(&theGoal, x.goal)
+		x.goal, x.small = oneLine(own, 600), !says
+		x.put(&theGoal, "", x.goal, x.now)
 	}
 	if says {
 		x.put(&theRequest, "", oneLine(own, 160), x.now)
@@ -200,8 +202,10 @@ func (x *extractor) answer(text string) {
 
 // replan puts other next steps in the place of those that there were.
 func (x *extractor) replan(plan []string) {
-	x.drop(func(n note) bool { return n.kind == &theStep })
-	x.planned = x.prompts
+	for _, item := range x.plan {
+		x.remove(&theStep, wordsOf(item))
+	}
+	x.plan, x.planned = plan, x.prompts
 	for _, item := range plan {
 		x.put(&theStep, wordsOf(item), item, x.now)
 	}
@@ -211,9 +215,8 @@ func (x *extractor) replan(plan []string) {
 func (x *extractor) finished(item string) {
 	key := wordsOf(item)
 	x.put(&theDone, key, item, x.now)
-	if x.has(&theTodo, key) || x.has(&theStep, key) {
-		x.drop(func(n note) bool { return (n.kind == &theTodo || n.kind == &theStep) && n.key == key })
-	}
+	x.remove(&theTodo, key)
+	x.remove(&theStep, key)
 }
 
 // wordsOf is a text by its letters and digits, so that marks make no difference.

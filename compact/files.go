@@ -1,9 +1,11 @@
 package compact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -132,7 +134,28 @@ func (b *fileBook) files() (f Files) {
 	return f
 }
 
-// byUnits orders texts as JavaScript does.
+// byUnits orders texts as JavaScript does, by their UTF-16 units.
 func byUnits(a, b string) int {
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	if n == len(a) || n == len(b) {
+		return len(a) - len(b)
+	}
+	for !utf8.RuneStart(a[n]) || !utf8.RuneStart(b[n]) {
+		n--
+	}
+	x, _ := utf8.DecodeRuneInString(a[n:])
+	y, _ := utf8.DecodeRuneInString(b[n:])
+	return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+}
+
+// firstUnit is the first UTF-16 unit of a character.
+func firstUnit(r rune) rune {
+	if r < 0x10000 {
+		return r
+	}
+	high, _ := utf16.EncodeRune(r)
+	return high
 }

@@ -41,7 +41,7 @@ golden:
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
 	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) $(BENCHFLAGS)
-	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact
+	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact ./compact
 
 dist:
 	@rm -rf dist && mkdir dist

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// BenchmarkPlan plans each policy for a session of 100 MB, and counts the same context
-// beside it: planning is to take no more than twice that.
+// BenchmarkPlan opens a session of 100 MB, replays it and plans each policy; beside it the
+// same context is counted: planning is to take no more than twice that.
 func BenchmarkPlan(b *testing.B) {
 	p, err := gen.Find("1g")
 	if err != nil {
@@ -19,46 +19,47 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	p.Shape.Bytes = 100 << 20
 	data := gen.Session(p.Shape)
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("count", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := e.Count(&tokens.Pi); err != nil {
-				b.Fatal(err)
-			}
+	// context opens the session and replays it, as every command does first.
+	context := func(b *testing.B) (*replay.Envelope, func() error) {
+		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+		if err != nil {
+			b.Fatal(err)
 		}
-	})
-	b.Run("view", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := NewView(e, nil); err != nil {
-				b.Fatal(err)
-			}
+		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+		if err != nil {
+			b.Fatal(err)
 		}
-	})
-	for _, p := range Policies() {
-		b.Run(p.Name, func(b *testing.B) {
+		return e, s.Close
+	}
+	bench := func(name string, do func(e *replay.Envelope) error) {
+		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				v, err := NewView(e, nil)
-				if err != nil {
+				e, done := context(b)
+				if err := do(e); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := p.Plan(v, Fallback); err != nil {
-					b.Fatal(err)
-				}
+				done()
 			}
+		})
+	}
+	bench("open", func(*replay.Envelope) error { return nil })
+	bench("count", func(e *replay.Envelope) error {
+		_, err := e.Count(&tokens.GSH)
+		return err
+	})
+	bench("view", func(e *replay.Envelope) error {
+		_, err := NewView(e, nil)
+		return err
+	})
+	for _, p := range Policies() {
+		bench(p.Name, func(e *replay.Envelope) error {
+			v, err := NewView(e, nil)
+			if err == nil {
+				_, err = p.Plan(v, Fallback)
+			}
+			return err
 		})
 	}
 }

@@ -96,7 +96,7 @@ func gaveUp(text string) bool {
 // made makes the lists of what was done.
 func (x *extractor) made() {
 	if x.failed == nil {
-		x.failed, x.runs, x.edits, x.unsaved = map[string]failure{}, map[string]*run{}, map[string]*effort{}, map[string]bool{}
+		x.failed, x.runs, x.edits, x.unsaved = map[string]failure{}, map[string]*tally{}, map[string]*effort{}, map[string]bool{}
 	}
 }
 
@@ -117,7 +117,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	for _, c := range d.commands {
 		r := x.runs[c]
 		if r == nil {
-			r = &run{}
+			r = &tally{}
 			x.runs[c] = r
 		}
 		r.times++

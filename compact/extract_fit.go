@@ -118,7 +118,7 @@ func (n *notes) write(chosen []bool, sections []section, part Part) string {
 		}
 		b.WriteString(s.heading + "\n" + lines)
 	}
-	return strings.TrimSuffix(b.String(), "\n") + Files{Read: of[&theRead], Modified: of[&theModified]}.String()
+	return strings.TrimSuffix(b.String(), "\n") + Files{Read: of[&theRead], Modified: of[&theModified]}.blocks()
 }
 
 // lines are what stands under a heading.

@@ -141,7 +141,7 @@ func (x *extractor) foldOwn(k *kind, text string) {
 		x.commits++
 		x.put(&theCommit, subject, text, x.now)
 	case &theTest:
-		r := &run{ok: true, at: x.now}
+		r := &tally{ok: true, at: x.now}
 		fmt.Sscanf(rest, ": %d", &r.times)
 		_, last, _ := strings.Cut(rest, ", the last ")
 		_, r.verdict, _ = strings.Cut(last, ": ")
@@ -168,7 +168,7 @@ func (x *extractor) foldName(k *kind, name string) {
 	bare := strings.Trim(name, "`")
 	switch k {
 	case &theCommand:
-		x.runs[bare] = &run{at: x.now}
+		x.runs[bare] = &tally{at: x.now}
 	case &theUnsaved:
 		x.unsaved[bare] = true
 	case &thePlace:

@@ -16,7 +16,7 @@ type extractor struct {
 	files   fileBook
 	touched map[string]int // when a file was last read or changed
 	calls   map[string]deed
-	runs    map[string]*run
+	runs    map[string]*tally
 	edits   map[string]*effort
 	failed  map[string]failure
 	unsaved map[string]bool // files changed since the last commit
@@ -37,8 +37,8 @@ type deed struct {
 	tool     string
 }
 
-// A run is what became of a command.
-type run struct {
+// A tally is what became of a command.
+type tally struct {
 	times   int
 	ok      bool
 	verdict string

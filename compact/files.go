@@ -18,9 +18,19 @@ type Files struct {
 	Modified []string `json:"modifiedFiles"`
 }
 
-// Files are those of messages.
-func (v *View) Files(messages []int) (Files, error) {
+// files are those of messages. The lists that an earlier compaction keeps go in, if pi
+// itself has made them; previous is its summary, -1 for none.
+func (v *View) files(messages []int, previous int) (Files, error) {
 	var b fileBook
+	if previous >= 0 && !v.Messages[previous].Heads {
+		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
+		if err != nil {
+			return Files{}, err
+		}
+		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
+			b.add(Files{pathsOf(details.Get("readFiles")), pathsOf(details.Get("modifiedFiles"))})
+		}
+	}
 	for _, i := range messages {
 		if m := &v.Messages[i]; !m.isResult() && !m.makesCalls() {
 			continue
@@ -34,8 +44,8 @@ func (v *View) Files(messages []int) (Files, error) {
 	return b.files(), nil
 }
 
-// With are the files of both.
-func (f Files) With(g Files) Files {
+// with are the files of both.
+func (f Files) with(g Files) Files {
 	var b fileBook
 	for _, one := range []Files{f, g} {
 		b.add(one)
@@ -43,9 +53,9 @@ func (f Files) With(g Files) Files {
 	return b.files()
 }
 
-// String is the files as pi appends them to a summary, with the blank line before them;
+// blocks are the files as pi appends them to a summary, with the blank line before them;
 // empty where there are none.
-func (f Files) String() string {
+func (f Files) blocks() string {
 	var b strings.Builder
 	for _, list := range []struct {
 		tag   string
@@ -58,26 +68,30 @@ func (f Files) String() string {
 	return b.String()
 }
 
-// CutFiles parts a summary from the files that are appended to it.
+// CutFiles parts a summary from the files that pi, or we, have put behind it.
 func CutFiles(summary string) (text string, f Files) {
-	text = sessionfmt.TrimJS(summary)
-	text, f.Modified = cutBlock(text, "modified-files")
-	text, f.Read = cutBlock(text, "read-files")
-	return text, f
+	text, f.Read = cutBlocks(summary, "read-files")
+	text, f.Modified = cutBlocks(text, "modified-files")
+	return sessionfmt.TrimJS(text), f
 }
 
-// cutBlock cuts a block off the end of a text.
-func cutBlock(text, tag string) (rest string, paths []string) {
-	inner, ok := strings.CutSuffix(text, "\n</"+tag+">")
-	if !ok {
-		return text, nil
+// cutBlocks cuts blocks of a name out of a text, each of lines of its own.
+func cutBlocks(text, tag string) (rest string, paths []string) {
+	open, end := "<"+tag+">\n", "\n</"+tag+">"
+	for from := 0; ; {
+		at := strings.Index(text[from:], open)
+		if at < 0 {
+			return text, paths
+		}
+		at += from
+		inside, behind, ok := strings.Cut(text[at+len(open):], end)
+		if !ok || at > 0 && text[at-1] != '\n' {
+			from = at + len(open)
+			continue
+		}
+		paths = append(paths, strings.Split(inside, "\n")...)
+		text, from = strings.TrimRight(text[:at], "\n")+behind, 0
 	}
-	open := "<" + tag + ">\n"
-	at := strings.LastIndex(inner, open)
-	if at < 0 || at > 0 && inner[at-1] != '\n' {
-		return text, nil
-	}
-	return sessionfmt.TrimJS(inner[:at]), strings.Split(inner[at+len(open):], "\n")
 }
 
 // A fileBook takes down files.
@@ -108,6 +122,16 @@ func (b *fileBook) call(tool string, args sessionfmt.Value) {
 	}
 }
 
+// pathsOf are the texts of a list, those that are empty left out.
+func pathsOf(list sessionfmt.Value) (all []string) {
+	for el := range list.Elements {
+		if text := el.Text(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 func (b *fileBook) add(f Files) {
 	if b.read == nil {
 		b.read, b.modified = map[string]bool{}, map[string]bool{}
@@ -120,7 +144,8 @@ func (b *fileBook) add(f Files) {
 	}
 }
 
-func (b *fileBook) files() (f Files) {
+func (b *fileBook) files() Files {
+	f := Files{Read: []string{}, Modified: []string{}}
 	for path := range b.modified {
 		f.Modified = append(f.Modified, path)
 	}

@@ -12,6 +12,7 @@ import (
 type Pass struct {
 	Name     string
 	About    string
+	System   string // whose it is
 	Defaults Options
 	run      func(w *work) error
 }
@@ -111,6 +112,7 @@ type Report struct {
 	Unestimated    int     `json:"unestimated_blocks"` // images, where the counter takes them for nothing
 	Skipped        bool    `json:"skipped"`
 	SkipReason     string  `json:"skip_reason"`
+	Pending        int     `json:"pending_summaries,omitempty"` // that have to be supplied before the pass can run
 }
 
 // A Result is what a pass makes of a view.
@@ -119,6 +121,8 @@ type Result struct {
 	Changes []Change
 	Report  Report
 	Events  []any // as the system itself would log them
+	// Requests are the summaries that have to be supplied before the pass can do anything.
+	Requests []Request
 }
 
 // Apply runs a pass over a view, which stays as it is. Where nothing changes the
@@ -127,12 +131,12 @@ func (p *Pass) Apply(v *View, o Options) (*Result, error) {
 	if o.Counter == nil {
 		o.Counter = p.Defaults.Counter
 	}
-	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to " + p.Name}
+	w := &work{View: v, from: v, Options: o, pass: p.Name, system: p.System, skip: "nothing to " + p.Name}
 	w.was = totals(v, o.Counter)
 	if err := p.run(w); err != nil {
 		return nil, err
 	}
-	return &Result{View: w.View, Changes: w.changes, Report: w.report(), Events: w.events}, nil
+	return &Result{View: w.View, Changes: w.changes, Report: w.report(), Events: w.events, Requests: w.requests}, nil
 }
 
 // A total is what a view has in all.

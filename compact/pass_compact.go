@@ -12,7 +12,8 @@ import (
 var Compact = Pass{
 	Name:     "compact",
 	About:    "summarise the history before what stays",
-	Defaults: Options{Counter: &tokens.GSH, Style: GSH, Retries: 1},
+	System:   "gsh",
+	Defaults: Options{Counter: &tokens.GSH, Style: StyleGSH, Retries: 1},
 	run:      compactHistory,
 }
 
@@ -21,15 +22,15 @@ type Style string
 
 // The styles.
 const (
-	GSH    Style = "gsh"     // everything becomes one message
-	SWECLI Style = "swe-cli" // all but the last messages
-	YAgent Style = "y-agent" // the same, and an earlier summary is merged
-	PiCut  Style = "pi"      // all but the last tokens, cut where pi would
+	StyleGSH    Style = "gsh"     // everything becomes one message
+	StyleSWECLI Style = "swe-cli" // all but the last messages
+	StyleYAgent Style = "y-agent" // the same, and an earlier summary is merged
+	StylePi     Style = "pi"      // all but the last tokens, cut where pi would
 )
 
 // frame is what a summary stands in within the context, where the style has a frame.
 func (s Style) frame(summary string) string {
-	if s == GSH {
+	if s == StyleGSH {
 		return "[Context compacted - previous conversation summary]\n\n" + summary
 	}
 	return summary
@@ -40,7 +41,8 @@ func compactHistory(w *work) error {
 		Style Style `json:"style"`
 		Keep  int   `json:"keep"`
 	}{w.Style, w.Keep}
-	if w.Style == PiCut {
+	w.system = string(w.Style)
+	if w.Style == StylePi {
 		return compactPi(w)
 	}
 	r, rows := w.rangeOf()
@@ -51,16 +53,21 @@ func compactHistory(w *work) error {
 	case len(rows) == 1 && w.Messages[rows[0]].isSummary():
 		w.skip = "nothing but a summary is left to summarise"
 		return nil
-	case w.Summarize == nil:
-		w.skip = fmt.Sprintf("%d messages wait for a summary", len(rows))
-		return nil
 	}
 	previous, err := w.previous(rows)
 	if err != nil {
 		return err
 	}
-	text, err := w.summary(Request{Style: w.Style, Part: History, Messages: rows, Before: -1, After: -1, Previous: previous})
+	ask := Request{Style: w.Style, Part: History, Messages: rows, Before: -1, After: -1, Previous: previous}
+	if w.Summarize == nil {
+		w.waits(ask)
+		return nil
+	}
+	text, err := w.summary(ask)
 	if err != nil {
+		return err
+	}
+	if r.Files, err = w.files(rows, -1); err != nil {
 		return err
 	}
 	before, n := w.Tokens(w.Counter), len(w.live())
@@ -79,7 +86,7 @@ func (w *work) rangeOf() (r Range, rows []int) {
 	}
 	all = all[:cached]
 	keep := max(0, w.Keep)
-	if w.Style == GSH {
+	if w.Style == StyleGSH {
 		keep = 0
 	}
 	_, end := w.safeRange(all, 0, keep)
@@ -132,7 +139,7 @@ func (e GSHCompaction) Notice() string {
 // compacted takes down what the system itself would log of a compaction.
 func (w *work) compacted(before, messages int, r *Range) {
 	now := len(w.live())
-	if w.Style == SWECLI {
+	if w.Style == StyleSWECLI {
 		w.events = append(w.events, NewSWECompaction(before, w.Tokens(w.Counter), r.Messages))
 		return
 	}

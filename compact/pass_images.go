@@ -10,6 +10,7 @@ import (
 var DropImages = Pass{
 	Name:     "drop-images",
 	About:    "replace images, those of the latest requests aside",
+	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.Pi},
 	run:      dropImages,
 }

@@ -10,10 +10,12 @@ import (
 
 // MergeNotes puts what earlier answers said beside their tool calls in front of the last
 // answer, and takes those answers and all earlier results out, as y-agent does where it
-// is told to (spec/policies.md 3.10). If one of them said nothing, nothing is done.
+// is told to (spec/policies.md 3.10). If one of them said nothing, nothing is done. Results
+// without a call stay.
 var MergeNotes = Pass{
 	Name:     "merge-notes",
 	About:    "merge the notes beside earlier tool calls into the last answer, and drop the calls",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes},
 	run:      mergeNotes,
 }
@@ -33,10 +35,10 @@ func mergeNotes(w *work) error {
 	var gone []int
 	for i := range last {
 		switch {
-		case !w.Live(i):
+		case !w.Live(i) || of[i] < 0 || w.open(&groups[of[i]]): // what waits for its result goes on waiting
 		case w.Messages[i].isResult():
 			gone = append(gone, i)
-		case w.Messages[i].makesCalls():
+		default:
 			note, err := w.said(i)
 			if err != nil {
 				return err

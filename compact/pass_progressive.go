@@ -11,6 +11,7 @@ import (
 var Progressive = Pass{
 	Name:     "progressive",
 	About:    "summarise finished pieces of work one by one",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
 	run:      progressive,
 }
@@ -47,7 +48,8 @@ func progressive(w *work) error {
 	case event.TokensBefore < w.MinTokens:
 		w.skip, event.Skipped = "the candidates have fewer tokens than are worth a run", true
 	case w.Summarize == nil:
-		w.skip, event.Skipped = fmt.Sprintf("%d pieces of work wait for summaries", len(found)), true
+		w.waits(found...)
+		event.Skipped = true
 	}
 	for _, r := range found {
 		if event.Skipped {
@@ -82,10 +84,10 @@ func Sequences(v *View) (all []Request) {
 	start := -1 // of the sequence at hand, in rows
 	end := func(n int) {
 		from := start
-		if start = -1; from < 0 || n-from < sequenceFrom || !whole(rows[from:n], groups, of) {
+		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
 			return
 		}
-		r := Request{Style: YAgent, Part: Sequence, Messages: rows[from:n:n], Before: -1, After: -1}
+		r := Request{Style: StyleYAgent, Part: Sequence, Messages: rows[from:n:n], Before: -1, After: -1}
 		for k := max(0, from-sequenceLooks); k < from && r.Before < 0; k++ {
 			if v.Messages[rows[k]].isUser() {
 				r.Before = rows[k]
@@ -112,15 +114,19 @@ func Sequences(v *View) (all []Request) {
 	return all
 }
 
-// whole says that messages hold every group of which they hold a part.
-func whole(messages []int, groups []group, of []int) bool {
+// whole says that messages hold every group of which they hold a part, no call that waits
+// for its result, and no result of a call that is elsewhere.
+func (v *View) whole(messages []int, groups []group, of []int) bool {
 	in := map[int]bool{}
 	for _, i := range messages {
 		in[i] = true
 	}
 	for _, i := range messages {
-		if of[i] < 0 {
+		switch {
+		case of[i] < 0:
 			continue
+		case v.open(&groups[of[i]]):
+			return false
 		}
 		for _, k := range groups[of[i]].all() {
 			if !in[k] {

@@ -11,6 +11,7 @@ import (
 var Prune = Pass{
 	Name:     "prune",
 	About:    "replace old tool results beyond a window of recent ones",
+	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Protect: 40000},
 	run:      prune,
 }

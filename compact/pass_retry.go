@@ -13,6 +13,7 @@ import (
 var RetryPrune = Pass{
 	Name:     "retry-prune",
 	About:    "drop failed tool calls that were tried again",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, Profile: "seed"},
 	run:      retryPrune,
 }
@@ -129,7 +130,7 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 			turn = append(turn, of[i])
 		}
 	}
-	calls := make([][]made, len(turn)) // read once a failure has to be compared with them
+	var calls *tries // read once a failure has to be compared with them
 	for k, g := range turn {
 		failed, err := w.allFailed(&groups[g])
 		if err != nil {
@@ -138,15 +139,12 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 		if !failed || k == len(turn)-1 {
 			continue
 		}
-		for j := k; j < len(turn); j++ {
-			if calls[j] != nil {
-				continue
-			}
-			if calls[j], err = w.made(groups[turn[j]].call); err != nil {
+		if calls == nil {
+			if calls, err = w.tries(groups, turn); err != nil {
 				return nil, err
 			}
 		}
-		if !allRetried(calls[k], calls[k+1:]) {
+		if !calls.again(k) {
 			continue
 		}
 		found = append(found, candidate{groups[g].all(), "failed, and tried again"})
@@ -170,18 +168,6 @@ func (w *work) allFailed(g *group) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// allRetried says that each call is made again by one of the later ones.
-func allRetried(calls []made, later [][]made) bool {
-	for k := range calls {
-		if !slices.ContainsFunc(later, func(all []made) bool {
-			return slices.ContainsFunc(all, func(c made) bool { return c.retries(&calls[k]) })
-		}) {
-			return false
-		}
-	}
-	return true
 }
 
 // intraTurn leaves of the candidates those of the last turn before its last group; where

@@ -11,6 +11,7 @@ import (
 var StaleResults = Pass{
 	Name:     "stale-results",
 	About:    "replace tool results older than so many requests",
+	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.GSH, Requests: 10},
 	run:      staleResults,
 }

@@ -13,6 +13,7 @@ import (
 var Superseded = Pass{
 	Name:     "superseded",
 	About:    "blank older reads of a file, and results that say nothing",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YScalars},
 	run:      superseded,
 }
@@ -26,16 +27,22 @@ const (
 	busySuffix = 8000 // tokens behind a result, above which its cache is worth more
 )
 
-// A read is what a result shows of a file.
+// A read is what a result shows of a file: a part of it, as the call spells that.
 type read struct{ file, part string }
+
+// Parts that no call spells so.
+const (
+	all  = ""
+	some = "some part"
+)
 
 func superseded(w *work) error {
 	w.params = struct {
 		Busy   bool `json:"busy"`
 		Compat bool `json:"compat"`
 	}{w.Busy, w.Compat}
-	newer := map[string][]string{} // of each file, the parts that later reads show
-	behind := 0                    // tokens
+	newer := map[read]bool{} // what later reads show
+	behind := 0              // tokens
 	for i := len(w.Messages) - 1; i >= 0; i-- {
 		if !w.Live(i) {
 			continue
@@ -59,23 +66,21 @@ func superseded(w *work) error {
 
 // notice is what a result is to be blanked with, if it is: newer are the reads behind
 // it, and it takes its place among them.
-func (w *work) notice(i int, newer map[string][]string) (notice, why string, err error) {
+func (w *work) notice(i int, newer map[read]bool) (notice, why string, err error) {
 	r, err := w.read(i)
 	if err != nil {
 		return "", "", err
 	}
 	if r.file != "" {
-		for _, part := range newer[r.file] {
-			if w.Compat || part == "" || part == r.part {
-				return supersededNotice, "read again later", nil
-			}
+		if newer[read{r.file, all}] || newer[r] || w.Compat && newer[read{r.file, some}] {
+			return supersededNotice, "read again later", nil
 		}
 		failed, err := w.failed(i)
 		if err != nil {
 			return "", "", err
 		}
 		if w.Compat || !failed {
-			newer[r.file] = append(newer[r.file], r.part)
+			newer[r], newer[read{r.file, some}] = true, true
 		}
 	}
 	useless, err := w.useless(i)

@@ -13,6 +13,7 @@ import (
 var StripThinking = Pass{
 	Name:     "strip-thinking",
 	About:    "drop the thinking of all answers but the last",
+	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.Pi},
 	run:      stripThinking,
 }

@@ -13,6 +13,7 @@ import (
 var Truncate = Pass{
 	Name:     "truncate",
 	About:    "cap each tool result",
+	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Max: 30000, Unit: "bytes"},
 	run:      truncate,
 }

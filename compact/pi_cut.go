@@ -2,7 +2,7 @@ package compact
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -33,20 +33,31 @@ func compactPi(w *work) error {
 	if err != nil {
 		return err
 	}
-	n := len(cut.History) + len(cut.Prefix)
-	switch {
-	case cut.Why != "":
+	if cut.Why != "" {
 		w.skip = cut.Why
 		return nil
-	case w.Summarize == nil:
-		w.skip = fmt.Sprintf("%d messages wait for a summary", n)
+	}
+	previous := ""
+	if cut.previous >= 0 {
+		if previous, err = w.earlier(cut.previous); err != nil {
+			return err
+		}
+	}
+	asks := cut.requests(previous)
+	if w.Summarize == nil {
+		w.waits(asks...)
 		return nil
 	}
-	text, err := w.piSummary(cut)
+	text, told, err := w.piSummary(asks, previous)
 	if err != nil {
 		return err
 	}
 	r := Range{To: cut.To, Kept: cut.Kept}
+	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
+		return err
+	}
+	r.Files = r.Files.with(told)
+	text += r.Files.blocks()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++
@@ -56,29 +67,38 @@ func compactPi(w *work) error {
 	return nil
 }
 
-// piSummary asks for the history, and for the beginning of a turn that is cut.
-func (w *work) piSummary(cut *PiCutPoint) (text string, err error) {
-	previous := ""
-	if cut.previous >= 0 {
-		if previous, err = w.earlier(cut.previous); err != nil {
-			return "", err
-		}
+// requests are the summaries that a cut needs: of the history, and of the beginning of a
+// turn that is cut.
+func (c *PiCutPoint) requests(previous string) (all []Request) {
+	if len(c.History) > 0 {
+		all = append(all, Request{Style: StylePi, Part: History, Messages: c.History, Before: -1, After: -1, Previous: previous})
 	}
-	ask := Request{Style: PiCut, Part: History, Messages: cut.History, Before: -1, After: -1, Previous: previous}
-	if text = previous; len(cut.History) > 0 {
-		if text, err = w.summary(ask); err != nil {
-			return "", err
-		}
+	if len(c.Prefix) > 0 {
+		all = append(all, Request{Style: StylePi, Part: TurnPrefix, Messages: c.Prefix, Before: -1, After: -1})
 	}
-	if len(cut.Prefix) == 0 {
-		return text, nil
-	}
-	if text == "" {
+	return all
+}
+
+// piSummary is the summary that pi makes of the answers to its requests. The files that
+// they name at their ends come back by themselves: pi has one list, behind all of it.
+func (w *work) piSummary(asks []Request, previous string) (text string, told Files, err error) {
+	if text = previous; text == "" {
 		text = "No prior history."
 	}
-	ask.Part, ask.Messages, ask.Previous = TurnPrefix, cut.Prefix, ""
-	prefix, err := w.summary(ask)
-	return strings.Join([]string{text, "---", "**Turn Context (split turn):**", prefix}, "\n\n"), err
+	for _, ask := range asks {
+		part, err := w.summary(ask)
+		if err != nil {
+			return "", Files{}, err
+		}
+		part, files := CutFiles(part)
+		told = told.with(files)
+		if ask.Part == History {
+			text = part
+		} else {
+			text += turnSeparator + part
+		}
+	}
+	return text, told, nil
 }
 
 // PiCut finds where pi would cut the context to keep so many tokens at its end.

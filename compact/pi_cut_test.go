@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,13 +54,54 @@ func TestPiCutChecks(t *testing.T) {
 	}
 }
 
-// TestTrapN4TrailingResults: where trailing results alone are enough, pi cuts at the
-// last place, not at the first.
-func TestTrapN4TrailingResults(t *testing.T) {
-	v := of(t, user(ten), answer(ten), user(ten), answer("", call("c", "x", `{}`)), result("c", strings.Repeat("x", 400)))
-	cut, err := v.PiCut(50)
-	if err != nil || cut.To != 3 || len(cut.Prefix) != 1 || len(cut.History) != 2 {
-		t.Errorf("%+v, %v", cut, err)
+// TestTrapCuts: what is easily got wrong about where today's pi cuts.
+func TestTrapCuts(t *testing.T) {
+	hundred := strings.Repeat("x", 400)
+	setting := said{"type": "model_change", "provider": "p", "modelId": "m"}
+	note := said{"type": "custom_message", "customType": "x", "content": hundred, "display": true}
+	hidden := said{"role": "bashExecution", "command": "ls", "output": hundred, "excludeFromContext": true, "exitCode": 0}
+	own := said{"type": "compaction", "id": "k1", "summary": "one", "firstKeptEntryId": "k1", "tokensBefore": 1}
+	again := said{"type": "compaction", "id": "k2", "summary": "two", "firstKeptEntryId": "k2", "tokensBefore": 1}
+	turn := []said{user(ten), answer(ten)}
+	with := func(more ...said) []said { return append(slices.Clone(turn), more...) }
+	for _, test := range []struct {
+		trap    string
+		in      []said
+		keep    int
+		to      int // the first message that stays, -1 where there is nothing to compact
+		history int
+		prefix  int
+	}{
+		{"N4", with(user(ten), answer("", call("c", "x", `{}`)), result("c", hundred)), 50, 3, 2, 1},
+		{"T32", with(user(ten), answer("", call("c", "x", `{}`)), result("c", hundred)), 50, 3, 2, 1},
+		{"T33", with(setting, user(ten), answer(ten)), 20, 2, 0, 2},
+		{"T34", with(user(ten), note), 50, 3, 3, 0},
+		{"N5", with(said{"role": "user", "content": []any{image()}}, answer(ten)), 1200, 2, 2, 0},
+		{"T35", with(user(ten), answer(ten)), 20, 2, 2, 0},
+		{"T35", with(user(ten), answer(ten)), 21, 1, 0, 1},
+		{"T27", with(hidden, user(ten)), 100, 2, 2, 0},
+		{"N24", with(own, user(ten), answer(ten), again, user(ten), answer(ten), user(ten)), 10, 3, 2, 0},
+	} {
+		cut, err := of(t, test.in...).PiCut(test.keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut.To != test.to || len(cut.History) != test.history || len(cut.Prefix) != test.prefix {
+			t.Errorf("%s: cuts before message %d, %d and %d to summarise, want %d, %d and %d", test.trap, cut.To, len(cut.History), len(cut.Prefix), test.to, test.history, test.prefix)
+		}
+	}
+}
+
+// TestTrapT54BothReadAndEdited: a file both read and edited is only a modified one.
+func TestTrapT54BothReadAndEdited(t *testing.T) {
+	v := of(t, user("q"), answer("", call("1", "read", `{"path":"é"}`), call("2", "read", `{"path":"Z"}`), call("3", "edit", `{"path":"a"}`), call("4", "read", `{"path":"a"}`), call("5", "bash", `{"path":"b"}`)),
+		result("1", "x"), result("2", "x"), result("3", "x"), result("4", "x"), result("5", "x"))
+	files, err := v.files(v.live(), -1)
+	if err != nil || fmt.Sprint(files) != "{[Z é] [a]}" {
+		t.Errorf("%v, %v", files, err)
+	}
+	if got := files.blocks(); got != "\n\n<read-files>\nZ\né\n</read-files>\n\n<modified-files>\na\n</modified-files>" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -72,7 +114,7 @@ func TestPiCuts(t *testing.T) {
 			sessions[s.Name] = s.Data
 		}
 	}
-	compared, cuts := 0, 0
+	compared, cuts, named := 0, 0, 0
 	for name, pi := range corpus.PiCuts(t, sessions) {
 		v := viewed(t, sessions[name], replay.Options{Rules: replay.ByPi})
 		if v == nil {
@@ -110,6 +152,11 @@ func TestPiCuts(t *testing.T) {
 			} else if want.Previous != "" {
 				t.Errorf("%s: keeping %d: no previous summary", name, want.Keep)
 			}
+			files, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
+			if err != nil || !slices.Equal(files.Read, want.ReadFiles) || !slices.Equal(files.Modified, want.ModifiedFiles) {
+				t.Errorf("%s: keeping %d: files %+v, pi has %q and %q, %v", name, want.Keep, files, want.ReadFiles, want.ModifiedFiles, err)
+			}
+			named += len(files.Read) + len(files.Modified)
 			if strings.Contains(name, "/bad/") {
 				continue // of an answer without id the usage does not count
 			}
@@ -118,7 +165,7 @@ func TestPiCuts(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d cuts of %d compared", cuts, compared)
+	t.Logf("%d cuts of %d compared, %d files", cuts, compared, named)
 	if cuts < 100 {
 		t.Errorf("only %d cuts of %d compared", cuts, compared)
 	}

@@ -60,6 +60,9 @@ func (v *View) listed() ([]int, error) {
 func (v *View) sources() (items []item) {
 	for i := range v.Messages {
 		m := &v.Messages[i]
+		if !m.Cached {
+			break // nothing takes those out
+		}
 		if n := len(items); n > 0 && items[n-1].rec == m.Origin.Record && m.Origin.Op < 0 && v.Messages[i-1].Origin.Op < 0 {
 			items[n-1].last = i + 1
 			continue

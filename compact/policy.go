@@ -154,6 +154,8 @@ type Plan struct {
 	Changes []Change `json:"-"` // of all layers, in order
 	View    *View    `json:"-"` // as the last layer leaves it
 	Events  []any    `json:"-"`
+	// Requests are the summaries that a layer waits for which has fired.
+	Requests []Request `json:"-"`
 }
 
 // A LayerPlan is what one layer of a policy does.
@@ -164,11 +166,6 @@ type LayerPlan struct {
 	Used    int64   `json:"used"`            // tokens before it
 	Fired   bool    `json:"fired"`
 	Report  *Report `json:"report,omitempty"` // of a layer that has fired
-}
-
-// Pending says that the layer has fired, but waits for a summary.
-func (l *LayerPlan) Pending() bool {
-	return l.Report != nil && l.Report.Skipped && strings.Contains(l.Report.SkipReason, "wait for")
 }
 
 // Plan runs the layers of a policy over a context, one after the other, each over what
@@ -202,6 +199,7 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 			plan.View, plan.After = r.View, r.Report.TokensAfter
 			plan.Changes = append(plan.Changes, r.Changes...)
 			plan.Events = append(plan.Events, r.Events...)
+			plan.Requests = append(plan.Requests, r.Requests...)
 		}
 		plan.Layers = append(plan.Layers, done)
 	}

@@ -12,23 +12,23 @@ var GSHPolicy = Policy{
 	Layers: []Layer{
 		{Pass: &Truncate, Options: Options{Max: 30000, Unit: "bytes"}},
 		{Pass: &Prune, Options: Options{Protect: 40000}},
-		{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 0.85, Whole: true}},
+		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.85, Whole: true}},
 	},
 	Presets: []Preset{
 		{"small", "for windows of 4,000 to 8,000 tokens", []Layer{
 			{Pass: &Truncate, Options: Options{Max: 8000, Unit: "bytes"}},
 			{Pass: &Prune, Options: Options{Protect: 4000}},
-			{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 0.75, Whole: true}},
+			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.75, Whole: true}},
 		}},
 		{"large", "for windows of 128,000 to 200,000 tokens", []Layer{
 			{Pass: &Truncate, Options: Options{Max: 50000, Unit: "bytes"}},
 			{Pass: &Prune, Options: Options{Protect: 80000}},
-			{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 0.90, Whole: true}},
+			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.90, Whole: true}},
 		}},
 		{"cost", "fewer tokens a request", []Layer{
 			{Pass: &Truncate, Options: Options{Max: 15000, Unit: "bytes"}},
 			{Pass: &Prune, Options: Options{Protect: 20000}},
-			{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 0.70, Whole: true}},
+			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.70, Whole: true}},
 		}},
 	},
 }

@@ -14,7 +14,7 @@ var ClaudeCodePolicy = Policy{
 	Counter: &tokens.Pi,
 	Layers: []Layer{
 		{Pass: &Truncate, Options: Options{Max: 25000, Unit: "tokens"}},
-		{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 0.95, Whole: true}},
+		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.95, Whole: true}},
 	},
 }
 
@@ -28,7 +28,7 @@ var CodexPolicy = Policy{
 	Counter: &tokens.GSH,
 	Layers: []Layer{
 		{Pass: &Truncate, Options: Options{Max: 40000, Unit: "bytes"}},
-		{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 0.95, Whole: true}},
+		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.95, Whole: true}},
 	},
 }
 
@@ -42,6 +42,6 @@ var OpenCodePolicy = Policy{
 	Counter: &tokens.Pi,
 	Layers: []Layer{
 		{Pass: &Prune, Options: Options{Protect: 40000}},
-		{Pass: &Compact, Options: Options{Style: GSH}, When: &Trigger{Share: 1}},
+		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 1}},
 	},
 }

@@ -11,6 +11,6 @@ var PiPolicy = Policy{
 	Counter: &tokens.Pi,
 	ByUsage: true,
 	Layers: []Layer{
-		{Pass: &Compact, Options: Options{Style: PiCut, Keep: 20000}, When: &Trigger{Reserve: 16384}},
+		{Pass: &Compact, Options: Options{Style: StylePi, Keep: 20000}, When: &Trigger{Reserve: 16384}},
 	},
 }

@@ -8,7 +8,7 @@ var SWECLIPolicy = Policy{
 	Window:  256000,
 	Counter: &SWE,
 	Layers: []Layer{
-		{Pass: &Compact, Options: Options{Style: SWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
+		{Pass: &Compact, Options: Options{Style: StyleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
 	},
 }
 

@@ -37,7 +37,7 @@ var yAgentActs = []Layer{
 	{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
 	{Pass: &StripThinking},
 	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardActs, At: true}},
-	{Pass: &Compact, Options: Options{Style: YAgent, Retries: 3}, When: &Trigger{Percent: guardActs, At: true}},
+	{Pass: &Compact, Options: Options{Style: StyleYAgent, Retries: 3}, When: &Trigger{Percent: guardActs, At: true}},
 }
 
 var yAgentStops = []Layer{
@@ -45,7 +45,7 @@ var yAgentStops = []Layer{
 	{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
 	{Pass: &StripThinking},
 	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardStops, At: true}},
-	{Pass: &Compact, Options: Options{Style: YAgent, Retries: 3}, When: &Trigger{Percent: guardStops, At: true}},
+	{Pass: &Compact, Options: Options{Style: StyleYAgent, Retries: 3}, When: &Trigger{Percent: guardStops, At: true}},
 }
 
 // A Verdict is what y-agent's guard makes of a context (spec/policies.md 3.4).

@@ -20,11 +20,11 @@ func (r Request) Text(p Prompt) (string, error) {
 	switch {
 	case r.Part == Sequence:
 		return r.sequenceText(p)
-	case r.Style == GSH:
+	case r.Style == StyleGSH:
 		return r.gshText(p)
-	case r.Style == SWECLI:
+	case r.Style == StyleSWECLI:
 		return r.sweText(p)
-	case r.Style == YAgent:
+	case r.Style == StyleYAgent:
 		return r.yAgentText(p)
 	}
 	return r.piText(p)

@@ -32,19 +32,23 @@ func isEmptyText(s string) bool {
 }
 
 // repeats says that two texts are more than nine tenths the same, place by place.
-func repeats(a, b string) bool { return similarity(a, b) > 0.9 }
+func repeats(a, b string) bool { return similarity(a, b, 0.9) > 0.9 }
 
 // similarity is the share of places with the same character, of the bytes of the longer
-// text, as y-agent counts it: a text that is not ASCII is not even like itself.
-func similarity(a, b string) float64 {
+// text, as y-agent counts it: a text that is not ASCII is not even like itself. Of texts
+// that cannot come above least it is 0, which shows soon.
+func similarity(a, b string, least float64) float64 {
 	switch {
 	case a == "" && b == "":
 		return 1
 	case a == "" || b == "":
 		return 0
 	}
-	same, long := 0, max(len(a), len(b))
+	same, long := 0, float64(max(len(a), len(b)))
 	for a != "" && b != "" {
+		if float64(same+min(len(a), len(b))) <= least*long {
+			return 0
+		}
 		x, n := utf8.DecodeRuneInString(a)
 		y, k := utf8.DecodeRuneInString(b)
 		if x == y {
@@ -52,7 +56,7 @@ func similarity(a, b string) float64 {
 		}
 		a, b = a[n:], b[k:]
 	}
-	return float64(same) / float64(long)
+	return float64(same) / long
 }
 
 // failed says that a result is an error: what it says of itself counts, else how it
@@ -123,14 +127,56 @@ func leaves(all []string, v any) []string {
 	return all
 }
 
-// retries says that a later call does again what another did.
-func (c *made) retries(earlier *made) bool {
-	return c.name == earlier.name &&
-		(c.args == earlier.args || c.file != "" && c.file == earlier.file || alike(earlier.leaves, c.leaves))
+// tries are the calls of a turn, group by group, and the last group that makes each.
+type tries struct {
+	calls  [][]made
+	args   map[[2]string]int // by name and arguments
+	files  map[[2]string]int // by name and file
+	leaves map[string][]int  // by name, the groups that make such a call, in order
 }
 
-// alike is repeats, but of texts too different in length nothing is compared.
-func alike(a, b string) bool {
-	short, long := min(len(a), len(b)), max(len(a), len(b))
-	return a != "" && float64(short) > 0.9*float64(long) && repeats(a, b)
+// tries reads the calls of a turn's groups.
+func (w *work) tries(groups []group, turn []int) (*tries, error) {
+	t := &tries{calls: make([][]made, len(turn)), args: map[[2]string]int{}, files: map[[2]string]int{}, leaves: map[string][]int{}}
+	for k, g := range turn {
+		calls, err := w.made(groups[g].call)
+		if err != nil {
+			return nil, err
+		}
+		t.calls[k] = calls
+		for _, c := range calls {
+			t.args[[2]string{c.name, c.args}] = k
+			if c.file != "" {
+				t.files[[2]string{c.name, c.file}] = k
+			}
+			t.leaves[c.name] = append(t.leaves[c.name], k)
+		}
+	}
+	return t, nil
+}
+
+// again says that each call of a group is made again by a later one: with the same
+// arguments, of the same file, or with words that are nearly the same.
+func (t *tries) again(k int) bool {
+	for i := range t.calls[k] {
+		c := &t.calls[k][i]
+		if t.args[[2]string{c.name, c.args}] > k || c.file != "" && t.files[[2]string{c.name, c.file}] > k {
+			continue
+		}
+		if !slices.ContainsFunc(t.leaves[c.name], func(j int) bool { return j > k && t.alike(c, j) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike says that a group makes a call whose words are nearly those of another.
+func (t *tries) alike(c *made, group int) bool {
+	for i := range t.calls[group] {
+		d := &t.calls[group][i]
+		if d.name == c.name && c.leaves != "" && repeats(c.leaves, d.leaves) {
+			return true
+		}
+	}
+	return false
 }

@@ -36,6 +36,8 @@ type Range struct {
 	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
 	Messages int `json:"messages"`       // of the request, in the range
 	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
+
+	Files Files `json:"files"` // that what is taken out was about
 }
 
 var errNoSummary = errors.New("the summary is empty")
@@ -55,13 +57,26 @@ func (w *work) summary(r Request) (text string, err error) {
 	return "", fmt.Errorf("summarise %s of %d messages: %w", r.Part, len(r.Messages), err)
 }
 
+// waits says that nothing happens before those summaries are there.
+func (w *work) waits(all ...Request) {
+	for k := range all {
+		all[k].View = w.View
+	}
+	w.requests = all
+	w.skip = "it waits for a summary"
+	if n := len(all); n > 1 {
+		w.skip = fmt.Sprintf("it waits for %d summaries", n)
+	}
+}
+
 // summarise puts a summary, in its frame, in the place of a range of messages.
 func (w *work) summarise(r Range, summary, framed, why string) {
-	slot := r.From
-	was := 0
+	slot, was := r.From, 0
 	for i := r.To - 1; i >= r.From; i-- {
-		if w.Live(i) {
-			slot = i
+		if w.Messages[i].Gone || w.Messages[i].Kind == sessionfmt.System {
+			continue
+		}
+		if slot = i; w.Live(i) {
 			was += w.Messages[i].Tokens(w.Counter)
 		}
 	}
@@ -72,7 +87,7 @@ func (w *work) summarise(r Range, summary, framed, why string) {
 	})
 	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
 	for i := r.From; i < r.To; i++ {
-		if i != slot {
+		if i != slot && w.Messages[i].Kind != sessionfmt.System {
 			w.Messages[i].Gone = true
 		}
 	}

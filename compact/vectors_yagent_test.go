@@ -104,7 +104,7 @@ func TestPolicySimilarity(t *testing.T) {
 		{"calling tool A", "calling tool B", 0.9286, true}, {"try 1", "try 2", 0.8, false}, {"0123456789", "012345678X", 0.9, false},
 		{"你好你好", "你好你好", 0.3333, false}, {strings.Repeat("é", 10), strings.Repeat("é", 10), 0.5, false}, {"", "", 1, true}, {"", "x", 0, false},
 	} {
-		if got := similarity(test.a, test.b); got < test.want-0.00005 || got > test.want+0.00005 || repeats(test.a, test.b) != test.repeats {
+		if got := similarity(test.a, test.b, 0); got < test.want-0.00005 || got > test.want+0.00005 || repeats(test.a, test.b) != test.repeats {
 			t.Errorf("%s, %s: %.4f, %v", test.a, test.b, got, repeats(test.a, test.b))
 		}
 	}
@@ -330,7 +330,7 @@ func TestPolicyYCompaction(t *testing.T) {
 	for i := range 20 {
 		all = append(all, user(fmt.Sprintf("message %d with some content", i)))
 	}
-	o := Options{Counter: &tokens.YBytes, Style: YAgent, Keep: 10, Summarize: Fallback}
+	o := Options{Counter: &tokens.YBytes, Style: StyleYAgent, Keep: 10, Summarize: Fallback}
 	r := apply(t, &Compact, of(t, all...), o)
 	if len(r.Changes) != 1 || r.Changes[0].Text != "[Compacted 10 messages using Summarize strategy]" || r.Changes[0].Now != 12 || r.Changes[0].Was != 70 || r.Report.TokensSaved != 58 {
 		t.Errorf("T26: %+v", r.Changes)

@@ -10,11 +10,14 @@ type work struct {
 	Options
 	from    *View // as it was
 	pass    string
+	system  string
 	was     total
 	params  any
 	changes []Change
 	events  []any
 	skip    string // why nothing changed, where nothing does
+
+	requests []Request // that wait for summaries
 }
 
 // change changes a message and takes that down. The tokens of a part are what the
@@ -99,7 +102,7 @@ func (w *work) report() Report {
 		now = totals(w.View, w.Counter)
 	}
 	r := Report{
-		Policy: w.pass, System: w.Counter.Name, Counter: w.Counter.Name, Params: w.params,
+		Policy: w.pass, System: w.system, Counter: w.Counter.Name, Params: w.params,
 		MessagesBefore: w.was.messages, MessagesAfter: now.messages,
 		TokensBefore: w.was.tokens, TokensAfter: now.tokens, TokensSaved: max(0, w.was.tokens-now.tokens),
 		BytesBefore: w.was.bytes, BytesAfter: now.bytes,

@@ -51,6 +51,8 @@ type PiCut struct {
 	History, Prefix int    // messages to be summarised
 	Tokens          int    // of the context before
 	Previous        string // summary
+	ReadFiles       []string
+	ModifiedFiles   []string
 	Throws          string
 }
 

@@ -13,6 +13,7 @@ syncBuiltinESMExports();
 const [root, ...files] = process.argv.slice(2);
 const load = (...name) => import(pathToFileURL(join(root, "dist", "core", ...name)).href);
 const { loadEntriesFromFile, migrateSessionEntries } = await load("session-manager.js");
+const { computeFileLists } = await load("compaction", "utils.js");
 const { prepareCompaction } = await load("compaction", "compaction.js");
 
 // pathOf goes up from the last entry, null where there is no end to it.
@@ -35,7 +36,7 @@ function cut(path, keepRecentTokens) {
 		if (!p) return { keep: keepRecentTokens };
 		return {
 			keep: keepRecentTokens, kept: String(p.firstKeptEntryId), history: p.messagesToSummarize.length, prefix: p.turnPrefixMessages.length,
-			tokens: p.tokensBefore, previous: p.previousSummary ?? "",
+			tokens: p.tokensBefore, previous: p.previousSummary ?? "", ...computeFileLists(p.fileOps),
 		};
 	} catch (error) {
 		return { keep: keepRecentTokens, throws: String(error) };

@@ -1,0 +1,296 @@
+package compact
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// counters are those that laws are held by.
+var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &SWE}
+
+// A run is a pass with options under which the laws have to hold.
+type run struct {
+	name string
+	pass *Pass
+	Options
+}
+
+// runs are all passes, with numbers small enough for small sessions.
+func runs() []run {
+	brief := func(Request) (string, error) { return "a summary", nil }
+	return []run{
+		{"truncate", &Truncate, Options{Max: 200, Unit: "bytes"}},
+		{"truncate chars", &Truncate, Options{Max: 200, Unit: "chars"}},
+		{"truncate tokens", &Truncate, Options{Max: 40, Unit: "tokens"}},
+		{"prune", &Prune, Options{Protect: 500}},
+		{"stale-results", &StaleResults, Options{Requests: 3}},
+		{"superseded", &Superseded, Options{}},
+		{"superseded compat", &Superseded, Options{Compat: true}},
+		{"retry-prune", &RetryPrune, Options{Profile: "seed"}},
+		{"retry-prune source", &RetryPrune, Options{Profile: "source"}},
+		{"retry-prune turn", &RetryPrune, Options{Profile: "seed", IntraTurn: true}},
+		{"strip-thinking", &StripThinking, Options{}},
+		{"drop-images", &DropImages, Options{}},
+		{"drop-images keep", &DropImages, Options{Keep: 3}},
+		{"merge-notes", &MergeNotes, Options{}},
+		{"progressive", &Progressive, Options{Summarize: brief}},
+		{"compact gsh", &Compact, Options{Style: StyleGSH, Summarize: brief}},
+		{"compact swe-cli", &Compact, Options{Style: StyleSWECLI, Keep: 5, Summarize: brief}},
+		{"compact y-agent", &Compact, Options{Style: StyleYAgent, Keep: 3, Summarize: brief}},
+		{"compact pi", &Compact, Options{Style: StylePi, Keep: 200, Summarize: brief}},
+	}
+}
+
+// views are the contexts that the laws are held over.
+func views(t *testing.T, rules ...replay.Rules) (all []*View, names []string) {
+	t.Helper()
+	for _, s := range corpus.All(t) {
+		for _, r := range rules {
+			if v := viewed(t, s.Data, replay.Options{Rules: r}); v != nil && len(v.Messages) > 0 && len(s.Data) < 3<<20 {
+				all, names = append(all, v), append(names, s.Name)
+			}
+		}
+	}
+	return all, names
+}
+
+// unpaired are the calls without a result and the results without a call of a view.
+func unpaired(t *testing.T, v *View) map[string]bool {
+	t.Helper()
+	open := map[string]int{}
+	alone := map[string]bool{}
+	for _, i := range v.live() {
+		for _, b := range v.Messages[i].Blocks {
+			switch b.Kind {
+			case CallBlock:
+				open[b.ID] = i
+				alone[fmt.Sprint("call ", i, b.ID)] = true
+			case ResultBlock:
+				if at, ok := open[b.ID]; ok {
+					delete(alone, fmt.Sprint("call ", at, b.ID))
+				} else {
+					alone[fmt.Sprint("result ", i)] = true
+				}
+			}
+		}
+	}
+	return alone
+}
+
+// TestLawsOfPasses holds laws 6, 7 and 8, and P2 and P6 of spec/policies.md 6.6: pairs
+// stay or go together, the numbers add up, and doing it again does nothing.
+func TestLawsOfPasses(t *testing.T) {
+	all, names := views(t, replay.ByPi, replay.ByEnvelope)
+	touched := map[string]int{}
+	for k, v := range all {
+		was, alone := *v, unpaired(t, v)
+		messages := append([]Message(nil), v.Messages...)
+		for _, run := range runs() {
+			where := names[k] + ": " + run.name
+			run.Counter = counters[k%len(counters)]
+			r := apply(t, run.pass, v, run.Options)
+			touched[run.name] += len(r.Changes)
+			if !reflect.DeepEqual(v.Messages, messages) || v.texts != was.texts {
+				t.Fatalf("%s: the view that it was given has changed", where)
+			}
+			left := unpaired(t, r.View)
+			for what := range left {
+				if !alone[what] {
+					t.Errorf("%s: law 6: %s is left alone", where, what)
+				}
+			}
+			for what := range alone {
+				if !left[what] && run.pass != &Compact && run.name != "retry-prune source" {
+					t.Errorf("%s: law 6: %s, which was alone, is gone", where, what)
+				}
+			}
+			adds(t, where, v, r, run.Counter)
+			if again := apply(t, run.pass, r.View, run.Options); len(again.Changes) > 0 {
+				t.Errorf("%s: law 8: a second run changes %d: %+v", where, len(again.Changes), again.Changes[0])
+			}
+			contents(t, where, v, r)
+		}
+	}
+	t.Logf("%d views; changes: %v", len(all), touched)
+	for _, run := range runs() {
+		if touched[run.name] == 0 && !strings.HasPrefix(run.name, "retry-prune") {
+			t.Errorf("%s changes nothing anywhere", run.name)
+		}
+	}
+}
+
+// adds holds law 7.
+func adds(t *testing.T, where string, v *View, r *Result, c *tokens.Counter) {
+	t.Helper()
+	sum := 0
+	for _, c := range r.Changes {
+		sum += c.Was - c.Now
+	}
+	if before, after := v.Tokens(c), r.View.Tokens(c); before != r.Report.TokensBefore || after != r.Report.TokensAfter || before-after != sum {
+		t.Errorf("%s: law 7: from %d to %d tokens, reported %d to %d, its changes are %d", where, before, after, r.Report.TokensBefore, r.Report.TokensAfter, sum)
+	}
+	if r.Report.Skipped != (len(r.Changes) == 0) || r.Report.Skipped && r.Report.SkipReason == "" || len(r.Report.Touched) != len(r.Changes) {
+		t.Errorf("%s: report %+v", where, r.Report)
+	}
+}
+
+// contents holds that the content of each message is JSON that says what the view says,
+// and of a message that no change touches what the session says.
+func contents(t *testing.T, where string, before *View, r *Result) {
+	t.Helper()
+	for _, i := range r.View.live() {
+		m := &r.View.Messages[i]
+		if len(r.Changes) == 0 || !m.Edited && i%7 > 0 {
+			continue
+		}
+		got, err := r.View.Content(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.Edited {
+			raw, err := before.texts.Provider(m.Index)
+			if err != nil || !bytes.Equal(got, raw.Get("content")) {
+				t.Errorf("%s: message %d is not as it was: %v", where, i, err)
+			}
+			continue
+		}
+		if _, err := sessionfmt.ParseValue(got); err != nil {
+			t.Fatalf("%s: message %d: %v", where, i, err)
+		}
+		var p part
+		quoted := append(append([]byte(`{"content":`), got...), '}')
+		p.add(m.Place, new(sessionfmt.Cursor).Reset(quoted))
+		again := p.done()[0]
+		for _, c := range counters {
+			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != sessionfmt.User {
+				continue
+			}
+			if a, b := again.Tokens(c), m.Tokens(c); a != b && !m.isResult() {
+				t.Errorf("%s: message %d: its content has %d tokens by %s, the view %d: %.200s", where, i, a, c.Name, b, got)
+			}
+		}
+	}
+}
+
+// TestLawsOfPolicies: the numbers of a plan add up, pairs stay or go together, and the
+// plan of what a plan leaves is empty.
+func TestLawsOfPolicies(t *testing.T) {
+	fired := map[string]int{}
+	for _, s := range corpus.All(t) {
+		for _, window := range []int64{0, 1000} {
+			v := viewed(t, s.Data, replay.Options{Window: window})
+			if v == nil || len(v.Messages) == 0 || len(s.Data) > 3<<20 {
+				continue
+			}
+			for _, p := range Policies() {
+				planned(t, fmt.Sprintf("%s: %s of %d", s.Name, p.Name, window), p, v, fired)
+			}
+		}
+	}
+	t.Logf("changes: %v", fired)
+	for _, p := range Policies() {
+		if fired[p.Name+" compact"] < 10 {
+			t.Errorf("%s has compacted %d times only", p.Name, fired[p.Name+" compact"])
+		}
+	}
+}
+
+func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]int) {
+	t.Helper()
+	plan, err := p.Plan(v, Fallback)
+	if err != nil {
+		t.Fatal(where, err)
+	}
+	sum := 0
+	for _, c := range plan.Changes {
+		sum += c.Was - c.Now
+		fired[p.Name+" "+c.Pass]++
+	}
+	if plan.Before-plan.After != sum || plan.After != plan.View.Tokens(p.Counter) || plan.Before != v.Tokens(p.Counter) {
+		t.Errorf("%s: law 7: from %d to %d, its changes are %d", where, plan.Before, plan.After, sum)
+	}
+	alone := unpaired(t, v)
+	for what := range unpaired(t, plan.View) {
+		if !alone[what] {
+			t.Errorf("%s: law 6: %s is left alone", where, what)
+		}
+	}
+	again, err := p.Plan(plan.View, Fallback)
+	if err != nil || len(again.Changes) > 0 {
+		t.Errorf("%s: law 8: %v, %+v", where, err, again.Changes)
+	}
+}
+
+// TestPropertyP1: pruning after each result that comes is pruning once at the end.
+func TestPropertyP1(t *testing.T) {
+	all, names := views(t, replay.ByPi)
+	pruned := 0
+	for k, v := range all {
+		if len(v.Messages) > 600 {
+			continue
+		}
+		o := Options{Protect: 300}
+		live := v.fork()
+		for n := range live.Messages {
+			if live.Messages[n].isResult() {
+				copy(live.Messages, apply(t, &Prune, live.Until(n+1), o).View.Messages)
+			}
+		}
+		once := apply(t, &Prune, v, o)
+		pruned += len(once.Changes)
+		if got, want := texts(t, live), texts(t, once.View); !reflect.DeepEqual(got, want) {
+			t.Errorf("P1: %s: pruned step by step is not pruned once", names[k])
+		}
+	}
+	if pruned < 10 {
+		t.Errorf("only %d results pruned", pruned)
+	}
+}
+
+// TestPropertyP3: cut anywhere, a text stays UTF-8, and not much longer than the limit.
+func TestPropertyP3(t *testing.T) {
+	for _, text := range []string{strings.Repeat("é", 60), strings.Repeat("日本語", 40), strings.Repeat("a😀é", 30)} {
+		for limit := 1; limit < len(text)+2; limit++ {
+			got, cut := truncateMiddle(text, limit)
+			if !utf8.ValidString(got) || cut && len(got) > limit+28+3+3 {
+				t.Errorf("P3: %d bytes cut at %d: %d bytes", len(text), limit, len(got))
+			}
+			if again, cut := truncateMiddle(got, limit); cut || again != got {
+				t.Errorf("P3: cut at %d twice is not cut once", limit)
+			}
+			if head, _ := truncateHead(text, limit, limit%2 == 0); !utf8.ValidString(head) {
+				t.Errorf("P3: the head of %d is no UTF-8", limit)
+			}
+		}
+	}
+}
+
+// TestPropertyP5: what profile "seed" takes out is never a user's message, a system
+// message, or the last group, and there are never more tokens.
+func TestPropertyP5(t *testing.T) {
+	all, names := views(t, replay.ByPi)
+	for k, v := range all {
+		groups, _ := v.groups()
+		r := apply(t, &RetryPrune, v, Options{Profile: "seed"})
+		if r.Report.TokensAfter > r.Report.TokensBefore {
+			t.Errorf("P5: %s: more tokens", names[k])
+		}
+		for _, c := range r.Changes {
+			if m := &v.Messages[c.Message]; c.Action != Omit || m.isUser() || !m.Sent {
+				t.Errorf("P5: %s: %+v", names[k], c)
+			}
+		}
+		if n := len(groups); n > 0 && !r.View.Live(groups[n-1].call) {
+			t.Errorf("P5: %s: the last group is gone", names[k])
+		}
+	}
+}

@@ -69,45 +69,23 @@ func (r Request) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// An Emitter writes down requests for others to answer. To go on, the plan gets a
-// summary that says nothing; it must not be written anywhere. A request that builds on
-// such a summary waits until the one before it has been answered.
-type Emitter struct {
-	W       io.Writer
-	Session string
-	Policy  string
-	Prompt  Prompt
-
-	Written int // requests
-	Waiting int // requests that build on those
-
-	done map[string]bool
-}
-
-// pending stands where a summary will; no session has it.
-const pending = "\x00pending summary\x00"
-
-// Summarize writes a request down.
-func (e *Emitter) Summarize(r Request) (string, error) {
-	line, err := r.Emit(e.Session, e.Policy, e.Prompt)
-	switch {
-	case err != nil:
-		return "", err
-	case strings.Contains(line.Text, pending):
-		e.Waiting++
-		return pending, nil
-	case e.done[line.ID]:
-		return pending, nil
+// WriteRequests writes requests down for others to answer, a line each, and says how many.
+// Those of a later pass than the first are left: they will be others once the first has
+// its answers.
+func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {
+	for n, r := range requests {
+		if (r.Part == Sequence) != (requests[0].Part == Sequence) {
+			return n, nil
+		}
+		line, err := r.Emit(session, policy, p)
+		if err == nil {
+			err = writeLine(w, line)
+		}
+		if err != nil {
+			return n, err
+		}
 	}
-	if err := writeLine(e.W, line); err != nil {
-		return "", err
-	}
-	if e.done == nil {
-		e.done = map[string]bool{}
-	}
-	e.done[line.ID] = true
-	e.Written++
-	return pending, nil
+	return len(requests), nil
 }
 
 // writeLine writes a value as a line of JSON, with <, > and & as they are.
@@ -174,7 +152,7 @@ func (a *Answers) add(line []byte) error {
 // ErrMovedOn says that a session is no longer as it was when a summary was asked for.
 var ErrMovedOn = errors.New("the session has moved on since the summary was asked for")
 
-// ErrNoAnswer says that nobody has answered a request.
+// ErrNoAnswer says that nobody has answered a request. A pass then waits for it.
 var ErrNoAnswer = errors.New("no answer to the request")
 
 // For takes summaries from the answers, for a session and a policy as they were named
@@ -191,7 +169,8 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 			return a.list[at].Summary, nil
 		}
 		for at := range a.list {
-			if e := &a.list[at]; !a.used[at] && e.Session == session && e.Policy == policy && e.Part == r.Part {
+			e := &a.list[at]
+			if e.Session == session && e.Policy == policy && (e.Leaf != asked.Leaf || e.State.Bytes != asked.State.Bytes) {
 				return "", fmt.Errorf("%s: answer %s: %w: asked at %s, %d bytes; now %s, %d bytes",
 					session, short(e.ID, 80), ErrMovedOn, short(e.Leaf, 80), e.State.Bytes, asked.Leaf, asked.State.Bytes)
 			}

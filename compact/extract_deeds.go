@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -169,6 +170,9 @@ func (x *extractor) saved(all []commit) {
 
 // end turns what was counted into notes.
 func (x *extractor) end(messages int) {
+	if x.open && x.asked != "" {
+		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
+	}
 	x.lastRequest()
 	const stale = 3 // prompts
 	if x.prompts-x.planned > stale {
@@ -207,17 +211,23 @@ func (x *extractor) end(messages int) {
 	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
 }
 
-// places puts the files that tools were called with.
+// places puts the files that tools were called with. Names that no list can hold stand
+// among the other paths, as Go would write them.
 func (x *extractor) places() {
 	f := x.files.files()
 	known := map[string]bool{}
-	for _, path := range f.Modified {
-		known[path] = true
-		x.put(&theModified, "", path, x.touched[path])
-	}
-	for _, path := range f.Read {
-		known[path] = true
-		x.put(&theRead, "", path, x.touched[path])
+	for _, list := range []struct {
+		kind  *kind
+		paths []string
+	}{{&theModified, f.Modified}, {&theRead, f.Read}} {
+		for _, path := range list.paths {
+			if known[path] = true; path == cleanPath(path) {
+				x.put(list.kind, "", path, x.touched[path])
+			} else {
+				path = spelled(path)
+				x.put(&thePlace, path, "`"+path+"`", 0)
+			}
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(x.touched)) {
 		if !known[path] {
@@ -225,6 +235,9 @@ func (x *extractor) places() {
 		}
 	}
 }
+
+// spelled is a path as a Go string on one line.
+func spelled(path string) string { return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`) }
 
 // lastRequest makes the direction of the last request, unless that is the goal, and
 // takes out what is said twice.

@@ -24,7 +24,7 @@ func (n *notes) fit(units int, part Part) string {
 		return text
 	}
 	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, part)) // with all that could be left out named
+	bare := sessionfmt.Units(n.write(none, sections, History)) // all headings, and all that could be left out
 	if bare > units/2 {
 		return n.bare(units)
 	}
@@ -118,7 +118,7 @@ func (n *notes) write(chosen []bool, sections []section, part Part) string {
 		}
 		b.WriteString(s.heading + "\n" + lines)
 	}
-	return strings.TrimSuffix(b.String(), "\n") + Files{Read: of[&theRead], Modified: of[&theModified]}.blocks()
+	return strings.TrimSuffix(b.String(), "\n") + Files{Read: of[&theRead], Modified: of[&theModified]}.String()
 }
 
 // lines are what stands under a heading.

@@ -89,7 +89,11 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 	for _, own := range kinds {
 		switch {
 		case own.list != "" && strings.HasPrefix(item.raw, own.list):
-			for _, name := range strings.Split(strings.TrimPrefix(item.raw, own.list), ", ") {
+			names, between := strings.TrimPrefix(item.raw, own.list), ", "
+			if own != &theAddress {
+				names, between = strings.Trim(names, "`"), "`, `"
+			}
+			for _, name := range strings.Split(names, between) {
 				x.foldName(own, name)
 			}
 			return
@@ -165,14 +169,13 @@ func (x *extractor) foldOwn(k *kind, text string) {
 // foldName takes in a name of a list in an earlier extract.
 func (x *extractor) foldName(k *kind, name string) {
 	x.made()
-	bare := strings.Trim(name, "`")
 	switch k {
 	case &theCommand:
-		x.runs[bare] = &tally{at: x.now}
+		x.runs[name] = &tally{at: x.now}
 	case &theUnsaved:
-		x.unsaved[bare] = true
+		x.unsaved[name] = true
 	case &thePlace:
-		x.touch(bare)
+		x.touch(name)
 	case &theAddress:
 		x.put(k, "", name, x.now)
 	}

@@ -26,6 +26,7 @@ type extractor struct {
 	planned int      // prompts at that time
 	asked   string   // the last request
 	goal    string
+	open    bool // the last request has no answer that makes no more calls
 	small   bool // the goal is a prompt that says next to nothing
 }
 
@@ -82,8 +83,10 @@ func (x *extractor) message(i int) error {
 	}
 	switch {
 	case m.Kind == sessionfmt.User:
+		x.open = true
 		x.prompt(text)
 	case m.isAssistant():
+		x.open = m.makesCalls()
 		x.answer(text)
 	}
 	return nil
@@ -91,12 +94,13 @@ func (x *extractor) message(i int) error {
 
 // summary takes in the summary of other messages.
 func (x *extractor) summary(i int) error {
-	if x.v.Messages[i].Heads {
-		x.fold(*x.v.Messages[i].Blocks[0].text)
-		return nil
+	text, err := x.v.earlier(i)
+	if err == nil && x.v.Messages[i].Kind == sessionfmt.BranchMessage {
+		var raw sessionfmt.Value
+		raw, err = x.v.texts.Agent(x.v.Messages[i].Index)
+		text = raw.Get("summary").Text()
 	}
-	raw, err := x.v.texts.Agent(x.v.Messages[i].Index)
-	x.fold(raw.Get("summary").Text())
+	x.fold(text)
 	return err
 }
 
@@ -168,7 +172,7 @@ func (x *extractor) answer(text string) {
 		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
 	}
 	var plan []string
-	planning := false
+	planning, points := false, "" // the mark of the plan's list
 	for line := range prose(text) {
 		mark, item := listMark(line)
 		switch mark {
@@ -179,10 +183,10 @@ func (x *extractor) answer(text string) {
 		}
 		switch {
 		case plans(line):
-			planning, plan = true, nil
-		case planning && mark != "" && mark != "x":
-			plan = append(plan, oneLine(item, 200))
-		case planning && mark == "" && len(plan) > 0:
+			planning, plan, points = true, nil, ""
+		case planning && mark != "" && mark != "x" && (points == "" || mark == points):
+			plan, points = append(plan, oneLine(item, 200)), mark
+		case len(plan) > 0:
 			planning = false
 		}
 		for s := range sentences(line) {

@@ -18,8 +18,10 @@ type Files struct {
 	Modified []string `json:"modifiedFiles"`
 }
 
-// files are those of messages. The lists that an earlier compaction keeps go in, if pi
-// itself has made them; previous is its summary, -1 for none.
+// files are the files of messages: those that calls of the tools read, write and edit
+// name, whether they worked or not, and calls within those. The lists that an earlier
+// compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
+// none.
 func (v *View) files(messages []int, previous int) (Files, error) {
 	var b fileBook
 	if previous >= 0 && !v.Messages[previous].Heads {
@@ -28,11 +30,11 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 			return Files{}, err
 		}
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
-			b.add(Files{pathsOf(details.Get("readFiles")), pathsOf(details.Get("modifiedFiles"))})
+			b.add(Files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
 		}
 	}
 	for _, i := range messages {
-		if m := &v.Messages[i]; !m.isResult() && !m.makesCalls() {
+		if m := &v.Messages[i]; m.Heads || !m.isResult() && !m.makesCalls() {
 			continue
 		}
 		raw, all, err := v.pieces(i)
@@ -44,8 +46,18 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 	return b.files(), nil
 }
 
-// with are the files of both.
-func (f Files) with(g Files) Files {
+// listed are the strings of a list.
+func listed(list sessionfmt.Value) (all []string) {
+	for el := range list.Elements {
+		if text := el.Text(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// With are the files of both.
+func (f Files) With(g Files) Files {
 	var b fileBook
 	for _, one := range []Files{f, g} {
 		b.add(one)
@@ -53,9 +65,9 @@ func (f Files) with(g Files) Files {
 	return b.files()
 }
 
-// blocks are the files as pi appends them to a summary, with the blank line before them;
+// String is the files as pi appends them to a summary, with the blank line before them;
 // empty where there are none.
-func (f Files) blocks() string {
+func (f Files) String() string {
 	var b strings.Builder
 	for _, list := range []struct {
 		tag   string
@@ -76,22 +88,31 @@ func CutFiles(summary string) (text string, f Files) {
 }
 
 // cutBlocks cuts blocks of a name out of a text, each of lines of its own.
-func cutBlocks(text, tag string) (rest string, paths []string) {
+func cutBlocks(text, tag string) (string, []string) {
 	open, end := "<"+tag+">\n", "\n</"+tag+">"
-	for from := 0; ; {
-		at := strings.Index(text[from:], open)
+	var rest strings.Builder
+	var paths []string
+	for {
+		at := strings.Index(text, open)
 		if at < 0 {
-			return text, paths
+			break
 		}
-		at += from
-		inside, behind, ok := strings.Cut(text[at+len(open):], end)
-		if !ok || at > 0 && text[at-1] != '\n' {
-			from = at + len(open)
+		behind := at + len(open)
+		if at > 0 && text[at-1] != '\n' {
+			rest.WriteString(text[:behind])
+			text = text[behind:]
 			continue
 		}
+		inside, after, ok := strings.Cut(text[behind:], end)
+		if !ok {
+			break
+		}
+		rest.WriteString(strings.TrimRight(text[:at], "\n"))
 		paths = append(paths, strings.Split(inside, "\n")...)
-		text, from = strings.TrimRight(text[:at], "\n")+behind, 0
+		text = after
 	}
+	rest.WriteString(text)
+	return rest.String(), paths
 }
 
 // A fileBook takes down files.
@@ -120,16 +141,6 @@ func (b *fileBook) call(tool string, args sessionfmt.Value) {
 	case "write", "edit":
 		b.add(Files{Modified: []string{path.Text()}})
 	}
-}
-
-// pathsOf are the texts of a list, those that are empty left out.
-func pathsOf(list sessionfmt.Value) (all []string) {
-	for el := range list.Elements {
-		if text := el.Text(); text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 func (b *fileBook) add(f Files) {

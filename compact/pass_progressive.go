@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"errors"
 	"fmt"
 
 	"ctxtool/internal/tokens"
@@ -51,12 +52,19 @@ func progressive(w *work) error {
 		w.waits(found...)
 		event.Skipped = true
 	}
+	var open []Request
 	for _, r := range found {
 		if event.Skipped {
 			break
 		}
 		text, err := w.summary(r)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrMovedOn):
+			return err
+		case errors.Is(err, ErrNoAnswer):
+			open = append(open, r)
+			continue
+		case err != nil:
 			continue // it stays as it is, and the others are tried
 		}
 		for _, i := range r.Messages {
@@ -69,6 +77,9 @@ func progressive(w *work) error {
 		for _, i := range r.Messages[1:] {
 			w.omit(i, "summarised in the answer before it")
 		}
+	}
+	if len(open) > 0 {
+		w.waits(open...)
 	}
 	event.TokensSaved = max(0, event.TokensBefore-event.TokensAfter)
 	w.events = append(w.events, event)

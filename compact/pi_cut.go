@@ -1,8 +1,10 @@
 package compact
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -48,7 +50,11 @@ func compactPi(w *work) error {
 		w.waits(asks...)
 		return nil
 	}
-	text, told, err := w.piSummary(asks, previous)
+	text, err := w.piSummary(asks, previous)
+	if errors.Is(err, ErrNoAnswer) {
+		w.waits(asks...)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -56,8 +62,9 @@ func compactPi(w *work) error {
 	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
 		return err
 	}
-	r.Files = r.Files.with(told)
-	text += r.Files.blocks()
+	text, own := CutFiles(text) // some summarizers list them too
+	r.Files = r.Files.With(own)
+	text += r.Files.String()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++
@@ -79,26 +86,24 @@ func (c *PiCutPoint) requests(previous string) (all []Request) {
 	return all
 }
 
-// piSummary is the summary that pi makes of the answers to its requests. The files that
-// they name at their ends come back by themselves: pi has one list, behind all of it.
-func (w *work) piSummary(asks []Request, previous string) (text string, told Files, err error) {
-	if text = previous; text == "" {
+// piSummary is the summary that pi makes of the answers to its requests.
+func (w *work) piSummary(asks []Request, previous string) (string, error) {
+	text := previous
+	if text == "" {
 		text = "No prior history."
 	}
 	for _, ask := range asks {
 		part, err := w.summary(ask)
-		if err != nil {
-			return "", Files{}, err
-		}
-		part, files := CutFiles(part)
-		told = told.with(files)
-		if ask.Part == History {
+		switch {
+		case err != nil:
+			return "", err
+		case ask.Part == History:
 			text = part
-		} else {
-			text += turnSeparator + part
+		default:
+			text = strings.Join([]string{text, "---", "**Turn Context (split turn):**", part}, "\n\n")
 		}
 	}
-	return text, told, nil
+	return text, nil
 }
 
 // PiCut finds where pi would cut the context to keep so many tokens at its end.

@@ -97,10 +97,10 @@ func TestTrapT54BothReadAndEdited(t *testing.T) {
 	v := of(t, user("q"), answer("", call("1", "read", `{"path":"é"}`), call("2", "read", `{"path":"Z"}`), call("3", "edit", `{"path":"a"}`), call("4", "read", `{"path":"a"}`), call("5", "bash", `{"path":"b"}`)),
 		result("1", "x"), result("2", "x"), result("3", "x"), result("4", "x"), result("5", "x"))
 	files, err := v.files(v.live(), -1)
-	if err != nil || fmt.Sprint(files) != "{[Z é] [a]}" {
+	if err != nil || fmt.Sprint(files.Read, files.Modified) != "[Z é] [a]" {
 		t.Errorf("%v, %v", files, err)
 	}
-	if got := files.blocks(); got != "\n\n<read-files>\nZ\né\n</read-files>\n\n<modified-files>\na\n</modified-files>" {
+	if got := files.String(); got != "\n\n<read-files>\nZ\né\n</read-files>\n\n<modified-files>\na\n</modified-files>" {
 		t.Errorf("%q", got)
 	}
 }

@@ -128,7 +128,7 @@ func TestEmitSequences(t *testing.T) {
 	o := Progressive.Defaults
 	o.Summarize = answers(t, out[1]).For("s", "progressive", Prompt{})
 	r := apply(t, &Progressive, v, o)
-	if len(r.Requests) != 1 || !strings.Contains(strings.Join(texts(t, r.View), "|"), "|[Pruning Summary] summary 0|done b|") {
+	if len(r.Requests) != 1 || !strings.Contains(strings.Join(saidIn(t, r.View), "|"), "|[Pruning Summary] summary 0|done b|") {
 		t.Errorf("%d requests left, %s", len(r.Requests), shape(r.View))
 	}
 	// A policy does not ask for what comes behind.

@@ -97,7 +97,7 @@ func (x *extractor) summary(i int) error {
 	text, err := x.v.earlier(i)
 	if err == nil && x.v.Messages[i].Kind == sessionfmt.BranchMessage {
 		var raw sessionfmt.Value
-		raw, err = x.v.texts.Agent(x.v.Messages[i].Index)
+		raw, err = x.v.texts.agent(&x.v.Messages[i])
 		text = raw.Get("summary").Text()
 	}
 	x.fold(text)
@@ -106,7 +106,7 @@ func (x *extractor) summary(i int) error {
 
 // shell takes down a command that the user ran himself.
 func (x *extractor) shell(i int) error {
-	raw, err := x.v.texts.Agent(x.v.Messages[i].Index)
+	raw, err := x.v.texts.agent(&x.v.Messages[i])
 	if err != nil {
 		return err
 	}

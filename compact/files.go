@@ -18,6 +18,23 @@ type Files struct {
 	Modified []string `json:"modifiedFiles"`
 }
 
+// Files are the files that the messages of a range are about, which the view still has:
+// what a stored compaction has as its details.
+func (v *View) Files(r Range) (Files, error) {
+	var messages []int
+	previous := -1
+	for i := r.From; i < r.To; i++ {
+		switch m := &v.Messages[i]; {
+		case m.Gone:
+		case m.isSummary() && previous < 0:
+			previous = i
+		default:
+			messages = append(messages, i)
+		}
+	}
+	return v.files(messages, previous)
+}
+
 // files are the files of messages: those that calls of the tools read, write and edit
 // name, whether they worked or not, and calls within those. The lists that an earlier
 // compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
@@ -34,7 +51,7 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 		}
 	}
 	for _, i := range messages {
-		if m := &v.Messages[i]; m.Heads || !m.isResult() && !m.makesCalls() {
+		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
 			continue
 		}
 		raw, all, err := v.pieces(i)
@@ -170,28 +187,23 @@ func (b *fileBook) files() Files {
 	return f
 }
 
-// byUnits orders texts as JavaScript does, by their UTF-16 units.
+// byUnits compares as JavaScript sorts: by UTF-16 units.
 func byUnits(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+	for a != "" && b != "" {
+		x, n := utf8.DecodeRuneInString(a)
+		y, k := utf8.DecodeRuneInString(b)
+		if x != y {
+			return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+		}
+		a, b = a[n:], b[k:]
 	}
-	if n == len(a) || n == len(b) {
-		return len(a) - len(b)
-	}
-	for !utf8.RuneStart(a[n]) || !utf8.RuneStart(b[n]) {
-		n--
-	}
-	x, _ := utf8.DecodeRuneInString(a[n:])
-	y, _ := utf8.DecodeRuneInString(b[n:])
-	return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+	return cmp.Compare(len(a), len(b))
 }
 
 // firstUnit is the first UTF-16 unit of a character.
 func firstUnit(r rune) rune {
-	if r < 0x10000 {
-		return r
+	if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
+		return high
 	}
-	high, _ := utf16.EncodeRune(r)
-	return high
+	return r
 }

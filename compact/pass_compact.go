@@ -72,9 +72,6 @@ func compactHistory(w *work) error {
 	if err != nil {
 		return err
 	}
-	if r.Files, err = w.files(rows, -1); err != nil {
-		return err
-	}
 	before, n := w.Tokens(w.Counter), len(w.live())
 	w.summarise(r, text, w.Style.frame(text), fmt.Sprintf("the history before the last %d messages", n-len(rows)))
 	w.compacted(before, n, w.changes[len(w.changes)-1].Range)

@@ -64,8 +64,9 @@ func progressive(w *work) error {
 		case errors.Is(err, ErrNoAnswer):
 			open = append(open, r)
 			continue
-		case err != nil:
-			continue // it stays as it is, and the others are tried
+		case err != nil: // it stays as it is, and the others are tried
+			w.skip = err.Error()
+			continue
 		}
 		for _, i := range r.Messages {
 			event.TokensAfter -= w.Messages[i].Tokens(&tokens.YBytes)

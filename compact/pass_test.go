@@ -64,7 +64,7 @@ func TestPresets(t *testing.T) {
 func TestStaleResults(t *testing.T) {
 	all := []said{user("q"), answer("", call("c", "x", `{}`)), result("c", strings.Repeat("x", 404)), answer("1"), user("q"), answer("2")}
 	for requests, want := range map[int]string{1: "[output elided after 1 requests, was ~101 tokens]", 2: strings.Repeat("x", 404)} {
-		if got := texts(t, apply(t, &StaleResults, of(t, all...), Options{Requests: requests}).View)[2]; got != want {
+		if got := saidIn(t, apply(t, &StaleResults, of(t, all...), Options{Requests: requests}).View)[2]; got != want {
 			t.Errorf("after %d: %.60q", requests, got)
 		}
 	}
@@ -84,7 +84,7 @@ func TestDropImages(t *testing.T) {
 		2: {"[image removed]look", "", "a screen\n[image removed]\n[image removed]", "[image removed]", "y", "", "z"},
 	} {
 		r := apply(t, &DropImages, v, Options{Keep: keep})
-		if got := texts(t, r.View); !reflect.DeepEqual(got, want) {
+		if got := saidIn(t, r.View); !reflect.DeepEqual(got, want) {
 			t.Errorf("keeping %d: %q", keep, got)
 		}
 		if images := 5 - keep/2; r.Report.TokensSaved < images*1150 || r.Report.Unestimated > 0 {
@@ -108,7 +108,7 @@ func TestChain(t *testing.T) {
 	if len(second.Changes) != 2 || second.Changes[1].Was != 258 { // 1000 bytes and the marker
 		t.Errorf("%+v", second.Changes)
 	}
-	if got := texts(t, v)[2]; len(got) != 4000 {
+	if got := saidIn(t, v)[2]; len(got) != 4000 {
 		t.Errorf("the first view has changed: %d", len(got))
 	}
 	if &v.Messages[1].Blocks[0] != &second.View.Messages[1].Blocks[0] {
@@ -137,17 +137,20 @@ func TestPiSummary(t *testing.T) {
 	if r.Changes[0].Text != want || shape(r.View) != "Sa" || fmt.Sprint(asked) != "[history[0 1] turn-prefix[2]]" {
 		t.Errorf("%q, %s, %v", r.Changes[0].Text, shape(r.View), asked)
 	}
-	if got := texts(t, r.View)[0]; got != replay.SummaryText(want) || !strings.HasPrefix(got, "The conversation history") || strings.Contains(got, `\n`) {
+	if got := saidIn(t, r.View)[0]; got != replay.SummaryText(want) || !strings.HasPrefix(got, "The conversation history") || strings.Contains(got, `\n`) {
 		t.Errorf("%q", got)
 	}
 	if rec := r.Changes[0].Range.Kept; v.session().ID(rec) != "m0000003" {
 		t.Errorf("kept from record %d", rec)
 	}
-	// The next one takes the summary in.
-	compaction := said{"type": "compaction", "id": "k", "summary": "before", "firstKeptEntryId": "m0000003", "tokensBefore": 40}
+	// The next one takes the summary in, and the files that it names.
+	compaction := said{"type": "compaction", "id": "k", "summary": "before", "firstKeptEntryId": "m0000003", "tokensBefore": 40, "details": said{"readFiles": []string{"b", "a"}}}
 	again := of(t, user(ten), answer(ten), user(ten), answer(ten), compaction, user(ten), answer(ten))
 	asked = nil
-	apply(t, &Compact, again, o)
+	next := apply(t, &Compact, again, o).Changes[0]
+	if files, err := again.Files(*next.Range); err != nil || fmt.Sprint(files.Read, files.Modified) != "[a b] []" || !strings.HasSuffix(next.Text, "<read-files>\na\nb\n</read-files>") {
+		t.Errorf("%v, %v, %q", files, err, next.Text)
+	}
 	if fmt.Sprint(asked) != "[history[1]before turn-prefix[2]]" {
 		t.Errorf("%v", asked)
 	}

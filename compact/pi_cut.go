@@ -59,12 +59,12 @@ func compactPi(w *work) error {
 		return err
 	}
 	r := Range{To: cut.To, Kept: cut.Kept}
-	if r.Files, err = w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous); err != nil {
+	files, err := w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
+	if err != nil {
 		return err
 	}
 	text, own := CutFiles(text) // some summarizers list them too
-	r.Files = r.Files.With(own)
-	text += r.Files.String()
+	text += files.With(own).String()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,6 +100,15 @@ func TestTrapT54BothReadAndEdited(t *testing.T) {
 	files, err := v.files(v.live(), -1)
 	if err != nil || fmt.Sprint(files.Read, files.Modified) != "[Z é] [a]" {
 		t.Errorf("%v, %v", files, err)
+	}
+	for _, order := range [][]string{{"a", "ab", "b", "é", "\ud7ff", "😀", "😁", "\ue000", "\uffff"}} {
+		for i, x := range order {
+			for k, y := range order {
+				if got := byUnits(x, y); got != cmp.Compare(i, k) {
+					t.Errorf("%q and %q: %d", x, y, got)
+				}
+			}
+		}
 	}
 	if got := files.String(); got != "\n\n<read-files>\nZ\né\n</read-files>\n\n<modified-files>\na\n</modified-files>" {
 		t.Errorf("%q", got)

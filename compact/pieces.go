@@ -14,7 +14,7 @@ type piece struct {
 func (v *View) pieces(i int) (raw sessionfmt.Value, all []piece, err error) {
 	m := &v.Messages[i]
 	if !m.Heads {
-		if raw, err = v.texts.Provider(m.Index); err != nil {
+		if raw, err = v.texts.provider(m); err != nil {
 			return nil, nil, err
 		}
 	}

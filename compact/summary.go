@@ -34,10 +34,8 @@ type Range struct {
 	From     int `json:"from"` // places in the view, [From, To)
 	To       int `json:"to"`
 	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
-	Messages int `json:"messages"`       // of the request, in the range
+	Messages int `json:"messages"`       // of the request, in the range: the index of the first that stays
 	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
-
-	Files Files `json:"files"` // that what is taken out was about
 }
 
 var errNoSummary = errors.New("the summary is empty")
@@ -102,7 +100,7 @@ func (v *View) earlier(i int) (string, error) {
 	case m.Kind != sessionfmt.CompactionMessage:
 		return "", nil
 	}
-	raw, err := v.texts.Agent(m.Index)
+	raw, err := v.texts.agent(m)
 	return raw.Get("summary").Text(), err
 }
 

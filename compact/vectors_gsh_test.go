@@ -36,7 +36,7 @@ func TestPolicyTruncate(t *testing.T) {
 		{"T8", "éé", 2, mark(2) + "é"},
 	} {
 		r := apply(t, &Truncate, of(t, user("q"), answer("", call("c", "bash", `{}`)), result("c", test.in)), Options{Max: test.max, Unit: "bytes"})
-		got := texts(t, r.View)[2]
+		got := saidIn(t, r.View)[2]
 		if got != test.want {
 			t.Errorf("%s: %d bytes with a limit of %d: %d bytes, want %d", test.trap, len(test.in), test.max, len(got), len(test.want))
 		}
@@ -83,7 +83,7 @@ func TestPolicyPrune(t *testing.T) {
 	} {
 		r := apply(t, &Prune, of(t, outputs(test.sizes...)...), Options{Protect: test.protect})
 		results := 0
-		for i, text := range texts(t, r.View) {
+		for i, text := range saidIn(t, r.View) {
 			if i == 0 || i%2 == 1 {
 				continue
 			}
@@ -107,7 +107,7 @@ func TestPolicyPrune(t *testing.T) {
 		}
 	}
 	two := of(t, user("q"), answer("", call("c", "bash", `{}`), call("d", "bash", `{}`)), result("c", strings.Repeat("x", 2000)), result("d", strings.Repeat("x", 2000)))
-	if all := texts(t, apply(t, &Prune, two, Options{Protect: 400}).View); !strings.HasPrefix(all[2], "[output") || len(all[3]) != 2000 {
+	if all := saidIn(t, apply(t, &Prune, two, Options{Protect: 400}).View); !strings.HasPrefix(all[2], "[output") || len(all[3]) != 2000 {
 		t.Errorf("T10e: %.40q", all)
 	}
 }

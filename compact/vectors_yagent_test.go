@@ -34,13 +34,13 @@ func TestPolicyTruncateHead(t *testing.T) {
 		{"T28", strings.Repeat("é", 10001), false, strings.Repeat("é", 10000) + mark(10001, 10000)},
 	} {
 		r := apply(t, &Truncate, of(t, user("q"), answer("", call("c", "bash", `{}`)), result("c", test.in)), Options{Max: 10000, Unit: "chars", Compat: test.compat})
-		if got := texts(t, r.View)[2]; got != test.want {
+		if got := saidIn(t, r.View)[2]; got != test.want {
 			t.Errorf("%s: %d bytes become %d, want %d", test.trap, len(test.in), len(got), len(test.want))
 		}
 	}
 }
 
-// TestPolicyTruncateToBudget holds T27 and P4: the result fits.
+// TestPolicyTruncateToBudget holds T27.
 func TestPolicyTruncateToBudget(t *testing.T) {
 	for _, test := range []struct {
 		in     string
@@ -58,6 +58,10 @@ func TestPolicyTruncateToBudget(t *testing.T) {
 			t.Errorf("T27: %.10s under %d: %q, %v", test.in, test.budget, got, cut)
 		}
 	}
+}
+
+// TestPropertyP4: what is cut to a budget fits it.
+func TestPropertyP4(t *testing.T) {
 	for n := range 120 {
 		for budget := range 20 {
 			text, _ := truncateToBudget(strings.Repeat("é", n), budget)
@@ -242,8 +246,8 @@ func TestPolicySequences(t *testing.T) {
 			t.Errorf("%s: between %d and %d", in, found[0].Before, found[0].After)
 		}
 		r := apply(t, &Progressive, v, Options{Summarize: func(Request) (string, error) { return "short", nil }})
-		if got := shape(r.View); got != "ua"+in[5:] || texts(t, r.View)[1] != "[Pruning Summary] short" {
-			t.Errorf("%s: %s, %q", in, got, texts(t, r.View))
+		if got := shape(r.View); got != "ua"+in[5:] || saidIn(t, r.View)[1] != "[Pruning Summary] short" {
+			t.Errorf("%s: %s, %q", in, got, saidIn(t, r.View))
 		}
 	}
 }
@@ -347,7 +351,7 @@ func TestPolicyStripThinking(t *testing.T) {
 		"<THINK>a</THINK>b": "<THINK>a</THINK>b", "<!-- iter -->one": "<!-- iter -->one", "<think>only</think>": "", " <think>a</think> x <!-- iter -->": "x",
 	} {
 		r := apply(t, &StripThinking, of(t, user(text), answer(text), user("q"), answer(text)), Options{})
-		if got := texts(t, r.View); got[1] != want || got[0] != text || got[3] != text || len(got) != 4 {
+		if got := saidIn(t, r.View); got[1] != want || got[0] != text || got[3] != text || len(got) != 4 {
 			t.Errorf("T30: %q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -388,8 +392,8 @@ func TestPolicyMergeNotes(t *testing.T) {
 		t.Errorf("T30c: %+v", r.Changes)
 	}
 	r := apply(t, &MergeNotes, with("n2"), Options{})
-	if got := shape(r.View); got != "uAt" || r.Report.MessagesBefore-r.Report.MessagesAfter != 4 || texts(t, r.View)[1] != "n1\n\nn2\n\nn3" {
-		t.Errorf("T30c: %s, %q", got, texts(t, r.View))
+	if got := shape(r.View); got != "uAt" || r.Report.MessagesBefore-r.Report.MessagesAfter != 4 || saidIn(t, r.View)[1] != "n1\n\nn2\n\nn3" {
+		t.Errorf("T30c: %s, %q", got, saidIn(t, r.View))
 	}
 }
 

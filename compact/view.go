@@ -14,7 +14,7 @@ type View struct {
 	Envelope *replay.Envelope
 	Messages []Message
 
-	texts     *replay.Texts
+	texts     *texts
 	tokenizer *tokens.Counter
 }
 
@@ -26,6 +26,7 @@ type Message struct {
 	Gone   bool // a pass has taken it out
 	Edited bool // a pass has changed what it says
 	Heads  bool // it is the summary of a compaction, that a pass has put here
+	nested bool // it is a result of a tool that has called others
 }
 
 // A BlockKind is what a part of a message is.
@@ -86,7 +87,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		n += len(parts[i].messages)
 	}
-	v := &View{Envelope: e, Messages: make([]Message, 0, n), texts: e.Texts(), tokenizer: tokenizer}
+	v := &View{Envelope: e, Messages: make([]Message, 0, n), texts: &texts{from: e.Texts(), index: -1}, tokenizer: tokenizer}
 	for i := range parts {
 		v.Messages = append(v.Messages, parts[i].done()...)
 	}

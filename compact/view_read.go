@@ -125,6 +125,8 @@ func (p *part) result(c *sessionfmt.Cursor) {
 			default:
 				r.IsError = noError
 			}
+		case "nestedCalls":
+			p.messages[len(p.messages)-1].nested = true
 		case "content":
 			p.blocks = p.blocks[:first+1]
 			r.Length = Length{}
@@ -203,6 +205,40 @@ func (p *part) name(v sessionfmt.Value) *Name {
 	return known
 }
 
+// texts reads messages, and keeps the content of the last one: its blocks are asked for
+// one by one.
+type texts struct {
+	from    *replay.Texts
+	index   int // of the last one, -1 for none
+	content sessionfmt.Value
+}
+
+// of is the content of a message as it stands in the session. It is valid until the next
+// call.
+func (t *texts) of(m *Message) (sessionfmt.Value, error) {
+	if t.index == m.Index {
+		return t.content, nil
+	}
+	raw, err := t.provider(m)
+	if err != nil {
+		return nil, err
+	}
+	t.index, t.content = m.Index, raw.Get("content")
+	return t.content, nil
+}
+
+// provider is a message as a provider gets it.
+func (t *texts) provider(m *Message) (sessionfmt.Value, error) {
+	t.index = -1
+	return t.from.Provider(m.Index)
+}
+
+// agent is a message as pi's own context building returns it.
+func (t *texts) agent(m *Message) (sessionfmt.Value, error) {
+	t.index = -1
+	return t.from.Agent(m.Index)
+}
+
 // Text is what a block says: of a call its arguments as JSON.
 func (v *View) Text(i, block int) (string, error) {
 	m := &v.Messages[i]
@@ -210,11 +246,10 @@ func (v *View) Text(i, block int) (string, error) {
 	if b.text != nil {
 		return *b.text, nil
 	}
-	raw, err := v.texts.Provider(m.Index)
+	content, err := v.texts.of(m)
 	if err != nil {
 		return "", err
 	}
-	content := raw.Get("content")
 	if content.IsString() {
 		return content.Text(), nil
 	}
@@ -260,77 +295,4 @@ func (v *View) said(i int) (string, error) {
 		all += text
 	}
 	return all, nil
-}
-
-// Content is the content of a message as the view has it, as JSON: a list of blocks,
-// what has not changed letter by letter as it is in the session. A string stays one
-// where nothing has changed.
-func (v *View) Content(i int) (sessionfmt.Value, error) {
-	m := &v.Messages[i]
-	var content sessionfmt.Value
-	if !m.Heads {
-		raw, err := v.texts.Provider(m.Index)
-		if err != nil {
-			return nil, err
-		}
-		if content = raw.Get("content"); !m.Edited {
-			return append(sessionfmt.Value(nil), content...), nil
-		}
-	}
-	var elements []sessionfmt.Value
-	for el := range content.Elements {
-		elements = append(elements, el)
-	}
-	if content.IsString() {
-		elements = append(elements, appendTextBlock(nil, content))
-	}
-	out := sessionfmt.Value{'['}
-	next := 0 // the elements before it are done with
-	foreign := func(end int) {
-		for ; next < min(end, len(elements)); next++ {
-			if !m.knows(elements[next].Get("type")) {
-				out = append(comma(out), elements[next]...)
-			}
-		}
-	}
-	for _, b := range m.Blocks {
-		switch {
-		case b.text != nil:
-			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
-		case b.Kind == ResultBlock:
-			for _, el := range elements {
-				if el.Get("type").Is("text") {
-					out = append(comma(out), el...)
-				}
-			}
-		default:
-			foreign(int(b.At))
-			out = append(comma(out), elements[b.At]...)
-		}
-	}
-	foreign(len(elements))
-	return append(out, ']'), nil
-}
-
-// knows says that blocks of a type are what a message of the kind is made of. Others
-// stay, wherever an edit leaves the message.
-func (m *Message) knows(typ sessionfmt.Value) bool {
-	if m.isAssistant() {
-		return typ.Is("text") || typ.Is("thinking") || typ.Is("toolCall")
-	}
-	return typ.Is("text") || typ.Is("image")
-}
-
-// comma separates what comes next from what stands before it.
-func comma(list sessionfmt.Value) sessionfmt.Value {
-	if list[len(list)-1] != '[' {
-		list = append(list, ',')
-	}
-	return list
-}
-
-// appendTextBlock appends a block with one text, which is a JSON string.
-func appendTextBlock(dst, text sessionfmt.Value) sessionfmt.Value {
-	dst = append(dst, `{"type":"text","text":`...)
-	return append(append(dst, text...), '}')
 }

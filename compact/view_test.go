@@ -141,8 +141,8 @@ func shape(v *View) string {
 	return b.String()
 }
 
-// texts are what the messages that are left say.
-func texts(t testing.TB, v *View) (all []string) {
+// saidIn is what the messages that are left say.
+func saidIn(t testing.TB, v *View) (all []string) {
 	t.Helper()
 	for _, i := range v.live() {
 		text, err := v.said(i)

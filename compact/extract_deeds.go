@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -96,7 +97,7 @@ func gaveUp(text string) bool {
 // made makes the lists of what was done.
 func (x *extractor) made() {
 	if x.failed == nil {
-		x.failed, x.runs, x.edits, x.unsaved = map[string]failure{}, map[string]*run{}, map[string]*effort{}, map[string]bool{}
+		x.failed, x.runs, x.edits, x.unsaved = map[string]failure{}, map[string]*tally{}, map[string]*effort{}, map[string]bool{}
 	}
 }
 
@@ -117,7 +118,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	for _, c := range d.commands {
 		r := x.runs[c]
 		if r == nil {
-			r = &run{}
+			r = &tally{}
 			x.runs[c] = r
 		}
 		r.times++
@@ -169,10 +170,13 @@ func (x *extractor) saved(all []commit) {
 
 // end turns what was counted into notes.
 func (x *extractor) end(messages int) {
+	if x.open && x.asked != "" {
+		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
+	}
 	x.lastRequest()
 	const stale = 3 // prompts
 	if x.prompts-x.planned > stale {
-		x.drop(func(n note) bool { return n.kind == &theStep })
+		x.replan(nil)
 	}
 	for _, what := range slices.Sorted(maps.Keys(x.failed)) {
 		x.put(&theOpen, what, x.failed[what].text, x.failed[what].at)
@@ -183,9 +187,14 @@ func (x *extractor) end(messages int) {
 			x.put(&theCommand, c, "`"+c+"`", r.at)
 			continue
 		}
-		text := fmt.Sprintf("`%s`: %s, the last ok", c, count(r.times, "run"))
-		if r.verdict != "" {
-			text += ": " + r.verdict
+		text := fmt.Sprintf("`%s`: %s, the last ", c, count(r.times, "run"))
+		switch {
+		case r.verdict == "":
+			text += "ok"
+		case containsAny(strings.ToLower(r.verdict), "error", "fail"):
+			text += "said: " + r.verdict
+		default:
+			text += "ok: " + r.verdict
 		}
 		x.put(&theTest, c, text, r.at)
 	}
@@ -202,17 +211,23 @@ func (x *extractor) end(messages int) {
 	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
 }
 
-// places puts the files that tools were called with.
+// places puts the files that tools were called with. Names that no list can hold stand
+// among the other paths, as Go would write them.
 func (x *extractor) places() {
 	f := x.files.files()
 	known := map[string]bool{}
-	for _, path := range f.Modified {
-		known[path] = true
-		x.put(&theModified, "", path, x.touched[path])
-	}
-	for _, path := range f.Read {
-		known[path] = true
-		x.put(&theRead, "", path, x.touched[path])
+	for _, list := range []struct {
+		kind  *kind
+		paths []string
+	}{{&theModified, f.Modified}, {&theRead, f.Read}} {
+		for _, path := range list.paths {
+			if known[path] = true; path == cleanPath(path) {
+				x.put(list.kind, "", path, x.touched[path])
+			} else {
+				path = spelled(path)
+				x.put(&thePlace, path, "`"+path+"`", 0)
+			}
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(x.touched)) {
 		if !known[path] {
@@ -220,6 +235,9 @@ func (x *extractor) places() {
 		}
 	}
 }
+
+// spelled is a path as a Go string on one line.
+func spelled(path string) string { return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`) }
 
 // lastRequest makes the direction of the last request, unless that is the goal, and
 // takes out what is said twice.

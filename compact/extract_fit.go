@@ -24,7 +24,7 @@ func (n *notes) fit(units int, part Part) string {
 		return text
 	}
 	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, part)) // with all that could be left out named
+	bare := sessionfmt.Units(n.write(none, sections, History)) // all headings, and all that could be left out
 	if bare > units/2 {
 		return n.bare(units)
 	}

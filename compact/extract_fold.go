@@ -89,7 +89,11 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 	for _, own := range kinds {
 		switch {
 		case own.list != "" && strings.HasPrefix(item.raw, own.list):
-			for _, name := range strings.Split(strings.TrimPrefix(item.raw, own.list), ", ") {
+			names, between := strings.TrimPrefix(item.raw, own.list), ", "
+			if own != &theAddress {
+				names, between = strings.Trim(names, "`"), "`, `"
+			}
+			for _, name := range strings.Split(names, between) {
 				x.foldName(own, name)
 			}
 			return
@@ -119,6 +123,12 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 	case heading != "":
 		text = heading + ": " + text
 	}
+	switch k {
+	case &theGoal:
+		x.goal = text
+	case &theStep:
+		x.plan = append(x.plan, text)
+	}
 	x.put(k, wordsOf(text), text, x.now)
 }
 
@@ -135,12 +145,10 @@ func (x *extractor) foldOwn(k *kind, text string) {
 		x.commits++
 		x.put(&theCommit, subject, text, x.now)
 	case &theTest:
-		r := &run{ok: true, at: x.now}
-		said := ""
+		r := &tally{ok: true, at: x.now}
 		fmt.Sscanf(rest, ": %d", &r.times)
-		if _, said, _ = strings.Cut(rest, "the last ok: "); said != "" {
-			r.verdict = said
-		}
+		_, last, _ := strings.Cut(rest, ", the last ")
+		_, r.verdict, _ = strings.Cut(last, ": ")
 		x.runs[subject] = r
 	case &theWork:
 		e := &effort{at: x.now}
@@ -161,14 +169,13 @@ func (x *extractor) foldOwn(k *kind, text string) {
 // foldName takes in a name of a list in an earlier extract.
 func (x *extractor) foldName(k *kind, name string) {
 	x.made()
-	bare := strings.Trim(name, "`")
 	switch k {
 	case &theCommand:
-		x.runs[bare] = &run{at: x.now}
+		x.runs[name] = &tally{at: x.now}
 	case &theUnsaved:
-		x.unsaved[bare] = true
+		x.unsaved[name] = true
 	case &thePlace:
-		x.touch(bare)
+		x.touch(name)
 	case &theAddress:
 		x.put(k, "", name, x.now)
 	}

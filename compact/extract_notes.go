@@ -113,12 +113,20 @@ func (n *notes) has(k *kind, key string) bool {
 	return ok
 }
 
-// drop takes notes out.
+// remove takes a note out.
+func (n *notes) remove(k *kind, key string) {
+	if i, ok := n.by[noteKey{k, key}]; ok {
+		n.list[i] = note{}
+		delete(n.by, noteKey{k, key})
+	}
+}
+
+// drop takes notes out. It looks at all of them.
 func (n *notes) drop(gone func(note) bool) {
 	kept := n.list[:0]
 	clear(n.by)
 	for _, one := range n.list {
-		if !gone(one) {
+		if one.kind != nil && !gone(one) {
 			n.by[noteKey{one.kind, one.key}] = len(kept)
 			kept = append(kept, one)
 		}

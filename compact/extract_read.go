@@ -16,14 +16,18 @@ type extractor struct {
 	files   fileBook
 	touched map[string]int // when a file was last read or changed
 	calls   map[string]deed
-	runs    map[string]*run
+	runs    map[string]*tally
 	edits   map[string]*effort
 	failed  map[string]failure
 	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
-	planned int    // prompts at the last plan
-	asked   string // the last request
+	plan    []string // the last one
+	planned int      // prompts at that time
+	asked   string   // the last request
+	goal    string
+	open    bool // the last request has no answer that makes no more calls
+	small   bool // the goal is a prompt that says next to nothing
 }
 
 // What a call is about.
@@ -34,8 +38,8 @@ type deed struct {
 	tool     string
 }
 
-// A run is what became of a command.
-type run struct {
+// A tally is what became of a command.
+type tally struct {
 	times   int
 	ok      bool
 	verdict string
@@ -79,8 +83,10 @@ func (x *extractor) message(i int) error {
 	}
 	switch {
 	case m.Kind == sessionfmt.User:
+		x.open = true
 		x.prompt(text)
 	case m.isAssistant():
+		x.open = m.makesCalls()
 		x.answer(text)
 	}
 	return nil
@@ -88,12 +94,13 @@ func (x *extractor) message(i int) error {
 
 // summary takes in the summary of other messages.
 func (x *extractor) summary(i int) error {
-	if x.v.Messages[i].Heads {
-		x.fold(*x.v.Messages[i].Blocks[0].text)
-		return nil
+	text, err := x.v.earlier(i)
+	if err == nil && x.v.Messages[i].Kind == sessionfmt.BranchMessage {
+		var raw sessionfmt.Value
+		raw, err = x.v.texts.agent(&x.v.Messages[i])
+		text = raw.Get("summary").Text()
 	}
-	raw, err := x.v.texts.agent(&x.v.Messages[i])
-	x.fold(raw.Get("summary").Text())
+	x.fold(text)
 	return err
 }
 
@@ -117,12 +124,16 @@ func (x *extractor) shell(i int) error {
 // prompt takes down what the user says.
 func (x *extractor) prompt(text string) {
 	own := ""
+	demands := 0
+	const most = 8 // demands of one prompt: who has more has pasted something
 	for line := range paragraphs(text) {
 		own += line + "\n"
 		for s := range sentences(line) {
 			switch demandOf(s) {
 			case insists:
-				x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
+				if demands++; demands <= most {
+					x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
+				}
 			case wants:
 				x.put(&theWish, wordsOf(s), oneLine(s, 420), x.now)
 			}
@@ -138,11 +149,14 @@ func (x *extractor) prompt(text string) {
 		return
 	}
 	x.prompts++
-	if len(x.of(&theGoal)) == 0 {
-		x.put(&theGoal, "", oneLine(own, 600), x.now)
-	}
 	const fewest = 4 // words; with fewer, one only says to go on
-	if len(strings.Fields(own)) >= fewest {
+	says := len(strings.Fields(own)) >= fewest
+	if x.goal == "" || says && x.small {
+		x.remove(&theGoal, x.goal)
+		x.goal, x.small = oneLine(own, 600), !says
+		x.put(&theGoal, "", x.goal, x.now)
+	}
+	if says {
 		x.put(&theRequest, "", oneLine(own, 160), x.now)
 		x.asked = oneLine(own, 400)
 	}
@@ -158,7 +172,7 @@ func (x *extractor) answer(text string) {
 		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
 	}
 	var plan []string
-	planning := false
+	planning, points := false, "" // the mark of the plan's list
 	for line := range prose(text) {
 		mark, item := listMark(line)
 		switch mark {
@@ -169,10 +183,10 @@ func (x *extractor) answer(text string) {
 		}
 		switch {
 		case plans(line):
-			planning, plan = true, nil
-		case planning && mark != "" && mark != "x":
-			plan = append(plan, oneLine(item, 200))
-		case planning && mark == "" && len(plan) > 0:
+			planning, plan, points = true, nil, ""
+		case planning && mark != "" && mark != "x" && (points == "" || mark == points):
+			plan, points = append(plan, oneLine(item, 200)), mark
+		case len(plan) > 0:
 			planning = false
 		}
 		for s := range sentences(line) {
@@ -192,8 +206,10 @@ func (x *extractor) answer(text string) {
 
 // replan puts other next steps in the place of those that there were.
 func (x *extractor) replan(plan []string) {
-	x.drop(func(n note) bool { return n.kind == &theStep })
-	x.planned = x.prompts
+	for _, item := range x.plan {
+		x.remove(&theStep, wordsOf(item))
+	}
+	x.plan, x.planned = plan, x.prompts
 	for _, item := range plan {
 		x.put(&theStep, wordsOf(item), item, x.now)
 	}
@@ -203,9 +219,8 @@ func (x *extractor) replan(plan []string) {
 func (x *extractor) finished(item string) {
 	key := wordsOf(item)
 	x.put(&theDone, key, item, x.now)
-	if x.has(&theTodo, key) || x.has(&theStep, key) {
-		x.drop(func(n note) bool { return (n.kind == &theTodo || n.kind == &theStep) && n.key == key })
-	}
+	x.remove(&theTodo, key)
+	x.remove(&theStep, key)
 }
 
 // wordsOf is a text by its letters and digits, so that marks make no difference.

@@ -136,7 +136,7 @@ func listMark(line string) (mark, text string) {
 // Words and pairs of words by which a sentence of the user's demands or forbids
 // something, and those by which it only wishes for it.
 var (
-	demands     = []string{"must", "mustn't", "never", "always", "don't", "dont", "only", "prefer", "avoid", "shouldn't", "cannot", "without", "ensure", "forbidden", "required", "exactly", "can't", "no longer", "stop"}
+	demands     = []string{"must", "mustn't", "never", "always", "don't", "dont", "only", "prefer", "avoid", "shouldn't", "cannot", "without", "ensure", "forbidden", "exactly", "can't", "no longer", "stop"}
 	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}, {"has", "to"}, {"have", "to"}}
 	wishes      = []string{"keep", "want", "wants", "should", "instead", "needs", "please", "remember"}
 )

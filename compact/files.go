@@ -51,7 +51,7 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 		}
 	}
 	for _, i := range messages {
-		if m := &v.Messages[i]; m.Heads || !m.isResult() && !m.makesCalls() {
+		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
 			continue
 		}
 		raw, all, err := v.pieces(i)
@@ -97,26 +97,39 @@ func (f Files) String() string {
 	return b.String()
 }
 
-// CutFiles parts a summary from the files that are appended to it.
+// CutFiles parts a summary from the files that pi, or we, have put behind it.
 func CutFiles(summary string) (text string, f Files) {
-	text = sessionfmt.TrimJS(summary)
-	text, f.Modified = cutBlock(text, "modified-files")
-	text, f.Read = cutBlock(text, "read-files")
-	return text, f
+	text, f.Read = cutBlocks(summary, "read-files")
+	text, f.Modified = cutBlocks(text, "modified-files")
+	return sessionfmt.TrimJS(text), f
 }
 
-// cutBlock cuts a block off the end of a text.
-func cutBlock(text, tag string) (rest string, paths []string) {
-	inner, ok := strings.CutSuffix(text, "\n</"+tag+">")
-	if !ok {
-		return text, nil
+// cutBlocks cuts blocks of a name out of a text, each of lines of its own.
+func cutBlocks(text, tag string) (string, []string) {
+	open, end := "<"+tag+">\n", "\n</"+tag+">"
+	var rest strings.Builder
+	var paths []string
+	for {
+		at := strings.Index(text, open)
+		if at < 0 {
+			break
+		}
+		behind := at + len(open)
+		if at > 0 && text[at-1] != '\n' {
+			rest.WriteString(text[:behind])
+			text = text[behind:]
+			continue
+		}
+		inside, after, ok := strings.Cut(text[behind:], end)
+		if !ok {
+			break
+		}
+		rest.WriteString(strings.TrimRight(text[:at], "\n"))
+		paths = append(paths, strings.Split(inside, "\n")...)
+		text = after
 	}
-	open := "<" + tag + ">\n"
-	at := strings.LastIndex(inner, open)
-	if at < 0 || at > 0 && inner[at-1] != '\n' {
-		return text, nil
-	}
-	return sessionfmt.TrimJS(inner[:at]), strings.Split(inner[at+len(open):], "\n")
+	rest.WriteString(text)
+	return rest.String(), paths
 }
 
 // A fileBook takes down files.

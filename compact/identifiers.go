@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -51,5 +52,9 @@ func (p Prompt) identifiers(text string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "\n\nThese identifiers have to stand in the summary exactly as they are, where what they name does:\n- " + strings.Join(all[:min(len(all), most)], "\n- ")
+	more := ""
+	if n := len(all) - most; n > 0 {
+		all, more = all[:most], fmt.Sprintf("\n- and %d more of the same kind", n)
+	}
+	return "\n\nThese identifiers have to stand in the summary exactly as they are, where what they name does:\n- " + strings.Join(all, "\n- ") + more
 }

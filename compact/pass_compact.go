@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"errors"
 	"fmt"
 
 	"ctxtool/internal/tokens"
@@ -67,6 +68,10 @@ func compactHistory(w *work) error {
 		return nil
 	}
 	text, err := w.summary(ask)
+	if errors.Is(err, ErrNoAnswer) {
+		w.waits(ask)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"errors"
 	"fmt"
 
 	"ctxtool/internal/tokens"
@@ -51,6 +52,7 @@ func progressive(w *work) error {
 		w.waits(found...)
 		event.Skipped = true
 	}
+	var open []Request
 	for _, r := range found {
 		if event.Skipped {
 			break
@@ -59,7 +61,13 @@ func progressive(w *work) error {
 			continue
 		}
 		text, err := w.summary(r)
-		if err != nil { // it stays as it is, and the others are tried
+		switch {
+		case errors.Is(err, ErrMovedOn):
+			return err
+		case errors.Is(err, ErrNoAnswer):
+			open = append(open, r)
+			continue
+		case err != nil: // it stays as it is, and the others are tried
 			w.skip = err.Error()
 			continue
 		}
@@ -73,6 +81,9 @@ func progressive(w *work) error {
 		for _, i := range r.Messages[1:] {
 			w.omit(i, "summarised in the answer before it")
 		}
+	}
+	if len(open) > 0 {
+		w.waits(open...)
 	}
 	event.TokensSaved = max(0, event.TokensBefore-event.TokensAfter)
 	w.events = append(w.events, event)

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,10 @@ func compactPi(w *work) error {
 		return nil
 	}
 	text, err := w.piSummary(asks, previous)
+	if errors.Is(err, ErrNoAnswer) {
+		w.waits(asks...)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -57,34 +57,34 @@ func ask(ctx context.Context, limit time.Duration, line, text string) (string, e
 		err = context.Cause(ctx)
 	case errors.As(err, &exit):
 		err = exit
-		if last := lastLine(said.String()); last != "" {
+		if last := lastLine(said.kept.String()); last != "" {
 			err = fmt.Errorf("%w: %s", err, last)
 		}
 	case err != nil:
 	case out.full:
 		err = fmt.Errorf("it printed more than %d bytes", longestOutput)
-	case !utf8.Valid(out.Bytes()):
+	case !utf8.Valid(out.kept.Bytes()):
 		err = errors.New("what it printed is not UTF-8")
 	}
 	if err != nil {
 		return "", fmt.Errorf("command %q: %w", short(line, 80), err)
 	}
-	return strings.TrimSpace(out.String()), nil
+	return strings.TrimSpace(out.kept.String()), nil
 }
 
 // An output keeps what is written, up to a limit, and lets the writer go on.
 type output struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	full bool
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	if room := longestOutput - o.Len(); len(p) > room {
+	if room := longestOutput - o.kept.Len(); len(p) > room {
 		o.full = true
-		o.Buffer.Write(p[:room])
+		o.kept.Write(p[:room])
 		return len(p), nil
 	}
-	return o.Buffer.Write(p)
+	return o.kept.Write(p)
 }
 
 // lastLine is the last line that says something, at most 80 bytes of it.

@@ -19,6 +19,9 @@ var piScript []byte
 //go:embed picuts.mjs
 var piCutsScript []byte
 
+//go:embed pitexts.mjs
+var piTextsScript []byte
+
 // A PiAnswer is what pi's own code makes of a session file.
 type PiAnswer struct {
 	Read struct { // without touching the file
@@ -64,6 +67,21 @@ func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
 		all[name] = a.Cuts
 	}
 	return all
+}
+
+// PiTexts are what pi would have summarised to compact a session and keep 200 tokens, as
+// it writes conversations, and the files that it would put behind the summary.
+type PiTexts struct {
+	History, Prefix string
+	Appended        string
+	Throws          string
+}
+
+// PiConversations has pi's own code write down what it would have summarised of sessions,
+// by name. See Pi.
+func PiConversations(t *testing.T, sessions map[string][]byte) map[string]PiTexts {
+	t.Helper()
+	return runPi[PiTexts](t, piTextsScript, sessions)
 }
 
 // runPi runs a script over copies of sessions. It prints one JSON object a line for

@@ -1,0 +1,191 @@
+package compact
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// An Emitted is a request for a summary as a line of a file. Whoever answers sends the
+// line back with a summary; text need not be there then.
+type Emitted struct {
+	ID      string `json:"id"`      // of the request: the same for the same state of the same session
+	Session string `json:"session"` // as the caller names it
+	Leaf    string `json:"leaf"`    // the id of the entry whose context it is
+	Policy  string `json:"policy"`
+	Part    Part   `json:"part"`
+	Text    string `json:"text,omitempty"`
+	State   State  `json:"state"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// A State is what a summary was asked for: it fits no other.
+type State struct {
+	Bytes int64  `json:"bytes"` // of the session
+	Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
+}
+
+// Emit puts a request into words, for a session and a policy as the caller names them.
+func (r Request) Emit(session, policy string, p Prompt) (Emitted, error) {
+	e := Emitted{Session: session, Policy: policy, Part: r.Part}
+	if leaf := r.View.Envelope.Leaf; leaf >= 0 {
+		e.Leaf = r.View.session().ID(leaf)
+	}
+	e.State.Bytes = r.View.session().Size()
+	var err error
+	if e.State.Hash, err = r.hash(); err != nil {
+		return e, err
+	}
+	if e.Text, err = r.Text(p); err != nil {
+		return e, err
+	}
+	key, err := json.Marshal(e)
+	sum := sha256.Sum256(key)
+	e.ID = hex.EncodeToString(sum[:8])
+	return e, err
+}
+
+// hash is that of what is to be summarised.
+func (r Request) hash() (string, error) {
+	h := sha256.New()
+	put := func(what string, text []byte) { fmt.Fprintf(h, "%s %d\n%s\n", what, len(text), text) }
+	put("previous", []byte(r.Previous))
+	for _, list := range [][]int{one(r.Before), r.Messages, one(r.After)} {
+		for _, i := range list {
+			content, err := r.View.Content(i)
+			if err != nil {
+				return "", err
+			}
+			put(fmt.Sprint(r.View.Messages[i].Kind), content)
+		}
+		put("end", nil)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// WriteRequests writes requests down for others to answer, a line each, and says how many.
+// Those of a later pass than the first are left: they will be others once the first has
+// its answers.
+func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {
+	for n, r := range requests {
+		if (r.Part == Sequence) != (requests[0].Part == Sequence) {
+			return n, nil
+		}
+		line, err := r.Emit(session, policy, p)
+		if err == nil {
+			err = writeLine(w, line)
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return len(requests), nil
+}
+
+// writeLine writes a value as a line of JSON, with <, > and & as they are.
+func writeLine(w io.Writer, line any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Answers are requests that came back with summaries.
+type Answers struct {
+	list []Emitted
+	by   map[string]int // the place of each, by id
+	used []bool
+}
+
+// ReadAnswers reads answers, a line of JSON each: an emitted one with its summary. Lines
+// without an id or with a blank summary are errors, and so is an id with two summaries.
+func ReadAnswers(r io.Reader) (*Answers, error) {
+	a := &Answers{by: map[string]int{}}
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := a.add(line); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		if err == io.EOF {
+			a.used = make([]bool, len(a.list))
+			return a, nil
+		}
+	}
+}
+
+func (a *Answers) add(line []byte) error {
+	var e Emitted
+	if err := json.Unmarshal(line, &e); err != nil {
+		return err
+	}
+	e.Summary, e.Text = strings.TrimSpace(e.Summary), ""
+	switch at, again := a.by[e.ID]; {
+	case e.ID == "":
+		return errors.New("an answer without an id")
+	case e.Summary == "":
+		return fmt.Errorf("answer %s: %w", short(e.ID, 80), errNoSummary)
+	case !again:
+		a.by[e.ID] = len(a.list)
+		a.list = append(a.list, e)
+	case a.list[at].Summary != e.Summary:
+		return fmt.Errorf("answer %s: there is another one before it", short(e.ID, 80))
+	}
+	return nil
+}
+
+// ErrMovedOn says that a session is no longer as it was when a summary was asked for.
+var ErrMovedOn = errors.New("the session has moved on since the summary was asked for")
+
+// ErrNoAnswer says that nobody has answered a request. A pass then waits for it.
+var ErrNoAnswer = errors.New("no answer to the request")
+
+// For takes summaries from the answers, for a session and a policy as they were named
+// when the requests were emitted. An answer that was made for another state of the
+// session is refused by ErrMovedOn, which names both.
+func (a *Answers) For(session, policy string, p Prompt) Summarize {
+	return func(r Request) (string, error) {
+		asked, err := r.Emit(session, policy, p)
+		if err != nil {
+			return "", err
+		}
+		if at, ok := a.by[asked.ID]; ok {
+			a.used[at] = true
+			return a.list[at].Summary, nil
+		}
+		for at := range a.list {
+			e := &a.list[at]
+			if e.Session == session && e.Policy == policy && (e.Leaf != asked.Leaf || e.State.Bytes != asked.State.Bytes) {
+				return "", fmt.Errorf("%s: answer %s: %w: asked at %s, %d bytes; now %s, %d bytes",
+					session, short(e.ID, 80), ErrMovedOn, short(e.Leaf, 80), e.State.Bytes, asked.Leaf, asked.State.Bytes)
+			}
+		}
+		return "", fmt.Errorf("%s: request %s: %w", session, asked.ID, ErrNoAnswer)
+	}
+}
+
+// Unused are the answers that no request has taken, in their order, without summaries.
+func (a *Answers) Unused() (all []Emitted) {
+	for at, e := range a.list {
+		if !a.used[at] {
+			e.Summary = ""
+			all = append(all, e)
+		}
+	}
+	return all
+}

@@ -1,0 +1,308 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// extractOf is the extract of a request, which has to work.
+func extractOf(t testing.TB, r Request, most int) string {
+	t.Helper()
+	text, err := r.extract(most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// daysWork is a session with something for every heading. It is long enough for an
+// extract to have room.
+func daysWork() []said {
+	padding := strings.Repeat("and so on, as the file goes\n", 2000)
+	bash := func(id, command string) said { return call(id, "bash", fmt.Sprintf(`{"command":%q}`, command)) }
+	return []said{
+		user("Please make the parser accept trailing commas in lists. Never change the public API! See https://example.com/issue/7."),
+		answer("", call("r1", "read", `{"path":"parse.go"}`), call("r2", "read", `{"path":"doc.md"}`)),
+		failed("r1", padding, false), failed("r2", padding, false),
+		answer("I'll use a small lookahead instead of a second pass, because the lexer cannot go back.", call("e1", "edit", `{"path":"parse.go"}`)),
+		failed("e1", "Successfully replaced", false),
+		answer("", bash("t1", "cd /w && go test ./... 2>&1 | tail -50")),
+		failed("t1", "--- FAIL: TestComma\nFAIL\n\nCommand exited with code 1", true),
+		user("keep the old error texts, and use tabs only"),
+		answer("", call("e2", "edit", `{"path":"parse.go"}`), call("w1", "write", `{"path":"parse_test.go"}`)),
+		failed("e2", "ok", false), failed("w1", "ok", false),
+		answer("", bash("t2", "go test ./...")),
+		failed("t2", "ok  \tw\t12 passed", false),
+		answer("", bash("c1", "git add -A && git commit -m 'Accept trailing commas'")),
+		failed("c1", "[main 1a2b3c4] Accept trailing commas\n 2 files changed", false),
+		answer("", call("w2", "write", `{"path":"notes.md"}`), bash("l1", "golint ./...")),
+		failed("w2", "ok", false), failed("l1", "sh: golint: command not found\n\nCommand exited with code 127", true),
+		answer("The parser takes trailing commas now.\n\nNext steps:\n1. Mend golint\n2. Write the changelog\n\n- [x] trailing commas\n- [ ] changelog entry"),
+	}
+}
+
+const daysExtract = `## Goal
+Please make the parser accept trailing commas in lists. Never change the public API! See https://example.com/issue/7.
+- Last asked: keep the old error texts, and use tabs only
+
+## Constraints & Preferences
+- Never change the public API!
+- keep the old error texts, and use tabs only
+
+## Progress
+### Done
+- [x] trailing commas
+- [x] Changed ` + "`notes.md`" + `: 1 write
+- [x] Changed ` + "`parse.go`" + `: 2 edits
+- [x] Changed ` + "`parse_test.go`" + `: 1 write
+- [x] Ran ` + "`go test`" + `: 2 runs, the last ok: ok w 12 passed
+- [x] Commit ` + "`1a2b3c4`" + ` on ` + "`main`" + `: Accept trailing commas
+
+### In Progress
+- [ ] changelog entry
+- [ ] Not in a commit yet: ` + "`notes.md`" + `
+
+### Blocked
+- ` + "`golint`" + ` failed (exit 127): sh: golint: command not found
+
+## Key Decisions
+- I'll use a small lookahead instead of a second pass, because the lexer cannot go back.
+
+## Next Steps
+1. Mend golint
+2. Write the changelog
+
+## Critical Context
+- Extracted from 20 messages, without a model: what stands here is quoted or counted.
+- Last answer: The parser takes trailing commas now. Next steps: 1. Mend golint 2. Write the changelog - [x] trailing commas - [ ] changelog entry
+- Also ran: ` + "`git add`, `git commit`, `golint`" + `
+- Addresses: https://example.com/issue/7
+
+<read-files>
+doc.md
+</read-files>
+
+<modified-files>
+notes.md
+parse.go
+parse_test.go
+</modified-files>`
+
+// TestExtract: everything has its heading.
+func TestExtract(t *testing.T) {
+	v := of(t, daysWork()...)
+	if got := extractOf(t, wholeOf(v, StyleGSH, History), 2000); got != daysExtract {
+		t.Errorf("got\n%s", got)
+	}
+	prefix := extractOf(t, wholeOf(v, StylePi, TurnPrefix), 2000)
+	for _, want := range []string{"## Original Request\nPlease make", "\n## Progress So Far\n- [x] ", "\n## Context Needed to Continue\n- Never change"} {
+		if !strings.Contains(prefix, want) {
+			t.Errorf("no %q in\n%s", want, prefix)
+		}
+	}
+	if strings.Contains(prefix, "## Goal") {
+		t.Errorf("headings of a history in\n%s", prefix)
+	}
+}
+
+// TestExtractFolds: an earlier extract goes on: what went well since is done, counts add
+// up, and the next steps are those that were said last.
+func TestExtractFolds(t *testing.T) {
+	long := strings.Repeat("x ", 8000)
+	v := of(t, user("Now the changelog, and mend golint while you are there"),
+		answer("", call("l", "bash", `{"command":"golint ./..."}`), call("e", "edit", `{"path":"parse.go"}`), call("r", "read", `{"path":"CHANGELOG.md"}`)),
+		failed("l", "fine", false), failed("e", "ok", false), failed("r", long, false),
+		answer("- [x] changelog entry\n\nNext:\n- release it"))
+	r := wholeOf(v, StylePi, History)
+	r.Previous = daysExtract
+	got := extractOf(t, r, 2000)
+	for _, want := range []string{
+		"## Goal\nPlease make the parser", "- Asked: keep the old error texts", "- Last asked: Now the changelog",
+		"- Never change the public API!", "- [x] changelog entry", "`parse.go`: 3 edits", "`parse_test.go`: 1 write", "Commit `1a2b3c4`",
+		"### Blocked\n(none)", "## Next Steps\n1. release it\n\n", "I'll use a small lookahead", "<read-files>\nCHANGELOG.md\ndoc.md\n</read-files>",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, no := range []string{"- [ ] changelog", "golint` failed", "Mend golint"} {
+		if strings.Contains(got, no) {
+			t.Errorf("%q in\n%s", no, got)
+		}
+	}
+}
+
+// TestExtractFoldsOthers: a summary that somebody else has written goes in by its
+// headings, and what has none of ours says which it had.
+func TestExtractFoldsOthers(t *testing.T) {
+	previous := "# Checkpoint\n\n## Goal\n- Ship it\n\n## Constraints & Preferences\n- (none)\n\n## Progress\n### Done\n- [x] Read `a.go`:\n  - twice\n\n### Blocked\n- The network is down\n\n" +
+		"## Key Decisions\n- **Use tabs**: the user asked\n\n## Commands\n- `make` builds\n```sh\nmake -j\n```\n\n## Next Steps\n1. Test\n\n<modified-files>\na.go\n</modified-files>"
+	r := wholeOf(of(t, user(strings.Repeat("go on as before. ", 600))), StylePi, History)
+	r.Previous = previous
+	got := extractOf(t, r, 2000)
+	for _, want := range []string{
+		"## Goal\nShip it\n", "- [x] Read `a.go`:\n  - twice\n", "### Blocked\n- The network is down\n", "- **Use tabs**: the user asked\n",
+		"- Commands: `make` builds\n  ```sh\n  make -j\n  ```\n", "## Next Steps\n1. Test\n", "<modified-files>\na.go\n</modified-files>",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// TestExtractCut: what has no room is counted.
+func TestExtractCut(t *testing.T) {
+	all := daysWork()
+	for i := range 40 {
+		all = append(all, user(fmt.Sprintf("You must never forget rule number %d of the house, which is about %s", i, strings.Repeat("x", i))))
+	}
+	got := extractOf(t, wholeOf(of(t, all...), StyleGSH, History), 500)
+	if !strings.Contains(got, "- "+leftOutMark) || !strings.Contains(got, " constraints") {
+		t.Errorf("what was left out is not counted in\n%s", got)
+	}
+	for _, want := range []string{"## Goal\nPlease make", "golint` failed", "rule number 39 ", "</modified-files>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// TestExtractLaws: on every session an extract keeps its budget and a quarter of what
+// it stands for, is valid, is the same twice, and loses no file when it is folded in.
+func TestExtractLaws(t *testing.T) {
+	seen := 0
+	for _, s := range corpus.All(t) {
+		v := viewed(t, s.Data, replay.Options{})
+		if v == nil || len(v.live()) == 0 {
+			continue
+		}
+		for _, part := range []Part{History, TurnPrefix, Sequence} {
+			for _, most := range []int{1, 40, 300, 2000, 1 << 20} {
+				r := wholeOf(v, StyleGSH, part)
+				text, err := r.extract(most)
+				if err == errNothingSaid {
+					continue
+				}
+				seen++
+				if err != nil {
+					t.Fatalf("%s: %v", s.Name, err)
+				}
+				if n := tokens.Pi.Of(sessionfmt.Units(text)); n > most || n > r.room() || !utf8.ValidString(text) {
+					t.Errorf("%s: %s of %d tokens, %d and %d are the most; valid: %t", s.Name, part, n, most, r.room(), utf8.ValidString(text))
+				}
+				if again := extractOf(t, wholeOf(v, StyleGSH, part), most); again != text {
+					t.Errorf("%s: %s of %d tokens is another the second time", s.Name, part, most)
+				}
+			}
+		}
+		keepsFiles(t, s.Name, v)
+	}
+	if seen < 100 {
+		t.Errorf("%d extracts", seen)
+	}
+}
+
+// keepsFiles folds an extract into the next one.
+func keepsFiles(t *testing.T, name string, v *View) {
+	t.Helper()
+	x := extractor{v: v}
+	for _, i := range v.live() {
+		if err := x.message(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.end(len(v.live()))
+	const plenty = 1 << 30
+	_, files := CutFiles(x.fit(plenty, History))
+	want := x.files.files()
+	odd := func(path string) bool { return path != cleanPath(path) }
+	want.Read, want.Modified = slices.DeleteFunc(want.Read, odd), slices.DeleteFunc(want.Modified, odd)
+	if files.String() != want.String() {
+		t.Errorf("%s: an extract names %v, want %v", name, files, want)
+	}
+	y := extractor{v: v}
+	y.fold(x.fit(plenty, History))
+	y.end(0)
+	next := y.fit(plenty, History)
+	if _, again := CutFiles(next); again.String() != files.String() {
+		t.Errorf("%s: folded in, %v became %v", name, files, again)
+	}
+	for path := range x.touched {
+		if !strings.Contains(next, path) {
+			t.Errorf("%s: %s is lost", name, path)
+		}
+	}
+	for _, f := range [][]string{x.files.files().Read, x.files.files().Modified} {
+		for _, path := range f {
+			if odd(path) && !strings.Contains(next, spelled(path)) {
+				t.Errorf("%s: %q is lost", name, path)
+			}
+		}
+	}
+}
+
+func TestDemands(t *testing.T) {
+	for _, test := range []struct {
+		sentence string
+		want     demand
+	}{
+		{"You must not change the API.", insists},
+		{"use npm only, no yarn", insists},
+		{"Don’t touch the tests", insists},
+		{"make sure it builds on Windows", insists},
+		{"please keep the old names", wants},
+		{"I don't know what happened here", tells},
+		{"I only want the first one", insists},
+		{"they never answer my mails", tells},
+		{"should we never do that?", tells},
+		{"never", tells},
+		{"what a nice day it is", tells},
+	} {
+		if got := demandOf(test.sentence); got != test.want {
+			t.Errorf("%q: %d, want %d", test.sentence, got, test.want)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"cd /w && go test ./... 2>&1 | tail -50", "go test"},
+		{"FOO=1 sudo npm run build; ls -la", "npm run build"},
+		{"git commit -m 'a; b && c' && git push origin main", "git commit|git push origin"},
+		{"cat <<EOF > x\nrm -rf /\nEOF", ""},
+		{"# only a comment\nmake # all", "make"},
+		{`echo "a | make" \| make`, ""},
+		{"timeout 20 npx jest && npx jest", "jest"},
+		{"", ""},
+	} {
+		if got := strings.Join(commands(test.line), "|"); got != test.want {
+			t.Errorf("%q: %q, want %q", test.line, got, test.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{" a\n b\tc ", 10, "a b c"},
+		{"one two three four", 10, "one two …"},
+		{"onetwothreefour", 10, "onetwothre …"},
+		{"日本語日本語", 10, "日本語 …"},
+		{"a\xffb", 10, "a\uFFFDb"},
+	} {
+		if got := oneLine(test.text, test.most); got != test.want {
+			t.Errorf("%q in %d: %q, want %q", test.text, test.most, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package compact
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+)
+
+// TestConversation: spec/pi-format.md 7.6 without thinking (spec/pi-1.5.md 7.5).
+func TestConversation(t *testing.T) {
+	long := strings.Repeat("x", 1999) + "😀" + strings.Repeat("y", 10)
+	blocks := func(all ...any) said { return said{"role": "user", "content": all} }
+	for _, test := range []struct {
+		name string
+		in   []said
+		want string
+	}{
+		{"user", []said{blocks(said{"type": "text", "text": "a"}, image(), said{"type": "text", "text": "b"})}, "[User]: ab"},
+		{"only an image", []said{blocks(image()), user("c")}, "[User]: c"},
+		{"calls after texts", []said{answer("", call("1", "ls", `{"path":".","2":{"b":1.0,"a":[1, 2]}}`), said{"type": "text", "text": "look"}, call("2", "pwd", `{}`))},
+			"[Assistant]: look\n\n[Assistant tool calls]: ls(2={\"b\":1,\"a\":[1,2]}, path=\".\"); pwd()"},
+		{"only thinking", []said{user("q"), {"role": "assistant", "content": []any{thinking("hm")}}}, "[User]: q"},
+		{"empty text", []said{{"role": "assistant", "content": []any{said{"type": "text", "text": ""}}}}, "[Assistant]: "},
+		{"2000 units", []said{answer("", call("1", "x", `{}`)), result("1", strings.Repeat("é", 2000))}, "[Assistant tool calls]: x()\n\n[Tool result]: " + strings.Repeat("é", 2000)},
+		{"a pair at the cut", []said{answer("", call("1", "x", `{}`)), result("1", long)}, "[Assistant tool calls]: x()\n\n[Tool result]: " + strings.Repeat("x", 1999) + "\n\n[... 11 more characters truncated]"},
+		{"empty result", []said{answer("", call("1", "x", `{}`)), result("1", "")}, "[Assistant tool calls]: x()"},
+	} {
+		v := of(t, test.in...)
+		if got, err := wholeOf(v, StylePi, History).conversation(v.live()); err != nil || got != test.want {
+			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
+		}
+	}
+}
+
+// TestPiConversations: pi's own code writes the same conversations, and the same files
+// behind them.
+func TestPiConversations(t *testing.T) {
+	sessions := map[string][]byte{}
+	for _, s := range corpus.All(t) {
+		// pi shows an empty session after a scalar, and takes ids that are numbers.
+		if !strings.Contains(s.Name, "scalar-last") && !strings.Contains(s.Name, "nonstring-id") {
+			sessions[s.Name] = s.Data
+		}
+	}
+	compared := 0
+	for name, want := range corpus.PiConversations(t, sessions) {
+		v := viewed(t, sessions[name], replay.Options{Rules: replay.ByPi})
+		if v == nil || want.Throws != "" {
+			continue
+		}
+		cut, err := v.PiCut(200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut.Why != "" {
+			continue
+		}
+		r := wholeOf(v, StylePi, History)
+		for _, part := range []struct {
+			messages []int
+			want     string
+		}{{cut.History, want.History}, {cut.Prefix, want.Prefix}} {
+			got, err := r.conversation(part.messages)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != part.want {
+				n := 0
+				for n < min(len(got), len(part.want)) && got[n] == part.want[n] {
+					n++
+				}
+				t.Errorf("%s: from byte %d on %.100q, want %.100q", name, n, got[n:], part.want[n:])
+			}
+			compared += len(got)
+		}
+		files, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
+		if err != nil || files.String() != want.Appended {
+			t.Errorf("%s: files %q, %v, want %q", name, files, err, want.Appended)
+		}
+	}
+	if compared < 100_000 {
+		t.Errorf("only %d bytes compared", compared)
+	}
+	t.Logf("%d bytes of conversation compared", compared)
+}
+
+// TestRequestTexts: each style asks for what it has to, and shows the conversation.
+func TestRequestTexts(t *testing.T) {
+	v := of(t, user("fix a.go, see https://x.example/1"), answer("I do", call("1", "read", `{"path":"src/a.go"}`)), result("1", strings.Repeat("r", 3000)), answer("done"))
+	ask := func(r Request, p Prompt) string {
+		t.Helper()
+		text, err := r.Text(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	update := wholeOf(v, StylePi, History)
+	update.Previous = "## Goal\nold"
+	merge := wholeOf(v, StyleYAgent, History)
+	merge.Previous = "old"
+	sequence := Request{View: v, Style: StyleYAgent, Part: Sequence, Messages: []int{1, 2}, Before: 0, After: 3}
+	for _, test := range []struct {
+		name  string
+		text  string
+		wants []string
+		not   string
+	}{
+		{"pi", ask(wholeOf(v, StylePi, History), Prompt{Focus: "the tests"}), []string{
+			"<conversation>\n[User]: fix a.go", "[... 1000 more characters truncated]", "\n</conversation>\n\n",
+			"## Goal\n", "## Constraints & Preferences\n", "## Progress\n### Done\n- [x] ", "### In Progress\n- [ ] ", "### Blocked\n", "## Key Decisions\n- **", "## Next Steps\n1. ", "## Critical Context\n",
+			"\n\nAdditional focus: the tests",
+		}, "<previous-summary>"},
+		{"pi update", ask(update, Prompt{}), []string{"</conversation>\n\n<previous-summary>\n## Goal\nold\n</previous-summary>\n\n", "Done", "## Next Steps\n1. "}, "Additional focus"},
+		{"pi turn prefix", ask(wholeOf(v, StylePi, TurnPrefix), Prompt{Focus: "x"}), []string{"# Conversation\n[User]: fix", "\n\n# Instructions\n", "## Original Request\n", "## Progress So Far\n", "## Context Needed to Continue\n", "Additional focus: x"}, "## Goal"},
+		{"gsh", ask(wholeOf(v, StyleGSH, History), Prompt{}), []string{"CONTEXT CHECKPOINT", "decisions", "constraints", "files that were read or changed, with their paths", "next steps", "snippets", "[User]: fix"}, "## Goal"},
+		{"swe-cli", ask(wholeOf(v, StyleSWECLI, History), Prompt{}), []string{"PRESERVE:", "DROP:", "(4 messages, ", "1. USER: fix a.go", "2. ASSISTANT [Tools: read]: I do\n", "3. TOOL: " + strings.Repeat("r", 500) + "\n4. ASSISTANT: done", "70%"}, strings.Repeat("r", 501)},
+		{"y-agent", ask(wholeOf(v, StyleYAgent, History), Prompt{}), []string{"changed direction", "results of tests", "conclusions", "tool call", "\n- https://x.example/1", "[Tool result]: rrr"}, "<previous-summary>"},
+		{"y-agent update", ask(merge, Prompt{Identifiers: "relaxed"}), []string{"<previous-summary>\nold\n"}, "These identifiers"},
+		{"y-agent sequence", ask(sequence, Prompt{}), []string{"<preceding_user_instruction>\n[User]: fix", "<messages>\n[Assistant]: I do", "<conclusion>\n[Assistant]: done\n</conclusion>"}, "[User]: fix a.go, see https://x.example/1\n\n[Assistant]"},
+	} {
+		for _, want := range test.wants {
+			if !strings.Contains(test.text, want) {
+				t.Errorf("%s: no %q in\n%s", test.name, want, test.text)
+			}
+		}
+		if strings.Contains(test.text, test.not) {
+			t.Errorf("%s: %q in\n%s", test.name, test.not, test.text)
+		}
+	}
+}
+
+// TestIdentifiers: spec/policies.md 3.8.
+func TestIdentifiers(t *testing.T) {
+	text := "see (https://a.example/x) https://a.example/y), a@b.c me@b.example. src/a.go, a/b ./x a.go/ T-7 plain https://a.example/y)."
+	got := strings.Join(Identifiers(text, []string{"T-7", "none"}), " ")
+	if want := "(https://a.example/x) T-7 a.go/ https://a.example/y me@b.example src/a.go"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	v := of(t, user("read src/a.go and src/b.go"))
+	missing, err := wholeOf(v, StyleYAgent, History).MissingIdentifiers("read src/a.go", Prompt{})
+	if err != nil || strings.Join(missing, " ") != "src/b.go" {
+		t.Errorf("%v, %v", missing, err)
+	}
+}

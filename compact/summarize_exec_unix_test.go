@@ -1,0 +1,97 @@
+//go:build !windows
+
+package compact
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSummarizeExec(t *testing.T) {
+	r := wholeOf(of(t, user("count me"), answer("1, 2")), StylePi, History)
+	for _, test := range []struct{ line, want, err string }{
+		{`grep '^\[User\]'`, "[User]: count me", ""},
+		{`printf '\n a summary \n\n'`, "a summary", ""},
+		{`true`, "", "the summary is empty"},
+		{`printf ' \n'`, "", "the summary is empty"},
+		{`echo half; echo first >&2; echo 'no such model' >&2; exit 3`, "", `command "echo half; echo first >&2; echo 'no such model' >&2; exit 3": exit status 3: no such model`},
+		{`exit 4`, "", `command "exit 4": exit status 4`},
+		{`printf 'a\377'`, "", `command "printf 'a\\377'": what it printed is not UTF-8`},
+		{`head -c 2000000 /dev/zero`, "", `command "head -c 2000000 /dev/zero": it printed more than 1048576 bytes`},
+	} {
+		summarize, err := OpenSummarizer("exec:"+test.line, SummaryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := summarize(r)
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if got != test.want || said != test.err {
+			t.Errorf("%s: %q, %q, want %q, %q", test.line, got, said, test.want, test.err)
+		}
+	}
+}
+
+// TestSummarizeExecLimit: at the limit, or when the caller gives up, the command ends
+// and with it what it has started.
+func TestSummarizeExecLimit(t *testing.T) {
+	r := wholeOf(of(t, user("wait")), StyleGSH, History)
+	for _, test := range []struct {
+		name, want string
+		limit      time.Duration
+		stop       bool
+	}{
+		{"limit", "it took longer than 300ms", 300 * time.Millisecond, false},
+		{"stop", "context canceled", time.Minute, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.stop {
+				time.AfterFunc(300*time.Millisecond, cancel)
+			}
+			pid := filepath.Join(t.TempDir(), "pid")
+			summarize, err := OpenSummarizer("exec:sleep 60 & echo $! > "+pid+"; wait", SummaryOptions{Context: ctx, Limit: test.limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := summarize(r); err == nil || !strings.HasSuffix(err.Error(), test.want) {
+				t.Errorf("%v", err)
+			}
+			text, err := os.ReadFile(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 100 { // it ends soon after its group has been told to
+				if err = syscall.Kill(child, 0); err != nil || state(child) == "Z" {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Error("what the command started still runs")
+		})
+	}
+}
+
+// state is that of a process, "Z" for one that has ended and that nobody has asked for;
+// empty where the system does not say.
+func state(pid int) string {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest[:1]
+}

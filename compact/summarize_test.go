@@ -1,0 +1,87 @@
+package compact
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// wholeOf is a request for a summary of all messages of a view.
+func wholeOf(v *View, style Style, part Part) Request {
+	return Request{View: v, Style: style, Part: part, Messages: v.live(), Before: -1, After: -1}
+}
+
+func TestOpenSummarizer(t *testing.T) {
+	for _, test := range []struct{ spec, want string }{
+		{"extract", ""},
+		{"exec:cat", ""},
+		{"file:a:b", ""},
+		{"extract:x", `summarizer "extract:x": want extract`},
+		{"exec", `summarizer "exec": want exec:COMMAND`},
+		{"exec: ", `summarizer "exec: ": want exec:COMMAND`},
+		{"model", `unknown summarizer "model": one of extract, exec:COMMAND, file:FILE`},
+	} {
+		got := ""
+		if _, err := OpenSummarizer(test.spec, SummaryOptions{}); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%q: %q, want %q", test.spec, got, test.want)
+		}
+	}
+}
+
+func TestSummarizeFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s.md")
+	ask := func(text string, parts ...Part) (said string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		summarize, err := OpenSummarizer("file:"+name, SummaryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			text, err := summarize(Request{Part: part})
+			if err != nil {
+				text = strings.ReplaceAll(err.Error(), name, "FILE")
+			}
+			said += text + "|"
+		}
+		return said
+	}
+	for _, test := range []struct {
+		text  string
+		parts []Part
+		want  string
+	}{
+		{"\n all of it \n", []Part{History}, "all of it|"},
+		{" \n\t", []Part{History}, "FILE: the summary is empty|"},
+		{"a\xff", []Part{History}, "FILE is not UTF-8|"},
+		{"one", []Part{Sequence, Sequence}, "one|FILE has one summary, and a second one is asked for|"},
+		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []Part{History, TurnPrefix}, "old|new|"},
+		{"old", []Part{History, TurnPrefix}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
+	} {
+		if got := ask(test.text, test.parts...); got != test.want {
+			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+		}
+	}
+	summarize, _ := OpenSummarizer("file:"+filepath.Join(t.TempDir(), "none"), SummaryOptions{})
+	if _, err := summarize(Request{}); !os.IsNotExist(err) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// TestBlankSummaryWritesNothing: what a summarizer fails to say, or says in blanks, is
+// an error of the pass, and no change.
+func TestBlankSummaryWritesNothing(t *testing.T) {
+	v := of(t, user("one"), answer("two"), user("three"))
+	for _, style := range []Style{StyleGSH, StylePi, StyleSWECLI, StyleYAgent} {
+		o := Options{Style: style, Summarize: func(Request) (string, error) { return " \n", nil }}
+		if r, err := Compact.Apply(v, o); err == nil || !strings.Contains(err.Error(), "the summary is empty") {
+			t.Errorf("%s: %v, %v", style, r, err)
+		}
+	}
+}

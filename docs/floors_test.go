@@ -35,11 +35,11 @@ var floors = []struct {
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
-	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens"}, nil},
+	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/models", "ctxtool/internal/tokens"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
 	{"render", []string{
-		"ctxtool/stats", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"docs", nil, nil},

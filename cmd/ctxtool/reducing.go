@@ -36,7 +36,7 @@ type reducing struct {
 	jobs         int
 	events       string
 	eventsFormat string
-	summarizer   string
+	summarizing
 
 	policy *compact.Policy
 	job    compact.Job
@@ -82,15 +82,6 @@ func (o *reducing) flags(e *env, cmd *cobra.Command) {
 	cmd.ValidArgsFunction = e.completeFiles
 }
 
-// summaryFlags are the flags of commands that need summaries.
-func (o *reducing) summaryFlags(cmd *cobra.Command) {
-	var forms []string
-	for _, s := range compact.Summarizers() {
-		forms = append(forms, s.Form())
-	}
-	cmd.Flags().StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(forms, ", "))
-}
-
 // check reads the flags, before any input is opened.
 func (o *reducing) check(e *env) (err error) {
 	if err = o.answer.check(); err != nil {
@@ -116,10 +107,8 @@ func (o *reducing) check(e *env) (err error) {
 	case o.jobs < 0:
 		return fmt.Errorf("--jobs %d: want a number of sessions", o.jobs)
 	}
-	if o.summarizer != "" {
-		if o.job.Summarize, err = compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{}); err != nil {
-			return err
-		}
+	if o.job.Summarize, err = o.summarizing.check(o.write || o.output != ""); err != nil {
+		return err
 	}
 	err = o.given.check(e, &o.replay)
 	o.job.Models = o.replay.Models
@@ -161,13 +150,16 @@ func (o *reducing) run(e *env, args []string) error {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}
 	}
 	e.started = true
-	if err := o.given.load(e, &o.replay); err != nil {
+	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizing.load(e)); err != nil {
 		return err
 	}
-	if o.alone {
-		return o.one(e, files[0])
+	reduce := func() error {
+		if o.alone {
+			return o.one(e, files[0])
+		}
+		return o.many(e, files)
 	}
-	return o.many(e, files)
+	return o.summarizing.around(e, paths(files), reduce)
 }
 
 // one reduces one session.
@@ -294,9 +286,16 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if err := e.strictly(s, envelope.Replay().AllFindings(), o.strict); err != nil && o.strict {
 		return nil, nil, err
 	}
-	plan, err := o.job.Plan(envelope)
+	job := o.job
+	if o.answers != nil {
+		job.Summarize = o.answers.For(f.name, o.policy.Name, o.prompt)
+	}
+	plan, err := job.Plan(envelope)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, at(s, err)
+	}
+	if err := o.summarizing.emit(f.name, o.policy.Name, plan); err != nil {
+		return nil, nil, at(s, err)
 	}
 	b := s.NewBatch(leaf, o.time)
 	if err := o.job.Store(b, plan, render.ReductionTable(plan)); err != nil {
@@ -321,6 +320,14 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	}
 	r.Written = f.name
 	return r, b, nil
+}
+
+// at puts an error at a session, unless it has a place already.
+func at(s *sessionfmt.Session, err error) error {
+	if errors.As(err, new(*sessionfmt.Error)) {
+		return err
+	}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}
 }
 
 // changedSince says that a file has changed in the last so many minutes.

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ctxtool/compact"
+	"ctxtool/sessionfmt"
+)
+
+// A summarizing is where the summaries of a command come from. Its zero value has
+// none.
+type summarizing struct {
+	summarizer        string
+	summaryTokens     int
+	summaryLimit      time.Duration
+	prompt            compact.Prompt
+	emitTo, applyFrom string
+
+	answers *compact.Answers
+	mu      sync.Mutex
+	emitted map[string][]byte // requests, by session
+}
+
+// summaryFlags are the flags of commands that need summaries.
+func (o *summarizing) summaryFlags(cmd *cobra.Command) {
+	var forms []string
+	for _, s := range compact.Summarizers() {
+		forms = append(forms, s.Form())
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(forms, ", "))
+	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: the longest summary, in `TOKENS` (default: by what it stands for)")
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
+	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that look at this `TEXT` above all")
+	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: name what a summary has to keep: `POLICY` is strict or relaxed")
+	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE` as JSON lines, and nothing else")
+	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the requests' lines, each with a summary")
+	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
+}
+
+// check reads the flags, before any input is opened.
+func (o *summarizing) check(writes bool) (compact.Summarize, error) {
+	switch {
+	case o.emitTo != "" && writes:
+		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
+	case o.summaryTokens < 0 || o.summaryLimit < 0:
+		return nil, errors.New("--summary-tokens and --summary-limit want numbers from 0 on")
+	case o.prompt.Identifiers != "" && o.prompt.Identifiers != "strict" && o.prompt.Identifiers != "relaxed":
+		return nil, fmt.Errorf("--identifiers %q: one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
+	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
+		return nil, nil
+	}
+	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt})
+}
+
+// load reads the answers, which are input.
+func (o *summarizing) load(e *env) error {
+	if o.applyFrom == "" {
+		return nil
+	}
+	in := e.stdin
+	if o.applyFrom != "-" {
+		f, err := os.Open(o.applyFrom)
+		if err != nil {
+			return unreadable(o.applyFrom, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	var err error
+	if o.answers, err = compact.ReadAnswers(in); err != nil {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.applyFrom}, Err: err}
+	}
+	return nil
+}
+
+// emit takes down what a plan waits for.
+func (o *summarizing) emit(session, policy string, plan *compact.Reduction) error {
+	if o.emitTo == "" || len(plan.Requests) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if _, err := compact.WriteRequests(&b, session, policy, o.prompt, plan.Requests); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.emitted == nil {
+		o.emitted = map[string][]byte{}
+	}
+	o.emitted[session] = b.Bytes()
+	return nil
+}
+
+// around writes the requests of all sessions in the order of their names, and says which
+// answers were of no use.
+func (o *summarizing) around(e *env, inputs []string, reduce func() error) error {
+	failed := reduce()
+	if o.answers != nil {
+		for _, a := range o.answers.Unused() {
+			e.note("%s: answer %s is for %s at %s, and was not taken", o.applyFrom, sessionfmt.Quote(a.ID), sessionfmt.Quote(a.Session), sessionfmt.Quote(a.Leaf))
+		}
+	}
+	if o.emitTo == "" {
+		return failed
+	}
+	out, err := e.create(o.emitTo, inputs...)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
+		if _, err := out.Write(o.emitted[name]); err != nil {
+			return err
+		}
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	e.note("%d sessions wait for summaries; their requests are in %s", len(o.emitted), o.emitTo)
+	return failed
+}

@@ -132,7 +132,7 @@ func (p *Pass) Apply(v *View, o Options) (*Result, error) {
 	if o.Counter == nil {
 		o.Counter = p.Defaults.Counter
 	}
-	w := &work{View: v, from: v, Options: o, pass: p.Name, system: p.System, skip: "nothing to " + p.Name}
+	w := &work{View: v, from: v, Options: o, pass: p.Name, system: p.System, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
 	if err := p.run(w); err != nil {
 		return nil, err

@@ -76,7 +76,11 @@ func compactHistory(w *work) error {
 		return err
 	}
 	before, n := w.Tokens(w.Counter), len(w.live())
-	w.summarise(r, text, w.Style.frame(text), fmt.Sprintf("the history before the last %d messages", n-len(rows)))
+	why := "the whole history"
+	if n > len(rows) {
+		why = fmt.Sprintf("the history before the last %d messages", n-len(rows))
+	}
+	w.summarise(r, text, w.Style.frame(text), why)
 	w.compacted(before, n, w.changes[len(w.changes)-1].Range)
 	return nil
 }

@@ -126,7 +126,7 @@ const mostChanges = 60
 // whole, and what that does to the cache.
 func WriteReduction(w *bufio.Writer, r *Reduction, width int) error {
 	fmt.Fprintf(w, "%s: %s", sessionfmt.Clean(r.Session.File), r.doing())
-	fmt.Fprintf(w, " (%s, window %d %s, %s, as %s)\n", r.Policy, r.Window, r.WindowFrom, r.Counter, r.As)
+	fmt.Fprintf(w, " (%s, window of %d tokens (%s), %s, as %s)\n", sessionfmt.Clean(r.Policy), r.Window, r.windowFrom(), r.Counter, r.As)
 	var cells [][]string
 	for k, c := range r.Changes {
 		if k == mostChanges {
@@ -160,6 +160,17 @@ func WriteReduction(w *bufio.Writer, r *Reduction, width int) error {
 		fmt.Fprintf(w, "%s\n", r.Notice)
 	}
 	return nil
+}
+
+// windowFrom is who knows the window, in words.
+func (r *Reduction) windowFrom() string {
+	switch r.WindowFrom {
+	case "given", "baseline":
+		return r.WindowFrom
+	case "policy":
+		return "the policy's own"
+	}
+	return "models table, " + r.WindowFrom
 }
 
 // doing is what is done, in a few words.
@@ -216,7 +227,11 @@ func (r *Reduction) writeCache(w *bufio.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "%-14s broken at message %d of %d: ~%d tokens stay cached, ~%d are written once more", "prompt cache", c.Message, c.Of, c.Kept, c.Written)
-	if c.Cost != nil {
+	switch {
+	case c.Cost == nil:
+	case *c.Cost < 0.0001:
+		fmt.Fprintf(w, ", less than $0.0001 (prices of %s)", r.Prices)
+	default:
 		fmt.Fprintf(w, ", about $%.4f (prices of %s)", *c.Cost, r.Prices)
 	}
 	w.WriteByte('\n')
@@ -236,9 +251,10 @@ func WriteReductions(w *bufio.Writer, all []*Reduction, width int) error {
 			cells = append(cells, []string{name + ": " + sessionfmt.Clean(r.Error), "", "", "", "", "", "failed"})
 			continue
 		}
-		was, now = was+r.Before, now+r.After
-		if appended += r.Entries; r.Entries > 0 {
-			changed++
+		if was += r.Before; r.Skipped != "" {
+			now += r.Before
+		} else if now += r.After; r.Entries > 0 {
+			appended, changed = appended+r.Entries, changed+1
 		}
 		cells = append(cells, append([]string{name}, r.brief()...))
 	}
@@ -253,7 +269,10 @@ func WriteReductions(w *bufio.Writer, all []*Reduction, width int) error {
 }
 
 func (r *Reduction) brief() []string {
-	less, cannot, what := "", "", r.Skipped
+	if r.Skipped != "" {
+		return []string{fmt.Sprint(r.Before), fmt.Sprint(r.Before), "", "0", "", r.Skipped}
+	}
+	less, cannot, what := "", "", ""
 	if r.After < r.Before {
 		less = percent(1 - float64(r.After)/float64(r.Before))
 	}
@@ -261,7 +280,6 @@ func (r *Reduction) brief() []string {
 		cannot = fmt.Sprint(len(r.Cannot))
 	}
 	switch {
-	case what != "":
 	case len(r.Waits) > 0:
 		what = "waits for " + strings.Join(r.Waits, ", ")
 	case r.Written != "":

@@ -46,7 +46,8 @@ func newTruncateCommand(e *env) *cobra.Command {
 			"the beginning stays. What has been cut is not cut again.\n\n" +
 			reduceHelp + "\n" + filesHelp + reduceStatus,
 		Example: "  ctxtool truncate s.jsonl\n" +
-			"  ctxtool truncate --unit chars --max 10000 s.jsonl --write",
+			"  ctxtool truncate --unit chars --max 10000 s.jsonl --write\n" +
+			"  ctxtool truncate --max 8000 --if-over 50% sessions/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Unit == "chars" && !cmd.Flags().Changed("max") {
 				o.Max = 10000
@@ -62,7 +63,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 	}
 	o.flags(e, cmd)
 	f := cmd.Flags()
-	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "the longest result, in `UNITS`; 0 bytes for no limit")
+	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "the longest result is `N` units; 0 bytes for no limit, chars begin with 10000")
 	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
 	complete(cmd, "unit", []string{"bytes", "chars", "tokens"})
 	return cmd
@@ -85,7 +86,7 @@ func newPruneCommand(e *env) *cobra.Command {
 		Long: "Take out of the context what it no longer needs, by these passes (--pass):\n\n" + about +
 			"\nCalls keep their results, or both go.\n\n" +
 			reduceHelp + "\n" + filesHelp + reduceStatus,
-		Example: "  ctxtool prune s.jsonl -o - | ctxtool render - -f markdown\n" +
+		Example: "  ctxtool prune --protect 20000 s.jsonl\n" +
 			"  ctxtool prune --pass superseded,retry-prune sessions/",
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range o.which {
@@ -151,7 +152,7 @@ func newStripCommand(e *env) *cobra.Command {
 	o.flags(e, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&thinking, "thinking", false, "thinking, and <think> in texts")
-	f.BoolVar(&images, "images", false, "images")
+	f.BoolVar(&images, "images", false, "images, in whose place stands that there was one")
 	f.IntVar(&o.Keep, "keep", 0, "let the images of the last `N` requests stay")
 	return cmd
 }
@@ -169,7 +170,9 @@ func newCompactCommand(e *env) *cobra.Command {
 			"--if-over says from when on; reduce does it by an agent's own rules.\n\n" +
 			reduceHelp + "\n" + filesHelp + reduceStatus,
 		Example: "  ctxtool compact s.jsonl\n" +
-			"  ctxtool compact --if-over 80% --summarizer 'exec:claude -p' s.jsonl --write",
+			"  ctxtool compact --if-over 80% --summarizer 'exec:claude -p' s.jsonl --write\n" +
+			"  ctxtool compact --emit requests.jsonl sessions/\n" +
+			"  ctxtool compact --apply answers.jsonl sessions/ --write",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(styles, style) {
 				return fmt.Errorf("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
@@ -192,7 +195,7 @@ func newCompactCommand(e *env) *cobra.Command {
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "))
-	f.IntVar(&o.Keep, "keep", 20000, "let `N` tokens stay, for swe-cli and y-agent messages (20, 0)")
+	f.IntVar(&o.Keep, "keep", 20000, "let `N` tokens stay; for swe-cli and y-agent N messages, by default 20 and 0")
 	complete(cmd, "style", styles)
 	return cmd
 }

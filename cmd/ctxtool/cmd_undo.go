@@ -17,14 +17,16 @@ func newUndoCommand(e *env) *cobra.Command {
 			"that repeat what the messages said before; a compaction or a patch by going on\n" +
 			"before it, while nothing but labels and settings follows. Otherwise it refuses,\n" +
 			"and says what would not come back.\n\n" +
-			writingHelp + "\n" + filesHelp + writingStatus,
+			"SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id or\n" +
+			"its beginning.\n\n" +
+			writingHelp + writingStatus,
 		Example: "  ctxtool undo s.jsonl\n" +
 			"  ctxtool undo s.jsonl --write",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runUndo(e, o, args) },
 	}
 	o.flags(cmd)
-	cmd.ValidArgsFunction = e.completeFiles
+	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 

@@ -55,7 +55,13 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
 		}
-		if value, from := e.config.lookup(f.Name); from != "" {
+		if value, from := e.config.lookup(f.Name); from == hereFile && f.Name == "summarizer" && strings.HasPrefix(value, "exec:") {
+			err = &sessionfmt.Error{
+				Pos:  sessionfmt.Pos{File: from},
+				Err:  errors.New("summarizer: a file in the current folder does not say what is run"),
+				Hint: "--summarizer does, or the configuration in the user's own folder",
+			}
+		} else if from != "" {
 			if err = f.Value.Set(value); err != nil {
 				err = fmt.Errorf("configuration: %s: %w", f.Name, err)
 			}
@@ -146,13 +152,17 @@ func lineOf(err error) int {
 	return row
 }
 
+// hereFile is the configuration of the current folder. It may have come with what somebody
+// else has written, so it runs no command.
+const hereFile = ".ctxtool.toml"
+
 // configFiles are the configuration files, the weakest first.
 func configFiles() []string {
 	var files []string
 	if dir, err := os.UserConfigDir(); err == nil {
 		files = append(files, filepath.Join(dir, "ctxtool", "config.toml"))
 	}
-	return append(files, ".ctxtool.toml")
+	return append(files, hereFile)
 }
 
 // models is the models table with the configuration's own models: each a table

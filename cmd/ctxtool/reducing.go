@@ -50,7 +50,9 @@ const reduceHelp = "Without -o or --write it prints the plan: what would change,
 	"does to the prompt cache. -f entries prints the lines that would be appended, and\n" +
 	"nothing else; -o writes a session with them to FILE, or to standard output (-).\n" +
 	"--write appends them, under a lock, in one write, and only if the file is still what\n" +
-	"was read. History is never changed: ctxtool undo takes the last batch back.\n"
+	"was read. History is never changed: ctxtool undo takes the last batch back. Of several\n" +
+	"sessions, or of a folder, there is a line for each. One that was written to in the\n" +
+	"last two minutes is left alone: an agent may be at it.\n"
 
 // reduceStatus is the part of the help about the exit status.
 const reduceStatus = "\nExit status: 0 the plan was made, or the entries were appended, or there was nothing\n" +
@@ -67,13 +69,13 @@ func (o *reducing) flags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "`FORM` of the plan: text, json, jsonl, entries"
 	f.Lookup("output").Usage = "write the session with the entries to `FILE`, - for standard output"
-	f.BoolVar(&o.write, "write", false, "append the entries to the sessions")
-	f.BoolVar(&o.force, "force", false, "also to a session that was written to in the last minutes")
+	f.BoolVar(&o.write, "write", false, "append the entries to the session, or to each of several")
+	f.BoolVar(&o.force, "force", false, "append also where the session was written to in the last two minutes; a lock holds all the same")
 	f.StringVar(&o.now, "now", "", "`TIME` of the entries, as 2026-01-31T12:00:00Z")
 	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`, of one session")
 	f.StringVar(&o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)")
 	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that says what made the batch: undo will not know it")
-	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window with %")
+	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window as 80%")
 	f.IntVar(&o.jobs, "jobs", 0, "work on `N` sessions at a time (default: by the processors)")
 	f.StringVar(&o.events, "events", "", "append what happened as JSON lines to `FILE`")
 	f.StringVar(&o.eventsFormat, "events-format", compact.EventForms[0], "`FORM` of the events: "+strings.Join(compact.EventForms, ", "))
@@ -142,6 +144,8 @@ func (o *reducing) run(e *env, args []string) error {
 	}
 	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
 	switch {
+	case o.applyFrom == "-" && files[0].path == "-":
+		return errors.New("standard input is either the session or the answers")
 	case !o.alone && (o.output != "" || o.at != "" || o.format == "entries"):
 		return errors.New("-o, --at and -f entries are for one session")
 	case o.write && o.output != "" && !e.sameFile(o.output, files[0].path):
@@ -180,7 +184,7 @@ func (o *reducing) one(e *env, f listedFile) error {
 	if err := o.log(r.Reduction); err != nil {
 		return err
 	}
-	return e.report(o.output, func(w *bufio.Writer) error {
+	return e.report(o.reportTo(), func(w *bufio.Writer) error {
 		switch o.format {
 		case "entries":
 			_, err := w.Write(b.Lines())
@@ -190,6 +194,15 @@ func (o *reducing) one(e *env, f listedFile) error {
 		}
 		return render.WriteReduction(w, r.Reduction, e.width(o.output))
 	})
+}
+
+// reportTo is where the session goes, or the requests for summaries: standard output has
+// room for one of them and the plan.
+func (o *reducing) reportTo() string {
+	if o.emitTo == "-" {
+		return "-"
+	}
+	return o.output
 }
 
 // place writes the session with the entries to where -o says.
@@ -226,7 +239,7 @@ func (o *reducing) many(e *env, files []listedFile) error {
 	if fault != nil {
 		return fault
 	}
-	if err := e.report(o.output, func(w *bufio.Writer) error {
+	if err := e.report(o.reportTo(), func(w *bufio.Writer) error {
 		switch o.format {
 		case "json":
 			return render.WriteReductionsJSON(w, o.name, all)

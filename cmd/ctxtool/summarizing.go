@@ -43,8 +43,8 @@ func (o *summarizing) summaryFlags(cmd *cobra.Command) {
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that look at this `TEXT` above all")
 	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: name what a summary has to keep: `POLICY` is strict or relaxed")
-	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE` as JSON lines, and nothing else")
-	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the requests' lines, each with a summary")
+	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE` as JSON lines, - for standard output; nothing is appended")
+	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`, - for standard input: the lines of --emit, each with a member summary")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 
@@ -127,6 +127,10 @@ func (o *summarizing) around(e *env, inputs []string, reduce func() error) error
 	if err := out.commit(); err != nil {
 		return err
 	}
-	e.note("%d sessions wait for summaries; their requests are in %s", len(o.emitted), o.emitTo)
+	if len(o.emitted) == 1 {
+		e.note("1 session waits for summaries; its requests are in %s", o.emitTo)
+	} else {
+		e.note("%d sessions wait for summaries; their requests are in %s", len(o.emitted), o.emitTo)
+	}
 	return failed
 }

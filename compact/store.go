@@ -197,6 +197,9 @@ func (w *storing) transform(changed []int) error {
 }
 
 func (w *storing) title() string {
+	if w.Record.Policy == w.Record.Job {
+		return "ctxtool " + w.Record.Job
+	}
 	return strings.TrimSpace("ctxtool " + w.Record.Job + " " + w.Record.Policy)
 }
 

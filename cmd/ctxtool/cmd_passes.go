@@ -52,7 +52,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 			if o.Unit == "chars" && !cmd.Flags().Changed("max") {
 				o.Max = 10000
 			}
-			if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 {
+			if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
 				return fmt.Errorf("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
 			}
 			if err := o.use("truncate"); err != nil {
@@ -187,7 +187,11 @@ func newCompactCommand(e *env) *cobra.Command {
 			if err := o.use("compact"); err != nil {
 				return err
 			}
-			o.policy.Name = "compact"
+			like, err := compact.FindPolicy(style)
+			if err != nil {
+				return err
+			}
+			o.policy.Name, o.policy.Window, o.policy.Counter = "compact", like.Window, like.Counter
 			return o.run(e, args)
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -36,7 +37,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "pack": pack, "example": example, "release": release,
+			"status": status, "pack": pack, "age": age, "example": example, "release": release,
 		},
 	})
 }
@@ -52,6 +53,17 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if want := map[string]string{"0": "0", "1": "exit status 1", "2": "exit status 2", "3": "exit status 3"}[args[0]]; got != want {
 		ts.Fatalf("%v: %s, want %s", args[1:], got, want)
+	}
+}
+
+// age makes files as old as those that nobody is at: age FILE...
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: age FILE...")
+	}
+	before := time.Now().Add(-time.Hour)
+	for _, name := range args {
+		ts.Check(os.Chtimes(ts.MkAbs(name), before, before))
 	}
 }
 

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +39,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "pack": pack, "age": age, "example": example, "release": release,
+			"status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release,
 		},
 	})
 }
@@ -65,6 +67,23 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		ts.Check(os.Chtimes(ts.MkAbs(name), before, before))
 	}
+}
+
+// answerAll is a model that answers all requests for summaries in the same words: answer
+// REQUESTS ANSWERS TEXT
+func answerAll(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: answer REQUESTS ANSWERS TEXT")
+	}
+	var out bytes.Buffer
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var request map[string]any
+		ts.Check(json.Unmarshal([]byte(line), &request))
+		delete(request, "text")
+		request["summary"] = args[2]
+		ts.Check(json.NewEncoder(&out).Encode(request))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o644))
 }
 
 // pack compresses a file: pack gzip|zstd FILE OUT

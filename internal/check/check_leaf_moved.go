@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"ctxtool/sessionfmt"
 )
 
@@ -10,7 +12,8 @@ var leafMoved = Check{
 	Severity: Warning,
 	Title:    "a label or a usage entry has moved the leaf",
 	About: "The last entry of the file is the place at which the conversation goes on. Here that is an " +
-		"entry of bookkeeping that was hung on another branch than the one that was written to last.",
+		"entry of bookkeeping that was hung on another branch than the one that was written to last. What " +
+		"`ctxtool undo` appends is no such entry: it goes on before a compaction on purpose.",
 	Pi: "It goes on at the branch of the bookkeeping entry.",
 	Help: "In pi, choose the branch in the tree. Or append anything to the branch that is meant: `ctxtool " +
 		"label FILE POINT` hangs a label on the leaf, never elsewhere.",
@@ -36,13 +39,26 @@ func findMovedLeaf(x *subject) {
 		return
 	}
 	path, _ := x.s.Path(leaf)
-	for k := len(path) - 1; k >= 0; k-- {
-		if path[k] == last {
-			return
-		}
+	if slices.Contains(path, last) || x.undone(path) {
+		return
 	}
 	x.add(leaf, "the last entry is a %s on another branch than entry %s, which was written to last: the session goes on here",
 		x.s.Kind(leaf), sessionfmt.Quote(x.s.ID(last)))
+}
+
+// undone says that the bookkeeping at the end of a path has moved the leaf on purpose:
+// ctxtool undo takes a compaction back by going on before it.
+func (x *subject) undone(path []int) bool {
+	lines := x.s.NewReader()
+	for k := len(path) - 1; k >= 0 && bookkeeping(x.s.Kind(path[k])); k-- {
+		if x.s.Kind(path[k]) != sessionfmt.CustomEntry {
+			continue
+		}
+		if line, err := lines.Line(path[k]); err == nil && line.Get("customType").Is("ctxtool.undo") {
+			return true
+		}
+	}
+	return false
 }
 
 // lastWritten is the last entry of the file that is no bookkeeping, -1 if there is

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
 	"ctxtool/render"
@@ -67,6 +68,8 @@ func TestGolden(t *testing.T) {
 	for _, k := range stats.Likes {
 		cases["stats"] = append(cases["stats"], "stats testdata/sessions/demo.jsonl --lens context --like "+k.Name, "stats testdata/sessions/good --lens context --json --like "+k.Name)
 	}
+	cases["policies"] = []string{"policies -f json"}
+	cases["reduce"] = reductions("testdata/sessions/demo.jsonl")
 	demo = "diff testdata/sessions/demo.jsonl "
 	for _, form := range []string{"text", "stat", "markdown", "json"} {
 		for _, points := range []string{"turn:0 leaf", "leaf turn:1", "849a4ea3", "a208e839 turn:1", "request:9 request:10"} {
@@ -87,6 +90,11 @@ func TestGolden(t *testing.T) {
 				"show " + name + " leaf", "check " + name, "render " + name + " --all --include system,ephemerals",
 				"trace " + name + " -e .", "trace " + name + " -e . --all -f jsonl", "trace " + name + " leaf", "trace " + name + " --blame", "trace " + name + " --blame -f jsonl",
 			}
+			cases["reduce/"+stem] = []string{
+				"truncate " + name + " --max 40", "prune " + name + " --pass superseded,retry-prune,stale-results,progressive --requests 1 --min-tokens 0",
+				"strip " + name + " --images --thinking -f json --now 2026-11-03", "compact " + name + " --style gsh -f json --now 2026-11-03",
+				"reduce " + name + " --policy swe-cli --keep 2 --target 10", "undo " + name,
+			}
 			for _, form := range []string{"text", "stat", "markdown", "json"} {
 				cases["diff/"+stem] = append(cases["diff/"+stem], "diff "+name+" root leaf -f "+form)
 			}
@@ -104,6 +112,25 @@ func TestGolden(t *testing.T) {
 			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), printedBy(t, commands...))
 		})
 	}
+}
+
+// reductions are plans of all commands that make contexts smaller, for the demo and for
+// the folder of good sessions.
+func reductions(demo string) (commands []string) {
+	const now = " --now 2026-11-03 -f json"
+	for _, line := range []string{
+		"truncate DEMO --max 300", "truncate DEMO --max 300 --as edits", "prune DEMO --protect 100",
+		"prune DEMO --pass superseded,retry-prune,stale-results,merge-notes,progressive --requests 2", "strip DEMO", "compact DEMO --keep 500", "compact DEMO --style y-agent --keep 4 --as edits --rules pi",
+	} {
+		line = strings.Replace(line, "DEMO", demo, 1)
+		commands = append(commands, line, line+now)
+	}
+	for _, p := range compact.Policies() {
+		commands = append(commands, "reduce "+demo+" --target 1000 --policy "+p.Name)
+	}
+	return append(commands,
+		"reduce testdata/sessions/good --policy gsh --target 20", "reduce testdata/sessions/good --policy gsh --target 20"+now+"l",
+		"reduce testdata/sessions/bad --policy y-agent --target 20", "truncate testdata/sessions/good --max 20"+now)
 }
 
 // everyLens is the flag for all that stats can look through.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -221,18 +222,29 @@ func (o *reducing) place(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, r *
 
 // many reduces several sessions, each by itself: one that fails does not stop the rest.
 func (o *reducing) many(e *env, files []listedFile) error {
+	type told struct {
+		*render.Reduction
+		said bytes.Buffer // beside it: the order is that of the sessions
+	}
 	var all []*render.Reduction
 	var fault error
-	work := func(f listedFile, _ func(done, size int64)) *render.Reduction {
-		r, _, s, err := o.session(e, f)
+	work := func(f listedFile, _ func(done, size int64)) *told {
+		t := &told{}
+		own := *e
+		own.stderr = &t.said
+		r, _, s, err := o.session(&own, f)
 		if err != nil {
-			return &render.Reduction{Schema: "ctxtool/" + o.name + "/1", Command: o.name, Session: render.PlanSession{File: f.name}, Error: reason(err)}
+			t.Reduction = &render.Reduction{Schema: "ctxtool/" + o.name + "/1", Command: o.name, Session: render.PlanSession{File: f.name}, Error: reason(err)}
+			return t
 		}
 		s.Close()
-		return r.Reduction
+		t.Reduction = r.Reduction
+		return t
 	}
-	inOrderBy(e, o.jobs, files, work, func(r *render.Reduction) {
-		fault = cmp.Or(fault, o.log(r))
+	inOrderBy(e, o.jobs, files, work, func(t *told) {
+		r := t.Reduction
+		_, err := t.said.WriteTo(e.stderr)
+		fault = cmp.Or(fault, err, o.log(r))
 		r.Brief(o.format != "text")
 		all = append(all, r)
 	})

@@ -49,6 +49,8 @@ func planningLines() (lines [][]string) {
 		"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
 		"redact FILE", "redact FILE -f json --images", "redact FILE --structure-only",
 		"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
+		"truncate FILE --max 100 -f json", "strip FILE --thinking --images", "prune FILE --pass prune,superseded,retry-prune,merge-notes --protect 10",
+		"compact FILE --keep 100 --as transform --rules envelope -f json", "reduce FILE --policy y-agent --window 1000", "undo FILE",
 	} {
 		lines = append(lines, strings.Fields(line))
 	}

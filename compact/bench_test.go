@@ -57,7 +57,7 @@ func BenchmarkPlan(b *testing.B) {
 		bench(p.Name, func(e *replay.Envelope) error {
 			v, err := NewView(e, nil)
 			if err == nil {
-				_, err = p.Plan(v, Fallback)
+				_, err = p.Plan(v, fallback)
 			}
 			return err
 		})

@@ -60,6 +60,8 @@ func (x *extractor) message(i int) error {
 	x.now++
 	m := &x.v.Messages[i]
 	switch {
+	case !m.Sent: // the model has never seen it
+		return nil
 	case m.isSummary() || m.Kind == sessionfmt.BranchMessage:
 		return x.summary(i)
 	case m.Kind == sessionfmt.Bash && !m.Edited:
@@ -70,11 +72,11 @@ func (x *extractor) message(i int) error {
 		return err
 	}
 	x.files.message(raw, all)
-	text := ""
+	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
 		case TextBlock:
-			text += p.Says + "\n"
+			said.WriteString(p.Says + "\n")
 		case CallBlock:
 			x.call(p)
 		case ResultBlock:
@@ -84,10 +86,10 @@ func (x *extractor) message(i int) error {
 	switch {
 	case m.Kind == sessionfmt.User:
 		x.open = true
-		x.prompt(text)
+		x.prompt(said.String())
 	case m.isAssistant():
 		x.open = m.makesCalls()
-		x.answer(text)
+		x.answer(said.String())
 	}
 	return nil
 }
@@ -123,11 +125,11 @@ func (x *extractor) shell(i int) error {
 
 // prompt takes down what the user says.
 func (x *extractor) prompt(text string) {
-	own := ""
+	var lines strings.Builder
 	demands := 0
 	const most = 8 // demands of one prompt: who has more has pasted something
 	for line := range paragraphs(text) {
-		own += line + "\n"
+		lines.WriteString(line + "\n")
 		for s := range sentences(line) {
 			switch demandOf(s) {
 			case insists:
@@ -139,6 +141,7 @@ func (x *extractor) prompt(text string) {
 			}
 		}
 	}
+	own := lines.String()
 	if own == "" {
 		own = text
 	}

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -25,6 +24,7 @@ type extractor struct {
 	plan    []string // the last one
 	planned int      // prompts at that time
 	asked   string   // the last request
+	last    string   // the last answer that says something
 	goal    string
 	open    bool // the last request has no answer that makes no more calls
 	small   bool // the goal is a prompt that says next to nothing
@@ -171,8 +171,8 @@ func (x *extractor) answer(text string) {
 		return
 	}
 	const fewest = 40 // bytes; with fewer, one only agrees
-	if len(text) >= fewest || !x.has(&theAnswer, "last") {
-		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
+	if len(text) >= fewest || x.last == "" && !x.has(&theAnswer, "last") {
+		x.last = text
 	}
 	var plan []string
 	planning, points := false, "" // the mark of the plan's list

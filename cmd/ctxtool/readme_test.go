@@ -47,7 +47,7 @@ func TestExamples(t *testing.T) {
 }
 
 func runExample(t *testing.T, command, want string) {
-	args := strings.Fields(command)
+	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
 	if args[0] != "ctxtool" {
 		t.Fatalf("only ctxtool is run here, not %s", args[0])
 	}

@@ -53,11 +53,18 @@ func BenchmarkPlan(b *testing.B) {
 		_, err := NewView(e, nil)
 		return err
 	})
+	bench("extract", func(e *replay.Envelope) error {
+		v, err := NewView(e, nil)
+		if err == nil {
+			_, err = wholeOf(v, StyleGSH, History).extract(ExtractTokens)
+		}
+		return err
+	})
 	for _, p := range Policies() {
 		bench(p.Name, func(e *replay.Envelope) error {
 			v, err := NewView(e, nil)
 			if err == nil {
-				_, err = p.Plan(v, Fallback)
+				_, err = p.Plan(v, fallback)
 			}
 			return err
 		})

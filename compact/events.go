@@ -50,6 +50,15 @@ func (p *Plan) EventsIn(form, session string, at time.Time) (all []any) {
 	return all
 }
 
+// A GSHCompaction is what gsh logs of a compaction.
+type GSHCompaction struct {
+	Event          string `json:"event"` // compaction
+	OriginalTokens int    `json:"original_tokens"`
+	SummaryTokens  int    `json:"summary_tokens"`
+	MessagesBefore int    `json:"messages_before"`
+	MessagesAfter  int    `json:"messages_after"`
+}
+
 // A gshEvent is what every line of gsh's log begins with.
 type gshEvent struct {
 	Time    string `json:"ts"`

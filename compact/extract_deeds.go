@@ -173,6 +173,9 @@ func (x *extractor) end(messages int) {
 	if x.open && x.asked != "" {
 		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
 	}
+	if x.last != "" {
+		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(x.last)), " "), 400), x.now)
+	}
 	x.lastRequest()
 	const stale = 3 // prompts
 	if x.prompts-x.planned > stale {

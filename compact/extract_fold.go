@@ -20,7 +20,7 @@ func (x *extractor) earlier(r Request) error {
 // fold takes in a summary: its items become notes of what their headings say. Of an
 // earlier extract each note is known again by its mark, and its counts go on.
 func (x *extractor) fold(summary string) {
-	summary, f := CutFiles(summary)
+	summary, f := CutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
 	x.files.add(f)
 	for _, path := range append(f.Read, f.Modified...) {
 		x.touch(path)
@@ -36,11 +36,12 @@ func (x *extractor) fold(summary string) {
 	}
 }
 
-// A line of a summary, with those that belong to it.
+// An entry is a line of a summary, with those that belong to it.
 type entry struct {
 	mark    string // of a list, see listMark
 	text    string
 	raw     string
+	more    []string // the lines below it that belong to it
 	heading bool
 }
 
@@ -60,7 +61,7 @@ func entriesOf(summary string) (all []entry) {
 		switch mark, text := listMark(t); {
 		case t == "" && !fenced, t == "---", t == "(none)", t == "- (none)":
 		case inside && last >= 0 && !all[last].heading:
-			all[last].text += "\n  " + strings.TrimPrefix(raw, "  ")
+			all[last].more = append(all[last].more, "\n  "+strings.TrimPrefix(raw, "  "))
 		case strings.HasPrefix(t, "#"), strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**"), strings.HasPrefix(t, "=== "):
 			all = append(all, entry{text: strings.Trim(t, "#*= :"), heading: true})
 		default:
@@ -102,7 +103,7 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 			return
 		}
 	}
-	text := strings.ToValidUTF8(item.text, "\uFFFD")
+	text := item.text + strings.Join(item.more, "")
 	switch {
 	case text == "" || strings.HasPrefix(text, "Extracted from "):
 		return

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -25,6 +24,7 @@ type extractor struct {
 	plan    []string // the last one
 	planned int      // prompts at that time
 	asked   string   // the last request
+	last    string   // the last answer that says something
 	goal    string
 	open    bool // the last request has no answer that makes no more calls
 	small   bool // the goal is a prompt that says next to nothing
@@ -60,6 +60,8 @@ func (x *extractor) message(i int) error {
 	x.now++
 	m := &x.v.Messages[i]
 	switch {
+	case !m.Sent: // the model has never seen it
+		return nil
 	case m.isSummary() || m.Kind == sessionfmt.BranchMessage:
 		return x.summary(i)
 	case m.Kind == sessionfmt.Bash && !m.Edited:
@@ -70,11 +72,11 @@ func (x *extractor) message(i int) error {
 		return err
 	}
 	x.files.message(raw, all)
-	text := ""
+	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
 		case TextBlock:
-			text += p.Says + "\n"
+			said.WriteString(p.Says + "\n")
 		case CallBlock:
 			x.call(p)
 		case ResultBlock:
@@ -84,10 +86,10 @@ func (x *extractor) message(i int) error {
 	switch {
 	case m.Kind == sessionfmt.User:
 		x.open = true
-		x.prompt(text)
+		x.prompt(said.String())
 	case m.isAssistant():
 		x.open = m.makesCalls()
-		x.answer(text)
+		x.answer(said.String())
 	}
 	return nil
 }
@@ -123,11 +125,11 @@ func (x *extractor) shell(i int) error {
 
 // prompt takes down what the user says.
 func (x *extractor) prompt(text string) {
-	own := ""
+	var lines strings.Builder
 	demands := 0
 	const most = 8 // demands of one prompt: who has more has pasted something
 	for line := range paragraphs(text) {
-		own += line + "\n"
+		lines.WriteString(line + "\n")
 		for s := range sentences(line) {
 			switch demandOf(s) {
 			case insists:
@@ -139,6 +141,7 @@ func (x *extractor) prompt(text string) {
 			}
 		}
 	}
+	own := lines.String()
 	if own == "" {
 		own = text
 	}
@@ -168,8 +171,8 @@ func (x *extractor) answer(text string) {
 		return
 	}
 	const fewest = 40 // bytes; with fewer, one only agrees
-	if len(text) >= fewest || !x.has(&theAnswer, "last") {
-		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(text)), " "), 400), x.now)
+	if len(text) >= fewest || x.last == "" && !x.has(&theAnswer, "last") {
+		x.last = text
 	}
 	var plan []string
 	planning, points := false, "" // the mark of the plan's list

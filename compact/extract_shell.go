@@ -48,7 +48,7 @@ func shellWords(line string) (all [][]string) {
 		quote byte
 	)
 	word := func(end int) {
-		if start >= 0 {
+		if start >= 0 && start < end {
 			ws = append(ws, line[start:end])
 		}
 		start = -1
@@ -97,7 +97,8 @@ func shellWords(line string) (all [][]string) {
 
 // tests says that a command judges the work.
 func tests(command string) bool {
-	return containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
+	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&
+		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
 }
 
 // A commit is one that a result tells of.

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -278,6 +279,8 @@ func TestCommands(t *testing.T) {
 		{"FOO=1 sudo npm run build; ls -la", "npm run build"},
 		{"git commit -m 'a; b && c' && git push origin main", "git commit|git push origin"},
 		{"cat <<EOF > x\nrm -rf /\nEOF", ""},
+		{"make <<E\nE", "make"},
+		{"x <<", "x"},
 		{"# only a comment\nmake # all", "make"},
 		{`echo "a | make" \| make`, ""},
 		{"timeout 20 npx jest && npx jest", "jest"},
@@ -305,4 +308,32 @@ func TestOneLine(t *testing.T) {
 			t.Errorf("%q in %d: %q, want %q", test.text, test.most, got, test.want)
 		}
 	}
+}
+
+// FuzzExtract: whatever is said, or was in an earlier summary, an extract keeps its
+// budget, is valid, and is taken in by the next one.
+func FuzzExtract(f *testing.F) {
+	f.Add("fix it; never ask", "I'll use tabs because\n\nNext:\n1. a\n- [ ] b", "FAIL x\n\nCommand exited with code 1", "git commit -m x && make", daysExtract)
+	f.Add("```\nx", "- [x] \n**a**\n", "[main 1234567] s", "cat <<E\n", "- Also ran: `a`, `b\n- [x] Ran `c`: 3 runs, the last said: x\n<read-files>\n\n</read-files>")
+	f.Fuzz(func(t *testing.T, prompt, said, output, command, previous string) {
+		args, err := json.Marshal(map[string]string{"command": command, "path": previous})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := of(t, user(prompt), answer(said, call("1", "bash", string(args)), call("2", "edit", string(args))), failed("1", output, true), failed("2", output, false), user(said))
+		for _, most := range []int{10, 200, 1 << 20} {
+			r := wholeOf(v, StyleGSH, History)
+			for range 2 {
+				r.Previous = previous
+				text, err := r.extract(most)
+				if err == errNothingSaid {
+					return
+				}
+				if err != nil || !utf8.ValidString(text) || tokens.Pi.Of(sessionfmt.Units(text)) > most {
+					t.Fatalf("%q, %v", text, err)
+				}
+				previous = text
+			}
+		}
+	})
 }

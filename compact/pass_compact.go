@@ -75,13 +75,11 @@ func compactHistory(w *work) error {
 	if err != nil {
 		return err
 	}
-	before, n := w.Tokens(w.Counter), len(w.live())
 	why := "the whole history"
-	if n > len(rows) {
+	if n := len(w.live()); n > len(rows) {
 		why = fmt.Sprintf("the history before the last %d messages", n-len(rows))
 	}
 	w.summarise(r, text, w.Style.frame(text), why)
-	w.compacted(before, n, w.changes[len(w.changes)-1].Range)
 	return nil
 }
 
@@ -129,36 +127,6 @@ func (w *work) safeRange(rows []int, start, retain int) (from, end int) {
 		}
 	}
 	return start, end
-}
-
-// A GSHCompaction is what gsh logs of a compaction.
-type GSHCompaction struct {
-	Event          string `json:"event"` // compaction
-	OriginalTokens int    `json:"original_tokens"`
-	SummaryTokens  int    `json:"summary_tokens"`
-	MessagesBefore int    `json:"messages_before"`
-	MessagesAfter  int    `json:"messages_after"`
-}
-
-// Notice is what gsh tells its user.
-func (e GSHCompaction) Notice() string {
-	return fmt.Sprintf("[context compacted: %d -> %d tokens]", e.OriginalTokens, e.SummaryTokens)
-}
-
-// compacted takes down what the system itself would log of a compaction.
-func (w *work) compacted(before, messages int, r *Range) {
-	now := len(w.live())
-	if w.Style == StyleSWECLI {
-		w.events = append(w.events, NewSWECompaction(before, w.Tokens(w.Counter), r.Messages))
-		return
-	}
-	w.events = append(w.events, GSHCompaction{"compaction", before, r.Summary, messages, now})
-}
-
-// Fallback is the summary that y-agent stores where it has no model. Its own service
-// takes it for a failure.
-func Fallback(r Request) (string, error) {
-	return fmt.Sprintf("[Compacted %d messages using Summarize strategy]", len(r.Messages)), nil
 }
 
 // kindOf is what an entry is.

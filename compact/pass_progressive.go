@@ -17,12 +17,8 @@ var Progressive = Pass{
 	run:      progressive,
 }
 
-// growth is how many tokens y-agent wants before it prunes, and how many a context has
-// to have grown since it did.
+// growth is how many tokens y-agent wants before it prunes.
 const growth = 2000
-
-// grown says whether a context has grown enough since the last pruning.
-func grown(now, last int) bool { return now-last >= growth }
 
 const (
 	sequenceFrom  = 4 // messages that a piece of work has at least

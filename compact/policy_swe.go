@@ -29,29 +29,3 @@ func NewSWECompaction(before, after, messages int) SWECompaction {
 	}
 	return SWECompaction{"compaction", before, after, oneDecimal(share), messages}
 }
-
-// An SWEUsage is SWE-CLI's view of how full a context is (spec/policies.md 2.6).
-type SWEUsage struct {
-	TotalTokens     int64   `json:"total_tokens"`
-	Limit           int64   `json:"limit"`
-	UsagePercent    float64 `json:"usage_percent"`    // unrounded
-	AvailableTokens int64   `json:"available_tokens"` // below 0 where there are too many
-	NeedsCompaction bool    `json:"needs_compaction"`
-	MessageCount    int     `json:"message_count"`
-	CompactionCount int     `json:"compaction_count"`
-}
-
-// NewSWEUsage is the usage of a context of so many tokens under a limit.
-func NewSWEUsage(total, limit int64, messages, compactions int) SWEUsage {
-	u := SWEUsage{
-		TotalTokens: total, Limit: limit, AvailableTokens: limit - total,
-		NeedsCompaction: SWECLIPolicy.Layers[0].When.Fires(total, limit), MessageCount: messages, CompactionCount: compactions,
-	}
-	if limit > 0 {
-		u.UsagePercent = float64(total) / float64(limit) * 100
-	}
-	return u
-}
-
-// Logged is the share of the limit as SWE-CLI logs it, one decimal.
-func (u SWEUsage) Logged() float64 { return oneDecimal(u.UsagePercent) }

@@ -27,7 +27,6 @@ var YAgentPolicy = Policy{
 // The guard's total, in tokens, and its steps, in whole percent of that.
 const (
 	guardTotal = 8000 + 16000 + 80000 + 8000
-	guardWarns = 70
 	guardActs  = 85
 	guardStops = 95
 )
@@ -46,30 +45,6 @@ var yAgentStops = []Layer{
 	{Pass: &StripThinking},
 	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardStops, At: true}},
 	{Pass: &Compact, Options: Options{Style: StyleYAgent, Retries: 3}, When: &Trigger{Percent: guardStops, At: true}},
-}
-
-// A Verdict is what y-agent's guard makes of a context (spec/policies.md 3.4).
-type Verdict struct {
-	State   string `json:"state"`                 // ok, warning, overflow or critical
-	Percent int64  `json:"percent"`               // of the total, rounded down
-	Over    int64  `json:"tokens_over,omitempty"` // by how many tokens; may be 0
-}
-
-// Guard judges a context of so many tokens.
-func Guard(used, total int64) Verdict {
-	v := Verdict{State: "ok", Percent: 100}
-	if total > 0 {
-		v.Percent = used * 100 / total
-	}
-	switch {
-	case v.Percent >= guardStops:
-		v.State, v.Over = "critical", max(0, used-total)
-	case v.Percent >= guardActs:
-		v.State, v.Over = "overflow", used-total*guardActs/100
-	case v.Percent >= guardWarns:
-		v.State = "warning"
-	}
-	return v
 }
 
 // oneDecimal rounds as Python's round and format do: ties to even.

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,7 +130,7 @@ func TestPolicyThresholds(t *testing.T) {
 		}
 	}
 	for used, want := range map[int64]bool{204799: false, 204800: true} {
-		if got := NewSWEUsage(used, 256000, 0, 0).NeedsCompaction; got != want {
+		if got := SWECLIPolicy.Layers[0].When.Fires(used, 256000); got != want {
 			t.Errorf("T15: %d: %v", used, got)
 		}
 	}
@@ -147,11 +148,12 @@ func TestPolicyGSHCompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, ok := plan.Events[len(plan.Events)-1].(GSHCompaction)
-	if want := (GSHCompaction{"compaction", 175000, 2500, 2, 1}); !ok || event != want {
-		t.Errorf("event %+v", plan.Events)
+	events := plan.EventsIn("gsh", "s.jsonl", editTime)
+	line, err := json.Marshal(events[len(events)-1])
+	if want := `{"ts":"2030-03-17T17:46:40.000Z","session":"s.jsonl","agent":"root","event":"compaction","original_tokens":175000,"summary_tokens":2500,"messages_before":2,"messages_after":1}`; err != nil || string(line) != want {
+		t.Errorf("event %s, %v", line, err)
 	}
-	if got := event.Notice(); got != "[context compacted: 175000 -> 2500 tokens]" {
+	if got := plan.Notice(); got != "[context compacted: 175000 -> 2500 tokens]" {
 		t.Errorf("notice %q", got)
 	}
 	if plan.After != 2517 || shape(plan.View) != "S" {
@@ -165,13 +167,6 @@ func TestPolicyGSHCompaction(t *testing.T) {
 
 // TestPolicySWE: T16 and T31.
 func TestPolicySWE(t *testing.T) {
-	u := NewSWEUsage(150000, 256000, 42, 0)
-	if u.UsagePercent != 58.59375 || u.AvailableTokens != 106000 {
-		t.Errorf("T16: %+v", u)
-	}
-	if got := NewSWEUsage(12500, 256000, 1, 0).Logged(); got != 4.9 {
-		t.Errorf("T16: logged %v", got)
-	}
 	if got := NewSWECompaction(210000, 62000, 31).ReductionPercent; got != 70.5 {
 		t.Errorf("T16: reduction %v", got)
 	}

@@ -193,24 +193,6 @@ func TestPolicyRetrySeed(t *testing.T) {
 	}
 }
 
-// TestPolicyGuard holds T21, and that the policy acts where the guard does.
-func TestPolicyGuard(t *testing.T) {
-	for used, want := range map[int64]Verdict{
-		78399: {"ok", 69, 0}, 78400: {"warning", 70, 0}, 95199: {"warning", 84, 0}, 95200: {"overflow", 85, 0}, 106399: {"overflow", 94, 11199},
-		106400: {"critical", 95, 0}, 112000: {"critical", 100, 0}, 112001: {"critical", 100, 1},
-	} {
-		if got := Guard(used, 112000); got != want {
-			t.Errorf("T21: %d: %+v, want %+v", used, got, want)
-		}
-		for percent := range int64(101) {
-			when := Trigger{Percent: percent, At: true}
-			if percent > 0 && when.Fires(used, 112000) != (want.Percent >= percent) {
-				t.Errorf("%d %% of the window at %d", percent, used)
-			}
-		}
-	}
-}
-
 // TestPolicySequences holds T22: which pieces of work are finished.
 func TestPolicySequences(t *testing.T) {
 	for in, want := range map[string][]int{
@@ -334,7 +316,7 @@ func TestPolicyYCompaction(t *testing.T) {
 	for i := range 20 {
 		all = append(all, user(fmt.Sprintf("message %d with some content", i)))
 	}
-	o := Options{Counter: &tokens.YBytes, Style: StyleYAgent, Keep: 10, Summarize: Fallback}
+	o := Options{Counter: &tokens.YBytes, Style: StyleYAgent, Keep: 10, Summarize: fallback}
 	r := apply(t, &Compact, of(t, all...), o)
 	if len(r.Changes) != 1 || r.Changes[0].Text != "[Compacted 10 messages using Summarize strategy]" || r.Changes[0].Now != 12 || r.Changes[0].Was != 70 || r.Report.TokensSaved != 58 {
 		t.Errorf("T26: %+v", r.Changes)
@@ -403,7 +385,7 @@ func TestPolicyGrowth(t *testing.T) {
 		now, last int
 		want      bool
 	}{{1999, 0, false}, {2000, 0, true}, {5000, 3001, false}, {3000, 3500, false}} {
-		if got := grown(test.now, test.last); got != test.want {
+		if got := (&Trigger{Tokens: growth, At: true}).Fires(int64(test.now-test.last), 0); got != test.want {
 			t.Errorf("T30e: %+v: %v", test, got)
 		}
 	}

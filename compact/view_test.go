@@ -234,3 +234,8 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// fallback is the summary that y-agent has where there is no model.
+func fallback(r Request) (string, error) {
+	return fmt.Sprintf("[Compacted %d messages using Summarize strategy]", len(r.Messages)), nil
+}

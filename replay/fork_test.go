@@ -31,7 +31,7 @@ func TestWalkTree(t *testing.T) {
 		}
 		s.Close()
 	}
-	if compared < 5000 {
+	if compared < 3000 {
 		t.Errorf("only %d envelopes compared", compared)
 	}
 	t.Logf("%d envelopes compared", compared)

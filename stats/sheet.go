@@ -52,6 +52,21 @@ func (s Sheet) spared() Sheet {
 	return some
 }
 
+// Gaps is a table of the sessions that a report does not count, or not to their ends.
+func (r *Report) Gaps() Sheet {
+	s := Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed,
+		Columns: []Column{{Name: "session"}, {Name: "counted"}, {Name: "why", Flex: true}}}
+	for _, f := range r.Files {
+		switch {
+		case f.Error != "":
+			s.Rows = append(s.Rows, []any{f.File, "nothing", f.Error})
+		case f.Stopped != "":
+			s.Rows = append(s.Rows, []any{f.File, "the beginning", f.Stopped})
+		}
+	}
+	return s
+}
+
 // located are columns of a table, with one for the file where there are several; at are
 // the cells of its rows.
 func located(several bool, columns ...Column) []Column {

@@ -3,6 +3,8 @@ package stats
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"strings"
 
 	"ctxtool/internal/models"
@@ -225,7 +227,7 @@ func (l *Look) walk() (err error) {
 		return err
 	}
 	if stopped != nil {
-		l.Report.Stopped = stopped.Error()
+		l.Report.Stopped = inFile(stopped)
 	}
 	if err := l.messages(e); err != nil {
 		return err
@@ -236,6 +238,15 @@ func (l *Look) walk() (err error) {
 		}
 	}
 	return nil
+}
+
+// inFile is an error without the name of the file, which its report has.
+func inFile(err error) string {
+	var at *sessionfmt.Error
+	if !errors.As(err, &at) {
+		return err.Error()
+	}
+	return fmt.Sprintf("line %d%s: %s", at.Pos.Line, sessionfmt.Pos{Entry: at.Pos.Entry}, at.Err)
 }
 
 // messages shows the messages of the request at the point to the lenses.

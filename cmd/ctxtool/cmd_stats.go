@@ -194,6 +194,11 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		if err := o.judge(sum); err != nil {
 			return err
 		}
+		if o.format == "csv" && !o.alone && !o.gated {
+			for _, row := range sum.Gaps().Rows {
+				e.note("%s: %s is counted: %s", row...)
+			}
+		}
 		return o.write(w, sum, e.width(o.output))
 	})
 	if err != nil || sum.Gate == nil {
@@ -224,7 +229,7 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 		e.printFindings(f.name, r.Findings)
 		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)
 		if r.Stopped != "" {
-			e.note("%s: the numbers are of what came before", r.Stopped)
+			e.note("%s:%s: the numbers are of what came before", f.name, strings.TrimPrefix(r.Stopped, "line "))
 		}
 	}
 	if n := 0; err == nil && o.strict {
@@ -261,10 +266,10 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 			render.WriteGateMarkdown(w, sum.Gate)
 			w.WriteByte('\n')
 		}
-		render.WriteStatsMarkdown(w, o.Sheets(sum))
+		render.WriteStatsMarkdown(w, o.sheets(sum))
 		return nil
 	}
-	sheets := o.Sheets(sum)
+	sheets := o.sheets(sum)
 	if err := render.WriteStatsText(w, sheets, width); err != nil || sum.Gate == nil {
 		return err
 	}
@@ -272,4 +277,14 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 		w.WriteByte('\n')
 	}
 	return render.WriteGateText(w, sum.Gate, width)
+}
+
+// sheets are the tables of the lenses, and of several sessions what they lack. Of one
+// that has been said.
+func (o *statsOptions) sheets(sum *stats.Report) []stats.Sheet {
+	all := o.Sheets(sum)
+	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 {
+		all = append(all, gaps)
+	}
+	return all
 }

@@ -47,7 +47,7 @@ func TestExamples(t *testing.T) {
 }
 
 func runExample(t *testing.T, command, want string) {
-	args := strings.Fields(command)
+	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
 	if args[0] != "ctxtool" {
 		t.Fatalf("only ctxtool is run here, not %s", args[0])
 	}
@@ -114,7 +114,7 @@ func TestExampleConfiguration(t *testing.T) {
 	if status := run([]string{"config"}, os.Stdin, &stdout, &stderr); status != exitOK || strings.Contains(stdout.String(), "unknown") {
 		t.Errorf("status %d\n%s%s", status, stdout.Bytes(), stderr.Bytes())
 	}
-	if n := strings.Count(stdout.String(), ".ctxtool.toml"); n != 7 {
-		t.Errorf("%d settings are read, want 7\n%s", n, stdout.Bytes())
+	if n := strings.Count(stdout.String(), ".ctxtool.toml"); n != 10 {
+		t.Errorf("%d settings are read, want 10\n%s", n, stdout.Bytes())
 	}
 }

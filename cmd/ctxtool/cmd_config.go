@@ -29,7 +29,8 @@ func newConfigCommand(e *env) *cobra.Command {
 			"flag by its name; the same name in different commands is one setting. Flags win\n" +
 			"over the environment (CTXTOOL_WINDOW for window), that over ./.ctxtool.toml, that\n" +
 			"over ctxtool/config.toml in the user's configuration folder, that over defaults.\n" +
-			"Models of one's own are tables models.\"provider/id\".\n\n" +
+			"Models of one's own are tables models.\"provider/id\", policies of one's own tables\n" +
+			"policies.NAME (docs/config.toml), and gsh's table context is read as gsh reads it.\n\n" +
 			"Exit status: 0 the settings were printed, 2 the command line or a configuration\n" +
 			"file is wrong, 3 the output could not be written.",
 		Example: "  ctxtool config\n" +
@@ -129,6 +130,10 @@ func (c *config) rows(settings map[string]*setting) (rows []render.ConfigRow) {
 			if key == "models" {
 				for _, model := range slices.Sorted(maps.Keys(l.models)) {
 					rows = append(rows, render.ConfigRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]), From: l.name})
+				}
+			} else if key == "policies" {
+				for _, name := range slices.Sorted(maps.Keys(l.policies)) {
+					rows = append(rows, render.ConfigRow{Key: "policies." + name, Value: l.policies[name].String(), From: l.name})
 				}
 			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
 				continue

@@ -79,8 +79,16 @@ func readLayer(name string) (l layer, err error) {
 		Models   map[string]map[string]any
 		Policies map[string]policyTable
 	}
-	if err := toml.Unmarshal(data, &named); err != nil {
+	d := toml.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	var strict *toml.StrictMissingError
+	if err := d.Decode(&named); err != nil && !errors.As(err, &strict) {
 		return l, err
+	}
+	for k := 0; strict != nil && k < len(strict.Errors); k++ {
+		if key := strict.Errors[k].Key(); key[0] == "policies" { // other keys are settings
+			return l, fmt.Errorf("unknown key %s", strings.Join(key, "."))
+		}
 	}
 	l = layer{name: name, v: viper.New(), models: named.Models, policies: named.Policies}
 	l.v.SetConfigType("toml")

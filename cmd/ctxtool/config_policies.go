@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"ctxtool/compact"
 	"ctxtool/internal/tokens"
@@ -52,6 +53,18 @@ func (c *config) policies() (own []*compact.Policy, err error) {
 		}
 	}
 	return own, nil
+}
+
+// String is what a policy consists of: ctxtool policies has the numbers.
+func (t policyTable) String() string {
+	var parts []string
+	if t.Like != "" {
+		parts = append(parts, "like "+t.Like)
+	}
+	for _, l := range t.Layers {
+		parts = append(parts, l.Pass)
+	}
+	return strings.Join(parts, ",")
 }
 
 func (t policyTable) policy(name string) (*compact.Policy, error) {

@@ -114,7 +114,7 @@ func TestExampleConfiguration(t *testing.T) {
 	if status := run([]string{"config"}, os.Stdin, &stdout, &stderr); status != exitOK || strings.Contains(stdout.String(), "unknown") {
 		t.Errorf("status %d\n%s%s", status, stdout.Bytes(), stderr.Bytes())
 	}
-	if n := strings.Count(stdout.String(), ".ctxtool.toml"); n != 14 {
-		t.Errorf("%d settings are read, want 14\n%s", n, stdout.Bytes())
+	if n := strings.Count(stdout.String(), ".ctxtool.toml"); n != 16 {
+		t.Errorf("%d settings are read, want 16\n%s", n, stdout.Bytes())
 	}
 }

@@ -23,9 +23,18 @@ type reduceOptions struct {
 
 func newReduceCommand(e *env) *cobra.Command {
 	o := &reduceOptions{reducing: reducing{name: "reduce"}}
-	var names []string
+	var names, presets, whose []string
 	for _, p := range compact.Policies() {
 		names = append(names, p.Name)
+		if len(p.Presets) == 0 {
+			continue
+		}
+		var own []string
+		for _, s := range p.Presets {
+			own = append(own, s.Name)
+		}
+		presets = append(presets, own...)
+		whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
 	}
 	cmd := &cobra.Command{
 		Use:   "reduce [flags] SESSION|DIR...",
@@ -49,13 +58,14 @@ func newReduceCommand(e *env) *cobra.Command {
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration")
-	f.StringVar(&o.preset, "preset", "", "the policy's numbers of `NAME`: gsh has small, large, cost; y-agent auto, soft, hybrid")
+	f.StringVar(&o.preset, "preset", "", "the policy's numbers of `NAME`: "+strings.Join(whose, "; "))
 	f.IntVar(&o.keep, "keep", 0, "let `N` messages stay behind a summary, with pi tokens (default: the policy's)")
 	f.StringVar(&o.target, "target", "", "run layer by layer, whatever makes them run, until the context is at most `AMOUNT`: tokens, or a share of the window as 50%")
 	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: cap each tool result at `N` bytes, 0 for not at all")
 	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: let the results of the last `N` tokens stay")
 	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarise above this `SHARE` of the window")
 	complete(cmd, "policy", names)
+	complete(cmd, "preset", presets)
 	return cmd
 }
 

@@ -138,8 +138,8 @@ func (r *reduceRun) run() bool {
 	r.file = filepath.Join(t.TempDir(), "s.jsonl")
 	r.put(r.was.Data)
 	e, plan := r.plan()
-	if plan == nil {
-		return false
+	if plan == nil || r.form == compact.AsEdits && r.rules == replay.Auto && e.Replay().Rules == replay.ByPi {
+		return false // the same as by pi's rules
 	}
 	r.does("reduce", append(r.flags, "--force", "--write", "--now", "2027-01-02T03:04:05Z")...)
 	r.now = r.bytes()

@@ -216,6 +216,7 @@ func (o *reducing) many(e *env, files []listedFile) error {
 			return &render.Reduction{Schema: "ctxtool/" + o.name + "/1", Command: o.name, Session: render.PlanSession{File: f.name}, Error: reason(err)}
 		}
 		s.Close()
+		r.Plan.View, r.Plan.Requests = nil, nil // they hold the session
 		return r.Reduction
 	}
 	inOrderBy(e, o.jobs, files, work, func(r *render.Reduction) {

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,11 +71,12 @@ func (x *extractor) message(i int) error {
 		return err
 	}
 	x.files.message(raw, all)
-	text := ""
+	var says strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
 		case TextBlock:
-			text += p.Says + "\n"
+			says.WriteString(p.Says)
+			says.WriteByte('\n')
 		case CallBlock:
 			x.call(p)
 		case ResultBlock:
@@ -84,10 +86,10 @@ func (x *extractor) message(i int) error {
 	switch {
 	case m.Kind == sessionfmt.User:
 		x.open = true
-		x.prompt(text)
+		x.prompt(says.String())
 	case m.isAssistant():
 		x.open = m.makesCalls()
-		x.answer(text)
+		x.answer(says.String())
 	}
 	return nil
 }
@@ -123,11 +125,12 @@ func (x *extractor) shell(i int) error {
 
 // prompt takes down what the user says.
 func (x *extractor) prompt(text string) {
-	own := ""
+	var lines strings.Builder // prompts are pasted too, and long then
 	demands := 0
 	const most = 8 // demands of one prompt: who has more has pasted something
 	for line := range paragraphs(text) {
-		own += line + "\n"
+		lines.WriteString(line)
+		lines.WriteByte('\n')
 		for s := range sentences(line) {
 			switch demandOf(s) {
 			case insists:
@@ -139,9 +142,7 @@ func (x *extractor) prompt(text string) {
 			}
 		}
 	}
-	if own == "" {
-		own = text
-	}
+	own := cmp.Or(lines.String(), text)
 	for url := range addresses(own) {
 		x.put(&theAddress, "", url, x.now)
 	}

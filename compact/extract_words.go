@@ -65,21 +65,22 @@ func prose(text string) iter.Seq[string] {
 func paragraphs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		const margin = 60 // bytes
-		held, last := "", 0
+		var held []byte   // a long paragraph costs no more than its length
+		last := 0
 		for line := range prose(text) {
 			mark, _ := listMark(line)
 			first, _ := utf8.DecodeRuneInString(line)
-			if held != "" && last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
-				held, last = held+" "+line, len(line)
+			if last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
+				held, last = append(append(held, ' '), line...), len(line)
 				continue
 			}
-			if held != "" && !yield(held) {
+			if len(held) > 0 && !yield(string(held)) {
 				return
 			}
-			held, last = line, len(line)
+			held, last = append(held[:0], line...), len(line)
 		}
-		if held != "" {
-			yield(held)
+		if len(held) > 0 {
+			yield(string(held))
 		}
 	}
 }

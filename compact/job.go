@@ -17,11 +17,11 @@ type Job struct {
 	Command    string // that is said to have done it
 	Policy     *Policy
 	Form       Form
-	GivenRules bool      // the rules were asked for, and not decided
-	IfOver     Amount    // contexts that are no larger are left alone
-	Summarize  Summarize // nil leaves what needs a summary for another time
-	Unmarked   bool      // without the entry that says what made the batch
-	Models     *models.Table
+	GivenRules bool          // the rules were asked for, and not decided
+	IfOver     Amount        // contexts that are no larger are left alone
+	Summarize  Summarize     // nil leaves what needs a summary for another time
+	Unmarked   bool          // without the entry that says what made the batch
+	Models     *models.Table // the built-in table when nil
 }
 
 // An Amount is a number of tokens, or a share of the window.
@@ -148,7 +148,11 @@ func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, ok := j.Models.Lookup(ref.Provider, ref.ID)
+	table := j.Models
+	if table == nil {
+		table = models.Builtin()
+	}
+	m, _, ok := table.Lookup(ref.Provider, ref.ID)
 	if !ok || !m.Priced() {
 		return c, nil
 	}

@@ -202,7 +202,8 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", l.Pass.Name, err)
 			}
-			done.Report = &r.Report
+			report := r.Report // a pointer into the result would keep its view
+			done.Report = &report
 			plan.View, plan.After = r.View, r.Report.TokensAfter
 			plan.Changes = append(plan.Changes, r.Changes...)
 			plan.Cannot = append(plan.Cannot, r.Cannot...)

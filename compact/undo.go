@@ -11,9 +11,6 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// undoType is the custom type of the entry that an undone batch is followed by.
-const undoType = "ctxtool.undo"
-
 // An Undone is a batch that undo takes back.
 type Undone struct {
 	Record
@@ -83,7 +80,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 			return nil, err
 		}
 		switch data := line.Get("data"); {
-		case line.Get("customType").Is(undoType):
+		case line.Get("customType").Is(sessionfmt.UndoType):
 			undone[data.Get("undoes").Text()] = true
 		case line.Get("customType").Is(markType) && !undone[s.ID(rec)]:
 			p := &past{rec: rec}
@@ -179,7 +176,7 @@ func (p *past) note(b *sessionfmt.Batch) error {
 	if err != nil {
 		return err
 	}
-	b.Add(sessionfmt.CustomEntry, field("customType", quoted(undoType)), field("data", data))
+	b.Add(sessionfmt.CustomEntry, field("customType", quoted(sessionfmt.UndoType)), field("data", data))
 	return nil
 }
 

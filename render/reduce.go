@@ -111,7 +111,7 @@ func changeRow(s *sessionfmt.Session, c compact.Change) ReductionRow {
 func (r *Reduction) Brief(rows bool) {
 	if r.Plan != nil {
 		p := *r.Plan
-		p.View, p.Events, p.Requests = nil, nil, nil
+		p.View, p.Events, p.Requests, p.Changes = nil, nil, nil, nil
 		r.Plan = &p
 	}
 	if !rows {

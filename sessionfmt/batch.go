@@ -8,6 +8,10 @@ import (
 	"unicode/utf8"
 )
 
+// UndoType is the custom type of the entry that follows an undone batch. It may go back
+// to an earlier branch.
+const UndoType = "ctxtool.undo"
+
 // A Field is a member of an object: its name, and its raw value.
 type Field struct {
 	Name  string

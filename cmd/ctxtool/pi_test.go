@@ -16,7 +16,10 @@ import (
 var writers = []string{
 	"label S turn:0 here -o OUT", "label S turn:0 -o OUT", "name S a-name -o OUT",
 	"edit S turn:-1 --omit -o OUT", "edit S request:-1 --omit -o OUT", "edit S request:-1 --replace TEXT -o OUT", "edit S turn:0 --restore -o OUT",
-	"branch S leaf -o OUT", "branch S request:-1 -o OUT", "repair S -o OUT", "repair S --answer-calls -o OUT", "migrate S -o OUT",
+	"branch S leaf -o OUT", "branch S request:-1 -o OUT", "reduce S --policy gsh --window 300 --as edits -o OUT", "reduce S --policy y-agent --window 300 --as edits -o OUT",
+	"prune S --pass superseded,retry-prune,stale-results,merge-notes -o OUT", "strip S --thinking --images -o OUT",
+	"compact S --keep 50 -o OUT", "compact S --style swe-cli --keep 2 --rules envelope --as transform -o OUT",
+	"repair S -o OUT", "repair S --answer-calls -o OUT", "migrate S -o OUT",
 }
 
 // TestPiLoadsWhatWeWrite: pi loads what the writing commands write, builds the

@@ -238,6 +238,7 @@ func (o *reducing) many(e *env, files []listedFile) error {
 			return t
 		}
 		s.Close()
+		r.Plan.View, r.Plan.Requests = nil, nil // they hold the session
 		t.Reduction = r.Reduction
 		return t
 	}

@@ -78,7 +78,7 @@ func (b *bench) run(only string) error {
 	}
 	fmt.Fprintf(b.out, "%d processors, %s/%s; median of %d rounds, commands in turns, warm files\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, b.rounds)
-	for _, c := range append(b.contests(), b.tokenContests()...) {
+	for _, c := range slices.Concat(b.contests(), b.reduces(), b.tokenContests()) {
 		if !strings.Contains(c.title, only) {
 			continue
 		}

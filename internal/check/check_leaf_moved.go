@@ -62,11 +62,18 @@ func (x *subject) undone(path []int) bool {
 }
 
 // lastWritten is the last entry of the file that is no bookkeeping, -1 if there is
-// none.
+// none. One of ctxtool undo counts as written: it goes back on purpose.
 func (x *subject) lastWritten() int {
+	lines := x.s.NewReader()
 	for i := x.s.Leaf(); i >= 0; i-- {
-		if k := x.s.Kind(i); k.IsEntry() && !bookkeeping(k) {
+		k := x.s.Kind(i)
+		if k.IsEntry() && !bookkeeping(k) {
 			return i
+		}
+		if k == sessionfmt.CustomEntry {
+			if line, err := lines.Line(i); err == nil && line.Get("customType").Is(sessionfmt.UndoType) {
+				return i
+			}
 		}
 	}
 	return -1

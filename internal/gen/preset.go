@@ -26,6 +26,9 @@ var presets = []Preset{
 	{"transforms", "1,000 patches over 10,000 messages", patched(11_000)},
 	{"transforms-x16", "16,000 patches over 160,000 messages", patched(176_000)},
 	{"longline", "one line of 95 MB", Shape{Entries: 200, Longest: 95_000_000}},
+	{"10m", "10 MB of the same lines as 1g", sized(10)},
+	{"50m", "50 MB of them", sized(50)},
+	{"100m", "100 MB of them", sized(100)},
 	{"1g", "1 GB of lines as real sessions have them", large},
 	{"1g-compacted", "the same with a compaction every 2,000 entries", compacted()},
 }
@@ -39,6 +42,12 @@ var everything = Shape{
 // of most of its entries (spec/speed.md).
 var large = Shape{
 	Bytes: 1_003_000_000, Text: 270, MaxText: 110 << 10, Spread: 1.6, Escapes: 54, Tools: 0.8, Branch: 0.02,
+}
+
+func sized(megabytes int64) Shape {
+	s := large
+	s.Bytes = megabytes * 1_000_000
+	return s
 }
 
 func compacted() Shape {

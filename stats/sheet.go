@@ -52,6 +52,21 @@ func (s Sheet) spared() Sheet {
 	return some
 }
 
+// unread is the table of the sessions that the numbers leave out, or of which they have
+// the beginning alone.
+func (r *Report) unread() (s Sheet, some bool) {
+	s = Sheet{Lens: "not counted", Columns: []Column{{Name: "session"}, {Name: "counted"}, {Name: "why", Flex: true}}}
+	for _, f := range r.Files {
+		switch {
+		case f.Error != "":
+			s.Rows = append(s.Rows, []any{f.File, "nothing", f.Error})
+		case f.Stopped != "":
+			s.Rows = append(s.Rows, []any{f.File, "what came before", f.Stopped})
+		}
+	}
+	return s, len(s.Rows) > 0
+}
+
 // located are columns of a table, with one for the file where there are several; at are
 // the cells of its rows.
 func located(several bool, columns ...Column) []Column {

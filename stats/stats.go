@@ -3,6 +3,8 @@ package stats
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"strings"
 
 	"ctxtool/internal/models"
@@ -225,7 +227,7 @@ func (l *Look) walk() (err error) {
 		return err
 	}
 	if stopped != nil {
-		l.Report.Stopped = stopped.Error()
+		l.Report.Stopped = whyStopped(stopped)
 	}
 	if err := l.messages(e); err != nil {
 		return err
@@ -236,6 +238,16 @@ func (l *Look) walk() (err error) {
 		}
 	}
 	return nil
+}
+
+// whyStopped is the error of a stopped replay without the file, which the report names.
+func whyStopped(err error) string {
+	var at *sessionfmt.Error
+	if !errors.As(err, &at) {
+		return err.Error()
+	}
+	where := sessionfmt.Pos{Line: at.Pos.Line, Entry: at.Pos.Entry}
+	return fmt.Sprintf("line %s: %v", strings.TrimPrefix(where.String(), ":"), at.Err)
 }
 
 // messages shows the messages of the request at the point to the lenses.
@@ -308,13 +320,17 @@ func (o *Options) Finish(r *Report) {
 	}
 }
 
-// Sheets are the tables of the lenses.
+// Sheets are the tables of the lenses, and of several sessions one of those that could
+// not be read, or not to their end: a gate's own table has these.
 func (o *Options) Sheets(r *Report) (all []Sheet) {
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {
 			sheet.Lens = lens.Name
 			all = append(all, sheet)
 		}
+	}
+	if s, some := r.unread(); some && r.Gate == nil && len(r.Files) > 1 {
+		all = append(all, s)
 	}
 	return all
 }

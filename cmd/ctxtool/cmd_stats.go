@@ -194,7 +194,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		if err := o.judge(sum); err != nil {
 			return err
 		}
-		return o.write(w, sum, e.width(o.output))
+		return o.write(e, w, sum)
 	})
 	if err != nil || sum.Gate == nil {
 		return err
@@ -224,7 +224,7 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 		e.printFindings(f.name, r.Findings)
 		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)
 		if r.Stopped != "" {
-			e.note("%s: the numbers are of what came before", r.Stopped)
+			e.note("%s:%s: the numbers are of what came before", f.name, strings.TrimPrefix(r.Stopped, "line "))
 		}
 	}
 	if n := 0; err == nil && o.strict {
@@ -240,11 +240,12 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 }
 
 // write writes what was seen of all sessions together.
-func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) error {
+func (o *statsOptions) write(e *env, w *bufio.Writer, sum *stats.Report) error {
 	switch o.format {
 	case "json", "jsonl":
 		return render.WriteStatsJSON(w, sum)
 	case "csv":
+		o.noteUnread(e, sum)
 		for _, sheet := range o.Sheets(sum) {
 			if sheet.Lens == o.lenses[0] { // others are there for a gate
 				return render.WriteStatsCSV(w, sheet)
@@ -264,7 +265,7 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 		render.WriteStatsMarkdown(w, o.Sheets(sum))
 		return nil
 	}
-	sheets := o.Sheets(sum)
+	sheets, width := o.Sheets(sum), e.width(o.output)
 	if err := render.WriteStatsText(w, sheets, width); err != nil || sum.Gate == nil {
 		return err
 	}
@@ -272,4 +273,17 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 		w.WriteByte('\n')
 	}
 	return render.WriteGateText(w, sum.Gate, width)
+}
+
+// noteUnread says which of several sessions could not be read, where the answer is one
+// table.
+func (o *statsOptions) noteUnread(e *env, sum *stats.Report) {
+	if o.alone || sum.Gate != nil {
+		return // it has been said, or will be
+	}
+	for _, f := range sum.Files {
+		if why := cmp.Or(f.Error, f.Stopped); why != "" {
+			e.note("%s: %s", f.File, why)
+		}
+	}
 }

@@ -133,6 +133,7 @@ func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
 		case "cacheWrite1h":
 			long = tokensOf(at)
 		case "cost":
+			cost, billing = nil, nil // of equal keys the last counts
 			for key := range at.Members {
 				switch string(key) {
 				case "total":

@@ -255,18 +255,20 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
 	v.take(value)
 	v.State = LimitKept
-	limit := 0.0
+	tolerated := false
 	switch {
 	case v.Max != nil && beyond(value.Amount, *v.Max):
-		limit, v.Over = *v.Max, value.Amount-*v.Max
+		v.Over, v.Slack = value.Amount-*v.Max, tolerance.of(*v.Max)
+		tolerated = !beyond(value.Amount, *v.Max+v.Slack)
 	case v.Min != nil && beyond(*v.Min, value.Amount):
-		limit, v.Over = *v.Min, *v.Min-value.Amount
+		v.Over, v.Slack = *v.Min-value.Amount, tolerance.of(*v.Min)
+		tolerated = !beyond(*v.Min-v.Slack, value.Amount)
 	}
-	if v.Over > 0 {
-		v.State, v.Slack = LimitCrossed, tolerance.of(limit)
-		if !beyond(v.Over, v.Slack) {
-			v.State = LimitTolerated
-		}
+	switch {
+	case tolerated:
+		v.State = LimitTolerated
+	case v.Over > 0:
+		v.State = LimitCrossed
 	}
 	// Nobody knows that the rest keeps below a limit.
 	if v.Max != nil && value.Unpriced > 0 && !ignoreUnpriced {

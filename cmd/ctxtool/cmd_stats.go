@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -173,6 +174,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	files = byPath(files)
 	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
@@ -221,6 +223,13 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		return err
 	}
 	return o.gating.verdict(e, sum.Gate, o.format)
+}
+
+// byPath are the files in the order of their paths, whatever the order of the arguments,
+// and each once: the first file of a call is the one that it counts in.
+func byPath(files []listedFile) []listedFile {
+	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
+	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
 // A seen is what the lenses saw of a session.

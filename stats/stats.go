@@ -26,7 +26,7 @@ type Lens struct {
 
 // Lenses are all lenses, in the order in which they are shown.
 var Lenses = []*Lens{
-	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens,
+	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens, &calibrationLens,
 }
 
 // Options say how to look at sessions. The zero value has no lenses.
@@ -103,6 +103,7 @@ type Parts struct {
 	Bytes       *BytesPart       `json:"bytes,omitempty"`
 	Cache       *CachePart       `json:"cache,omitempty"`
 	Check       *CheckPart       `json:"check,omitempty"`
+	Calibration *CalibrationPart `json:"calibration,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants

@@ -225,8 +225,8 @@ func (r *Report) calibrate() {
 // else what the first answered request had beyond what is counted.
 func (p *CalibrationPart) hidden(factor float64) int {
 	for _, g := range p.groups {
-		if g.model == p.path && g.fitted && !g.known {
-			return max(0, int(math.Round(g.hidden)))
+		if g.model == p.path && g.fitted {
+			return int(math.Round(g.hidden))
 		}
 	}
 	if len(p.groups) == 0 {

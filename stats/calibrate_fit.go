@@ -14,7 +14,7 @@ type fitRequest struct{ counted, recorded float64 }
 // What the file does not hold of them, prompt and tools, is the same for all.
 type calibrationGroup struct {
 	model    modelKey
-	known    bool // the file holds prompt and tools: nothing is hidden
+	known    bool // nothing is hidden: the file holds prompt and tools
 	requests []fitRequest
 	hidden   float64 // tokens, once it has been fitted
 	fitted   bool
@@ -94,23 +94,32 @@ func quantile(sorted []float64, share float64) float64 {
 // fit is recorded = factor * counted + hidden over all sessions of a model, one factor
 // and a constant a session. A median is not moved by the few requests that providers
 // count otherwise (what was dropped or added on the way, another prompt for a while),
-// where least squares would follow the largest of them. ok is false where the requests
-// do not tell a factor.
+// where least squares would follow the largest of them. Nothing has less than no tokens:
+// sessions whose constant comes out below 0 are taken as if nothing were hidden there,
+// and the factor is fitted again. ok is false where the requests do not tell one.
 func fit(groups []*calibrationGroup) (factor float64, errs ErrorRange, ok bool) {
-	var all []slope
-	for _, g := range groups {
-		all = g.slopes(all)
-	}
-	factor = middle(all)
-	if math.IsNaN(factor) || math.IsInf(factor, 0) || factor <= 0 {
-		return 0, errs, false
+	for again := true; again; {
+		again = false
+		var all []slope
+		for _, g := range groups {
+			all = g.slopes(all)
+		}
+		factor = middle(all)
+		if math.IsNaN(factor) || math.IsInf(factor, 0) || factor <= 0 {
+			return 0, errs, false
+		}
+		for _, g := range groups {
+			if g.known {
+				continue
+			}
+			if g.hidden = g.rest(factor); g.hidden < 0 {
+				g.known, g.hidden, again = true, 0, true
+			}
+		}
 	}
 	var off []float64
 	for _, g := range groups {
 		g.fitted = true
-		if !g.known {
-			g.hidden = g.rest(factor)
-		}
 		for _, r := range g.requests {
 			off = append(off, math.Abs(factor*r.counted+g.hidden-r.recorded)/r.recorded)
 		}

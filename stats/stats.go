@@ -33,6 +33,7 @@ var Lenses = []*Lens{
 type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // chars4 when nil
+	Asked   bool            // Counter is what somebody wants also where a system of Like has its own
 	// Recorded takes the providers' usage where there is one for the size of a context,
 	// and the counter for the rest, as pi does.
 	Recorded bool

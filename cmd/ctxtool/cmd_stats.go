@@ -57,7 +57,10 @@ func newStatsCommand(e *env) *cobra.Command {
 			"  ctxtool stats sessions/ --lens cost --json\n" +
 			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github\n" +
 			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
-		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Asked = cmd.Flags().Changed("counter")
+			return runStats(e, o, args)
+		},
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)

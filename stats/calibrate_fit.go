@@ -11,12 +11,13 @@ import (
 type fitRequest struct{ counted, recorded float64 }
 
 // A calibrationGroup is the requests that a model answered on the path of a session.
-// What the file does not hold of them, prompt and tools, is the same for all.
+// What the file does not hold of them is the same for all: prompt and tools, and where
+// it has these, what a provider adds.
 type calibrationGroup struct {
 	model    modelKey
-	known    bool // nothing is hidden: the file holds prompt and tools
 	requests []fitRequest
 	hidden   float64 // tokens, once it has been fitted
+	none     bool    // nothing is hidden: it came out below 0
 	fitted   bool
 }
 
@@ -25,16 +26,13 @@ type modelKey struct{ provider, id string }
 const (
 	// leastRequests is from how many requests on there is a factor.
 	leastRequests = 10
-	// leastOfSession is how many of them a session has to have whose prompt is not
-	// known: two requests fit any factor together with any constant.
+	// leastOfSession is how many of them a session has to have: two requests fit any
+	// factor together with any constant.
 	leastOfSession = 3
 )
 
 // usable says that the group can tell something of the factor.
 func (g *calibrationGroup) usable() bool {
-	if g.known {
-		return len(g.requests) > 0
-	}
 	least, most := math.Inf(1), 0.0
 	for _, r := range g.requests {
 		least, most = min(least, r.counted), max(most, r.counted)
@@ -46,13 +44,13 @@ func (g *calibrationGroup) usable() bool {
 // two requests are that say so.
 type slope struct{ slope, weight float64 }
 
-// slopes adds what the group says of the factor. Where prompt and tools are known it is
-// the ratio of each request. Where they are not, only differences tell: by size, each
+// slopes adds what the group says of the factor. Where nothing is hidden it is the ratio
+// of each request. Elsewhere only differences tell: by size, each
 // request of the smaller half is paired with the one as far on in the larger half
 // (Theil's incomplete method), so that what is hidden goes out, pairs are far apart, and
 // a million requests are half a million pairs.
 func (g *calibrationGroup) slopes(all []slope) []slope {
-	if g.known {
+	if g.none {
 		for _, r := range g.requests {
 			all = append(all, slope{r.recorded / r.counted, r.counted})
 		}
@@ -109,11 +107,11 @@ func fit(groups []*calibrationGroup) (factor float64, errs ErrorRange, ok bool) 
 			return 0, errs, false
 		}
 		for _, g := range groups {
-			if g.known {
+			if g.none {
 				continue
 			}
 			if g.hidden = g.rest(factor); g.hidden < 0 {
-				g.known, g.hidden, again = true, 0, true
+				g.none, g.hidden, again = true, 0, true
 			}
 		}
 	}

@@ -145,8 +145,7 @@ func TestCalibrateExact(t *testing.T) {
 	}
 }
 
-// TestCalibrateKnownPrompt: nothing is hidden where the file has the prompt, and each
-// request tells the factor.
+// TestCalibrateKnownPrompt: nothing is hidden where the file has the prompt.
 func TestCalibrateKnownPrompt(t *testing.T) {
 	sum, _ := calibratedOf(t, Options{}, conversation(10, knownPrompt, func(_, counted int) int { return 3 * counted / 2 }))
 	c := sum.Calibration.Models[0]

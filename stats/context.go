@@ -52,9 +52,10 @@ type ContextOf struct {
 	Share  *float64 `json:"share"` // of the window, null where nobody knows it
 	// Hidden is about what the first answered request had beyond what is counted of it
 	// here: prompt and tools that are not in the file, and what the counter missed.
-	Hidden      int     `json:"hidden"`
-	PromptKnown bool    `json:"promptKnown"` // prompt and tools come from the session or a baseline
-	Usage       PiUsage `json:"contextUsage"`
+	Hidden      int         `json:"hidden"`
+	PromptKnown bool        `json:"promptKnown"` // prompt and tools come from the session or a baseline
+	Usage       PiUsage     `json:"contextUsage"`
+	Calibrated  *Calibrated `json:"calibrated,omitempty"` // tokens are the model's, by a factor
 }
 
 // A PiUsage is what pi's own indicator shows. Where it shows nothing, tokens and percent
@@ -187,6 +188,7 @@ func addContext(sum, one *Report) {
 		}
 	}
 	p, q := sum.Context, one.Context
+	p.Estimates = p.Estimates || q.Estimates // where one is calibrated
 	for _, c := range q.Sessions {
 		c.File = cmp.Or(c.File, one.File)
 		p.Sessions = append(p.Sessions, c)

@@ -24,10 +24,11 @@ type statsOptions struct {
 	given
 	gating
 	filter
-	lenses  []string
-	counter string
-	like    string
-	compact float64 // gsh's compact_threshold
+	lenses    []string
+	counter   string
+	like      string
+	compact   float64 // gsh's compact_threshold
+	calibrate bool
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -45,7 +46,10 @@ func newStatsCommand(e *env) *cobra.Command {
 			"  ctxtool stats sessions/ -f jsonl -o last.jsonl\n" +
 			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github\n" +
 			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
-		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Asked = cmd.Flags().Changed("counter")
+			return runStats(e, o, args)
+		},
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
@@ -56,6 +60,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(), ", "))
 	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)")
+	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: what is counted times a factor fitted on recorded usage")
 	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
 	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
 	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
@@ -140,7 +145,8 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	for _, l := range stats.Lenses {
-		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) {
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) ||
+			l.Name == "calibration" && o.calibrate {
 			o.Lenses = append(o.Lenses, l)
 		}
 	}
@@ -188,6 +194,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	err = e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
 		broken := 0
+		var read []*stats.Report
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
 			if one == nil {
 				return
@@ -196,13 +203,16 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				broken++
 				fault = cmp.Or(fault, one.err)
 			}
-			o.Add(sum, one.Report)
-			o.gate.Add(one.Report)
-			if o.format == "jsonl" {
-				o.Finish(one.Report)
-				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
+			if o.calibrates() { // of each it takes all to say anything
+				read = append(read, one.Report)
+				return
 			}
+			fault = cmp.Or(fault, o.take(w, sum, one.Report))
 		})
+		stats.Calibrate(read, o.calibrate)
+		for _, one := range read {
+			fault = cmp.Or(fault, o.take(w, sum, one))
+		}
 		switch {
 		case fault != nil && o.alone:
 			return fault
@@ -230,6 +240,22 @@ func runStats(e *env, o *statsOptions, args []string) error {
 func byPath(files []listedFile) []listedFile {
 	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
 	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
+}
+
+// calibrates says that factors are fitted, whether they are applied or not.
+func (o *statsOptions) calibrates() bool {
+	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "calibration" })
+}
+
+// take adds a session's report to the sum, and writes it where each has a line.
+func (o *statsOptions) take(w *bufio.Writer, sum, one *stats.Report) error {
+	o.Add(sum, one)
+	o.gate.Add(one)
+	if o.format != "jsonl" {
+		return nil
+	}
+	o.Finish(one)
+	return render.WriteStatsJSON(w, one)
 }
 
 // A seen is what the lenses saw of a session.

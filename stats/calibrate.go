@@ -246,7 +246,7 @@ func (c *Calibrated) String() string {
 func (p *CalibrationPart) sheets() []Sheet {
 	s := Sheet{Columns: []Column{
 		{Name: "model", Flex: true}, {Name: "factor", Unit: Number}, {Name: "error, median", Unit: Share}, {Name: "90%", Unit: Share},
-		{Name: "requests", Unit: Number}, {Name: "sessions", Unit: Number}, {Name: ""},
+		{Name: "requests", Unit: Number}, {Name: "sessions", Unit: Number}, {Name: "note"},
 	}}
 	for i := range p.Models {
 		c := &p.Models[i]

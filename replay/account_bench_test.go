@@ -18,7 +18,7 @@ func BenchmarkAccounts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, size := range []int64{8 << 20, 32 << 20, 128 << 20} {
+	for _, size := range []int64{8 << 20, 32 << 20} {
 		b.Run(fmt.Sprintf("%dMB", size>>20), func(b *testing.B) {
 			shape := p.Shape
 			shape.Entries, shape.Bytes = 0, size

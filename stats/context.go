@@ -32,6 +32,8 @@ type ContextPart struct {
 	Largest    []ContextEntry    `json:"largest"`    // by tokens, at most 10
 	Rereads    Rereads           `json:"rereads"`
 	Like       *Likeness         `json:"like,omitempty"`
+
+	at map[[2]string]int // places in Categories by category and name, while they stay
 }
 
 // A ContextOf is the context of one session.
@@ -215,13 +217,20 @@ func addContext(sum, one *Report) {
 // category is the row of a category, a new one where there was none. It is valid until
 // the next one is asked for.
 func (p *ContextPart) category(category, name string) *ContextCategory {
-	for i := range p.Categories {
-		if c := &p.Categories[i]; c.Category == category && c.Name == name {
-			return c
+	if p.at == nil {
+		p.at = map[[2]string]int{}
+		for i := range p.Categories {
+			p.at[[2]string{p.Categories[i].Category, p.Categories[i].Name}] = i
 		}
 	}
-	p.Categories = append(p.Categories, ContextCategory{Category: category, Name: name})
-	return &p.Categories[len(p.Categories)-1]
+	key := [2]string{category, name}
+	i, ok := p.at[key]
+	if !ok {
+		i = len(p.Categories)
+		p.at[key] = i
+		p.Categories = append(p.Categories, ContextCategory{Category: category, Name: name})
+	}
+	return &p.Categories[i]
 }
 
 func (c *ContextCategory) plus(d ContextCategory) {
@@ -233,6 +242,7 @@ func (c *ContextCategory) plus(d ContextCategory) {
 // order puts the categories in order, the largest of each first, and gives them their
 // shares of the window.
 func (p *ContextPart) order() {
+	p.at = nil
 	slices.SortStableFunc(p.Categories, func(a, b ContextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),

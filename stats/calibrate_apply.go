@@ -38,6 +38,11 @@ func (p *ContextPart) calibrate(by *Calibrated, hidden int) {
 	p.order()
 }
 
+// calibrated says that some of the contexts are.
+func (p *ContextPart) calibrated() bool {
+	return slices.ContainsFunc(p.Sessions, func(c ContextOf) bool { return c.Calibrated != nil })
+}
+
 // hasRest says that the context's size is what the provider has told.
 func (p *ContextPart) hasRest() bool {
 	return slices.ContainsFunc(p.Categories, func(c ContextCategory) bool { return c.Category == inRest })

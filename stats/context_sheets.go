@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // contextSheets are the tables of the context lens.
@@ -32,7 +31,7 @@ func (p *ContextPart) tokens(n int) any {
 
 // unit is what a column of tokens is called: where some of them are calibrated, so.
 func (p *ContextPart) unit() string {
-	if slices.ContainsFunc(p.Sessions, func(c ContextOf) bool { return c.Calibrated != nil }) {
+	if p.calibrated() {
 		return "calibrated"
 	}
 	return "tokens"

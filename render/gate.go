@@ -184,6 +184,9 @@ func gateValue(v *stats.Verdict) string {
 	if v.Unpriced > 0 {
 		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), count(v.Unpriced, "call"))
 	}
+	if v.Calibrated {
+		return "~" + amount(v.Unit, *v.Value)
+	}
 	return amount(v.Unit, *v.Value)
 }
 

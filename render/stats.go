@@ -81,6 +81,8 @@ func sheetCell(unit stats.Unit, cell any) string {
 				return "$0"
 			}
 			return fmt.Sprintf("$%.4f", v)
+		case stats.Number:
+			return fmt.Sprintf("%.3f", v)
 		}
 		return dollars(v)
 	}

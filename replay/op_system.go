@@ -1,9 +1,6 @@
 package replay
 
-import (
-	"cmp"
-	"slices"
-)
+import "cmp"
 
 var systemPartSet = op{
 	name:   "system_part_set",
@@ -21,8 +18,7 @@ var systemPartRemove = op{
 	cached: true,
 	check:  func(v value) error { return needText(v, "partName") },
 	fold: func(f *folded, v value, _ Origin) {
-		name := v.Get("partName").Text()
-		f.parts = slices.DeleteFunc(f.parts, func(p Part) bool { return p.Name == name })
+		f.removeParts(v.Get("partName").Text())
 	},
 }
 
@@ -35,7 +31,7 @@ var systemPartsReplace = op{
 		})
 	},
 	fold: func(f *folded, v value, by Origin) {
-		f.parts = f.parts[:0]
+		f.replaceParts()
 		for p := range v.Get("parts").Elements {
 			f.parts = append(f.parts, newPart(p.Get("name").Text(), p.Get("text").Text(), by))
 		}

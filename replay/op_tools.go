@@ -1,9 +1,6 @@
 package replay
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 var toolsReplace = op{
 	name:   "tools_replace",
@@ -12,7 +9,7 @@ var toolsReplace = op{
 		return needList(v, "tools", func(t value) error { return needText(t, "name") })
 	},
 	fold: func(f *folded, v value, by Origin) {
-		f.tools = f.tools[:0]
+		f.replaceTools()
 		for t := range v.Get("tools").Elements {
 			f.tools = append(f.tools, newTool(bytes.Clone(t), by))
 		}
@@ -27,7 +24,7 @@ var toolsRemove = op{
 	},
 	fold: func(f *folded, v value, _ Origin) {
 		for name := range v.Get("toolNames").Elements {
-			f.tools = slices.DeleteFunc(f.tools, func(t Tool) bool { return name.Is(t.Name) })
+			f.removeTools(name)
 		}
 	},
 }

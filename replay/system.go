@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -45,6 +46,77 @@ type folded struct {
 	options ModelOptions
 
 	textless bool // parts are not made
+
+	below *below // set where it is what ops make of a prompt that is not known yet
+}
+
+// A below is what ops take out of the prompt that they meet.
+type below struct {
+	allParts, allTools bool
+	parts              map[string]bool  // by name
+	tools              map[string]value // names, by how they are spelled
+}
+
+// onto does to a prompt what the ops do that f has been folded from.
+func (f *folded) onto(to *folded) {
+	if f.below.allParts {
+		to.parts = append(to.parts[:0], f.parts...)
+	} else {
+		to.parts = slices.DeleteFunc(to.parts, func(p Part) bool { return f.below.parts[p.Name] })
+		for i := range f.parts {
+			to.setPart(f.parts[i].Name, f.parts[i].Text, f.parts[i].Origin)
+		}
+	}
+	if f.below.allTools {
+		to.tools = append(to.tools[:0], f.tools...)
+	} else {
+		for _, name := range f.below.tools {
+			to.removeTools(name)
+		}
+	}
+	for _, o := range []struct {
+		to   *value
+		from value
+	}{
+		{&to.options.Reasoning, f.options.Reasoning},
+		{&to.options.Temperature, f.options.Temperature},
+		{&to.options.MaxTokens, f.options.MaxTokens},
+	} {
+		if o.from != nil {
+			*o.to = o.from
+		}
+	}
+}
+
+// replaceParts and replaceTools make room for others.
+func (f *folded) replaceParts() {
+	f.parts = f.parts[:0]
+	if f.below != nil {
+		f.below.allParts = true
+	}
+}
+
+func (f *folded) replaceTools() {
+	f.tools = f.tools[:0]
+	if f.below != nil {
+		f.below.allTools = true
+	}
+}
+
+// removeParts removes all parts of that name, as a patch does.
+func (f *folded) removeParts(name string) {
+	f.parts = slices.DeleteFunc(f.parts, func(p Part) bool { return p.Name == name })
+	if f.below != nil {
+		f.below.parts[name] = true
+	}
+}
+
+// removeTools removes all tools of that name, as a patch does.
+func (f *folded) removeTools(name value) {
+	f.tools = slices.DeleteFunc(f.tools, func(t Tool) bool { return name.Is(t.Name) })
+	if f.below != nil {
+		f.below.tools[string(name)] = bytes.Clone(name)
+	}
 }
 
 func (f *folded) setPart(name, text string, by Origin) {

@@ -98,10 +98,10 @@ func parseNumber(text string) (float64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+	if n *= times; err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return 0, errors.New("no number")
 	}
-	return n * times, nil
+	return n, nil
 }
 
 // limit reads a limit of the figure: a number in its unit, with a percent sign for a

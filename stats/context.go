@@ -32,6 +32,8 @@ type ContextPart struct {
 	Largest    []ContextEntry    `json:"largest"`    // by tokens, at most 10
 	Rereads    Rereads           `json:"rereads"`
 	Like       *Likeness         `json:"like,omitempty"`
+
+	at map[[2]string]int // places in Categories by category and name, while they stay
 }
 
 // A ContextOf is the context of one session.
@@ -52,9 +54,10 @@ type ContextOf struct {
 	Share  *float64 `json:"share"` // of the window, null where nobody knows it
 	// Hidden is about what the first answered request had beyond what is counted of it
 	// here: prompt and tools that are not in the file, and what the counter missed.
-	Hidden      int     `json:"hidden"`
-	PromptKnown bool    `json:"promptKnown"` // prompt and tools come from the session or a baseline
-	Usage       PiUsage `json:"contextUsage"`
+	Hidden      int         `json:"hidden"`
+	PromptKnown bool        `json:"promptKnown"` // prompt and tools come from the session or a baseline
+	Usage       PiUsage     `json:"contextUsage"`
+	Calibrated  *Calibrated `json:"calibrated,omitempty"` // tokens are the model's, by a factor
 }
 
 // A PiUsage is what pi's own indicator shows. Where it shows nothing, tokens and percent
@@ -187,6 +190,7 @@ func addContext(sum, one *Report) {
 		}
 	}
 	p, q := sum.Context, one.Context
+	p.Estimates = p.Estimates || q.Estimates // where one is calibrated
 	for _, c := range q.Sessions {
 		c.File = cmp.Or(c.File, one.File)
 		p.Sessions = append(p.Sessions, c)
@@ -213,13 +217,20 @@ func addContext(sum, one *Report) {
 // category is the row of a category, a new one where there was none. It is valid until
 // the next one is asked for.
 func (p *ContextPart) category(category, name string) *ContextCategory {
-	for i := range p.Categories {
-		if c := &p.Categories[i]; c.Category == category && c.Name == name {
-			return c
+	if p.at == nil {
+		p.at = map[[2]string]int{}
+		for i := range p.Categories {
+			p.at[[2]string{p.Categories[i].Category, p.Categories[i].Name}] = i
 		}
 	}
-	p.Categories = append(p.Categories, ContextCategory{Category: category, Name: name})
-	return &p.Categories[len(p.Categories)-1]
+	key := [2]string{category, name}
+	i, ok := p.at[key]
+	if !ok {
+		i = len(p.Categories)
+		p.at[key] = i
+		p.Categories = append(p.Categories, ContextCategory{Category: category, Name: name})
+	}
+	return &p.Categories[i]
 }
 
 func (c *ContextCategory) plus(d ContextCategory) {
@@ -231,6 +242,7 @@ func (c *ContextCategory) plus(d ContextCategory) {
 // order puts the categories in order, the largest of each first, and gives them their
 // shares of the window.
 func (p *ContextPart) order() {
+	p.at = nil
 	slices.SortStableFunc(p.Categories, func(a, b ContextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),

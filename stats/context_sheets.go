@@ -29,11 +29,19 @@ func (p *ContextPart) tokens(n int) any {
 	return int64(n)
 }
 
+// unit is what a column of tokens is called: where some of them are calibrated, so.
+func (p *ContextPart) unit() string {
+	if p.calibrated() {
+		return "calibrated"
+	}
+	return "tokens"
+}
+
 // categorySheet is what is in the contexts. The shares are those of the window, or of
 // all tokens where there are several contexts.
 func (p *ContextPart) categorySheet() Sheet {
 	s := Sheet{Columns: []Column{
-		{Name: "what"}, {Name: "name", Flex: true}, {Name: "tokens", Unit: Tokens}, {Name: "window", Unit: Share},
+		{Name: "what"}, {Name: "name", Flex: true}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "bytes", Unit: Bytes}, {Name: "messages", Unit: Number},
 	}}
 	var all ContextCategory
@@ -46,6 +54,7 @@ func (p *ContextPart) categorySheet() Sheet {
 		of = p.Sessions[0].Window
 	} else {
 		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
+		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated })
 	}
 	row := func(c ContextCategory) []any {
 		return []any{c.Category, c.Name, p.tokens(c.Tokens), ratio(share(c.Tokens, of)), orNil(c.Bytes), orNil(int64(c.Messages))}
@@ -93,13 +102,16 @@ func (c *ContextOf) notes() (notes []string) {
 	if !c.PromptKnown {
 		notes = append(notes, "Prompt and tools are not in this file: they are in the row hidden, and --baseline gives them.")
 	}
+	if c.Calibrated != nil {
+		notes = append(notes, c.Calibrated.String())
+	}
 	return notes
 }
 
 // sessionSheet is the fullest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
 	s := Sheet{Title: "the fullest", Columns: []Column{
-		{Name: "session", Flex: true}, {Name: "entry"}, {Name: "tokens", Unit: Tokens}, {Name: "window", Unit: Share},
+		{Name: "session", Flex: true}, {Name: "entry"}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
 	}}
 	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.Tokens })
@@ -115,7 +127,7 @@ func (p *ContextPart) sessionSheet() Sheet {
 // largestSheet is the largest messages.
 func (p *ContextPart) largestSheet() Sheet {
 	s := Sheet{Title: "the largest", Columns: []Column{
-		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "kind"}, {Name: "tool", Flex: true}, {Name: "tokens", Unit: Tokens}, {Name: "bytes", Unit: Bytes},
+		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "kind"}, {Name: "tool", Flex: true}, {Name: p.unit(), Unit: Tokens}, {Name: "bytes", Unit: Bytes},
 	}}
 	for _, e := range p.Largest {
 		s.Rows = append(s.Rows, []any{e.Entry, int64(e.Line), e.Kind, e.Tool, p.tokens(e.Tokens), int64(e.Bytes)})

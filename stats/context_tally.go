@@ -168,7 +168,7 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 // finish completes the part with what has been counted.
 func (t *contextTally) finish(p *ContextPart) {
 	c := &p.Sessions[0]
-	p.Categories = t.part.Categories
+	p.Categories, p.at = t.part.Categories, t.part.at
 	for i := range p.Categories {
 		c.Tokens += p.Categories[i].Tokens
 		c.Bytes += p.Categories[i].Bytes

@@ -18,11 +18,13 @@ type costLook struct {
 	at      sessionfmt.Cursor
 	keyBuf  []byte
 	models  []paidModel
+	modelAt map[string]int // by what their records say, one after the other
 	rows    map[rowID]int32
 	last    rowID // of the call before, and its row
 	lastRow int32
 	tools   []string
-	records []int32 // of the calls, where branches are asked for
+	toolAt  map[string]int32 // by their names as JSON
+	records []int32          // of the calls, where branches are asked for
 }
 
 // A paidModel is a model that calls went to, as its records spell it.
@@ -38,7 +40,8 @@ func newCostLook(l *Look) *costLook {
 	if len(by) == 0 {
 		by = []string{"model"}
 	}
-	c := &costLook{Look: l, part: newCostPart(by), by: newCostBy(by), rows: map[rowID]int32{}, lastRow: -1}
+	c := &costLook{Look: l, part: newCostPart(by), by: newCostBy(by), rows: map[rowID]int32{}, lastRow: -1,
+		modelAt: map[string]int{}, toolAt: map[string]int32{}}
 	c.part.calls = &calls{}
 	l.Report.Cost = c.part
 	return c
@@ -85,15 +88,16 @@ func (c *costLook) model(f *CallFields) int {
 	if !f.named() {
 		return -1
 	}
-	for i := range c.models {
-		m := &c.models[i]
-		if string(m.model) == string(f.Model) && string(m.provider) == string(f.Provider) && string(m.response) == string(f.Response) {
-			return i
-		}
+	c.keyBuf = append(append(append(c.keyBuf[:0], f.Provider...), 0), f.Model...)
+	c.keyBuf = append(append(c.keyBuf, 0), f.Response...)
+	at, ok := c.modelAt[string(c.keyBuf)]
+	if !ok {
+		at = len(c.models)
+		c.modelAt[string(c.keyBuf)] = at
+		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, models.Model{}}
+		c.models = append(c.models, m)
 	}
-	m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, models.Model{}}
-	c.models = append(c.models, m)
-	return len(c.models) - 1
+	return at
 }
 
 // name is what a model is listed as.
@@ -133,6 +137,7 @@ func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
 		case "cacheWrite1h":
 			long = tokensOf(at)
 		case "cost":
+			cost, billing = nil, nil // of equal keys the last counts
 			for key := range at.Members {
 				switch string(key) {
 				case "total":

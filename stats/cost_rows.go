@@ -116,13 +116,13 @@ func floorDiv(a, b int64) int64 {
 
 // tool is the number of a tool's name.
 func (c *costLook) tool(name sessionfmt.Value) int32 {
-	for i, t := range c.tools {
-		if name.Is(t) {
-			return int32(i)
-		}
+	at, ok := c.toolAt[string(name)]
+	if !ok {
+		at = int32(len(c.tools))
+		c.toolAt[string(name)] = at
+		c.tools = append(c.tools, name.Text())
 	}
-	c.tools = append(c.tools, name.Text())
-	return int32(len(c.tools) - 1)
+	return at
 }
 
 // keys are those of a row, but for what is known once the session has been read.

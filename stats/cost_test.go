@@ -300,8 +300,9 @@ func TestUnpriced(t *testing.T) {
 // TestOddUsage: what nobody can have counted is as if it were not there.
 func TestOddUsage(t *testing.T) {
 	got := costOf(t, answer("a", "", `"usage":{"input":1e300,"output":-5,"cacheRead":"7","cacheWrite":3,"cost":{"total":1e300}}`),
-		answer("b", "a", `"usage":[1]`), answer("c", "b", `"usage":{"cost":{"total":"1"}}`), answer("d", "c", `"usage":{"cost":{"total":-0.5}}`))
-	if got.Tokens.Total != 3 || got.Cost.Total != -0.5 || got.Calls.Unpriced != 3 {
+		answer("b", "a", `"usage":[1]`), answer("c", "b", `"usage":{"cost":{"total":"1"}}`), answer("d", "c", `"usage":{"cost":{"total":-0.5}}`),
+		answer("e", "d", `"usage":{"cost":{"total":8,"totalFromProvider":true},"cost":{"total":0.25}}`))
+	if got.Tokens.Total != 3 || got.Cost.Total != -0.25 || got.Cost.Billed != 0 || got.Calls.Unpriced != 3 {
 		t.Errorf("%+v", got.CostSum)
 	}
 }

@@ -36,12 +36,13 @@ func (s Scope) String() string { return scopeNames[s] }
 
 // A Value is what a figure is.
 type Value struct {
-	Amount   float64 // tokens, bytes, dollars, a number of things, or a share from 0 to 1
-	Group    string  // the day
-	File     string  // of one session among several
-	Entry    string  // the one to look at
-	Line     int     // of that entry, from 1
-	Unpriced int     // calls whose price nobody knows: the amount is at least this
+	Amount     float64 // tokens, bytes, dollars, a number of things, or a share from 0 to 1
+	Group      string  // the day
+	File       string  // of one session among several
+	Entry      string  // the one to look at
+	Line       int     // of that entry, from 1
+	Unpriced   int     // calls whose price nobody knows: the amount is at least this
+	Calibrated bool    // the amount is an estimate: see Calibrated
 }
 
 // FindFigure is the figure of that name.

@@ -107,7 +107,7 @@ func contextShare(p *ContextPart) (all []Value) {
 
 // at is an amount with the context's last entry.
 func (c *ContextOf) at(amount float64) Value {
-	return Value{Amount: amount, File: c.File, Entry: c.Entry, Line: c.Line}
+	return Value{Amount: amount, File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
 }
 
 func contextLargest(p *ContextPart) []Value {
@@ -115,11 +115,11 @@ func contextLargest(p *ContextPart) []Value {
 		return nil
 	}
 	l := &p.Largest[0]
-	return []Value{{Amount: float64(l.Tokens), File: l.File, Entry: l.Entry, Line: l.Line}}
+	return []Value{{Amount: float64(l.Tokens), File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.calibrated()}}
 }
 
 func contextReread(p *ContextPart) []Value {
-	v := Value{Amount: float64(p.Rereads.Tokens)}
+	v := Value{Amount: float64(p.Rereads.Tokens), Calibrated: p.calibrated()}
 	if most := p.Rereads.Largest; len(most) > 0 {
 		v.File, v.Entry = most[0].File, most[0].Entry
 	}
@@ -148,7 +148,7 @@ func (g *Growth) at(v Value) Value {
 	v.File = g.File
 	for i := range g.Requests {
 		if r := &g.Requests[i]; r.Request == g.PeakRequest {
-			v.Entry = r.Entry
+			v.Entry, v.Calibrated = r.Entry, r.Estimated && g.Calibrated != nil
 		}
 	}
 	return v

@@ -27,22 +27,23 @@ type Gate struct {
 
 // A Verdict says how a figure keeps to a budget, or to the saved run.
 type Verdict struct {
-	State    State    `json:"state"`
-	Severity Severity `json:"severity"`
-	Figure   string   `json:"figure"`
-	Unit     string   `json:"unit,omitempty"` // number, tokens, bytes, dollars, share
-	File     string   `json:"file,omitempty"`
-	Group    string   `json:"group,omitempty"` // the day
-	Entry    string   `json:"entry,omitempty"` // the one to look at
-	Line     int      `json:"line,omitempty"`  // of that entry, from 1
-	Value    *float64 `json:"value,omitempty"` // absent where there is none
-	Unpriced int      `json:"unpriced,omitempty"`
-	Max      *float64 `json:"max,omitempty"`
-	Min      *float64 `json:"min,omitempty"`
-	Saved    *float64 `json:"saved,omitempty"`     // in the saved run, where max and min are from that
-	Slack    float64  `json:"tolerance,omitempty"` // beyond max or min
-	Over     float64  `json:"over,omitempty"`      // beyond max or min
-	Reason   string   `json:"reason,omitempty"`    // why there is no value
+	State      State    `json:"state"`
+	Severity   Severity `json:"severity"`
+	Figure     string   `json:"figure"`
+	Unit       string   `json:"unit,omitempty"` // number, tokens, bytes, dollars, share
+	File       string   `json:"file,omitempty"`
+	Group      string   `json:"group,omitempty"` // the day
+	Entry      string   `json:"entry,omitempty"` // the one to look at
+	Line       int      `json:"line,omitempty"`  // of that entry, from 1
+	Value      *float64 `json:"value,omitempty"` // absent where there is none
+	Unpriced   int      `json:"unpriced,omitempty"`
+	Calibrated bool     `json:"calibrated,omitempty"` // the value is an estimate
+	Max        *float64 `json:"max,omitempty"`
+	Min        *float64 `json:"min,omitempty"`
+	Saved      *float64 `json:"saved,omitempty"`     // in the saved run, where max and min are from that
+	Slack      float64  `json:"tolerance,omitempty"` // beyond max or min
+	Over       float64  `json:"over,omitempty"`      // beyond max or min
+	Reason     string   `json:"reason,omitempty"`    // why there is no value
 
 	Path string `json:"-"` // of the file from the current folder
 
@@ -255,18 +256,20 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
 	v.take(value)
 	v.State = LimitKept
-	limit := 0.0
+	tolerated := false
 	switch {
 	case v.Max != nil && beyond(value.Amount, *v.Max):
-		limit, v.Over = *v.Max, value.Amount-*v.Max
+		v.Over, v.Slack = value.Amount-*v.Max, tolerance.of(*v.Max)
+		tolerated = !beyond(value.Amount, *v.Max+v.Slack)
 	case v.Min != nil && beyond(*v.Min, value.Amount):
-		limit, v.Over = *v.Min, *v.Min-value.Amount
+		v.Over, v.Slack = *v.Min-value.Amount, tolerance.of(*v.Min)
+		tolerated = !beyond(*v.Min-v.Slack, value.Amount)
 	}
-	if v.Over > 0 {
-		v.State, v.Slack = LimitCrossed, tolerance.of(limit)
-		if !beyond(v.Over, v.Slack) {
-			v.State = LimitTolerated
-		}
+	switch {
+	case tolerated:
+		v.State = LimitTolerated
+	case v.Over > 0:
+		v.State = LimitCrossed
 	}
 	// Nobody knows that the rest keeps below a limit.
 	if v.Max != nil && value.Unpriced > 0 && !ignoreUnpriced {
@@ -276,7 +279,7 @@ func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
 
 // take is the value that the verdict is on.
 func (v *Verdict) take(value Value) {
-	v.Value, v.Unpriced = &value.Amount, value.Unpriced
+	v.Value, v.Unpriced, v.Calibrated = &value.Amount, value.Unpriced, value.Calibrated
 	v.File, v.Group, v.Entry, v.Line = value.File, value.Group, value.Entry, value.Line
 }
 

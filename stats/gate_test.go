@@ -34,6 +34,8 @@ func TestParseBudget(t *testing.T) {
 		"check.errors<=x":                    `check.errors: limit "x": want a number`,
 		"check.errors<=NaN":                  `check.errors: limit "NaN": want a number`,
 		"check.errors<=Inf":                  `check.errors: limit "Inf": want a number`,
+		"check.errors<=1e308G":               `check.errors: limit "1e308G": want a number`,
+		"check.errors<=3~1e308G":             `tolerance "1e308G": want a number, or a percentage as 5%`,
 		"check.errors<=5%":                   `check.errors: limit "5%": want a number`,
 		"check.errors<=$5":                   `check.errors: limit "$5": want a number`,
 		"cache.rebilled<=5%":                 `cache.rebilled: limit "5%": want dollars, as 1.20`,
@@ -190,6 +192,29 @@ func TestBudgets(t *testing.T) {
 		}
 		if got := told(r); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", budget, got, want)
+		}
+	}
+}
+
+// TestToleranceEdge: what is at the end of its tolerance to the cent is within it, also
+// where the difference of two large sums is no whole cent.
+func TestToleranceEdge(t *testing.T) {
+	for budget, want := range map[string]stats.State{
+		"cache.rebilled<=1000000~0.01":    stats.LimitTolerated,
+		"cache.rebilled<=1000000~0.009":   stats.LimitCrossed,
+		"cache.rebilled>=1000000.03~0.02": stats.LimitTolerated,
+		"cache.rebilled>=1000000.03~0.01": stats.LimitCrossed,
+	} {
+		b, err := stats.ParseBudget(budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := judged(t, &stats.Gate{Budgets: []stats.Budget{b}}, report("s", 0.5, 1000000.01, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Verdicts[0].State; got != want {
+			t.Errorf("%s is %s, want %s", budget, got, want)
 		}
 	}
 }

@@ -49,7 +49,8 @@ type Growth struct {
 	Truncations int         `json:"truncations"`
 	Edits       int         `json:"edits"`
 	Requests    []GrowthRow `json:"requests"`
-	Now         GrowthRow   `json:"now"` // the next request, as things are
+	Now         GrowthRow   `json:"now"`                  // the next request, as things are
+	Calibrated  *Calibrated `json:"calibrated,omitempty"` // Tokens are the path's model's, by a factor
 }
 
 // A GrowthRow is a request: what the model got, in tokens. Size is what the provider
@@ -173,6 +174,14 @@ func (w *growthWalk) end(e *replay.Envelope) error {
 	}
 	g := &w.g
 	g.Now = GrowthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
+	g.complete()
+	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
+	return nil
+}
+
+// complete works out the sizes of all requests from what was counted and recorded.
+func (g *Growth) complete() {
+	g.Peak, g.PeakRequest, g.Share = 0, 0, 0
 	first := int64(0) // what the first recorded request had more than counted
 	for i := range g.Requests {
 		if r := &g.Requests[i]; r.Recorded > 0 {
@@ -199,8 +208,6 @@ func (w *growthWalk) end(e *replay.Envelope) error {
 		more = first
 	}
 	g.Now.complete(more)
-	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
-	return nil
 }
 
 // complete works out the size of a request; more is what the nearest recorded one had
@@ -231,6 +238,7 @@ func (p *GrowthPart) sheets() []Sheet {
 		}
 		s.Rows = append(s.Rows, row)
 	}
+	s.Notes = calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated })
 	return []Sheet{s}
 }
 
@@ -243,9 +251,13 @@ func (g *Growth) sizes() (sizes []int64) {
 
 // sheet is one session: a row a request, and for people a chart.
 func (g *Growth) sheet() Sheet {
+	counted := "tokens"
+	if g.Calibrated != nil {
+		counted = "calibrated"
+	}
 	s := Sheet{
 		Columns: []Column{
-			{Name: "request", Unit: Number}, {Name: "entry"}, {Name: "size", Unit: Tokens}, {Name: "tokens", Unit: Tokens},
+			{Name: "request", Unit: Number}, {Name: "entry"}, {Name: "size", Unit: Tokens}, {Name: counted, Unit: Tokens},
 			{Name: "recorded", Unit: Tokens}, {Name: "window", Unit: Tokens}, {Name: "share", Unit: Share}, {Name: "marks"},
 		},
 		Chart: &Chart{},
@@ -267,6 +279,9 @@ func (g *Growth) sheet() Sheet {
 	}
 	s.Chart.Limit = g.Now.Window
 	s.Notes = []string{g.note()}
+	if g.Calibrated != nil {
+		s.Notes = append(s.Notes, g.Calibrated.String())
+	}
 	if len(g.Requests) == 0 {
 		s.Chart = nil
 	}

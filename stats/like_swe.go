@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -35,7 +36,7 @@ var likeSWE = Like{
 type SWE struct {
 	File      string     `json:"file,omitempty"`
 	Session   string     `json:"session,omitempty"`
-	Estimator string     `json:"estimator"` // chars4: a quarter of the characters of each text, rounded down
+	Estimator string     `json:"estimator"` // cl100k; chars4: a quarter of the characters of each text, rounded down
 	Usage     SWEUsage   `json:"usage"`
 	Targets   SWETargets `json:"targets"`
 	Images    int        `json:"unestimatedBlocks"`
@@ -128,7 +129,7 @@ func lookLikeSWE(l *Look, to *Likeness) {
 	run := sweRun{l: l, limit: limit}
 	l.Steps = append(l.Steps, run.step)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		m := sweMessages{calls: map[string]sweCall{}}
+		m := newSWEMessages(l.Asked && l.Counter == &tokens.Pi)
 		if err := m.read(e); err != nil {
 			return err
 		}
@@ -139,10 +140,10 @@ func lookLikeSWE(l *Look, to *Likeness) {
 		codebase := 0
 		for _, part := range p.Parts {
 			if part.Name == "project_context" {
-				codebase += sweTokens(part.Text)
+				codebase += m.of(part.Text)
 			}
 		}
-		s := SWE{Session: l.Report.ID, Estimator: "chars4", Usage: sweUsage(m.tokens+codebase, limit), Images: m.images}
+		s := SWE{Session: l.Report.ID, Estimator: m.estimator(), Usage: sweUsage(m.tokens+codebase, limit), Images: m.images}
 		s.Usage.Messages, s.Usage.Compactions = m.n, run.compactions
 		s.Usage.Breakdown.Messages, s.Usage.Breakdown.Codebase = m.tokens, codebase
 		s.Targets = SWETargets{
@@ -240,15 +241,26 @@ func (r *sweRun) autonomy() SWETarget {
 	return measure(good, all, 0.9, 0)
 }
 
+// cell is a number of tokens as a cell.
+func (s *SWE) cell(n int64) any {
+	if s.Estimator == sweEstimate {
+		return About(n)
+	}
+	return n
+}
+
 // sheets are the tables of usage and targets.
 func (s *SWE) sheets() []Sheet {
 	u := s.Usage
 	usage := Sheet{Columns: []Column{{Name: "usage"}, {Name: "tokens", Unit: Tokens}, {Name: "of", Unit: Tokens}, {Name: "percent", Unit: Share}}}
 	usage.Rows = [][]any{
-		{"total", About(u.Total), u.Limit, u.Percent / 100},
-		{"available", About(u.Available), nil, nil},
-		{"messages", About(u.Breakdown.Messages), nil, nil},
-		{"codebase summary", about(u.Breakdown.Codebase), nil, nil},
+		{"total", s.cell(int64(u.Total)), u.Limit, u.Percent / 100},
+		{"available", s.cell(u.Available), nil, nil},
+		{"messages", s.cell(int64(u.Breakdown.Messages)), nil, nil},
+		{"codebase summary", nil, nil, nil},
+	}
+	if n := u.Breakdown.Codebase; n > 0 {
+		usage.Rows[3][1] = s.cell(int64(n))
 	}
 	usage.Notes = []string{fmt.Sprintf("%d messages, %d compactions before.", u.Messages, u.Compactions)}
 	if u.Needed {
@@ -294,7 +306,7 @@ func sweSheet(all []SWE) Sheet {
 	for _, one := range some {
 		t := &one.Targets
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(one.File, one.Session), About(one.Usage.Total), one.Usage.Percent / 100,
+			cmp.Or(one.File, one.Session), one.cell(int64(one.Usage.Total)), one.Usage.Percent / 100,
 			ratio(t.Efficiency.Value), ratio(t.Compaction.Value), ratio(t.Waste.Value), ratio(t.Autonomy.Value),
 		})
 	}

@@ -7,19 +7,41 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
-// sweTokens is SWE-CLI's estimate of a text without a tokenizer.
-func sweTokens(text string) int { return utf8.RuneCountInString(text) / 4 }
+// sweEstimate is the name of SWE-CLI's way to count without a tokenizer.
+const sweEstimate = "chars4"
 
 // sweMessages counts messages as SWE-CLI does: content, and calls and results as its
-// own language prints them, each rounded by itself.
+// own language prints them, each by itself.
 type sweMessages struct {
+	chars             bool // without the tokenizer, as it did once
 	n, tokens, images int
 	calls             map[string]sweCall
 	results           []sweResult
+}
+
+func newSWEMessages(chars bool) *sweMessages {
+	return &sweMessages{chars: chars, calls: map[string]sweCall{}}
+}
+
+func (s *sweMessages) estimator() string {
+	if s.chars {
+		return sweEstimate
+	}
+	return "cl100k"
+}
+
+// of are the tokens of a text: of GPT-4's vocabulary, or a quarter of its characters,
+// rounded down.
+func (s *sweMessages) of(text string) int {
+	if s.chars {
+		return utf8.RuneCountInString(text) / 4
+	}
+	return tokens.CL100K.Count([]byte(text))
 }
 
 // A sweCall is a tool call; one says which call it is, whatever its id.
@@ -68,7 +90,7 @@ func (s *sweMessages) message(m sessionfmt.Value) {
 			s.call(b)
 		}
 	}
-	n := sweTokens(text)
+	n := s.of(text)
 	s.tokens += n
 	if m.Get("role").Is("toolResult") {
 		call := s.calls[m.Get("toolCallId").Text()]
@@ -76,11 +98,16 @@ func (s *sweMessages) message(m sessionfmt.Value) {
 	}
 }
 
-// call counts a call: by characters, its arguments alone (spec/policies.md 2.2).
+// call counts a call: its name and its arguments, by characters these alone
+// (spec/policies.md 2.2).
 func (s *sweMessages) call(b sessionfmt.Value) {
 	name, args := b.Get("name").Text(), b.Get("arguments")
 	printed := pythonText(args)
-	s.tokens += sweTokens(printed)
+	if s.chars {
+		s.tokens += s.of(printed)
+	} else {
+		s.tokens += s.of(name + printed)
+	}
 	call := sweCall{one: name + " " + printed}
 	if p := replay.ReadPath(b.Get("name"), args); p != "" {
 		call.path = plainPath(p)

@@ -82,7 +82,7 @@ func TestPolicyT16cSWEText(t *testing.T) {
 		{`{"role":"user","content":"Setup summary"}`, 3},
 		{`{"role":"assistant","content":[{"type":"text","text":"abcdefg"},{"type":"toolCall","id":"c","name":"a_long_name","arguments":{"file_path":"a.py","flag":true,"n":null}}]}`, 12},
 	} {
-		s := sweMessages{calls: map[string]sweCall{}}
+		s := newSWEMessages(true)
 		s.message(sessionfmt.Value(test.message))
 		if s.tokens != test.want {
 			t.Errorf("%s: %d, want %d", test.message, s.tokens, test.want)
@@ -100,6 +100,40 @@ func TestPolicyT16cSWEText(t *testing.T) {
 	deep := sessionfmt.Value(strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20))
 	if got := pythonText(deep); got != string(deep) {
 		t.Errorf("deep nesting prints %d bytes", len(got))
+	}
+}
+
+// TestLikeSWECounts: GPT-4's vocabulary counts, names of calls too; with --counter chars4
+// it is a quarter of the characters.
+func TestLikeSWECounts(t *testing.T) {
+	data := chain(
+		message("u", `"role":"user","content":"tokenization 你好"`),
+		message("a", `"role":"assistant","content":[{"type":"text","text":"It's fine."},{"type":"toolCall","id":"c","name":"bash","arguments":{"command":"ls","n":null}}]`),
+		message("r", `"role":"toolResult","toolCallId":"c","toolName":"bash","content":[{"type":"text","text":"a.go\nb.go"}]`))
+	vocabulary := func(texts ...string) (n int) {
+		for _, text := range texts {
+			n += tokens.CL100K.Count([]byte(text))
+		}
+		return n
+	}
+	exact := vocabulary("tokenization 你好", "It's fine.", "bash{'command': 'ls', 'n': None}", "a.go\nb.go")
+	for _, test := range []struct {
+		opt       Options
+		estimator string
+		total     int
+	}{
+		{Options{}, "cl100k", exact},
+		{Options{Counter: &tokens.Pi}, "cl100k", exact},
+		{Options{Counter: &tokens.GSH, Asked: true}, "cl100k", exact},
+		{Options{Counter: &tokens.Pi, Asked: true}, "chars4", 15/4 + 10/4 + 28/4 + 9/4},
+	} {
+		s := likeOf(t, "swe-cli", data, test.opt).SWE[0]
+		if s.Estimator != test.estimator || s.Usage.Total != test.total {
+			t.Errorf("%s: %d, want %s: %d", s.Estimator, s.Usage.Total, test.estimator, test.total)
+		}
+		if _, estimate := s.sheets()[0].Rows[0][1].(About); estimate != (test.estimator == "chars4") {
+			t.Errorf("%s is marked as an estimate: %v", s.Estimator, estimate)
+		}
 	}
 }
 
@@ -245,7 +279,7 @@ func TestLikeSWETargets(t *testing.T) {
 		user("u5"), answer("a5", "error", 900), answer("a6", "stop", 99), // tried again
 		`k "type":"compaction","summary":"1","firstKeptEntryId":"k","tokensBefore":1`,
 		user("u6"))
-	s := likeOf(t, "swe-cli", data, Options{Replay: replay.Options{Window: 100}}).SWE[0]
+	s := likeOf(t, "swe-cli", data, Options{Replay: replay.Options{Window: 100}, Counter: &tokens.Pi, Asked: true}).SWE[0]
 	for _, test := range []struct {
 		name     string
 		got      SWETarget
@@ -285,7 +319,7 @@ func TestLikeSWEWaste(t *testing.T) {
 		reads("9", "read", "b:3-4", "1234", false),
 		reads("7", "read", "a", "12345678", true), // an error: supersedes nothing, 2
 	)...)
-	w := likeOf(t, "swe-cli", data, Options{}).SWE[0].Targets.Waste
+	w := likeOf(t, "swe-cli", data, Options{Counter: &tokens.Pi, Asked: true}).SWE[0].Targets.Waste
 	if w.Retried != 3 || w.Duplicate != 2 || w.Errors != 3 || w.Superseded != 4 || w.Part != 12 || *w.Met {
 		t.Errorf("%s", asJSON(w))
 	}

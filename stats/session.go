@@ -22,6 +22,11 @@ var sessionLens = Lens{
 		}
 		sum.Session.add(one.File, one.Session)
 	},
+	finish: func(r *Report) {
+		if r.Session != nil {
+			r.Session.sort()
+		}
+	},
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 
@@ -46,6 +51,9 @@ type SessionPart struct {
 	Transforms  int            `json:"transforms"`
 	Time        Span           `json:"time"`
 	LongPrompts LongPrompts    `json:"longPrompts"`
+
+	modelAt map[[2]string]int // places in Models and Tools, until they are sorted
+	toolAt  map[string]int
 }
 
 // A ModelCount is how many requests a model answered.
@@ -90,6 +98,7 @@ func newSessionPart(limit int) *SessionPart {
 	return &SessionPart{
 		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []ModelCount{}, Tools: []ToolCount{},
 		LongPrompts: LongPrompts{Limit: limit, Prompts: []LongPrompt{}},
+		modelAt:     map[[2]string]int{}, toolAt: map[string]int{},
 	}
 }
 
@@ -150,12 +159,12 @@ func (p *SessionPart) answer(calls *callBook, line sessionfmt.Value) {
 }
 
 func (p *SessionPart) model(m ModelCount) {
-	for i := range p.Models {
-		if p.Models[i].Provider == m.Provider && p.Models[i].Model == m.Model {
-			p.Models[i].Requests += m.Requests
-			return
-		}
+	name := [2]string{m.Provider, m.Model}
+	if at, ok := p.modelAt[name]; ok {
+		p.Models[at].Requests += m.Requests
+		return
 	}
+	p.modelAt[name] = len(p.Models)
 	p.Models = append(p.Models, m)
 }
 
@@ -200,7 +209,6 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 			p.Branches++
 		}
 	}
-	p.sort()
 	delete(most, -1) // of no prompt
 	return p.LongPrompts.find(s, most)
 }
@@ -258,7 +266,6 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 	for i := range one.Tools {
 		p.tool(one.Tools[i].Tool).add(&one.Tools[i])
 	}
-	p.sort()
 	seconds := p.Time.Seconds + one.Time.Seconds
 	if t := &one.Time; t.First != "" {
 		if p.Time.First == "" || t.first < p.Time.first {
@@ -279,8 +286,9 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 	long.cut()
 }
 
-// sort puts the most important first.
+// sort puts the most important first. Nothing is added after that.
 func (p *SessionPart) sort() {
+	p.modelAt, p.toolAt = nil, nil
 	slices.SortFunc(p.Models, func(a, b ModelCount) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})

@@ -106,13 +106,13 @@ func newCallBook(sum *SessionPart) *callBook {
 
 // tool is the count of the tool with that name.
 func (p *SessionPart) tool(name string) *ToolCount {
-	for i := range p.Tools {
-		if p.Tools[i].Tool == name {
-			return &p.Tools[i]
-		}
+	at, ok := p.toolAt[name]
+	if !ok {
+		at = len(p.Tools)
+		p.toolAt[name] = at
+		p.Tools = append(p.Tools, ToolCount{Tool: name})
 	}
-	p.Tools = append(p.Tools, ToolCount{Tool: name})
-	return &p.Tools[len(p.Tools)-1]
+	return &p.Tools[at]
 }
 
 // answer takes down the calls in an answer's content.

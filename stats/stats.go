@@ -28,13 +28,14 @@ type Lens struct {
 
 // Lenses are all lenses, in the order in which they are shown.
 var Lenses = []*Lens{
-	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens,
+	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens, &calibrationLens,
 }
 
 // Options say how to look at sessions. The zero value has no lenses.
 type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // chars4 when nil
+	Asked   bool            // Counter is what somebody wants also where a system of Like has its own
 	// Recorded takes the providers' usage where there is one for the size of a context,
 	// and the counter for the rest, as pi does.
 	Recorded bool
@@ -105,6 +106,7 @@ type Parts struct {
 	Bytes       *BytesPart       `json:"bytes,omitempty"`
 	Cache       *CachePart       `json:"cache,omitempty"`
 	Check       *CheckPart       `json:"check,omitempty"`
+	Calibration *CalibrationPart `json:"calibration,omitempty"`
 }
 
 // A Look is a session while the lenses look at it. A lens hangs on to what it wants

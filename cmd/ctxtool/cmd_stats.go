@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,10 +24,11 @@ type statsOptions struct {
 	given
 	gating
 	filter
-	lenses  []string
-	counter string
-	like    string
-	compact float64 // gsh's compact_threshold
+	lenses    []string
+	counter   string
+	like      string
+	compact   float64 // gsh's compact_threshold
+	calibrate bool
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -34,29 +36,20 @@ type statsOptions struct {
 
 func newStatsCommand(e *env) *cobra.Command {
 	o := &statsOptions{}
-	lenses := "Lenses (--lens), by default those with a star:\n"
-	for _, l := range stats.Lenses {
-		star := " "
-		if l.Default {
-			star = "*"
-		}
-		lenses += fmt.Sprintf("  %-11s %s %s\n", l.Name, star, l.About)
-	}
 	cmd := &cobra.Command{
 		Use:   "stats [flags] SESSION|DIR...",
 		Short: "Count: messages, context, cost, compactions",
-		Long: "Count what sessions hold, what they cost, and how full their contexts are.\n\n" +
-			filesHelp + "\n" +
-			lenses + "\n" +
-			gateHelp() +
-			"\nExit status: 0 it was counted, and no limit is crossed, 1 a limit is crossed, 2 the\n" +
-			"command line is wrong, 3 there is no answer: the input is missing or no session,\n" +
-			"--strict found something, or a gate has no session to judge.",
+		Long:  statsHelp(),
 		Example: "  ctxtool stats s.jsonl\n" +
-			"  ctxtool stats sessions/ --lens cost --json\n" +
+			"  ctxtool stats s.jsonl --lens context --at request:7\n" +
+			"  ctxtool stats sessions/ --lens cost --by day,model --since 2026-01-01\n" +
+			"  ctxtool stats sessions/ -f jsonl -o last.jsonl\n" +
 			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github\n" +
 			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
-		RunE: func(_ *cobra.Command, args []string) error { return runStats(e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Asked = cmd.Flags().Changed("counter")
+			return runStats(e, o, args)
+		},
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
@@ -65,19 +58,52 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
-	f.StringSliceVar(&o.lenses, "lens", nil, "only these `LENSES`: "+strings.Join(lensNames(), ", "))
-	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "))
+	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(), ", "))
+	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)")
+	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: what is counted times a factor fitted on recorded usage")
 	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
 	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
-	f.StringVar(&o.At, "at", "", "the context at `POINT`, instead of the leaf's")
+	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
-	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost, one for each of these `GROUPS` together: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
+	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost: one for each combination of these `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames())
 	complete(cmd, "by", stats.CostGroups())
 	complete(cmd, "counter", stats.CounterNames())
 	complete(cmd, "like", stats.LikeNames())
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
+}
+
+// statsHelp is what the help of stats says.
+func statsHelp() string {
+	lenses := "Lenses (--lens), by default those with a star:\n"
+	for _, l := range stats.Lenses {
+		star := " "
+		if l.Default {
+			star = "*"
+		}
+		lenses += fmt.Sprintf("  %-11s %s %s\n", l.Name, star, l.About)
+	}
+	return "Count what sessions hold, what they cost, and how full their contexts are. The numbers\n" +
+		"of several sessions are of all together; one that cannot be read is said, and stops\n" +
+		"none of the others.\n\n" +
+		filesHelp + "\n" +
+		lenses + "\n" +
+		"Costs are what the sessions record, in US dollars; calls that record none are counted\n" +
+		"as unpriced, with what the table of prices says of them (computed). Tokens are those\n" +
+		"of --counter; estimates are marked (~).\n\n" +
+		"Forms (-f):\n" +
+		"  text, markdown  a table or more a lens\n" +
+		"  json            all sessions together as one object (docs/formats.md)\n" +
+		"  jsonl           an object a session, and that one on the last line\n" +
+		"  csv             the first table of one lens (--lens)\n" +
+		"  github, junit   a gate's verdicts: annotations, and test cases\n\n" +
+		gateHelp() +
+		"\nExit status: 0 it was counted, and no limit is crossed, or only by warnings or within\n" +
+		"tolerance; 1 a limit of the gate is crossed, or it has a session that cannot be read\n" +
+		"or not to the end (--broken); 2 the command line is wrong; 3 there is no answer: the\n" +
+		"input, the budgets or the saved run are missing or broken, --strict found something,\n" +
+		"or the gate has no session to judge (--allow-empty)."
 }
 
 func lensNames() (names []string) {
@@ -119,7 +145,8 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	for _, l := range stats.Lenses {
-		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) {
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) ||
+			l.Name == "calibration" && o.calibrate {
 			o.Lenses = append(o.Lenses, l)
 		}
 	}
@@ -148,11 +175,12 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := cmp.Or(o.check(e), o.redaction.start(e)); err != nil {
 		return err
 	}
+	e.started = true // what is missing now is input
 	files, err := e.sessions(args)
 	if err != nil {
 		return err
 	}
-	e.started = true
+	files = byPath(files)
 	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
@@ -166,6 +194,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	err = e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
 		broken := 0
+		var read []*stats.Report
 		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
 			if one == nil {
 				return
@@ -174,13 +203,16 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				broken++
 				fault = cmp.Or(fault, one.err)
 			}
-			o.Add(sum, one.Report)
-			o.gate.Add(one.Report)
-			if o.format == "jsonl" {
-				o.Finish(one.Report)
-				fault = cmp.Or(fault, render.WriteStatsJSON(w, one.Report))
+			if o.calibrates() { // of each it takes all to say anything
+				read = append(read, one.Report)
+				return
 			}
+			fault = cmp.Or(fault, o.take(w, sum, one.Report))
 		})
+		stats.Calibrate(read, o.calibrate)
+		for _, one := range read {
+			fault = cmp.Or(fault, o.take(w, sum, one))
+		}
 		switch {
 		case fault != nil && o.alone:
 			return fault
@@ -194,17 +226,36 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		if err := o.judge(sum); err != nil {
 			return err
 		}
-		if o.format == "csv" && !o.alone && !o.gated {
-			for _, row := range sum.Gaps().Rows {
-				e.note("%s: %s is counted: %s", row...)
-			}
-		}
+		o.noteGaps(e, sum)
 		return o.write(w, sum, e.width(o.output))
 	})
 	if err != nil || sum.Gate == nil {
 		return err
 	}
 	return o.gating.verdict(e, sum.Gate, o.format)
+}
+
+// byPath are the files in the order of their paths, whatever the order of the arguments,
+// and each once: the first file of a call is the one that it counts in.
+func byPath(files []listedFile) []listedFile {
+	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
+	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
+}
+
+// calibrates says that factors are fitted, whether they are applied or not.
+func (o *statsOptions) calibrates() bool {
+	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "calibration" })
+}
+
+// take adds a session's report to the sum, and writes it where each has a line.
+func (o *statsOptions) take(w *bufio.Writer, sum, one *stats.Report) error {
+	o.Add(sum, one)
+	o.gate.Add(one)
+	if o.format != "jsonl" {
+		return nil
+	}
+	o.Finish(one)
+	return render.WriteStatsJSON(w, one)
 }
 
 // A seen is what the lenses saw of a session.
@@ -287,4 +338,14 @@ func (o *statsOptions) sheets(sum *stats.Report) []stats.Sheet {
 		all = append(all, gaps)
 	}
 	return all
+}
+
+// noteGaps says what a form does not show: one table alone has no place for it.
+func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
+	if o.format != "csv" || o.alone || o.gated {
+		return
+	}
+	for _, row := range sum.Gaps().Rows {
+		e.note("%s: %s is counted: %s", row...)
+	}
 }

@@ -32,25 +32,26 @@ var gateForms = []string{"github", "junit"}
 
 // gateHelp is what the help of stats says of gates.
 func gateHelp() string {
-	return "A gate holds figures to budgets, and to a saved run:\n" +
+	return "A gate holds figures to limits, and to a saved run (-f jsonl):\n" +
 		"  --require 'context.tokens<=150k'          a limit; >= for one from below\n" +
 		"  --require 'cost.total<=5~10%'             up to 10% beyond it are tolerated\n" +
 		"  --require 'cache.hit-rate>=60%:warning'   said, and no failure\n" +
-		"  --against FILE --drift 5%                within 5% of the saved run; +5% is how much\n" +
-		"                                           a figure may grow, -5% how much it may shrink\n" +
-		"--check reads the same from a TOML file (docs/ci.md). The forms github and junit are\n" +
-		"those of a gate. Figures:\n" + stats.FigureHelp()
+		"  --against FILE                            as in the saved run\n" +
+		"  --against FILE --drift 5%                 within 5% of it; with +5% a figure may grow\n" +
+		"                                            by that and shrink, with -5% the reverse\n" +
+		"  --check FILE                              limits and drifts in TOML (docs/ci.md)\n" +
+		"What a figure needs is looked through besides --lens. Figures:\n" + stats.FigureHelp()
 }
 
 // flags gives stats the flags of a gate.
 func (o *gating) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.budgets, "require", nil, "fail where a figure crosses a `LIMIT`, as context.tokens<=150k~5%:warning")
-	f.StringVar(&o.file, "check", "", "fail by the budgets in this TOML `FILE`")
+	f.StringVar(&o.file, "check", "", "fail where a figure crosses a limit in this TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "fail where a figure is not as in the run saved in `FILE` with -f json or jsonl")
 	f.StringVar(&o.drift, "drift", "", "how far from the saved run a figure may be: `AMOUNT`, as 5%, +5%, -5% or 1000")
-	f.StringVar(&o.broken, "broken", "", "what a gate does of several sessions with one that has no figures: fail, warn (default fail)")
-	f.StringVar(&o.unpriced, "unpriced", "", "what a limit of cost does with calls that have no price: fail, ignore (default fail)")
+	f.StringVar(&o.broken, "broken", "", "`WHAT` a session that cannot be read, or not to the end, does to a gate over several: fail, warn (default fail)")
+	f.StringVar(&o.unpriced, "unpriced", "", "`WHAT` calls without a price do to a gate's limit of cost: fail, ignore (default fail)")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
 	complete(cmd, "broken", []string{"fail", "warn"})
 	complete(cmd, "unpriced", []string{"fail", "ignore"})

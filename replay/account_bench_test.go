@@ -1,0 +1,42 @@
+package replay_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"ctxtool/internal/gen"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// BenchmarkAccounts counts the context behind every entry of a session whose prompt and
+// tools change again and again: twice the session should take twice the time.
+func BenchmarkAccounts(b *testing.B) {
+	p, err := gen.Find("everything")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, size := range []int64{8 << 20, 32 << 20} {
+		b.Run(fmt.Sprintf("%dMB", size>>20), func(b *testing.B) {
+			shape := p.Shape
+			shape.Entries, shape.Bytes = 0, size
+			data := gen.Session(shape)
+			s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+				for _, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,261 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"ctxtool/internal/models"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// calibrationLens fits how many tokens of a model one of the counter's is.
+var calibrationLens = Lens{
+	Name:  "calibration",
+	About: "how the counter's tokens compare with those that each model's provider recorded",
+	look:  lookAtCalibration,
+	add: func(sum, one *Report) {
+		if sum.Calibration == nil {
+			sum.Calibration = &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []Calibration{}}
+		}
+		p := sum.Calibration
+		for _, m := range one.Calibration.Models {
+			if p.of(m.key()) == nil {
+				p.Models = append(p.Models, m)
+			}
+		}
+		p.sort()
+	},
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
+}
+
+// A CalibrationPart is the factors of the models that answered on the paths of the
+// sessions, fitted on all sessions that were read together.
+type CalibrationPart struct {
+	Counter string        `json:"counter"`
+	Least   int           `json:"leastRequests"` // fewer make no factor
+	Models  []Calibration `json:"models"`        // those with the most requests first
+
+	groups []*calibrationGroup // of one session
+	path   modelKey            // its model at the point
+}
+
+// A Calibration is the factor of a model: so many of its tokens is one of the counter's.
+type Calibration struct {
+	Provider string      `json:"provider"`
+	Model    string      `json:"model"`
+	Factor   *float64    `json:"factor"` // null where there is none
+	Error    *ErrorRange `json:"error"`  // likewise
+	Requests int         `json:"requests"`
+	Sessions int         `json:"sessions"`
+	// Vocabulary is the counter that has the model's own tokens. There is no factor
+	// then: nothing has to be fitted.
+	Vocabulary string `json:"vocabulary,omitempty"`
+	Reason     string `json:"reason,omitempty"` // why there is no factor
+}
+
+// An ErrorRange is how far from the recorded prompts the fitted ones are, as a share
+// of those.
+type ErrorRange struct {
+	Median float64 `json:"median"`
+	P90    float64 `json:"p90"`
+}
+
+// Calibrated says that tokens are the counter's times the factor.
+type Calibrated struct {
+	Model    string     `json:"model"` // provider/id
+	Factor   float64    `json:"factor"`
+	Error    ErrorRange `json:"error"`
+	Requests int        `json:"requests"`
+}
+
+func lookAtCalibration(l *Look) {
+	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []Calibration{}}
+	l.Report.Calibration = p
+	l.Steps = append(l.Steps, func(a *replay.Account) error {
+		if a.Request < 0 {
+			return nil
+		}
+		line, err := l.line(a.Record)
+		if err != nil {
+			return err
+		}
+		p.take(line.Get("message"), a.Before.Total)
+		return nil
+	})
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		model, _, _, err := e.Model()
+		if err != nil {
+			return err
+		}
+		p.path = modelKey{model.Provider, model.ID}
+		return nil
+	})
+}
+
+// take takes down an answered request, whose prompt was counted.
+func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
+	var f [4]sessionfmt.Value
+	answer.Fields(f[:], "provider", "model", "stopReason", "usage")
+	recorded := recordedPrompt(f[3])
+	if f[2].Is("error") || f[2].Is("aborted") || recorded <= 0 || counted <= 0 {
+		return
+	}
+	model := modelKey{f[0].Text(), f[1].Text()}
+	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
+	if i < 0 {
+		i = len(p.groups)
+		p.groups = append(p.groups, &calibrationGroup{model: model})
+	}
+	g := p.groups[i]
+	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
+}
+
+func (c *Calibration) key() modelKey { return modelKey{c.Provider, c.Model} }
+
+// of is the calibration of a model, nil for none.
+func (p *CalibrationPart) of(model modelKey) *Calibration {
+	for i := range p.Models {
+		if p.Models[i].key() == model {
+			return &p.Models[i]
+		}
+	}
+	return nil
+}
+
+func (p *CalibrationPart) sort() {
+	slices.SortFunc(p.Models, func(a, b Calibration) int {
+		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
+	})
+}
+
+// Calibrate fits the factors of all models on reports that the lens calibration is
+// part of, and puts them there. With apply what the lenses context and growth counted
+// becomes tokens of the path's model, where that has a factor. It is done once, before
+// reports are added up.
+func Calibrate(reports []*Report, apply bool) {
+	byModel := map[modelKey][]*calibrationGroup{}
+	for _, r := range reports {
+		if r.Calibration != nil {
+			for _, g := range r.Calibration.groups {
+				byModel[g.model] = append(byModel[g.model], g)
+			}
+		}
+	}
+	fits := map[modelKey]Calibration{}
+	for model, groups := range byModel {
+		fits[model] = calibrate(model, groups)
+	}
+	for _, r := range reports {
+		p := r.Calibration
+		if p == nil {
+			continue
+		}
+		for _, g := range p.groups {
+			p.Models = append(p.Models, fits[g.model])
+		}
+		if c, ok := fits[p.path]; ok && p.of(p.path) == nil {
+			p.Models = append(p.Models, c)
+		}
+		p.sort()
+		if apply {
+			r.calibrate()
+		}
+	}
+}
+
+// calibrate is the calibration of a model, from its requests in each session.
+func calibrate(model modelKey, groups []*calibrationGroup) Calibration {
+	c := Calibration{Provider: model.provider, Model: model.id, Vocabulary: models.Vocabulary(model.id)}
+	usable := groups
+	if c.Vocabulary == "" {
+		usable = nil
+		for _, g := range groups {
+			if g.usable() {
+				usable = append(usable, g)
+			}
+		}
+	}
+	c.Sessions = len(usable)
+	for _, g := range usable {
+		c.Requests += len(g.requests)
+	}
+	switch {
+	case c.Vocabulary != "":
+		c.Reason = "its tokenizer is public: --counter " + c.Vocabulary
+		return c
+	case c.Requests < leastRequests:
+		c.Reason = fmt.Sprintf("%d requests of the %d that a factor takes", c.Requests, leastRequests)
+		return c
+	}
+	factor, errs, ok := fit(usable)
+	if !ok {
+		c.Reason = "recorded prompts do not grow with what is counted"
+		return c
+	}
+	c.Factor, c.Error = &factor, &errs
+	return c
+}
+
+// calibrate makes tokens of the path's model of the session's figures.
+func (r *Report) calibrate() {
+	p := r.Calibration
+	c := p.of(p.path)
+	if c == nil || c.Factor == nil {
+		return
+	}
+	by := &Calibrated{Model: p.path.name(), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
+	if r.Context != nil {
+		r.Context.calibrate(by, p.hidden(*c.Factor))
+	}
+	if r.Growth != nil {
+		for i := range r.Growth.Sessions {
+			r.Growth.Sessions[i].calibrate(by)
+		}
+	}
+}
+
+// hidden is what is hidden of the requests: as it was fitted for the path's model, or
+// else what the first answered request had beyond what is counted.
+func (p *CalibrationPart) hidden(factor float64) int {
+	for _, g := range p.groups {
+		if g.model == p.path && g.fitted {
+			return int(math.Round(g.hidden))
+		}
+	}
+	if len(p.groups) == 0 {
+		return 0
+	}
+	first := p.groups[0].requests[0]
+	return max(0, int(math.Round(first.recorded-factor*first.counted)))
+}
+
+func (m modelKey) name() string { return ModelCount{Provider: m.provider, Model: m.id}.name() }
+
+// tokens are so many of the counter's.
+func (c *Calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
+
+// String is the calibration in a sentence.
+func (c *Calibrated) String() string {
+	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of them within %.1f%%.",
+		c.Model, c.Factor, count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
+}
+
+func (p *CalibrationPart) sheets() []Sheet {
+	s := Sheet{Columns: []Column{
+		{Name: "model", Flex: true}, {Name: "factor", Unit: Number}, {Name: "error, median", Unit: Share}, {Name: "90%", Unit: Share},
+		{Name: "requests", Unit: Number}, {Name: "sessions", Unit: Number}, {Name: "note"},
+	}}
+	for i := range p.Models {
+		c := &p.Models[i]
+		row := []any{c.key().name(), nil, nil, nil, int64(c.Requests), int64(c.Sessions), c.Reason}
+		if c.Factor != nil {
+			row[1], row[2], row[3] = *c.Factor, c.Error.Median, c.Error.P90
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	s.Notes = []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))}
+	return []Sheet{s}
+}

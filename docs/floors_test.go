@@ -36,9 +36,10 @@ var floors = []struct {
 	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
+	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
 	{"render", []string{
-		"ctxtool/stats", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/stats", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"docs", nil, nil},

@@ -72,7 +72,7 @@ func newRenderCommand(e *env) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
 	}
-	o.answer.flags(cmd, "markdown", "text")
+	o.answer.flags(cmd, "markdown", "text", "html")
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	f := cmd.Flags()
@@ -155,6 +155,9 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		return err
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	if o.format == "html" {
+		return o.html(e, r, leaf)
+	}
 	p := &render.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
 	}

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+
+	"ctxtool/sessionfmt"
+)
+
+// packLevel is how hard data is compressed: harder costs more than it saves.
+const packLevel = 5
+
+// A packer compresses data and spells it as text that can stand in a page: 7 bits a
+// byte, in ASCII, without the three bytes that HTML would change or obey. Those are
+// spelled as packMark and a digit.
+type packer struct {
+	rows []byte
+	said []byte // what is looked through for secrets
+	buf  bytes.Buffer
+	comp *flate.Writer
+}
+
+const packMark = 0x7f
+
+var packers = sync.Pool{New: func() any { return new(packer) }}
+
+// A packed is a packed chunk.
+type packed struct{ text []byte }
+
+var packedTexts = sync.Pool{New: func() any { return new(packed) }}
+
+// chunk packs a chunk of a page.
+func (p *packer) chunk(h *HTML, k int) (*packed, error) {
+	var see func(int, sessionfmt.Value)
+	if h.Scan != nil {
+		see = func(record int, row sessionfmt.Value) {
+			p.said = p.said[:0]
+			for text := range row.Strings {
+				p.said = append(text.AppendText(p.said), '\n')
+			}
+			h.Scan(record, p.said)
+		}
+	}
+	var err error
+	if p.rows, err = h.report.Rows(p.rows[:0], h.chunks[k], see); err != nil {
+		return nil, err
+	}
+	out := packedTexts.Get().(*packed)
+	out.text, err = p.data(out.text[:0], fmt.Sprintf("c%d", k), bytes.TrimSuffix(p.rows, []byte{'\n'}))
+	return out, err
+}
+
+// data appends data, packed, in its element.
+func (p *packer) data(dst []byte, id string, data []byte) ([]byte, error) {
+	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
+	dst, err := p.pack(dst, data)
+	return append(dst, "</script>\n"...), err
+}
+
+// pack appends data, packed.
+func (p *packer) pack(dst, data []byte) ([]byte, error) {
+	p.buf.Reset()
+	if p.comp == nil {
+		comp, err := flate.NewWriter(&p.buf, packLevel)
+		if err != nil {
+			return dst, err
+		}
+		p.comp = comp
+	} else {
+		p.comp.Reset(&p.buf)
+	}
+	if _, err := p.comp.Write(data); err != nil {
+		return dst, err
+	}
+	if err := p.comp.Close(); err != nil {
+		return dst, err
+	}
+	return spell7(dst, p.buf.Bytes()), nil
+}
+
+// spell7 appends bits, seven a byte, the highest first.
+func spell7(dst, bits []byte) []byte {
+	var have uint32 // the last n bits of it wait
+	n := 0
+	for _, b := range bits {
+		have, n = have<<8|uint32(b), n+8
+		for n >= 7 {
+			n -= 7
+			dst = appendCode(dst, byte(have>>n)&0x7f)
+		}
+	}
+	if n > 0 {
+		dst = appendCode(dst, byte(have<<(7-n))&0x7f)
+	}
+	return dst
+}
+
+func appendCode(dst []byte, c byte) []byte {
+	switch c {
+	case 0:
+		return append(dst, packMark, '0')
+	case '\r':
+		return append(dst, packMark, '1')
+	case '<':
+		return append(dst, packMark, '2')
+	case packMark:
+		return append(dst, packMark, '3')
+	}
+	return append(dst, c)
+}

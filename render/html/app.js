@@ -40,7 +40,14 @@ class App {
     this.select(this.steps[this.steps.length - 1], { quiet: true })
   }
 
-  known() { return true }
+  // near is a path or a command as it would be written in the session's folder.
+  near(text) {
+    const cwd = this.model.head.cwd
+    if (!cwd || cwd === '/' || typeof text !== 'string') return text
+    const folder = cwd.replace(/\/+$/, '')
+    return text.replace(`cd ${folder} && `, '').split(folder + '/').join('')
+  }
+
   onPath(row) { return this.pos[row] > 0 || this.path[0] === row }
 
   // follow goes along the path to another leaf.
@@ -115,8 +122,6 @@ class App {
     const to = this.at + n
     if (to >= 0 && to < this.steps.length) this.select(this.steps[to])
   }
-
-  seen() {}
 
   // gistNow is what a row says on a line; later is told where it is not unpacked yet.
   gistNow(row, later) {

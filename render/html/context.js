@@ -200,7 +200,7 @@ export class Context {
     const made = row >= model.entries
     const text = el('span', { class: 'msg-text', dir: 'auto' }, app.gistNow(row, t => { text.textContent = t }))
     const cached = i < model.steps.cached[this.step]
-    return el('button', { class: `msg${this.fresh.has(row) ? ' fresh' : ''}${made ? ' made' : ''}${cached ? '' : ' uncached'}`, type: 'button', role: 'listitem', 'data-i': i, 'data-kind': kind, 'data-tokens': model.tokens(row), onclick: () => this.read(row) },
+    return el('button', { class: `msg${this.fresh.has(row) ? ' fresh' : ''}${made ? ' made' : ''}${cached ? '' : ' uncached'}`, type: 'button', 'data-i': i, 'data-kind': kind, 'data-tokens': model.tokens(row), onclick: () => this.read(row) },
       el('span', { class: 'num mute' }, String(i)), el('span', { class: 'swatch cat-' + categoryOf(kind), title: nameOf(kind) }), text, el('span', { class: 'num mute' }, short(model.tokens(row))))
   }
 

@@ -18,9 +18,9 @@ export function gist(kind, value) {
   const m = value.message && typeof value.message === 'object' ? value.message : value
   switch (kind) {
     case 'assistant': return said(m)
-    case 'toolResult': return `${m.toolName ?? ''}: ${line(textOf(m))}`
+    case 'toolResult': return line(textOf(m))
     case 'bashExecution': return '$ ' + line(m.command ?? textOf(m))
-    case 'compaction': case 'branch_summary': case 'compactionSummary': case 'branchSummary': return line(m.summary ?? textOf(m))
+    case 'compaction': case 'branch_summary': case 'compactionSummary': case 'branchSummary': return words(m.summary ?? textOf(m))
     case 'context_edit': return edited(value)
     case 'context_transform': return [value.transformerName || value.display?.title, ...ops(value).map(op => op?.op)].filter(Boolean).map(x => line(x)).join(' · ')
     case 'ephemeral': return (Array.isArray(value.messages) ? value.messages : []).map(x => line(textOf(x))).join(' · ')
@@ -34,14 +34,17 @@ export function gist(kind, value) {
     case 'unknown': return 'type ' + line(value.type ?? '')
     case 'scalar': return line(JSON.stringify(value))
   }
-  return line(textOf(m)) || (hasImage(m) ? '[image]' : '')
+  return words(textOf(m)) || (hasImage(m) ? '[image]' : '')
 }
+
+// words is the beginning of Markdown on a line, without most of its marks.
+const words = text => line(String(text).slice(0, 900).replace(/^[ \t]*(#+|>|[-*] |```.*)[ \t]*/gm, '').replace(/\*\*|`/g, ''))
 
 const hasImage = m => Array.isArray(m.content) && m.content.some(b => b?.type === 'image')
 const ops = value => Array.isArray(value.patch) ? value.patch : []
 
 function said(m) {
-  const text = line(textOf(m))
+  const text = words(textOf(m))
   if (text) return text
   const calls = (Array.isArray(m.content) ? m.content : []).filter(b => b?.type === 'toolCall')
   if (calls.length) return calls.map(c => `${c.name ?? '?'} ${line(subject(c), 80)}`).join(' · ')
@@ -102,11 +105,11 @@ function image(block) {
   return el('p', { class: 'mute' }, `Image ${line(block.mimeType ?? 'of no type', 60)}, not shown`)
 }
 
-// A Drawer draws entries. opened remembers what the reader has unfolded; peek gives
-// rows that are unpacked, and call the call that a result belongs to.
+// A Drawer draws entries. opened remembers what the reader has unfolded, call is the
+// call that a result belongs to, and answered the calls of an answer without results.
 export class Drawer {
-  constructor({ model, peek, call, answered, goto, select, showDiff }) {
-    Object.assign(this, { model, peek, call, answered, goto, select, showDiff })
+  constructor({ model, call, answered, goto, near = text => text }) {
+    Object.assign(this, { model, call, answered, goto, near })
     this.opened = new Map()
     this.outputs = true
     this.thoughts = false
@@ -211,8 +214,9 @@ export class Drawer {
   }
 
   callHead(call, status, failed) {
-    const what = line(subject(call), 160)
-    return el('div', { class: 'card-head' }, el('span', { class: 'tool' }, line(call?.name ?? 'tool', 40)), what && el('code', { class: 'subject', dir: 'auto' }, what), status && el('span', { class: failed ? 'status failed' : 'status' }, status))
+    const what = isLong(subject(call)) ? '' : line(this.near(subject(call)), 160)
+    const extra = smallArgs(call)
+    return el('div', { class: 'card-head' }, el('span', { class: 'tool' }, line(call?.name ?? 'tool', 40)), what && el('code', { class: 'subject', dir: 'auto' }, what), extra && el('span', { class: 'extra' }, extra), status && el('span', { class: failed ? 'status failed' : 'status' }, status))
   }
 
   // args are the arguments of a call, but for the one in its head.
@@ -225,9 +229,9 @@ export class Drawer {
       return this.more(key + ':args', args.content, { lines: 14, nodes: x => coloured(x, languageOf(args.path)) })
     }
     const about = subject(call)
-    const rest = Object.fromEntries(Object.entries(args).filter(([, v]) => v !== about))
+    const rest = smallArgs(call) === null ? Object.fromEntries(Object.entries(args).filter(([, v]) => v !== about)) : {}
     const parts = []
-    if (typeof about === 'string' && (about.includes('\n') || about.length > 160)) parts.push(this.more(key + ':about', about, { lines: 8, nodes: x => coloured(x, args.command === about ? 'bash' : '') }))
+    if (isLong(about)) parts.push(this.more(key + ':about', about, { lines: 8, nodes: x => coloured(x, args.command === about ? 'bash' : '') }))
     if (Object.keys(rest).length) parts.push(this.more(key + ':args', json(rest), { lines: 6, cls: 'args', nodes: x => coloured(x, 'json') }))
     return parts
   }
@@ -278,7 +282,7 @@ export class Drawer {
 
   transform(row, value) {
     const title = value.display?.title || value.transformerName
-    const parts = []
+    const parts = title ? [el('p', null, el('strong', null, line(title, 120)))] : []
     if (value.display?.summary) parts.push(el('p', null, line(value.display.summary, 600)))
     parts.push(el('ul', { class: 'ops' }, ops(value).map(op => el('li', null, el('code', null, line(op?.op ?? '', 60)),
       op?.partName ? ' ' + line(op.partName, 60) : '', typeof op?.messages === 'number' ? ` ${count(op.messages, 'message')}` : '',
@@ -286,7 +290,6 @@ export class Drawer {
     if (typeof value.display?.markdown === 'string') parts.push(this.folded(row + ':md', 'What it shows', () => markdown(value.display.markdown)))
     const cut = ops(value).find(op => typeof op?.summary === 'string')
     if (cut) parts.push(this.folded(row + ':sum', 'Summary', () => markdown(cut.summary)))
-    if (!title) parts.push()
     return parts
   }
 
@@ -299,6 +302,19 @@ export class Drawer {
     for (const t of Array.isArray(m.toolsAdded) ? m.toolsAdded : []) parts.push(this.folded(`${row}:t:${t?.name}`, 'Tool ' + line(t?.name ?? '', 60), () => code(json(t), 'json')))
     return parts
   }
+}
+
+// isLong says that what a call is about is shown by itself, and not in its head.
+const isLong = text => typeof text === 'string' && (text.trim().includes('\n') || text.length > 160)
+
+// smallArgs are the arguments of a call besides what it is about, on a line; null where
+// they do not go on one.
+function smallArgs(call) {
+  const args = call?.arguments, about = subject(call)
+  if (!args || typeof args !== 'object' || Array.isArray(args)) return null
+  const rest = Object.entries(args).filter(([, v]) => v !== about)
+  if (rest.length > 4 || rest.some(([, v]) => v !== null && typeof v === 'object' || String(v).length > 40 || /\n/.test(v))) return null
+  return line(rest.map(([name, v]) => `${name} ${v}`).join('  '), 120)
 }
 
 // replacements are the texts that an edit takes out and puts in, null for other calls.

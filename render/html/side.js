@@ -1,6 +1,6 @@
 // The tree of the session, its filters, and the search.
-import { byId, clean, count, el, fill, line } from './dom.js'
-import { gist } from './entry.js'
+import { byId, count, el, line } from './dom.js'
+import { subject } from './entry.js'
 import { has } from './model.js'
 import { nameOf } from './talk.js'
 import { Windowed } from './windowed.js'
@@ -41,7 +41,6 @@ export class Side {
 
   // follow draws the tree with the ways of another leaf first.
   follow(leaf) {
-    if (this.order && this.app.known(leaf) && this.drawnFor === undefined) return this.refresh()
     this.order = this.model.order(leaf)
     this.refresh()
   }
@@ -68,11 +67,26 @@ export class Side {
     const node = el('div', {
       class: `node kind-${kind.replace(/\s/g, '-')}${app.onPath(row) ? ' on' : ''}${selected ? ' selected' : ''}`, role: 'treeitem', id: 'tree-' + row, 'data-row': row,
       'aria-level': this.depths[i] + 1, 'aria-selected': String(selected), css: { '--depth': Math.min(this.depths[i], 12) },
-    }, el('span', { class: 'dot', 'aria-hidden': 'true' }), el('span', { class: 'node-kind' }, nameOf(kind)))
+    }, el('span', { class: 'dot', 'aria-hidden': 'true' }), el('span', { class: 'node-kind' }, this.kindOf(row, kind)))
     if (label) node.append(el('span', { class: 'tag label' }, line(label, 24)))
     if (model.notes.has(row)) node.append(el('span', { class: 'tag warn' }, '!'))
-    node.append(el('span', { class: 'node-text', dir: 'auto' }, app.gistNow(row, text => { const t = this.list.shown.get(this.place.get(row))?.querySelector('.node-text'); if (t) t.textContent = text })))
+    node.append(el('span', { class: 'node-text', dir: 'auto' }, this.textOf(row, kind)))
     return node
+  }
+
+  // kindOf is what an entry is: of a result, the tool.
+  kindOf(row, kind) {
+    const name = kind === 'toolResult' && this.app.store.peek(row)?.message?.toolName
+    return name ? line(name, 24) : nameOf(kind)
+  }
+
+  // textOf is what an entry says: of a result, what the call was about.
+  textOf(row, kind) {
+    const { app } = this
+    const text = app.gistNow(row, () => this.list.redraw(this.place.get(row)))
+    if (kind !== 'toolResult') return text
+    const call = app.talk.callOf(row, app.store.peek(row)?.message?.toolCallId)
+    return (call && line(app.near(subject(call)), 120)) || text
   }
 
   // active brings up to date what shows of the selection.

@@ -18,11 +18,11 @@ export class Talk {
     this.model = app.model
     this.calls = new Map()
     this.drawer = new Drawer({
-      model: app.model, call: (row, id) => this.callOf(row, id), answered: row => this.unanswered(row), goto: row => app.goto(row),
+      model: app.model, near: text => app.near(text), call: (row, id) => this.callOf(row, id), answered: row => this.unanswered(row), goto: row => app.goto(row),
     })
     this.drawer.redraw = row => this.redraw(row)
     this.list = new Windowed(byId('talk-scroll'), byId('talk-space'), {
-      draw: i => this.item(this.rows[i]), guess: i => this.guess(this.rows[i]), changed: anchor => this.app.seen(this.rows[anchor]),
+      draw: i => this.item(this.rows[i]), guess: i => this.guess(this.rows[i]),
     })
   }
 
@@ -107,7 +107,7 @@ export class Talk {
   request(step, row) {
     const { app, model } = this, s = model.steps, c = s.cache[step], cost = model.index.cost[row]
     const facts = [short(s.system[step] + s.tools[step] + s.messages[step]) + ' tokens']
-    if (c?.answered && c.prompt > 0) facts.push(percent(c.read / c.prompt) + ' cached')
+    if (c?.answered && c.prompt > 0) facts.push(percent((c.read || 0) / c.prompt) + ' cached')
     if (cost > 0) facts.push(dollars(cost))
     const bad = c?.break && c.break.again
     return el('button', { class: bad ? 'request broken' : 'request', type: 'button', 'data-step': step, title: 'What the model saw', onclick: () => app.select(step) },

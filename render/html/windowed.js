@@ -6,15 +6,18 @@ const block = 256
 export class Windowed {
   // scroller scrolls, and space is inside it. draw(i) makes item i; guess(i) is about
   // how high it is, in pixels. Where all are alike, fixed is their height.
-  constructor(scroller, space, { draw, guess, fixed, over = 600, changed }) {
-    Object.assign(this, { scroller, space, draw, guess, fixed, over, changed })
+  constructor(scroller, space, { draw, guess, fixed, over = 600 }) {
+    Object.assign(this, { scroller, space, draw, guess, fixed, over })
     this.shown = new Map()
     this.length = 0
     this.before = document.createElement('div')
     this.behind = document.createElement('div')
     space.append(this.before, this.behind)
     this.sizes = new ResizeObserver(found => this.resized(found))
-    scroller.addEventListener('scroll', () => this.later(), { passive: true })
+    scroller.addEventListener('scroll', () => {
+      if (Math.abs(scroller.scrollTop - this.expected) > 2) this.held = null // the reader has scrolled
+      this.later()
+    }, { passive: true })
     new ResizeObserver(() => this.later()).observe(scroller)
   }
 
@@ -23,6 +26,7 @@ export class Windowed {
     for (const node of this.shown.values()) this.drop(node)
     this.shown.clear()
     this.length = length
+    this.held = null
     if (!this.fixed) {
       this.heights = new Float64Array(length)
       this.known = new Uint8Array(length)
@@ -81,7 +85,7 @@ export class Windowed {
     const { scroller, space } = this
     const offset = this.space.offsetTop
     const y = Math.max(0, scroller.scrollTop - offset)
-    const anchor = this.at(y), into = y - this.top(anchor)
+    const { anchor, into } = this.anchor(y)
     const from = this.length ? this.at(Math.max(0, y - this.over)) : 0
     const to = this.length ? this.at(y + scroller.clientHeight + this.over) + 1 : 0
     if (this.all) this.place(0, this.length)
@@ -96,10 +100,24 @@ export class Windowed {
     if (moved) {
       this.pad(this.all ? 0 : from, this.all ? this.length : to)
       const now = this.top(anchor) + into + offset
-      if (Math.abs(now - scroller.scrollTop) > 0.5 && scroller.scrollTop > 0) scroller.scrollTop = now
+      if (Math.abs(now - scroller.scrollTop) > 0.5 && (scroller.scrollTop > 0 || this.held)) this.scrollTo(now)
       this.later()
     }
-    if (this.changed) this.changed(anchor)
+  }
+
+  // anchor is the item that stays where it is while others change: the one that was
+  // asked for, else the first that begins in view, else the one that fills it.
+  anchor(y) {
+    if (this.held && this.held.i < this.length) return { anchor: this.held.i, into: this.held.into }
+    const first = this.at(y), top = this.top(first)
+    const next = first + 1 < this.length ? top + (this.fixed || this.heights[first]) : Infinity
+    if (top < y && next < y + this.scroller.clientHeight / 2) return { anchor: first + 1, into: y - next }
+    return { anchor: first, into: y - top }
+  }
+
+  scrollTo(y) {
+    this.scroller.scrollTop = Math.max(0, y)
+    this.expected = this.scroller.scrollTop
   }
 
   // place has just the items of a stretch in the page, in order.
@@ -148,6 +166,7 @@ export class Windowed {
   // show scrolls to item i: to where = 'start', 'center', or 'nearest'.
   show(i, where = 'start') {
     const offset = this.space.offsetTop
+    this.held = null
     for (let k = 0; k < 3; k++) { // what is measured on the way may move it
       const top = this.top(i) + offset, height = this.fixed || this.heights[i], view = this.scroller.clientHeight
       let y = top - 12
@@ -157,7 +176,8 @@ export class Windowed {
         if (top >= now && top + height <= now + view) return
         y = top < now ? top - 12 : top + height - view + 12
       }
-      this.scroller.scrollTop = Math.max(0, y)
+      this.scrollTo(y)
+      if (!this.fixed) this.held = { i, into: this.scroller.scrollTop - top }
       this.update()
       if (this.fixed) return
     }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -19,16 +20,23 @@ import (
 )
 
 // An HTML is a page of a session that needs nothing but a browser: its data is packed
-// in it, and unpacked as it is looked at.
+// in it, and unpacked as it is looked at. It shows all branches, the one to the leaf
+// first.
 type HTML struct {
 	Session  *sessionfmt.Session
-	Replay   *replay.Replay
-	Leaf     int
+	Options  replay.Options // whose Leaf is the path that the page opens with
 	Redacted bool
 
 	// Scan sees every text that is written, with the record that it comes from, -1 for
 	// none. Several pieces may be scanned at a time.
 	Scan func(record int, text []byte)
+
+	// Split is how many bytes of the session each page has at most, 0 for one page of
+	// all. Create then makes those behind the first, numbered from 1, and Name is what
+	// each is called.
+	Split  int64
+	Create func(page int) (io.WriteCloser, error)
+	Name   func(page int) string
 
 	report *report.Report
 	chunks [][2]int // of rows
@@ -45,32 +53,106 @@ const chunkSize = 512 << 10
 
 // Write writes the page. It holds no more of it than a few chunks.
 func (h *HTML) Write(w io.Writer) error {
-	h.report = report.Start(h.Replay)
+	h.report = report.Start(replay.New(h.Session, h.Options))
 	h.chunks = h.report.Stretches(chunkSize)
-	entries := len(h.chunks)
-	read := make(chan error, 1)
-	go func() { read <- h.report.Read(h.Leaf) }() // while the entries are packed
 	shell, err := newShell(h.title(), "page.html", "page.css", modules)
 	if err != nil {
 		return err
 	}
-	if _, err = w.Write(shell.before); err != nil {
-		return err
+	if h.Split > 0 && h.Session.Size() > h.Split {
+		return h.writeSplit(w, shell)
 	}
-	err = h.pack(w, 0, entries)
+	read := make(chan error, 1)
+	go func() { read <- h.report.Read(h.Options.Leaf) }() // while the entries are packed
+	if _, err = w.Write(shell.before); err == nil {
+		err = h.pack(w, 0, len(h.chunks))
+	}
 	if failed := <-read; err == nil {
 		err = failed
 	}
 	if err != nil {
 		return err
 	}
-	h.report.Finish()
-	h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
-	if err = h.pack(w, entries, len(h.chunks)); err != nil {
+	return h.finish(w, shell, len(h.chunks), 0, nil)
+}
+
+// finish writes what comes behind the packed entries, of which there are so many chunks.
+func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []PagePart) error {
+	if len(h.chunks) == entries {
+		h.report.Finish()
+		h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
+	}
+	if err := h.pack(w, entries, len(h.chunks)); err != nil {
 		return err
 	}
-	if err = h.packed(w, 0, nil); err == nil {
-		_, err = w.Write(shell.after)
+	if err := h.whole(w, page, pages); err != nil {
+		return err
+	}
+	_, err := w.Write(shell.after)
+	return err
+}
+
+// writeSplit writes several pages: each has some of the entries, and all else.
+func (h *HTML) writeSplit(w io.Writer, shell *shell) error {
+	if err := h.report.Read(h.Options.Leaf); err != nil {
+		return err
+	}
+	entries := len(h.chunks)
+	pages := h.pages()
+	for _, c := range h.chunks { // each page has the index of all
+		if _, err := h.report.Rows(nil, c, nil); err != nil {
+			return err
+		}
+	}
+	h.report.Finish()
+	h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
+	for k, part := range pages {
+		if err := h.writePage(w, shell, entries, k, part, pages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages are what the pages are called, and which chunks each has.
+func (h *HTML) pages() (pages []PagePart) {
+	from, size := 0, int64(0)
+	for k, c := range h.chunks {
+		for i := c[0]; i < c[1]; i++ {
+			size += int64(h.Session.LineSize(i)) + 1
+		}
+		if size >= h.Split-chunkSize/2 || k == len(h.chunks)-1 {
+			pages = append(pages, PagePart{h.Name(len(pages)), [2]int{from, k + 1}})
+			from, size = k+1, 0
+		}
+	}
+	return pages
+}
+
+func (h *HTML) writePage(w io.Writer, shell *shell, entries, k int, part PagePart, pages []PagePart) error {
+	out := w
+	var file io.WriteCloser
+	if k > 0 {
+		var err error
+		if file, err = h.Create(k); err != nil {
+			return err
+		}
+		out = file
+	}
+	_, err := out.Write(shell.before)
+	if err == nil {
+		err = h.pack(out, part.Chunks[0], part.Chunks[1])
+	}
+	if err == nil {
+		scan := h.Scan
+		if k > 0 {
+			h.Scan = nil // what all pages have has been seen
+		}
+		err = h.finish(out, shell, entries, k, pages)
+		h.Scan = scan
+	}
+	if file != nil {
+		err = cmp.Or(err, file.Close())
 	}
 	return err
 }
@@ -110,8 +192,8 @@ type PagePart struct {
 	Chunks [2]int `json:"chunks"`
 }
 
-// packed writes what the page knows of the whole session.
-func (h *HTML) packed(w io.Writer, page int, pages []PagePart) error {
+// whole writes what the page knows of the whole session.
+func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 	head := PageHead{Head: h.report.Head, Chunks: make([]int, len(h.chunks)), Page: page, Pages: pages}
 	head.Redacted = h.Redacted
 	for k, c := range h.chunks {

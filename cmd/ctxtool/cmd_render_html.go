@@ -2,13 +2,120 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
 
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 )
 
+// notForPages are the flags that say what of a session is written: a page has all of
+// it, and its reader chooses.
+var notForPages = []string{"view", "target", "at", "since", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
+
+// checkHTML reads the flags of pages.
+func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
+	if o.format != "html" {
+		if given("split") {
+			return errors.New("--split is for -f html")
+		}
+		return nil
+	}
+	for _, flag := range notForPages {
+		if given(flag) {
+			return fmt.Errorf("--%s is not for -f html: a page has the whole session, and its reader chooses", flag)
+		}
+	}
+	toFile := o.output != "" && o.output != "-"
+	switch f, ok := e.stdout.(*os.File); {
+	case o.split < 0:
+		return errors.New("--split is a number of megabytes")
+	case o.split > 0 && !toFile:
+		return errors.New("--split needs -o FILE: the other pages are put beside it")
+	case !toFile && ok && term.IsTerminal(int(f.Fd())):
+		return errors.New("-f html needs -o FILE: a page is nothing for a terminal")
+	}
+	return nil
+}
+
 // html writes a session as a page for browsers.
-func (o *renderOptions) html(e *env, r *replay.Replay, leaf int) error {
-	h := &render.HTML{Session: r.Session, Replay: r, Leaf: leaf, Redacted: e.redactor != nil}
-	return e.answer(&o.answer, []string{r.Session.Name}, func(w *bufio.Writer) error { return h.Write(w) })
+func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) error {
+	r := replay.New(s, opt)
+	for _, err := range r.WalkTree(s.Tree()) {
+		if err != nil && !replay.Stopped(err) {
+			return err
+		}
+	}
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
+	}
+	found, err := o.secrets(e)
+	if err != nil {
+		return err
+	}
+	h := o.page(e, s, opt)
+	h.Scan = found.scan
+	if o.failOnSecret {
+		whole := *h
+		whole.Split = 0
+		if err := whole.Write(io.Discard); err != nil {
+			return err
+		}
+		if len(found.found) > 0 {
+			found.note(e, s)
+			return errFound
+		}
+		h.Scan = nil
+	}
+	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
+		return err
+	}
+	found.note(e, s)
+	e.noteCoverage(s, r.Rules)
+	return nil
+}
+
+// page is the page of a session, and those beside it where it is split.
+func (o *renderOptions) page(e *env, s *sessionfmt.Session, opt replay.Options) *render.HTML {
+	h := &render.HTML{Session: s, Options: opt, Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	stem := strings.TrimSuffix(o.output, filepath.Ext(o.output))
+	file := func(page int) string {
+		if page == 0 {
+			return o.output
+		}
+		return fmt.Sprintf("%s-%d%s", stem, page+1, cmp.Or(filepath.Ext(o.output), ".html"))
+	}
+	h.Name = func(page int) string { return (&url.URL{Path: "./" + filepath.Base(file(page))}).EscapedPath() }
+	h.Create = func(page int) (io.WriteCloser, error) {
+		out, err := e.create(file(page), s.Name)
+		if err != nil {
+			return nil, err
+		}
+		return &pageFile{bufio.NewWriterSize(out, 64<<10), out}, nil
+	}
+	return h
+}
+
+// A pageFile is a page behind the first, which appears once it is whole.
+type pageFile struct {
+	*bufio.Writer
+	out *output
+}
+
+func (p *pageFile) Close() error {
+	defer p.out.abort()
+	return cmp.Or(p.Flush(), p.out.commit())
+}
+
+func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
+	return errors.New("not yet")
 }

@@ -160,7 +160,7 @@ export class Context {
     const { model, app } = this, c = model.steps.cache[step]
     if (!c) return model.steps.entry[step] >= 0 && el('section', { class: 'block' }, el('h3', null, 'Cache'), el('p', { class: 'mute' }, 'Not known.'))
     const scale = Math.max(1, c.prompt), parts = []
-    if (c.answered && c.prompt > 0) {
+    if ((c.read || 0) + (c.write || 0) + (c.input || 0) > 0) {
       parts.push(el('div', { class: 'stack', role: 'img', 'aria-label': `read ${short(c.read || 0)}, written ${short(c.write || 0)}, neither ${short(c.input || 0)}` },
         [['read', c.read], ['write', c.write], ['input', c.input]].map(([name, n]) => n > 0 && el('span', { class: 'fill use-' + name, title: `${name}: ${short(n)}`, css: { width: 100 * n / scale + '%' } }))))
       parts.push(el('p', { class: 'legend' }, [['read', 'read', c.read], ['write', 'written', c.write], ['input', 'neither', c.input]].map(([cls, name, n]) => n > 0 && el('span', null, el('span', { class: 'swatch use-' + cls }), `${name} ${short(n)}`))))
@@ -168,7 +168,7 @@ export class Context {
     if (c.shared > 0) parts.push(el('p', { class: 'mute' }, `${percent(c.shared / scale)} begins as an earlier request did: ${short(c.shared)} of ${short(c.prompt)} tokens`))
     if (c.break) parts.push(this.broken(c.break))
     if (c.rebilled) parts.push(el('p', { class: 'note warn' }, icon('warn'), ` The provider could have read ${short(c.rebilled.tokens)} tokens more, which cost ${dollars(c.rebilled.cost)}.`))
-    return el('section', { class: 'block' }, el('h3', null, 'Cache', c.answered && c.prompt > 0 ? el('span', { class: 'num' }, percent((c.read || 0) / scale)) : null), parts)
+    return el('section', { class: 'block' }, el('h3', null, 'Cache', (c.read || 0) + (c.write || 0) + (c.input || 0) > 0 ? el('span', { class: 'num' }, percent((c.read || 0) / scale)) : null), parts)
   }
 
   broken(b) {

@@ -56,7 +56,7 @@ export function short(n) {
 
 export const whole = n => n.toLocaleString('en-US')
 export const count = (n, thing) => `${whole(n)} ${thing}${n === 1 ? '' : 's'}`
-export const percent = share => `${(100 * share).toFixed(share > 0.995 && share < 1 || share < 0.1 ? 1 : 0)}%`
+export const percent = share => share === 0 ? '0%' : `${(100 * share).toFixed(share > 0.995 && share < 1 || share < 0.1 ? 1 : 0)}%`
 
 export function dollars(d) {
   if (d === 0) return '$0'

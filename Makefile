@@ -5,6 +5,9 @@
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
 # rules   the rules of redaction, from gitleaks' module
+# axe     axe-core, for the test of how accessible pages are
+# libs    the libraries in pages, from npm
+# screenshots  pictures of the main views of pages
 # pi      pi's own package, for the tests and figures that compare with it
 
 GO       ?= go
@@ -13,8 +16,9 @@ FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
+AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check golden bench dist clean rules pi
+.PHONY: build test check golden bench dist clean rules pi axe libs screenshots
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -64,3 +68,23 @@ rules:
 # pi itself, to compare with, where npm can be had.
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
+
+# What holds pages to the rules of accessibility, where npm can be had. It is MPL-2.0
+# and stays outside the repository.
+axe:
+	npm install --prefix $(AXE_DIR) --ignore-scripts --no-audit --no-fund axe-core@4.14.1
+
+# The libraries in pages, as their packages have them; render/html/lib/README.md says
+# which, and the tests hold them to the sums there.
+libs:
+	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
+	npm install --prefix $$dir --ignore-scripts --no-audit --no-fund markdown-it@15.0.3 @highlightjs/cdn-assets@11.12.0 && \
+	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > render/html/lib/markdown-it.js && \
+	install -m 644 $$dir/node_modules/markdown-it/LICENSE render/html/lib/markdown-it.LICENSE && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js render/html/lib/highlight.js && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE render/html/lib/highlight.LICENSE
+
+SCREENSHOTS ?= screenshots
+screenshots:
+	@mkdir -p $(SCREENSHOTS)
+	CTXTOOL_SCREENSHOTS=$(abspath $(SCREENSHOTS)) $(GO) test ./cmd/ctxtool -run TestPageScreens -count 1 -v

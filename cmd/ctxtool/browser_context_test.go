@@ -40,8 +40,8 @@ type pane struct {
 		Row, Tokens int
 		Uncached    bool
 	}
-	Model  string
-	Parts  []string // names of parts and tools
+	Model string
+	Parts []string // names of parts and tools
 }
 
 // readPane reads the pane, from its elements.

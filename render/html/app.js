@@ -270,7 +270,11 @@ class App {
   grip(grip) {
     const name = grip.dataset.pane === 'tree' ? '--tree' : '--context', sign = grip.dataset.pane === 'tree' ? 1 : -1
     const width = () => byId(grip.dataset.pane).offsetWidth
-    const set = w => document.documentElement.style.setProperty(name, Math.max(180, Math.min(innerWidth * 0.45, w)) + 'px')
+    const set = w => {
+      const wide = Math.round(Math.max(180, Math.min(innerWidth * 0.45, 900, w)))
+      document.documentElement.style.setProperty(name, wide + 'px')
+      grip.setAttribute('aria-valuenow', wide)
+    }
     grip.addEventListener('pointerdown', e => {
       const from = e.clientX, was = width()
       grip.setPointerCapture(e.pointerId)

@@ -128,6 +128,7 @@ export class Side {
     clearTimeout(this.soon)
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
     this.run = (this.run || 0) + 1
+    this.done = false
     if (!words.length) {
       this.words = []
       this.found = null
@@ -161,6 +162,7 @@ export class Side {
       }
     }
     if (run !== this.run) return
+    this.done = true
     this.refresh()
   }
 

@@ -62,7 +62,7 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	if err != nil {
 		return err
 	}
-	h := o.page(e, s, opt)
+	h := o.page(e, s, opt, o.output)
 	h.Scan = found.scan
 	if o.failOnSecret {
 		whole := *h
@@ -84,15 +84,16 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	return nil
 }
 
-// page is the page of a session, and those beside it where it is split.
-func (o *renderOptions) page(e *env, s *sessionfmt.Session, opt replay.Options) *render.HTML {
+// page is the page of a session in the file output, and those beside it where it is
+// split.
+func (o *renderOptions) page(e *env, s *sessionfmt.Session, opt replay.Options, output string) *render.HTML {
 	h := &render.HTML{Session: s, Options: opt, Redacted: e.redactor != nil, Split: int64(o.split) << 20}
-	stem := strings.TrimSuffix(o.output, filepath.Ext(o.output))
+	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	file := func(page int) string {
 		if page == 0 {
-			return o.output
+			return output
 		}
-		return fmt.Sprintf("%s-%d%s", stem, page+1, cmp.Or(filepath.Ext(o.output), ".html"))
+		return fmt.Sprintf("%s-%d%s", stem, page+1, cmp.Or(filepath.Ext(output), ".html"))
 	}
 	h.Name = func(page int) string { return (&url.URL{Path: "./" + filepath.Base(file(page))}).EscapedPath() }
 	h.Create = func(page int) (io.WriteCloser, error) {
@@ -114,8 +115,4 @@ type pageFile struct {
 func (p *pageFile) Close() error {
 	defer p.out.abort()
 	return cmp.Or(p.Flush(), p.out.commit())
-}
-
-func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
-	return errors.New("not yet")
 }

@@ -89,9 +89,7 @@ func (p *Report) Read(leaf int) error {
 	if err := p.now(leaf); err != nil {
 		return err
 	}
-	for i := range cache.Rows {
-		p.account(&cache.Rows[i])
-	}
+	p.account(cache.Rows)
 	t := &cache.Total
 	p.Head = Head{
 		Schema: "ctxtool/page/1", File: s.Name, Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),

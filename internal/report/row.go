@@ -24,12 +24,12 @@ type facts struct {
 	cost         float64 // dollars
 }
 
-// entry appends an entry as a page has it: spelled without white space, without what
-// the index has, what only a provider can read, and what is there twice.
+// entry appends an entry as a page has it, values as they are spelled: without what the
+// index has, what only a provider can read, and what is there twice.
 func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
 	w.facts = facts{has: noTime}
 	if !line.IsObject() {
-		return line.AppendCompact(dst)
+		return append(dst, line...)
 	}
 	w.at.Reset(line)
 	dst = append(dst, '{')
@@ -89,13 +89,13 @@ func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []b
 	case key == "summary":
 		w.has |= hasText
 	}
-	return v.AppendCompact(dst)
+	return append(dst, v...)
 }
 
 // message appends the message that comes next.
 func (w *rower) message(dst []byte) []byte {
 	if w.at.Peek() != '{' {
-		return w.at.Value().AppendCompact(dst)
+		return append(dst, w.at.Value()...)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
@@ -108,14 +108,14 @@ func (w *rower) message(dst []byte) []byte {
 			if v.Is("error") || v.Is("aborted") {
 				w.has |= hasError
 			}
-			dst = v.AppendCompact(member(dst, start, key))
+			dst = append(member(dst, start, key), v...)
 			continue
 		case "isError":
 			v := w.at.Value()
 			if v.Truthy() {
 				w.has |= hasError
 			}
-			dst = v.AppendCompact(member(dst, start, key))
+			dst = append(member(dst, start, key), v...)
 			continue
 		case "details":
 			dst = details(dst, start, key, w.at.Value())
@@ -128,7 +128,7 @@ func (w *rower) message(dst []byte) []byte {
 		if string(key) == "content" {
 			dst = w.content(dst, w.at.Value())
 		} else {
-			dst = w.at.Value().AppendCompact(dst)
+			dst = append(dst, w.at.Value()...)
 		}
 	}
 	return append(dst, '}')
@@ -143,7 +143,7 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 	if cost, ok := usage.Get("cost").Get("total").Float(); ok && cost >= 0 && cost <= mostTokens {
 		w.cost = cost
 	}
-	return usage.AppendCompact(dst)
+	return append(dst, usage...)
 }
 
 const mostTokens = 1e12
@@ -165,7 +165,7 @@ func (w *rower) content(dst []byte, v value) []byte {
 		if v.IsString() && len(v) > 2 {
 			w.has |= hasText
 		}
-		return v.AppendCompact(dst)
+		return append(dst, v...)
 	}
 	dst = append(dst, '[')
 	first := true
@@ -181,7 +181,7 @@ func (w *rower) content(dst []byte, v value) []byte {
 
 func (w *rower) block(dst []byte, block value) []byte {
 	if !block.IsObject() {
-		return block.AppendCompact(dst)
+		return append(dst, block...)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
@@ -194,7 +194,7 @@ func (w *rower) block(dst []byte, block value) []byte {
 		case bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")):
 			continue
 		}
-		dst = v.AppendCompact(member(dst, start, key))
+		dst = append(member(dst, start, key), v...)
 	}
 	return append(dst, '}')
 }
@@ -219,7 +219,7 @@ var heavy = []string{"messages", "tools", "parts", "systemMessage"}
 // patch appends the ops of a transform that come next, lists in them by their length.
 func (w *rower) patch(dst []byte) []byte {
 	if w.at.Peek() != '[' {
-		return w.at.Value().AppendCompact(dst)
+		return append(dst, w.at.Value()...)
 	}
 	dst = append(dst, '[')
 	first := true
@@ -235,7 +235,7 @@ func (w *rower) patch(dst []byte) []byte {
 
 func (w *rower) op(dst []byte, op value) []byte {
 	if !op.IsObject() {
-		return op.AppendCompact(dst)
+		return append(dst, op...)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
@@ -249,7 +249,7 @@ func (w *rower) op(dst []byte, op value) []byte {
 			dst = appendInt(dst, n)
 			continue
 		}
-		dst = v.AppendCompact(dst)
+		dst = append(dst, v...)
 	}
 	return append(dst, '}')
 }

@@ -30,7 +30,7 @@ type Steps struct {
 	Prompt   []int `json:"prompt"` // in Prompts
 	Model    []int `json:"model"`  // in Models, of the request
 
-	Cache   []*Cache `json:"cache"` // null where nothing is known
+	Cache   Cache    `json:"cache"`
 	Extra   Extra    `json:"extra"`
 	Prompts []Prompt `json:"prompts"`
 	Models  []Model  `json:"models"`
@@ -64,17 +64,18 @@ type Model struct {
 	Window int64  `json:"window,omitempty"` // tokens
 }
 
-// Cache is a request in the account for the prompt cache; tokens and dollars.
+// Cache is the account for the prompt cache; tokens and dollars, columns as those of
+// Steps. Prompt is 0 where nothing is known of a request.
 type Cache struct {
-	Prompt   int64              `json:"prompt"`
-	Shared   int64              `json:"shared"`
-	Messages int                `json:"messages"` // of what is shared
-	Input    int64              `json:"input,omitempty"`
-	Read     int64              `json:"read,omitempty"`
-	Write    int64              `json:"write,omitempty"`
-	Answered bool               `json:"answered,omitempty"` // there is a recorded usage
-	Break    *Break             `json:"break,omitempty"`
-	Rebilled *replay.CacheAgain `json:"rebilled,omitempty"`
+	Prompt   []int64 `json:"prompt"`
+	Shared   []int64 `json:"shared"`
+	Answered []int   `json:"answered"` // 1 where there is a recorded usage
+	Input    []int64 `json:"input"`
+	Read     []int64 `json:"read"`
+	Write    []int64 `json:"write"`
+	// Of those steps alone that have any, by step.
+	Breaks   map[int]*Break             `json:"breaks,omitempty"`
+	Rebilled map[int]*replay.CacheAgain `json:"rebilled,omitempty"`
 }
 
 // A Break is what ended the beginning that a cache could serve.
@@ -120,7 +121,6 @@ func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n repla
 	st := &p.Steps
 	st.Before, st.Leaf = append(st.Before, before), append(st.Leaf, e.Leaf)
 	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
-	st.Cache = append(st.Cache, nil)
 	last := 0
 	if before >= 0 {
 		last = st.Prompt[before]
@@ -327,21 +327,32 @@ func (p *Report) now(leaf int) error {
 	return p.settings(e, before, 0, n)
 }
 
-// account adds what the cache did for a request.
-func (p *Report) account(r *replay.CacheRow) {
-	at, ok := p.steps[r.Record]
-	if !ok {
-		return
+// account adds what the cache did for the requests.
+func (p *Report) account(rows []replay.CacheRow) {
+	c := &p.Steps.Cache
+	n := len(p.Steps.Entry)
+	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
+		*column = make([]int64, n)
 	}
-	c := &Cache{Prompt: r.Prompt, Shared: r.SharedTokens, Messages: r.SharedMessages, Rebilled: r.Rebilled}
-	if u := r.Recorded; u != nil {
-		c.Answered, c.Input, c.Read, c.Write = true, u.Input, u.CacheRead, u.CacheWrite
-	}
-	if b := r.Break; b != nil {
-		c.Break = &Break{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer, nil}
-		if b.Again.Tokens > 0 {
-			c.Break.Again = &b.Again
+	c.Answered, c.Breaks, c.Rebilled = make([]int, n), map[int]*Break{}, map[int]*replay.CacheAgain{}
+	for i := range rows {
+		r := &rows[i]
+		at, ok := p.steps[r.Record]
+		if !ok {
+			continue
+		}
+		c.Prompt[at], c.Shared[at] = r.Prompt, r.SharedTokens
+		if u := r.Recorded; u != nil {
+			c.Answered[at], c.Input[at], c.Read[at], c.Write[at] = 1, u.Input, u.CacheRead, u.CacheWrite
+		}
+		if r.Rebilled != nil {
+			c.Rebilled[at] = r.Rebilled
+		}
+		if b := r.Break; b != nil {
+			c.Breaks[at] = &Break{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer, nil}
+			if b.Again.Tokens > 0 {
+				c.Breaks[at].Again = &b.Again
+			}
 		}
 	}
-	p.Steps.Cache[at] = c
 }

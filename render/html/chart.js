@@ -28,7 +28,7 @@ export class Chart {
 
   // cached is the share of a request that came from the cache, or could have.
   cached(step) {
-    const c = this.model.steps.cache[step]
+    const c = this.model.cache[step]
     if (!c || !c.prompt) return 0
     return Math.min(1, (c.answered ? c.read || 0 : c.shared) / c.prompt)
   }
@@ -72,7 +72,7 @@ export class Chart {
     let next = 0
     for (const row of app.path) {
       if (next < steps.length && model.steps.entry[steps[next]] === row) {
-        const broken = model.steps.cache[steps[next]]?.break
+        const broken = model.cache[steps[next]]?.break
         if (broken?.again && !all.some(m => m.at === next)) all.push({ at: next, letter: '!', row, name: 'Cache broken: ' + broken.cause })
         next++
       }
@@ -117,7 +117,7 @@ export class Chart {
   }
 
   words(i) {
-    const { model, app } = this, step = app.steps[i], c = model.steps.cache[step], row = model.steps.entry[step]
+    const { model, app } = this, step = app.steps[i], c = model.cache[step], row = model.steps.entry[step]
     const facts = [row < 0 ? 'Next request' : `Request ${model.steps.request[step]}`, short(this.total(step)) + ' tokens']
     if (c?.answered && c.prompt > 0) facts.push(percent((c.read || 0) / c.prompt) + ' cached')
     if (row >= 0 && model.index.cost[row]) facts.push(dollars(model.index.cost[row]))

@@ -157,7 +157,7 @@ export class Context {
   }
 
   cache(step) {
-    const { model, app } = this, c = model.steps.cache[step]
+    const { model, app } = this, c = model.cache[step]
     if (!c) return model.steps.entry[step] >= 0 && el('section', { class: 'block' }, el('h3', null, 'Cache'), el('p', { class: 'mute' }, 'Not known.'))
     const scale = Math.max(1, c.prompt), parts = []
     if ((c.read || 0) + (c.write || 0) + (c.input || 0) > 0) {
@@ -183,7 +183,7 @@ export class Context {
   }
 
   cost(step) {
-    const { model, app } = this, row = model.steps.entry[step], c = model.steps.cache[step]
+    const { model, app } = this, row = model.steps.entry[step], c = model.cache[step]
     if (row < 0) return null
     let sum = 0
     for (let k = 0; k <= app.at; k++) sum += model.index.cost[model.steps.entry[app.steps[k]]] || 0

@@ -20,7 +20,10 @@ export class Model {
     }
     this.link()
     this.mark()
-    this.steps.next = new Map() // of a leaf that the context is known at
+    const c = steps.cache
+    this.cache = c.prompt.map((prompt, k) => prompt === 0 ? null : {
+      prompt, shared: c.shared[k], answered: c.answered[k] === 1, input: c.input[k], read: c.read[k], write: c.write[k], break: c.breaks?.[k], rebilled: c.rebilled?.[k],
+    })
     this.stepOf = new Int32Array(n).fill(-1)
     steps.entry.forEach((row, k) => { if (row >= 0) this.stepOf[row] = k })
     this.lists = new Map()
@@ -120,23 +123,6 @@ export class Model {
     return { rows, depths }
   }
 
-  // stepsOn are the requests of a path, in order, and behind them what would be sent
-  // next, where that is known.
-  stepsOn(path) {
-    const steps = []
-    for (const row of path) if (this.stepOf[row] >= 0) steps.push(this.stepOf[row])
-    const last = this.steps.entry.length - 1
-    if (last >= 0 && this.steps.entry[last] < 0) {
-      const leaf = this.steps.leaf[last]
-      if (leaf < 0 || path.includes(leaf)) {
-        const at = path.indexOf(leaf)
-        const known = steps.filter(k => path.indexOf(this.steps.entry[k]) <= at)
-        if (known.length === steps.length) steps.push(last)
-      }
-    }
-    return steps
-  }
-
   // list is the messages of a request, as rows.
   list(step) {
     const chain = []
@@ -196,14 +182,5 @@ export class Model {
       return false
     })
     return { came: fresh, left, changed, same, before, first: before < 0 }
-  }
-
-  // contextOf is the request that shows best what the model saw at an entry: the one
-  // that it answers, else the next one of the path, else the last.
-  contextOf(row, path, steps) {
-    if (this.stepOf[row] >= 0) return this.stepOf[row]
-    const at = path.indexOf(row)
-    for (let i = at; i >= 0 && i < path.length; i++) if (this.stepOf[path[i]] >= 0) return this.stepOf[path[i]]
-    return steps.length ? steps[steps.length - 1] : -1
   }
 }

@@ -45,6 +45,8 @@ golden:
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
 	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) $(BENCHFLAGS)
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run TestPageSpeed -count 1 -v ./cmd/ctxtool
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact
 
 dist:

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"embed"
@@ -10,9 +9,9 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"ctxtool/internal/report"
 	"ctxtool/replay"
@@ -25,6 +24,7 @@ import (
 type HTML struct {
 	Session  *sessionfmt.Session
 	Options  replay.Options // whose Leaf is the path that the page opens with
+	Title    string         // what the session is called where it has no name
 	Redacted bool
 
 	// Scan sees every text that is written, with the record that it comes from, -1 for
@@ -55,16 +55,14 @@ const chunkSize = 512 << 10
 func (h *HTML) Write(w io.Writer) error {
 	h.report = report.Start(replay.New(h.Session, h.Options))
 	h.chunks = h.report.Stretches(chunkSize)
-	shell, err := newShell(h.title(), "page.html", "page.css", modules)
-	if err != nil {
-		return err
-	}
+	shell := sessionPage.shell(sessionfmt.Clean(h.Title))
 	if h.Split > 0 && h.Session.Size() > h.Split {
 		return h.writeSplit(w, shell)
 	}
 	read := make(chan error, 1)
 	go func() { read <- h.report.Read(h.Options.Leaf) }() // while the entries are packed
-	if _, err = w.Write(shell.before); err == nil {
+	_, err := w.Write(shell.before)
+	if err == nil {
 		err = h.pack(w, 0, len(h.chunks))
 	}
 	if failed := <-read; err == nil {
@@ -157,9 +155,6 @@ func (h *HTML) writePage(w io.Writer, shell *shell, entries, k int, part PagePar
 	return err
 }
 
-// title is the name of the page, before anybody has read the session's.
-func (h *HTML) title() string { return sessionfmt.Clean(filepath.Base(h.Session.Name)) }
-
 // pack writes chunks, packed on all processors.
 func (h *HTML) pack(w io.Writer, from, to int) error {
 	numbers := make([]int, 0, to-from)
@@ -195,12 +190,13 @@ type PagePart struct {
 // whole writes what the page knows of the whole session.
 func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 	head := PageHead{Head: h.report.Head, Chunks: make([]int, len(h.chunks)), Page: page, Pages: pages}
-	head.Redacted = h.Redacted
+	head.File, head.Redacted = h.Title, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
 	}
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
+	level := h.level()
 	for _, part := range []struct {
 		id   string
 		data any
@@ -212,7 +208,7 @@ func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 		if h.Scan != nil && part.id == "head" {
 			h.Scan(-1, data)
 		}
-		text, err := p.data(nil, part.id, data)
+		text, err := p.data(nil, part.id, level, data)
 		if err != nil {
 			return err
 		}
@@ -230,8 +226,37 @@ type shell struct{ before, after []byte }
 // nothing else.
 const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// newShell puts a page together from its files.
-func newShell(title, page, style string, modules []string) (*shell, error) {
+// A kind is a kind of page, put together from its files once.
+type kind struct {
+	page    string
+	modules []string
+	text    func() string
+}
+
+// The kinds of pages: of a session, and of a store.
+var (
+	sessionPage = newKind("page.html", modules)
+	storePage   = newKind("index.html", storeModules)
+)
+
+func newKind(page string, modules []string) *kind {
+	return &kind{page, modules, sync.OnceValue(func() string { return assemble(page, modules) })}
+}
+
+// shell is a page with that title.
+func (k *kind) shell(title string) *shell {
+	before, after, _ := strings.Cut(strings.ReplaceAll(k.text(), titleMark, html.EscapeString(title)), dataMark)
+	return &shell{[]byte(before), []byte(after)}
+}
+
+// What stands where the title and the data of a page go.
+const (
+	titleMark = "{{title}}"
+	dataMark  = "{{data}}\n"
+)
+
+// assemble puts a page together from its files, all but title and data.
+func assemble(page string, modules []string) string {
 	read := func(name string) string {
 		data, err := pageFiles.ReadFile("html/" + name)
 		if err != nil {
@@ -242,7 +267,7 @@ func newShell(title, page, style string, modules []string) (*shell, error) {
 	inline := strings.NewReplacer("</script", `\x3c/script`, "<!--", `\x3c!--`) // what would end or hide a script
 	libraries := inline.Replace(read("lib/markdown-it.js") + "\n" + read("lib/highlight.js"))
 	program := inline.Replace(joinModules(modules, read))
-	css := read(style)
+	css := read("page.css")
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -252,12 +277,9 @@ func newShell(title, page, style string, modules []string) (*shell, error) {
 	if strings.Contains(text, "{{libraries}}") {
 		scripts = hash(libraries) + " " + scripts
 	}
-	fill := strings.NewReplacer(
-		"{{policy}}", fmt.Sprintf(policy, scripts, hash(css)),
-		"{{title}}", html.EscapeString(title), "{{style}}", css, "{{libraries}}", libraries, "{{program}}", program,
-	)
-	before, after, _ := bytes.Cut([]byte(fill.Replace(text)), []byte("{{data}}\n"))
-	return &shell{before, after}, nil
+	return strings.NewReplacer(
+		"{{policy}}", fmt.Sprintf(policy, scripts, hash(css)), "{{style}}", css, "{{libraries}}", libraries, "{{program}}", program,
+	).Replace(text)
 }
 
 // joinModules makes one script of modules. Each stays by itself: what it imports are

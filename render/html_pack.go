@@ -10,8 +10,13 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// packLevel is how hard data is compressed: harder costs more than it saves.
-const packLevel = 5
+// How hard data is compressed: that of sessions up to smallSession bytes as hard as can
+// be; of larger ones harder costs more than it saves.
+const (
+	smallSession = 4 << 20
+	hardest      = 9
+	hard         = 5
+)
 
 // A packer compresses data and spells it as text that can stand in a page: 7 bits a
 // byte, in ASCII, without the three bytes that HTML would change or obey. Those are
@@ -20,7 +25,7 @@ type packer struct {
 	rows []byte
 	said []byte // what is looked through for secrets
 	buf  bytes.Buffer
-	comp *flate.Writer
+	comp [hardest + 1]*flate.Writer // by level
 }
 
 const packMark = 0x7f
@@ -31,6 +36,14 @@ var packers = sync.Pool{New: func() any { return new(packer) }}
 type packed struct{ text []byte }
 
 var packedTexts = sync.Pool{New: func() any { return new(packed) }}
+
+// level is how hard the data of the page is compressed.
+func (h *HTML) level() int {
+	if h.Session.Size() <= smallSession {
+		return hardest
+	}
+	return hard
+}
 
 // chunk packs a chunk of a page.
 func (p *packer) chunk(h *HTML, k int) (*packed, error) {
@@ -49,33 +62,33 @@ func (p *packer) chunk(h *HTML, k int) (*packed, error) {
 		return nil, err
 	}
 	out := packedTexts.Get().(*packed)
-	out.text, err = p.data(out.text[:0], fmt.Sprintf("c%d", k), bytes.TrimSuffix(p.rows, []byte{'\n'}))
+	out.text, err = p.data(out.text[:0], fmt.Sprintf("c%d", k), h.level(), bytes.TrimSuffix(p.rows, []byte{'\n'}))
 	return out, err
 }
 
 // data appends data, packed, in its element.
-func (p *packer) data(dst []byte, id string, data []byte) ([]byte, error) {
+func (p *packer) data(dst []byte, id string, level int, data []byte) ([]byte, error) {
 	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
-	dst, err := p.pack(dst, data)
+	dst, err := p.pack(dst, level, data)
 	return append(dst, "</script>\n"...), err
 }
 
 // pack appends data, packed.
-func (p *packer) pack(dst, data []byte) ([]byte, error) {
+func (p *packer) pack(dst []byte, level int, data []byte) ([]byte, error) {
 	p.buf.Reset()
-	if p.comp == nil {
-		comp, err := flate.NewWriter(&p.buf, packLevel)
-		if err != nil {
+	comp := p.comp[level]
+	if comp == nil {
+		var err error
+		if comp, err = flate.NewWriter(&p.buf, level); err != nil {
 			return dst, err
 		}
-		p.comp = comp
-	} else {
-		p.comp.Reset(&p.buf)
+		p.comp[level] = comp
 	}
-	if _, err := p.comp.Write(data); err != nil {
+	comp.Reset(&p.buf)
+	if _, err := comp.Write(data); err != nil {
 		return dst, err
 	}
-	if err := p.comp.Close(); err != nil {
+	if err := comp.Close(); err != nil {
 		return dst, err
 	}
 	return spell7(dst, p.buf.Bytes()), nil

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"ctxtool/internal/report"
+	"ctxtool/sessionfmt"
 )
 
 // A PageSummary is a session on one line of the report of a store.
@@ -29,17 +30,14 @@ var storeModules = []string{"dom", "store", "windowed", "index"}
 // WriteStore writes the index of a store.
 func WriteStore(w io.Writer, s *PageStore) error {
 	s.Schema, s.Prices = "ctxtool/page.store/1", report.Prices
-	shell, err := newShell(s.Title, "index.html", "page.css", storeModules)
-	if err != nil {
-		return err
-	}
+	shell := storePage.shell(sessionfmt.Clean(s.Title))
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
-	text, err := p.data(nil, "head", data)
+	text, err := p.data(nil, "head", hardest, data)
 	if err != nil {
 		return fmt.Errorf("packing the index: %w", err)
 	}

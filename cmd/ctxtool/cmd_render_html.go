@@ -87,7 +87,7 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 // page is the page of a session in the file output, and those beside it where it is
 // split.
 func (o *renderOptions) page(e *env, s *sessionfmt.Session, opt replay.Options, output string) *render.HTML {
-	h := &render.HTML{Session: s, Options: opt, Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	h := &render.HTML{Session: s, Options: opt, Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	file := func(page int) string {
 		if page == 0 {
@@ -104,6 +104,14 @@ func (o *renderOptions) page(e *env, s *sessionfmt.Session, opt replay.Options, 
 		return &pageFile{bufio.NewWriterSize(out, 64<<10), out}, nil
 	}
 	return h
+}
+
+// pageTitle is what a page calls a session that has no name.
+func pageTitle(name string) string {
+	if name == "-" {
+		return "session"
+	}
+	return filepath.Base(name)
 }
 
 // A pageFile is a page behind the first, which appears once it is whole.

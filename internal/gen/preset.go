@@ -27,6 +27,7 @@ var presets = []Preset{
 	{"transforms-x16", "16,000 patches over 160,000 messages", patched(176_000)},
 	{"longline", "one line of 95 MB", Shape{Entries: 200, Longest: 95_000_000}},
 	{"1g", "1 GB of lines as real sessions have them", large},
+	{"100m", "100 MB of the same", part(large, 100_000_000)},
 	{"1g-compacted", "the same with a compaction every 2,000 entries", compacted()},
 }
 
@@ -39,6 +40,12 @@ var everything = Shape{
 // of most of its entries (spec/speed.md).
 var large = Shape{
 	Bytes: 1_003_000_000, Text: 270, MaxText: 110 << 10, Spread: 1.6, Escapes: 54, Tools: 0.8, Branch: 0.02,
+}
+
+// part is a shape with another size.
+func part(s Shape, bytes int64) Shape {
+	s.Bytes = bytes
+	return s
 }
 
 func compacted() Shape {

@@ -15,7 +15,7 @@ type value = sessionfmt.Value
 // A Head is what is said of a session as a whole, schema ctxtool/page/1.
 type Head struct {
 	Schema   string              `json:"schema"`
-	File     string              `json:"file"`
+	File     string              `json:"file"`           // what the session is called where it has no name
 	Name     string              `json:"name,omitempty"` // that it was given
 	Cwd      string              `json:"cwd,omitempty"`
 	Version  int                 `json:"version"`
@@ -44,6 +44,7 @@ type Finding struct {
 // CacheTotal is the account for the prompt cache, tokens and dollars.
 type CacheTotal struct {
 	Prompt   int64             `json:"prompt"`
+	Recorded int64             `json:"recorded"` // of it what providers have recorded
 	Read     int64             `json:"read"`
 	Possible float64           `json:"possible"` // share of the prompts, 0 to 1
 	Achieved float64           `json:"achieved"`
@@ -92,10 +93,10 @@ func (p *Report) Read(leaf int) error {
 	p.account(cache.Rows)
 	t := &cache.Total
 	p.Head = Head{
-		Schema: "ctxtool/page/1", File: s.Name, Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
+		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved, Rebilled: t.Rebilled, Broken: t.Broken,
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved, Rebilled: t.Rebilled, Broken: t.Broken,
 		},
 	}
 	p.findings(r.AllFindings())

@@ -23,8 +23,8 @@ type Summary struct {
 	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"`
-	// Cost is in dollars, of all answers; Tokens are those of all prompts, Read those of
-	// them that came from a cache.
+	// Cost is in dollars, of all answers; Tokens are those of all prompts that
+	// providers have recorded, Read those of them that came from a cache.
 	Cost   float64 `json:"cost"`
 	Tokens int64   `json:"tokens"`
 	Read   int64   `json:"read"`
@@ -43,7 +43,7 @@ func (p *Report) Summary() (*Summary, error) {
 	h := &p.Head
 	s := &Summary{
 		Name: h.Name, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
-		Tokens: h.Cache.Prompt, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost + h.Cache.Broken.Cost, Window: h.Window,
+		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost + h.Cache.Broken.Cost, Window: h.Window,
 	}
 	for i := range p.s.Len() {
 		s.Cost += p.Index.Cost[i]

@@ -96,6 +96,8 @@ export function json(value, deepest = 12) {
   return lines.join('\n')
 }
 
+const longest = 24_000 // characters of a text that show before it is unfolded
+
 const pictures = /^image\/(png|jpeg|gif|webp)$/
 
 function image(block) {
@@ -187,6 +189,10 @@ export class Drawer {
 
   // text is Markdown; the instructions of a skill in front of it are folded.
   text(key, text) {
+    if (text.length > longest && !this.opened.get(key + ':long')) {
+      const start = text.lastIndexOf('\n', longest * 0.75) + 1 || longest * 0.75
+      return [...this.text(key, text.slice(0, start)), el('button', { class: 'unfold', type: 'button', 'aria-expanded': 'false', onclick: () => this.toggle(key + ':long', true) }, `Show the rest, ${short(text.length - start)} characters`)]
+    }
     const skill = /^<skill ([^>]*)>([\s\S]*?)<\/skill>\s*/.exec(text)
     if (!skill) return [markdown(text)]
     const name = /name="([^"]*)"/.exec(skill[1])

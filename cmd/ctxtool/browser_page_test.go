@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/gen"
 )
 
 // demoPage is the page of the demo session.
@@ -317,6 +318,69 @@ this is no JSON
 	b.holds("/second/.test(document.getElementById('talk-space').textContent) && /two/.test(document.getElementById('talk-space').textContent)")
 	b.run("document.getElementById('findings').click()")
 	b.holds("document.querySelectorAll('.findings li').length >= 2")
+	b.silent()
+}
+
+// storeOf renders a folder, and gives its index.
+func storeOf(t testing.TB, dir string) string {
+	t.Helper()
+	out := t.TempDir()
+	var stderr bytes.Buffer
+	if status := run([]string{"render", dir, "-f", "html", "-o", out}, os.Stdin, &stderr, &stderr); status != 0 {
+		t.Fatalf("status %d\n%s", status, &stderr)
+	}
+	return filepath.Join(out, "index.html")
+}
+
+// TestStorePage holds that the index of a store can be searched and sorted, and leads
+// to pages that work.
+func TestStorePage(t *testing.T) {
+	browser := newBrowser(t)
+	b := open(t, browser, storeOf(t, filepath.Join(corpus.Root(t), "testdata", "sessions")))
+	all := eval[int](b, "ctxtool.rows.length")
+	b.holds("ctxtool.sessions.some(s => s.error) && ctxtool.sessions.some(s => s.findings) && ctxtool.rows.length === ctxtool.sessions.length")
+	for _, column := range []string{"Cost", "Requests", "Context", "Session"} {
+		b.run(fmt.Sprintf("document.querySelector('[data-column=%s] button').click()", column))
+		b.holds(fmt.Sprintf("/ending/.test(document.querySelector('[data-column=%s]').getAttribute('aria-sort'))", column))
+	}
+	b.run("document.querySelector('[data-column=Cost] button').click()")
+	b.holds("ctxtool.rows.every((s, i) => i === 0 || s.cost <= ctxtool.rows[i - 1].cost)")
+	b.keys("/")
+	b.run("document.getElementById('search').value = ''")
+	b.keys("CloseDrains")
+	b.holds(fmt.Sprintf("ctxtool.rows.length > 0 && ctxtool.rows.length < %d", all))
+	b.run("document.querySelector('.session-row a').click()")
+	b.wait("document.documentElement?.dataset.ready === 'true' && document.getElementById('talk') !== null")
+	b.holds("/TestCloseDrains/.test(document.getElementById('title').textContent)")
+	b.mu.Lock()
+	b.requests = nil // the page that the link leads to
+	b.mu.Unlock()
+	b.silent()
+}
+
+// TestPageSplit holds that the pages of a split session lead to each other's entries.
+func TestPageSplit(t *testing.T) {
+	browser := newBrowser(t)
+	file := filepath.Join(t.TempDir(), "large.jsonl")
+	shape := gen.Shape{Bytes: 5 << 20, Tools: 0.5, Text: 300, MaxText: 4000}
+	if err := gen.WriteFile(file, shape); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, browser, pageOf(t, file, "--split", "2"))
+	b.holds("document.querySelectorAll('#pages a').length === 3 && ctxtool.steps.length > 100")
+	b.run("ctxtool.select(ctxtool.steps[3])") // before which all is here
+	b.holds("ctxtool.store.here(ctxtool.row)")
+	b.run("ctxtool.select(ctxtool.steps.at(-2)); await new Promise(f => setTimeout(f, 200))")
+	b.wait("/This entry is on another page/.test(document.getElementById('talk-space').textContent)")
+	b.holds("document.getElementById('ctx-total').dataset.n > 0")
+	id := eval[string](b, "ctxtool.model.id(ctxtool.row)")
+	b.run("document.querySelector('#talk .item.current .note a').click()")
+	b.wait("document.documentElement?.dataset.ready === 'true' && globalThis.ctxtool?.model.head.page > 0")
+	b.holds(fmt.Sprintf("ctxtool.model.id(ctxtool.row) === %q && ctxtool.store.here(ctxtool.row)", id))
+	b.wait("document.querySelector('#talk .item.current .body') !== null")
+	b.mu.Lock()
+	b.requests = nil // the other page
+	b.mu.Unlock()
 	b.silent()
 }
 

@@ -63,6 +63,29 @@ func TestPageScreens(t *testing.T) {
 	}
 }
 
+// TestStoreScreens makes pictures of the index of a store, as TestPageScreens does.
+func TestStoreScreens(t *testing.T) {
+	dir := os.Getenv("CTXTOOL_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("left out: CTXTOOL_SCREENSHOTS names no folder")
+	}
+	browser := newBrowser(t)
+	store := filepath.Join(corpus.Root(t), "..", "shared", "corpus")
+	if !exists(store) {
+		store = filepath.Join(corpus.Root(t), "testdata", "sessions")
+	}
+	index := storeOf(t, store)
+	for name, actions := range map[string][]action{
+		"light": {sized(1440, 900)}, "dark": {sized(1440, 900), dark()}, "narrow": {sized(390, 844)},
+	} {
+		b := open(t, browser, index, actions...)
+		if err := os.WriteFile(filepath.Join(dir, "store-"+name+".png"), get(b, chromedp.CaptureScreenshot()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		b.silent()
+	}
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

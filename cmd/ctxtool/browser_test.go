@@ -131,7 +131,7 @@ func (b *tab) silent() {
 }
 
 // patience is how long anything may take.
-const patience = 2 * time.Minute
+const patience = time.Minute
 
 func (b *tab) do(actions ...action) {
 	b.t.Helper()
@@ -166,13 +166,21 @@ func (b *tab) run(statements string) {
 	eval[bool](b, "(async () => {"+statements+"\nreturn true})()")
 }
 
-// wait waits until an expression is true.
+// wait waits until an expression is true, also on the page that a link leads to.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, patience)
 	defer stop()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
-		b.t.Fatalf("%s: %v; the console says %q", expression, err, b.told)
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if err == nil && is {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			b.t.Fatalf("%s: %v; the console says %q", expression, err, b.told)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 

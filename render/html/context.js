@@ -212,8 +212,9 @@ export class Context {
 
   // read shows a message as the model saw it.
   async read(row) {
-    const { app, model } = this, m = await this.bodyOf(row)
-    const source = model.source(row), by = model.madeBy(row)
+    const { app, model } = this
+    if (!app.store.here(model.body(row))) return app.dialog('A message of another page', [app.talk.elsewhere(model.source(row))])
+    const m = await this.bodyOf(row), source = model.source(row), by = model.madeBy(row)
     const drawer = new Drawer({ model, call: () => null, answered: () => new Set((Array.isArray(m.content) ? m.content : []).map(b => b?.id)), goto: r => { app.closeDialog(); app.goto(r) } })
     const draw = () => fill(body, drawer.blocks(0, m))
     const body = el('div', { class: 'body', 'data-message': row })

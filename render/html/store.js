@@ -47,8 +47,9 @@ export class Store {
   // here says that a row is in this page; of a large session others may have it.
   here(row) { return document.getElementById('c' + this.chunkOf(row)) !== null }
 
-  // load gives the lines of a chunk.
+  // load gives the lines of a chunk, none of one that another page has.
   load(chunk) {
+    if (document.getElementById('c' + chunk) === null) return Promise.resolve([]) // another page has it
     const have = this.chunks.get(chunk)
     if (have) {
       this.chunks.delete(chunk) // it is the latest again
@@ -57,7 +58,7 @@ export class Store {
     }
     let loading = this.loading.get(chunk)
     if (!loading) {
-      loading = document.getElementById('c' + chunk) === null ? Promise.resolve([]) : unpack('c' + chunk).then(text => text.split('\n'))
+      loading = unpack('c' + chunk).then(text => text.split('\n'))
       loading = loading.then(lines => {
         this.loading.delete(chunk)
         this.chunks.set(chunk, lines)

@@ -3,7 +3,8 @@ import { clean, el } from './dom.js'
 
 const mostWork = 4_000_000 // cells of the table that lines are compared in
 
-// difference gives lines as [sign, text]: '+', '-' or ' '.
+// difference gives lines as [sign, text]: '+', '-' or ' '. Lines that tools tell have
+// their number, too.
 export function difference(was, is) {
   const a = clean(was).split('\n'), b = clean(is).split('\n')
   let head = 0, tail = 0
@@ -60,14 +61,21 @@ const count = n => `${n} line${n === 1 ? '' : 's'} as before`
 
 // told reads a difference that a tool has told: a sign, mostly a number, and the line.
 export function told(text) {
-  return clean(text).split('\n').map(line => /^[-+]/.test(line) ? [line[0], line.slice(1)] : [' ', line.replace(/^ /, '')])
+  return clean(text).split('\n').map(line => {
+    const at = /^([-+ ]) *(\d+) (.*)$/.exec(line)
+    if (at) return [at[1], at[3], at[2]]
+    if (/^ *\.\.\. *$/.test(line)) return ['…', '']
+    return /^[-+]/.test(line) ? [line[0], line.slice(1)] : [' ', line.replace(/^ /, '')]
+  })
 }
 
 const words = { '+': 'added', '-': 'removed', '…': 'skipped', ' ': '' }
 
 // drawn is a difference as elements. Signs are for eyes that see no colours, too.
 export function drawn(lines) {
-  return lines.map(([sign, text]) => el('span', { class: 'row ' + words[sign] }, el('span', { class: 'sign' }, sign === '…' ? '⋯' : sign), text + '\n'))
+  const wide = Math.max(0, ...lines.map(l => l[2]?.length || 0))
+  return lines.map(([sign, text, number]) => el('span', { class: 'row ' + words[sign] },
+    wide > 0 && el('span', { class: 'lineno', 'aria-hidden': 'true' }, (number || '').padStart(wide)), el('span', { class: 'sign' }, sign === '…' ? '⋯' : sign), text + '\n'))
 }
 
 export function tally(lines) {

@@ -160,7 +160,7 @@ export class Drawer {
       case 'toolResult': return [this.result(row, m)]
       case 'bashExecution': return [this.shell(row, m)]
       case 'compaction': case 'compactionSummary': case 'branch_summary': case 'branchSummary':
-        return [this.folded(row + ':sum', 'Summary', () => markdown(m.summary ?? textOf(m)))]
+        return [m.tokensBefore > 0 && el('p', { class: 'mute' }, `${short(m.tokensBefore)} tokens became a summary.`), this.folded(row + ':sum', 'Summary', () => markdown(m.summary ?? textOf(m)))].filter(Boolean)
       case 'context_edit': return this.edit(row, value)
       case 'context_transform': return this.transform(row, value)
       case 'ephemeral': return (Array.isArray(value.messages) ? value.messages : []).flatMap(x => this.blocks(row, x || {}))

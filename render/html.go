@@ -38,6 +38,7 @@ type HTML struct {
 	Create func(page int) (io.WriteCloser, error)
 	Name   func(page int) string
 
+	replay *replay.Replay
 	report *report.Report
 	chunks [][2]int // of rows
 }
@@ -53,7 +54,8 @@ const chunkSize = 512 << 10
 
 // Write writes the page. It holds no more of it than a few chunks.
 func (h *HTML) Write(w io.Writer) error {
-	h.report = report.Start(replay.New(h.Session, h.Options))
+	h.replay = replay.New(h.Session, h.Options)
+	h.report = report.Start(h.replay)
 	h.chunks = h.report.Stretches(chunkSize)
 	shell := sessionPage.shell(sessionfmt.Clean(h.Title))
 	if h.Split > 0 && h.Session.Size() > h.Split {
@@ -73,6 +75,9 @@ func (h *HTML) Write(w io.Writer) error {
 	}
 	return h.finish(w, shell, len(h.chunks), 0, nil)
 }
+
+// Replay is the replay of a page that has been written.
+func (h *HTML) Replay() *replay.Replay { return h.replay }
 
 // finish writes what comes behind the packed entries, of which there are so many chunks.
 func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []PagePart) error {
@@ -194,29 +199,27 @@ func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
 	}
-	p := packers.Get().(*packer)
-	defer packers.Put(p)
-	level := h.level()
-	for _, part := range []struct {
+	type part struct {
 		id   string
 		data any
-	}{{"index", &h.report.Index}, {"steps", &h.report.Steps}, {"head", &head}} {
-		data, err := json.Marshal(part.data)
+	}
+	parts := []part{{"index", &h.report.Index}, {"steps", &h.report.Steps}, {"head", &head}}
+	return inOrder(parts, func(d part) (*packed, error) {
+		p := packers.Get().(*packer)
+		defer packers.Put(p)
+		data, err := json.Marshal(d.data)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if h.Scan != nil && part.id == "head" {
+		if h.Scan != nil && d.id == "head" {
 			h.Scan(-1, data)
 		}
-		text, err := p.data(nil, part.id, level, data)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(text); err != nil {
-			return err
-		}
-	}
-	return nil
+		text, err := p.data(nil, d.id, h.level(), data)
+		return &packed{text}, err
+	}, func(p *packed, _ bool) error {
+		_, err := w.Write(p.text)
+		return err
+	})
 }
 
 // A shell is a page without its data: what stands before and after it.

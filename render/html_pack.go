@@ -2,7 +2,9 @@ package render
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -96,6 +98,13 @@ func (p *packer) pack(dst []byte, level int, data []byte) ([]byte, error) {
 
 // spell7 appends bits, seven a byte, the highest first.
 func spell7(dst, bits []byte) []byte {
+	dst = slices.Grow(dst, len(bits)*6/5+16)
+	for ; len(bits) >= 7; bits = bits[7:] {
+		v := uint64(binary.BigEndian.Uint32(bits))<<24 | uint64(binary.BigEndian.Uint32(bits[3:]))&0xffffff
+		for shift := 49; shift >= 0; shift -= 7 {
+			dst = appendCode(dst, byte(v>>shift)&0x7f)
+		}
+	}
 	var have uint32 // the last n bits of it wait
 	n := 0
 	for _, b := range bits {
@@ -111,16 +120,12 @@ func spell7(dst, bits []byte) []byte {
 	return dst
 }
 
+// packMarked are the codes that are spelled as packMark and a digit, with that digit.
+var packMarked = [128]byte{0: '0', '\r': '1', '<': '2', packMark: '3'}
+
 func appendCode(dst []byte, c byte) []byte {
-	switch c {
-	case 0:
-		return append(dst, packMark, '0')
-	case '\r':
-		return append(dst, packMark, '1')
-	case '<':
-		return append(dst, packMark, '2')
-	case packMark:
-		return append(dst, packMark, '3')
+	if digit := packMarked[c&0x7f]; digit != 0 {
+		return append(dst, packMark, digit)
 	}
 	return append(dst, c)
 }

@@ -193,6 +193,9 @@ func (c *cacheWalk) tell(path []int) error {
 		if err != nil && !Stopped(err) {
 			return err
 		}
+		if e := q.Before; e != nil && e.model >= 0 && c.place[e.model] >= 0 {
+			e.named = &c.sent[c.place[e.model]].ref
+		}
 		if err := c.opt.Requests(q, err); err != nil {
 			return err
 		}

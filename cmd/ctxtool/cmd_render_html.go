@@ -49,14 +49,16 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 
 // html writes a session as a page for browsers.
 func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) error {
-	r := replay.New(s, opt)
-	for _, err := range r.WalkTree(s.Tree()) {
-		if err != nil && !replay.Stopped(err) {
+	if o.strict {
+		r := replay.New(s, opt)
+		for _, err := range r.WalkTree(s.Tree()) {
+			if err != nil && !replay.Stopped(err) {
+				return err
+			}
+		}
+		if err := e.strictly(s, r.AllFindings(), true); err != nil {
 			return err
 		}
-	}
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
-		return err
 	}
 	found, err := o.secrets(e)
 	if err != nil {
@@ -79,8 +81,9 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return err
 	}
+	e.printFindings(s, h.Replay().AllFindings())
 	found.note(e, s)
-	e.noteCoverage(s, r.Rules)
+	e.noteCoverage(s, h.Replay().Rules)
 	return nil
 }
 

@@ -66,6 +66,7 @@ type Report struct {
 	places map[replay.Piece]int // of messages that are no entry's own, in Steps.Extra
 	texts  map[string]int
 	steps  map[int]int // of the answer's record
+	models map[replay.ModelRef]int
 	tip    *replay.Prefix
 }
 
@@ -73,7 +74,7 @@ type Report struct {
 func Start(r *replay.Replay) *Report {
 	p := &Report{
 		s: r.Session, r: r, speak: r.NewSpeaker(),
-		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{},
+		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[replay.ModelRef]int{},
 	}
 	p.Index.start(p.s)
 	return p

@@ -130,21 +130,31 @@ func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n repla
 		return err
 	}
 	st.Prompt = append(st.Prompt, at)
-	ref, window, _, err := e.Model()
-	if err != nil {
+	if at, err = p.model(e); err != nil {
 		return err
+	}
+	st.Model = append(st.Model, at)
+	p.Head.Window = cmp.Or(st.Models[at].Window, p.Head.Window)
+	return nil
+}
+
+// model is where the model of a request stands in Models.
+func (p *Report) model(e *replay.Envelope) (int, error) {
+	ref, err := e.ModelRef()
+	if at, ok := p.models[ref]; ok || err != nil {
+		return at, err
+	}
+	_, window, _, err := e.Model()
+	if err != nil {
+		return 0, err
 	}
 	m := Model{Window: window}
 	if ref != (replay.ModelRef{}) {
 		m.Name = ref.Provider + "/" + ref.ID
 	}
-	if at = slices.Index(st.Models, m); at < 0 {
-		at = len(st.Models)
-		st.Models = append(st.Models, m)
-	}
-	st.Model = append(st.Model, at)
-	p.Head.Window = cmp.Or(window, p.Head.Window)
-	return nil
+	p.models[ref] = len(p.Steps.Models)
+	p.Steps.Models = append(p.Steps.Models, m)
+	return p.models[ref], nil
 }
 
 // list is how messages come from those of the step before that are gone from place

@@ -21,14 +21,14 @@ type Steps struct {
 	// Same is how many messages at the start are those of the step before. List are
 	// the others: the number of an entry; beyond those a message of Extra, less the
 	// number of entries; or [from, n], messages that the step before had elsewhere.
-	Same     []int `json:"same"`
-	List     []any `json:"list"`
-	Cached   []int `json:"cached"` // messages; those behind are the uncached ones
-	System   []int `json:"system"` // tokens
-	Tools    []int `json:"tools"`
-	Messages []int `json:"messages"`
-	Prompt   []int `json:"prompt"` // in Prompts
-	Model    []int `json:"model"`  // in Models, of the request
+	Same     []int   `json:"same"`
+	List     [][]any `json:"list"`
+	Cached   []int   `json:"cached"` // messages; those behind are the uncached ones
+	System   []int   `json:"system"` // tokens
+	Tools    []int   `json:"tools"`
+	Messages []int   `json:"messages"`
+	Prompt   []int   `json:"prompt"` // in Prompts
+	Model    []int   `json:"model"`  // in Models, of the request
 
 	Cache   Cache    `json:"cache"`
 	Extra   Extra    `json:"extra"`

@@ -47,6 +47,9 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	return nil
 }
 
+// hugePage is from how many bytes of session on a browser takes long to open a page.
+const hugePage = 500 << 20
+
 // html writes a session as a page for browsers.
 func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) error {
 	if o.strict {
@@ -80,6 +83,9 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	}
 	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return err
+	}
+	if o.split == 0 && s.Size() > hugePage {
+		e.note("a page of %s of session is slow to open; --split 200 makes several", megabytes(s.Size()))
 	}
 	e.printFindings(s, h.Replay().AllFindings())
 	found.note(e, s)

@@ -83,6 +83,8 @@ class App {
   goto(row, { keep = false, quiet = false } = {}) {
     const { model } = this
     if (row < 0 || row === undefined) return
+    document.body.dataset.pane = 'talk'
+    this.panes()
     if (!this.onPath(row)) this.follow(model.tip[row])
     let step = this.step
     if (!keep || !this.place.has(step)) step = this.contextOf(row)
@@ -90,8 +92,6 @@ class App {
     this.talk.show(row)
     this.side.show(row)
     if (!quiet) this.remember('entry-' + model.id(row))
-    document.body.dataset.pane = 'talk'
-    this.panes()
   }
 
   // contextOf is the request that shows best what the model saw at an entry: the one
@@ -231,8 +231,12 @@ class App {
 
   panes() {
     for (const b of document.querySelectorAll('#tabbar button')) b.setAttribute('aria-pressed', String(b.dataset.pane === document.body.dataset.pane))
+    if (document.body.dataset.pane === this.pane) return
+    this.pane = document.body.dataset.pane
+    if (this.pane === 'talk' && this.talk.list.last !== undefined) this.talk.list.scroller.scrollTop = this.talk.list.last // hidden boxes forget it
     this.talk.list.later()
-    this.side.list.later()
+    this.side.list.update()
+    this.side.show(this.row)
   }
 
   listen() {

@@ -235,7 +235,7 @@ export class Context {
     const by = this.model.madeBy(is)
     this.app.dialog('A message that changed', [
       el('p', { class: 'mute' }, `${tally(lines)} lines`, by >= 0 ? [', by ', el('button', { class: 'ref', type: 'button', onclick: () => { this.app.closeDialog(); this.app.goto(by, { keep: true }) } }, this.model.id(by))] : null),
-      el('div', { class: 'more diff' }, el('pre', { tabindex: 0 }, drawn(near(lines)))),
+      el('div', { class: 'more diff' }, el('pre', { tabindex: 0 }, drawn(near(lines).slice(0, 5000)))),
     ])
   }
 

@@ -73,7 +73,7 @@ const words = { '+': 'added', '-': 'removed', '…': 'skipped', ' ': '' }
 
 // drawn is a difference as elements. Signs are for eyes that see no colours, too.
 export function drawn(lines) {
-  const wide = Math.max(0, ...lines.map(l => l[2]?.length || 0))
+  const wide = lines.reduce((most, l) => Math.max(most, l[2]?.length || 0), 0)
   return lines.map(([sign, text, number]) => el('span', { class: 'row ' + words[sign] },
     wide > 0 && el('span', { class: 'lineno', 'aria-hidden': 'true' }, (number || '').padStart(wide)), el('span', { class: 'sign' }, sign === '…' ? '⋯' : sign), text + '\n'))
 }

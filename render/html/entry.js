@@ -96,6 +96,7 @@ export function json(value, deepest = 12) {
   return lines.join('\n')
 }
 
+const mostText = 400_000 // characters of an output that can be unfolded
 const longest = 24_000 // characters of a text that show before it is unfolded
 
 const pictures = /^image\/(png|jpeg|gif|webp)$/
@@ -119,7 +120,7 @@ export class Drawer {
 
   // more is a text of which the first lines show until it is unfolded.
   more(key, text, { lines = 12, nodes, cls = '', unit = 'line' }) {
-    const all = clean(text).replace(/\n+$/, '').split('\n')
+    const all = clean(text.slice(0, mostText)).replace(/\n+$/, '').split('\n')
     const open = this.opened.get(key) ?? (this.outputs && all.length <= lines + 2)
     const cut = !open && !(this.outputs && all.length <= lines + 2)
     const most = cut ? (this.outputs ? lines : 0) : 5000
@@ -132,6 +133,7 @@ export class Drawer {
     } else if (all.length > lines + 2) {
       box.append(el('button', { class: 'unfold', type: 'button', 'aria-expanded': 'true', onclick: () => this.toggle(key, false) }, 'Show less'))
     }
+    if (text.length > mostText) box.append(el('button', { class: 'unfold', type: 'button', onclick: () => copy(text) }, `${short(text.length - mostText)} characters more; copy all of it`))
     return box
   }
 
@@ -189,6 +191,7 @@ export class Drawer {
 
   // text is Markdown; the instructions of a skill in front of it are folded.
   text(key, text) {
+    if (text.length > mostText) return [this.more(key + ':all', text, { lines: 40, cls: 'card' })]
     if (text.length > longest && !this.opened.get(key + ':long')) {
       const start = text.lastIndexOf('\n', longest * 0.75) + 1 || longest * 0.75
       return [...this.text(key, text.slice(0, start)), el('button', { class: 'unfold', type: 'button', 'aria-expanded': 'false', onclick: () => this.toggle(key + ':long', true) }, `Show the rest, ${short(text.length - start)} characters`)]

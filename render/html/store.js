@@ -32,6 +32,8 @@ export class Store {
     this.first = first
     this.chunks = new Map()
     this.loading = new Map()
+    this.values = new Map() // rows as values, the latest
+    this.weight = 0 // of those, characters
   }
 
   chunkOf(row) {
@@ -75,13 +77,27 @@ export class Store {
 
   // peek is a row if it is unpacked, else undefined.
   peek(row) {
+    if (this.values.has(row)) return this.values.get(row)
     const chunk = this.chunkOf(row), lines = this.chunks.get(chunk)
-    return lines && parsed(lines, row - this.first[chunk])
+    return lines && this.keep(row, lines[row - this.first[chunk]])
   }
 
   async row(row) {
+    if (this.values.has(row)) return this.values.get(row)
     const chunk = this.chunkOf(row)
-    return parsed(await this.load(chunk), row - this.first[chunk])
+    return this.keep(row, (await this.load(chunk))[row - this.first[chunk]])
+  }
+
+  // keep makes a value of a row, and remembers it for a while.
+  keep(row, text) {
+    const value = parsed(text)
+    this.weight += text?.length || 0
+    if (this.values.size >= 500 || this.weight > 48e6) {
+      this.values.clear()
+      this.weight = text?.length || 0
+    }
+    this.values.set(row, value)
+    return value
   }
 
   async raw(row) {
@@ -90,9 +106,8 @@ export class Store {
   }
 }
 
-// parsed is line i as a value. What cannot be one, for being nested too deep, is told.
-function parsed(lines, i) {
-  const text = lines[i]
+// parsed is a row as a value. What cannot be one, for being nested too deep, is told.
+function parsed(text) {
   if (!text) return null
   try {
     return JSON.parse(text)

@@ -15,7 +15,9 @@ export class Windowed {
     space.append(this.before, this.behind)
     this.sizes = new ResizeObserver(found => this.resized(found))
     scroller.addEventListener('scroll', () => {
+      if (!scroller.clientHeight) return
       if (Math.abs(scroller.scrollTop - this.expected) > 2) this.held = null // the reader has scrolled
+      this.last = scroller.scrollTop
       this.later()
     }, { passive: true })
     new ResizeObserver(() => this.later()).observe(scroller)

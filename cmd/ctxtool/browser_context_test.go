@@ -64,7 +64,7 @@ const readPane = `(() => {
 func TestPageContext(t *testing.T) {
 	browser := newBrowser(t)
 	sessions := []string{filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl")}
-	for _, name := range []string{"auth-go-019e44d4.v3.jsonl", "pi.dev-019dbe19.v3.jsonl", "pi-mono-before-compaction.v1.jsonl"} {
+	for _, name := range []string{"auth-go-019e44d4.v3.jsonl", "pi.dev-019dbe19.v3.jsonl", "specstory-branching.jsonl", "pi.dev-019da84b.v3.jsonl"} {
 		if path := filepath.Join(corpus.Root(t), "..", "shared", "corpus", name); exists(path) {
 			sessions = append(sessions, path)
 		} else {

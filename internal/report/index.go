@@ -14,8 +14,7 @@ type Index struct {
 	Up     []int  `json:"up"`
 	Kind   []int  `json:"kind"`
 	Time   []int  `json:"time"`
-	Size   []int  `json:"size"` // of the row, bytes
-	Has    []int  `json:"has"`  // a sum of the numbers below
+	Has    []int  `json:"has"` // a sum of the numbers below
 	Tokens []int  `json:"tokens"`
 	// What answers recorded: tokens of output, and dollars in all.
 	Output []int     `json:"output"`
@@ -45,17 +44,17 @@ type note struct{ target, text string }
 func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
 	x.Up, x.Kind, x.Time = make([]int, n), make([]int, n), make([]int, n)
-	x.Size, x.Has, x.Tokens = make([]int, n), make([]int, n), make([]int, n)
+	x.Has, x.Tokens = make([]int, n), make([]int, n)
 	x.Output, x.Cost = make([]int, n), make([]float64, n)
 	x.times, x.notes = make([]int64, n), make([]note, n)
 }
 
 // take takes down what a row has. Rows may be taken at the same time.
-func (x *Index) take(s *sessionfmt.Session, i int, f *facts, size int) {
+func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 	if up := s.Parent(i); up >= 0 {
 		x.Up[i] = i - up
 	}
-	x.Kind[i], x.Size[i], x.Has[i], x.times[i] = int(s.Kind(i)), size, f.has, f.time
+	x.Kind[i], x.Has[i], x.times[i] = int(s.Kind(i)), f.has, f.time
 	x.Output[i], x.Cost[i] = f.output, f.cost
 	if f.target != "" || f.text != "" {
 		x.notes[i] = note{f.target, f.text}

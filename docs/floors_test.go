@@ -37,9 +37,10 @@ var floors = []struct {
 	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/models", "ctxtool/internal/tokens"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
+	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
 	{"render", []string{
-		"ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"docs", nil, nil},
@@ -48,6 +49,8 @@ var floors = []struct {
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",
+		"github.com/chromedp/chromedp", "github.com/chromedp/chromedp/kb", "github.com/chromedp/cdproto/cdp", "github.com/chromedp/cdproto/emulation",
+		"github.com/chromedp/cdproto/log", "github.com/chromedp/cdproto/network", "github.com/chromedp/cdproto/page", "github.com/chromedp/cdproto/runtime",
 	}},
 }
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"hash/maphash"
+	"iter"
 	"math"
 	"slices"
 
@@ -15,6 +16,10 @@ type CacheOptions struct {
 	All      bool // all branches, in the order of the file
 	Collapse bool // later system messages go into the prompt in front
 	Counter  *tokens.Counter
+
+	// Requests, if set, is told all requests of the tree too, as RequestsOfTree gives
+	// them, and no message is read again for it. Its error ends the account.
+	Requests func(Request, error) error
 }
 
 // A CacheRow is one request, and what a provider's prompt cache could do for it and
@@ -109,6 +114,9 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 	path, found := r.Session.Path(opt.Leaf)
 	r.Findings = append(r.Findings, found...)
 	stopped, err := c.requests(path)
+	if err == nil {
+		err = c.tell(path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -143,17 +151,7 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 // requests replays, and puts each request in the trie. stopped is the first broken
 // patch.
 func (c *cacheWalk) requests(path []int) (stopped, err error) {
-	start := func() *asking {
-		a := newAsking(c.r, c.opt.Counter)
-		a.prefix.inPlace = !c.opt.Collapse
-		a.prefix.says.plain = c.says
-		return a
-	}
-	requests := c.r.requestsOfTree(c.r.Session.Tree(), start)
-	if len(path) > 0 && c.r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
-		requests = c.r.requests(c.opt.Leaf, start)
-	}
-	for q, err := range requests {
+	for q, err := range c.each(c.r, path, !c.opt.Collapse) {
 		switch {
 		case Stopped(err):
 			if stopped == nil || slices.Contains(path, q.Record) {
@@ -169,6 +167,40 @@ func (c *cacheWalk) requests(path []int) (stopped, err error) {
 	}
 	c.warmed()
 	return stopped, nil
+}
+
+// each replays all requests.
+func (c *cacheWalk) each(r *Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
+	start := func() *asking {
+		a := newAsking(r, c.opt.Counter)
+		a.prefix.inPlace = inPlace
+		a.prefix.says.plain = c.says
+		return a
+	}
+	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
+		return r.requests(c.opt.Leaf, start)
+	}
+	return r.requestsOfTree(r.Session.Tree(), start)
+}
+
+// tell tells the requests to who asked for them.
+func (c *cacheWalk) tell(path []int) error {
+	if c.opt.Requests == nil {
+		return nil
+	}
+	quiet := *c.r // findings have been taken down once
+	for q, err := range c.each(&quiet, path, false) {
+		if err != nil && !Stopped(err) {
+			return err
+		}
+		if e := q.Before; e != nil && e.model >= 0 && c.place[e.model] >= 0 {
+			e.named = &c.sent[c.place[e.model]].ref
+		}
+		if err := c.opt.Requests(q, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put puts a request in the trie.

@@ -23,6 +23,7 @@ type Envelope struct {
 	model     int // records, -1 for none
 	thinking  int
 	ephemeral int
+	named     *ModelRef // what record model names, where it has been read; may be nil
 	prompt    *Prompt
 }
 
@@ -290,16 +291,8 @@ func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err e
 // it; from says who did.
 func (e *Envelope) Model() (ref ModelRef, limit int64, from string, err error) {
 	base := e.r.opt.Baseline
-	ref = e.r.opt.Model
-	if ref == (ModelRef{}) {
-		provider, id, _, err := e.PathModel()
-		if err != nil {
-			return ref, 0, "", err
-		}
-		ref = ModelRef{provider.Text(), id.Text()}
-		if ref == (ModelRef{}) && base != nil {
-			ref = base.Model
-		}
+	if ref, err = e.ModelRef(); err != nil {
+		return ref, 0, "", err
 	}
 	switch {
 	case e.r.opt.Window > 0:
@@ -312,4 +305,24 @@ func (e *Envelope) Model() (ref ModelRef, limit int64, from string, err error) {
 		return ref, 0, "unknown", nil
 	}
 	return ref, m.ContextWindow, how.String(), nil
+}
+
+// ModelRef is the model of the request alone: see Model.
+func (e *Envelope) ModelRef() (ref ModelRef, err error) {
+	if ref = e.r.opt.Model; ref != (ModelRef{}) {
+		return ref, nil
+	}
+	if e.named != nil {
+		ref = *e.named
+	} else {
+		provider, id, _, err := e.PathModel()
+		if err != nil {
+			return ref, err
+		}
+		ref = ModelRef{provider.Text(), id.Text()}
+	}
+	if base := e.r.opt.Baseline; ref == (ModelRef{}) && base != nil {
+		ref = base.Model
+	}
+	return ref, nil
 }

@@ -24,6 +24,7 @@ type Prefix struct {
 	says    *sayings
 	last    list // that of the request before
 	sums    []sum
+	gone    []sum   // what the request before had in place of those behind Same
 	at      []int32 // of each place in the list, the cached messages before it
 }
 
@@ -127,6 +128,7 @@ func (p *Prefix) fork() Prefix {
 	next := *p
 	next.sums = slices.Clone(p.sums)
 	next.at = slices.Clone(p.at)
+	next.gone = nil
 	return next
 }
 
@@ -143,6 +145,7 @@ func (p *Prefix) follow(e *Envelope) error {
 			p.Same++
 		}
 	}
+	p.gone = append(p.gone[:0], p.sums[p.Same:]...)
 	p.sums = p.sums[:p.Same]
 	for i := from; i < l.n; i++ {
 		m := l.at(i)

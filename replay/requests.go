@@ -11,6 +11,7 @@ import (
 type Request struct {
 	Step             // the answer
 	Index  int       // from 0 along the answer's path
+	After  int       // the answer to the request before on that path, -1 for none
 	Before *Envelope // what the provider got
 	// Prompt is a hash of prompt and tools, good for one run only, and Counts what
 	// all of the request takes.
@@ -77,6 +78,7 @@ func (r *Replay) requestsOfTree(t *sessionfmt.Tree, start func() *asking) iter.S
 type asking struct {
 	c      *tokens.Counter
 	at     int // the last answer
+	after  int // the one before it
 	before *Envelope
 	front  *prompting // prompt and tools in front of the messages
 	prompt uint64
@@ -87,7 +89,7 @@ type asking struct {
 }
 
 func newAsking(r *Replay, c *tokens.Counter) *asking {
-	return &asking{c: c, at: -1, prefix: Prefix{says: newSayings(r, c)}}
+	return &asking{c: c, at: -1, after: -1, prefix: Prefix{says: newSayings(r, c)}}
 }
 
 // fork is the same for a machine that goes another way.
@@ -116,7 +118,7 @@ func (a *asking) ask(m *machine, rec int) error {
 		a.prompt = hashPrompt(compiled(m.r.Rules, front.f.parts), have)
 		a.tools = hashPrompt("", have)
 	}
-	a.at, a.front = rec, front
+	a.at, a.after, a.front = rec, a.at, front
 	a.before = m.envelope()
 	if a.before.Leaf = -1; m.pos > 0 { // the answer is not part of it
 		a.before.Leaf = m.path.at(m.pos - 1)
@@ -129,7 +131,7 @@ func (a *asking) request(step Step) Request {
 	n.Messages = a.prefix.Tokens(a.prefix.Len())
 	n.Total = n.System + n.Tools + n.Messages
 	return Request{
-		Step: step, Index: a.before.RequestIndex, Before: a.before, Prompt: a.prompt, Counts: n,
+		Step: step, Index: a.before.RequestIndex, After: a.after, Before: a.before, Prompt: a.prompt, Counts: n,
 		Known: a.front.own || step.m.r.opt.Baseline != nil, Prefix: &a.prefix,
 	}
 }

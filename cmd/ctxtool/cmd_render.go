@@ -39,6 +39,7 @@ type renderOptions struct {
 	include, exclude []string
 	maxLines, budget int
 	assets           string
+	split            int
 
 	parts render.PageParts
 }
@@ -46,8 +47,8 @@ type renderOptions struct {
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
-		Use:   "render [flags] [SESSION]",
-		Short: "Render a session for people, as Markdown for reviews or as text",
+		Use:   "render [flags] [SESSION|DIR]",
+		Short: "Render a session for people, as Markdown, text, or a page for browsers",
 		Long: "Render what was said and done, for somebody who reviews it. The first lines say\n" +
 			"what happened: the goal, what came of it, the files changed, the commands that\n" +
 			"failed, what it took. Then come the turns. Nothing in a session can break out of\n" +
@@ -60,6 +61,9 @@ func newRenderCommand(e *env) *cobra.Command {
 			"oldest and largest is folded first; never what the user said, the last answer,\n" +
 			"the commands that failed, and the files changed. A file (--target file) has\n" +
 			"anchors, a table of contents, and any length.\n\n" +
+			"-f html is one file that needs no network: the tree, the transcript of all branches,\n" +
+			"and beside it the context of each request, what came and left, why the cache broke,\n" +
+			"and what it cost. Of DIR it makes a page a session and an index in the folder -o.\n\n" +
 			"What is written is looked through for secrets, by the rules of ctxtool redact:\n" +
 			"standard error says how many are likely, and in which entries.\n\n" +
 			"Exit status: 0 the page was written, 1 --fail-on-secret found one, 2 the command line is wrong, 3 there is no\n" +
@@ -68,11 +72,13 @@ func newRenderCommand(e *env) *cobra.Command {
 		Example: "  ctxtool render s.jsonl | gh pr comment 12 --body-file -\n" +
 			"  ctxtool render s.jsonl --target file --assets img -o review.md\n" +
 			"  ctxtool render s.jsonl --files src/main.go --since main\n" +
-			"  ctxtool render s.jsonl --view context --at request:7 --include system",
+			"  ctxtool render s.jsonl --view context --at request:7 --include system\n" +
+			"  ctxtool render s.jsonl -f html -o session.html\n" +
+			"  ctxtool render sessions/ -f html -o report",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
 	}
-	o.answer.flags(cmd, "markdown", "text")
+	o.answer.flags(cmd, "markdown", "text", "html")
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	f := cmd.Flags()
@@ -90,6 +96,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.IntVar(&o.maxLines, "max-lines", 40, "`LINES` of a block, others are left out of its middle; 0 for all")
 	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
 	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
+	f.IntVar(&o.split, "split", 0, "with -f html: several pages, each of so many `MEGABYTES` of the session")
 	complete(cmd, "view", []string{"conversation", "context"})
 	complete(cmd, "target", []string{"comment", "file"})
 	complete(cmd, "include", render.PagePartNames())
@@ -117,6 +124,9 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (rules repla
 			return 0, fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
 		}
 	}
+	if err := o.checkHTML(e, given); err != nil {
+		return 0, err
+	}
 	if o.view == "context" {
 		for _, flag := range []string{"all", "since", "files"} {
 			if given(flag) {
@@ -140,6 +150,9 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
+	if o.format == "html" && len(args) > 0 && isDir(args[0]) {
+		return o.htmlStore(e, args[0], rules)
+	}
 	s, point, err := e.named(args)
 	if err != nil {
 		return err
@@ -154,7 +167,11 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if err != nil {
 		return err
 	}
-	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	opt := replay.Options{Rules: rules, Leaf: leaf}
+	if o.format == "html" {
+		return o.html(e, s, opt)
+	}
+	r := replay.New(s, opt)
 	p := &render.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
 	}
@@ -184,13 +201,10 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 
 // write writes the page, and says what secrets are likely in it.
 func (o *renderOptions) write(e *env, p *render.Page) error {
-	redactor, err := e.redactor, error(nil)
-	if redactor == nil {
-		if redactor, err = o.redaction.redactor(e); err != nil {
-			return err
-		}
+	found, err := o.secrets(e)
+	if err != nil {
+		return err
 	}
-	found := newSecretScan(redactor)
 	p.Scan = found.scan
 	if o.failOnSecret {
 		asset := p.Asset
@@ -215,6 +229,18 @@ func (o *renderOptions) write(e *env, p *render.Page) error {
 		found.note(e, p.Session)
 	}
 	return err
+}
+
+// secrets looks for secrets by the rules of the session's redaction.
+func (o *renderOptions) secrets(e *env) (*secretScan, error) {
+	redactor, err := e.redactor, error(nil)
+	if redactor == nil {
+		redactor, err = o.redaction.redactor(e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newSecretScan(redactor), nil
 }
 
 // context has a page show what the model had at a point.

@@ -123,6 +123,10 @@ func (b *bench) contests() []contest {
 			{"jq .message.content", []string{"jq", "-c", ".message.content", "FILE"}},
 			{"ctxtool log -f jsonl", []string{b.ctxtool, "log", "FILE", "-f", "jsonl"}},
 		}},
+		{"a page of 100 MB", "100m", []string{"render", "-f", "html", "FILE"}, "twice the time of its Markdown", []rival{
+			{"ctxtool render --target file", []string{b.ctxtool, "render", "--target", "file", "FILE"}},
+			{"gzip", []string{"gzip", "-c", "FILE"}},
+		}},
 		{"redacting a store", "store", []string{"redact", "FILE"}, "a quarter of check's rate", []rival{
 			{"ctxtool check", []string{b.ctxtool, "check", "--fail-on", "error", "FILE"}},
 		}},

@@ -1,0 +1,188 @@
+// Package report says of a session what a page shows of it: its entries without what
+// nobody reads, and of each request what came into the context, what left, what it
+// took, and what broke the cache. It stores steps, not envelopes.
+package report
+
+import (
+	"ctxtool/internal/models"
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+type value = sessionfmt.Value
+
+// A Head is what is said of a session as a whole, schema ctxtool/page/1.
+type Head struct {
+	Schema   string              `json:"schema"`
+	File     string              `json:"file"`           // what the session is called where it has no name
+	Name     string              `json:"name,omitempty"` // that it was given
+	Cwd      string              `json:"cwd,omitempty"`
+	Version  int                 `json:"version"`
+	Rules    string              `json:"rules"`
+	Redacted bool                `json:"redacted,omitempty"`
+	Leaf     int                 `json:"leaf"`    // row, -1 for none
+	Entries  int                 `json:"entries"` // rows that are entries; those behind them are messages and texts
+	Kinds    []string            `json:"kinds"`   // names of kinds, by number
+	Coverage sessionfmt.Coverage `json:"coverage"`
+	Findings []Finding           `json:"findings,omitempty"`
+	Stopped  []Finding           `json:"stopped,omitempty"` // broken patches: nothing is known of requests behind them
+	Hidden   int64               `json:"hidden,omitempty"`  // tokens of prompt and tools that the file does not hold
+	Window   int64               `json:"window,omitempty"`  // of the last request's model
+	Cache    CacheTotal          `json:"cache"`
+	Prices   string              `json:"prices"` // the day of the table of prices
+}
+
+// A Finding is damage at a row: the first that stands there or later in the file.
+type Finding struct {
+	Row  int    `json:"row"` // -1 for behind all
+	Code string `json:"code,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// CacheTotal is the account for the prompt cache, tokens and dollars.
+type CacheTotal struct {
+	Prompt   int64             `json:"prompt"`
+	Recorded int64             `json:"recorded"` // of it what providers have recorded
+	Read     int64             `json:"read"`
+	Possible float64           `json:"possible"` // share of the prompts, 0 to 1
+	Achieved float64           `json:"achieved"`
+	Rebilled replay.CacheAgain `json:"rebilled"`
+	Broken   replay.CacheAgain `json:"broken"`
+}
+
+// A Report is all that a page says of a session.
+type Report struct {
+	Head  Head
+	Index Index
+	Steps Steps
+
+	s      *sessionfmt.Session
+	r      *replay.Replay
+	speak  *replay.Speaker
+	extra  [][]byte // rows behind the entries
+	bodies map[uint64]int
+	places map[replay.Piece]int // of messages that are no entry's own, in Steps.Extra
+	texts  map[string]int
+	steps  map[int]int // of the answer's record
+	models map[replay.ModelRef]int
+	tip    *replay.Prefix
+}
+
+// Start starts a report: its entries can be read.
+func Start(r *replay.Replay) *Report {
+	p := &Report{
+		s: r.Session, r: r, speak: r.NewSpeaker(),
+		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[replay.ModelRef]int{},
+	}
+	p.Index.start(p.s)
+	return p
+}
+
+// Read reads what the requests had, on the path to leaf and on all others. Replays that
+// stop are reported as far as they go. Entries may be read at the same time.
+func (p *Report) Read(leaf int) error {
+	r, s := p.r, p.s
+	cache, err := r.Cache(replay.CacheOptions{Leaf: leaf, All: true, Counter: &tokens.Pi, Requests: p.request})
+	if err != nil {
+		return err
+	}
+	if err := p.now(leaf); err != nil {
+		return err
+	}
+	p.account(cache.Rows)
+	t := &cache.Total
+	p.Head = Head{
+		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
+		Coverage: s.Coverage, Stopped: p.Head.Stopped, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
+		Cache: CacheTotal{
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved, Rebilled: t.Rebilled, Broken: t.Broken,
+		},
+	}
+	p.findings(r.AllFindings())
+	return nil
+}
+
+// kindNames are the names of the kinds, by number.
+func kindNames() (names []string) {
+	for k := sessionfmt.Kind(0); k <= sessionfmt.Scalar; k++ {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// findings puts findings at rows.
+func (p *Report) findings(found []sessionfmt.Finding) {
+	n, row := p.s.Len(), 0
+	for _, f := range found {
+		at := -1
+		if f.Line > 0 {
+			if row >= n || row > 0 && p.s.Line(row-1) >= f.Line { // those of the replay follow those of reading
+				row = 0
+			}
+			for row < n && p.s.Line(row) < f.Line {
+				row++
+			}
+			if row < n {
+				at = row
+			}
+		}
+		text := f.Text
+		if f.Entry != "" && (at < 0 || p.s.Line(at) != f.Line) {
+			text = "entry " + f.Entry + ": " + text
+		}
+		p.Head.Findings = append(p.Head.Findings, Finding{at, f.Code, f.Line, text})
+	}
+}
+
+// Stretches cuts the entries into stretches of about so many bytes of the file, each
+// from a row to the next one's first.
+func (p *Report) Stretches(size int) (all [][2]int) {
+	return stretches(size, 0, p.s.Len(), p.s.LineSize)
+}
+
+// Rest is Stretches for the rows behind the entries, which are there once all has been
+// read.
+func (p *Report) Rest(size int) (all [][2]int) {
+	n := p.s.Len()
+	return stretches(size, n, n+len(p.extra), func(i int) int { return len(p.extra[i-n]) })
+}
+
+func stretches(most, from, end int, size func(i int) int) (all [][2]int) {
+	bytes := 0
+	for i := from; i < end; i++ {
+		bytes += size(i) + 1
+		if bytes >= most || i == end-1 {
+			all = append(all, [2]int{from, i + 1})
+			from, bytes = i+1, 0
+		}
+	}
+	return all
+}
+
+// Rows appends the rows of a stretch to dst, a line each. see is given each by itself
+// with its record, -1 where it is no entry's. Stretches may be read at the same time.
+func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value)) ([]byte, error) {
+	lines := p.s.NewReader()
+	var w rower
+	for i := stretch[0]; i < stretch[1]; i++ {
+		start, record := len(dst), i
+		if i < p.s.Len() {
+			line, err := lines.Line(i)
+			if err != nil {
+				return dst, err
+			}
+			dst = w.entry(dst, p.s.Kind(i), line)
+			p.Index.take(p.s, i, &w.facts)
+		} else {
+			record = -1
+			dst = append(dst, p.extra[i-p.s.Len()]...)
+		}
+		if see != nil {
+			see(record, value(dst[start:]))
+		}
+		dst = append(dst, '\n')
+	}
+	return dst, nil
+}

@@ -1,0 +1,368 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"ctxtool/internal/tokens"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// Steps are the requests of all branches, each as it differs from the one before it on
+// its path: columns, a value a request. Behind them may come one that nobody has sent
+// yet: the context at the leaf, or as far as the replay goes, with Entry -1.
+type Steps struct {
+	Entry   []int `json:"entry"`   // the answer
+	Before  []int `json:"before"`  // the step before it on its path, -1 for none
+	Request []int `json:"request"` // from 0 along the path
+	Leaf    []int `json:"leaf"`    // the last entry that the request has seen, -1 for none
+	// Same is how many messages at the start are those of the step before. List are
+	// the others: the number of an entry; beyond those a message of Extra, less the
+	// number of entries; or [from, n], messages that the step before had elsewhere.
+	Same     []int   `json:"same"`
+	List     [][]any `json:"list"`
+	Cached   []int   `json:"cached"` // messages; those behind are the uncached ones
+	System   []int   `json:"system"` // tokens
+	Tools    []int   `json:"tools"`
+	Messages []int   `json:"messages"`
+	Prompt   []int   `json:"prompt"` // in Prompts
+	Model    []int   `json:"model"`  // in Models, of the request
+
+	Cache   Cache    `json:"cache"`
+	Extra   Extra    `json:"extra"`
+	Prompts []Prompt `json:"prompts"`
+	Models  []Model  `json:"models"`
+}
+
+// Extra are messages that are not what one entry says as it stands there: made by a
+// patch, an edit or a compaction, or converted for the provider.
+type Extra struct {
+	Entry  []int `json:"entry"` // that it comes from
+	By     []int `json:"by"`    // the entry that put it there: that, a transform, or an edit
+	Op     []int `json:"op"`    // of the transform, -1 for none
+	Kind   []int `json:"kind"`
+	Tokens []int `json:"tokens"`
+	Row    []int `json:"row"` // that has it: an entry that says the same, or a message by itself
+}
+
+// A Prompt is what stands before the messages. Texts are rows, [name, row, entry, op].
+type Prompt struct {
+	Parts     [][4]any        `json:"parts"`
+	Tools     [][4]any        `json:"tools"`
+	Omitted   []string        `json:"omitted,omitempty"` // tools that nothing implements
+	Reasoning json.RawMessage `json:"reasoning,omitempty"`
+	Options   json.RawMessage `json:"options,omitempty"`
+	Known     bool            `json:"known"` // from the session or a baseline
+	hash      uint64
+}
+
+// A Model is a model that requests go to.
+type Model struct {
+	Name   string `json:"name"`
+	Window int64  `json:"window,omitempty"` // tokens
+}
+
+// Cache is the account for the prompt cache; tokens and dollars, columns as those of
+// Steps. Prompt is 0 where nothing is known of a request.
+type Cache struct {
+	Prompt   []int64 `json:"prompt"`
+	Shared   []int64 `json:"shared"`
+	Answered []int   `json:"answered"` // 1 where there is a recorded usage
+	Input    []int64 `json:"input"`
+	Read     []int64 `json:"read"`
+	Write    []int64 `json:"write"`
+	// Of those steps alone that have any, by step.
+	Breaks   map[int]*Break             `json:"breaks,omitempty"`
+	Rebilled map[int]*replay.CacheAgain `json:"rebilled,omitempty"`
+}
+
+// A Break is what ended the beginning that a cache could serve.
+type Break struct {
+	At          int                `json:"at"` // messages before it
+	Cause       replay.CacheCause  `json:"cause"`
+	Entry       int                `json:"entry"` // -1 for none
+	Op          int                `json:"op"`    // -1 for none
+	Reason      string             `json:"reason,omitempty"`
+	Transformer string             `json:"transformer,omitempty"`
+	Again       *replay.CacheAgain `json:"again,omitempty"`
+}
+
+// request takes down a request.
+func (p *Report) request(q replay.Request, stopped error) error {
+	if stopped != nil {
+		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: q.Record, Line: p.s.Line(q.Record), Text: stopped.Error()})
+		return nil
+	}
+	st := &p.Steps
+	before := -1
+	if q.After >= 0 {
+		before = p.steps[q.After]
+	}
+	p.steps[q.Record] = len(st.Entry)
+	p.tip = q.Prefix
+	gone := q.Prefix.Gone()
+	var fresh []replay.Piece
+	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
+		fresh = append(fresh, q.Prefix.At(i))
+	}
+	list, err := p.list(fresh, gone, q.Prefix.Same)
+	if err != nil {
+		return err
+	}
+	st.Entry, st.Request = append(st.Entry, q.Record), append(st.Request, q.Index)
+	st.Same, st.List, st.Cached = append(st.Same, q.Prefix.Same), append(st.List, list), append(st.Cached, q.Prefix.Cached)
+	return p.settings(q.Before, before, q.Prompt, q.Counts)
+}
+
+// settings takes down the rest of a request.
+func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n replay.Counts) error {
+	st := &p.Steps
+	st.Before, st.Leaf = append(st.Before, before), append(st.Leaf, e.Leaf)
+	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
+	last := 0
+	if before >= 0 {
+		last = st.Prompt[before]
+	}
+	at, err := p.prompt(e, prompt, last)
+	if err != nil {
+		return err
+	}
+	st.Prompt = append(st.Prompt, at)
+	if at, err = p.model(e); err != nil {
+		return err
+	}
+	st.Model = append(st.Model, at)
+	p.Head.Window = cmp.Or(st.Models[at].Window, p.Head.Window)
+	return nil
+}
+
+// model is where the model of a request stands in Models.
+func (p *Report) model(e *replay.Envelope) (int, error) {
+	ref, err := e.ModelRef()
+	if at, ok := p.models[ref]; ok || err != nil {
+		return at, err
+	}
+	_, window, _, err := e.Model()
+	if err != nil {
+		return 0, err
+	}
+	m := Model{Window: window}
+	if ref != (replay.ModelRef{}) {
+		m.Name = ref.Provider + "/" + ref.ID
+	}
+	p.models[ref] = len(p.Steps.Models)
+	p.Steps.Models = append(p.Steps.Models, m)
+	return p.models[ref], nil
+}
+
+// list is how messages come from those of the step before that are gone from place
+// same on.
+func (p *Report) list(fresh, gone []replay.Piece, same int) ([]any, error) {
+	places := map[replay.Piece]int{}
+	for i, piece := range gone {
+		places[piece] = same + i
+	}
+	list := make([]any, 0, len(fresh))
+	var run []int
+	for _, piece := range fresh {
+		if at, ok := places[piece]; ok {
+			if run != nil && run[0]+run[1] == at {
+				run[1]++
+				continue
+			}
+			run = []int{at, 1}
+			list = append(list, run)
+			continue
+		}
+		run = nil
+		row, err := p.row(piece)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// row is where a message stands: at its entry, or in Extra.
+func (p *Report) row(piece replay.Piece) (int, error) {
+	n := p.s.Len()
+	if piece.Plain {
+		if p.r.Rules == replay.ByEnvelope {
+			p.bodies[piece.Hash] = piece.Record
+		}
+		p.Index.Tokens[piece.Record] = piece.Tokens
+		return piece.Record, nil
+	}
+	if at, ok := p.places[piece]; ok {
+		return n + at, nil
+	}
+	x := &p.Steps.Extra
+	at := len(x.Entry)
+	p.places[piece] = at
+	body, ok := p.bodies[piece.Hash]
+	if !ok {
+		v, err := p.speak.Value(piece)
+		if err != nil {
+			return 0, err
+		}
+		body = p.add(shorn(v))
+		p.bodies[piece.Hash] = body
+	}
+	x.Entry, x.By, x.Op = append(x.Entry, piece.Record), append(x.By, piece.By), append(x.Op, piece.Op)
+	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind)), append(x.Tokens, piece.Tokens), append(x.Row, body)
+	return n + at, nil
+}
+
+// shorn is a message by itself, as rows have messages.
+func shorn(v value) []byte {
+	var w rower
+	w.at.Reset(v)
+	return w.message(nil)
+}
+
+// add adds a row behind the entries.
+func (p *Report) add(row []byte) int {
+	p.extra = append(p.extra, row)
+	return p.s.Len() + len(p.extra) - 1
+}
+
+// prompt is where a prompt stands in Prompts; last is that of the step before.
+func (p *Report) prompt(e *replay.Envelope, hash uint64, last int) (int, error) {
+	st := &p.Steps
+	level, err := e.ThinkingLevel()
+	if err != nil {
+		return 0, err
+	}
+	if last < len(st.Prompts) && st.Prompts[last].hash == hash && string(st.Prompts[last].Reasoning) == string(level) {
+		return last, nil
+	}
+	for i := range st.Prompts {
+		if st.Prompts[i].hash == hash && string(st.Prompts[i].Reasoning) == string(level) {
+			return i, nil
+		}
+	}
+	from, err := e.Prompt()
+	if err != nil {
+		return 0, err
+	}
+	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(slices.Clone(level)), hash: hash}
+	for _, part := range from.Parts {
+		row := p.text(string(sessionfmt.AppendQuoted(nil, part.Text)))
+		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
+	}
+	for _, t := range from.Tools {
+		out.Tools = append(out.Tools, [4]any{t.Name, p.text(string(t.Raw.AppendCompact(nil))), t.Origin.By, t.Origin.Op})
+	}
+	for _, t := range from.Omitted {
+		out.Omitted = append(out.Omitted, t.Name)
+	}
+	out.Options = options(from.Options)
+	for i := range st.Prompts {
+		if st.Prompts[i].same(&out) {
+			return i, nil
+		}
+	}
+	st.Prompts = append(st.Prompts, out)
+	return len(st.Prompts) - 1, nil
+}
+
+// same says that two prompts are the same, wherever they come from.
+func (p *Prompt) same(q *Prompt) bool {
+	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
+	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&
+		slices.Equal(p.Omitted, q.Omitted) && string(p.Reasoning) == string(q.Reasoning) && string(p.Options) == string(q.Options) && p.Known == q.Known
+}
+
+// options are generation options as JSON, nil without any.
+func options(o replay.ModelOptions) json.RawMessage {
+	dst := []byte{'{'}
+	for _, f := range []struct {
+		name string
+		v    value
+	}{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
+		if f.v.Exists() {
+			dst = f.v.AppendCompact(member(dst, 1, []byte(f.name)))
+		}
+	}
+	if len(dst) == 1 {
+		return nil
+	}
+	return append(dst, '}')
+}
+
+// text is the row of a text, which is there once.
+func (p *Report) text(text string) int {
+	row, ok := p.texts[text]
+	if !ok {
+		row = p.add([]byte(text))
+		p.texts[text] = row
+	}
+	return row
+}
+
+// now adds the context at the leaf, or as far as the replay goes.
+func (p *Report) now(leaf int) error {
+	if leaf < 0 {
+		return nil
+	}
+	quiet := *p.r
+	quiet.Findings = nil
+	e, _, err := quiet.Reach(leaf, false)
+	if err != nil {
+		return err
+	}
+	at := e.Leaf
+	before := -1
+	path, _ := p.s.Path(at)
+	for _, rec := range slices.Backward(path) {
+		if step, ok := p.steps[rec]; ok {
+			before = step
+			break
+		}
+	}
+	pieces, n, err := e.Pieces(p.tip, &tokens.Pi)
+	if err != nil {
+		return err
+	}
+	list, err := p.list(pieces, nil, 0)
+	if err != nil {
+		return err
+	}
+	st := &p.Steps
+	st.Entry, st.Request = append(st.Entry, -1), append(st.Request, e.RequestIndex)
+	st.Same, st.List, st.Cached = append(st.Same, 0), append(st.List, list), append(st.Cached, e.Cached())
+	return p.settings(e, before, 0, n)
+}
+
+// account adds what the cache did for the requests.
+func (p *Report) account(rows []replay.CacheRow) {
+	c := &p.Steps.Cache
+	n := len(p.Steps.Entry)
+	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
+		*column = make([]int64, n)
+	}
+	c.Answered, c.Breaks, c.Rebilled = make([]int, n), map[int]*Break{}, map[int]*replay.CacheAgain{}
+	for i := range rows {
+		r := &rows[i]
+		at, ok := p.steps[r.Record]
+		if !ok {
+			continue
+		}
+		c.Prompt[at], c.Shared[at] = r.Prompt, r.SharedTokens
+		if u := r.Recorded; u != nil {
+			c.Answered[at], c.Input[at], c.Read[at], c.Write[at] = 1, u.Input, u.CacheRead, u.CacheWrite
+		}
+		if r.Rebilled != nil {
+			c.Rebilled[at] = r.Rebilled
+		}
+		if b := r.Break; b != nil {
+			c.Breaks[at] = &Break{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer, nil}
+			if b.Again.Tokens > 0 {
+				c.Breaks[at].Again = &b.Again
+			}
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package render
+
+// Spelled is what packed bits are spelled as.
+func Spelled(bits []byte) []byte { return spell7(nil, bits) }

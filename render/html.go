@@ -1,0 +1,305 @@
+package render
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+
+	"ctxtool/internal/report"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// An HTML is a page of a session that needs nothing but a browser: its data is packed
+// in it, and unpacked as it is looked at. It shows all branches, the one to the leaf
+// first.
+type HTML struct {
+	Session  *sessionfmt.Session
+	Options  replay.Options // whose Leaf is the path that the page opens with
+	Title    string         // what the session is called where it has no name
+	Redacted bool
+
+	// Scan sees every text that is written, with the record that it comes from, -1 for
+	// none. Several pieces may be scanned at a time.
+	Scan func(record int, text []byte)
+
+	// Split is how many bytes of the session each page has at most, 0 for one page of
+	// all. Create then makes those behind the first, numbered from 1, and Name is what
+	// each is called.
+	Split  int64
+	Create func(page int) (io.WriteCloser, error)
+	Name   func(page int) string
+
+	replay *replay.Replay
+	report *report.Report
+	chunks [][2]int // of rows
+}
+
+//go:embed html
+var pageFiles embed.FS
+
+// modules are the scripts of a page, each before those that use it.
+var modules = []string{"dom", "store", "model", "windowed", "diff", "markdown", "entry", "talk", "side", "context", "chart", "app"}
+
+// chunkSize is how many bytes of a session are packed together.
+const chunkSize = 512 << 10
+
+// Write writes the page. It holds no more of it than a few chunks.
+func (h *HTML) Write(w io.Writer) error {
+	h.replay = replay.New(h.Session, h.Options)
+	h.report = report.Start(h.replay)
+	h.chunks = h.report.Stretches(chunkSize)
+	shell := sessionPage.shell(sessionfmt.Clean(h.Title))
+	if h.Split > 0 && h.Session.Size() > h.Split {
+		return h.writeSplit(w, shell)
+	}
+	read := make(chan error, 1)
+	go func() { read <- h.report.Read(h.Options.Leaf) }() // while the entries are packed
+	_, err := w.Write(shell.before)
+	if err == nil {
+		err = h.pack(w, 0, len(h.chunks))
+	}
+	if failed := <-read; err == nil {
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
+	return h.finish(w, shell, len(h.chunks), 0, nil)
+}
+
+// Replay is the replay of a page that has been written.
+func (h *HTML) Replay() *replay.Replay { return h.replay }
+
+// finish writes what comes behind the packed entries, of which there are so many chunks.
+func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []PagePart) error {
+	if len(h.chunks) == entries {
+		h.report.Finish()
+		h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
+	}
+	if err := h.pack(w, entries, len(h.chunks)); err != nil {
+		return err
+	}
+	if err := h.whole(w, page, pages); err != nil {
+		return err
+	}
+	_, err := w.Write(shell.after)
+	return err
+}
+
+// writeSplit writes several pages: each has some of the entries, and all else.
+func (h *HTML) writeSplit(w io.Writer, shell *shell) error {
+	if err := h.report.Read(h.Options.Leaf); err != nil {
+		return err
+	}
+	entries := len(h.chunks)
+	pages := h.pages()
+	for _, c := range h.chunks { // each page has the index of all
+		if _, err := h.report.Rows(nil, c, nil); err != nil {
+			return err
+		}
+	}
+	h.report.Finish()
+	h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
+	for k, part := range pages {
+		if err := h.writePage(w, shell, entries, k, part, pages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages are what the pages are called, and which chunks each has.
+func (h *HTML) pages() (pages []PagePart) {
+	from, size := 0, int64(0)
+	for k, c := range h.chunks {
+		for i := c[0]; i < c[1]; i++ {
+			size += int64(h.Session.LineSize(i)) + 1
+		}
+		if size >= h.Split-chunkSize/2 || k == len(h.chunks)-1 {
+			pages = append(pages, PagePart{h.Name(len(pages)), [2]int{from, k + 1}})
+			from, size = k+1, 0
+		}
+	}
+	return pages
+}
+
+func (h *HTML) writePage(w io.Writer, shell *shell, entries, k int, part PagePart, pages []PagePart) error {
+	out := w
+	var file io.WriteCloser
+	if k > 0 {
+		var err error
+		if file, err = h.Create(k); err != nil {
+			return err
+		}
+		out = file
+	}
+	_, err := out.Write(shell.before)
+	if err == nil {
+		err = h.pack(out, part.Chunks[0], part.Chunks[1])
+	}
+	if err == nil {
+		scan := h.Scan
+		if k > 0 {
+			h.Scan = nil // what all pages have has been seen
+		}
+		err = h.finish(out, shell, entries, k, pages)
+		h.Scan = scan
+	}
+	if file != nil {
+		err = cmp.Or(err, file.Close())
+	}
+	return err
+}
+
+// pack writes chunks, packed on all processors.
+func (h *HTML) pack(w io.Writer, from, to int) error {
+	numbers := make([]int, 0, to-from)
+	for k := from; k < to; k++ {
+		numbers = append(numbers, k)
+	}
+	return inOrder(numbers, func(k int) (*packed, error) {
+		p := packers.Get().(*packer)
+		defer packers.Put(p)
+		return p.chunk(h, k)
+	}, func(p *packed, _ bool) error {
+		_, err := w.Write(p.text)
+		packedTexts.Put(p)
+		return err
+	})
+}
+
+// A PageHead is the head of a page's data: the report's, and where rows are.
+type PageHead struct {
+	report.Head
+	Chunks []int      `json:"chunks"` // the first row of each
+	Page   int        `json:"page,omitempty"`
+	Pages  []PagePart `json:"pages,omitempty"`
+}
+
+// A PagePart is one of the pages of a session that has several, with its chunks, from
+// the first to the next page's first.
+type PagePart struct {
+	File   string `json:"file"`
+	Chunks [2]int `json:"chunks"`
+}
+
+// whole writes what the page knows of the whole session.
+func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
+	head := PageHead{Head: h.report.Head, Chunks: make([]int, len(h.chunks)), Page: page, Pages: pages}
+	head.File, head.Redacted = h.Title, h.Redacted
+	for k, c := range h.chunks {
+		head.Chunks[k] = c[0]
+	}
+	type part struct {
+		id   string
+		data any
+	}
+	parts := []part{{"index", &h.report.Index}, {"steps", &h.report.Steps}, {"head", &head}}
+	return inOrder(parts, func(d part) (*packed, error) {
+		p := packers.Get().(*packer)
+		defer packers.Put(p)
+		data, err := json.Marshal(d.data)
+		if err != nil {
+			return nil, err
+		}
+		if h.Scan != nil && d.id == "head" {
+			h.Scan(-1, data)
+		}
+		text, err := p.data(nil, d.id, h.level(), data)
+		return &packed{text}, err
+	}, func(p *packed, _ bool) error {
+		_, err := w.Write(p.text)
+		return err
+	})
+}
+
+// A shell is a page without its data: what stands before and after it.
+type shell struct{ before, after []byte }
+
+// policy is what a page may do: run its own scripts, show pictures that are in it, and
+// nothing else.
+const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// A kind is a kind of page, put together from its files once.
+type kind struct {
+	page    string
+	modules []string
+	text    func() string
+}
+
+// The kinds of pages: of a session, and of a store.
+var (
+	sessionPage = newKind("page.html", modules)
+	storePage   = newKind("index.html", storeModules)
+)
+
+func newKind(page string, modules []string) *kind {
+	return &kind{page, modules, sync.OnceValue(func() string { return assemble(page, modules) })}
+}
+
+// shell is a page with that title.
+func (k *kind) shell(title string) *shell {
+	before, after, _ := strings.Cut(strings.ReplaceAll(k.text(), titleMark, html.EscapeString(title)), dataMark)
+	return &shell{[]byte(before), []byte(after)}
+}
+
+// What stands where the title and the data of a page go.
+const (
+	titleMark = "{{title}}"
+	dataMark  = "{{data}}\n"
+)
+
+// assemble puts a page together from its files, all but title and data.
+func assemble(page string, modules []string) string {
+	read := func(name string) string {
+		data, err := pageFiles.ReadFile("html/" + name)
+		if err != nil {
+			panic(err) // it is in the binary
+		}
+		return string(data)
+	}
+	inline := strings.NewReplacer("</script", `\x3c/script`, "<!--", `\x3c!--`) // what would end or hide a script
+	libraries := inline.Replace(read("lib/markdown-it.js") + "\n" + read("lib/highlight.js"))
+	program := inline.Replace(joinModules(modules, read))
+	css := read("page.css")
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	text := read(page)
+	scripts := hash(program)
+	if strings.Contains(text, "{{libraries}}") {
+		scripts = hash(libraries) + " " + scripts
+	}
+	return strings.NewReplacer(
+		"{{policy}}", fmt.Sprintf(policy, scripts, hash(css)), "{{style}}", css, "{{libraries}}", libraries, "{{program}}", program,
+	).Replace(text)
+}
+
+// joinModules makes one script of modules. Each stays by itself: what it imports are
+// the names that others return.
+func joinModules(names []string, read func(string) string) string {
+	imports := regexp.MustCompile(`(?m)^import (\{.*\}) from '\./(.*)\.js'$`)
+	exports := regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
+	var out strings.Builder
+	out.WriteString("'use strict'\n")
+	for _, name := range names {
+		text := read(name + ".js")
+		var given []string
+		for _, m := range exports.FindAllStringSubmatch(text, -1) {
+			given = append(given, m[2])
+		}
+		text = exports.ReplaceAllString(imports.ReplaceAllString(text, "const $1 = ${2}_js"), "$1")
+		fmt.Fprintf(&out, "const %s_js = (() => {\n%sreturn { %s }\n})()\n", name, text, strings.Join(given, ", "))
+	}
+	return out.String()
+}

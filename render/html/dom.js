@@ -1,0 +1,105 @@
+// Elements and texts. Whatever a session says goes into the page as a text node.
+
+const svgNames = new Set(['svg', 'path', 'line', 'rect', 'g', 'circle'])
+
+// el makes an element: el('div', {class: 'a', onclick: f}, 'text', child).
+export function el(name, attrs, ...children) {
+  const node = svgNames.has(name) ? document.createElementNS('http:' + '//www.w3.org/2000/svg', name) : document.createElement(name)
+  for (const key in attrs) {
+    const value = attrs[key]
+    if (value === undefined || value === null || value === false) continue
+    if (key.startsWith('on')) node.addEventListener(key.slice(2), value)
+    else if (key === 'css') for (const name in value) node.style.setProperty(name, value[name])
+    else node.setAttribute(key, value === true ? '' : value)
+  }
+  add(node, children)
+  return node
+}
+
+export function add(node, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) add(node, child)
+    else if (child !== undefined && child !== null && child !== false) node.append(child)
+  }
+  return node
+}
+
+export function fill(node, ...children) {
+  node.replaceChildren()
+  return add(node, children)
+}
+
+export const byId = id => document.getElementById(id)
+
+// What a terminal would obey, and what turns the direction of text: neither shows, and
+// both mislead.
+const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])/g
+const misleading = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+export function clean(text) {
+  return String(text).replace(/\r\n?/g, '\n').replace(escapes, '').replace(misleading, '\ufffd')
+}
+
+// line is the beginning of a text on one line.
+export function line(text, most = 200) {
+  const cut = String(text).slice(0, most * 4)
+  const flat = clean(cut).replace(/\s+/g, ' ').trim()
+  return flat.length > most ? flat.slice(0, most) + '…' : flat
+}
+
+// short is a number of tokens: 950, 1.3k, 2m.
+export function short(n) {
+  const unit = (div, suffix) => (n / div).toFixed(1).replace(/\.0$/, '') + suffix
+  if (n >= 1e6) return unit(1e6, 'm')
+  return n >= 1e3 ? unit(1e3, 'k') : String(n)
+}
+
+export const whole = n => n.toLocaleString('en-US')
+export const count = (n, thing) => `${whole(n)} ${thing}${n === 1 ? '' : 's'}`
+export const percent = share => share === 0 ? '0%' : `${(100 * share).toFixed(share > 0.995 && share < 1 || share < 0.1 ? 1 : 0)}%`
+
+export function dollars(d) {
+  if (d === 0) return '$0'
+  return '$' + (d < 0.01 ? d.toPrecision(2).replace(/e.*/, '') : d < 10 ? d.toFixed(3) : d.toFixed(2))
+}
+
+export function moment(ms, withDay = true) {
+  if (ms === undefined) return ''
+  const iso = new Date(ms).toISOString()
+  return withDay ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : iso.slice(11, 19)
+}
+
+const icons = {
+  left: 'M10 3.5 5.5 8 10 12.5', right: 'M6 3.5 10.5 8 6 12.5', link: 'M6.5 9.5l3-3M7 4.5l1-1a2.8 2.8 0 0 1 4 4l-1 1M9 11.5l-1 1a2.8 2.8 0 0 1-4-4l1-1',
+  theme: 'M8 2.5a5.5 5.5 0 1 0 5.5 5.5A4.3 4.3 0 0 1 8 2.5Z', print: 'M4.5 6V2.5h7V6M4.5 11.5H3V6.5h10v5h-1.5M5 9.5h6v4H5z',
+  help: 'M5.8 6a2.2 2.2 0 1 1 3.3 2c-.7.4-1.1.8-1.1 1.6M8 12v.3', warn: 'M8 2.5 14 13H2ZM8 6.5v3M8 11.2v.3', copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
+  fold: 'M3 5h10M3 8h6M3 11h8', close: 'M4 4l8 8M12 4l-8 8',
+}
+
+export function icon(name) {
+  return el('svg', { viewBox: '0 0 16 16', width: 16, height: 16, 'aria-hidden': 'true', class: 'icon' }, el('path', { d: icons[name] }))
+}
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    const box = el('textarea', { class: 'offscreen' })
+    box.value = text
+    document.body.append(box)
+    box.select()
+    document.execCommand('copy')
+    box.remove()
+  }
+  say('Copied')
+}
+
+let saying
+// say tells something in passing, to everybody.
+export function say(text) {
+  const box = byId('said')
+  box.textContent = text
+  box.classList.add('shown')
+  clearTimeout(saying)
+  saying = setTimeout(() => box.classList.remove('shown'), 1600)
+}

@@ -1,0 +1,186 @@
+// What the page knows of a session: its tree, its requests, and what each had.
+
+export const has = { text: 1, thinking: 2, calls: 4, images: 8, error: 16, noTime: 32 }
+
+// A Model puts the columns of index and steps to use. Rows are numbers of entries;
+// those from entries on are messages of steps.extra, by their place.
+export class Model {
+  constructor(head, index, steps) {
+    Object.assign(this, { head, index, steps })
+    const n = this.entries = head.entries
+    this.ids = n ? index.ids.split('\n') : []
+    this.kindNumber = Object.fromEntries(head.kinds.map((name, k) => [name, k]))
+    this.up = new Int32Array(n)
+    this.times = new Float64Array(n)
+    let time = 0
+    for (let i = 0; i < n; i++) {
+      this.up[i] = index.up[i] === 0 ? -1 : i - index.up[i]
+      if (!(index.has[i] & has.noTime)) time += index.time[i]
+      this.times[i] = index.has[i] & has.noTime ? NaN : time
+    }
+    this.link()
+    this.mark()
+    const c = steps.cache
+    this.cache = c.prompt.map((prompt, k) => prompt === 0 ? null : {
+      prompt, shared: c.shared[k], answered: c.answered[k] === 1, input: c.input[k], read: c.read[k], write: c.write[k], break: c.breaks?.[k], rebilled: c.rebilled?.[k],
+    })
+    this.stepOf = new Int32Array(n).fill(-1)
+    steps.entry.forEach((row, k) => { if (row >= 0) this.stepOf[row] = k })
+    this.lists = new Map()
+  }
+
+  kind(row) { return this.head.kinds[row < this.entries ? this.index.kind[row] : this.steps.extra.kind[row - this.entries]] }
+  id(row) { return this.ids[row] }
+  time(row) { return Number.isNaN(this.times[row]) ? undefined : this.times[row] }
+  isEntry(row) { const k = this.kind(row); return k !== 'session' && k !== 'scalar' }
+
+  // link makes lists of children, in the order of the file, and finds below each entry
+  // the last of the file. Parents may come after their children, and go in circles.
+  link() {
+    const n = this.entries, roots = []
+    this.first = new Int32Array(n).fill(-1)
+    this.next = new Int32Array(n).fill(-1)
+    this.tip = new Int32Array(n)
+    for (let i = n - 1; i >= 0; i--) {
+      const up = this.up[i]
+      if (!this.isEntry(i)) continue
+      if (up < 0 || up === i) roots.push(i)
+      else { this.next[i] = this.first[up]; this.first[up] = i }
+    }
+    this.roots = roots.reverse()
+    const seen = new Uint8Array(n), order = []
+    const visit = root => {
+      let from = order.length
+      order.push(root); seen[root] = 1
+      for (; from < order.length; from++) {
+        for (let c = this.first[order[from]]; c >= 0; c = this.next[c]) if (!seen[c]) { seen[c] = 1; order.push(c) }
+      }
+    }
+    this.roots.forEach(visit)
+    for (let i = 0; i < n; i++) {
+      if (!seen[i] && this.isEntry(i)) { this.cut(i); this.roots.push(i); visit(i) }
+    }
+    for (let k = order.length - 1; k >= 0; k--) {
+      const i = order[k]
+      this.tip[i] = Math.max(this.tip[i], i)
+      for (let c = this.first[i]; c >= 0; c = this.next[c]) this.tip[i] = Math.max(this.tip[i], this.tip[c])
+    }
+  }
+
+  // cut takes an entry from its parent, where parents go round in a circle.
+  cut(i) {
+    const up = this.up[i]
+    let before = -1
+    for (let c = this.first[up]; c >= 0 && c !== i; c = this.next[c]) before = c
+    if (before < 0) this.first[up] = this.next[i]
+    else this.next[before] = this.next[i]
+    this.next[i] = -1
+    this.up[i] = -1
+  }
+
+  // mark gathers what entries say of others.
+  mark() {
+    this.labels = new Map()
+    for (const [, target, text] of this.index.labels || []) {
+      if (text) this.labels.set(target, text)
+      else this.labels.delete(target)
+    }
+    this.edits = new Map()
+    for (const [row, target] of this.index.edits || []) this.edits.set(target, [...this.edits.get(target) || [], row])
+    this.notes = new Map()
+    const note = (row, f) => this.notes.set(row, [...this.notes.get(row) || [], f])
+    for (const f of this.head.findings || []) note(f.row, f)
+    for (const f of this.head.stopped || []) note(f.row, { ...f, stopped: true })
+  }
+
+  // path is the way from the root to a leaf.
+  path(leaf) {
+    const path = []
+    const seen = new Uint8Array(this.entries)
+    for (let i = leaf; i >= 0 && !seen[i]; i = this.up[i]) { seen[i] = 1; path.push(i) }
+    return path.reverse()
+  }
+
+  children(row) {
+    const all = []
+    for (let c = this.first[row]; c >= 0; c = this.next[c]) all.push(c)
+    return all
+  }
+
+  // order is the tree from top to bottom, with how deep each entry is drawn: what goes
+  // on without parting stays where it is. Ways to the leaf come first.
+  order(leaf) {
+    const on = new Uint8Array(this.entries), rows = [], depths = []
+    for (const row of this.path(leaf)) on[row] = 1
+    const first = all => all.sort((a, b) => on[b] - on[a] || this.tip[b] - this.tip[a])
+    const stack = first([...this.roots]).reverse().map(row => [row, 0])
+    while (stack.length) {
+      const [row, depth] = stack.pop()
+      rows.push(row); depths.push(depth)
+      const below = first(this.children(row))
+      for (let k = below.length - 1; k >= 0; k--) stack.push([below[k], depth + (below.length > 1 ? 1 : 0)])
+    }
+    return { rows, depths }
+  }
+
+  // list is the messages of a request, as rows.
+  list(step) {
+    const chain = []
+    let at = step
+    for (; at >= 0 && !this.lists.has(at); at = this.steps.before[at]) chain.push(at)
+    let list = at >= 0 ? this.lists.get(at).slice() : []
+    for (let k = chain.length - 1; k >= 0; k--) {
+      const s = chain[k], plain = this.steps.list[s].every(x => typeof x === 'number')
+      const was = plain ? list : list.slice()
+      list.length = Math.min(list.length, this.steps.same[s])
+      for (const x of this.steps.list[s]) {
+        if (typeof x === 'number') list.push(x)
+        else for (let i = 0; i < x[1]; i++) list.push(was[x[0] + i])
+      }
+      if (k === 0 || k % 512 === 0) this.keep(s, list.slice())
+    }
+    return chain.length ? this.lists.get(step) : list
+  }
+
+  keep(step, list) {
+    this.lists.set(step, list)
+    if (this.lists.size > 64) this.lists.delete(this.lists.keys().next().value)
+  }
+
+  // source is the entry that a message comes from, whatever was made of it.
+  source(row) { return row < this.entries ? row : this.steps.extra.entry[row - this.entries] }
+  madeBy(row) { return row < this.entries ? row : this.steps.extra.by[row - this.entries] }
+  body(row) { return row < this.entries ? row : this.steps.extra.row[row - this.entries] }
+  tokens(row) { return row < this.entries ? this.index.tokens[row] : this.steps.extra.tokens[row - this.entries] }
+
+  // change says how a request differs from the one before: what came, what left, and
+  // what is there in another form, as [was, is].
+  change(step) {
+    const is = this.list(step), before = this.steps.before[step]
+    const was = before >= 0 ? this.list(before) : []
+    let same = 0
+    while (same < is.length && same < was.length && is[same] === was[same]) same++
+    const count = new Map()
+    for (let i = same; i < was.length; i++) count.set(was[i], (count.get(was[i]) || 0) + 1)
+    const came = [], left = [], changed = []
+    for (let i = same; i < is.length; i++) {
+      const n = count.get(is[i])
+      if (n) count.set(is[i], n - 1)
+      else came.push(is[i])
+    }
+    for (let i = same; i < was.length; i++) {
+      const n = count.get(was[i])
+      if (n) { left.push(was[i]); count.set(was[i], n - 1) }
+    }
+    const bySource = new Map(left.map(row => [this.source(row), row]))
+    const fresh = came.filter(row => {
+      const old = bySource.get(this.source(row))
+      if (old === undefined || old === row) return true
+      changed.push([old, row])
+      bySource.delete(this.source(row))
+      left.splice(left.indexOf(old), 1)
+      return false
+    })
+    return { came: fresh, left, changed, same, before, first: before < 0 }
+  }
+}

@@ -1,0 +1,204 @@
+package render_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/gen"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// htmlOf is the page of a session.
+func htmlOf(t *testing.T, s corpus.Session) []byte {
+	t.Helper()
+	opened, err := sessionfmt.OpenReader(s.Name, bytes.NewReader(s.Data), sessionfmt.Options{})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer opened.Close()
+	var out bytes.Buffer
+	h := render.HTML{Session: opened, Options: replay.Options{Leaf: opened.Leaf()}, Title: "s.jsonl"}
+	if err := h.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// emptyPage is how many bytes a page has without a session.
+func emptyPage(t *testing.T) int {
+	return len(htmlOf(t, corpus.Session{Name: "empty", Data: []byte(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}` + "\n")}))
+}
+
+// TestHTML holds of every session that its page is the same whenever it is made, loads
+// nothing, and has the data at most 1.3 times as large as the packed session.
+func TestHTML(t *testing.T) {
+	empty := emptyPage(t)
+	address := regexp.MustCompile(`(?i)(?:src|href|action)\s*=\s*["']?\s*https?:|url\(\s*["']?\s*https?:|@import\s+["'(u]`)
+	for _, s := range corpus.All(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			page := htmlOf(t, s)
+			if !bytes.Equal(page, htmlOf(t, s)) {
+				t.Error("made again, it is another")
+			}
+			if at := address.Find(page); at != nil {
+				t.Errorf("the page has %q", at)
+			}
+			if bytes.Contains(page, []byte("{{")) && bytes.Contains(page, []byte("{{data}}")) {
+				t.Error("a place in it has not been filled")
+			}
+			data := len(page) - empty
+			if most := deflated(t, s.Data) * 13 / 10; len(s.Data) > 200_000 && data > most {
+				t.Errorf("the data has %d bytes, more than %d; the session %d", data, most, len(s.Data))
+			}
+		})
+	}
+}
+
+// deflated is how many bytes data has as gzip packs it.
+func deflated(t *testing.T, data []byte) int {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(data)
+	w.Close()
+	return out.Len()
+}
+
+// TestHTMLPolicy holds that a page allows its own scripts and nothing else.
+func TestHTMLPolicy(t *testing.T) {
+	page := string(htmlOf(t, corpus.Own(t)[0]))
+	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
+	if policy == nil {
+		t.Fatal("the page has no policy")
+	}
+	for _, want := range []string{"default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'"} {
+		if !strings.Contains(policy[1], want) {
+			t.Errorf("the policy %q lacks %q", policy[1], want)
+		}
+	}
+	if strings.Contains(policy[1], "unsafe") || strings.Contains(policy[1], "http") {
+		t.Errorf("the policy %q allows too much", policy[1])
+	}
+	if n := strings.Count(policy[1], "sha256-"); n != 3 {
+		t.Errorf("the policy has %d hashes, not those of two scripts and a style", n)
+	}
+	if strings.Contains(page, " style=\"") || regexp.MustCompile(`\son[a-z]+="`).MatchString(page[:strings.Index(page, "<script")]) {
+		t.Error("the page has styles or handlers in its elements")
+	}
+}
+
+// TestHTMLLibraries holds the libraries of pages to the sums that are written down.
+func TestHTMLLibraries(t *testing.T) {
+	readme, err := os.ReadFile("html/lib/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"markdown-it.js", "highlight.js"} {
+		data, err := os.ReadFile("html/lib/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); !strings.Contains(string(readme), sum) {
+			t.Errorf("html/lib/README.md does not say that %s has the sum %s", name, sum)
+		}
+	}
+}
+
+// TestHTMLSources holds that no script writes HTML, or runs text.
+func TestHTMLSources(t *testing.T) {
+	files, err := os.ReadDir("html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|DOMParser`)
+	for _, f := range files {
+		if f.IsDir() || !strings.HasSuffix(f.Name(), ".js") {
+			continue
+		}
+		data, err := os.ReadFile("html/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := forbidden.Find(data); at != nil {
+			t.Errorf("%s has %s", f.Name(), at)
+		}
+	}
+}
+
+// TestHTMLSplit holds that the pages of a split session have each entry once between
+// them, and name each other.
+func TestHTMLSplit(t *testing.T) {
+	var session bytes.Buffer
+	if err := gen.Write(&session, gen.Shape{Bytes: 6 << 20, Tools: 0.5, Branch: 0.02, Text: 300, MaxText: 4000}); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := sessionfmt.OpenReader("s.jsonl", &session, sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	pages := map[int]*bytes.Buffer{0: {}}
+	h := render.HTML{
+		Session: opened, Options: replay.Options{Leaf: opened.Leaf()}, Title: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
+		Create: func(page int) (io.WriteCloser, error) {
+			pages[page] = new(bytes.Buffer)
+			return closer{pages[page]}, nil
+		},
+	}
+	if err := h.Write(pages[0]); err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) != 3 {
+		t.Fatalf("%d pages, not 3", len(pages))
+	}
+	seen := map[string]int{}
+	for k := range len(pages) {
+		for _, m := range regexp.MustCompile(`id="(c\d+)">`).FindAllSubmatch(pages[k].Bytes(), -1) {
+			seen[string(m[1])]++
+		}
+	}
+	for name, n := range seen {
+		if n != 1 && n != len(pages) { // all have the messages that are no entries
+			t.Errorf("%s is in %d pages", name, n)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("%d chunks", len(seen))
+	}
+}
+
+type closer struct{ io.Writer }
+
+func (closer) Close() error { return nil }
+
+// TestPacked holds that packed data is text that HTML leaves alone.
+func TestPacked(t *testing.T) {
+	var all []byte
+	for i := range 1 << 16 {
+		all = append(all, byte(i*i>>3), byte(i>>8))
+	}
+	text := render.Spelled(all)
+	if bytes.ContainsAny(text, "\x00\r<") {
+		t.Error("a byte of it ends or changes the element that it stands in")
+	}
+	for _, c := range text {
+		if c >= 0x80 {
+			t.Fatalf("%q is no ASCII", c)
+		}
+	}
+	if most := len(all) * 119 / 100; len(text) > most {
+		t.Errorf("%d bytes became %d, more than %d", len(all), len(text), most)
+	}
+}

@@ -165,8 +165,8 @@ func newCompactCommand(e *env) *cobra.Command {
 		Use:   "compact [flags] SESSION|DIR...",
 		Short: "Put a summary in the place of old history, by appending entries",
 		Long: "Put a summary in the place of the history before what stays: by default cut as pi\n" +
-			"cuts it, with about the last 20000 tokens. gsh leaves the summary alone, swe-cli the\n" +
-			"last 20 messages, y-agent nothing. Calls stay with their results.\n" +
+			"cuts it, so that about the last 20000 tokens stay. With --style swe-cli the last 20\n" +
+			"messages stay, with gsh and y-agent the summary alone. Calls stay with their results.\n" +
 			"--if-over says from when on; reduce does it by an agent's own rules.\n\n" +
 			reduceHelp + "\n" + filesHelp + reduceStatus,
 		Example: "  ctxtool compact s.jsonl\n" +

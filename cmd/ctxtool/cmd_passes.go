@@ -63,7 +63,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 	}
 	o.flags(e, cmd)
 	f := cmd.Flags()
-	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "the longest result is `N` units; 0 bytes for no limit, chars begin with 10000")
+	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
 	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
 	complete(cmd, "unit", []string{"bytes", "chars", "tokens"})
 	return cmd
@@ -165,8 +165,8 @@ func newCompactCommand(e *env) *cobra.Command {
 		Use:   "compact [flags] SESSION|DIR...",
 		Short: "Put a summary in the place of old history, by appending entries",
 		Long: "Put a summary in the place of the history before what stays: by default cut as pi\n" +
-			"cuts it, with about the last 20000 tokens. gsh leaves the summary alone, swe-cli the\n" +
-			"last 20 messages, y-agent as many as --keep says. Calls stay with their results.\n" +
+			"cuts it, so that about the last 20000 tokens stay. With --style swe-cli the last 20\n" +
+			"messages stay, with gsh and y-agent the summary alone. Calls stay with their results.\n" +
 			"--if-over says from when on; reduce does it by an agent's own rules.\n\n" +
 			reduceHelp + "\n" + filesHelp + reduceStatus,
 		Example: "  ctxtool compact s.jsonl\n" +

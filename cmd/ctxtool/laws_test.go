@@ -13,7 +13,7 @@ import (
 // appending are command lines that append to a session, S being put in.
 var appending = []string{
 	"label S turn:0 here", "name S a-name", "edit S turn:-1 --omit", "edit S request:-1 --omit", "edit S turn:0 --restore",
-	"truncate S --max 200 --force", "compact S --style gsh --force", "reduce S --policy y-agent --target 500 --force",
+	"truncate S --max 200 --force",
 	"reduce S --policy gsh --window 300 --force", "reduce S --policy y-agent --window 300 --force --as edits",
 	"reduce S --policy swe-cli --keep 3 --window 300 --force --rules envelope --as transform",
 	"prune S --pass superseded,retry-prune,stale-results,merge-notes --force", "strip S --thinking --images --force",

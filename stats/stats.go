@@ -307,6 +307,9 @@ func (o *Options) Add(sum, one *Report) {
 		return
 	}
 	sum.Coverage = sum.Coverage.Plus(one.Coverage)
+	if sum.Version, sum.Rules, sum.Findings = 0, 0, nil; len(sum.Files) == 1 {
+		sum.Version, sum.Rules, sum.Findings = one.Version, one.Rules, one.Findings
+	}
 	for _, lens := range o.Lenses {
 		lens.add(sum, one)
 	}

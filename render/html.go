@@ -25,6 +25,7 @@ type HTML struct {
 	Session  *sessionfmt.Session
 	Options  replay.Options // whose Leaf is the path that the page opens with
 	Title    string         // what the session is called where it has no name
+	Index    string         // the address of the index that the page belongs to; may be empty
 	Redacted bool
 
 	// Scan sees every text that is written, with the record that it comes from, -1 for
@@ -181,6 +182,7 @@ func (h *HTML) pack(w io.Writer, from, to int) error {
 type PageHead struct {
 	report.Head
 	Chunks []int      `json:"chunks"` // the first row of each
+	Index  string     `json:"index,omitempty"`
 	Page   int        `json:"page,omitempty"`
 	Pages  []PagePart `json:"pages,omitempty"`
 }
@@ -194,7 +196,7 @@ type PagePart struct {
 
 // whole writes what the page knows of the whole session.
 func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
-	head := PageHead{Head: h.report.Head, Chunks: make([]int, len(h.chunks)), Page: page, Pages: pages}
+	head := PageHead{Head: h.report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
 	head.File, head.Redacted = h.Title, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,103 +221,6 @@ func tryNarrow(b *tab) {
 		b.holds(fmt.Sprintf("[...document.querySelectorAll('.pane')].filter(p => p.offsetWidth > 0).map(p => p.id).join() === %q", pane))
 	}
 	b.holds("document.documentElement.scrollWidth <= 390")
-}
-
-// TestPageHostile holds that nothing that a session says runs, or leaves the page.
-func TestPageHostile(t *testing.T) {
-	browser := newBrowser(t)
-	file := filepath.Join(t.TempDir(), "a<img src=x onerror=owned=1>.jsonl")
-	if err := os.WriteFile(file, hostileSession(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, browser, pageOf(t, file))
-	b.run(`for (const what of ['outputs', 'thoughts']) ctxtool.talk.set(what, true)
-		for (const row of ctxtool.side.order.rows) { ctxtool.goto(row); await ctxtool.store.row(row); await new Promise(f => setTimeout(f, 30)) }
-		for (const step of ctxtool.steps) ctxtool.select(step)
-		for (const tab of ['messages', 'prompt', 'overview']) document.querySelector('[data-tab=' + tab + ']').click()
-		for (const box of document.querySelectorAll('details')) box.open = true
-		for (const row of ctxtool.context.rows) await ctxtool.context.read(row)
-		ctxtool.closeDialog()
-		ctxtool.spread()
-		for (const box of document.querySelectorAll('details')) box.open = true
-		for (const b of document.querySelectorAll('.unfold')) b.click()
-		await new Promise(f => setTimeout(f, 500))`)
-	b.holds("typeof owned === 'undefined'")
-	b.holds("document.querySelectorAll('iframe, object, embed, form, base, img:not([src^=\"data:image/\"]), a[href*=\"javascript\"]').length === 0")
-	b.holds("[...document.querySelectorAll('img')].every(i => /^data:image\\/(png|jpeg|gif|webp);base64,/.test(i.src))")
-	b.holds("!/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent.replace(/\\{[^]*/, '')) ")
-	b.holds("document.getElementById('talk-space').textContent.includes('<script>')")
-	b.silent()
-}
-
-// hostileSession has what somebody would write who wants the page to run it.
-func hostileSession() []byte {
-	var out bytes.Buffer
-	script := `<script>owned=1</script><img src=x onerror=owned=1><svg onload=owned=1></svg></script><script>owned=1</script><!--<script>`
-	texts := []string{
-		script, "[a](javascript:owned=1) [b](data:text/html,<script>owned=1</script>) ![c](https://evil.example/c.png) <https://evil.example/> [d](  java\nscript:owned=1)",
-		"```html\n" + script + "\n```\n`" + script + "`\n<details open ontoggle=owned=1>", "\u202eevil\u2066 \u200f x\x07\x1b]0;title\x07\x1b[31mred\u2028",
-		"<skill name=\"" + script + "\" location=\"x\">" + script + "</skill>" + script,
-		"| a | b |\n|---|---|\n" + strings.Repeat("| "+script+" | y |\n", 400), strings.Repeat("> ", 3000) + "deep", strings.Repeat("[", 5000), strings.Repeat("*a ", 5000),
-		"\ufffd {{title}} {{data}} $& $1 \x7f0 \x7f",
-	}
-	n := 0
-	line := func(v map[string]any) {
-		n++
-		v["id"], v["timestamp"] = fmt.Sprintf("%08x", n), "2026-01-01T00:00:00.000Z"
-		if n > 1 {
-			v["parentId"] = fmt.Sprintf("%08x", n-1)
-		}
-		data, _ := json.Marshal(v)
-		out.Write(append(data, '\n'))
-	}
-	message := func(m map[string]any) { line(map[string]any{"type": "message", "message": m}) }
-	fmt.Fprintf(&out, `{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":%q}`+"\n", "/"+script)
-	for _, text := range texts {
-		message(map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": text}, map[string]any{"type": script, "text": script},
-			map[string]any{"type": "image", "mimeType": "image/svg+xml", "data": "PHN2ZyBvbmxvYWQ9Im93bmVkPTEiLz4="}, map[string]any{"type": "image", "mimeType": "image/png\" onerror=\"owned=1", "data": "x\" onerror=\"owned=1"}}})
-		message(map[string]any{"role": "assistant", "provider": script, "model": script, "stopReason": "error", "errorMessage": script, "usage": map[string]any{"input": 1e300, "output": -5, "cost": map[string]any{"total": "x"}},
-			"content": []any{map[string]any{"type": "text", "text": text}, map[string]any{"type": "thinking", "thinking": text}, map[string]any{"type": "toolCall", "id": text, "name": script, "arguments": map[string]any{"command": text, script: script}}}})
-		message(map[string]any{"role": "toolResult", "toolCallId": text, "toolName": script, "isError": true, "content": []any{map[string]any{"type": "text", "text": text}}, "details": map[string]any{"diff": text}})
-		line(map[string]any{"type": "compaction", "summary": text, "firstKeptEntryId": "nowhere", "tokensBefore": script})
-		line(map[string]any{"type": "label", "targetId": "00000001", "label": script})
-		line(map[string]any{"type": "session_info", "name": script})
-		line(map[string]any{"type": script, "data": script})
-		line(map[string]any{"type": "context_edit", "targetId": "00000002", "replacement": map[string]any{"content": text}})
-		line(map[string]any{"type": "context_transform", "schemaVersion": 1, "transformerName": script, "patch": []any{map[string]any{"op": script, "scope": "cached", "invalidateCacheReason": script}}})
-		message(map[string]any{"role": "bashExecution", "command": text, "output": text, "exitCode": script})
-	}
-	fmt.Fprintf(&out, `{"type":"message","id":"deep","parentId":"%08x","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"d","name":"deep","arguments":%s1%s}]}}`+"\n",
-		n, strings.Repeat(`{"a":[`, 50_000), strings.Repeat("]}", 50_000))
-	out.WriteString(`{"type":"message","id":"utf8","parentId":"deep","timestamp":"x","message":{"role":"user","content":"` + "\xff\xfe\xc3" + `"}}` + "\nbroken " + script + "\n{\"torn\":\n")
-	return out.Bytes()
-}
-
-// TestPageBroken holds that a stopped replay shows the context up to where it stops,
-// and says why; and that damage is told in its place.
-func TestPageBroken(t *testing.T) {
-	browser := newBrowser(t)
-	file := filepath.Join(t.TempDir(), "stopped.jsonl")
-	session := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}
-{"type":"message","id":"u1","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first"}}
-{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"one"}],"provider":"p","model":"m"}}
-this is no JSON
-{"type":"context_transform","id":"t1","parentId":"a1","timestamp":"2026-01-01T00:00:03.000Z","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","messages":[]}]}
-{"type":"message","id":"u2","parentId":"t1","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"second"}}
-{"type":"message","id":"a2","parentId":"u2","timestamp":"2026-01-01T00:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"two"}],"provider":"p","model":"m"}}
-`
-	if err := os.WriteFile(file, []byte(session), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, browser, pageOf(t, file))
-	b.holds("/The replay stops here.*invalidateCacheReason/.test(document.getElementById('talk-space').textContent)")
-	b.holds("/line 4/.test(document.getElementById('talk-space').textContent)")
-	b.holds("document.getElementById('request-name').textContent === 'Next request' && /as far as/.test(document.getElementById('request-facts').textContent)")
-	b.holds("ctxtool.context.rows.length === 2")
-	b.holds("/second/.test(document.getElementById('talk-space').textContent) && /two/.test(document.getElementById('talk-space').textContent)")
-	b.run("document.getElementById('findings').click()")
-	b.holds("document.querySelectorAll('.findings li').length >= 2")
-	b.silent()
 }
 
 // storeOf renders a folder, and gives its index.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -22,6 +23,9 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	}
 	if info, err := os.Stat(o.output); err == nil && !info.IsDir() {
 		return &usageError{fmt.Errorf("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))}
+	}
+	if o.leaf != "" {
+		return &usageError{errors.New("--leaf is for a session: each page of a folder opens with its own")}
 	}
 	e.started = true
 	files, err := e.listed([]string{dir})
@@ -86,6 +90,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*re
 		return nil, err
 	}
 	h := o.page(e, s, opt, name)
+	h.Index = "./" + strings.Repeat("../", strings.Count(filepath.ToSlash(f.out), "/")) + "index.html"
 	one := *o
 	one.output = name
 	if err := e.answer(&one.answer, []string{f.path}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {

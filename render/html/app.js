@@ -1,5 +1,5 @@
 // What is selected, how one gets there, and what everybody is told of it.
-import { byId, copy, count, dollars, el, fill, icon, line, moment, percent, say, short, whole } from './dom.js'
+import { byId, copy, count, dollars, el, fill, line, moment, percent, say, whole } from './dom.js'
 import { Chart } from './chart.js'
 import { Context } from './context.js'
 import { gist } from './entry.js'
@@ -175,6 +175,7 @@ class App {
     fill(byId('facts'), facts.filter(Boolean).map(([text, title]) => el('span', { title }, text)),
       head.redacted && el('span', { class: 'tag' }, 'redacted'),
       (head.findings?.length || head.stopped?.length) ? el('button', { class: 'tag warn', type: 'button', id: 'findings', onclick: () => this.findings() }, count((head.findings?.length || 0) + (head.stopped?.length || 0), 'finding')) : null)
+    if (head.index) byId('title').before(el('a', { class: 'up', href: head.index }, 'Sessions'))
     if (head.pages) byId('pages').append(...head.pages.map((p, i) => el('a', { href: p.file, 'aria-current': i === head.page ? 'page' : null }, String(i + 1))))
   }
 

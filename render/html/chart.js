@@ -1,6 +1,6 @@
 // The chart of all requests of the path: how large the context was, what of it came
 // from the cache, what it cost, and what was done to it.
-import { byId, count, dollars, el, fill, percent, short } from './dom.js'
+import { byId, dollars, el, fill, percent, short } from './dom.js'
 
 const height = 76, costs = 14 // pixels, of it those of the bars below
 const letters = { compaction: 'C', context_transform: 'T', context_edit: 'E', model_change: 'M' }

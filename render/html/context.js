@@ -2,8 +2,8 @@
 // came of the cache.
 import { byId, clean, count, dollars, el, fill, icon, line, moment, percent, short, whole } from './dom.js'
 import { difference, drawn, near, tally } from './diff.js'
-import { Drawer, gist, json, textOf } from './entry.js'
-import { code, markdown } from './markdown.js'
+import { Drawer, json, textOf } from './entry.js'
+import { code } from './markdown.js'
 import { nameOf } from './talk.js'
 import { Windowed } from './windowed.js'
 

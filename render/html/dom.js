@@ -70,10 +70,8 @@ export function moment(ms, withDay = true) {
 }
 
 const icons = {
-  left: 'M10 3.5 5.5 8 10 12.5', right: 'M6 3.5 10.5 8 6 12.5', link: 'M6.5 9.5l3-3M7 4.5l1-1a2.8 2.8 0 0 1 4 4l-1 1M9 11.5l-1 1a2.8 2.8 0 0 1-4-4l1-1',
-  theme: 'M8 2.5a5.5 5.5 0 1 0 5.5 5.5A4.3 4.3 0 0 1 8 2.5Z', print: 'M4.5 6V2.5h7V6M4.5 11.5H3V6.5h10v5h-1.5M5 9.5h6v4H5z',
-  help: 'M5.8 6a2.2 2.2 0 1 1 3.3 2c-.7.4-1.1.8-1.1 1.6M8 12v.3', warn: 'M8 2.5 14 13H2ZM8 6.5v3M8 11.2v.3', copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
-  fold: 'M3 5h10M3 8h6M3 11h8', close: 'M4 4l8 8M12 4l-8 8',
+  link: 'M6.5 9.5l3-3M7 4.5l1-1a2.8 2.8 0 0 1 4 4l-1 1M9 11.5l-1 1a2.8 2.8 0 0 1-4-4l1-1',
+  warn: 'M8 2.5 14 13H2ZM8 6.5v3M8 11.2v.3', copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
 }
 
 export function icon(name) {

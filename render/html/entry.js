@@ -1,5 +1,5 @@
 // Entries as elements: what was said, called, and changed.
-import { clean, copy, count, dollars, el, icon, line, moment, percent, short } from './dom.js'
+import { clean, copy, count, el, icon, line, short } from './dom.js'
 import { difference, drawn, near, tally, told } from './diff.js'
 import { code, coloured, languageOf, markdown } from './markdown.js'
 

@@ -5,6 +5,9 @@ import { Windowed } from './windowed.js'
 
 const quiet = new Set(['label', 'usage', 'session', 'scalar'])
 const slim = new Set(['model_change', 'thinking_level_change', 'session_info'])
+const mostRows = 100_000 // that a list holds: browsers know no boxes of any height
+const earlier = -2, later = -3
+
 const names = {
   user: 'User', assistant: 'Assistant', toolResult: 'Tool', bashExecution: 'Shell', custom: 'Message', custom_message: 'Message', hookMessage: 'Message',
   compaction: 'Compaction', branch_summary: 'Branch summary', context_edit: 'Edit', context_transform: 'Transform', ephemeral: 'Request only',
@@ -29,11 +32,29 @@ export class Talk {
   // follow shows another path.
   follow(path) {
     const { model } = this
-    this.rows = path.filter(row => !quiet.has(model.kind(row)) || model.notes.has(row))
-    if (this.onlyContext) this.rows = this.rows.filter(row => this.state(row) !== 'gone')
-    if (model.notes.has(-1)) this.rows.push(-1)
+    this.all = path.filter(row => !quiet.has(model.kind(row)) || model.notes.has(row))
+    if (this.onlyContext) this.all = this.all.filter(row => this.state(row) !== 'gone')
+    if (model.notes.has(-1)) this.all.push(-1)
+    this.places = new Map(this.all.map((row, i) => [row, i]))
+    this.stretch(Math.max(0, this.all.length - mostRows))
+  }
+
+  // stretch has the list hold the entries from one on, as many as a browser can scroll
+  // over; there are buttons to what is before and behind.
+  stretch(from) {
+    this.rows = this.all.slice(from, from + mostRows)
+    if (from > 0) this.rows.unshift(earlier)
+    if (from + mostRows < this.all.length) this.rows.push(later)
+    this.from = from
     this.place = new Map(this.rows.map((row, i) => [row, i]))
     this.list.set(this.rows.length)
+  }
+
+  // more is a button to what is before or behind the list.
+  more(row) {
+    const next = row === earlier ? Math.max(0, this.from - mostRows / 2) : Math.min(this.all.length - 1, this.from + mostRows / 2)
+    const there = row === earlier ? this.from - 1 : this.from + mostRows
+    return el('article', { class: 'item', 'data-row': row, 'aria-label': 'More' }, el('button', { class: 'unfold', type: 'button', onclick: () => { this.stretch(next); this.show(this.all[there]) } }, row === earlier ? 'Earlier entries' : 'Later entries'))
   }
 
   // guess is about how high an entry is before anybody has seen it.
@@ -57,6 +78,7 @@ export class Talk {
 
   item(row) {
     const { app, model } = this
+    if (row === earlier || row === later) return this.more(row)
     if (row < 0) return el('article', { class: 'item', 'data-row': row, 'aria-label': 'Findings' }, this.notes(row))
     const kind = model.kind(row)
     const box = el('article', { class: `item kind-${kind.replace(/\s/g, '-')} ${slim.has(kind) ? 'slim' : ''} ${this.state(row)}`, 'data-row': row, id: 'entry-' + model.id(row), 'aria-label': `${nameOf(kind)} ${model.id(row)}` })
@@ -190,8 +212,9 @@ export class Talk {
   // show scrolls to an entry, or to the nearest that shows.
   show(row, where = 'start') {
     for (let up = row; up >= 0; up = this.model.up[up]) {
+      if (!this.places.has(up)) continue
+      if (!this.place.has(up)) this.stretch(Math.max(0, this.places.get(up) - mostRows / 2))
       const i = this.place.get(up)
-      if (i === undefined) continue
       this.list.show(i, where)
       const node = this.list.shown.get(i)
       node?.classList.add('flash')

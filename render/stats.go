@@ -89,6 +89,10 @@ func sheetCell(unit stats.Unit, cell any) string {
 	return ""
 }
 
+// markdownNumber keeps the signs in front of numbers from being marks: code spans would
+// do too, but not as a column of figures.
+var markdownNumber = strings.NewReplacer("$", `\$`, "~", `\~`)
+
 // WriteStatsMarkdown writes the tables of lenses as Markdown.
 func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	for k, s := range sheets {
@@ -118,8 +122,13 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 			w.WriteByte('\n')
 			for i := range s.Rows {
 				w.WriteByte('|')
-				for _, cell := range sheetCells(s, i) {
-					fmt.Fprintf(w, " %s |", markdown.AppendInline(nil, []byte(cell)))
+				for k, cell := range sheetCells(s, i) {
+					if _, text := s.Rows[i][k].(string); text {
+						cell = string(markdown.AppendInline(nil, []byte(cell)))
+					} else {
+						cell = markdownNumber.Replace(cell)
+					}
+					fmt.Fprintf(w, " %s |", cell)
 				}
 				w.WriteByte('\n')
 			}

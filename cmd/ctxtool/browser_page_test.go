@@ -32,7 +32,7 @@ func TestPage(t *testing.T) {
 		name string
 		try  func(b *tab)
 	}{
-		{"stepping", tryStepping}, {"search", trySearch}, {"filter", tryFilter}, {"tree", tryTree}, {"marks", tryMarks}, {"links", tryLinks},
+		{"stepping", tryStepping}, {"search", trySearch}, {"filter", tryFilter}, {"tree", tryTree}, {"marks", tryMarks}, {"links", tryLinks}, {"forms", tryForms},
 		{"theme", tryTheme}, {"keyboard", tryKeyboard}, {"print", tryPrint}, {"switches", trySwitches}, {"address", tryAddress}, {"narrow", tryNarrow},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -122,6 +122,15 @@ func tryMarks(b *tab) {
 	b.wait("document.querySelector('#talk .item.current .who')?.textContent === 'Compaction'")
 	b.do(chromedp.Click(chromedp.CSS("#chart-plot")))
 	b.holds(fmt.Sprintf("ctxtool.at === %d", demoSteps/2))
+}
+
+// tryForms looks at an entry that the context has in another form.
+func tryForms(b *tab) {
+	b.run("ctxtool.select(ctxtool.steps.find(k => { ctxtool.choose(k, ctxtool.model.steps.leaf[k]); return ctxtool.forms.size > 0 }))")
+	b.holds("ctxtool.forms.size > 0")
+	b.run("const [row] = [...ctxtool.forms.keys()]; ctxtool.goto(row, {keep: true}); await ctxtool.store.row(row); await new Promise(f => setTimeout(f, 200))")
+	b.run("[...document.querySelectorAll('#talk .item.current .tag')].find(t => t.textContent === 'other text in context').click(); await new Promise(f => setTimeout(f, 200))")
+	b.holds("document.getElementById('dialog').open && document.querySelectorAll('#dialog .diff .added, #dialog .diff .removed').length > 0")
 }
 
 func tryLinks(b *tab) {

@@ -302,17 +302,22 @@ func TestPageAxe(t *testing.T) {
 		t.Skip("left out: no axe-core; make axe fetches it")
 	}
 	browser := newBrowser(t)
-	file := demoPage(t)
+	demo, store := demoPage(t), storeOf(t, filepath.Join(corpus.Root(t), "testdata", "sessions"))
 	for _, view := range []struct {
 		name    string
 		actions []action
 		prepare string
 	}{
+		{"store", nil, ""}, {"store dark", []action{dark()}, ""},
 		{"light", nil, "ctxtool.by(-3)"}, {"dark", []action{dark()}, "ctxtool.by(-8)"}, {"messages", nil, "document.querySelector('[data-tab=messages]').click()"},
 		{"prompt", []action{dark()}, "document.querySelector('[data-tab=prompt]').click()"}, {"dialog", nil, "ctxtool.help()"}, {"search", nil, "ctxtool.side.search('test'); await new Promise(f => setTimeout(f, 400))"},
 		{"narrow", []action{sized(390, 844)}, "ctxtool.by(-1)"}, {"narrow context", []action{sized(390, 844), dark()}, "ctxtool.focus('context', 'request-name')"},
 	} {
 		t.Run(view.name, func(t *testing.T) {
+			file := demo
+			if strings.HasPrefix(view.name, "store") {
+				file = store
+			}
 			b := open(t, browser, file, append(view.actions, call(page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}))...)
 			b.run(view.prepare + "; await new Promise(f => setTimeout(f, 400))")
 			eval[bool](b, string(axe)+";true")

@@ -32,7 +32,7 @@ func TestPage(t *testing.T) {
 		name string
 		try  func(b *tab)
 	}{
-		{"stepping", tryStepping}, {"search", trySearch}, {"filter", tryFilter}, {"tree", tryTree}, {"marks", tryMarks}, {"links", tryLinks},
+		{"stepping", tryStepping}, {"search", trySearch}, {"filter", tryFilter}, {"tree", tryTree}, {"marks", tryMarks}, {"links", tryLinks}, {"forms", tryForms},
 		{"theme", tryTheme}, {"keyboard", tryKeyboard}, {"print", tryPrint}, {"switches", trySwitches}, {"address", tryAddress}, {"narrow", tryNarrow},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -122,6 +122,15 @@ func tryMarks(b *tab) {
 	b.wait("document.querySelector('#talk .item.current .who')?.textContent === 'Compaction'")
 	b.do(chromedp.Click(chromedp.CSS("#chart-plot")))
 	b.holds(fmt.Sprintf("ctxtool.at === %d", demoSteps/2))
+}
+
+// tryForms looks at an entry that the context has in another form.
+func tryForms(b *tab) {
+	b.run("ctxtool.select(ctxtool.steps.find(k => { ctxtool.choose(k, ctxtool.model.steps.leaf[k]); return ctxtool.forms.size > 0 }))")
+	b.holds("ctxtool.forms.size > 0")
+	b.run("const [row] = [...ctxtool.forms.keys()]; ctxtool.goto(row, {keep: true}); await ctxtool.store.row(row); await new Promise(f => setTimeout(f, 200))")
+	b.run("[...document.querySelectorAll('#talk .item.current .tag')].find(t => t.textContent === 'other text in context').click(); await new Promise(f => setTimeout(f, 200))")
+	b.holds("document.getElementById('dialog').open && document.querySelectorAll('#dialog .diff .added, #dialog .diff .removed').length > 0")
 }
 
 func tryLinks(b *tab) {
@@ -293,17 +302,22 @@ func TestPageAxe(t *testing.T) {
 		t.Skip("left out: no axe-core; make axe fetches it")
 	}
 	browser := newBrowser(t)
-	file := demoPage(t)
+	demo, store := demoPage(t), storeOf(t, filepath.Join(corpus.Root(t), "testdata", "sessions"))
 	for _, view := range []struct {
 		name    string
 		actions []action
 		prepare string
 	}{
+		{"store", nil, ""}, {"store dark", []action{dark()}, ""},
 		{"light", nil, "ctxtool.by(-3)"}, {"dark", []action{dark()}, "ctxtool.by(-8)"}, {"messages", nil, "document.querySelector('[data-tab=messages]').click()"},
 		{"prompt", []action{dark()}, "document.querySelector('[data-tab=prompt]').click()"}, {"dialog", nil, "ctxtool.help()"}, {"search", nil, "ctxtool.side.search('test'); await new Promise(f => setTimeout(f, 400))"},
 		{"narrow", []action{sized(390, 844)}, "ctxtool.by(-1)"}, {"narrow context", []action{sized(390, 844), dark()}, "ctxtool.focus('context', 'request-name')"},
 	} {
 		t.Run(view.name, func(t *testing.T) {
+			file := demo
+			if strings.HasPrefix(view.name, "store") {
+				file = store
+			}
 			b := open(t, browser, file, append(view.actions, call(page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}))...)
 			b.run(view.prepare + "; await new Promise(f => setTimeout(f, 400))")
 			eval[bool](b, string(axe)+";true")

@@ -18,6 +18,7 @@ class App {
     this.row = this.step = this.at = this.leaf = -1
     this.path = []
     this.steps = []
+    this.forms = new Map()
     this.talk = new Talk(this)
     this.side = new Side(this)
     this.context = new Context(this)
@@ -108,7 +109,12 @@ class App {
     if (step !== this.step) {
       this.step = step
       this.within.fill(0)
-      if (step >= 0) for (const m of model.list(step)) this.within[model.source(m)] = 1
+      this.forms = new Map() // of entries that the request has in another form, the message
+      if (step >= 0) for (const m of model.list(step)) {
+        const source = model.source(m)
+        this.within[source] = 1
+        if (m !== source && model.madeBy(m) !== source) this.forms.set(source, m)
+      }
     }
     this.at = step >= 0 ? this.place.get(step) ?? -1 : -1
     this.context.show(step)

@@ -81,7 +81,7 @@ export class Talk {
     if (row === earlier || row === later) return this.more(row)
     if (row < 0) return el('article', { class: 'item', 'data-row': row, 'aria-label': 'Findings' }, this.notes(row))
     const kind = model.kind(row)
-    const box = el('article', { class: `item kind-${kind.replace(/\s/g, '-')} ${slim.has(kind) ? 'slim' : ''} ${this.state(row)}`, 'data-row': row, id: 'entry-' + model.id(row), 'aria-label': `${nameOf(kind)} ${model.id(row)}` })
+    const box = el('article', { class: `item kind-${kind.replace(/\s/g, '-')} ${slim.has(kind) ? 'slim' : ''} ${this.state(row)}`, 'data-row': row, 'data-form': app.forms.get(row), id: 'entry-' + model.id(row), 'aria-label': `${nameOf(kind)} ${model.id(row)}` })
     if (row === app.row) box.classList.add('current')
     if (this.hits?.has(row)) box.classList.add('hit')
     box.append(...this.notes(row))
@@ -116,6 +116,8 @@ export class Talk {
     if (step >= 0) head.append(this.request(step, row))
     const edits = model.edits.get(row)
     if (edits) head.append(el('button', { class: 'tag edited', type: 'button', onclick: () => app.goto(edits[0]) }, 'edited later'))
+    const form = app.forms.get(row)
+    if (form !== undefined) head.append(el('button', { class: 'tag edited', type: 'button', title: 'What the selected request had in its place', onclick: () => app.context.compare(row, form) }, 'other text in context'))
     if (this.state(row) === 'gone') head.append(el('span', { class: 'tag out', title: 'The selected request did not have it' }, 'not in context'))
     if (label) head.append(el('span', { class: 'tag label' }, line(label, 60)))
     head.append(el('span', { class: 'grow' }))
@@ -205,7 +207,7 @@ export class Talk {
     for (const i of [...this.list.shown.keys()]) {
       const row = this.rows[i], node = this.list.shown.get(i)
       const was = ['in', 'gone', 'later'].find(c => node.classList.contains(c)) || ''
-      if (was !== (row < 0 ? '' : this.state(row)) || node.classList.contains('current') !== (row === this.app.row)) this.list.redraw(i)
+      if (was !== (row < 0 ? '' : this.state(row)) || node.dataset.form !== this.app.forms.get(row)?.toString() || node.classList.contains('current') !== (row === this.app.row)) this.list.redraw(i)
     }
   }
 

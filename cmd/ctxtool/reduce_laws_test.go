@@ -30,7 +30,7 @@ func largeSessions(t *testing.T) (all []corpus.Session) {
 	compacted := long
 	compacted.CompactEvery, compacted.Checkpoints, compacted.Systems, compacted.Edits = 350, true, 0.05, 0.1
 	patched := compacted
-	patched.CompactEvery, patched.Transforms = 0, 0.1
+	patched.CompactEvery, patched.Transforms, patched.Settings = 0, 0.1, 1
 	candidates := corpus.Shared(t)
 	for k, shape := range []gen.Shape{long, compacted, patched} {
 		shape.Seed = uint64(k)

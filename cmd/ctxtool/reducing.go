@@ -254,6 +254,9 @@ type reduced struct {
 
 // session plans for one session, and with --write appends.
 func (o *reducing) session(e *env, f listedFile) (*reduced, *sessionfmt.Batch, *sessionfmt.Session, error) {
+	if err := o.interrupted(); err != nil {
+		return nil, nil, nil, err
+	}
 	workers := 0
 	if !o.alone {
 		workers = 1
@@ -315,6 +318,9 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if !o.force && changedSince(f.path, recent) {
 		r.Skipped, r.recent = "it was written to in the last minutes, so an agent may be at it", true
 		return r, b, nil
+	}
+	if err := o.interrupted(); err != nil {
+		return nil, nil, at(s, err)
 	}
 	if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
 		return nil, nil, err

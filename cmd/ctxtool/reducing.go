@@ -305,8 +305,10 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if err := o.job.Store(b, plan, render.ReductionTable(plan)); err != nil {
 		return nil, nil, err
 	}
-	if err := b.Err(); err != nil {
-		return nil, nil, err
+	if b.Len() > 0 { // with nothing to append, nothing speaks against it
+		if err := b.Err(); err != nil {
+			return nil, nil, err
+		}
 	}
 	r := &reduced{Reduction: render.NewReduction(o.name, f.name, plan, b)}
 	if b.Len() == 0 || !o.write && o.output == "" {

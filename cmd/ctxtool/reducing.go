@@ -38,11 +38,12 @@ type reducing struct {
 	eventsFormat string
 	summarizing
 
-	policy *compact.Policy
-	job    compact.Job
-	replay replay.Options
-	time   time.Time
-	alone  bool // it is one session, not those of a folder
+	policy     *compact.Policy
+	job        compact.Job
+	replay     replay.Options
+	time       time.Time
+	eventsFile *os.File // nil without --events
+	alone      bool     // it is one session, not those of a folder
 }
 
 // reduceHelp says what reducing does, for help texts.
@@ -152,6 +153,12 @@ func (o *reducing) run(e *env, args []string) error {
 	e.started = true
 	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizing.load(e)); err != nil {
 		return err
+	}
+	if o.events != "" { // before anything is appended
+		if o.eventsFile, err = os.OpenFile(o.events, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+			return unreadable(o.events, err)
+		}
+		defer o.eventsFile.Close()
 	}
 	reduce := func() error {
 		if o.alone {
@@ -347,13 +354,8 @@ func changedSince(name string, ago time.Duration) bool {
 
 // log appends what happened to the file of --events.
 func (o *reducing) log(r *render.Reduction) error {
-	if o.events == "" {
+	if o.eventsFile == nil {
 		return nil
 	}
-	f, err := os.OpenFile(o.events, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return unreadable(o.events, err)
-	}
-	err = render.WriteEvents(f, r, o.eventsFormat, o.time)
-	return cmp.Or(err, f.Close())
+	return render.WriteEvents(o.eventsFile, r, o.eventsFormat, o.time)
 }

@@ -155,6 +155,9 @@ func (o *reducing) run(e *env, args []string) error {
 		return err
 	}
 	if o.events != "" { // before anything is appended
+		if slices.ContainsFunc(files, func(f listedFile) bool { return e.sameFile(o.events, f.path) }) {
+			return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events names a session, which is no log")}}
+		}
 		if o.eventsFile, err = os.OpenFile(o.events, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
 			return unreadable(o.events, err)
 		}

@@ -3,6 +3,7 @@ package compact
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -336,4 +337,21 @@ func FuzzExtract(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestExtractLongPrompt: what somebody has pasted costs as much as it is long, also where
+// its lines look like one paragraph.
+func TestExtractLongPrompt(t *testing.T) {
+	allocated := func(lines int) uint64 {
+		text := strings.Repeat("this is a line of a log that goes on and on without any end, see the next one\n", lines)
+		r := wholeOf(of(t, user(text), answer(text)), StyleGSH, History)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		extractOf(t, r, 2000)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(1000), allocated(10_000); many > 20*few {
+		t.Errorf("%d bytes for 1,000 lines, %d for ten times as many", few, many)
+	}
 }

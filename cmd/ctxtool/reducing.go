@@ -39,11 +39,12 @@ type reducing struct {
 	eventsFormat string
 	summarizing
 
-	policy *compact.Policy
-	job    compact.Job
-	replay replay.Options
-	time   time.Time
-	alone  bool // it is one session, not those of a folder
+	policy     *compact.Policy
+	job        compact.Job
+	replay     replay.Options
+	time       time.Time
+	eventsFile *os.File // nil without --events
+	alone      bool     // it is one session, not those of a folder
 }
 
 // reduceHelp says what reducing does, for help texts.
@@ -157,6 +158,15 @@ func (o *reducing) run(e *env, args []string) error {
 	e.started = true
 	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizing.load(e)); err != nil {
 		return err
+	}
+	if o.events != "" { // before anything is appended
+		if slices.ContainsFunc(files, func(f listedFile) bool { return e.sameFile(o.events, f.path) }) {
+			return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events names a session, which is no log")}}
+		}
+		if o.eventsFile, err = os.OpenFile(o.events, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+			return unreadable(o.events, err)
+		}
+		defer o.eventsFile.Close()
 	}
 	reduce := func() error {
 		if o.alone {
@@ -279,6 +289,9 @@ type reduced struct {
 
 // session plans for one session, and with --write appends.
 func (o *reducing) session(e *env, f listedFile) (*reduced, *sessionfmt.Batch, *sessionfmt.Session, error) {
+	if err := o.interrupted(); err != nil {
+		return nil, nil, nil, err
+	}
 	workers := 0
 	if !o.alone {
 		workers = 1
@@ -327,8 +340,10 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if err := o.job.Store(b, plan, render.ReductionTable(plan)); err != nil {
 		return nil, nil, err
 	}
-	if err := b.Err(); err != nil {
-		return nil, nil, err
+	if b.Len() > 0 { // with nothing to append, nothing speaks against it
+		if err := b.Err(); err != nil {
+			return nil, nil, err
+		}
 	}
 	r := &reduced{Reduction: render.NewReduction(o.name, f.name, plan, b)}
 	if b.Len() == 0 || !o.write && o.output == "" {
@@ -340,6 +355,9 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if !o.force && changedSince(f.path, recent) {
 		r.Skipped, r.recent = "it was written to in the last minutes, so an agent may be at it", true
 		return r, b, nil
+	}
+	if err := o.interrupted(); err != nil {
+		return nil, nil, at(s, err)
 	}
 	if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
 		return nil, nil, err
@@ -364,13 +382,8 @@ func changedSince(name string, ago time.Duration) bool {
 
 // log appends what happened to the file of --events.
 func (o *reducing) log(r *render.Reduction) error {
-	if o.events == "" {
+	if o.eventsFile == nil {
 		return nil
 	}
-	f, err := os.OpenFile(o.events, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return unreadable(o.events, err)
-	}
-	err = render.WriteEvents(f, r, o.eventsFormat, o.time)
-	return cmp.Or(err, f.Close())
+	return render.WriteEvents(o.eventsFile, r, o.eventsFormat, o.time)
 }

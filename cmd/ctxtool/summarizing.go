@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +28,9 @@ type summarizing struct {
 	summaryLimit      time.Duration
 	prompt            compact.Prompt
 	emitTo, applyFrom string
+
+	running context.Context // ends with the first signal, and a command with it; nil without commands
+	settle  func()
 
 	answers *compact.Answers
 	mu      sync.Mutex
@@ -60,7 +66,19 @@ func (o *summarizing) check(writes bool) (compact.Summarize, error) {
 	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
 		return nil, nil
 	}
-	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt})
+	if strings.HasPrefix(o.summarizer, compact.Exec.Name+":") {
+		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(o.running, o.settle) // the second signal is as ever
+	}
+	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt})
+}
+
+// interrupted says that a signal has come that ends the run.
+func (o *summarizing) interrupted() error {
+	if o.running == nil || o.running.Err() == nil {
+		return nil
+	}
+	return context.Cause(o.running)
 }
 
 // load reads the answers, which are input.
@@ -105,6 +123,9 @@ func (o *summarizing) emit(session, policy string, plan *compact.Reduction) erro
 // around writes the requests of all sessions in the order of their names, and says which
 // answers were of no use.
 func (o *summarizing) around(e *env, inputs []string, reduce func() error) error {
+	if o.settle != nil {
+		defer o.settle()
+	}
 	failed := reduce()
 	if o.answers != nil {
 		for _, a := range o.answers.Unused() {

@@ -23,9 +23,6 @@ var passes = []*Pass{
 	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact,
 }
 
-// Passes are all passes, in the order in which they run.
-func Passes() []*Pass { return passes }
-
 // FindPass is the pass of that name.
 func FindPass(name string) (*Pass, error) {
 	var names []string

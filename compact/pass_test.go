@@ -12,7 +12,7 @@ import (
 
 // TestFind: an unknown name is told the known ones.
 func TestFind(t *testing.T) {
-	for _, p := range Passes() {
+	for _, p := range passes {
 		if got, err := FindPass(p.Name); got != p || err != nil || p.Defaults.Counter == nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}

@@ -29,11 +29,6 @@ const (
 	EachGroup                // one a row of all sessions together, such as a day
 )
 
-var scopeNames = []string{"all", "session", "group"}
-
-// String is the scope's name.
-func (s Scope) String() string { return scopeNames[s] }
-
 // A Value is what a figure is.
 type Value struct {
 	Amount     float64 // tokens, bytes, dollars, a number of things, or a share from 0 to 1

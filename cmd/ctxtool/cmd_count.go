@@ -26,10 +26,11 @@ type countOptions struct {
 	answer
 	counter, by string
 	counters    []*tokens.Counter
+	window      int // how many bytes are read at a time
 }
 
 func newCountCommand(e *env) *cobra.Command {
-	o := &countOptions{}
+	o := &countOptions{window: countWindow}
 	names := append(tokens.Names(), "all")
 	cmd := &cobra.Command{
 		Use:   "count [flags] [FILE|-]...",
@@ -159,7 +160,7 @@ func (o *countOptions) file(e *env, name string) ([]render.CountRow, error) {
 
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []render.CountRow, err error) {
-	in := bufio.NewReaderSize(r, countWindow)
+	in := bufio.NewReaderSize(r, o.window)
 	var long []byte // the beginning of a line that is longer than the reader's buffer
 	for {
 		part, err := in.ReadSlice('\n')
@@ -193,7 +194,7 @@ const countWindow = 1 << 20
 // which texts may be cut, and further where it has none.
 func (o *countOptions) whole(r io.Reader) ([]render.CountRow, error) {
 	row := render.CountRow{Tokens: make([]int64, len(o.counters))} // lengths at first
-	buf := make([]byte, 0, countWindow)
+	buf := make([]byte, 0, o.window)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		row.Bytes += int64(n)

@@ -11,19 +11,20 @@ import (
 // TestCountWindows counts files that are longer than a window as the text that they
 // are, and their lines.
 func TestCountWindows(t *testing.T) {
-	o := &countOptions{counter: "all", by: "file"}
+	const window = 8 << 10 // so that texts need not be long to have several
+	o := &countOptions{counter: "all", by: "file", window: window}
 	o.format, o.forms = "text", []string{"text"}
 	if err := o.check(); err != nil {
 		t.Fatal(err)
 	}
 	texts := map[string]string{
-		"lines":      strings.Repeat("{\"text\":\"Ein Satz, it's über \\u00e4 lines.\"}\r\n", 30_000),
-		"indented":   strings.Repeat("\n\n  x := 1 // no line begins at its beginning\n\t/", 25_000),
-		"one line":   strings.Repeat("word and 中文, ", 60_000),
-		"no words":   strings.Repeat("\n", countWindow+100),
-		"no text":    strings.Repeat("a\xf0\x9f\n\xff\xe4\xb8", 160_000),
-		"one letter": strings.Repeat("a", countWindow+1),
-		"a window":   strings.Repeat("abc\n", countWindow/4),
+		"lines":      strings.Repeat("{\"text\":\"Ein Satz, it's über \\u00e4 lines.\"}\r\n", 300),
+		"indented":   strings.Repeat("\n\n  x := 1 // no line begins at its beginning\n\t/", 250),
+		"one line":   strings.Repeat("word and 中文, ", 900),
+		"no words":   strings.Repeat("\n", window+100),
+		"no text":    strings.Repeat("a\xf0\x9f\n\xff\xe4\xb8", 1900),
+		"one letter": strings.Repeat("a", window+1),
+		"a window":   strings.Repeat("abc\n", window/4),
 	}
 	for name, text := range texts {
 		rows, err := o.whole(iotest.HalfReader(strings.NewReader(text)))

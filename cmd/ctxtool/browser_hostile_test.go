@@ -80,6 +80,45 @@ func hostileSession() []byte {
 	return out.Bytes()
 }
 
+// TestPageObjects holds that a page shows what it has where a session has objects in
+// place of texts, and those with members that a script would call.
+func TestPageObjects(t *testing.T) {
+	browser := newBrowser(t)
+	const odd = `{"toString":1,"valueOf":1,"__proto__":{"x":1},"constructor":"c"}`
+	bodies := []string{
+		`"type":"message","message":{"role":"user","content":[{"type":"text","text":ODD},{"type":ODD,"text":ODD},{"type":"image","mimeType":ODD,"data":ODD},null,5]}`,
+		`"type":"message","message":{"role":"assistant","provider":ODD,"model":ODD,"stopReason":"error","errorMessage":ODD,"content":[{"type":"thinking","thinking":ODD},{"type":"toolCall","id":ODD,"name":ODD,"arguments":{"path":"a.constructor","content":"x","b":[ODD]}}]}`,
+		`"type":"message","message":{"role":"toolResult","toolCallId":ODD,"toolName":ODD,"content":[{"type":"text","text":"x"}]}`,
+		`"type":"message","message":{"role":"bashExecution","command":ODD,"output":ODD,"exitCode":ODD}`,
+		`"type":"message","message":{"role":"constructor","content":ODD}`, `"type":"message","message":{"role":ODD,"content":ODD}`,
+		`"type":"model_change","provider":ODD,"modelId":ODD`, `"type":"thinking_level_change","thinkingLevel":ODD`, `"type":"session_info","name":ODD`,
+		`"type":"label","targetId":"e1","label":ODD`, `"type":"custom","customType":ODD,"data":ODD`, `"type":"custom_message","customType":ODD,"content":ODD`,
+		`"type":"branch_summary","summary":ODD,"fromId":ODD`, `"type":"compaction","summary":ODD,"firstKeptEntryId":ODD,"tokensBefore":ODD`,
+		`"type":"message","message":{"role":"user","content":"the end"}`,
+	}
+	session := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}` + "\n"
+	for i, body := range bodies {
+		parent := "null"
+		if i > 0 {
+			parent = fmt.Sprintf(`"e%d"`, i)
+		}
+		session += fmt.Sprintf(`{"id":"e%d","parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z",%s}`+"\n", i+1, parent, strings.ReplaceAll(body, "ODD", odd))
+	}
+	file := filepath.Join(t.TempDir(), "objects.jsonl")
+	if err := os.WriteFile(file, []byte(session), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, browser, pageOf(t, file))
+	b.run(`ctxtool.side.filter = 'all'; ctxtool.side.refresh()
+		for (const row of ctxtool.side.order.rows) ctxtool.goto(row)
+		for (const row of ctxtool.context.rows) await ctxtool.context.read(row)
+		ctxtool.closeDialog()
+		location.hash = '#%'
+		await new Promise(f => setTimeout(f, 100))`)
+	b.holds("document.getElementById('talk-space').textContent.includes('the end')")
+	b.silent()
+}
+
 // TestPageBroken holds that a stopped replay shows the context up to where it stops,
 // and says why; and that damage is told in its place.
 func TestPageBroken(t *testing.T) {

@@ -37,6 +37,7 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 			return err
 		}
 	}
+	e.namePages(files)
 	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.PageSummary {
 		row, err := o.storePage(e, f, rules)
 		if err != nil {
@@ -66,6 +67,24 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 		e.note("%s: %d pages and their index", o.output, len(rows)-broken)
 	}
 	return err
+}
+
+// namePages renames, with --redact, the pages whose names would say what is redacted.
+// Names that become the same are told apart by a number.
+func (e *env) namePages(files []listedFile) {
+	if e.redactor == nil {
+		return
+	}
+	taken := map[string]bool{}
+	for i := range files {
+		name := e.fileName(files[i].out)
+		out := name
+		for n := 2; taken[strings.ToLower(out)]; n++ {
+			out = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[strings.ToLower(out)] = true
+		files[i].out = out
+	}
 }
 
 // storePage makes the page of one session.

@@ -139,7 +139,10 @@ class App {
   }
 
   // messageKind is what a message by itself is, by its role.
-  messageKind(value, kind) { return { user: 'user', assistant: 'assistant', toolResult: 'toolResult' }[value?.role ?? value?.message?.role] || kind }
+  messageKind(value, kind) {
+    const role = value?.role ?? value?.message?.role
+    return ['user', 'assistant', 'toolResult'].includes(role) ? role : kind
+  }
 
   address(row) { return `${location.href.split('#')[0]}#entry-${encodeURIComponent(this.model.id(row))}` }
 
@@ -149,7 +152,9 @@ class App {
 
   // address_ goes to the place in the page's address, and says whether there is one.
   address_() {
-    const name = decodeURIComponent(location.hash.slice(1)), { model } = this
+    const { model } = this
+    let name = ''
+    try { name = decodeURIComponent(location.hash.slice(1)) } catch { /* no address of this page */ }
     const request = /^request-(\d+)$/.exec(name)
     if (request && this.steps[+request[1]] !== undefined) { this.select(this.steps[+request[1]], { quiet: true }); return true }
     if (!name.startsWith('entry-')) return false

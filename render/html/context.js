@@ -223,7 +223,7 @@ export class Context {
     draw()
     const facts = [`${count(model.tokens(row), 'token')}`]
     if (by !== source && by >= 0) facts.push(`${model.kind(by) === 'context_edit' ? 'rewritten' : 'put there'} by ${model.id(by)}, a ${nameOf(model.kind(by)).toLowerCase()}`)
-    app.dialog(`${m.role === 'toolResult' ? 'Tool result' : nameOf(m.role || model.kind(row))}, as the model saw it`, [
+    app.dialog(`${m.role === 'toolResult' ? 'Tool result' : nameOf(typeof m.role === 'string' && line(m.role, 40) || model.kind(row))}, as the model saw it`, [
       el('p', { class: 'mute' }, facts.join(' · '), ' · ', el('button', { class: 'ref', type: 'button', onclick: () => { app.closeDialog(); app.goto(source, { keep: true }) } }, 'Go to ' + (model.id(source) || 'its entry'))), body,
     ])
   }

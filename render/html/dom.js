@@ -36,13 +36,17 @@ export const byId = id => document.getElementById(id)
 const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])/g
 const misleading = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
+// worded is any value of a session as text. String would ask an object for its own
+// toString, which may be anything.
+export const worded = value => value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value)
+
 export function clean(text) {
-  return String(text).replace(/\r\n?/g, '\n').replace(escapes, '').replace(misleading, '\ufffd')
+  return worded(text).replace(/\r\n?/g, '\n').replace(escapes, '').replace(misleading, '\ufffd')
 }
 
 // line is the beginning of a text on one line.
 export function line(text, most = 200) {
-  const cut = String(text).slice(0, most * 4)
+  const cut = worded(text).slice(0, most * 4)
   const flat = clean(cut).replace(/\s+/g, ' ').trim()
   return flat.length > most ? flat.slice(0, most) + '…' : flat
 }

@@ -1,5 +1,5 @@
 // Entries as elements: what was said, called, and changed.
-import { clean, copy, count, el, icon, line, short } from './dom.js'
+import { clean, copy, count, el, icon, line, short, worded } from './dom.js'
 import { difference, drawn, near, tally, told } from './diff.js'
 import { code, coloured, languageOf, markdown } from './markdown.js'
 
@@ -24,13 +24,13 @@ export function gist(kind, value) {
     case 'context_edit': return edited(value)
     case 'context_transform': return [value.transformerName || value.display?.title, ...ops(value).map(op => op?.op)].filter(Boolean).map(x => line(x)).join(' · ')
     case 'ephemeral': return (Array.isArray(value.messages) ? value.messages : []).map(x => line(textOf(x))).join(' · ')
-    case 'model_change': return line(`${value.provider ?? ''}/${value.modelId ?? ''}`)
+    case 'model_change': return line(`${worded(value.provider ?? '')}/${worded(value.modelId ?? '')}`)
     case 'thinking_level_change': return line(value.thinkingLevel ?? '')
-    case 'label': return value.label ? line(`“${value.label}”`) : 'cleared'
+    case 'label': return value.label ? `“${line(value.label)}”` : 'cleared'
     case 'session_info': return line(value.name ?? '')
     case 'usage': return line(value.kind ?? '')
     case 'system': return sets(m).join(' · ') || line(textOf(m))
-    case 'custom': case 'custom_message': return line([value.customType ?? m.customType, textOf(m)].filter(Boolean).join(': '))
+    case 'custom': case 'custom_message': return line([value.customType ?? m.customType, textOf(m)].filter(Boolean).map(worded).join(': '))
     case 'unknown': return 'type ' + line(value.type ?? '')
     case 'scalar': return line(JSON.stringify(value))
   }
@@ -38,7 +38,7 @@ export function gist(kind, value) {
 }
 
 // words is the beginning of Markdown on a line, without most of its marks.
-const words = text => line(String(text).slice(0, 900).replace(/^[ \t]*(#+|>|[-*] |```.*)[ \t]*/gm, '').replace(/\*\*|`/g, ''))
+const words = text => line(worded(text).slice(0, 900).replace(/^[ \t]*(#+|>|[-*] |```.*)[ \t]*/gm, '').replace(/\*\*|`/g, ''))
 
 const hasImage = m => Array.isArray(m.content) && m.content.some(b => b?.type === 'image')
 const ops = value => Array.isArray(value.patch) ? value.patch : []
@@ -47,7 +47,7 @@ function said(m) {
   const text = words(textOf(m))
   if (text) return text
   const calls = (Array.isArray(m.content) ? m.content : []).filter(b => b?.type === 'toolCall')
-  if (calls.length) return calls.map(c => `${c.name ?? '?'} ${line(subject(c), 80)}`).join(' · ')
+  if (calls.length) return calls.map(c => `${line(c.name ?? '?', 40)} ${line(subject(c), 80)}`).join(' · ')
   if (m.errorMessage) return line(m.errorMessage)
   const thought = (Array.isArray(m.content) ? m.content : []).find(b => b?.type === 'thinking')
   return thought ? line(thought.thinking ?? '') : ''
@@ -102,7 +102,7 @@ const longest = 24_000 // characters of a text that show before it is unfolded
 const pictures = /^image\/(png|jpeg|gif|webp)$/
 
 function image(block) {
-  if (pictures.test(block.mimeType) && typeof block.data === 'string' && /^[A-Za-z0-9+/=\s]+$/.test(block.data)) {
+  if (pictures.test(worded(block.mimeType)) && typeof block.data === 'string' && /^[A-Za-z0-9+/=\s]+$/.test(block.data)) {
     return el('img', { class: 'picture', loading: 'lazy', alt: 'Image in the message', src: `data:${block.mimeType};base64,${block.data}` })
   }
   return el('p', { class: 'mute' }, `Image ${line(block.mimeType ?? 'of no type', 60)}, not shown`)
@@ -162,7 +162,7 @@ export class Drawer {
       case 'toolResult': return [this.result(row, m)]
       case 'bashExecution': return [this.shell(row, m)]
       case 'compaction': case 'compactionSummary': case 'branch_summary': case 'branchSummary':
-        return [m.tokensBefore > 0 && el('p', { class: 'mute' }, `${short(m.tokensBefore)} tokens became a summary.`), this.folded(row + ':sum', 'Summary', () => markdown(m.summary ?? textOf(m)))].filter(Boolean)
+        return [typeof m.tokensBefore === 'number' && m.tokensBefore > 0 && el('p', { class: 'mute' }, `${short(m.tokensBefore)} tokens became a summary.`), this.folded(row + ':sum', 'Summary', () => markdown(m.summary ?? textOf(m)))].filter(Boolean)
       case 'context_edit': return this.edit(row, value)
       case 'context_transform': return this.transform(row, value)
       case 'ephemeral': return (Array.isArray(value.messages) ? value.messages : []).flatMap(x => this.blocks(row, x || {}))
@@ -180,7 +180,7 @@ export class Drawer {
     if (!Array.isArray(content)) return content === undefined ? [] : [code(json(content), 'json')]
     return content.flatMap((block, k) => {
       switch (block?.type) {
-        case 'text': return this.text(`${row}:${k}`, String(block.text ?? ''))
+        case 'text': return this.text(`${row}:${k}`, worded(block.text ?? ''))
         case 'image': return [image(block)]
         case 'thinking': return [this.thinking(`${row}:${k}`, block)]
         case 'toolCall': return [this.callCard(`${row}:${k}`, block)]
@@ -203,7 +203,7 @@ export class Drawer {
   }
 
   thinking(key, block) {
-    const text = String(block.thinking ?? '')
+    const text = worded(block.thinking ?? '')
     return this.folded(key + ':think', text ? 'Thinking' : 'Thinking, not in the file', () => markdown(text), this.thoughts)
   }
 
@@ -276,9 +276,9 @@ export class Drawer {
 
   shell(row, m) {
     const code = typeof m.exitCode === 'number' ? m.exitCode : 0
-    const call = { name: m.excludeFromContext ? 'user, not sent' : 'user', arguments: { command: String(m.command ?? '') } }
+    const call = { name: m.excludeFromContext ? 'user, not sent' : 'user', arguments: { command: worded(m.command ?? '') } }
     return el('div', { class: code ? 'card bad' : 'card' }, this.callHead(call, m.cancelled ? 'cancelled' : code ? 'exit ' + code : '', code !== 0),
-      m.output ? this.more(row + ':out', String(m.output), { lines: 12, cls: 'output' }) : el('p', { class: 'mute none' }, 'No output'))
+      m.output ? this.more(row + ':out', worded(m.output), { lines: 12, cls: 'output' }) : el('p', { class: 'mute none' }, 'No output'))
   }
 
   edit(row, value) {
@@ -308,7 +308,7 @@ export class Drawer {
     for (const name in m.sections && typeof m.sections === 'object' ? m.sections : {}) {
       if (typeof m.sections[name] === 'string') parts.push(this.folded(`${row}:s:${name}`, line(name, 80), () => markdown(m.sections[name])))
     }
-    for (const t of Array.isArray(m.toolsAdded) ? m.toolsAdded : []) parts.push(this.folded(`${row}:t:${t?.name}`, 'Tool ' + line(t?.name ?? '', 60), () => code(json(t), 'json')))
+    for (const t of Array.isArray(m.toolsAdded) ? m.toolsAdded : []) parts.push(this.folded(`${row}:t:${line(t?.name)}`, 'Tool ' + line(t?.name ?? '', 60), () => code(json(t), 'json')))
     return parts
   }
 }

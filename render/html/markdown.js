@@ -1,6 +1,6 @@
 // Markdown and code as elements. Neither ever becomes HTML: the library's tokens are
 // turned into elements one by one, and what it has no token for is text.
-import { add, clean, copy, el, icon } from './dom.js'
+import { add, clean, copy, el, icon, worded } from './dom.js'
 
 const most = 120_000 // characters that are read as Markdown or coloured; the rest is plain
 
@@ -105,7 +105,7 @@ function span(node) {
 
 // languageOf is the language of a file by its name.
 export function languageOf(path) {
-  const name = String(path || '').split(/[\\/]/).pop()
+  const name = worded(path || '').split(/[\\/]/).pop()
   if (/^(Makefile|GNUmakefile)$/.test(name)) return 'makefile'
   const ext = name.includes('.') ? name.split('.').pop().toLowerCase() : ''
   return { mjs: 'js', cjs: 'js', jsonl: 'json', toml: 'ini', htm: 'html', svg: 'xml' }[ext] || ext

@@ -13,7 +13,7 @@ const names = {
   compaction: 'Compaction', branch_summary: 'Branch summary', context_edit: 'Edit', context_transform: 'Transform', ephemeral: 'Request only',
   model_change: 'Model', thinking_level_change: 'Thinking', session_info: 'Name', system: 'System', unknown: 'Unknown',
 }
-export const nameOf = kind => names[kind] || kind[0].toUpperCase() + kind.slice(1)
+export const nameOf = kind => Object.hasOwn(names, kind) ? names[kind] : kind[0].toUpperCase() + kind.slice(1)
 
 export class Talk {
   constructor(app) {

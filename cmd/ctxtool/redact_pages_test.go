@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+)
+
+// TestStoreRedactedNames holds that with --redact no page is called after a secret, and
+// that none takes the place of another.
+func TestStoreRedactedNames(t *testing.T) {
+	session, err := os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "good", "bash.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "pages")
+	secrets := []string{"ghp" + "_ujOeHwdFcAefAZhnM6Jy8c1rihtYlKNxHddm", "ghp" + "_Qm4TzR8wLp2VxK9cYb7NsJd3HfGa6EuXo1Wi"}
+	for _, secret := range secrets {
+		if err := os.WriteFile(filepath.Join(dir, "s "+secret+".jsonl"), session, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stderr bytes.Buffer
+	if status := run([]string{"render", dir, "-f", "html", "--redact", "-o", out}, os.Stdin, &stderr, &stderr); status != 0 {
+		t.Fatalf("status %d\n%s", status, &stderr)
+	}
+	pages, err := os.ReadDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) != 3 {
+		t.Errorf("%d files, want two pages and the index", len(pages))
+	}
+	for _, page := range pages {
+		for _, secret := range secrets {
+			if strings.Contains(page.Name(), secret) {
+				t.Errorf("a page is called %s", page.Name())
+			}
+		}
+	}
+}

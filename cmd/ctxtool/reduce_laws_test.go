@@ -91,6 +91,9 @@ func reducings() (all [][]string) {
 // appends nothing, undo brings the context back, and pi builds from edits the context that
 // we promised.
 func TestReduceLargeSessions(t *testing.T) {
+	if raced {
+		t.Skip("it takes minutes with the race detector, and starts nothing that other tests do not; go test ./... runs it")
+	}
 	all := largeSessions(t)
 	written, promised := map[string][]byte{}, map[string]*compact.Plan{}
 	did := map[string]int{}

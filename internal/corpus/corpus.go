@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,21 @@ func Root(t testing.TB) string {
 func All(t testing.TB) []Session {
 	t.Helper()
 	return append(append(Own(t), Generated(t)...), Shared(t)...)
+}
+
+// Whole reports whether whole matrices are asked for: every session by every way to use
+// it, which takes half an hour; see make check-all.
+func Whole() bool { return os.Getenv("CTXTOOL_WHOLE") != "" }
+
+// Sample are sessions for what is too dear to do with All: those that show one feature or
+// one damage each, one of each generated shape, and the real ones up to 300 KB. Where
+// Whole matrices are asked for it is All.
+func Sample(t testing.TB) []Session {
+	t.Helper()
+	return slices.DeleteFunc(All(t), func(s Session) bool {
+		again := strings.HasPrefix(s.Name, "gen/") && !strings.HasSuffix(s.Name, "-0")
+		return !Whole() && (again || len(s.Data) > 300<<10)
+	})
 }
 
 // Small are sessions to start fuzzing from.

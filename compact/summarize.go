@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"ctxtool/sessionfmt"
 )
 
 // A Summarizer is a way to get summaries.
@@ -31,6 +33,8 @@ type SummaryOptions struct {
 	Tokens  int             // extract: the longest summary, as pi estimates; 0 for ExtractTokens
 	Limit   time.Duration   // exec: how long a command may take; 0 for ExecLimit
 	Prompt  Prompt          // exec: what a request asks for
+	Disk    sessionfmt.Disk // file: where it is; exec: the folder that a command runs in
+	Environ []string        // exec: the environment of a command; the process's own when nil
 }
 
 // OpenSummarizer finds a summarizer by its name, and a colon and its argument where it

@@ -35,16 +35,17 @@ var Exec = Summarizer{
 			if err != nil {
 				return "", err
 			}
-			return notBlank(ask(o.Context, o.Limit, line, text))
+			return notBlank(ask(o, line, text))
 		}, nil
 	},
 }
 
 // ask runs a command line. At the limit everything that it has started is ended.
-func ask(ctx context.Context, limit time.Duration, line, text string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s", limit))
+func ask(o SummaryOptions, line, text string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(o.Context, o.Limit, fmt.Errorf("it took longer than %s", o.Limit))
 	defer cancel()
 	cmd := shell(ctx, line)
+	cmd.Dir, cmd.Env = o.Disk.Dir, o.Environ
 	cmd.Stdin = strings.NewReader(text)
 	var out, said output
 	cmd.Stdout, cmd.Stderr = &out, &said

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,10 +12,10 @@ var File = Summarizer{
 	Name:  "file",
 	Takes: "FILE",
 	About: "the text of FILE, for one request",
-	open: func(name string, _ SummaryOptions) (Summarize, error) {
+	open: func(name string, o SummaryOptions) (Summarize, error) {
 		taken := map[Part]bool{}
 		return func(r Request) (string, error) {
-			text, err := os.ReadFile(name)
+			text, err := o.Disk.ReadFile(name)
 			if err != nil {
 				return "", err
 			}

@@ -153,7 +153,7 @@ func TestEnvelopeVectors(t *testing.T) {
 		n++
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			want := expected(t, file)
-			base, err := replay.LoadBaseline(filepath.Join(filepath.Dir(file), "baseline.json"))
+			base, err := replay.LoadBaseline(sessionfmt.Disk{}, filepath.Join(filepath.Dir(file), "baseline.json"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -31,8 +30,8 @@ var errNoBaseline = errors.New("no prompt or tools in it: neither an envelope in
 // LoadBaseline reads a baseline from a file: an envelope in JSON, whose messages
 // are ignored; the text of /context --full; an HTML export of pi; or another
 // session, whose prompt and tools at its leaf are taken.
-func LoadBaseline(name string) (*Baseline, error) {
-	b, err := loadBaseline(name)
+func LoadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
+	b, err := loadBaseline(disk, name)
 	var at *sessionfmt.Error
 	if err != nil && !errors.As(err, &at) {
 		err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
@@ -40,8 +39,8 @@ func LoadBaseline(name string) (*Baseline, error) {
 	return b, err
 }
 
-func loadBaseline(name string) (*Baseline, error) {
-	f, err := os.Open(name)
+func loadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
+	f, err := disk.Open(name)
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
@@ -75,7 +74,7 @@ func loadBaseline(name string) (*Baseline, error) {
 			return baselineFromEnvelope(v)
 		}
 	}
-	s, err := sessionfmt.Open(name, sessionfmt.Options{})
+	s, err := sessionfmt.Open(name, sessionfmt.Options{Disk: disk})
 	if err != nil {
 		return nil, errNoBaseline
 	}

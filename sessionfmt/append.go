@@ -33,6 +33,14 @@ type appendFile interface {
 	Sync() error
 }
 
+// A diskFile is a file that is synced as its disk does it.
+type diskFile struct {
+	*os.File
+	disk Disk
+}
+
+func (f diskFile) Sync() error { return f.disk.sync(f.File) }
+
 // Append adds the batch to the session's file: with one write and one sync, under
 // the lock, and only if the file is still what was read. Nothing that was there is
 // touched. A file that pi would not take, or not take the new entries of, is
@@ -49,31 +57,32 @@ func (s *Session) Append(b *Batch, opt AppendOptions) error {
 	if err := s.refuse(b); err != nil {
 		return s.at(err)
 	}
-	unlock, err := opt.lock(s.Name)
+	disk := s.src.disk
+	unlock, err := opt.lock(disk, s.Name)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	f, err := os.OpenFile(s.Name, os.O_RDWR|os.O_APPEND, 0)
+	f, err := os.OpenFile(disk.Path(s.Name), os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return s.at(err)
 	}
 	defer f.Close() // what it could say has been said by the sync
 	if err = s.unchanged(f); err == nil {
-		err = appendTo(f, s.src.size, b.lines)
+		err = appendTo(diskFile{f, disk}, s.src.size, b.lines)
 	}
 	return s.at(err)
 }
 
 // lock takes the lock of the file called name.
-func (o AppendOptions) lock(name string) (unlock func(), err error) {
+func (o AppendOptions) lock(disk Disk, name string) (unlock func(), err error) {
 	if o.Who == "" {
 		o.Who = "ctxtool"
 	}
 	if o.Wait == 0 {
 		o.Wait = 5 * time.Second
 	}
-	return Lock(name, o.Who, o.Wait)
+	return disk.Lock(name, o.Who, o.Wait)
 }
 
 // at puts an error at the session, unless it has a place already.

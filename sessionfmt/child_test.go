@@ -72,7 +72,7 @@ func (c *child) kill() {
 
 // holdLock holds a file's lock until its standard input ends.
 func holdLock(args []string) error {
-	unlock, err := Lock(args[0], "ctxtool hold", 10*time.Second)
+	unlock, err := (Disk{}).Lock(args[0], "ctxtool hold", 10*time.Second)
 	if err != nil {
 		return err
 	}

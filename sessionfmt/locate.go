@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,28 +12,25 @@ import (
 
 // A Store is a folder of sessions as pi keeps them: files named
 // STAMP_ID.jsonl, in it or in one folder a project (spec/pi-1.5.md 2).
-type Store struct{ Dir string }
-
-// DefaultStore is the folder where pi looks: what PI_CODING_AGENT_SESSION_DIR
-// names, else sessions in PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions.
-func DefaultStore() Store {
-	if dir := os.Getenv("PI_CODING_AGENT_SESSION_DIR"); dir != "" {
-		return Store{home(dir)}
-	}
-	if dir := os.Getenv("PI_CODING_AGENT_DIR"); dir != "" {
-		return Store{filepath.Join(home(dir), "sessions")}
-	}
-	return Store{home("~/.pi/agent/sessions")}
+type Store struct {
+	Dir  string
+	Disk Disk // where that folder is
 }
 
-// home puts the user's folder in the place of a leading tilde.
-func home(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		if h, err := os.UserHomeDir(); err == nil {
-			return filepath.Join(h, rest)
-		}
+// DefaultStore is the folder where pi looks: what PI_CODING_AGENT_SESSION_DIR
+// names, else sessions in PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions. getenv reads
+// the environment; home is the user's folder, empty where there is none.
+func DefaultStore(disk Disk, getenv func(key string) string, home string) Store {
+	dir := getenv("PI_CODING_AGENT_SESSION_DIR")
+	if agent := getenv("PI_CODING_AGENT_DIR"); dir == "" && agent != "" {
+		dir = filepath.Join(agent, "sessions")
+	} else if dir == "" {
+		dir = "~/.pi/agent/sessions"
 	}
-	return dir
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
+		dir = filepath.Join(home, rest)
+	}
+	return Store{dir, disk}
 }
 
 // A stored session is a file of a store.
@@ -47,7 +43,7 @@ type stored struct {
 // files are the store's sessions, in the order of their names.
 func (st Store) files() ([]stored, error) {
 	var all []stored
-	err := filepath.WalkDir(st.Dir, func(name string, d fs.DirEntry, err error) error {
+	err := st.Disk.walk(st.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if name == st.Dir {
 				return plainPathError(err)
@@ -103,7 +99,7 @@ func (st Store) Find(id string) (string, error) {
 	}
 	if len(found) == 0 { // files that were renamed
 		for _, f := range files {
-			if h := ReadHeader(f.name); strings.HasPrefix(h.ID, id) && id != "" {
+			if h := st.Disk.ReadHeader(f.name); strings.HasPrefix(h.ID, id) && id != "" {
 				found = append(found, f.name)
 			}
 		}
@@ -151,7 +147,7 @@ func (st Store) Newest(cwd string) (string, error) {
 		return strings.Compare(b.name, a.name)
 	})
 	for _, f := range all {
-		if h := ReadHeader(f.name); h.CWD == cwd {
+		if h := st.Disk.ReadHeader(f.name); h.CWD == cwd {
 			return f.name, nil
 		}
 	}
@@ -166,8 +162,8 @@ type HeaderInfo struct {
 
 // ReadHeader reads the header of a plain session file: its first line, as pi
 // does to list sessions, or nothing where that is no header.
-func ReadHeader(name string) (h HeaderInfo) {
-	f, err := os.Open(name)
+func (d Disk) ReadHeader(name string) (h HeaderInfo) {
+	f, err := d.Open(name)
 	if err != nil {
 		return h
 	}
@@ -186,9 +182,9 @@ func ReadHeader(name string) (h HeaderInfo) {
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.
-func SplitPoint(arg string) (session, point string) {
+func (d Disk) SplitPoint(arg string) (session, point string) {
 	at := strings.LastIndexByte(arg, '@')
-	if at <= 0 || isFile(arg) {
+	if at <= 0 || d.Has(arg) {
 		return arg, ""
 	}
 	return arg[:at], arg[at+1:]
@@ -197,16 +193,11 @@ func SplitPoint(arg string) (session, point string) {
 // Locate is the name of the file that a SESSION argument means: a file that is
 // there, - for standard input, or a session's id or its beginning.
 func (st Store) Locate(arg string) (string, error) {
-	if arg == "-" || isFile(arg) {
+	if arg == "-" || st.Disk.Has(arg) {
 		return arg, nil
 	}
 	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") {
 		return arg, nil // meant as a file: opening it says what is wrong
 	}
 	return st.Find(arg)
-}
-
-func isFile(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }

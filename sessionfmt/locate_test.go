@@ -31,13 +31,13 @@ func TestNewest(t *testing.T) {
 	want := write("--a--/2025_late.jsonl", "/a", time.Hour)
 	write("--b--/2026_other.jsonl", "/b", time.Minute)
 	write("--a--/notes.txt", "/a", 0)
-	if got, err := (Store{dir}).Newest("/a"); err != nil || got != want {
+	if got, err := (Store{Dir: dir}).Newest("/a"); err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
-	if _, err := (Store{dir}).Newest("/c"); err == nil || !strings.Contains(err.Error(), "no session of this folder") {
+	if _, err := (Store{Dir: dir}).Newest("/c"); err == nil || !strings.Contains(err.Error(), "no session of this folder") {
 		t.Error(err)
 	}
-	if _, err := (Store{filepath.Join(dir, "nowhere")}).Newest("/a"); err == nil {
+	if _, err := (Store{Dir: filepath.Join(dir, "nowhere")}).Newest("/a"); err == nil {
 		t.Error("a store that is not there has a newest session")
 	}
 }
@@ -59,7 +59,7 @@ func TestSplitPoint(t *testing.T) {
 		"s.jsonl@":       {"s.jsonl", ""},
 		"0199aa@deadbee": {"0199aa", "deadbee"},
 	} {
-		if s, p := SplitPoint(arg); s != want[0] || p != want[1] {
+		if s, p := (Disk{}).SplitPoint(arg); s != want[0] || p != want[1] {
 			t.Errorf("%q: %q, %q", arg, s, p)
 		}
 	}

@@ -35,12 +35,12 @@ const lockText = 1
 // names the holder. The lock is held until unlock is called, or the process ends.
 //
 // Names that lead to one file by symbolic links share one lock, hard links do not.
-func Lock(name, who string, wait time.Duration) (unlock func(), err error) {
-	real, err := behindLinks(name)
+func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err error) {
+	real, err := d.behindLinks(name)
 	if err != nil {
 		return nil, &Error{Pos: Pos{File: name}, Err: plainPathError(err)}
 	}
-	path := filepath.Join(filepath.Dir(real), "."+filepath.Base(real)+".lock")
+	path := d.Path(filepath.Join(filepath.Dir(real), "."+filepath.Base(real)+".lock"))
 	for end := time.Now().Add(wait); ; time.Sleep(lockPause) {
 		lock := flock.New(path, flock.SetPermissions(0o644))
 		switch ok, err := lock.TryLock(); {

@@ -55,7 +55,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	file := touch(t, "s.jsonl")
 	other := holder(t, file)
 	start := time.Now()
-	unlock, err := Lock(file, "ctxtool label", 50*time.Millisecond)
+	unlock, err := (Disk{}).Lock(file, "ctxtool label", 50*time.Millisecond)
 	if unlock != nil || !errors.Is(err, ErrLocked) {
 		t.Fatalf("locked twice: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 		t.Error("no hint")
 	}
 	other.in.Close()
-	if unlock, err = Lock(file, "ctxtool label", 10*time.Second); err != nil {
+	if unlock, err = (Disk{}).Lock(file, "ctxtool label", 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	unlock()
@@ -86,7 +86,7 @@ func TestLockOfTheDead(t *testing.T) {
 	file := touch(t, "s.jsonl")
 	holder(t, file).kill()
 	onlyFiles(t, filepath.Dir(file), ".s.jsonl.lock", "s.jsonl")
-	unlock, err := Lock(file, "me", 10*time.Second)
+	unlock, err := (Disk{}).Lock(file, "me", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,16 +105,16 @@ func TestLockBehindLinks(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	unlock, err := Lock(link, "me", 0)
+	unlock, err := (Disk{}).Lock(link, "me", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Lock(file, "me", 0); !errors.Is(err, ErrLocked) {
+	if _, err := (Disk{}).Lock(file, "me", 0); !errors.Is(err, ErrLocked) {
 		t.Errorf("locked under its other name too: %v", err)
 	}
 	unlock()
 	os.Remove(file)
-	if _, err := Lock(link, "me", 0); !errors.Is(err, errDangling) {
+	if _, err := (Disk{}).Lock(link, "me", 0); !errors.Is(err, errDangling) {
 		t.Errorf("a link that leads nowhere: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestLockUnreadable(t *testing.T) {
 		t.Skip("nobody else can write to a locked file here")
 	}
 	file := touch(t, "s.jsonl")
-	unlock, err := Lock(file, "me", 0)
+	unlock, err := (Disk{}).Lock(file, "me", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestLockUnreadable(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(file), ".s.jsonl.lock"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Lock(file, "me", 0); err == nil || err.Error() != file+": locked by "+want {
+		if _, err := (Disk{}).Lock(file, "me", 0); err == nil || err.Error() != file+": locked by "+want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestLockOneAtATime(t *testing.T) {
 	for range 50 {
 		wg.Go(func() {
 			for range 10 {
-				unlock, err := Lock(file, "me", time.Minute)
+				unlock, err := (Disk{}).Lock(file, "me", time.Minute)
 				if err != nil {
 					t.Error(err)
 					return

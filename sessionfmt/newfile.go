@@ -27,15 +27,16 @@ type NewFile struct {
 	mode fs.FileMode
 	old  bool // a file of that name was there
 	temp *os.File
+	disk Disk
 	buf  *bufio.Writer
 }
 
 // Create begins a file that will be called name. What has that name already must
 // be a regular file: symbolic links are followed to it, and its mode is kept. A
 // new file gets 0644, less what the umask takes. The error is an *Error.
-func Create(name string) (*NewFile, error) {
-	f := &NewFile{name: name, mode: 0o644}
-	info, err := os.Stat(name)
+func (d Disk) Create(name string) (*NewFile, error) {
+	f := &NewFile{name: name, mode: 0o644, disk: d}
+	info, err := d.Stat(name)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, f.wrap(errNotRegular)
@@ -44,10 +45,10 @@ func Create(name string) (*NewFile, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, f.wrap(err)
 	}
-	if f.real, err = behindLinks(name); err != nil {
+	if f.real, err = d.behindLinks(name); err != nil {
 		return nil, f.wrap(err)
 	}
-	if f.temp, err = createTemp(f.real, f.mode); err != nil {
+	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
 		return nil, f.wrap(err)
 	}
 	f.buf = bufio.NewWriterSize(f.temp, 64<<10)
@@ -56,12 +57,12 @@ func Create(name string) (*NewFile, error) {
 
 // behindLinks is the file that name leads to: a rename replaces a symbolic link,
 // not what is behind it, and two names of one file have to share one lock.
-func behindLinks(name string) (string, error) {
-	info, err := os.Lstat(name)
+func (d Disk) behindLinks(name string) (string, error) {
+	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return name, nil
 	}
-	real, err := filepath.EvalSymlinks(name)
+	real, err := filepath.EvalSymlinks(d.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errDangling
 	}
@@ -106,14 +107,14 @@ func (f *NewFile) CommitKeeping() (kept string, err error) {
 	if err = f.finish(); err != nil {
 		return "", f.wrap(err)
 	}
-	switch kept, err = keep(f.real); {
+	switch kept, err = f.disk.keep(f.real); {
 	case errors.Is(err, fs.ErrNotExist):
 		kept = ""
 	case err != nil:
 		return "", f.wrap(err)
 	}
 	if err = f.rename(); err != nil && f.temp != nil && kept != "" {
-		os.Remove(kept)
+		f.disk.Remove(kept)
 		kept = ""
 	}
 	return kept, f.wrap(err)
@@ -135,32 +136,32 @@ func (f *NewFile) finish() error {
 		err = f.temp.Chmod(f.mode) // the umask has taken some of it
 	}
 	if err == nil {
-		err = f.temp.Sync()
+		err = f.disk.sync(f.temp)
 	}
 	return errors.Join(err, f.temp.Close())
 }
 
 // rename gives the file its name; from then on there is nothing to abort.
 func (f *NewFile) rename() error {
-	if err := os.Rename(f.temp.Name(), f.real); err != nil {
+	if err := os.Rename(f.temp.Name(), f.disk.Path(f.real)); err != nil {
 		return err
 	}
 	f.temp = nil
-	return syncDir(filepath.Dir(f.real))
+	return f.disk.syncDir(filepath.Dir(f.real))
 }
 
 // syncDir makes a rename in that folder last. Windows cannot open a folder for
 // that, and some file systems have nothing to sync there.
-func syncDir(dir string) error {
+func (d Disk) syncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir)
+	dir, err := d.Open(name)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	if err = d.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+	defer dir.Close()
+	if err = d.sync(dir); errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return err
@@ -169,11 +170,11 @@ func syncDir(dir string) error {
 // keep gives the file a second name that was free. Where the file system has no
 // links it is copied. Nothing is ever overwritten: another process that takes the
 // same free name makes both calls fail, and the next name is tried.
-func keep(name string) (kept string, err error) {
+func (d Disk) keep(name string) (kept string, err error) {
 	for {
-		kept = FreeName(name, "orig")
-		if err = os.Link(name, kept); err != nil && !errors.Is(err, fs.ErrExist) {
-			err = copyFile(kept, name)
+		kept = d.FreeName(name, "orig")
+		if err = os.Link(d.Path(name), d.Path(kept)); err != nil && !errors.Is(err, fs.ErrExist) {
+			err = d.copyFile(d.Path(kept), d.Path(name))
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return kept, err
@@ -182,7 +183,7 @@ func keep(name string) (kept string, err error) {
 }
 
 // copyFile copies a file to a name that is free, with its mode and time.
-func copyFile(to, from string) (err error) {
+func (d Disk) copyFile(to, from string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -206,14 +207,14 @@ func copyFile(to, from string) (err error) {
 	if _, err = io.Copy(out, in); err != nil {
 		return err
 	}
-	return errors.Join(out.Chmod(info.Mode().Perm()), out.Sync())
+	return errors.Join(out.Chmod(info.Mode().Perm()), d.sync(out))
 }
 
 // FreeName is NAME.suffix-N with the smallest N, from 1, that no file has.
-func FreeName(name, suffix string) string {
+func (d Disk) FreeName(name, suffix string) string {
 	for n := 1; ; n++ {
 		free := fmt.Sprintf("%s.%s-%d", name, suffix, n)
-		if _, err := os.Lstat(free); err != nil {
+		if _, err := d.Lstat(free); err != nil {
 			return free
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // begun begins a file and writes text to it.
 func begun(t *testing.T, name, text string) *NewFile {
 	t.Helper()
-	f, err := Create(name)
+	f, err := Disk{}.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestCreateRefuses(t *testing.T) {
 		filepath.Join(dir, "dangling"):     errDangling,
 		filepath.Join(dir, "none", "file"): fs.ErrNotExist,
 	} {
-		f, err := Create(name)
+		f, err := Disk{}.Create(name)
 		var at *Error
 		if f != nil || !errors.Is(err, want) || !errors.As(err, &at) || at.Pos.File != name {
 			t.Errorf("%s: %v, want %v", name, err, want)
@@ -155,10 +155,10 @@ func TestCommitKeeping(t *testing.T) {
 			t.Errorf("what is kept is not the file that was there: %v", err)
 		}
 	}
-	if free := FreeName(file, "quarantine"); free != file+".quarantine-1" {
+	if free := (Disk{}).FreeName(file, "quarantine"); free != file+".quarantine-1" {
 		t.Errorf("free is %s", free)
 	}
-	if free := FreeName(file, "orig"); free != file+".orig-5" {
+	if free := (Disk{}).FreeName(file, "orig"); free != file+".orig-5" {
 		t.Errorf("free is %s", free)
 	}
 }
@@ -168,7 +168,7 @@ func TestCopyKeeps(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
 	put(t, from, "text", 0o640)
-	if err := copyFile(to, from); err != nil {
+	if err := (Disk{}).copyFile(to, from); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, to, "text")
@@ -177,7 +177,7 @@ func TestCopyKeeps(t *testing.T) {
 		t.Errorf("mode %v and time %v, %v; want %v, %v", b.Mode(), b.ModTime(), err, a.Mode(), a.ModTime())
 	}
 	put(t, from, "other", 0o640)
-	if err := copyFile(to, from); !errors.Is(err, fs.ErrExist) {
+	if err := (Disk{}).copyFile(to, from); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("copied over a file: %v", err)
 	}
 	holds(t, to, "text")

@@ -28,7 +28,8 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	if s.src.info == nil || !s.src.info.Mode().IsRegular() {
 		return "", s.at(&Error{Err: errors.New("is a stream: there is no file to put another one in the place of"), Hint: "write it elsewhere: -o FILE"})
 	}
-	unlock, err := opt.lock(s.Name)
+	disk := s.src.disk
+	unlock, err := opt.lock(disk, s.Name)
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +37,7 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	if err := s.same(); err != nil {
 		return "", s.at(err)
 	}
-	f, err := Create(s.Name)
+	f, err := disk.Create(s.Name)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +54,7 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 // same says whether the file that has the session's name is still the one that was
 // read, as it was.
 func (s *Session) same() error {
-	f, err := os.Open(s.Name)
+	f, err := s.src.disk.Open(s.Name)
 	if err != nil {
 		return err
 	}

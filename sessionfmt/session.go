@@ -17,6 +17,7 @@ var ErrNotSession = errors.New("not a session: no header and no entry in it")
 // Options say how to open a session. The zero value is fit for use.
 type Options struct {
 	Stdin   *os.File // what "-" reads; os.Stdin when nil
+	Disk    Disk     // where the file is
 	Workers int      // goroutines that index; the number of processors when 0
 
 	// Visit, if set, makes for each worker what is handed the records that it

@@ -18,6 +18,7 @@ type source struct {
 	info    os.FileInfo // of the file that has the session's name; nil for standard input and streams
 	packing packing     // how that file is compressed
 	temp    string      // a temporary file that still has to be removed
+	disk    Disk        // where that file is
 }
 
 func (s *source) close() error {
@@ -33,7 +34,7 @@ func (s *source) close() error {
 // so is standard input, unless it is a plain file already, and what opt.Through
 // makes of either.
 func openSource(name string, opt Options) (*source, error) {
-	src, err := openFile(name, opt.stdin())
+	src, err := openFile(name, opt.stdin(), opt.Disk)
 	if err != nil || opt.Through == nil {
 		return src, err
 	}
@@ -44,11 +45,11 @@ func openSource(name string, opt Options) (*source, error) {
 	return through, err
 }
 
-func openFile(name string, stdin *os.File) (*source, error) {
+func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
 	f := stdin
 	if name != "-" {
 		var err error
-		if f, err = os.Open(name); err != nil {
+		if f, err = disk.Open(name); err != nil {
 			return nil, plainPathError(err)
 		}
 	}
@@ -57,6 +58,7 @@ func openFile(name string, stdin *os.File) (*source, error) {
 		return src, err
 	}
 	if err == nil {
+		src.disk = disk
 		if src.info, err = f.Stat(); err != nil {
 			src.close()
 		}

@@ -23,11 +23,13 @@ type Summary struct {
 }
 
 // Summarize opens a session file and sums it up. What it says of entries is taken
-// while the file is indexed; found is the number of findings of that. opt.Through is
-// heeded, and nothing else of opt.
+// while the file is indexed; found is the number of findings of that. Of opt it
+// heeds what says where the file is and what it goes through.
 func Summarize(name string, opt sessionfmt.Options) (sum Summary, found int, err error) {
 	var at sessionfmt.Cursor
 	s, err := sessionfmt.Open(name, sessionfmt.Options{
+		Stdin:   opt.Stdin,
+		Disk:    opt.Disk,
 		Workers: 1,
 		Through: opt.Through,
 		Visit: func() func(int64, sessionfmt.Kind, sessionfmt.Value) {

@@ -136,7 +136,7 @@ func (g *given) load(e *env, opt *replay.Options) (err error) {
 	if g.baseline == "" {
 		return nil
 	}
-	if opt.Baseline, err = replay.LoadBaseline(g.baseline); err != nil {
+	if opt.Baseline, err = replay.LoadBaseline(e.disk, g.baseline); err != nil {
 		return err
 	}
 	return e.redactBaseline(opt.Baseline)
@@ -144,9 +144,9 @@ func (g *given) load(e *env, opt *replay.Options) (err error) {
 
 // nowFlag is the time of --now, which one batch of entries has; now if it was not
 // given.
-func nowFlag(text string) (time.Time, error) {
+func (e *env) nowFlag(text string) (time.Time, error) {
 	if text == "" {
-		return time.Now(), nil
+		return e.now(), nil
 	}
 	ms, ok := parseTime(text)
 	if !ok {

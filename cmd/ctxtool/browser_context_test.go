@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -94,12 +92,12 @@ func TestPageContext(t *testing.T) {
 // replayed is the envelope of a request, as the command prints it.
 func replayed(t *testing.T, file string, request int) *envelope {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if status := run([]string{"replay", file, "-f", "json", fmt.Sprintf("--request=%d", request)}, os.Stdin, &stdout, &stderr); status != 0 {
-		t.Fatalf("replay of request %d: %s", request, &stderr)
+	r := ranIn("", "replay", file, "-f", "json", fmt.Sprintf("--request=%d", request))
+	if r.status != 0 {
+		t.Fatalf("replay of request %d: %s", request, &r.stderr)
 	}
 	e := new(envelope)
-	if err := json.Unmarshal(stdout.Bytes(), e); err != nil {
+	if err := json.Unmarshal(r.stdout.Bytes(), e); err != nil {
 		t.Fatal(err)
 	}
 	return e

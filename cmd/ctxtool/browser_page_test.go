@@ -236,9 +236,8 @@ func tryNarrow(b *tab) {
 func storeOf(t testing.TB, dir string) string {
 	t.Helper()
 	out := t.TempDir()
-	var stderr bytes.Buffer
-	if status := run([]string{"render", dir, "-f", "html", "-o", out}, os.Stdin, &stderr, &stderr); status != 0 {
-		t.Fatalf("status %d\n%s", status, &stderr)
+	if r := ranIn("", "render", dir, "-f", "html", "-o", out); r.status != 0 {
+		t.Fatalf("status %d\n%s", r.status, &r.stderr)
 	}
 	return filepath.Join(out, "index.html")
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -194,10 +192,9 @@ func (b *tab) keys(keys string) {
 func pageOf(t testing.TB, session string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "page.html")
-	var stderr bytes.Buffer
 	args := append([]string{"render", session, "-f", "html", "-o", out}, flags...)
-	if status := run(args, os.Stdin, &stderr, &stderr); status != 0 {
-		t.Fatalf("ctxtool %s: status %d\n%s", strings.Join(args, " "), status, &stderr)
+	if r := ranIn("", args...); r.status != 0 {
+		t.Fatalf("ctxtool %s: status %d\n%s", strings.Join(args, " "), r.status, &r.stderr)
 	}
 	return out
 }

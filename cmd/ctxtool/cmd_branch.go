@@ -40,7 +40,7 @@ func newBranchCommand(e *env) *cobra.Command {
 }
 
 func runBranch(e *env, o *branchOptions, args []string) error {
-	now, err := nowFlag(o.now)
+	now, err := e.nowFlag(o.now)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 	}
 	from := ""
 	if name != "-" {
-		if from, err = filepath.Abs(name); err != nil {
+		if from, err = filepath.Abs(e.disk.Path(name)); err != nil {
 			return err
 		}
 	}

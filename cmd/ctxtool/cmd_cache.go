@@ -110,7 +110,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 
 // account writes the account of one session, or of several.
 func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*render.CacheTotal, error) {
-	if len(files) != 1 || len(args) > 0 && isDir(args[0]) {
+	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.accounts(e, files)
 	}
 	s, err := e.open(files[0].path)
@@ -185,7 +185,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*render.CacheTotal,
 // session is the account of one of several sessions.
 func (o *cacheOptions) session(e *env, f listedFile) render.CacheTotal {
 	row := render.CacheTotal{Schema: "ctxtool/cache.session/1", File: e.fileName(f.name), Prices: models.Date}
-	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Through: e.through(), Workers: 1})
+	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		row.Error = reason(err)
 		return row

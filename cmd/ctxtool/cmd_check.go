@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -124,13 +123,13 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 
 // checked checks the files: one on all processors, several each on one.
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, known *models.Table) []*check.Report {
-	opt := check.Options{Choice: choice, Models: known, Stdin: e.stdin, Now: time.Now(), Through: e.through()}
+	opt := check.Options{Choice: choice, Models: known, Now: e.now(), Open: e.opening(0)}
 	if len(files) > 1 {
-		opt.Workers = 1
+		opt.Open.Workers = 1
 	}
 	return inParallel(e, files, func(f listedFile, show func(done, size int64)) *check.Report {
 		mine := opt
-		mine.Progress = show
+		mine.Open.Progress = show
 		r := check.File(f.path, mine)
 		r.Rename(e.fileName(f.given))
 		return r

@@ -105,7 +105,7 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 	}
 	e.started = true
 	rows := e.config.rows(settings)
-	return e.answer(&o.answer, configFiles(), func(w *bufio.Writer) error {
+	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {
 		switch {
 		case o.explain != "":
 			return e.config.explain(w, o.explain, settings[o.explain])

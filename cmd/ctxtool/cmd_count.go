@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,7 +138,7 @@ func (o *countOptions) file(e *env, name string) ([]render.CountRow, error) {
 	f := e.stdin
 	if name != "-" {
 		var err error
-		if f, err = os.Open(name); err != nil {
+		if f, err = e.disk.Open(name); err != nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
 		}
 		defer f.Close()

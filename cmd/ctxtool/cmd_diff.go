@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,7 +115,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	if a.file, a.point, err = e.session(args); err != nil {
 		return nil, nil, err
 	}
-	a.given, _ = sessionfmt.SplitPoint(args[0])
+	a.given, _ = e.disk.SplitPoint(args[0])
 	b = &diffEnd{file: a.file, given: a.given}
 	rest := args[1:]
 	if len(rest) > 0 && a.point == "" && !e.namesSession(rest[0]) {
@@ -131,7 +130,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 		if b.file, b.point, err = e.session(rest); err != nil {
 			return nil, nil, err
 		}
-		b.given, _ = sessionfmt.SplitPoint(rest[0])
+		b.given, _ = e.disk.SplitPoint(rest[0])
 		a.point, b.point = orLeaf(a.point), orLeaf(b.point)
 	case len(rest) == 1:
 		b.point = rest[0]
@@ -142,10 +141,9 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 // namesSession says that an argument is no POINT of the session before it: a file, or
 // SESSION@POINT.
 func (e *env) namesSession(arg string) bool {
-	file, point := sessionfmt.SplitPoint(arg)
+	file, point := e.disk.SplitPoint(arg)
 	if point == "" {
-		_, err := os.Stat(file)
-		return err == nil
+		return e.disk.Has(file)
 	}
 	_, err := e.store().Locate(file)
 	return err == nil

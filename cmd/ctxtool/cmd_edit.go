@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -111,7 +110,7 @@ func comesBack(s *sessionfmt.Session, b *sessionfmt.Batch, target int) error {
 func (e *env) text(name string) (string, error) {
 	in, err := e.stdin, error(nil)
 	if name != "-" {
-		if in, err = os.Open(name); err == nil {
+		if in, err = e.disk.Open(name); err == nil {
 			defer in.Close()
 		}
 	}

@@ -139,7 +139,7 @@ type logger struct {
 
 // list opens the session and lists what has not been listed yet.
 func (l *logger) list(name string, rules replay.Rules) error {
-	size, _ := fileSize(name) // before it is read: what is added meanwhile is listed next time
+	size, _ := l.e.fileSize(name) // before it is read: what is added meanwhile is listed next time
 	s, err := l.e.open(name)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (l *logger) list(name string, rules replay.Rules) error {
 func (l *logger) await(name string) error {
 	for {
 		time.Sleep(300 * time.Millisecond)
-		size, err := fileSize(name)
+		size, err := l.e.fileSize(name)
 		if err != nil || size > l.size {
 			return err
 		}

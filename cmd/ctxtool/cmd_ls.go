@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -148,18 +147,18 @@ func runLs(e *env, o *lsOptions, args []string) error {
 // row is a file's row, nil where it is not wanted. What its header and its time of
 // change rule out is not read.
 func (o *lsOptions) row(e *env, f listedFile, since int64) *render.ListRow {
-	info, err := os.Stat(f.path)
+	info, err := e.disk.Stat(f.path)
 	if err == nil && info.ModTime().UnixMilli() < since {
 		return nil
 	}
-	if h := sessionfmt.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
+	if h := e.disk.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
 		return nil
 	}
 	broken := render.ListRow{Schema: "ctxtool/ls/1", File: e.fileName(f.name)}
 	if info != nil {
 		broken.Size = info.Size()
 	}
-	sum, found, err := stats.Summarize(f.path, sessionfmt.Options{Stdin: e.stdin, Through: e.through()})
+	sum, found, err := stats.Summarize(f.path, e.opening(0))
 	if err != nil {
 		broken.Error = reason(err)
 		return &broken

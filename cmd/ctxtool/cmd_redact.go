@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -66,13 +65,13 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	folder := isDir(o.output)
-	many := len(files) != 1 || len(args) == 1 && isDir(args[0])
+	folder := e.isDir(o.output)
+	many := len(files) != 1 || len(args) == 1 && e.isDir(args[0])
 	if many && o.output != "" {
 		if !folder {
 			return fmt.Errorf("-o %s: several sessions go into a folder that is there", o.output)
 		}
-		if err := (&remaking{answer: o.answer}).apart(files); err != nil {
+		if err := (&remaking{answer: o.answer}).apart(e, files); err != nil {
 			return err
 		}
 	}
@@ -129,7 +128,7 @@ func (o *redactOptions) batch(e *env, r *redact.Redactor, f listedFile) *render.
 // session redacts a session, holds the result against what it was, and writes it
 // where out says, packed as the session is.
 func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, workers int, out string, pack bool) (*render.Redacted, error) {
-	was, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Workers: workers})
+	was, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers})
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, worker
 	case e.sameFile(out, f.path):
 		err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: out}, Err: errors.New("-o names the session itself, which is never written to")}}
 	default:
-		if err = os.MkdirAll(filepath.Dir(out), 0o777); pack && err == nil {
+		if err = e.disk.MkdirAll(filepath.Dir(out)); pack && err == nil {
 			err = e.place(out, func(w io.Writer) error { return was.Pack(w, write) })
 		} else if err == nil {
 			err = e.place(out, write)

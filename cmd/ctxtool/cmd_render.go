@@ -150,7 +150,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return err
 	}
-	if o.format == "html" && len(args) > 0 && isDir(args[0]) {
+	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {
 		return o.htmlStore(e, args[0], rules)
 	}
 	s, point, err := e.named(args)
@@ -179,7 +179,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		p.Budget = commentSize
 	}
 	if o.assets != "" {
-		p.Asset = (&assets{dir: o.assets, page: o.output}).store
+		p.Asset = (&assets{disk: e.disk, dir: o.assets, page: o.output}).store
 	}
 	if o.view == "context" {
 		err = o.context(p, r, leaf)
@@ -265,7 +265,7 @@ func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, l
 	if o.since != "" {
 		from, err := newLimit(r.Session, o.since, leaf)
 		if err != nil {
-			at, ok := commitTime(o.since)
+			at, ok := e.commitTime(o.since)
 			if !ok {
 				return err
 			}
@@ -288,8 +288,10 @@ func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, l
 
 // commitTime is when a git revision of the current folder was committed, in
 // milliseconds since 1970.
-func commitTime(revision string) (ms int64, ok bool) {
-	out, err := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--").Output()
+func (e *env) commitTime(revision string) (ms int64, ok bool) {
+	git := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
+	git.Dir, git.Env = e.disk.Dir, e.environ
+	out, err := git.Output()
 	if err != nil {
 		return 0, false
 	}
@@ -297,7 +299,10 @@ func commitTime(revision string) (ms int64, ok bool) {
 }
 
 // An assets keeps the images of a page in a folder.
-type assets struct{ dir, page string }
+type assets struct {
+	disk      sessionfmt.Disk
+	dir, page string
+}
 
 // extensions are those of the kinds of images that agents take.
 var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
@@ -312,10 +317,10 @@ func (a *assets) store(mime string, data sessionfmt.Value, write bool) (name str
 	}
 	name = filepath.Join(a.dir, fmt.Sprintf("%x%s", sha256.Sum256(image), ext)[52:])
 	if write {
-		if err := os.MkdirAll(a.dir, 0o777); err != nil {
+		if err := a.disk.MkdirAll(a.dir); err != nil {
 			return "", err
 		}
-		f, err := sessionfmt.Create(name)
+		f, err := a.disk.Create(name)
 		if err != nil {
 			return "", err
 		}

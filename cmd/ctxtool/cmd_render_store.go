@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,7 +20,7 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	if o.output == "" || o.output == "-" {
 		return &usageError{errors.New("the pages of a folder go into another: -o DIR")}
 	}
-	if info, err := os.Stat(o.output); err == nil && !info.IsDir() {
+	if info, err := e.disk.Stat(o.output); err == nil && !info.IsDir() {
 		return &usageError{fmt.Errorf("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))}
 	}
 	if o.leaf != "" {
@@ -58,7 +57,7 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	}
 	index := *o
 	index.output = filepath.Join(o.output, "index.html")
-	if err := os.MkdirAll(o.output, 0o777); err != nil {
+	if err := e.disk.MkdirAll(o.output); err != nil {
 		return err
 	}
 	store := &render.PageStore{Title: e.fileName(filepath.Base(dir)), Redacted: e.redactor != nil, Sessions: rows}
@@ -89,7 +88,7 @@ func (e *env) namePages(files []listedFile) {
 
 // storePage makes the page of one session.
 func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*render.PageSummary, error) {
-	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Through: e.through(), Workers: 1})
+	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*re
 		}
 	}
 	name := filepath.Join(o.output, f.out+".html")
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	if err := e.disk.MkdirAll(filepath.Dir(name)); err != nil {
 		return nil, err
 	}
 	h := o.page(e, s, opt, name)
@@ -125,7 +124,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*re
 // storeSecrets looks through all pages before any is written.
 func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
 	found := inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
-		s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Through: e.through(), Workers: 1})
+		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
 			return false // it will have no page
 		}

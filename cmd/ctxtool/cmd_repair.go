@@ -46,7 +46,7 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 	if err := o.answer.check(); err != nil {
 		return err
 	}
-	now, err := nowFlag(o.now)
+	now, err := e.nowFlag(o.now)
 	if err != nil {
 		return err
 	}

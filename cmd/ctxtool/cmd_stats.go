@@ -188,8 +188,8 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		return err
 	}
 	o.Check = o.checker(e)
-	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
-	o.Open = sessionfmt.Options{Stdin: e.stdin, Through: e.through()}
+	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
+	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}
 	err = e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
@@ -267,7 +267,7 @@ type seen struct {
 // look is what the lenses see of a session, nil where it is not one of those that
 // were asked for. One of several that cannot be read is a report with its reason.
 func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *seen {
-	if !mayFit(&o.Only, f.path) {
+	if !e.mayFit(&o.Only, f.path) {
 		return nil
 	}
 	opt := o.Options

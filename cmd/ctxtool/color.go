@@ -37,6 +37,6 @@ func (e *env) style(output string) render.Style {
 		return render.Style{Colour: e.color == "always"}
 	}
 	f, ok := e.stdout.(*os.File)
-	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
+	plain := e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb"
 	return render.Style{Colour: ok && !plain && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))}
 }

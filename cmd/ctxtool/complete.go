@@ -26,7 +26,7 @@ func (e *env) completeSession(cmd *cobra.Command, args []string, typed string) (
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}
-	if here, _ := filepath.Glob(typed + "*"); len(here) > 0 && typed != "" || strings.ContainsRune(typed, filepath.Separator) {
+	if here, _ := filepath.Glob(e.disk.Path(typed) + "*"); len(here) > 0 && typed != "" || strings.ContainsRune(typed, filepath.Separator) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	if e.configure(cmd) != nil {
@@ -39,7 +39,7 @@ func (e *env) completeSession(cmd *cobra.Command, args []string, typed string) (
 	slices.Reverse(files) // names begin with their time
 	var ids []string
 	for _, f := range files {
-		h := sessionfmt.ReadHeader(f)
+		h := e.disk.ReadHeader(f)
 		if h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(h.ID, sessionfmt.Quote(h.CWD+" "+h.Timestamp)))
 		}
@@ -55,7 +55,7 @@ func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]
 	if len(args) == 0 {
 		return []string{"leaf", "root", "request:", "turn:"}, cobra.ShellCompDirectiveNoFileComp
 	}
-	session, _ := sessionfmt.SplitPoint(args[0])
+	session, _ := e.disk.SplitPoint(args[0])
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -85,7 +85,7 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 	if err != nil || name == "-" {
 		return nil
 	}
-	s, err := sessionfmt.Open(name, sessionfmt.Options{})
+	s, err := sessionfmt.Open(name, sessionfmt.Options{Disk: e.disk})
 	if err != nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +23,8 @@ import (
 // the environment (CTXTOOL_...), that over ./.ctxtool.toml, that over
 // ctxtool/config.toml in the user's configuration folder.
 type config struct {
-	files []layer // the weakest first
+	getenv func(key string) string
+	files  []layer // the weakest first
 }
 
 // A layer is one configuration file. Viper puts names in lower case; those of
@@ -39,9 +39,9 @@ type layer struct {
 
 // configure reads the configuration and fills the flags that were not given.
 func (e *env) configure(cmd *cobra.Command) error {
-	e.config = &config{}
-	for _, name := range configFiles() {
-		l, err := readLayer(name)
+	e.config = &config{getenv: e.getenv}
+	for _, name := range e.configFiles() {
+		l, err := readLayer(e.disk, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -70,8 +70,8 @@ func (e *env) configure(cmd *cobra.Command) error {
 	return err
 }
 
-func readLayer(name string) (l layer, err error) {
-	data, err := os.ReadFile(name)
+func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
+	data, err := disk.ReadFile(name)
 	if err != nil {
 		return l, err
 	}
@@ -97,7 +97,7 @@ func readLayer(name string) (l layer, err error) {
 
 // lookup is the value of a key and where it comes from; nowhere if from is empty.
 func (c *config) lookup(key string) (value, from string) {
-	if text := os.Getenv(envName(key)); text != "" {
+	if text := c.getenv(envName(key)); text != "" {
 		return text, envName(key)
 	}
 	for i := len(c.files) - 1; i >= 0; i-- {
@@ -165,10 +165,10 @@ func lineOf(err error) int {
 const hereFile = ".ctxtool.toml"
 
 // configFiles are the configuration files, the weakest first.
-func configFiles() []string {
+func (e *env) configFiles() []string {
 	var files []string
-	if dir, err := os.UserConfigDir(); err == nil {
-		files = append(files, filepath.Join(dir, "ctxtool", "config.toml"))
+	if e.configDir != "" {
+		files = append(files, filepath.Join(e.configDir, "ctxtool", "config.toml"))
 	}
 	return append(files, hereFile)
 }

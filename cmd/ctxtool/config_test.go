@@ -4,10 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ctxtool/sessionfmt"
 )
 
 // TestGSHNames: a setting that gsh has too is read under both names, its own first.
 func TestGSHNames(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"max-iterations = 7":                                         "7",
 		"[context]\nmax_iterations = 8":                              "8",
@@ -19,11 +22,11 @@ func TestGSHNames(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := readLayer(name)
+		l, err := readLayer(sessionfmt.Disk{}, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &config{files: []layer{l}}
+		c := &config{files: []layer{l}, getenv: func(string) string { return "" }}
 		if got, _ := c.lookup("max-iterations"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

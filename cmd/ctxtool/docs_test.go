@@ -63,10 +63,10 @@ func TestReductionsDocumented(t *testing.T) {
 		words[word] = true
 	}
 	seen := map[string]bool{}
-	const session = "../../testdata/sessions/demo.jsonl"
+	const session = "testdata/sessions/demo.jsonl"
 	for _, args := range [][]string{
 		{"truncate", session, "--max", "300", "--as", "edits", "-f", "json"}, {"compact", session, "--keep", "500", "-f", "json"},
-		{"reduce", session, "--policy", "y-agent", "--if-over", "99%", "-f", "json"}, {"reduce", "../../testdata/sessions/good", "-f", "json"}, {"policies", "-f", "json"},
+		{"reduce", session, "--policy", "y-agent", "--if-over", "99%", "-f", "json"}, {"reduce", "testdata/sessions/good", "-f", "json"}, {"policies", "-f", "json"},
 	} {
 		out, _ := said(t, args...)
 		var v any

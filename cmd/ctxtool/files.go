@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -36,7 +35,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 		args = []string{e.store().Dir}
 	}
 	for _, arg := range args {
-		info, err := os.Stat(arg)
+		info, err := e.disk.Stat(arg)
 		if err != nil || !info.IsDir() {
 			name, err := e.store().Locate(arg)
 			if err != nil {
@@ -45,7 +44,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg), outName(name)})
 			continue
 		}
-		names, err := sessionfmt.Store{Dir: arg}.Files()
+		names, err := sessionfmt.Store{Dir: arg, Disk: e.disk}.Files()
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +102,7 @@ func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show fun
 // inOrderBy is inOrder with so many files worked on at a time, 0 for as many as is good.
 func inOrderBy[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
-		frugal(files[0].path)
+		e.frugal(files[0].path)
 		show, end := e.progress(files[0].name)
 		defer end()
 		take(work(files[0], show))

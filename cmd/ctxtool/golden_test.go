@@ -21,12 +21,10 @@ import (
 // each stream under its name.
 func printedBy(t *testing.T, commands ...string) []byte {
 	t.Helper()
-	t.Chdir(corpus.Root(t))
 	var all bytes.Buffer
 	for _, command := range commands {
-		var stdout, stderr bytes.Buffer
-		status := run(strings.Fields(command), os.Stdin, &stdout, &stderr)
-		fmt.Fprintf(&all, "$ ctxtool %s\n%s-- stderr, status %d\n%s\n", command, stdout.Bytes(), status, stderr.Bytes())
+		r := ranIn(corpus.Root(t), strings.Fields(command)...)
+		fmt.Fprintf(&all, "$ ctxtool %s\n%s-- stderr, status %d\n%s\n", command, &r.stdout, r.status, &r.stderr)
 	}
 	return all.Bytes()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -31,9 +32,9 @@ const pointHelp = "SESSION is a file (plain, gzip or zstd), - for standard input
 // store is the folder in which sessions are looked up.
 func (e *env) store() sessionfmt.Store {
 	if e.sessionsDir != "" {
-		return sessionfmt.Store{Dir: e.sessionsDir}
+		return sessionfmt.Store{Dir: e.sessionsDir, Disk: e.disk}
 	}
-	return sessionfmt.DefaultStore()
+	return sessionfmt.DefaultStore(e.disk, e.getenv, e.home)
 }
 
 // session finds the file and the point that the arguments name: SESSION,
@@ -42,7 +43,7 @@ func (e *env) store() sessionfmt.Store {
 func (e *env) session(args []string) (file, point string, err error) {
 	store := e.store()
 	if len(args) > 0 {
-		file, point = sessionfmt.SplitPoint(args[0])
+		file, point = e.disk.SplitPoint(args[0])
 		if point == "" && file != args[0] {
 			return "", "", &usageError{fmt.Errorf("%s: no point behind the @", sessionfmt.Quote(args[0]))}
 		}
@@ -52,7 +53,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 	if !term.IsTerminal(int(e.stdin.Fd())) {
 		return "", "", &usageError{errors.New("no session named: give a file, - for standard input, or the beginning of an id")}
 	}
-	cwd, err := os.Getwd()
+	cwd, err := filepath.Abs(e.disk.Path("."))
 	if err != nil {
 		return "", "", err
 	}
@@ -69,8 +70,16 @@ const largeSession = 64 << 20
 func (e *env) open(name string) (*sessionfmt.Session, error) {
 	show, end := e.progress(name)
 	defer end()
-	frugal(name)
-	return sessionfmt.Open(name, sessionfmt.Options{Stdin: e.stdin, Progress: show, Through: e.through()})
+	e.frugal(name)
+	opt := e.opening(0)
+	opt.Progress = show
+	return sessionfmt.Open(name, opt)
+}
+
+// opening is how a session is opened that a command reads, by so many goroutines, 0 for
+// as many as is good.
+func (e *env) opening(workers int) sessionfmt.Options {
+	return sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through()}
 }
 
 // named opens the session that the arguments name, and says which point of it they
@@ -87,8 +96,8 @@ func (e *env) named(args []string) (s *sessionfmt.Session, point string, err err
 
 // frugal spares memory where a session is large. What a run keeps of it is an index
 // that only grows: collecting it often costs little, and halves the memory.
-func frugal(name string) {
-	if info, err := os.Stat(name); err == nil && info.Size() > largeSession {
+func (e *env) frugal(name string) {
+	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
 		debug.SetGCPercent(25)
 	}
 }
@@ -125,7 +134,7 @@ func (e *env) progress(name string) (show func(done, size int64), end func()) {
 
 // openTail opens the end of a session: see sessionfmt.OpenTail.
 func (e *env) openTail(name string, need sessionfmt.Need) (*sessionfmt.Session, error) {
-	return sessionfmt.OpenTail(name, need, sessionfmt.Options{Stdin: e.stdin, Through: e.through()})
+	return sessionfmt.OpenTail(name, need, e.opening(0))
 }
 
 // note says something beside the results.
@@ -209,7 +218,7 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
 		}
 	}
-	f, err := sessionfmt.Create(name)
+	f, err := e.disk.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -218,11 +227,11 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 
 // sameFile says that a name is that of an input, which may be standard input.
 func (e *env) sameFile(name, input string) bool {
-	info, err := os.Stat(name)
+	info, err := e.disk.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	other, err := os.Stat(input)
+	other, err := e.disk.Stat(input)
 	if input == "-" {
 		other, err = e.stdin.Stat()
 	}

@@ -65,11 +65,3 @@ func TestLaw9(t *testing.T) {
 	}
 	t.Logf("%d appends", ran)
 }
-
-// said is what a command prints, and its status.
-func said(t *testing.T, args ...string) ([]byte, int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	status := run(args, os.Stdin, &stdout, &stderr)
-	return stdout.Bytes(), status
-}

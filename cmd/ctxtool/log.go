@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"ctxtool/internal/tokens"
@@ -101,11 +100,11 @@ func (l *logger) request(r *replay.Replay, leaf int) error {
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }
 
 // fileSize is how long a file is now, in bytes.
-func fileSize(name string) (int64, error) {
+func (e *env) fileSize(name string) (int64, error) {
 	if name == "-" {
 		return 0, errors.New("--follow needs a file")
 	}
-	info, err := os.Stat(name)
+	info, err := e.disk.Stat(name)
 	if err != nil {
 		return 0, err
 	}

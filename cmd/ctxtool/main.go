@@ -7,5 +7,5 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(processEnv().run(os.Args[1:]))
 }

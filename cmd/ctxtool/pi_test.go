@@ -44,8 +44,7 @@ func TestPiLoadsWhatWeWrite(t *testing.T) {
 		for k, line := range writers {
 			out := filepath.Join(dir, fmt.Sprintf("%d-%d.jsonl", i, k))
 			args := strings.Fields(strings.NewReplacer("S", name, "OUT", out, "TEXT", text).Replace(line))
-			var stdout, stderr bytes.Buffer
-			if status := run(args, os.Stdin, &stdout, &stderr); status != exitOK {
+			if ranIn("", args...).status != exitOK {
 				continue // refused, which scripts look at
 			}
 			data, err := os.ReadFile(out)
@@ -78,12 +77,12 @@ func TestPiLoadsWhatWeWrite(t *testing.T) {
 
 func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if status := run([]string{"replay", file, "--rules", "pi", "-f", "context"}, os.Stdin, &stdout, &stderr); status != exitOK {
-		t.Errorf("%s: replay: %s", name, stderr.Bytes())
+	r := ranIn("", "replay", file, "--rules", "pi", "-f", "context")
+	if r.status != exitOK {
+		t.Errorf("%s: replay: %s", name, &r.stderr)
 		return
 	}
-	v, err := sessionfmt.ParseValue(stdout.Bytes())
+	v, err := sessionfmt.ParseValue(r.stdout.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 // TestExamples runs every `$ ctxtool` line of a console block and compares what
 // it prints, both streams together. A line of three dots stands for any lines.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for _, name := range documents(t) {
 		text, err := os.ReadFile(name)
@@ -51,9 +52,10 @@ func runExample(t *testing.T, command, want string) {
 	if args[0] != "ctxtool" {
 		t.Fatalf("only ctxtool is run here, not %s", args[0])
 	}
-	t.Chdir(corpus.Root(t))
+	in := testEnv(corpus.Root(t))
 	var out bytes.Buffer
-	run(args[1:], os.Stdin, &out, &out)
+	in.stdout, in.stderr = &out, &out
+	in.run(args[1:])
 	pattern := regexp.QuoteMeta(strings.TrimSuffix(want, "\n"))
 	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", "(?s:.*\n)?")
 	pattern = strings.TrimSuffix(pattern, `\.\.\.`)
@@ -100,21 +102,21 @@ func TestLinks(t *testing.T) {
 
 // TestExampleConfiguration: what the example sets is read, all of it.
 func TestExampleConfiguration(t *testing.T) {
+	t.Parallel()
 	example, err := os.ReadFile(filepath.Join(corpus.Root(t), "docs", "config.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
+	dir := t.TempDir()
 	text := strings.ReplaceAll(string(example), "# implemented", "implemented")
-	if err := os.WriteFile(".ctxtool.toml", []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".ctxtool.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var stdout, stderr bytes.Buffer
-	if status := run([]string{"config"}, os.Stdin, &stdout, &stderr); status != exitOK || strings.Contains(stdout.String(), "unknown") {
-		t.Errorf("status %d\n%s%s", status, stdout.Bytes(), stderr.Bytes())
+	r := ranIn(dir, "config")
+	if r.status != exitOK || strings.Contains(r.stdout.String(), "unknown") {
+		t.Errorf("status %d\n%s%s", r.status, &r.stdout, &r.stderr)
 	}
-	if n := strings.Count(stdout.String(), ".ctxtool.toml"); n != 16 {
-		t.Errorf("%d settings are read, want 16\n%s", n, stdout.Bytes())
+	if n := strings.Count(r.stdout.String(), ".ctxtool.toml"); n != 16 {
+		t.Errorf("%d settings are read, want 16\n%s", n, &r.stdout)
 	}
 }

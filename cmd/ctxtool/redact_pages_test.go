@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 // TestStoreRedactedNames holds that with --redact no page is called after a secret, and
 // that none takes the place of another.
 func TestStoreRedactedNames(t *testing.T) {
+	t.Parallel()
 	session, err := os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "good", "bash.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -24,9 +24,8 @@ func TestStoreRedactedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var stderr bytes.Buffer
-	if status := run([]string{"render", dir, "-f", "html", "--redact", "-o", out}, os.Stdin, &stderr, &stderr); status != 0 {
-		t.Fatalf("status %d\n%s", status, &stderr)
+	if r := ranIn("", "render", dir, "-f", "html", "--redact", "-o", out); r.status != 0 {
+		t.Fatalf("status %d\n%s", r.status, &r.stderr)
 	}
 	pages, err := os.ReadDir(out)
 	if err != nil {

@@ -143,7 +143,6 @@ func plantedFlags(t *testing.T) []string {
 	if err := os.WriteFile(patterns, []byte("[[rules]]\nid = \"ticket\"\nregex = '''\\bACME-\\d+\\b'''\nkeywords = [\"acme-\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PLANTED_NUMBER", "55501234567")
 	return []string{"--values", values, "--patterns", patterns, "--env", "PLANTED_*"}
 }
 
@@ -196,13 +195,14 @@ func TestPlanted(t *testing.T) {
 // plantedLine runs a command and looks for secrets in all that it prints.
 func plantedLine(t *testing.T, args []string, out string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	status := run(args, os.Stdin, &stdout, &stderr)
+	in := testEnv("")
+	in.environ = append(in.environ, "PLANTED_NUMBER=55501234567")
+	r := in.ran(args...)
 	written, _ := os.ReadFile(out)
-	if status != exitOK && status != exitFound && !slices.Contains(args, "--tail") {
-		t.Errorf("%v: status %d: %s", args, status, stderr.Bytes())
+	if r.status != exitOK && r.status != exitFound && !slices.Contains(args, "--tail") {
+		t.Errorf("%v: status %d: %s", args, r.status, &r.stderr)
 	}
-	for where, text := range map[string]string{"standard output": stdout.String(), "standard error": stderr.String(), "the file": string(written)} {
+	for where, text := range map[string]string{"standard output": r.stdout.String(), "standard error": r.stderr.String(), "the file": string(written)} {
 		for _, arg := range args {
 			if filepath.IsAbs(arg) { // the numbers of temporary folders have every digit in them
 				text = strings.ReplaceAll(text, filepath.Dir(arg), "")
@@ -223,24 +223,22 @@ func plantedLine(t *testing.T, args []string, out string) {
 func sameShape(t *testing.T, was, is string) {
 	t.Helper()
 	shape := func(name string) (codes, roles []string) {
-		var stdout, stderr bytes.Buffer
-		run([]string{"check", name, "-f", "json"}, os.Stdin, &stdout, &stderr)
+		r := ranIn("", "check", name, "-f", "json")
 		var checked struct {
 			Files []struct{ Findings []struct{ Code string } }
 		}
-		if err := json.Unmarshal(stdout.Bytes(), &checked); err != nil {
-			t.Fatalf("%v: %s", err, stderr.Bytes())
+		if err := json.Unmarshal(r.stdout.Bytes(), &checked); err != nil {
+			t.Fatalf("%v: %s", err, &r.stderr)
 		}
 		for _, f := range checked.Files[0].Findings {
 			codes = append(codes, f.Code)
 		}
-		stdout.Reset()
-		run([]string{"replay", name, "-f", "json", "--lenient"}, os.Stdin, &stdout, &stderr)
+		r = ranIn("", "replay", name, "-f", "json", "--lenient")
 		var replayed struct {
 			Messages struct{ Cached, Uncached []struct{ Role string } }
 		}
-		if err := json.Unmarshal(stdout.Bytes(), &replayed); err != nil {
-			t.Fatalf("%v: %s", err, stderr.Bytes())
+		if err := json.Unmarshal(r.stdout.Bytes(), &replayed); err != nil {
+			t.Fatalf("%v: %s", err, &r.stderr)
 		}
 		for _, m := range append(replayed.Messages.Cached, replayed.Messages.Uncached...) {
 			roles = append(roles, m.Role)
@@ -271,13 +269,9 @@ func TestRedactedReadings(t *testing.T) {
 		if err := os.WriteFile(in, c.Data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		print := func(stdin *os.File, args ...string) string {
-			var stdout, stderr bytes.Buffer
-			run(args, stdin, &stdout, &stderr)
-			return stdout.String()
-		}
+		print := func(args ...string) string { return ranIn("", args...).stdout.String() }
 		redacted := filepath.Join(dir, "redacted", "s.jsonl")
-		print(os.Stdin, "redact", in, "-o", redacted)
+		print("redact", in, "-o", redacted)
 		if _, err := os.Stat(redacted); err != nil {
 			continue // no session
 		}
@@ -288,9 +282,9 @@ func TestRedactedReadings(t *testing.T) {
 		forms = append(forms, []string{"log", "--all"}, []string{"tree"}, []string{"show", "-f", "raw"}, []string{"ls"}, []string{"check"})
 		for _, form := range forms {
 			args := slices.Insert(slices.Clone(form), 1, redacted)
-			want := strings.ReplaceAll(print(os.Stdin, args...), redacted, in)
+			want := strings.ReplaceAll(print(args...), redacted, in)
 			args[1] = in
-			if got := print(os.Stdin, append(args, "--redact")...); got != want && !strings.Contains(want, "the file was written to a moment ago") {
+			if got := print(append(args, "--redact")...); got != want && !strings.Contains(want, "the file was written to a moment ago") {
 				t.Errorf("%s: %v --redact prints\n%.500s\nand of the redacted session\n%.500s", c.Name, form, got, want)
 			}
 		}
@@ -335,9 +329,8 @@ func TestRedactWorkers(t *testing.T) {
 			want[name] = b.Bytes()
 		}
 	}
-	var stdout, stderr bytes.Buffer
-	if status := run([]string{"redact", dir, "-o", out}, os.Stdin, &stdout, &stderr); status != exitOK {
-		t.Fatalf("status %d: %s", status, stderr.Bytes())
+	if r := ranIn("", "redact", dir, "-o", out); r.status != exitOK {
+		t.Fatalf("status %d: %s", r.status, &r.stderr)
 	}
 	for name, data := range want {
 		if got, err := os.ReadFile(filepath.Join(out, name)); err != nil || !bytes.Equal(got, data) {

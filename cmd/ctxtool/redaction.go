@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -57,14 +56,14 @@ func (o *redaction) redactor(e *env) (*redact.Redactor, error) {
 	}
 	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
 	if o.patterns != "" {
-		data, err := os.ReadFile(o.patterns)
+		data, err := e.disk.ReadFile(o.patterns)
 		if err != nil {
 			return nil, unreadable(o.patterns, err)
 		}
 		opt.Patterns = data
 	}
 	if o.values != "" {
-		data, err := os.ReadFile(o.values)
+		data, err := e.disk.ReadFile(o.values)
 		if err != nil {
 			return nil, unreadable(o.values, err)
 		}
@@ -78,7 +77,7 @@ func (o *redaction) redactor(e *env) (*redact.Redactor, error) {
 			}
 		}
 	}
-	values, err := envValues(o.env)
+	values, err := envValues(o.env, e.environ)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +96,11 @@ func unreadable(name string, err error) error {
 
 // envValues are the values of the environment variables with these names. One that
 // is named has to be there; short ones that a * finds are left out.
-func envValues(names []string) (values []string, err error) {
+func envValues(names, environ []string) (values []string, err error) {
 	for _, name := range names {
 		glob := strings.ContainsAny(name, "*?[")
 		found := false
-		for _, v := range os.Environ() {
+		for _, v := range environ {
 			key, value, _ := strings.Cut(v, "=")
 			ok, err := path.Match(name, key)
 			switch {

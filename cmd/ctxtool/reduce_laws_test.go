@@ -218,9 +218,8 @@ func (r *reduceRun) plan() (*replay.Envelope, *compact.Reduction) {
 
 // does runs a command over the file.
 func (r *reduceRun) does(command string, flags ...string) {
-	var stdout, stderr bytes.Buffer
-	if status := run(append([]string{command, r.file}, flags...), os.Stdin, &stdout, &stderr); status != exitOK {
-		r.t.Errorf("%s: %s: status %d: %s", r.name, command, status, stderr.Bytes())
+	if done := ranIn("", append([]string{command, r.file}, flags...)...); done.status != exitOK {
+		r.t.Errorf("%s: %s: status %d: %s", r.name, command, done.status, &done.stderr)
 	}
 }
 

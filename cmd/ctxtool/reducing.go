@@ -94,7 +94,7 @@ func (o *reducing) check(e *env) (err error) {
 	if o.replay.Rules, err = o.reading.check(); err != nil {
 		return err
 	}
-	if o.time, err = nowFlag(o.now); err != nil {
+	if o.time, err = e.nowFlag(o.now); err != nil {
 		return err
 	}
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
@@ -111,7 +111,7 @@ func (o *reducing) check(e *env) (err error) {
 	case o.jobs < 0:
 		return fmt.Errorf("--jobs %d: want a number of sessions", o.jobs)
 	}
-	if o.job.Summarize, err = o.summarizing.check(o.write || o.output != ""); err != nil {
+	if o.job.Summarize, err = o.summarizing.check(e, o.write || o.output != ""); err != nil {
 		return err
 	}
 	err = o.given.check(e, &o.replay)
@@ -144,7 +144,7 @@ func (o *reducing) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.alone = len(files) == 1 && (len(args) == 0 || !isDir(args[0]))
+	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	switch {
 	case o.applyFrom == "-" && files[0].path == "-":
 		return errors.New("standard input is either the session or the answers")
@@ -163,7 +163,7 @@ func (o *reducing) run(e *env, args []string) error {
 		if slices.ContainsFunc(files, func(f listedFile) bool { return e.sameFile(o.events, f.path) }) {
 			return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events names a session, which is no log")}}
 		}
-		if o.eventsFile, err = os.OpenFile(o.events, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+		if o.eventsFile, err = os.OpenFile(e.disk.Path(o.events), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
 			return unreadable(o.events, err)
 		}
 		defer o.eventsFile.Close()
@@ -296,7 +296,7 @@ func (o *reducing) session(e *env, f listedFile) (*reduced, *sessionfmt.Batch, *
 	if !o.alone {
 		workers = 1
 	}
-	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Workers: workers})
+	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -352,7 +352,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if err := plan.Promise(s, b, o.replay); err != nil || !o.write {
 		return r, b, err
 	}
-	if !o.force && changedSince(f.path, recent) {
+	if !o.force && e.changedSince(f.path, recent) {
 		r.Skipped, r.recent = "it was written to in the last minutes, so an agent may be at it", true
 		return r, b, nil
 	}
@@ -375,9 +375,9 @@ func at(s *sessionfmt.Session, err error) error {
 }
 
 // changedSince says that a file has changed in the last so many minutes.
-func changedSince(name string, ago time.Duration) bool {
-	info, err := os.Stat(name)
-	return err == nil && time.Since(info.ModTime()) < ago
+func (e *env) changedSince(name string, ago time.Duration) bool {
+	info, err := e.disk.Stat(name)
+	return err == nil && e.now().Sub(info.ModTime()) < ago
 }
 
 // log appends what happened to the file of --events.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -52,10 +51,10 @@ func (m *remaking) run(e *env, args []string) error {
 		return err
 	}
 	folder := false
-	if info, err := os.Stat(m.output); err == nil {
+	if info, err := e.disk.Stat(m.output); err == nil {
 		folder = info.IsDir()
 	}
-	many := len(files) != 1 || len(args) == 1 && isDir(args[0])
+	many := len(files) != 1 || len(args) == 1 && e.isDir(args[0])
 	switch {
 	case m.write && m.output != "" && (many || !e.sameFile(m.output, files[0].path)):
 		return errors.New("--write puts the new file in the session's place, and -o elsewhere: choose one")
@@ -67,7 +66,7 @@ func (m *remaking) run(e *env, args []string) error {
 		return errors.New("-f diff is for one session")
 	}
 	if many && m.output != "" {
-		if err := m.apart(files); err != nil {
+		if err := m.apart(e, files); err != nil {
 			return err
 		}
 	}
@@ -109,13 +108,13 @@ func firstError[T any](all []T, of func(T) (file, text string)) error {
 
 // apart sees that the new files of several sessions do not meet in the folder that
 // they go to, and that none of them is one of the sessions.
-func (m *remaking) apart(files []listedFile) error {
+func (m *remaking) apart(e *env, files []listedFile) error {
 	inputs, outs := map[string]string{}, map[string]string{}
 	for _, f := range files {
-		inputs[realName(f.path)] = f.given
+		inputs[e.realName(f.path)] = f.given
 	}
 	for _, f := range files {
-		out := realName(filepath.Join(m.output, f.out))
+		out := e.realName(filepath.Join(m.output, f.out))
 		switch in, other := inputs[out], outs[out]; {
 		case in == f.given:
 			return &sessionfmt.Error{
@@ -134,7 +133,8 @@ func (m *remaking) apart(files []listedFile) error {
 
 // realName is a name by which a file is known again, whether it is there or only
 // its folder is.
-func realName(name string) string {
+func (e *env) realName(name string) string {
+	name = e.disk.Path(name)
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		if real, err = filepath.EvalSymlinks(filepath.Dir(name)); err != nil {
@@ -148,8 +148,8 @@ func realName(name string) string {
 	return real
 }
 
-func isDir(name string) bool {
-	info, err := os.Stat(name)
+func (e *env) isDir(name string) bool {
+	info, err := e.disk.Stat(name)
 	return err == nil && info.IsDir()
 }
 
@@ -161,7 +161,7 @@ func (m *remaking) batch(e *env, f listedFile) *render.Remake {
 		out := ""
 		if m.output != "" {
 			out = filepath.Join(m.output, f.out)
-			if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+			if err := e.disk.MkdirAll(filepath.Dir(out)); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func (m *remaking) one(e *env, f listedFile, folder bool) error {
 
 // session opens a session, plans, and hands both to use.
 func (m *remaking) session(e *env, f listedFile, workers int, use func(*sessionfmt.Session, *render.Remake) error) error {
-	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Workers: workers, Times: true})
+	s, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers, Times: true})
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (m *remaking) put(e *env, s *sessionfmt.Session, r *render.Remake, in, out 
 	if !m.write && out != "-" && e.sameFile(out, in) {
 		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: out}, Err: errors.New("-o names the session itself"), Hint: "--write puts the new file in its place, and keeps the original"}}
 	}
-	q, err := m.quarantineFor(in, out)
+	q, err := m.quarantineFor(e, in, out)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (m *remaking) put(e *env, s *sessionfmt.Session, r *render.Remake, in, out 
 
 // place writes a file, whole or not at all.
 func (e *env) place(name string, write func(w io.Writer) error) error {
-	f, err := sessionfmt.Create(name)
+	f, err := e.disk.Create(name)
 	if err != nil {
 		return err
 	}
@@ -274,21 +274,22 @@ func (e *env) place(name string, write func(w io.Writer) error) error {
 // A quarantine is the file of what is no entry. It is made when the first of that
 // comes.
 type quarantine struct {
+	disk sessionfmt.Disk
 	name string
 	file *sessionfmt.NewFile
 	done bool
 }
 
 // quarantineFor is the quarantine of a session, beside the new file.
-func (m *remaking) quarantineFor(in, out string) (*quarantine, error) {
+func (m *remaking) quarantineFor(e *env, in, out string) (*quarantine, error) {
 	if m.quarantine != "" {
-		if out != "" && out != "-" && realName(m.quarantine) == realName(out) {
+		if out != "" && out != "-" && e.realName(m.quarantine) == e.realName(out) {
 			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: m.quarantine}, Err: errors.New("--quarantine names the new session, which would take its place")}}
 		}
-		if _, err := os.Lstat(m.quarantine); err == nil {
+		if _, err := e.disk.Lstat(m.quarantine); err == nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: m.quarantine}, Err: errors.New("is there already: the quarantine is a new file")}
 		}
-		return &quarantine{name: m.quarantine}, nil
+		return &quarantine{disk: e.disk, name: m.quarantine}, nil
 	}
 	beside := out
 	switch {
@@ -299,13 +300,13 @@ func (m *remaking) quarantineFor(in, out string) (*quarantine, error) {
 	case out == "-":
 		beside = filepath.Base(in)
 	}
-	return &quarantine{name: sessionfmt.FreeName(beside, "quarantine")}, nil
+	return &quarantine{disk: e.disk, name: e.disk.FreeName(beside, "quarantine")}, nil
 }
 
 // Write adds to the quarantine.
 func (q *quarantine) Write(p []byte) (n int, err error) {
 	if q.file == nil {
-		if q.file, err = sessionfmt.Create(q.name); err != nil {
+		if q.file, err = q.disk.Create(q.name); err != nil {
 			return 0, err
 		}
 	}
@@ -329,6 +330,6 @@ func (q *quarantine) keep() { q.done = true }
 func (q *quarantine) abort() {
 	if q.file != nil && !q.done {
 		q.file.Abort()
-		os.Remove(q.name)
+		q.disk.Remove(q.name)
 	}
 }

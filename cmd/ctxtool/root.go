@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,20 +24,45 @@ const (
 	exitNothing = 3 // there is no answer: broken or missing input, a stopped replay, --strict, the disk
 )
 
-// env is what a command runs in. Tests give their own.
+// env is what a command runs in, and what it has been told. Tests give their own, so that
+// many can run at a time.
 type env struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
-	config         *config
-	sessionsDir    string
-	color          string           // see style
-	redactor       *redact.Redactor // what every session goes through first; nil without --redact
-	started        bool             // the command line was right, and work has begun
+	disk           sessionfmt.Disk
+	environ        []string // NAME=VALUE; the last one of a name counts
+	home           string   // the user's folder, empty where there is none
+	configDir      string   // the folder of the user's configuration, likewise
+	now            func() time.Time
+
+	config      *config
+	sessionsDir string
+	color       string           // see style
+	redactor    *redact.Redactor // what every session goes through first; nil without --redact
+	started     bool             // the command line was right, and work has begun
 }
 
-// run is the program: main without the process around it.
-func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
-	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+// processEnv is what the process runs in.
+func processEnv() env {
+	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	e.home, _ = os.UserHomeDir()
+	e.configDir, _ = os.UserConfigDir()
+	return e
+}
+
+// getenv is the value of an environment variable, empty where there is none.
+func (e *env) getenv(name string) (value string) {
+	for _, v := range e.environ {
+		if key, text, _ := strings.Cut(v, "="); key == name {
+			value = text
+		}
+	}
+	return value
+}
+
+// run is the program: main without the process around it. It leaves its env as it was.
+func (in env) run(args []string) int {
+	e := &in
 	root := newRoot(e)
 	root.SetArgs(args)
 	err := root.Execute()
@@ -46,7 +72,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	case errors.Is(err, errFound):
 		return exitFound
 	}
-	report(stderr, err)
+	report(e.stderr, err)
 	var usage *usageError
 	if !e.started || errors.As(err, &usage) {
 		return exitUsage

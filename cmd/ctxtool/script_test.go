@@ -18,7 +18,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ctxtool": main})
+	testscript.Main(m, map[string]func(){"ctxtool": func() {
+		in := processEnv()
+		in.disk.Sync = noSync
+		os.Exit(in.run(os.Args[1:]))
+	}})
 }
 
 // TestScript runs the scripts under testdata/script: commands as a user types

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -52,16 +51,16 @@ func timeFlag(name, text string) (ms int64, err error) {
 // mayFit rules out, before it is read, a file that was last changed before the time
 // that was asked for, and one whose header says a later time or another project. What
 // a fork took over is older than its header.
-func mayFit(o *stats.Only, name string) bool {
+func (e *env) mayFit(o *stats.Only, name string) bool {
 	if o.Since != 0 {
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.ModTime().UnixMilli() < o.Since {
+		if info, err := e.disk.Stat(name); err == nil && info.Mode().IsRegular() && info.ModTime().UnixMilli() < o.Since {
 			return false
 		}
 	}
 	if o.Until == 0 && o.Project == "" {
 		return true
 	}
-	h := sessionfmt.ReadHeader(name)
+	h := e.disk.ReadHeader(name)
 	if h == (sessionfmt.HeaderInfo{}) {
 		return true // reading will tell
 	}

@@ -28,17 +28,16 @@ func TestWorkerCountDoesNotMatter(t *testing.T) {
 	var want []byte
 	for _, procs := range []int{1, 2, 3, 8} {
 		old := runtime.GOMAXPROCS(procs)
-		var stdout, stderr bytes.Buffer
-		status := run([]string{"stats", dir, "--lens", "cost", "--by", "session,model", "-f", "jsonl"}, os.Stdin, &stdout, &stderr)
+		r := ranIn("", "stats", dir, "--lens", "cost", "--by", "session,model", "-f", "jsonl")
 		runtime.GOMAXPROCS(old)
-		if status != 0 {
-			t.Fatalf("status %d: %s", status, stderr.Bytes())
+		if r.status != 0 {
+			t.Fatalf("status %d: %s", r.status, &r.stderr)
 		}
 		if want == nil {
-			want = stdout.Bytes()
+			want = r.stdout.Bytes()
 		}
-		if !bytes.Equal(stdout.Bytes(), want) {
-			t.Errorf("%d processors:\n%s\nwant\n%s", procs, stdout.Bytes(), want)
+		if !bytes.Equal(r.stdout.Bytes(), want) {
+			t.Errorf("%d processors:\n%s\nwant\n%s", procs, &r.stdout, want)
 		}
 	}
 	if bytes.Count(want, []byte("\n")) != 25 {
@@ -48,6 +47,8 @@ func TestWorkerCountDoesNotMatter(t *testing.T) {
 
 // TestMayFit: what the time of change and the header rule out, and nothing else.
 func TestMayFit(t *testing.T) {
+	t.Parallel()
+	e := testEnv("")
 	write := func(name, text string, changed time.Time) string {
 		name = filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -79,14 +80,14 @@ func TestMayFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]bool{mayFit(&only, session), mayFit(&only, odd)}; got != want {
+		if got := [2]bool{e.mayFit(&only, session), e.mayFit(&only, odd)}; got != want {
 			t.Errorf("%+v: %v, want %v", flags, got, want)
 		}
 	}
-	if !mayFit(&stats.Only{Until: 1}, fork) {
+	if !e.mayFit(&stats.Only{Until: 1}, fork) {
 		t.Error("what a fork took over is older than its header")
 	}
-	if !mayFit(&stats.Only{Since: 1}, "-") || !mayFit(&stats.Only{Project: "p"}, filepath.Join(t.TempDir(), "none")) {
+	if !e.mayFit(&stats.Only{Since: 1}, "-") || !e.mayFit(&stats.Only{Project: "p"}, filepath.Join(t.TempDir(), "none")) {
 		t.Error("what cannot be looked at is left to reading")
 	}
 	if _, err := (&filter{since: "yesterday"}).check(); err == nil {
@@ -97,6 +98,7 @@ func TestMayFit(t *testing.T) {
 // TestNothingToCount: without a session, or with one that is none, all forms say so,
 // and none fails.
 func TestNothingToCount(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken")
 	if err := os.MkdirAll(broken, 0o700); err != nil {
@@ -112,10 +114,9 @@ func TestNothingToCount(t *testing.T) {
 	for _, args := range [][]string{{broken}, {session, "--only-model", "nobody's"}, {session, "--since", "2199-01-01"}} {
 		for _, l := range stats.Lenses {
 			for _, form := range []string{"text", "json", "jsonl", "csv", "markdown"} {
-				var stdout, stderr bytes.Buffer
-				status := run(append([]string{"stats", "--lens", l.Name, "-f", form}, args...), os.Stdin, &stdout, &stderr)
-				if status != 0 || !strings.Contains(stderr.String(), "no session was counted") {
-					t.Errorf("%v, %s as %s: status %d, %s", args, l.Name, form, status, stderr.Bytes())
+				r := ranIn("", append([]string{"stats", "--lens", l.Name, "-f", form}, args...)...)
+				if r.status != 0 || !strings.Contains(r.stderr.String(), "no session was counted") {
+					t.Errorf("%v, %s as %s: status %d, %s", args, l.Name, form, r.status, &r.stderr)
 				}
 			}
 		}

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -132,7 +130,7 @@ func (o *gating) load(e *env) error {
 
 // readInput reads a file that a flag names. Where it cannot be read there is no answer.
 func readInput(e *env, name string) ([]byte, error) {
-	data, err := os.ReadFile(name)
+	data, err := e.disk.ReadFile(name)
 	if err != nil {
 		e.started = true
 		return nil, unreadable(name, err)
@@ -173,7 +171,7 @@ func emptyGate() error {
 // checker counts what ctxtool check finds in a file.
 func (o *statsOptions) checker(e *env) func(name string) (*stats.CheckPart, error) {
 	choice, err := check.Choose(nil, nil)
-	opt := check.Options{Choice: choice, Models: o.Replay.Models, Stdin: e.stdin, Now: time.Now(), Through: e.through(), Workers: 1}
+	opt := check.Options{Choice: choice, Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
 	return func(name string) (*stats.CheckPart, error) {
 		if err != nil {
 			return nil, err

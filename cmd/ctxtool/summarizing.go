@@ -55,7 +55,7 @@ func (o *summarizing) summaryFlags(cmd *cobra.Command) {
 }
 
 // check reads the flags, before any input is opened.
-func (o *summarizing) check(writes bool) (compact.Summarize, error) {
+func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
 	switch {
 	case o.emitTo != "" && writes:
 		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
@@ -70,7 +70,7 @@ func (o *summarizing) check(writes bool) (compact.Summarize, error) {
 		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(o.running, o.settle) // the second signal is as ever
 	}
-	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt})
+	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
 // interrupted says that a signal has come that ends the run.
@@ -88,7 +88,7 @@ func (o *summarizing) load(e *env) error {
 	}
 	in := e.stdin
 	if o.applyFrom != "-" {
-		f, err := os.Open(o.applyFrom)
+		f, err := e.disk.Open(o.applyFrom)
 		if err != nil {
 			return unreadable(o.applyFrom, err)
 		}

@@ -62,12 +62,11 @@ func planned(t *testing.T, line []string, file string) {
 	t.Helper()
 	args := slices.Clone(line)
 	args[slices.Index(args, "FILE")] = file
-	var stdout, stderr bytes.Buffer
-	switch status := run(args, os.Stdin, &stdout, &stderr); {
-	case status == exitOK && stdout.Len() == 0:
+	switch r := ranIn("", args...); {
+	case r.status == exitOK && r.stdout.Len() == 0:
 		t.Errorf("%v: status 0 and no plan", line)
-	case status != exitOK && (stdout.Len() > 0 || stderr.Len() == 0):
-		t.Errorf("%v: status %d, %.80q and %.80q", line, status, stdout.Bytes(), stderr.Bytes())
+	case r.status != exitOK && (r.stdout.Len() > 0 || r.stderr.Len() == 0):
+		t.Errorf("%v: status %d, %.80q and %.80q", line, r.status, r.stdout.Bytes(), r.stderr.Bytes())
 	}
 }
 
@@ -120,12 +119,12 @@ func answered(t *testing.T, line []string, file, out string) {
 		}
 		args = append(args, arg)
 	}
-	var stdout, stderr bytes.Buffer
-	status := run(args, os.Stdin, &stdout, &stderr)
+	r := ranIn("", args...)
+	status := r.status
 	_, err := os.Stat(out)
 	switch {
-	case stdout.Len() > 0:
-		t.Errorf("%v printed %.80q although it has -o", line, stdout.Bytes())
+	case r.stdout.Len() > 0:
+		t.Errorf("%v printed %.80q although it has -o", line, r.stdout.Bytes())
 	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "trace" || line[0] == "diff" || line[0] == "stats"):
 		if err != nil {
 			t.Errorf("%v: status 0 and no output", line)
@@ -135,10 +134,10 @@ func answered(t *testing.T, line []string, file, out string) {
 	case status == exitNothing && line[0] == "check": // what cannot be read is a finding
 		os.Remove(out)
 	case status != exitNothing:
-		t.Errorf("%v: status %d: %s", line, status, stderr.Bytes())
+		t.Errorf("%v: status %d: %s", line, status, &r.stderr)
 	case err == nil:
 		t.Errorf("%v: status %d, and an output", line, status)
-	case !strings.Contains(stderr.String(), "ctxtool: "+file):
-		t.Errorf("%v: the message does not name the file: %s", line, stderr.Bytes())
+	case !strings.Contains(r.stderr.String(), "ctxtool: "+file):
+		t.Errorf("%v: the message does not name the file: %s", line, &r.stderr)
 	}
 }

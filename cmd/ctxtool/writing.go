@@ -47,7 +47,7 @@ func (o *writing) flags(cmd *cobra.Command) {
 // run opens the session that the arguments name, has add put entries into a batch
 // below its leaf, and prints, writes or appends them.
 func (o *writing) run(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) error) error {
-	now, err := nowFlag(o.now)
+	now, err := e.nowFlag(o.now)
 	if err = cmp.Or(o.answer.check(), err); err != nil {
 		return err
 	}

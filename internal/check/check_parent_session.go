@@ -1,7 +1,6 @@
 package check
 
 import (
-	"os"
 	"path/filepath"
 
 	"ctxtool/internal/redact"
@@ -41,7 +40,7 @@ func findParentSession(x *subject) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(filepath.Dir(x.report.File), file)
 		}
-		if _, err := os.Stat(file); err != nil {
+		if !x.opt.Open.Disk.Has(file) {
 			x.addLine(x.s.Line(head), "", "%s %q is not there", name, sessionfmt.Quote(from))
 		}
 	}

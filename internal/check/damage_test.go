@@ -140,7 +140,7 @@ func everything(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Choice: choice, Workers: 1}
+	return Options{Choice: choice, Open: sessionfmt.Options{Workers: 1}}
 }
 
 // checked checks a session in memory; nil where it is none.

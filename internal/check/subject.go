@@ -3,8 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -15,14 +13,11 @@ import (
 
 // Options say how to check a file.
 type Options struct {
-	Choice   Choice        // of checks; see Choose
-	Models   *models.Table // where limits are looked up; the built-in table when nil
-	Stdin    *os.File
-	Workers  int       // goroutines that read one file; the number of processors when 0
-	Now      time.Time // when the check is made: a tail torn a moment ago is being written
-	Progress func(done, size int64)
+	Choice Choice        // of checks; see Choose
+	Models *models.Table // where limits are looked up; the built-in table when nil
+	Now    time.Time     // when the check is made: a tail torn a moment ago is being written
 
-	Through func(w io.Writer, r io.Reader) error // see sessionfmt.Options
+	Open sessionfmt.Options // how files are opened; what the checks need of that they set
 }
 
 // A subject is a session while it is checked.
@@ -77,7 +72,8 @@ func newSubject(name string, opt Options) *subject {
 
 // opening is how the session has to be opened for the checks that were chosen.
 func (x *subject) opening() sessionfmt.Options {
-	open := sessionfmt.Options{Stdin: x.opt.Stdin, Workers: x.opt.Workers, Progress: x.opt.Progress, Times: true, Through: x.opt.Through}
+	open := x.opt.Open
+	open.Times = true
 	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.step != nil || c.leaf != nil }) {
 		x.facts = newFacts()
 		open.Visit = x.facts.visitor
@@ -182,7 +178,7 @@ const freshly = 5 * time.Second
 
 // fresh says that the file was written to just now.
 func (x *subject) fresh() bool {
-	info, err := os.Stat(x.report.File)
+	info, err := x.opt.Open.Disk.Stat(x.report.File)
 	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly
 }
 

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt"
+)
+
+// testEnv is what a test runs commands in: a folder, nothing of the user's own, and a disk
+// that syncs nothing, so that many tests can run at a time. Crashes and syncs are tried in
+// sessionfmt, and with the process's own env by TestSynced.
+func testEnv(dir string) env {
+	return env{
+		stdin:   os.Stdin,
+		disk:    sessionfmt.Disk{Dir: dir, Sync: noSync},
+		environ: []string{"PATH=" + os.Getenv("PATH")},
+		now:     time.Now,
+	}
+}
+
+// noSync is the sync of a disk whose files need not outlive the machine.
+func noSync(*os.File) error { return nil }
+
+// A ran is what a command printed, and its exit status.
+type ran struct {
+	stdout, stderr bytes.Buffer
+	status         int
+}
+
+// ran runs a command.
+func (in env) ran(args ...string) *ran {
+	r := &ran{}
+	in.stdout, in.stderr = &r.stdout, &r.stderr
+	r.status = in.run(args)
+	return r
+}
+
+// ranIn runs a command in a folder.
+func ranIn(dir string, args ...string) *ran { return testEnv(dir).ran(args...) }
+
+// said is what a command prints in the project's folder, and its status.
+func said(t *testing.T, args ...string) ([]byte, int) {
+	t.Helper()
+	r := ranIn(corpus.Root(t), args...)
+	return r.stdout.Bytes(), r.status
+}
+
+// line is a command line of words, NAME VALUE pairs being put in.
+func line(words string, oldnew ...string) []string {
+	args := strings.Fields(words)
+	for k, arg := range args {
+		for i := 0; i < len(oldnew); i += 2 {
+			if arg == oldnew[i] {
+				args[k] = oldnew[i+1]
+			}
+		}
+	}
+	return args
+}

@@ -50,15 +50,28 @@ func said(t *testing.T, args ...string) ([]byte, int) {
 	return r.stdout.Bytes(), r.status
 }
 
-// line is a command line of words, NAME VALUE pairs being put in.
-func line(words string, oldnew ...string) []string {
+// commandLine is a command line of words; names stand for others, in turn.
+func commandLine(words string, names ...string) []string {
 	args := strings.Fields(words)
 	for k, arg := range args {
-		for i := 0; i < len(oldnew); i += 2 {
-			if arg == oldnew[i] {
-				args[k] = oldnew[i+1]
+		for i := 0; i < len(names); i += 2 {
+			if arg == names[i] {
+				args[k] = names[i+1]
 			}
 		}
 	}
 	return args
+}
+
+// dealt are the things out of all that the k-th session is tried with: so many, the next
+// ones for the next session, so that the sessions together try each of them again and
+// again. Where whole matrices are asked for it is all of them, for every session.
+func dealt[T any](k, many int, all []T) (some []T) {
+	if corpus.Whole() || many > len(all) {
+		return all
+	}
+	for i := range many {
+		some = append(some, all[(k*many+i)%len(all)])
+	}
+	return some
 }

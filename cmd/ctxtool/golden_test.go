@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +15,187 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
 	"ctxtool/render"
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
-// printedBy runs commands in the project's folder and returns what they print,
-// each stream under its name.
+// The golden files hold what is printed for people and programs to read, each command and
+// form on the smallest session that shows it. They are read in reviews, so none is long:
+// that every session is replayed, counted and compared rightly is for the laws and the
+// other programs that tests compare with.
+const (
+	demo = "testdata/sessions/demo.jsonl"
+	good = "testdata/sessions/good/"
+	bad  = "testdata/sessions/bad/"
+)
+
+// longestGolden is how many bytes a golden file may have: what a reader of a review reads.
+const longestGolden = 24 << 10
+
+// TestGolden compares what commands print with files under testdata/golden, one a subtest.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	cases := map[string][]string{
+		"cache":    {"cache " + demo, "cache " + good + "cache.jsonl --all --collapse-system", "cache " + good + "cache.jsonl -f jsonl", "cache " + good + "cache.jsonl " + good + "edited.jsonl -f csv"},
+		"check":    {"check " + bad + "glued.jsonl " + bad + "orphan.jsonl -f json", "check " + bad + "glued.jsonl -f github", "check " + good + " -f jsonl"},
+		"ls":       {"ls testdata/sessions/good", "ls " + demo + " " + good + "v1.jsonl --json --sort cost", "ls " + bad + " --limit 12"},
+		"policies": {"policies -f json"},
+		"redact":   {"redact " + demo, "redact " + demo + " -f json", "redact " + good + "bash.jsonl -o -", "redact " + good + "bash.jsonl --structure-only -o -", "log " + good + "bash.jsonl --redact"},
+		"trace": {
+			"trace " + demo + " race", "trace " + demo + " race -f jsonl", "trace " + demo + " -e wait(group)? -i --at race-fixed", "trace " + demo + " regression-test",
+			"trace " + demo + " nowhere-at-all", "trace " + good + "rearranged.jsonl --blame", "trace " + good + "edited.jsonl --blame -f jsonl", "trace " + good + "pair.jsonl -e . --all",
+		},
+	}
+	for name, commands := range replayGoldens() {
+		cases[name] = commands
+	}
+	for name, commands := range statsGoldens() {
+		cases[name] = commands
+	}
+	for name, commands := range reduceGoldens() {
+		cases[name] = commands
+	}
+	for name, commands := range diffGoldens() {
+		cases[name] = commands
+	}
+	for name, flags := range map[string]string{
+		"": "", "-all": " --target file --all", "-text": " -f text --budget 5000", "-view": " --view context --at request:10 --include system",
+		"-folded": " --since turn:3 --max-lines 4 --include ephemerals --exclude results,thinking", "-files": " --files docs --exclude calls",
+	} {
+		cases["render/demo"+name] = []string{"render " + demo + flags}
+	}
+	for _, c := range corpus.Own(t) {
+		dir, file := filepath.Split("testdata/" + c.Name)
+		if dir != bad {
+			continue
+		}
+		name := dir + file
+		cases["bad/"+strings.TrimSuffix(file, ".jsonl")] = []string{"check " + name, "replay " + name + " --strict", "replay " + name + " --lenient", "repair " + name}
+		notFresh(t, filepath.Join(corpus.Root(t), filepath.FromSlash(name)))
+	}
+	for name, commands := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := printedBy(t, commands...)
+			if len(text) > longestGolden {
+				t.Errorf("%d bytes, at most %d: a golden file is read in reviews", len(text), longestGolden)
+			}
+			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), text)
+		})
+	}
+	for _, name := range goldenFiles(t) {
+		if cases[name] == nil {
+			t.Errorf("no test prints testdata/golden/%s.txt", name)
+		}
+	}
+}
+
+// replayGoldens are every form of replay, and how each feature looks in the tree and the log.
+func replayGoldens() map[string][]string {
+	cases := map[string][]string{}
+	for _, f := range render.Formats() {
+		cases["replay/demo-"+f.Name] = []string{"replay " + demo + "@race-fixed -f " + f.Name, "replay " + demo + " --request 7 --ephemeral -f " + f.Name}
+	}
+	cases["replay/demo-rules"] = []string{"replay " + demo, "replay " + demo + " --rules pi", "replay " + demo + "@turn:1 --before"}
+	for _, name := range []string{"bash", "branched", "compacted", "edited", "images", "pair", "rearranged", "system", "transforms", "unicode", "v1", "v2"} {
+		cases["replay/"+name] = []string{"replay " + good + name + ".jsonl -f json --provenance"}
+		cases["log/"+name] = []string{"tree " + good + name + ".jsonl", "log " + good + name + ".jsonl --all", "show " + good + name + ".jsonl leaf"}
+	}
+	cases["log/labels"] = []string{"tree " + good + "labels.jsonl -f json", "log " + good + "labels.jsonl --all -f jsonl"}
+	cases["log/demo"] = []string{"tree " + demo, "log " + demo, "log " + demo + " --request -1", "show " + demo + " regression-test"}
+	return cases
+}
+
+// statsGoldens are every lens in the text form of the demo, in the other forms of a small
+// session, and what each system would count.
+func statsGoldens() map[string][]string {
+	small := good + "compacted.jsonl"
+	cases := map[string][]string{
+		"stats/demo":     {"stats " + demo + everyLens()},
+		"stats/json":     {"stats " + small + everyLens() + " --json"},
+		"stats/markdown": {"stats " + small + everyLens() + " -f markdown"},
+		"stats/folder": {
+			"stats testdata/sessions/good", "stats " + bad + "glued.jsonl " + small + " -f jsonl", "stats testdata/sessions/good --lens cost --by day,tool",
+		},
+		"stats/options": {
+			"stats " + demo + " --at race-fixed --counter bytes4 --lens context,bytes", "stats " + demo + " --counter recorded --lens context",
+			"stats " + demo + " --baseline " + good + "system.jsonl --window 8000 --lens context",
+		},
+	}
+	for _, l := range stats.Lenses {
+		cases["stats/csv"] = append(cases["stats/csv"], "stats "+small+" -f csv --lens "+l.Name)
+	}
+	for _, k := range stats.Likes {
+		cases["stats/like"] = append(cases["stats/like"], "stats "+demo+" --lens context --like "+k.Name, "stats "+small+" --lens context --json --like "+k.Name)
+	}
+	return cases
+}
+
+// reduceGoldens are plans of all commands that make contexts smaller.
+func reduceGoldens() map[string][]string {
+	const json = " -f json --now 2026-11-03"
+	cases := map[string][]string{
+		"reduce/text": {
+			"truncate " + demo + " --max 300", "prune " + demo + " --pass superseded,retry-prune,stale-results,merge-notes,progressive --requests 2",
+			"strip " + demo, "compact " + demo + " --keep 500", "undo " + demo,
+		},
+		"reduce/truncate": {"truncate " + good + "edited.jsonl --max 40 --as edits" + json}, "reduce/prune": {"prune " + good + "linear.jsonl --pass superseded,retry-prune,stale-results,progressive --requests 1 --min-tokens 0" + json},
+		"reduce/strip":   {"strip " + good + "images.jsonl --images --thinking" + json},
+		"reduce/compact": {"compact " + good + "edited.jsonl --style gsh" + json, "compact " + good + "linear.jsonl --style y-agent --keep 2 --as edits --rules pi" + json},
+		"reduce/folder":  {"reduce testdata/sessions/good --policy gsh --target 20", "reduce " + good + "edited.jsonl " + bad + "orphan.jsonl --policy y-agent --target 20 -f jsonl --now 2026-11-03"},
+	}
+	for _, p := range compact.Policies() {
+		cases["reduce/policies"] = append(cases["reduce/policies"], "reduce "+demo+" --target 1000 --policy "+p.Name)
+	}
+	return cases
+}
+
+// diffGoldens are every form of a diff, and every kind of change.
+func diffGoldens() map[string][]string {
+	cases := map[string][]string{}
+	for _, form := range []string{"text", "stat", "markdown"} {
+		for _, points := range []string{"turn:0 turn:1", "leaf turn:1", "849a4ea3", "request:9 request:10"} {
+			cases["diff/"+form] = append(cases["diff/"+form], "diff "+demo+" "+points+" -f "+form)
+		}
+		cases["diff/"+form] = append(cases["diff/"+form], "diff "+demo+" a208e839 leaf --entries -f "+form)
+	}
+	cases["diff/json"] = []string{"diff " + demo + " request:9 request:10 -f json", "diff " + good + "rearranged.jsonl root leaf -f json", "diff " + good + "system.jsonl root leaf -f json"}
+	cases["diff/files"] = []string{"diff " + demo + " 849a4ea3 --color always", "diff " + good + "edited.jsonl " + good + "transforms.jsonl -f stat"}
+	return cases
+}
+
+// TestSARIF: a report in SARIF has every check among its rules, and the findings that
+// the golden file shows, with the rules that they name.
+func TestSARIF(t *testing.T) {
+	t.Parallel()
+	out, _ := said(t, "check", bad+"glued.jsonl", "-f", "sarif")
+	var log map[string]any
+	if err := json.Unmarshal(out, &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log["runs"].([]any)[0].(map[string]any)
+	driver := run["tool"].(map[string]any)["driver"].(map[string]any)
+	var codes []string
+	named := map[any]bool{}
+	for _, r := range run["results"].([]any) {
+		named[r.(map[string]any)["ruleId"]] = true
+	}
+	driver["rules"] = slices.DeleteFunc(driver["rules"].([]any), func(r any) bool {
+		id := r.(map[string]any)["id"]
+		codes = append(codes, id.(string))
+		return !named[id]
+	})
+	if want := checkCodes(); !slices.Equal(codes, want) {
+		t.Errorf("rules %q, want %q", codes, want)
+	}
+	text, err := json.MarshalIndent(log, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, filepath.Join(goldenDir(t), "sarif.json"), append(text, '\n'))
+}
+
+// printedBy runs commands in the project's folder and returns what they print, each stream
+// under its name.
 func printedBy(t *testing.T, commands ...string) []byte {
 	t.Helper()
 	var all bytes.Buffer
@@ -27,108 +204,6 @@ func printedBy(t *testing.T, commands ...string) []byte {
 		fmt.Fprintf(&all, "$ ctxtool %s\n%s-- stderr, status %d\n%s\n", command, &r.stdout, r.status, &r.stderr)
 	}
 	return all.Bytes()
-}
-
-// TestGolden holds what is printed of the project's sessions: of the good ones
-// the whole envelope with where all of it comes from, their trees and logs; of the
-// damaged ones what is said of the damage; and of the demo every form.
-func TestGolden(t *testing.T) {
-	var forms []string
-	for _, f := range render.Formats() {
-		forms = append(forms, "replay testdata/sessions/demo.jsonl -f "+f.Name)
-	}
-	demo := "render testdata/sessions/demo.jsonl "
-	cases := map[string][]string{"demo": forms, "render": {
-		demo + "--target file --all", demo + "-f text", demo + "--budget 5000", demo + "--view context --at request:10 --include system", demo + "--include ephemerals --exclude results,thinking",
-		demo + "--since turn:3 --max-lines 4", demo + "--files docs --exclude calls",
-	}, "trace": {
-		"trace testdata/sessions/demo.jsonl race", "trace testdata/sessions/demo.jsonl race -f jsonl", "trace testdata/sessions/demo.jsonl -e wait(group)? -i --at race-fixed", "trace testdata/sessions/demo.jsonl regression-test",
-		"trace testdata/sessions/demo.jsonl toolu_01Kf --all", "trace testdata/sessions/demo.jsonl nowhere-at-all", "trace testdata/sessions/demo.jsonl --blame request:5 --before", "trace testdata/sessions/demo.jsonl --blame -f jsonl",
-	}, "ls": {
-		"ls testdata/sessions/good", "ls testdata/sessions/bad", "ls testdata/sessions/good testdata/sessions/demo.jsonl --json --sort cost",
-	}, "check": {
-		"check testdata/sessions -f text", "check testdata/sessions/bad -f sarif", "check testdata/sessions/bad -f github", "check testdata/sessions/good -f jsonl",
-		"repair testdata/sessions/bad",
-	}, "cache": {
-		"cache testdata/sessions/good", "cache testdata/sessions/bad -f jsonl", "cache testdata/sessions/good testdata/sessions/demo.jsonl -f csv",
-	}, "redact": {
-		"redact testdata/sessions", "redact testdata/sessions/demo.jsonl -f json", "redact testdata/sessions/demo.jsonl -o -",
-		"redact testdata/sessions/demo.jsonl --structure-only -o -", "log testdata/sessions/demo.jsonl --redact",
-	}}
-	cases["stats"] = []string{
-		"stats testdata/sessions/good", "stats testdata/sessions/bad -f jsonl", "stats testdata/sessions --lens cost --by day,tool", "stats testdata/sessions/good -f markdown --lens growth,compactions,bytes",
-		"stats testdata/sessions/demo.jsonl --at race-fixed --counter bytes4 --lens context,bytes", "stats testdata/sessions/demo.jsonl --counter recorded --lens context",
-		"stats testdata/sessions/demo.jsonl --baseline testdata/sessions/good/system.jsonl --window 8000 --lens context",
-	}
-	for _, l := range stats.Lenses {
-		cases["stats"] = append(cases["stats"], "stats testdata/sessions/demo.jsonl -f csv --lens "+l.Name)
-	}
-	for _, k := range stats.Likes {
-		cases["stats"] = append(cases["stats"], "stats testdata/sessions/demo.jsonl --lens context --like "+k.Name, "stats testdata/sessions/good --lens context --json --like "+k.Name)
-	}
-	cases["policies"] = []string{"policies -f json"}
-	cases["reduce"] = reductions("testdata/sessions/demo.jsonl")
-	demo = "diff testdata/sessions/demo.jsonl "
-	for _, form := range []string{"text", "stat", "markdown", "json"} {
-		for _, points := range []string{"turn:0 leaf", "leaf turn:1", "849a4ea3", "a208e839 turn:1", "request:9 request:10"} {
-			cases["diff/demo-"+form] = append(cases["diff/demo-"+form], demo+points+" -f "+form)
-		}
-		cases["diff/demo-"+form] = append(cases["diff/demo-"+form], demo+"a208e839 leaf --entries -f "+form)
-	}
-	cases["diff/demo-text"] = append(cases["diff/demo-text"], demo+"849a4ea3 --color always", demo+"testdata/sessions/good/transforms.jsonl")
-	for _, c := range corpus.Own(t) {
-		name := "testdata/" + c.Name
-		stem := strings.TrimSuffix(filepath.Base(name), ".jsonl")
-		cases["stats/"+stem] = []string{"stats " + name + everyLens(), "stats " + name + everyLens() + " --json"}
-		cases["cache/"+stem] = []string{"cache " + name, "cache " + name + " --all --collapse-system", "cache " + name + " --all -f jsonl", "cache " + name + " -f csv"}
-		switch filepath.Base(filepath.Dir(name)) {
-		case "good":
-			cases["good/"+stem] = []string{
-				"replay " + name + " -f json --provenance", "tree " + name, "tree " + name + " -f json", "log " + name, "log " + name + " --all -f jsonl",
-				"show " + name + " leaf", "check " + name, "render " + name + " --all --include system,ephemerals",
-				"trace " + name + " -e .", "trace " + name + " -e . --all -f jsonl", "trace " + name + " leaf", "trace " + name + " --blame", "trace " + name + " --blame -f jsonl",
-			}
-			cases["reduce/"+stem] = []string{
-				"truncate " + name + " --max 40", "prune " + name + " --pass superseded,retry-prune,stale-results,progressive --requests 1 --min-tokens 0",
-				"strip " + name + " --images --thinking -f json --now 2026-11-03", "compact " + name + " --style gsh -f json --now 2026-11-03",
-				"reduce " + name + " --policy swe-cli --keep 2 --target 10", "undo " + name,
-			}
-			for _, form := range []string{"text", "stat", "markdown", "json"} {
-				cases["diff/"+stem] = append(cases["diff/"+stem], "diff "+name+" root leaf -f "+form)
-			}
-			cases["diff/"+stem] = append(cases["diff/"+stem], neighbours(t, name)...)
-		case "bad":
-			cases["bad/"+stem] = []string{
-				"replay " + name, "replay " + name + " --strict", "replay " + name + " --lenient --rules envelope", "tree " + name, "log " + name + " --all",
-				"check " + name, "check " + name + " -f json", "repair " + name, "render " + name, "trace " + name + " -e .", "trace " + name + " --blame", "diff " + name + " root leaf",
-			}
-			notFresh(t, filepath.Join(corpus.Root(t), filepath.FromSlash(name)))
-		}
-	}
-	for name, commands := range cases {
-		t.Run(name, func(t *testing.T) {
-			golden.Equal(t, filepath.Join(goldenDir(t), filepath.FromSlash(name)+".txt"), printedBy(t, commands...))
-		})
-	}
-}
-
-// reductions are plans of all commands that make contexts smaller, for the demo and for
-// the folder of good sessions.
-func reductions(demo string) (commands []string) {
-	const now = " --now 2026-11-03 -f json"
-	for _, line := range []string{
-		"truncate DEMO --max 300", "truncate DEMO --max 300 --as edits", "prune DEMO --protect 100",
-		"prune DEMO --pass superseded,retry-prune,stale-results,merge-notes,progressive --requests 2", "strip DEMO", "compact DEMO --keep 500", "compact DEMO --style y-agent --keep 4 --as edits --rules pi",
-	} {
-		line = strings.Replace(line, "DEMO", demo, 1)
-		commands = append(commands, line, line+now)
-	}
-	for _, p := range compact.Policies() {
-		commands = append(commands, "reduce "+demo+" --target 1000 --policy "+p.Name)
-	}
-	return append(commands,
-		"reduce testdata/sessions/good --policy gsh --target 20", "reduce testdata/sessions/good --policy gsh --target 20"+now+"l",
-		"reduce testdata/sessions/bad --policy y-agent --target 20", "truncate testdata/sessions/good --max 20"+now)
 }
 
 // everyLens is the flag for all that stats can look through.
@@ -140,25 +215,8 @@ func everyLens() string {
 	return " --lens " + strings.Join(names, ",")
 }
 
-// neighbours compare what was before and behind each entry that changes what was there.
-func neighbours(t *testing.T, name string) (commands []string) {
-	t.Helper()
-	s, err := sessionfmt.Open(filepath.Join(corpus.Root(t), filepath.FromSlash(name)), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for i := range s.Len() {
-		switch s.Kind(i) {
-		case sessionfmt.Compaction, sessionfmt.Transform, sessionfmt.ContextEdit, sessionfmt.System, sessionfmt.BranchSummary:
-			commands = append(commands, "diff "+name+" "+s.ID(i))
-		}
-	}
-	return commands
-}
-
-// notFresh sees that a file was not written to just now: of a torn one that would
-// be said.
+// notFresh makes a file as old as one that nobody is writing to: of a torn one it is said
+// otherwise.
 func notFresh(t *testing.T, name string) {
 	t.Helper()
 	info, err := os.Stat(name)
@@ -174,4 +232,23 @@ func notFresh(t *testing.T, name string) {
 
 func goldenDir(t *testing.T) string {
 	return filepath.Join(corpus.Root(t), "cmd", "ctxtool", "testdata", "golden")
+}
+
+// goldenFiles are the names of the golden files, as subtests have them.
+func goldenFiles(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.txt", "*/*.txt"} {
+		files, err := filepath.Glob(filepath.Join(goldenDir(t), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			rel, err := filepath.Rel(goldenDir(t), strings.TrimSuffix(f, ".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, filepath.ToSlash(rel))
+		}
+	}
+	return names
 }

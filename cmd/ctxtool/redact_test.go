@@ -150,15 +150,17 @@ func plantedFlags(t *testing.T) []string {
 // that it redacts, in any form, and the redacted session is the session that it was.
 func TestPlanted(t *testing.T) {
 	flags := plantedFlags(t)
-	var lines [][]string
+	var lines []string
 	for _, line := range readingLines() {
-		if !slices.Contains(line, "--strict") {
-			lines = append(lines, append(line, "--redact"))
+		if !strings.Contains(line, "--strict") {
+			lines = append(lines, line+" --redact")
 		}
 	}
-	lines = append(lines, strings.Fields("show FILE 00000004 00000009 00000005 -o OUT --redact"), strings.Fields("check FILE -f github -o OUT --redact"))
+	lines = append(lines, "show FILE 00000004 00000009 00000005 -o OUT --redact", "check FILE -f github -o OUT --redact", "redact FILE", "redact FILE -f json")
+	each := len(lines)/len(spellings)*2 + 1 // each line twice
 	for how, s := range spellings {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, "out")
 			for first := range secrets {
@@ -174,18 +176,9 @@ func TestPlanted(t *testing.T) {
 					t.Fatal("no secrets are planted")
 				}
 				sameShape(t, in, out)
-				for _, line := range append(lines, strings.Fields("redact FILE"), strings.Fields("redact FILE -f json")) {
-					args := append(slices.Clone(line), flags...)
-					for k, arg := range args {
-						switch arg {
-						case "FILE":
-							args[k] = in
-						case "OUT":
-							args[k] = out
-						}
-					}
+				for _, line := range dealt(how, each, lines) {
 					os.Remove(out)
-					plantedLine(t, args, out)
+					plantedLine(t, append(commandLine(line, "FILE", in, "OUT", out), flags...), out)
 				}
 			}
 		})
@@ -260,8 +253,9 @@ func sameShape(t *testing.T, was, is string) {
 // TestRedactedReadings: with --redact a command prints what it prints of the redacted
 // session, but for the name.
 func TestRedactedReadings(t *testing.T) {
+	t.Parallel()
 	for k, c := range append(corpus.Own(t), corpus.Shared(t)...) {
-		if len(c.Data) > 300_000 || k%4 > 0 && len(c.Data) < 10_000 { // they are many, and alike
+		if len(c.Data) > 300_000 {
 			continue
 		}
 		dir := t.TempDir()
@@ -280,7 +274,7 @@ func TestRedactedReadings(t *testing.T) {
 			forms = append(forms, []string{"replay", "-f", f.Name, "--lenient"})
 		}
 		forms = append(forms, []string{"log", "--all"}, []string{"tree"}, []string{"show", "-f", "raw"}, []string{"ls"}, []string{"check"})
-		for _, form := range forms {
+		for _, form := range dealt(k, 2, forms) {
 			args := slices.Insert(slices.Clone(form), 1, redacted)
 			want := strings.ReplaceAll(print(args...), redacted, in)
 			args[1] = in
@@ -293,6 +287,7 @@ func TestRedactedReadings(t *testing.T) {
 
 // TestRedactBaseline: what another file adds is redacted too.
 func TestRedactBaseline(t *testing.T) {
+	t.Parallel()
 	flags := plantedFlags(t)
 	dir := t.TempDir()
 	base := filepath.Join(dir, "base.json")
@@ -309,6 +304,7 @@ func TestRedactBaseline(t *testing.T) {
 
 // TestRedactWorkers: many at a time give what each gives alone.
 func TestRedactWorkers(t *testing.T) {
+	t.Parallel()
 	dir, out := t.TempDir(), t.TempDir()
 	r, err := redact.New(redact.Options{})
 	if err != nil {

@@ -36,9 +36,7 @@ type score struct {
 // TestScorecard holds docs/scorecard.md to what extract keeps of the shared sessions, and
 // what the models of their agents kept, and extract to not losing more than they.
 func TestScorecard(t *testing.T) {
-	if raced {
-		t.Skip("it takes minutes with the race detector, and starts nothing that other tests do not; go test ./... runs it")
-	}
+	t.Parallel()
 	dir := t.TempDir()
 	var ours, theirs, same []score
 	for _, c := range largeSessions(t) {

@@ -13,15 +13,15 @@ import (
 )
 
 // readingLines are the command lines that read a session, FILE and OUT being put in.
-func readingLines() (lines [][]string) {
+func readingLines() (lines []string) {
 	for _, f := range render.Formats() {
-		for _, more := range [][]string{
-			nil, {"--lenient"}, {"--strict"}, {"--rules", "pi", "--tail"}, {"--rules", "envelope"}, {"--before"}, {"--ephemeral"},
+		for _, more := range []string{
+			"", " --lenient", " --strict", " --rules pi --tail", " --rules envelope", " --before", " --ephemeral",
 		} {
-			lines = append(lines, append([]string{"replay", "FILE", "-f", f.Name, "-o", "OUT"}, more...))
+			lines = append(lines, "replay FILE -f "+f.Name+" -o OUT"+more)
 		}
 	}
-	for _, line := range []string{
+	return append(lines,
 		"tree FILE -o OUT", "tree FILE -f json -o OUT", "tree FILE --fold=false --filter user,unknown -o OUT",
 		"log FILE -o OUT", "log FILE --all -o OUT", "log FILE -f jsonl --all -o OUT", "log FILE --grep a --kind user -o OUT",
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
@@ -31,51 +31,50 @@ func readingLines() (lines [][]string) {
 		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
 		"trace FILE -e . -o OUT", "trace FILE -F nowhere-at-all -f jsonl -o OUT", "trace FILE leaf --all -f jsonl -o OUT", "trace FILE --blame -o OUT", "trace FILE --redact --blame -f jsonl -o OUT",
 		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",
-		"stats FILE -o OUT" + everyLens(), "stats FILE -f json -o OUT" + everyLens(), "stats FILE -f jsonl -o OUT", "stats FILE -f markdown -o OUT" + everyLens(),
+		"stats FILE -o OUT"+everyLens(), "stats FILE -f json -o OUT"+everyLens(), "stats FILE -f jsonl -o OUT", "stats FILE -f markdown -o OUT"+everyLens(),
 		"stats FILE --lens cost -f csv --by day,model,branch -o OUT", "stats FILE --lens context --like y-agent -o OUT", "stats FILE --lens context --like swe-cli --counter recorded -o OUT",
-		"stats FILE --require cost.total<=1 --require context.tokens<=1 -f junit -o OUT", "stats FILE --require check.errors<=0 -f github -o OUT", "stats FILE --redact -o OUT" + everyLens(),
+		"stats FILE --require cost.total<=1 --require context.tokens<=1 -f junit -o OUT", "stats FILE --require check.errors<=0 -f github -o OUT", "stats FILE --redact -o OUT"+everyLens(),
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
-	} {
-		lines = append(lines, strings.Fields(line))
-	}
-	return lines
+	)
 }
 
-// planningLines are the command lines that say what they would write, FILE being
-// put in.
-func planningLines() (lines [][]string) {
-	for _, line := range []string{
-		"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
-		"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
-		"redact FILE", "redact FILE -f json --images", "redact FILE --structure-only",
-		"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
-		"truncate FILE --max 100 -f json", "strip FILE --thinking --images", "prune FILE --pass prune,superseded,retry-prune,merge-notes --protect 10",
-		"compact FILE --keep 100 --as transform --rules envelope -f json", "reduce FILE --policy y-agent --window 1000", "undo FILE",
-	} {
-		lines = append(lines, strings.Fields(line))
-	}
-	return lines
+// planningLines are the command lines that print what they would write, FILE being put in.
+var planningLines = []string{
+	"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
+	"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
+	"redact FILE", "redact FILE -f json --images", "redact FILE --structure-only",
+	"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
+	"truncate FILE --max 100 -f json", "strip FILE --thinking --images", "prune FILE --pass prune,superseded,retry-prune,merge-notes --protect 10",
+	"compact FILE --keep 100 --as transform --rules envelope -f json", "reduce FILE --policy y-agent --window 1000", "undo FILE",
 }
 
 // planned runs a command that plans: it answers, or says why not, and writes nothing.
-func planned(t *testing.T, line []string, file string) {
+func planned(t *testing.T, line, file string) {
 	t.Helper()
-	args := slices.Clone(line)
-	args[slices.Index(args, "FILE")] = file
-	switch r := ranIn("", args...); {
+	switch r := ranIn("", commandLine(line, "FILE", file)...); {
 	case r.status == exitOK && r.stdout.Len() == 0:
-		t.Errorf("%v: status 0 and no plan", line)
+		t.Errorf("%s: status 0 and no plan", line)
 	case r.status != exitOK && (r.stdout.Len() > 0 || r.stderr.Len() == 0):
-		t.Errorf("%v: status %d, %.80q and %.80q", line, r.status, r.stdout.Bytes(), r.stderr.Bytes())
+		t.Errorf("%s: status %d, %.80q and %.80q", line, r.status, r.stdout.Bytes(), r.stderr.Bytes())
 	}
 }
+
+// Of the lines above each session is tried with so many in the quick run: over all
+// sessions each line is tried some ten times, and each class of damage by lines of every
+// command in turn.
+const (
+	readingsEach = 5
+	plansEach    = 2
+)
 
 // TestUntouched: whatever is wrong with a session, no command that reads changes
 // a byte of it; an answer is whole, and where there is none a message names the
 // file and no output appears.
 func TestUntouched(t *testing.T) {
-	for _, c := range append(corpus.Own(t), corpus.Shared(t)...) {
+	t.Parallel()
+	for k, c := range append(corpus.Own(t), corpus.Shared(t)...) {
 		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			file := filepath.Join(dir, filepath.Base(c.Name))
 			out := filepath.Join(dir, "out")
@@ -86,14 +85,18 @@ func TestUntouched(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, line := range readingLines() {
+			each := readingsEach
+			if len(c.Data) > 300<<10 {
+				each = 1
+			}
+			for _, line := range dealt(k, each, readingLines()) {
 				answered(t, line, file, out)
 				after, err := os.Stat(file)
 				if err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
-					t.Fatalf("%v touched the file: %v", line, err)
+					t.Fatalf("%s touched the file: %v", line, err)
 				}
 			}
-			for _, line := range planningLines() {
+			for _, line := range dealt(k, min(each, plansEach), planningLines) {
 				planned(t, line, file)
 			}
 			left, err := os.ReadDir(dir)
@@ -107,37 +110,29 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-func answered(t *testing.T, line []string, file, out string) {
+// answered runs a command that answers into a file: the answer is whole, or there is none
+// and a message names the session.
+func answered(t *testing.T, line, file, out string) {
 	t.Helper()
-	var args []string
-	for _, arg := range line {
-		switch arg {
-		case "FILE":
-			arg = file
-		case "OUT":
-			arg = out
-		}
-		args = append(args, arg)
-	}
-	r := ranIn("", args...)
-	status := r.status
+	r := ranIn("", commandLine(line, "FILE", file, "OUT", out)...)
+	command, _, _ := strings.Cut(line, " ")
 	_, err := os.Stat(out)
 	switch {
 	case r.stdout.Len() > 0:
-		t.Errorf("%v printed %.80q although it has -o", line, r.stdout.Bytes())
-	case status == exitOK, status == exitFound && (line[0] == "check" || line[0] == "trace" || line[0] == "diff" || line[0] == "stats"):
+		t.Errorf("%s printed %.80q although it has -o", line, r.stdout.Bytes())
+	case r.status == exitOK, r.status == exitFound && slices.Contains([]string{"check", "trace", "diff", "stats"}, command):
 		if err != nil {
-			t.Errorf("%v: status 0 and no output", line)
+			t.Errorf("%s: status %d and no output", line, r.status)
 		}
 		os.Remove(out)
-	case status == exitUsage && line[0] == "show": // there is no entry to show
-	case status == exitNothing && line[0] == "check": // what cannot be read is a finding
+	case r.status == exitUsage && command == "show": // there is no entry to show
+	case r.status == exitNothing && command == "check": // what cannot be read is a finding
 		os.Remove(out)
-	case status != exitNothing:
-		t.Errorf("%v: status %d: %s", line, status, &r.stderr)
+	case r.status != exitNothing:
+		t.Errorf("%s: status %d: %s", line, r.status, &r.stderr)
 	case err == nil:
-		t.Errorf("%v: status %d, and an output", line, status)
+		t.Errorf("%s: status %d, and an output", line, r.status)
 	case !strings.Contains(r.stderr.String(), "ctxtool: "+file):
-		t.Errorf("%v: the message does not name the file: %s", line, &r.stderr)
+		t.Errorf("%s: the message does not name the file: %s", line, &r.stderr)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 // TestConversation: spec/pi-format.md 7.6 without thinking (spec/pi-1.5.md 7.5).
 func TestConversation(t *testing.T) {
-	long := strings.Repeat("x", 1999) + "😀" + strings.Repeat("y", 10)
 	blocks := func(all ...any) said { return said{"role": "user", "content": all} }
 	for _, test := range []struct {
 		name string
@@ -25,12 +24,23 @@ func TestConversation(t *testing.T) {
 		{"only thinking", []said{user("q"), {"role": "assistant", "content": []any{thinking("hm")}}}, "[User]: q"},
 		{"empty text", []said{{"role": "assistant", "content": []any{said{"type": "text", "text": ""}}}}, "[Assistant]: "},
 		{"2000 units", []said{answer("", call("1", "x", `{}`)), result("1", strings.Repeat("é", 2000))}, "[Assistant tool calls]: x()\n\n[Tool result]: " + strings.Repeat("é", 2000)},
-		{"a pair at the cut", []said{answer("", call("1", "x", `{}`)), result("1", long)}, "[Assistant tool calls]: x()\n\n[Tool result]: " + strings.Repeat("x", 1999) + "\n\n[... 11 more characters truncated]"},
 		{"empty result", []said{answer("", call("1", "x", `{}`)), result("1", "")}, "[Assistant tool calls]: x()"},
 	} {
 		v := of(t, test.in...)
 		if got, err := wholeOf(v, StylePi, History).conversation(v.live()); err != nil || got != test.want {
 			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
+		}
+	}
+}
+
+// TestTrapN40EmojiAtTheLimit: a pair of surrogates is not parted: 1999 units are kept,
+// or all 2000 where the pair ends there. The mark counts the length less 2000 (spec/pi-1.5.md 7.5).
+func TestTrapN40EmojiAtTheLimit(t *testing.T) {
+	for kept, rest := range map[string]string{strings.Repeat("x", 1999): "😀" + strings.Repeat("y", 10), strings.Repeat("x", 1998) + "😀": strings.Repeat("y", 11)} {
+		v := of(t, answer("", call("1", "x", `{}`)), result("1", kept+rest))
+		want := "[Assistant tool calls]: x()\n\n[Tool result]: " + kept + "\n\n[... 11 more characters truncated]"
+		if got, err := wholeOf(v, StylePi, History).conversation(v.live()); err != nil || got != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}
 }

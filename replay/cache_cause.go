@@ -29,7 +29,7 @@ type CacheBreak struct {
 	At    int // messages before it
 	Cause CacheCause
 	// Entry is the record that did it, -1 where none did; Op the operation of the
-	// transform that it is, -1 for none, Reason the op's invalidateCacheReason.
+	// transform that it is, -1 for none, Reason the op's invalidateCacheReason, trimmed.
 	Entry       int
 	Op          int
 	Reason      string
@@ -261,7 +261,7 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 		for v := range line.Get("patch").Elements {
 			if o := findOp(v.Get("op")); o != nil && want(kind, v, o, int(rec), k) {
 				b.Entry, b.Op = int(rec), k
-				b.Reason, b.Transformer = v.Get("invalidateCacheReason").Text(), line.Get("transformerName").Text()
+				b.Reason, b.Transformer = sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 			}
 			k++
 		}

@@ -44,6 +44,8 @@ var compactionTraps = []trap{
 }
 
 var patchTraps = []trap{
+	{trap: "T38", entries: []string{"u1 user U1", `p patch {"op":"system_part_remove","scope":"cached","partName":"z","invalidateCacheReason":" "}`, "u2 user U2"},
+		pi: "U1 U2", envelope: "!op 0 (system_part_remove): changes what is cached without an invalidateCacheReason", lenient: "U1 U2", warned: "patch-reason"},
 	{trap: "T40", entries: []string{"u1 user U1", `p patch ` + cached("messages_cached_replace", `"messages":[]`) + `,{"op":"tools_remove","scope":"cached","toolNames":[],"invalidateCacheReason":" "}`, "u2 user U2"},
 		pi: "U1 U2", envelope: "!op 1 (tools_remove): changes what is cached without an invalidateCacheReason", lenient: "U1 U2", warned: "patch-reason"},
 	{trap: "T41", entries: []string{"u1 user U1", `p patch {"op":"teleport"},` + cached("messages_cached_replace", `"messages":[]`), "u2 user U2"},
@@ -93,7 +95,8 @@ var treeTraps = []trap{
 	{trap: "T18", entries: []string{"a user A1", "b user B", "a< user A2", "c<b user C"}, pi: "A2 B C", envelope: "A2 B C", found: "duplicate-id"},
 	{trap: "T21", entries: []string{"u1 user U1", "u2<gone user U2"}, pi: "U2", envelope: "U2", found: "orphan"},
 	{trap: "T22", entries: []string{"u1 user U1", `b "type":"branch_summary","fromId":"u1","summary":""`}, pi: "U1", envelope: "U1 branchSummary:"},
-	{trap: "T46", entries: []string{"u1 user U1", "u2 user U2", `b<u1 "type":"branch_summary","fromId":"u2","summary":"B"`}, pi: "U1 branchSummary:B", envelope: "U1 branchSummary:B"},
+	{trap: "T46", entries: []string{"u1 user U1", "u2 user U2", `b<u1 "type":"branch_summary","fromId":"u1","summary":"B"`}, pi: "U1 branchSummary:B", envelope: "U1 branchSummary:B"},
+	{trap: "N6", entries: []string{"u1 user U1", "u2 user U2", `b<u1 "type":"branch_summary","fromId":"u2","summary":"B"`}, pi: "U1 branchSummary:B", envelope: "U1 branchSummary:B"},
 	{trap: "T48", entries: []string{"u1 user U1", `a "type":"message","message":{"role":"assistant","content":[],"provider":"acme","model":"m9","stopReason":"error","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0}}`},
 		pi: "U1 ", envelope: "U1 "},
 	{trap: "N7", entries: []string{"u1 user U1", "u2 user U2"}, pi: "U1 U2", envelope: "U1 U2"},

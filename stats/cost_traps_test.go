@@ -6,6 +6,34 @@ import (
 	"ctxtool/stats"
 )
 
+// writtenTwice is a session whose header and entries its file has twice: three messages,
+// two of them answers, and a compaction.
+func writtenTwice(t *testing.T) *stats.Report {
+	t.Helper()
+	once := string(text(answer("a", "", `"responseId":"r","usage":{"input":1,"cost":{"total":1}}`),
+		entry("message", "u", "a", `"message":{"role":"user","content":"go on"}`), answer("b", "u", `"usage":{"input":2,"cost":{"total":2}}`),
+		entry("compaction", "k", "b", `"summary":"s","firstKeptEntryId":"b","usage":{"input":4,"cost":{"total":4}}`)))
+	return look(t, stats.Options{}, once+once, "cost", "session")
+}
+
+// TestTrapT20CopiesCountOnce: each call is one, though its entry is there twice.
+func TestTrapT20CopiesCountOnce(t *testing.T) {
+	if got := writtenTwice(t).Cost.Unique; got.Calls.Total != 3 || got.Tokens.Total != 7 || got.Cost.Total != 7 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTrapN3TotalsCountTwice: pi's totals are of all entries of the file.
+func TestTrapN3TotalsCountTwice(t *testing.T) {
+	got := writtenTwice(t)
+	if c := got.Cost.CostSum; c.Calls.Total != 6 || c.Tokens.Total != 14 || c.Cost.Total != 14 {
+		t.Errorf("%+v", c)
+	}
+	if p := got.Session; p.Messages != 6 || p.Turns != 2 || p.Requests != 4 || p.Compactions != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestTrapN26OlderCompactionPaid: a compaction counts whether or not it has effect.
 func TestTrapN26OlderCompactionPaid(t *testing.T) {
 	k := func(id, parent string) string {

@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
 	"ctxtool/internal/golden"
+	"ctxtool/render"
 )
 
 // TestCommandPages holds docs/commands to what the commands' help says.
@@ -49,39 +51,85 @@ func TestCommandPages(t *testing.T) {
 	}
 }
 
-// TestReductionsDocumented: docs/formats.md names every key of what the commands print
-// that make contexts smaller.
+// TestReductionsDocumented: the keys that plans of reductions have are those that
+// docs/formats.md explains: in the first cell of a table's row, or listed as `{a, b?, c[]}`.
+// What it explains is the name of a member that such a plan can have.
 func TestReductionsDocumented(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(text), "## `ctxtool/truncate/1`")
 	section, _, _ = strings.Cut(section, "## `ctxtool/count/1`")
-	words := map[string]bool{}
-	for _, word := range strings.FieldsFunc(section, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) {
-		words[word] = true
-	}
+	plans, _, _ := strings.Cut(section, "### What is appended")
+	_, policies, _ := strings.Cut(section, "## `ctxtool/policies/1`")
+	documented := documentedKeys(plans + policies)
+
 	seen := map[string]bool{}
-	const session = "testdata/sessions/demo.jsonl"
-	for _, args := range [][]string{
-		{"truncate", session, "--max", "300", "--as", "edits", "-f", "json"}, {"compact", session, "--keep", "500", "-f", "json"},
-		{"reduce", session, "--policy", "y-agent", "--if-over", "99%", "-f", "json"}, {"reduce", "testdata/sessions/good", "-f", "json"}, {"policies", "-f", "json"},
+	for _, line := range []string{
+		"truncate DEMO --max 300 --as edits -f json", "compact DEMO --keep 500 -f json", "reduce DEMO --policy y-agent --if-over 99% -f json",
+		"reduce testdata/sessions/good -f json", "policies -f json",
 	} {
-		out, _ := said(t, args...)
+		out, _ := said(t, commandLine(line, "DEMO", demo)...)
 		var v any
 		if err := json.Unmarshal(out, &v); err != nil {
-			t.Fatalf("%v: %v", args, err)
+			t.Fatalf("%s: %v", line, err)
 		}
 		keysOf(v, seen)
 	}
 	for key := range seen {
-		if !words[key] {
-			t.Errorf("docs/formats.md does not say what %s is", key)
+		if !documented[key] {
+			t.Errorf("docs/formats.md does not explain the key %s", key)
 		}
 	}
 	if len(seen) < 50 {
 		t.Errorf("only %d keys", len(seen))
+	}
+	possible := map[string]bool{"append": true, "params": true, "options": true, "sessions": true, "pending_summaries": true}
+	membersOf(reflect.TypeFor[render.Reduction](), possible)
+	for key := range documented {
+		if !possible[key] && !seen[key] {
+			t.Errorf("docs/formats.md explains the key %s, which no plan has", key)
+		}
+	}
+}
+
+var (
+	keyCell   = regexp.MustCompile("(?m)^\\| (`[^|]*) \\|")
+	keyList   = regexp.MustCompile("`\\{([^}]*)\\}`")
+	codeWords = regexp.MustCompile(`[a-zA-Z_]+`)
+)
+
+// documentedKeys are the keys that a section of docs/formats.md explains.
+func documentedKeys(section string) map[string]bool {
+	keys := map[string]bool{}
+	for _, pattern := range []*regexp.Regexp{keyCell, keyList} {
+		for _, m := range pattern.FindAllStringSubmatch(section, -1) {
+			for _, word := range codeWords.FindAllString(m[1], -1) {
+				keys[word] = true
+			}
+		}
+	}
+	return keys
+}
+
+// membersOf adds the names that the members of a type have in JSON, those of what it holds
+// included.
+func membersOf(of reflect.Type, names map[string]bool) {
+	switch of.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		membersOf(of.Elem(), names)
+	case reflect.Struct:
+		for i := range of.NumField() {
+			field := of.Field(i)
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name == "-" || name == "" && !field.Anonymous {
+				continue
+			}
+			names[name] = true
+			membersOf(field.Type, names)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 # build   the binary, for this machine
 # test    all tests
 # check   what has to pass before a change lands
+# fuzz    FUZZTIME of each fuzz target; part of check
 # golden  rewrite the golden files and generated pages from what the code prints now
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
@@ -21,7 +22,7 @@ PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check golden bench dist clean rules pi tiktoken vocabularies axe libs screenshots
+.PHONY: build test check fuzz golden bench dist clean rules pi tiktoken vocabularies axe libs screenshots
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -33,12 +34,17 @@ check:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
-	$(GO) test -race -timeout 30m ./...
-	@set -e; for pkg in $$($(GO) list ./...); do \
-		list=$$($(GO) test -list '^Fuzz' $$pkg); \
-		for fuzz in $$(echo "$$list" | grep '^Fuzz' || true); do \
-			echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
-		done; \
+	$(GO) test -race -run $(RACED) ./sessionfmt ./compact ./cmd/ctxtool
+	$(MAKE) fuzz
+
+# Tests in which many goroutines work at a time, of what starts any and of what is called
+# from several. TestWorkers runs every command that has them, on sessions long enough.
+RACED = 'Workers|Lock|Append|Exec'
+
+fuzz:
+	@set -e; grep -roE '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sort | while IFS=: read -r file name; do \
+		pkg=$$(dirname $$file); fuzz=$${name#func }; \
+		echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	done
 
 golden:

@@ -2,6 +2,7 @@
 # test    all tests
 # check   what has to pass before a change lands
 # fuzz    FUZZTIME of each fuzz target; part of check
+# check-all  the tests with whole matrices, without the vector kernel, and for arm64
 # golden  rewrite the golden files and generated pages from what the code prints now
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
@@ -22,7 +23,7 @@ PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check fuzz golden bench dist clean rules pi tiktoken vocabularies axe libs screenshots
+.PHONY: build test check check-all fuzz golden bench dist clean rules pi tiktoken vocabularies axe libs screenshots
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -46,6 +47,18 @@ fuzz:
 		pkg=$$(dirname $$file); fuzz=$${name#func }; \
 		echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	done
+
+# What reads sessions without the vector kernel has other code, and so has arm64.
+QEMU := qemu-aarch64-static
+check-all:
+	CTXTOOL_WHOLE=1 $(GO) test -timeout 60m ./...
+	$(GO) test -count=1 -tags purego ./sessionfmt ./replay ./internal/tokens
+	@if command -v $(QEMU) >/dev/null; then \
+		echo "arm64, by $(QEMU)"; \
+		CGO_ENABLED=0 GOARCH=arm64 $(GO) test -count=1 -timeout 60m -exec $(QEMU) ./sessionfmt ./replay ./internal/tokens; \
+	else \
+		echo "left out: the tests for arm64: no $(QEMU); Debian's package qemu-user-static has it"; \
+	fi
 
 golden:
 	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update

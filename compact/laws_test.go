@@ -64,12 +64,48 @@ func sessions(t *testing.T) []corpus.Session {
 	return append(corpus.All(t), corpus.Session{Name: "made/repeats", Data: repeats}, corpus.Session{Name: "made/long", Data: lines(long...)})
 }
 
+// Sessions are opened once for all tests, nil where that cannot be, and stay open; a view
+// of each is made once for each way to replay it. No pass changes the view that it is
+// given, which TestLawsOfPasses holds.
+var (
+	openOnce = map[string]*sessionfmt.Session{}
+	viewOnce = map[string]*View{}
+)
+
+// viewOf is the view of a session's context; nil where the session has none.
+func viewOf(t *testing.T, c corpus.Session, opt replay.Options) *View {
+	t.Helper()
+	s, known := openOnce[c.Name]
+	if !known {
+		var err error
+		if s, err = sessionfmt.OpenReader("s.jsonl", bytes.NewReader(c.Data), sessionfmt.Options{}); err != nil {
+			s = nil
+		}
+		openOnce[c.Name] = s
+	}
+	if s == nil || s.Leaf() < 0 {
+		return nil
+	}
+	way := fmt.Sprint(c.Name, " ", opt.Rules, " ", opt.Window)
+	v, known := viewOnce[way]
+	if !known {
+		opt.Leaf = s.Leaf()
+		if e, err := replay.New(s, opt).At(s.Leaf(), false); err == nil {
+			if v, err = NewView(e, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		viewOnce[way] = v
+	}
+	return v
+}
+
 // views are the contexts that the laws are held over.
 func views(t *testing.T, rules ...replay.Rules) (all []*View, names []string) {
 	t.Helper()
 	for _, s := range sessions(t) {
 		for _, r := range rules {
-			if v := viewed(t, s.Data, replay.Options{Rules: r}); v != nil && len(v.Messages) > 0 && len(s.Data) < 3<<20 {
+			if v := viewOf(t, s, replay.Options{Rules: r}); v != nil && len(v.Messages) > 0 {
 				all, names = append(all, v), append(names, s.Name)
 			}
 		}
@@ -200,8 +236,8 @@ func TestLawsOfPolicies(t *testing.T) {
 	fired := map[string]int{}
 	for _, s := range sessions(t) {
 		for _, window := range []int64{0, 1000} {
-			v := viewed(t, s.Data, replay.Options{Window: window})
-			if v == nil || len(v.Messages) == 0 || len(s.Data) > 3<<20 {
+			v := viewOf(t, s, replay.Options{Window: window})
+			if v == nil || len(v.Messages) == 0 {
 				continue
 			}
 			for _, p := range Policies() {

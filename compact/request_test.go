@@ -48,16 +48,10 @@ func TestTrapN40EmojiAtTheLimit(t *testing.T) {
 // TestPiConversations: pi's own code writes the same conversations, and the same files
 // behind them.
 func TestPiConversations(t *testing.T) {
-	sessions := map[string][]byte{}
-	for _, s := range corpus.All(t) {
-		// pi shows an empty session after a scalar, and takes ids that are numbers.
-		if !strings.Contains(s.Name, "scalar-last") && !strings.Contains(s.Name, "nonstring-id") {
-			sessions[s.Name] = s.Data
-		}
-	}
+	sessions := forPi(t)
 	compared := 0
 	for name, want := range corpus.PiConversations(t, sessions) {
-		v := viewed(t, sessions[name], replay.Options{Rules: replay.ByPi})
+		v := viewOf(t, corpus.Session{Name: name, Data: sessions[name]}, replay.Options{Rules: replay.ByPi})
 		if v == nil || want.Throws != "" {
 			continue
 		}

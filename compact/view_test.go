@@ -161,7 +161,7 @@ var words = tokens.Counter{Name: "words", Measure: tokens.Tokens, Text: func(tex
 func TestViewCounts(t *testing.T) {
 	seen := 0
 	for _, s := range corpus.All(t) {
-		v := viewed(t, s.Data, replay.Options{})
+		v := viewOf(t, s, replay.Options{})
 		if v == nil {
 			continue
 		}
@@ -189,8 +189,8 @@ func TestViewCounts(t *testing.T) {
 func TestViewTexts(t *testing.T) {
 	blocks := 0
 	for _, s := range corpus.All(t) {
-		v := viewed(t, s.Data, replay.Options{})
-		if v == nil || len(s.Data) > 2<<20 {
+		v := viewOf(t, s, replay.Options{})
+		if v == nil {
 			continue
 		}
 		for i := range v.Messages {

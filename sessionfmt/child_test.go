@@ -2,10 +2,14 @@ package sessionfmt
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -38,6 +42,15 @@ type child struct {
 	out *bufio.Reader
 }
 
+// emulator is what runs the test binary where it is one for another architecture, empty
+// where the machine runs it.
+var emulator = sync.OnceValue(func() string {
+	if self, err := os.Executable(); err == nil && errors.Is(exec.Command(self, "-test.run=^$").Run(), syscall.ENOEXEC) {
+		return "qemu-" + map[string]string{"arm64": "aarch64"}[runtime.GOARCH] + "-static"
+	}
+	return ""
+})
+
 // start starts the test binary in a role. It is killed at the end of the test, if
 // it still runs.
 func start(t *testing.T, role string, args ...string) *child {
@@ -45,6 +58,9 @@ func start(t *testing.T, role string, args ...string) *child {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if with := emulator(); with != "" {
+		self, args = with, append([]string{self}, args...)
 	}
 	c := &child{Cmd: exec.Command(self, args...)}
 	c.Env = append(os.Environ(), roleVar+"="+role)

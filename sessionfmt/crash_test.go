@@ -14,9 +14,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctxtool/internal/corpus"
 )
 
-var crashes = flag.Int("crashes", 0, "how many processes TestCrash kills: 500 when 0, 25 with -short")
+var crashes = flag.Int("crashes", 0, "how many processes TestCrash kills: 80 when 0, 500 with CTXTOOL_WHOLE, 25 with -short")
 
 // appendForever appends to the session args[0] until it is killed, batches of at most
 // args[1] bytes, and says of each try what became of it: acknowledged with its ids,
@@ -76,8 +78,10 @@ type scene struct {
 func TestCrash(t *testing.T) {
 	n := *crashes
 	if n == 0 {
-		n = 500
-		if testing.Short() {
+		switch n = 80; {
+		case corpus.Whole():
+			n = 500
+		case testing.Short():
 			n = 25
 		}
 	}

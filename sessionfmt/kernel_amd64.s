@@ -1,3 +1,5 @@
+//go:build !purego
+
 #include "textflag.h"
 
 // The idea is simdjson's: masks of 64 bytes at a time, one bit a byte, and the

@@ -3,9 +3,11 @@ package sessionfmt_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -72,6 +74,39 @@ func TestLaw3AnyNumberOfWorkers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLongFile: a file of many stretches, with lines longer than one of them, has every
+// entry with its id, parent, line and time, whoever indexes it.
+func TestLongFile(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(headerLine)
+	const entries = 40_000
+	for i := range entries {
+		text := "x"
+		if i%15_000 == 14_999 {
+			text = strings.Repeat("long ", 150_000)
+		}
+		fmt.Fprintf(&b, `{"type":"message","id":"%08x","parentId":"%08x","timestamp":%q,"message":{"role":"user","content":%q}}`+"\n",
+			i, i-1, time.UnixMilli(int64(1_700_000_000_000+i)).UTC().Format("2006-01-02T15:04:05.000Z"), text)
+	}
+	for _, workers := range []int{1, 4} {
+		s, err := sessionfmt.OpenReader("long", bytes.NewReader(b.Bytes()), sessionfmt.Options{Workers: workers, Times: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if s.Len() != entries+1 || s.Coverage.Lines != entries+1 || s.Leaf() != entries {
+			t.Fatalf("%d workers: %d records, %d lines, leaf %d", workers, s.Len(), s.Coverage.Lines, s.Leaf())
+		}
+		for i := range entries {
+			rec := i + 1
+			at, _ := s.Time(rec)
+			if s.ID(rec) != fmt.Sprintf("%08x", i) || i > 0 && s.Parent(rec) != rec-1 || s.Line(rec) != rec+1 || at != int64(1_700_000_000_000+i) {
+				t.Fatalf("%d workers: record %d is %q below record %d, in line %d, at %d", workers, rec, s.ID(rec), s.Parent(rec), s.Line(rec), at)
+			}
+		}
+	}
 }
 
 // TestLaw2AppendingAdds: appending changes no byte that was there, and the leaf is

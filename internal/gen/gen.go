@@ -108,8 +108,8 @@ func newGenerator(w io.Writer, s Shape) *generator {
 	if s.Spread == 0 {
 		s.Spread = 1.1
 	}
-	r := rand.New(rand.NewPCG(s.Seed, 0x5e5510))
-	return &generator{Shape: s, w: bufio.NewWriterSize(w, 256<<10), r: r, pool: newPool(r, s.Escapes), clock: start}
+	pool, r := newPool(s.Seed, s.Escapes)
+	return &generator{Shape: s, w: bufio.NewWriterSize(w, 256<<10), r: r, pool: pool, clock: start}
 }
 
 func orElse(n, otherwise int) int {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 )
 
 // Words of the texts: prose of somebody at work on a program, and some that are
@@ -30,9 +31,42 @@ type pool struct {
 	cuts []int
 }
 
-// newPool makes a pool with that many escapes in a KB.
-func newPool(r *rand.Rand, perKB int) *pool {
-	p := &pool{}
+// A madePool is a pool, and its generator of random numbers behind it.
+type madePool struct {
+	pool
+	after rand.PCG
+}
+
+// pools are the latest ones that were made, by seed and escapes: whoever makes several
+// sessions of one seed waits for one pool.
+var pools struct {
+	sync.Mutex
+	made map[[2]uint64]*madePool
+}
+
+// mostPools is how many are kept, of about a megabyte each.
+const mostPools = 16
+
+// newPool returns the pool of a seed with that many escapes in a KB, and what goes on
+// with that seed. The pool is shared, and only read.
+func newPool(seed uint64, perKB int) (*pool, *rand.Rand) {
+	pools.Lock()
+	defer pools.Unlock()
+	key := [2]uint64{seed, uint64(perKB)}
+	m := pools.made[key]
+	if m == nil {
+		if len(pools.made)%mostPools == 0 {
+			pools.made = map[[2]uint64]*madePool{}
+		}
+		m = &madePool{after: *rand.NewPCG(seed, 0x5e5510)}
+		m.fill(rand.New(&m.after), perKB)
+		pools.made[key] = m
+	}
+	after := m.after
+	return &m.pool, rand.New(&after)
+}
+
+func (p *pool) fill(r *rand.Rand, perKB int) {
 	for len(p.text) < poolSize {
 		p.cuts = append(p.cuts, len(p.text))
 		word := words[r.IntN(len(words))]
@@ -44,7 +78,6 @@ func newPool(r *rand.Rand, perKB int) *pool {
 			p.text = append(p.text, escapes[r.IntN(len(escapes))]...)
 		}
 	}
-	return p
 }
 
 // append appends about n bytes of text that starts anywhere.

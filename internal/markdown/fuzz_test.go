@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -54,16 +56,39 @@ const mixtures = 1500
 // sentinel follows every hostile text.
 const sentinel = "\n\n# after\n\n[link](/x)\n"
 
-// same holds the outline of a document around a text to that around a letter.
-func same(t *testing.T, text, shape, written string) string {
+// A frame is what a document in which texts are tested is without them.
+type frame struct {
+	outline       string
+	before, after string // the characters that are shown around the text
+}
+
+var frames = map[string]frame{}
+
+// framed is the frame of a shape: that of a document around a letter.
+func framed(t *testing.T, shape string) frame {
+	t.Helper()
+	f, known := frames[shape]
+	if !known {
+		f.outline, _ = inert(render(t, fmt.Sprintf(shape, "x")+sentinel), false)
+		f.before, f.after, _ = strings.Cut(words(visible(t, render(t, fmt.Sprintf(shape, "\x01")+sentinel))), "\uFFFD")
+		frames[shape] = f
+	}
+	return f
+}
+
+// same holds the outline of a document around a text to that around a letter, and what
+// it shows to the text's characters.
+func same(t *testing.T, text, shape, written string) {
 	t.Helper()
 	page := render(t, fmt.Sprintf(shape, written)+sentinel)
+	f := framed(t, shape)
+	if got, want := words(visible(t, page)), f.before+words(text)+f.after; got != want {
+		t.Fatalf("%s\ntext    %q\nwritten %s\nshows %q\nwant  %q", shape, text, written, got, want)
+	}
 	got, err := inert(page, false)
-	want, _ := inert(render(t, fmt.Sprintf(shape, "x")+sentinel), false)
-	if err != nil || got != want {
+	if want := f.outline; err != nil || got != want {
 		t.Fatalf("text    %q\nwritten %s\npage %s\ngot  %s %v\nwant %s", text, fmt.Sprintf(shape, written), page, got, err, want)
 	}
-	return page
 }
 
 // words are the characters of a text without its white space, as they are shown.
@@ -101,12 +126,7 @@ func checkInline(t *testing.T, text string) {
 		return
 	}
 	for _, shape := range inlineShapes {
-		page := same(t, text, shape, written)
-		want := words(visible(t, render(t, fmt.Sprintf(shape, "\x01")+sentinel)))
-		want = strings.Replace(want, "\uFFFD", words(text), 1)
-		if got := words(visible(t, page)); got != want {
-			t.Fatalf("%s\ntext    %q\nwritten %s\ngot  %q\nwant %q", shape, text, written, got, want)
-		}
+		same(t, text, shape, written)
 	}
 }
 
@@ -123,11 +143,7 @@ func FuzzCode(f *testing.F) {
 			if strings.ContainsAny(shape, "|[") {
 				written = as(markdown.AppendCodeCell, text)
 			}
-			page := same(t, text, shape, written)
-			want := words(visible(t, render(t, fmt.Sprintf(shape, "\x01")+sentinel)))
-			if want = strings.Replace(want, "\uFFFD", words(text), 1); words(visible(t, page)) != want {
-				t.Fatalf("%q is shown as %q", text, words(visible(t, page)))
-			}
+			same(t, text, shape, written)
 		}
 	})
 }
@@ -140,11 +156,7 @@ func FuzzHTML(f *testing.F) {
 			"<details><summary>%s</summary>\n\nx\n\n</details>", "<details>\n<summary>%s</summary>\n\nx\n\n</details>",
 			"> <details><summary>a %s</summary>\n>\n> x\n>\n> </details>", "- <details><summary>%s (1)</summary>\n\n  x\n\n  </details>",
 		} {
-			page := same(t, text, shape, written)
-			want := words(visible(t, render(t, fmt.Sprintf(shape, "\x01")+sentinel)))
-			if want = strings.Replace(want, "\uFFFD", words(text), 1); words(visible(t, page)) != want {
-				t.Fatalf("%q is shown as %q", text, words(visible(t, page)))
-			}
+			same(t, text, shape, written)
 		}
 	})
 }
@@ -153,6 +165,9 @@ func FuzzHTML(f *testing.F) {
 func prefixed(text, prefix string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+prefix)
 }
+
+// blockFrames are the outlines of documents around blocks, by what is before those.
+var blockFrames = map[string]string{}
 
 // checkBlocks holds documents around blocks to the outline they should have.
 func checkBlocks(t *testing.T, text, written string) {
@@ -166,7 +181,11 @@ func checkBlocks(t *testing.T, text, written string) {
 	} {
 		doc := shape.before + prefixed(written, shape.prefix) + shape.after + sentinel
 		got, err := inert(render(t, doc), true)
-		want, _ := inert(render(t, shape.before+"x"+shape.after+sentinel), true)
+		want, known := blockFrames[shape.before]
+		if !known {
+			want, _ = inert(render(t, shape.before+"x"+shape.after+sentinel), true)
+			blockFrames[shape.before] = want
+		}
 		if err != nil || got != want {
 			t.Fatalf("text %q\n%s\npage %s\ngot  %s %v\nwant %s", text, doc, render(t, doc), got, err, want)
 		}
@@ -244,25 +263,32 @@ func FuzzFence(f *testing.F) {
 	})
 }
 
-// TestSessions has the texts of sessions, which are what is written in earnest.
+// TestSessions has the texts of sessions, which are what is written in earnest: the
+// first forty of each session that no session before it has, or a thousand.
 func TestSessions(t *testing.T) {
+	most := 40
+	if corpus.Whole() {
+		most = 1000
+	}
 	seen := map[string]bool{}
+	left := 0
 	var walk func(any)
 	walk = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			for _, of := range v {
-				walk(of)
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				walk(v[name])
 			}
 		case []any:
 			for _, of := range v {
 				walk(of)
 			}
 		case string:
-			if len(v) < 20 || len(v) > 2000 || seen[v] || len(seen) == 3000 {
+			if len(v) < 20 || len(v) > 2000 || seen[v] || left == 0 {
 				return
 			}
 			seen[v] = true
+			left--
 			checkText(t, v)
 			if len(v) < 80 {
 				checkInline(t, v)
@@ -270,14 +296,16 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	for _, s := range append(corpus.Shared(t), corpus.Own(t)...) {
+		left = most
 		for line := range bytes.Lines(s.Data) {
 			var v any
-			if json.Unmarshal(line, &v) == nil {
+			if left > 0 && json.Unmarshal(line, &v) == nil {
 				walk(v)
 			}
 		}
 	}
-	if len(seen) == 0 {
-		t.Error("no texts")
+	t.Logf("%d texts", len(seen))
+	if len(seen) < 100 {
+		t.Errorf("only %d texts", len(seen))
 	}
 }

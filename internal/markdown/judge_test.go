@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"iter"
 	"regexp"
 	"strings"
 	"sync"
@@ -30,7 +31,32 @@ func render(t testing.TB, doc string) string {
 	return out.String()
 }
 
-var elements = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`) })
+// elements yields where the tags and comments of a page begin and end.
+func elements(page string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for at := 0; ; {
+			k := strings.IndexByte(page[at:], '<')
+			if k < 0 {
+				return
+			}
+			from := at + k
+			n := -1
+			if strings.HasPrefix(page[from:], "<!--") {
+				if n = strings.Index(page[from+4:], "-->"); n >= 0 {
+					n += 4 + 3
+				}
+			}
+			if n < 0 {
+				if n = strings.IndexByte(page[from:], '>') + 1; n == 0 {
+					return
+				}
+			}
+			if at = from + n; !yield(from, at) {
+				return
+			}
+		}
+	}
+}
 
 // valued are the elements of a text that have an attribute.
 var valued = sync.OnceValue(func() *regexp.Regexp {
@@ -40,13 +66,37 @@ var valued = sync.OnceValue(func() *regexp.Regexp {
 // visible is what a reader of HTML sees.
 func visible(t testing.TB, page string) string {
 	t.Helper()
-	return html.UnescapeString(elements().ReplaceAllString(page, ""))
+	var out strings.Builder
+	last := 0
+	for from, to := range elements(page) {
+		out.WriteString(page[last:from])
+		last = to
+	}
+	out.WriteString(page[last:])
+	return html.UnescapeString(out.String())
 }
 
 // references are what hosts make links, pings or pictures of.
 var references = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)@[a-z0-9_]|#[0-9]|![0-9]|\bGH-[0-9]|\b[0-9a-f]{7,}\b|://|\bwww\.|:[a-z0-9_+-]*[a-z][a-z0-9_+-]*:|:[+-]1:|:100:|\$|&[0-9]`)
 })
+
+// referring are the references that texts begin with, by text: a document has most of
+// its texts from the shape around what is tested.
+var referring = map[string]string{}
+
+// reference is the first reference in a text, empty if there is none.
+func reference(text string) string {
+	found, known := referring[text]
+	if !known {
+		if len(referring) > 10_000 {
+			clear(referring)
+		}
+		found = references().FindString(text)
+		referring[text] = found
+	}
+	return found
+}
 
 // inert finds what is wrong with a page whose outline should be want: the tags
 // outside of the texts, and within them only what this package writes. Blocks
@@ -56,12 +106,12 @@ func inert(page string, blocks bool) (outline string, err error) {
 	var open []string // elements of the text that are open
 	inside, code := false, 0
 	last, rest := 0, page
-	for _, at := range elements().FindAllStringIndex(page, -1) {
-		tag := page[at[0]:at[1]]
-		text := html.UnescapeString(page[last:at[0]])
-		rest, last = page[at[1]:], at[1]
+	for from, to := range elements(page) {
+		tag := page[from:to]
+		text := html.UnescapeString(page[last:from])
+		rest, last = page[to:], to
 		if code == 0 {
-			if found := references().FindString(text); found != "" {
+			if found := reference(text); found != "" {
 				return "", fmt.Errorf("reference %q in %q", found, text)
 			}
 		}
@@ -97,7 +147,7 @@ func inert(page string, blocks bool) (outline string, err error) {
 		default:
 			return "", fmt.Errorf("%s in a text", tag)
 		}
-		if blocks && strings.HasPrefix(tag, "</h") && strings.HasSuffix(page[:at[0]], ">before") {
+		if blocks && strings.HasPrefix(tag, "</h") && strings.HasSuffix(page[:from], ">before") {
 			inside = true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/markdown"
 )
@@ -193,17 +194,21 @@ func TestText(t *testing.T) {
 }
 
 // TestLinear has texts that make writers of Markdown look at everything again
-// and again. A megabyte of them takes no time; were it quadratic, the test
-// would not end.
+// and again. Writing a quarter of a megabyte takes milliseconds; were it quadratic, it
+// would take more than the limit, which leaves room for a machine that is busy.
 func TestLinear(t *testing.T) {
 	for _, unit := range []string{
 		"`", "``a", "**a ", "__a *", "**a`", "[", "](", "<", "&a", "~", "_", "*", "\\", "\r", "\n", "- \n", "|\n", "a|b\n", "| a\n\n", "```\n",
 		"  - a\n", "    a\n\n", "(", "(@", ":a", "[a", "#1", "@", "\x00", "\u200d", "0", "> ", "/", "1. ", "\r\n", "~~~\n", "a**__`b`__**",
 	} {
-		text := bytes.Repeat([]byte(unit), 1<<20/len(unit))
+		text := bytes.Repeat([]byte(unit), 1<<18/len(unit))
 		for _, f := range []func(dst, text []byte) []byte{markdown.AppendInline, markdown.AppendText, markdown.AppendHTML, markdown.AppendCode, markdown.AppendCodeCell} {
+			began := time.Now()
 			if out := f(nil, text); len(out) > 20*len(text) {
 				t.Errorf("%q: %d bytes became %d", unit, len(text), len(out))
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("%q: %d bytes took %v", unit, len(text), took)
 			}
 		}
 	}

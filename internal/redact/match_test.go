@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
@@ -141,11 +142,20 @@ func TestAnchored(t *testing.T) {
 		}
 	}
 	near = append(near, "=", " ", ": ", `"`, "\n", "'", ";", `\n`, "==", "é", "日本", "\xff", "A", "x9", "-", ".", "_", "curl -H ", "-----", "//", "@")
+	wide := []string{"é", "日本", "\xe6\x97", "\x80\x80", "a\x80", "😀\x80"}
 	found := map[int]bool{}
 	total := 0
-	for round := range 4 {
+	for round := range 5 {
 		for k, re := range trees {
 			var b strings.Builder
+			if round == 4 { // what lies before it are parts of characters
+				for range 1 + rnd.IntN(4) {
+					b.WriteString(wide[rnd.IntN(len(wide))])
+				}
+				b.WriteString(example(rnd, re))
+				samely(t, r, s, []byte(b.String()))
+				continue
+			}
 			for range rnd.IntN(8) {
 				b.WriteString(near[rnd.IntN(len(near))])
 			}
@@ -168,9 +178,19 @@ func TestAnchored(t *testing.T) {
 	if len(found) < len(trees)*3/4 {
 		t.Errorf("only %d of %d rules have found anything, %d in all", len(found), len(trees), total)
 	}
-	for range 300 {
+	// Expressions take as long as the text times the rules with a keyword in it: short
+	// texts show as much, and few long ones what lies far apart.
+	texts, long := 400, 6
+	if corpus.Whole() {
+		texts, long = 4000, 300
+	}
+	for k := range texts + long {
+		most := 16
+		if k >= texts {
+			most = 200
+		}
 		var b strings.Builder
-		for range rnd.IntN(200) {
+		for range rnd.IntN(most) {
 			b.WriteString(near[rnd.IntN(len(near))])
 		}
 		samely(t, r, s, []byte(b.String()))
@@ -200,10 +220,16 @@ func TestAnchoredReal(t *testing.T) {
 }
 
 // TestHostileText: a text made to have a rule look far ahead from many places is
-// looked through in time that grows with its size.
+// looked through in time that grows with its size: a quarter of a megabyte in a fraction
+// of a second. Were it the square, it would take more than the limit, which leaves room
+// for a machine that is busy.
 func TestHostileText(t *testing.T) {
 	s := mustNew(t, Options{}).NewScanner()
 	for _, piece := range []string{"curl ", "-----BEGIN PRIVATE KEY", "ey", "key=key", "a@", "/home/", "https://a", "data: ", `\u0041`, "%25", "&amp;"} {
-		s.Find(bytes.Repeat([]byte(piece), 1<<20/len(piece)))
+		began := time.Now()
+		s.Find(bytes.Repeat([]byte(piece), 1<<18/len(piece)))
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%q: %v", piece, took)
+		}
 	}
 }

@@ -21,10 +21,6 @@ import (
 	"ctxtool/internal/golden"
 )
 
-// full says that the comparisons with the reference are made at their full length,
-// which takes minutes: CTXTOOL_TIKTOKEN_FULL=1.
-var full = os.Getenv("CTXTOOL_TIKTOKEN_FULL") != ""
-
 // A counted is a text with what the reference counts in it.
 type counted struct {
 	Text   string `json:"text"`
@@ -87,7 +83,7 @@ func writeSample(t *testing.T) {
 				return
 			}
 		}
-	}, time.Hour, func(want counted) {
+	}, func(want counted) {
 		if err := e.Encode(want); err != nil {
 			t.Fatal(err)
 		}
@@ -97,36 +93,94 @@ func writeSample(t *testing.T) {
 	}
 }
 
-// TestReferenceCorpus compares every string of the shared sessions, keys and pieces
-// of lines that are no JSON among them.
-func TestReferenceCorpus(t *testing.T) {
+// TestReference compares with the reference: strings of the shared sessions, texts of
+// many parts in all scripts, characters, and short made texts. It is a sample of them,
+// and all or very many, which takes minutes, where whole matrices are asked for.
+func TestReference(t *testing.T) {
 	t.Parallel()
 	ref := startReference(t)
-	sessions := corpus.Shared(t)
-	if len(sessions) == 0 {
-		t.Skip("left out: no shared sessions")
+	whole := corpus.Whole()
+	texts, short := 100, 2_000
+	if whole {
+		texts, short = 10_000, 1_000_000
 	}
+	sessions := corpus.Shared(t)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed of the short texts: %d", seed)
 	ref.compare(t, func(yield func(string) bool) {
-		seen := map[string]bool{}
+		if !allStrings(sessions, whole, yield) || !characters(whole, yield) {
+			return
+		}
+		r := rand.New(rand.NewPCG(7, 8))
+		for range texts {
+			if !yield(madeText(r, 400)) {
+				return
+			}
+		}
+		r = rand.New(rand.NewPCG(seed, 0))
+		for range short {
+			if !yield(madeText(r, 8)) {
+				return
+			}
+		}
+	}, nil)
+}
+
+// allStrings goes through every string of sessions once, keys and pieces of lines that
+// are no JSON among them; unless whole, through the first 20 KB of each session and every
+// twentieth string of what follows.
+func allStrings(sessions []corpus.Session, whole bool, yield func(string) bool) bool {
+	const head = 20 << 10
+	seen := map[string]bool{}
+	for _, s := range sessions {
+		size := 0
 		each := func(text string) bool {
 			if seen[text] {
 				return true
 			}
 			seen[text] = true
+			if !whole && len(text) > head || !whole && size > head && len(seen)%20 > 0 {
+				return true
+			}
+			size += len(text)
 			return yield(text)
 		}
-		for _, s := range sessions {
-			for line := range bytes.Lines(s.Data) {
-				var v any
-				if json.Unmarshal(line, &v) != nil {
-					v = strings.ToValidUTF8(string(line), "\ufffd")
-				}
-				if !eachString(v, each) {
-					return
-				}
+		for line := range bytes.Lines(s.Data) {
+			var v any
+			if json.Unmarshal(line, &v) != nil {
+				v = strings.ToValidUTF8(string(line), "\ufffd")
+			}
+			if !eachString(v, each) {
+				return false
 			}
 		}
-	}, time.Hour, nil)
+	}
+	return true
+}
+
+// characters goes through every character, between others that tell its class; unless
+// whole, through those between two ranges of the classes and of Go's tables, and some
+// others.
+func characters(whole bool, yield func(string) bool) bool {
+	known := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z}
+	var last [2]class
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		now := [2]class{classOf(r)}
+		if unicode.In(r, known...) {
+			now[1] = 1
+		}
+		edge := now != last
+		last = now
+		if !utf8.ValidRune(r) || !whole && !edge && r%997 != 0 {
+			continue
+		}
+		c := string(r)
+		text := "the" + c + "re AB" + c + "and" + c + c + "'s  " + c + c + "\n/" + c + "12" + c + "34 !" + c + "the" + c + "The"
+		if !yield(text) {
+			return false
+		}
+	}
+	return true
 }
 
 // eachString goes through the strings of a JSON value.
@@ -148,64 +202,6 @@ func eachString(v any, yield func(string) bool) bool {
 		}
 	}
 	return true
-}
-
-// TestReferenceTexts compares texts of many parts in all scripts.
-func TestReferenceTexts(t *testing.T) {
-	t.Parallel()
-	texts := 1_000
-	if full {
-		texts = 10_000
-	}
-	r := rand.New(rand.NewPCG(7, 8))
-	startReference(t).compare(t, func(yield func(string) bool) {
-		for range texts {
-			if !yield(madeText(r, 400)) {
-				return
-			}
-		}
-	}, 10*time.Minute, nil)
-}
-
-// TestReferenceCharacters compares every character, between others that tell its
-// class; without CTXTOOL_TIKTOKEN_FULL those that Go's tables do not know yet, and
-// some others.
-func TestReferenceCharacters(t *testing.T) {
-	t.Parallel()
-	known := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z}
-	startReference(t).compare(t, func(yield func(string) bool) {
-		for r := rune(0); r <= unicode.MaxRune; r++ {
-			isNew := classOf(r) != symbol && !unicode.In(r, known...)
-			if !utf8.ValidRune(r) || !full && !isNew && r%97 != 0 {
-				continue
-			}
-			c := string(r)
-			text := "the" + c + "re AB" + c + "and" + c + c + "'s  " + c + c + "\n/" + c + "12" + c + "34 !" + c + "the" + c + "The"
-			if !yield(text) {
-				return
-			}
-		}
-	}, 10*time.Minute, nil)
-}
-
-// TestReferenceFuzz compares short made texts: as many as can be in a few seconds,
-// or a million.
-func TestReferenceFuzz(t *testing.T) {
-	t.Parallel()
-	texts, limit := 100_000, 2*time.Second
-	if full {
-		texts, limit = 1_000_000, time.Hour
-	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
-	startReference(t).compare(t, func(yield func(string) bool) {
-		for range texts {
-			if !yield(madeText(r, 8)) {
-				return
-			}
-		}
-	}, limit, nil)
 }
 
 // A reference is npm's tiktoken, counting in a process of its own.
@@ -249,9 +245,9 @@ func startReference(t *testing.T) *reference {
 	return &reference{in, bufio.NewScanner(out), cmd.Wait}
 }
 
-// compare counts texts until limit, holds the counts to the reference's unless keep
-// takes them, and says how many there were.
-func (ref *reference) compare(t *testing.T, texts func(yield func(string) bool), limit time.Duration, keep func(counted)) {
+// compare counts texts, holds the counts to the reference's unless keep takes them, and
+// says how many there were.
+func (ref *reference) compare(t *testing.T, texts func(yield func(string) bool), keep func(counted)) {
 	t.Helper()
 	const ahead = 4096
 	sent := make(chan string, ahead)
@@ -260,11 +256,7 @@ func (ref *reference) compare(t *testing.T, texts func(yield func(string) bool),
 		w := bufio.NewWriterSize(ref.in, 1<<16)
 		defer ref.in.Close()
 		defer w.Flush()
-		deadline := time.Now().Add(limit)
 		for text := range texts {
-			if !time.Now().Before(deadline) {
-				return
-			}
 			line, err := json.Marshal(text)
 			if err != nil {
 				panic(err)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+
+	"ctxtool/internal/corpus"
 )
 
 // vocabularies are those that tests go through, with the SHA-256 of the file that
@@ -39,11 +41,10 @@ func TestTables(t *testing.T) {
 		list := v.v.table.tokens()
 		file := sha256.New()
 		packed := make([][]byte, len(list))
-		ranks := map[string]int{}
+		ranks := ranksOf(v.v)
 		for rank, token := range list {
 			fmt.Fprintf(file, "%s %d\n", base64.StdEncoding.EncodeToString([]byte(token)), rank)
 			packed[rank] = []byte(token)
-			ranks[token] = rank
 			if got := v.v.table.rank([]byte(token), hash([]byte(token))); got != uint32(rank) {
 				t.Fatalf("%s: %q is of rank %d, the table says %d", v.name, token, rank, got)
 			}
@@ -116,9 +117,9 @@ func TestClasses(t *testing.T) {
 
 // TestOracle counts made texts as they are counted by the book.
 func TestOracle(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 2_000
+	n := 4_000
+	if corpus.Whole() {
+		n = 40_000
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := append([]string{}, scripts...)
@@ -131,6 +132,29 @@ func TestOracle(t *testing.T) {
 	}
 }
 
+// ranksOf are the ranks of a vocabulary's tokens, made once for all tests.
+func ranksOf(v *Vocabulary) map[string]int {
+	ranksMade.Lock()
+	defer ranksMade.Unlock()
+	ranks := ranksMade.of[v]
+	if ranks == nil {
+		ranks = map[string]int{}
+		for rank, token := range v.table.tokens() {
+			ranks[token] = rank
+		}
+		if ranksMade.of == nil {
+			ranksMade.of = map[*Vocabulary]map[string]int{}
+		}
+		ranksMade.of[v] = ranks
+	}
+	return ranks
+}
+
+var ranksMade struct {
+	sync.Mutex
+	of map[*Vocabulary]map[string]int
+}
+
 // A judge compares with the oracle.
 type judge struct {
 	ranks []map[string]int
@@ -140,11 +164,7 @@ type judge struct {
 func newJudge() *judge {
 	j := &judge{count: countings()}
 	for _, v := range vocabularies {
-		ranks := map[string]int{}
-		for rank, token := range v.v.table.tokens() {
-			ranks[token] = rank
-		}
-		j.ranks = append(j.ranks, ranks)
+		j.ranks = append(j.ranks, ranksOf(v.v))
 	}
 	return j
 }
@@ -196,7 +216,7 @@ func TestLong(t *testing.T) {
 func TestCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	cuts, countings := 0, countings()
-	for range 10_000 {
+	for range 5_000 {
 		text := []byte(madeText(r, 30))
 		at := Cut(text)
 		if at > 0 {

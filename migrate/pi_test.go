@@ -24,7 +24,7 @@ func TestPiMigrates(t *testing.T) {
 		files[c.Name], ours[c.Name] = c.Data, migrated(t, s, Options{Compaction: Native})
 	}
 	same := 0
-	for name, o := range corpus.Pi(t, files) {
+	for name, o := range corpus.PiOpens(t, files) {
 		if o.Read.Endless {
 			continue
 		}
@@ -101,7 +101,7 @@ func TestPiContext(t *testing.T) {
 		}
 	}
 	same := 0
-	for name, o := range corpus.Pi(t, files) {
+	for name, o := range corpus.PiOpens(t, files) {
 		if o.Read.Endless {
 			continue
 		}

@@ -199,7 +199,7 @@ func TestGrown(t *testing.T) {
 // TestGoldenFiles holds whole files in all modes.
 func TestGoldenFiles(t *testing.T) {
 	for _, name := range []string{"v1", "v2"} {
-		s := open(t, name, read(t, "sessions/good/"+name+".jsonl"))
+		s := open(t, name, ownSession(t, "sessions/good/"+name+".jsonl"))
 		for _, mode := range modes {
 			golden.Equal(t, "testdata/"+name+"-"+mode.String()+".jsonl", migrated(t, s, Options{Compaction: mode}).out)
 		}

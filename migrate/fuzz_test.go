@@ -41,7 +41,7 @@ func FuzzMigrate(f *testing.F) {
 		losesNothing(t, data, p)
 		r := migrated(t, s, opt)
 		if s.Len() < 200 {
-			r.lawful(t)
+			r.lawful(t, contexts{})
 		}
 		r.twice(t, opt)
 	})

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/corpus"
 )
 
 // randomSession is a small session in which compactions stand in each other's way:
@@ -98,17 +100,18 @@ func randomOp(r *rand.Rand, i int) string {
 // TestLaw5Random is law 5 for sessions that try to break it.
 func TestLaw5Random(t *testing.T) {
 	turned, native := 0, map[string]int{}
-	seeds := uint64(600)
-	if testing.Short() {
-		seeds = 300
+	seeds := uint64(400)
+	if corpus.Whole() {
+		seeds = 2000
 	}
 	for seed := range seeds {
 		version := 1 + int(seed%3)
 		s := open(t, fmt.Sprintf("random %d", seed), randomSession(seed, version))
+		before := contexts{}
 		for _, mode := range modes[1:] {
 			opt := Options{Compaction: mode}
 			r := migrated(t, s, opt)
-			r.lawful(t)
+			r.lawful(t, before)
 			r.twice(t, opt)
 			turned += r.plan.Turned
 			for _, f := range r.plan.Native {

@@ -59,7 +59,7 @@ func (tt rule) check(t *testing.T) {
 			t.Errorf("native: %s, want %s", why, tt.native[i])
 		}
 	}
-	r.lawful(t)
+	r.lawful(t, contexts{})
 	r.twice(t, tt.opt)
 }
 

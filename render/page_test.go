@@ -188,7 +188,15 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s: %s", c.Name, w)
 			}
 		}
-		for _, budget := range []int{60000, 20000, 4000, 1000, 1} {
+		budgets := []int{60000, 20000, 4000, 1000, 1}
+		switch {
+		case corpus.Whole():
+		case len(c.Data) > 300<<10:
+			budgets = []int{20000}
+		case len(c.Data) > 64<<10:
+			budgets = []int{20000, 1}
+		}
+		for _, budget := range budgets {
 			doc, err := writtenPage(s, func(p *Page) { p.Budget = budget })
 			if large, ok := err.(*TooLargeError); ok {
 				if large.Need <= budget || len(doc) > 0 {

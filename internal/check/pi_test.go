@@ -16,7 +16,7 @@ func TestPiOpens(t *testing.T) {
 		files[c.Name] = c.Data
 	}
 	counts := map[string]int{}
-	for name, pi := range corpus.Pi(t, files) {
+	for name, pi := range corpus.PiOpens(t, files) {
 		s, err := sessionfmt.OpenReader(name, bytes.NewReader(files[name]), sessionfmt.Options{})
 		if err != nil {
 			if !pi.Read.Refused {
@@ -31,7 +31,7 @@ func TestPiOpens(t *testing.T) {
 			is = refuses
 		case pi.Read.Endless:
 			is = dies
-		case strings.HasPrefix(pi.Read.Throws, "RangeError"): // of JSON.stringify, which pi would not ask here
+		case strings.HasPrefix(pi.Open.Throws, "RangeError"): // of JSON.stringify, which pi would not ask here
 		case pi.Read.Throws != "":
 			is = fails
 		case pi.Open.After == was+"\n":

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ctxtool/internal/gen"
@@ -114,9 +115,13 @@ func read(t testing.TB, dir string) (all []Session) {
 }
 
 // Generated are sessions of the generator's shapes, the smaller ones, each from
-// several seeds.
-func Generated(t testing.TB) (all []Session) {
+// several seeds. They are made once: who changes one copies it.
+func Generated(t testing.TB) []Session {
 	t.Helper()
+	return slices.Clone(generated())
+}
+
+var generated = sync.OnceValue(func() (all []Session) {
 	for _, p := range gen.Presets() {
 		if p.Shape.Entries == 0 || p.Shape.Entries > 1000 || p.Shape.Longest > 0 {
 			continue
@@ -124,8 +129,8 @@ func Generated(t testing.TB) (all []Session) {
 		shape := p.Shape
 		shape.Entries, shape.Text, shape.MaxText = 150, 60, 2000
 		for shape.Seed = range uint64(3) {
-			all = append(all, Session{fmt.Sprintf("gen/%s-%d", p.Name, shape.Seed), gen.Session(shape)})
+			all = append(all, Session{fmt.Sprintf("gen/%s-%d", p.Name, shape.Seed), slices.Clip(gen.Session(shape))})
 		}
 	}
 	return all
-}
+})

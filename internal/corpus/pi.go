@@ -46,6 +46,18 @@ func Pi(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 	return runPi[PiAnswer](t, piScript, sessions)
 }
 
+// PiReads is Pi without Open.
+func PiReads(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
+	t.Helper()
+	return runPi[PiAnswer](t, piScript, sessions, "PI_ASKED=read")
+}
+
+// PiOpens is Pi without the messages of Read.
+func PiOpens(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
+	t.Helper()
+	return runPi[PiAnswer](t, piScript, sessions, "PI_ASKED=open")
+}
+
 // A PiCut is what pi makes ready to compact a session and keep so many tokens at its
 // end. Kept is empty where it would do nothing.
 type PiCut struct {
@@ -85,8 +97,8 @@ func PiConversations(t *testing.T, sessions map[string][]byte) map[string]PiText
 }
 
 // runPi runs a script over copies of sessions. It prints one JSON object a line for
-// each, with the file's name.
-func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte) map[string]Answer {
+// each, in their order.
+func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, env ...string) map[string]Answer {
 	t.Helper()
 	root := piPackage(t)
 	dir := t.TempDir()
@@ -95,33 +107,34 @@ func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte) 
 		t.Fatal(err)
 	}
 	args := []string{run, root}
-	names := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(sessions)) {
-		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", len(names)))
+	names := slices.Sorted(maps.Keys(sessions))
+	for k, name := range names {
+		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", k))
 		if err := os.WriteFile(file, sessions[name], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		names[file] = name
 		args = append(args, file)
 	}
 	var stderr bytes.Buffer
 	cmd := exec.Command("node", args...)
 	cmd.Stderr = &stderr
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr.Bytes())
 	}
 	all := map[string]Answer{}
 	for line := range bytes.Lines(out) {
-		var of struct{ File string }
 		var a Answer
-		if err := json.Unmarshal(line, &of); err != nil {
-			t.Fatal(err)
-		}
 		if err := json.Unmarshal(line, &a); err != nil {
 			t.Fatal(err)
 		}
-		all[names[of.File]] = a
+		if len(all) < len(names) {
+			all[names[len(all)]] = a
+		}
+	}
+	if lines := bytes.Count(out, []byte{'\n'}); lines != len(names) {
+		t.Fatalf("pi answers for %d of %d sessions", lines, len(names))
 	}
 	return all
 }

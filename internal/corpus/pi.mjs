@@ -31,6 +31,9 @@ function endless(entries) {
 	return false;
 }
 
+// What is asked for: "read" without opening, "open" without the messages as read, or all.
+const asked = process.env.PI_ASKED ?? "";
+
 function read(file) {
 	const records = loadEntriesFromFile(file);
 	if (records.length === 0) return { refused: true };
@@ -38,11 +41,15 @@ function read(file) {
 	const entries = records.filter((r) => r.type !== "session");
 	if (endless(entries)) return { endless: true };
 	const { messages, thinkingLevel, model } = buildSessionContext(entries);
-	return { context: { messages, thinkingLevel, model }, llm: convertToLlm(messages) };
+	const llm = convertToLlm(messages);
+	return asked === "open" ? {} : { context: { messages, thinkingLevel, model }, llm };
 }
 
 function open(file) {
-	if (read(file).endless) return { endless: true };
+	if (asked === "read") return {};
+	const records = loadEntriesFromFile(file);
+	migrateSessionEntries(records);
+	if (endless(records.filter((r) => r.type !== "session"))) return { endless: true };
 	const manager = SessionManager.open(file);
 	return { messages: manager.buildSessionContext().messages, leaf: manager.getLeafId(), after: readFileSync(file, "utf8") };
 }

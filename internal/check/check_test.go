@@ -171,13 +171,17 @@ func TestExact(t *testing.T) {
 // TestGenerated: of generated sessions that are not damaged there is nothing to say,
 // but that patches, which keep messages by number, may part a call from its result.
 func TestGenerated(t *testing.T) {
+	seeds := uint64(2)
+	if corpus.Whole() {
+		seeds = 10
+	}
 	for _, p := range gen.Presets() {
 		shape := p.Shape
 		if shape.Damage > 0 || shape.Longest > 0 {
 			continue
 		}
 		shape.Entries, shape.Bytes, shape.Text, shape.MaxText = 600, 0, 60, 2000
-		for shape.Seed = range uint64(4) {
+		for shape.Seed = range seeds {
 			for _, f := range checked(t, gen.Session(shape)).Findings {
 				parted := strings.Contains(f.Code, "-lost-") && shape.Transforms > 0
 				if f.Severity > Info && !parted {

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -43,12 +42,11 @@ func TestRecordings(t *testing.T) {
 		t.Skip("left out: no script(1) to give a terminal")
 	}
 	root := corpus.Root(t)
-	bin, home := t.TempDir(), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ctxtool"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	t.Parallel()
+	home := t.TempDir()
 	for _, r := range recordings {
 		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
 			var cast bytes.Buffer
 			e := json.NewEncoder(&cast)
 			e.SetEscapeHTML(false)
@@ -66,7 +64,7 @@ func TestRecordings(t *testing.T) {
 				frame("$ "+command+"\r\n", 0.5)
 				cmd := exec.Command(script, "-qec", "stty cols 110 rows 40; "+command, "/dev/null")
 				cmd.Dir = root
-				cmd.Env = append(cmd.Environ(), "PATH="+bin+":"+pathOf(cmd), "XDG_CONFIG_HOME="+home, "HOME="+home, "TERM=xterm")
+				cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+home, "HOME="+home, "TERM=xterm")
 				out, err := cmd.Output()
 				if err != nil && len(out) == 0 {
 					t.Skipf("left out: script(1) gives no terminal here: %v", err)
@@ -85,12 +83,3 @@ func TestRecordings(t *testing.T) {
 // progressLine is what progress writes over and over, and takes away at the end: how
 // often depends on how busy the machine is.
 var progressLine = regexp.MustCompile("\r[^\r\n]*\x1b\\[K")
-
-func pathOf(cmd *exec.Cmd) string {
-	for _, v := range cmd.Environ() {
-		if path, ok := strings.CutPrefix(v, "PATH="); ok {
-			return path
-		}
-	}
-	return ""
-}

@@ -176,7 +176,7 @@ func turnsOf(s *sessionfmt.Session) (turns, branches int) {
 // TestPage: the page of every session is made of what it should be made of, whole
 // and folded, and no longer than it may be.
 func TestPage(t *testing.T) {
-	for _, c := range corpus.All(t) {
+	for _, c := range corpus.Sample(t) {
 		s := open(t, c)
 		if s == nil {
 			continue
@@ -189,11 +189,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 		budgets := []int{60000, 20000, 4000, 1000, 1}
-		switch {
-		case corpus.Whole():
-		case len(c.Data) > 300<<10:
-			budgets = []int{20000}
-		case len(c.Data) > 64<<10:
+		if len(c.Data) > 64<<10 && !corpus.Whole() {
 			budgets = []int{20000, 1}
 		}
 		for _, budget := range budgets {

@@ -149,7 +149,14 @@ func TestCachePredicts(t *testing.T) {
 	requests, breaks := 0, map[CacheCause]int{}
 	for _, name := range []string{"linear", "branched", "compacted", "everything", "v2", "compacted in place", "branched in place"} {
 		name, inPlace := strings.CutSuffix(name, " in place")
-		for seed := range uint64(4) {
+		seeds := uint64(2)
+		switch {
+		case corpus.Whole():
+			seeds = 10
+		case name == "everything":
+			seeds = 4
+		}
+		for seed := range seeds {
 			p, err := gen.Find(name)
 			if err != nil {
 				t.Fatal(err)

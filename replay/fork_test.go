@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -13,7 +14,7 @@ import (
 // replaying its path gives.
 func TestWalkTree(t *testing.T) {
 	compared := 0
-	for _, c := range corpus.All(t) {
+	for _, c := range corpus.Sample(t) {
 		if len(c.Data) > 1<<20 {
 			continue
 		}
@@ -21,12 +22,23 @@ func TestWalkTree(t *testing.T) {
 		if err != nil || s.Size() > 1<<20 {
 			continue
 		}
+		points := corpus.Points(s.Len(), 25, 3, func(rec int) int {
+			switch k := s.Kind(rec); {
+			case k == sessionfmt.Compaction || k == sessionfmt.ContextEdit || k == sessionfmt.Transform || s.Len() < 50:
+				return -1 - rec // each by itself
+			default:
+				return int(k)
+			}
+		})
 		for _, rules := range []Rules{ByPi, ByEnvelope} {
 			for step, err := range New(s, Options{Rules: rules, Leaf: s.Leaf()}).WalkTree(s.Tree()) {
 				if err != nil {
 					continue // its branch ends there, as Walk does
 				}
-				compared += same(t, c.Name, s, rules, step)
+				if _, ok := slices.BinarySearch(points, step.Record); ok || s.Len() <= 100 && corpus.Whole() {
+					compared++
+					same(t, c.Name, s, rules, step)
+				}
 			}
 		}
 		s.Close()
@@ -37,15 +49,12 @@ func TestWalkTree(t *testing.T) {
 	t.Logf("%d envelopes compared", compared)
 }
 
-// same compares a step with replaying its path, every so often.
-func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step Step) int {
+// same compares a step with replaying its path.
+func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step Step) {
 	t.Helper()
 	tools, known, _, err := step.Tools()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if step.Record%3 != 0 && s.Len() > 100 {
-		return 0
 	}
 	want, err := New(s, Options{Rules: rules, Leaf: s.Leaf()}).At(step.Record, false)
 	if err != nil {
@@ -73,5 +82,4 @@ func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step St
 	if len(p.Tools) != len(tools) || p.Known != known {
 		t.Errorf("%s, %s: record %d: %d tools, known %v, want %d, %v", name, rules, step.Record, len(tools), known, len(p.Tools), p.Known)
 	}
-	return 1
 }

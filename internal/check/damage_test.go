@@ -14,8 +14,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// largeSession is from how many bytes on a session is too slow to be damaged a
-// thousand times.
+// largeSession is from how many bytes on a session is too slow to be damaged
+// hundreds of times.
 func largeSession() int {
 	if corpus.Whole() {
 		return 1 << 20
@@ -23,7 +23,7 @@ func largeSession() int {
 	return 64 << 10
 }
 
-// TestRepairDamage repairs every session of the corpus, and a thousand that were
+// TestRepairDamage repairs every session of the corpus, and hundreds that were
 // damaged in up to five ways at once: no line is lost, the result is sound, and
 // repairing it again changes nothing.
 func TestRepairDamage(t *testing.T) {
@@ -34,7 +34,10 @@ func TestRepairDamage(t *testing.T) {
 	small := slices.DeleteFunc(corpus.Sample(t), func(c corpus.Session) bool { return len(c.Data) >= largeSession() })
 	t.Logf("sessions as they are: %s", n)
 	n = &tally{fates: map[string]int{}}
-	const damages = 1000
+	damages := 700
+	if corpus.Whole() {
+		damages = 3000
+	}
 	for k := range damages {
 		c := small[k%len(small)]
 		n.repair(t, fmt.Sprintf("%s, damage %d", c.Name, k), damage(c.Data, uint64(k)))

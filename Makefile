@@ -4,6 +4,7 @@
 # fuzz    FUZZTIME of each fuzz target; part of check
 # check-all  the tests with whole matrices, without the vector kernel, and for arm64
 # golden  rewrite the golden files and generated pages from what the code prints now
+# mutants  changes of the code that no test notices, from a sample
 # bench   the figures, beside the alternatives
 # dist    static binaries with checksums
 # rules   the rules of redaction, from gitleaks' module
@@ -23,7 +24,7 @@ PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden bench dist clean rules pi tiktoken vocabularies axe libs screenshots
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi tiktoken vocabularies axe libs screenshots
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -62,6 +63,16 @@ check-all:
 
 golden:
 	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
+
+# A mutant that no test notices takes as long as all tests, so a run takes hours. Results
+# are kept by version: a run that was stopped continues. Commit first, since all states
+# of a work tree with changes are one version.
+MUTANTS ?= 60
+MUTATED ?= sessionfmt replay compact stats migrate internal/check internal/tokens internal/redact
+MUTANTS_DIR ?= $(CACHE)/ctxtool-mutants
+mutants:
+	@mkdir -p $(MUTANTS_DIR)
+	$(GO) run ./internal/mutants -n $(MUTANTS) -state $(MUTANTS_DIR)/$(VERSION).jsonl $(MUTANTFLAGS) $(MUTATED)
 
 # ccusage's native binary, where npm install --prefix $(PI_DIR) ccusage@20.0.24 puts it.
 CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage

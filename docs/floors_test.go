@@ -30,6 +30,7 @@ var floors = []struct {
 	}},
 	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
 	{"internal/bench", nil, nil},
+	{"internal/mutants", nil, nil},
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctxtool/internal/corpus"
 )
 
 // find returns the mutants of a file's text.
@@ -303,6 +305,9 @@ func TestOther(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
+	if !corpus.Whole() {
+		t.Skip("left out: it runs the go command twenty times; make check-all runs it")
+	}
 	dir := t.TempDir()
 	for name, text := range tiny {
 		write(t, filepath.Join(dir, name), text)

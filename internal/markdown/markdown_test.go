@@ -208,7 +208,7 @@ func TestLinear(t *testing.T) {
 				t.Errorf("%q: %d bytes became %d", unit, len(text), len(out))
 			}
 			if took := time.Since(began); took > 2*time.Second {
-				t.Errorf("%q: %d bytes took %v", unit, len(text), took)
+				t.Fatalf("%q: %d bytes took %v", unit, len(text), took)
 			}
 		}
 	}

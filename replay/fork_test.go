@@ -43,7 +43,7 @@ func TestWalkTree(t *testing.T) {
 		}
 		s.Close()
 	}
-	if compared < 3000 {
+	if compared < 1500 {
 		t.Errorf("only %d envelopes compared", compared)
 	}
 	t.Logf("%d envelopes compared", compared)

@@ -43,7 +43,7 @@ func TestAgainstItself(t *testing.T) {
 	var lines bytes.Buffer
 	var reports []*stats.Report
 	sum := &stats.Report{Schema: stats.Schema}
-	for _, s := range corpus.Sample(t) {
+	for _, s := range corpus.All(t) {
 		if len(s.Data) > 4<<20 {
 			continue
 		}

@@ -148,6 +148,7 @@ func TestExact(t *testing.T) {
 		{"a failed answer whose call never ran", []string{user("a", ""), calls("b", "a", "aborted", "1"), edit("e", "b", "b", null)}, "", nil},
 		{"calls of one id in turn", []string{user("a", ""), calls("b", "a", "toolUse", "1"), result("c", "b", "1"), calls("d", "c", "toolUse", "1"), result("e", "d", "1")}, "", nil},
 		{"parallel calls, results in another order", []string{user("a", ""), calls("b", "a", "toolUse", "1", "2"), result("c", "b", "2"), result("d", "c", "1")}, "", nil},
+		{"a second result", []string{user("a", ""), calls("b", "a", "toolUse", "1"), result("c", "b", "1"), result("d", "c", "1")}, "", []string{"result-without-call"}},
 		{"a call of an id that waits for a result", []string{user("a", ""), calls("b", "a", "toolUse", "1"), calls("d", "b", "toolUse", "1"), result("e", "d", "1")}, "", []string{"call-without-result"}},
 		{"one result on each of two branches", []string{user("a", ""), calls("b", "a", "toolUse", "1"), result("c", "b", "1"), result("d", "b", "1")}, "", nil},
 		{"a circle off the path", []string{user("x", "y"), user("y", "x"), user("a", "")}, "", []string{"cycle", "forward-parent"}},

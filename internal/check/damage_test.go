@@ -36,7 +36,7 @@ func TestRepairDamage(t *testing.T) {
 	n = &tally{fates: map[string]int{}}
 	damages := 700
 	if corpus.Whole() {
-		damages = 3000
+		damages = 2000
 	}
 	for k := range damages {
 		c := small[k%len(small)]

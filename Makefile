@@ -12,6 +12,7 @@
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
 # pi      pi's own package, for the tests and figures that compare with it
+# ccusage  for the figures that compare with it
 # tiktoken  the reference for counting tokens, likewise
 # vocabularies  the data of internal/tokens, from tiktoken's package
 
@@ -24,7 +25,7 @@ PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi tiktoken vocabularies axe libs screenshots
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi ccusage tiktoken vocabularies axe libs screenshots
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -74,14 +75,15 @@ mutants:
 	@mkdir -p $(MUTANTS_DIR)
 	$(GO) run ./internal/mutants -n $(MUTANTS) -state $(MUTANTS_DIR)/$(VERSION).jsonl $(MUTANTFLAGS) $(MUTATED)
 
-# ccusage's native binary, where npm install --prefix $(PI_DIR) ccusage@20.0.24 puts it.
+# ccusage's native binary, where make ccusage puts it.
 CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
 	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
-	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run TestPageSpeed -count 1 -v ./cmd/ctxtool
+	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
+	$(GO) run ./internal/browser/pagespeed $(BENCH_DIR)/100m.html
 	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact ./internal/tokens ./compact
 
@@ -107,6 +109,11 @@ rules:
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
 
+# ccusage, to compare with: without npm's scripts its binary cannot be run.
+ccusage:
+	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund ccusage@20.0.24
+	chmod +x $(CCUSAGE)
+
 tiktoken:
 	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund tiktoken@1.0.22 gpt-tokenizer@4.0.0
 
@@ -130,6 +137,5 @@ libs:
 	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE render/html/lib/highlight.LICENSE
 
 SCREENSHOTS ?= screenshots
-screenshots:
-	@mkdir -p $(SCREENSHOTS)
-	CTXTOOL_SCREENSHOTS=$(abspath $(SCREENSHOTS)) $(GO) test ./cmd/ctxtool -run TestPageScreens -count 1 -v
+screenshots: build
+	$(GO) run ./internal/browser/screenshots -o $(SCREENSHOTS)

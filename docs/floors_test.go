@@ -44,14 +44,19 @@ var floors = []struct {
 		"ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
+	{"render/html", nil, []string{"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "github.com/chromedp/chromedp/kb"}},
+	{"internal/browser", []string{
+		"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/cdp", "github.com/chromedp/cdproto/emulation", "github.com/chromedp/cdproto/log",
+		"github.com/chromedp/cdproto/network", "github.com/chromedp/cdproto/page", "github.com/chromedp/cdproto/runtime",
+	}, nil},
+	{"internal/browser/pagespeed", []string{"ctxtool/internal/browser"}, nil},
+	{"internal/browser/screenshots", []string{"ctxtool/internal/browser"}, nil},
 	{"docs", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/render", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/transcript", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",
-		"github.com/chromedp/chromedp", "github.com/chromedp/chromedp/kb", "github.com/chromedp/cdproto/cdp", "github.com/chromedp/cdproto/emulation",
-		"github.com/chromedp/cdproto/log", "github.com/chromedp/cdproto/network", "github.com/chromedp/cdproto/page", "github.com/chromedp/cdproto/runtime",
 	}},
 }
 
@@ -104,6 +109,36 @@ func TestFloors(t *testing.T) {
 	for _, f := range floors {
 		if !seen[f.pkg] {
 			t.Errorf("the table has %s, the project does not", f.pkg)
+		}
+	}
+}
+
+// TestBinary: ctxtool has nothing in it that only tests and measurements need.
+func TestBinary(t *testing.T) {
+	seen := map[string]bool{}
+	var visit func(dep string)
+	visit = func(dep string) {
+		if seen[dep] {
+			return
+		}
+		seen[dep] = true
+		for _, f := range floors {
+			if dep == "ctxtool/"+f.pkg {
+				for _, next := range f.may {
+					visit(next)
+				}
+			}
+		}
+	}
+	visit("ctxtool/cmd/ctxtool")
+	if !seen["ctxtool/sessionfmt"] {
+		t.Fatal("the table does not lead to sessionfmt")
+	}
+	for dep := range seen {
+		for _, tool := range append([]string{"ctxtool/internal/browser", "github.com/chromedp/", "github.com/yuin/goldmark", "github.com/rogpeppe/"}, testHelpers...) {
+			if strings.HasPrefix(dep, tool) {
+				t.Errorf("ctxtool may import %s", dep)
+			}
 		}
 	}
 }

@@ -44,7 +44,7 @@ type HTML struct {
 	chunks [][2]int // of rows
 }
 
-//go:embed html
+//go:embed html/*.html html/*.css html/*.js html/lib/*.js
 var pageFiles embed.FS
 
 // modules are the scripts of a page, each before those that use it.

@@ -1,8 +1,12 @@
 //go:build unix
 
-// Command bench measures ctxtool beside jq and pi on generated sessions: whole
-// processes, in turns, so that a busy minute hits all of them. It reports, and
+// Command bench measures ctxtool beside other programs that do the same work on
+// generated sessions: whole processes, in turns, so that a busy minute hits all of
+// them; the medians of their times and of their peaks of memory. It reports, and
 // asserts nothing. See make bench.
+//
+// What ctxtool takes alone is left to Go's benchmarks, and what two of its commands
+// take beside each other to hyperfine.
 package main
 
 import (
@@ -18,7 +22,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -46,6 +49,10 @@ type bench struct {
 }
 
 func main() {
+	if launching() {
+		launch()
+		return
+	}
 	b := bench{out: os.Stdout}
 	flag.StringVar(&b.dir, "dir", "", "folder for the sessions, kept between runs")
 	flag.StringVar(&b.ctxtool, "ctxtool", "bin/ctxtool", "the binary to measure")
@@ -54,15 +61,7 @@ func main() {
 	flag.StringVar(&b.tiktoken, "tiktoken", "", "folder where npm installed tiktoken and gpt-tokenizer; left out where they are not there")
 	flag.IntVar(&b.rounds, "rounds", 5, "times that every command is run")
 	only := flag.String("only", "", "run only the contests whose title has this in it")
-	text := flag.String("make", "", "write the text of this name to count, and stop")
 	flag.Parse()
-	if *text != "" {
-		if err := makeText(*text); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
-	}
 	if err := b.run(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -78,7 +77,7 @@ func (b *bench) run(only string) error {
 	}
 	fmt.Fprintf(b.out, "%d processors, %s/%s; median of %d rounds, commands in turns, warm files\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, b.rounds)
-	for _, c := range slices.Concat(b.contests(), b.reduces(), b.tokenContests()) {
+	for _, c := range b.contests() {
 		if !strings.Contains(c.title, only) {
 			continue
 		}
@@ -87,6 +86,30 @@ func (b *bench) run(only string) error {
 		}
 	}
 	return nil
+}
+
+// costGoal also says what each of them counts, for they do not do the same work.
+const costGoal = `3 times faster than ccusage, 8 times jq; 64 MB and 16 bytes a call
+  ctxtool: every record with a usage; each call once across all files by responseId, else entry id, time and usage
+  ccusage 20: answers alone; each once in the files of one session id, so forks and clones count again
+  jq: prints the usage of messages, adds nothing up, counts all`
+
+const (
+	countGoal = "12 times npm tiktoken, 4 times gpt-tokenizer, 32 MB"
+	evenGoal  = "no more time a byte than for other text of its kind"
+)
+
+// storeJq runs jq over the files of a store.
+func storeJq(filter string) []string {
+	return []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c '" + filter + "' {} +"}
+}
+
+// tokenizers are the libraries that count tokens.
+func (b *bench) tokenizers(encoding string) (all []rival) {
+	for _, name := range []string{"tiktoken", "gpt-tokenizer"} {
+		all = append(all, rival{"npm " + name, []string{"node", "internal/bench/tokens.mjs", b.tiktoken, name, encoding, "FILE"}})
+	}
+	return all
 }
 
 // contests are the figures that the project promises.
@@ -99,24 +122,25 @@ func (b *bench) contests() []contest {
 		{"its end alone", "1g-compacted", []string{"replay", "--tail", "--rules", "pi", "FILE"}, "200 times faster than pi, 50 ms, 16 MB", []rival{pi}},
 		{"validating every line", "1g", []string{"replay", "FILE@root", "-f", "llm"}, "14 times jq", []rival{jq, {"wc -l", []string{"wc", "-l", "FILE"}}}},
 		{"600,000 entries", "600k", []string{"replay", "FILE@root", "-f", "llm"}, "96 MB", []rival{jq}},
-		{"1,000 transforms over 10,000 messages", "transforms", []string{"replay", "FILE"}, "linear: 16 times as much in 16 times the time, less the start", nil},
-		{"16,000 transforms over 160,000 messages", "transforms-x16", []string{"replay", "FILE"}, "", nil},
 		{"a line of 95 MB", "longline", []string{"replay", "FILE"}, "", []rival{jq}},
 		{"log as JSON, 1 GB", "1g", []string{"log", "FILE", "-f", "jsonl"}, "bound by decoding", []rival{jq, {"cat", []string{"cat", "FILE"}}, {"wc -l", []string{"wc", "-l", "FILE"}}}},
 		{"tree, 100,000 entries one below the other", "deep", []string{"tree", "FILE"}, "1 s", []rival{jq}},
 		{"ls of a store", "store", []string{"ls", "FILE"}, "64 MB", []rival{
-			{"jq .message.usage", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c '.message.usage // empty' {} +"}},
+			{"jq .message.usage", storeJq(".message.usage // empty")},
 			{"cat", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec cat {} +"}},
 			{"wc -l", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec wc -l {} +"}},
 		}},
-		b.cost(),
+		{"cost of a store", "store", []string{"stats", "--lens", "cost", "--json", "FILE"}, costGoal, []rival{
+			{"ccusage pi session", []string{b.ccusage, "pi", "session", "--offline", "--json", "--pi-path", "FILE"}},
+			{"jq .message.usage", storeJq(".message.usage // empty")},
+		}},
 		{"check of 1 GB, structure alone", "1g", []string{"check", "--only", "lines,header,tree,times", "FILE"}, "14 times jq, 32 MB and the index", []rival{jq}},
 		{"check of 1 GB", "1g", []string{"check", "FILE"}, "8 times jq, 32 MB and the index", []rival{jq}},
 		{"check of a store", "store", []string{"check", "FILE"}, "8 times jq", []rival{
-			{"jq -c .type", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c .type {} +"}},
+			{"jq -c .type", storeJq(".type")},
 		}},
 		{"migrating a store of version 1", "store-v1", []string{"migrate", "FILE", "-o", "OUT"}, "a third of 14 times jq", []rival{
-			{"jq -c .type", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c .type {} +"}},
+			{"jq -c .type", storeJq(".type")},
 			{"cp -r", []string{"cp", "-r", "FILE", "OUT"}},
 		}},
 		{"render of 1 GB", "1g", []string{"render", "--target", "file", "FILE"}, "bound by decoding the path", []rival{
@@ -127,9 +151,10 @@ func (b *bench) contests() []contest {
 			{"ctxtool render --target file", []string{b.ctxtool, "render", "--target", "file", "FILE"}},
 			{"gzip", []string{"gzip", "-c", "FILE"}},
 		}},
-		{"redacting a store", "store", []string{"redact", "FILE"}, "a quarter of check's rate", []rival{
-			{"ctxtool check", []string{b.ctxtool, "check", "--fail-on", "error", "FILE"}},
-		}},
+		{"o200k of session text", "texts.txt", []string{"count", "--counter", "o200k", "FILE"}, countGoal, b.tokenizers("o200k_base")},
+		{"cl100k of session text", "texts.txt", []string{"count", "--counter", "cl100k", "FILE"}, countGoal, b.tokenizers("cl100k_base")},
+		{"o200k of base64", "base64.txt", []string{"count", "--counter", "o200k", "FILE"}, evenGoal, b.tokenizers("o200k_base")},
+		{"cl100k of base64", "base64.txt", []string{"count", "--counter", "cl100k", "FILE"}, evenGoal, b.tokenizers("cl100k_base")},
 		{"starting", "", []string{"version"}, "6 ms", []rival{{"jq -n 1", []string{"jq", "-n", "1"}}}},
 	}
 }
@@ -191,24 +216,19 @@ func (b *bench) session(preset string) (name string, size int64, lines int, err 
 	if preset == "" {
 		return "", 0, 0, nil
 	}
-	name = filepath.Join(b.dir, preset+".jsonl")
-	if strings.HasPrefix(preset, "store") {
-		name = filepath.Join(b.dir, preset)
+	name = filepath.Join(b.dir, preset)
+	isText := strings.HasSuffix(preset, ".txt")
+	if !isText && !strings.HasPrefix(preset, "store") {
+		name += ".jsonl"
 	}
-	if strings.HasSuffix(preset, ".txt") {
-		name = filepath.Join(b.dir, preset)
-	}
-	if _, err := os.Stat(name); err != nil && strings.HasSuffix(preset, ".txt") {
-		// In a process of its own: what we have had in memory shows in the figures of
-		// all that we start.
-		if out, err := exec.Command(os.Args[0], "-make", name).CombinedOutput(); err != nil {
-			return "", 0, 0, fmt.Errorf("%w: %s", err, out)
-		}
-	} else if err != nil {
+	if _, err := os.Stat(name); err != nil {
 		fmt.Fprintf(os.Stderr, "making %s\n", name)
-		make := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
-		make.Stderr = os.Stderr
-		if err := make.Run(); err != nil {
+		if isText {
+			err = makeText(name)
+		} else {
+			err = generate(preset, name)
+		}
+		if err != nil {
 			return "", 0, 0, err
 		}
 	}
@@ -221,6 +241,13 @@ func (b *bench) session(preset string) (name string, size int64, lines int, err 
 		return err
 	})
 	return name, size, lines, err
+}
+
+// generate makes the session or the store of a preset.
+func generate(preset, name string) error {
+	cmd := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
 }
 
 // warm reads a file, so that it is in memory, and says how long it is.
@@ -247,6 +274,9 @@ func warm(name string) (size int64, lines int, err error) {
 // absent says why a rival cannot run, nothing where it can.
 func (b *bench) absent(r rival) string {
 	if _, err := exec.LookPath(r.args[0]); err != nil {
+		if r.args[0] == b.ccusage {
+			return "no ccusage; make ccusage installs it"
+		}
 		return "no " + r.args[0] + " here"
 	}
 	if r.name == "pi" {
@@ -281,21 +311,7 @@ func (b *bench) measure(args []string, file string) (f figure, err error) {
 		}
 		args[i] = strings.Replace(strings.Replace(args[i], "FILE", file, 1), "OUT", out, 1)
 	}
-	cmd := exec.Command(args[0], args[1:]...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	start := time.Now()
-	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 1 { // which says that something was found
-		return f, fmt.Errorf("%w: %.300s", err, stderr.Bytes())
-	}
-	f.wall = time.Since(start)
-	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		f.memory = use.Maxrss
-		if runtime.GOOS == "linux" { // elsewhere it is bytes already
-			f.memory *= 1024
-		}
-	}
-	return f, nil
+	return launched(args)
 }
 
 // median takes the median of time and of memory, each by itself.

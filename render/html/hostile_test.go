@@ -1,25 +1,19 @@
-package main
+package html_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // TestPageHostile holds that nothing that a session says runs, or leaves the page.
 func TestPageHostile(t *testing.T) {
-	browser := newBrowser(t)
-	file := filepath.Join(t.TempDir(), "a<img src=x onerror=owned=1>.jsonl")
-	if err := os.WriteFile(file, hostileSession(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, browser, pageOf(t, file))
-	b.run(`for (const what of ['outputs', 'thoughts']) ctxtool.talk.set(what, true)
-		for (const row of ctxtool.side.order.rows) { ctxtool.goto(row); await ctxtool.store.row(row); await new Promise(f => setTimeout(f, 30)) }
+	t.Parallel()
+	b := openText(t, "a<img src=x onerror=owned=1>.jsonl", hostileSession())
+	b.Run(`for (const what of ['outputs', 'thoughts']) ctxtool.talk.set(what, true)
+		for (const row of ctxtool.side.order.rows) { ctxtool.goto(row); await ctxtool.store.row(row); await new Promise(f => setTimeout(f)) }
 		for (const step of ctxtool.steps) ctxtool.select(step)
 		for (const tab of ['messages', 'prompt', 'overview']) document.querySelector('[data-tab=' + tab + ']').click()
 		for (const box of document.querySelectorAll('details')) box.open = true
@@ -29,16 +23,16 @@ func TestPageHostile(t *testing.T) {
 		for (const box of document.querySelectorAll('details')) box.open = true
 		for (const b of document.querySelectorAll('.unfold')) b.click()
 		await new Promise(f => setTimeout(f, 500))`)
-	b.holds("typeof owned === 'undefined'")
-	b.holds("document.querySelectorAll('iframe, object, embed, form, base, img:not([src^=\"data:image/\"]), a[href*=\"javascript\"]').length === 0")
-	b.holds("[...document.querySelectorAll('img')].every(i => /^data:image\\/(png|jpeg|gif|webp);base64,/.test(i.src))")
-	b.holds("!/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent.replace(/\\{[^]*/, '')) ")
-	b.holds("document.getElementById('talk-space').textContent.includes('<script>')")
-	b.silent()
+	b.Holds("typeof owned === 'undefined'")
+	b.Holds("document.querySelectorAll('iframe, object, embed, form, base, img:not([src^=\"data:image/\"]), a[href*=\"javascript\"]').length === 0")
+	b.Holds("[...document.querySelectorAll('img')].every(i => /^data:image\\/(png|jpeg|gif|webp);base64,/.test(i.src))")
+	b.Holds("!/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent.replace(/\\{[^]*/, '')) ")
+	b.Holds("document.getElementById('talk-space').textContent.includes('<script>')")
+	b.Silent()
 }
 
 // hostileSession has what somebody would write who wants the page to run it.
-func hostileSession() []byte {
+func hostileSession() string {
 	var out bytes.Buffer
 	script := `<script>owned=1</script><img src=x onerror=owned=1><svg onload=owned=1></svg></script><script>owned=1</script><!--<script>`
 	texts := []string{
@@ -77,13 +71,13 @@ func hostileSession() []byte {
 	fmt.Fprintf(&out, `{"type":"message","id":"deep","parentId":"%08x","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"d","name":"deep","arguments":%s1%s}]}}`+"\n",
 		n, strings.Repeat(`{"a":[`, 50_000), strings.Repeat("]}", 50_000))
 	out.WriteString(`{"type":"message","id":"utf8","parentId":"deep","timestamp":"x","message":{"role":"user","content":"` + "\xff\xfe\xc3" + `"}}` + "\nbroken " + script + "\n{\"torn\":\n")
-	return out.Bytes()
+	return out.String()
 }
 
 // TestPageObjects holds that a page shows what it has where a session has objects in
 // place of texts, and those with members that a script would call.
 func TestPageObjects(t *testing.T) {
-	browser := newBrowser(t)
+	t.Parallel()
 	const odd = `{"toString":1,"valueOf":1,"__proto__":{"x":1},"constructor":"c"}`
 	bodies := []string{
 		`"type":"message","message":{"role":"user","content":[{"type":"text","text":ODD},{"type":ODD,"text":ODD},{"type":"image","mimeType":ODD,"data":ODD},null,5]}`,
@@ -104,27 +98,22 @@ func TestPageObjects(t *testing.T) {
 		}
 		session += fmt.Sprintf(`{"id":"e%d","parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z",%s}`+"\n", i+1, parent, strings.ReplaceAll(body, "ODD", odd))
 	}
-	file := filepath.Join(t.TempDir(), "objects.jsonl")
-	if err := os.WriteFile(file, []byte(session), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, browser, pageOf(t, file))
-	b.run(`ctxtool.side.filter = 'all'; ctxtool.side.refresh()
+	b := openText(t, "objects.jsonl", session)
+	b.Run(`ctxtool.side.filter = 'all'; ctxtool.side.refresh()
 		for (const row of ctxtool.side.order.rows) ctxtool.goto(row)
 		for (const row of ctxtool.context.rows) await ctxtool.context.read(row)
 		ctxtool.closeDialog()
 		location.hash = '#%'
 		await new Promise(f => setTimeout(f, 100))`)
-	b.holds("document.getElementById('talk-space').textContent.includes('the end')")
-	b.silent()
+	b.Holds("document.getElementById('talk-space').textContent.includes('the end')")
+	b.Silent()
 }
 
 // TestPageBroken holds that a stopped replay shows the context up to where it stops,
 // and says why; and that damage is told in its place.
 func TestPageBroken(t *testing.T) {
-	browser := newBrowser(t)
-	file := filepath.Join(t.TempDir(), "stopped.jsonl")
-	session := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}
+	t.Parallel()
+	const session = `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}
 {"type":"message","id":"u1","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first"}}
 {"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"one"}],"provider":"p","model":"m"}}
 this is no JSON
@@ -132,16 +121,13 @@ this is no JSON
 {"type":"message","id":"u2","parentId":"t1","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"second"}}
 {"type":"message","id":"a2","parentId":"u2","timestamp":"2026-01-01T00:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"two"}],"provider":"p","model":"m"}}
 `
-	if err := os.WriteFile(file, []byte(session), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, browser, pageOf(t, file))
-	b.holds("/The replay stops here.*invalidateCacheReason/.test(document.getElementById('talk-space').textContent)")
-	b.holds("/line 4/.test(document.getElementById('talk-space').textContent)")
-	b.holds("document.getElementById('request-name').textContent === 'Next request' && /as far as/.test(document.getElementById('request-facts').textContent)")
-	b.holds("ctxtool.context.rows.length === 2")
-	b.holds("/second/.test(document.getElementById('talk-space').textContent) && /two/.test(document.getElementById('talk-space').textContent)")
-	b.run("document.getElementById('findings').click()")
-	b.holds("document.querySelectorAll('.findings li').length >= 2")
-	b.silent()
+	b := openText(t, "stopped.jsonl", session)
+	b.Holds("/The replay stops here.*invalidateCacheReason/.test(document.getElementById('talk-space').textContent)")
+	b.Holds("/line 4/.test(document.getElementById('talk-space').textContent)")
+	b.Holds("document.getElementById('request-name').textContent === 'Next request' && /as far as/.test(document.getElementById('request-facts').textContent)")
+	b.Holds("ctxtool.context.rows.length === 2")
+	b.Holds("/second/.test(document.getElementById('talk-space').textContent) && /two/.test(document.getElementById('talk-space').textContent)")
+	b.Run("document.getElementById('findings').click()")
+	b.Holds("document.querySelectorAll('.findings li').length >= 2")
+	b.Silent()
 }

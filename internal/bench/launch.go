@@ -1,0 +1,64 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// launchArgument, as the first argument, makes this program start a command and report
+// its figure. The peak memory of a process includes what the process that started it
+// held at that time; this one holds 2 MB.
+const launchArgument = "launch"
+
+func launching() bool { return len(os.Args) > 2 && os.Args[1] == launchArgument }
+
+// launch runs the command in the arguments and writes its figure to file descriptor 3.
+func launch() {
+	cmd := exec.Command(os.Args[2], os.Args[3:]...)
+	cmd.Stderr = os.Stderr
+	start := time.Now()
+	err := cmd.Run()
+	wall := time.Since(start)
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1) { // 1: something was found
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	memory := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+	if runtime.GOOS == "linux" { // elsewhere it is bytes already
+		memory *= 1024
+	}
+	fmt.Fprintln(os.NewFile(3, "figure"), int64(wall), memory)
+}
+
+// launched is the figure of a command that a launcher runs.
+func launched(args []string) (f figure, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return f, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return f, err
+	}
+	defer read.Close()
+	cmd := exec.Command(self, append([]string{launchArgument}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.ExtraFiles = []*os.File{write}
+	err = errors.Join(cmd.Run(), write.Close())
+	if err == nil {
+		_, err = fmt.Fscan(read, (*int64)(&f.wall), &f.memory)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %.300s", err, stderr.Bytes())
+	}
+	return f, err
+}

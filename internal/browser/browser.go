@@ -1,0 +1,308 @@
+// Package browser opens pages in a Chromium without network and records what they
+// write to the console and request. Tests of pages and programs that look at them use
+// it; nothing of it is in ctxtool.
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// ErrNone reports that no Chromium is installed.
+var ErrNone = errors.New("no browser; install chromium")
+
+// names are what a Chromium is called.
+var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
+
+// A Browser is a running Chromium. Several goroutines may open pages in it.
+type Browser struct {
+	ctx  context.Context
+	stop func()
+
+	mu   sync.Mutex
+	idle []*Tab // windows cost more time than pages, so they are used again
+}
+
+// Start starts a browser that resolves no name of a host. The error is ErrNone where
+// there is none to start.
+func Start() (*Browser, error) {
+	path := ""
+	for _, name := range names {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		return nil, ErrNone
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WindowSize(width, height), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
+		// Two pages behind the address bar of every window take more time than ours.
+		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"))
+	all, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, leave := chromedp.NewContext(all)
+	b := &Browser{ctx: ctx, stop: func() { chromedp.Cancel(ctx); leave(); stop() }}
+	if err := chromedp.Do(ctx); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("starting %s: %w", path, err)
+	}
+	return b, nil
+}
+
+// Close stops the browser and removes its files.
+func (b *Browser) Close() { b.stop() }
+
+// A T is told what is wrong with a page: a test, or a program. Fatalf does not return.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+const width, height = 1440, 900
+
+// A View is how a page is looked at. The zero value is a light window of 1440 by 900
+// pixels.
+type View struct {
+	Width, Height int64 // pixels
+	Dark          bool  // the reader prefers dark
+	NoPolicy      bool  // the page's Content-Security-Policy does not hold
+}
+
+// A Tab is a page in a window of its own, which shares no storage with those of others.
+// It is for one goroutine. What fails is fatal to its T.
+type Tab struct {
+	t       T
+	browser *Browser
+	ctx     context.Context
+	leave   func()
+
+	mu       sync.Mutex
+	address  string
+	console  []string
+	requests []string // without the page itself
+}
+
+// Open opens a file and waits until the page is ready: data-ready of its root is true.
+func (b *Browser) Open(t T, file string, view View) *Tab {
+	t.Helper()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	address := (&url.URL{Scheme: "file", Path: path}).String()
+	tab := b.tab(t)
+	tab.mu.Lock()
+	tab.address, tab.console, tab.requests = address, nil, nil
+	tab.mu.Unlock()
+	tab.SetView(view)
+	tab.do(chromedp.Navigate(address))
+	tab.Wait("document.documentElement.dataset.ready === 'true'")
+	return tab
+}
+
+// tab is an idle tab, or a new one.
+func (b *Browser) tab(t T) *Tab {
+	t.Helper()
+	b.mu.Lock()
+	if last := len(b.idle) - 1; last >= 0 {
+		tab := b.idle[last]
+		b.idle = b.idle[:last]
+		b.mu.Unlock()
+		tab.t = t
+		return tab
+	}
+	b.mu.Unlock()
+	tab := &Tab{t: t, browser: b}
+	tab.ctx, tab.leave = chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	if err := chromedp.Listen(tab.ctx, tab.record); err != nil {
+		t.Fatalf("%v", err)
+	}
+	tab.do(call(network.Enable, network.EnableParams{}), call(log.Enable, cdp.Empty{}))
+	return tab
+}
+
+// Close closes the page, and forgets what it has stored.
+func (b *Tab) Close() {
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("localStorage.clear()"), chromedp.Navigate("about:blank")); err != nil {
+		b.leave()
+		return
+	}
+	b.browser.mu.Lock()
+	defer b.browser.mu.Unlock()
+	b.browser.idle = append(b.browser.idle, b)
+}
+
+// record records what the page writes to the console and requests.
+func (b *Tab) record(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		text := string(e.Type)
+		for _, arg := range e.Args {
+			text += fmt.Sprintf(" %s %s", arg.Value, arg.Description)
+		}
+		b.console = append(b.console, text)
+	case *runtime.EventExceptionThrown:
+		text := e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			text += " " + thrown.Description
+		}
+		b.console = append(b.console, text)
+	case *log.EventEntryAdded:
+		b.console = append(b.console, string(e.Entry.Level)+": "+e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if to, _, _ := strings.Cut(e.Request.URL, "#"); to != b.address && !strings.HasPrefix(to, "data:") {
+			b.requests = append(b.requests, to)
+		}
+	}
+}
+
+// Silent fails if the page has written to the console or requested anything.
+func (b *Tab) Silent() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, line := range b.console {
+		b.t.Errorf("on the console: %s", line)
+	}
+	for _, address := range b.requests {
+		b.t.Errorf("the page requests %s", address)
+	}
+}
+
+// ForgetRequests forgets the requests so far, which following a link makes.
+func (b *Tab) ForgetRequests() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests = nil
+}
+
+// patience is how long anything may take.
+const patience = time.Minute
+
+// get is the result of an action.
+func get[R any](b *Tab, action chromedp.Action[R]) R {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	result, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	return result
+}
+
+func (b *Tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	for _, action := range actions {
+		get(b, action)
+	}
+}
+
+// call is a command of the browser's protocol.
+func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, command, params)
+		return chromedp.Void{}, err
+	}
+}
+
+// SetView changes how the page is looked at.
+func (b *Tab) SetView(v View) {
+	b.t.Helper()
+	scheme := "light"
+	if v.Dark {
+		scheme = "dark"
+	}
+	b.do(
+		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}),
+		call(page.SetBypassCSP, page.SetBypassCSPParams{Enabled: v.NoPolicy}),
+	)
+	if v.Width == 0 {
+		v.Width, v.Height = width, height
+	}
+	b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Width < 600}))
+}
+
+// Eval is the value of an expression, or what it resolves to if it is a promise.
+func Eval[V any](b *Tab, expression string) V {
+	b.t.Helper()
+	return get(b, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
+}
+
+// Run runs statements, in which await may be used.
+func (b *Tab) Run(statements string) {
+	b.t.Helper()
+	get(b, chromedp.Evaluate[chromedp.Void]("(async () => {"+statements+"\n})()", chromedp.EvalAwaitPromise))
+}
+
+// Holds fails if an expression is not true.
+func (b *Tab) Holds(expression string) {
+	b.t.Helper()
+	if !Eval[bool](b, expression) {
+		b.t.Errorf("false: %s", expression)
+	}
+}
+
+// Wait waits until an expression is true, also on the page that a link leads to.
+func (b *Tab) Wait(expression string) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if err == nil && is {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			b.Silent()
+			b.t.Fatalf("false for %v: %s (%v)", patience, expression, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Keys presses keys one after the other; package kb names those that type nothing.
+func (b *Tab) Keys(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// Click clicks on the first element that a CSS selector names.
+func (b *Tab) Click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Screenshot is what the window shows, as PNG.
+func (b *Tab) Screenshot() []byte {
+	b.t.Helper()
+	return get(b, chromedp.CaptureScreenshot())
+}
+
+// PDF is the page printed.
+func (b *Tab) PDF() []byte {
+	b.t.Helper()
+	return get(b, chromedp.PrintToPDF())
+}

@@ -34,7 +34,7 @@ func TestRepairDamage(t *testing.T) {
 	small := slices.DeleteFunc(corpus.Sample(t), func(c corpus.Session) bool { return len(c.Data) >= largeSession() })
 	t.Logf("sessions as they are: %s", n)
 	n = &tally{fates: map[string]int{}}
-	damages := 700
+	damages := 1000
 	if corpus.Whole() {
 		damages = 2000
 	}

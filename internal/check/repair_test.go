@@ -155,6 +155,29 @@ func TestAnswerCalls(t *testing.T) {
 	}
 }
 
+// TestTwins: of several ids that several entries have, each entry but the last gets
+// another, and lines that are there twice go.
+func TestTwins(t *testing.T) {
+	say := func(id, parent, text string) string {
+		return entry("message", id, parent, `,"message":{"role":"user","content":"`+text+`","timestamp":1}`)
+	}
+	was := []string{head3, say("a", "", "1"), say("a", "a", "2"), say("a", "a", "3"), say("b", "a", "4"), say("b", "a", "4"), say("c", "b", "5"), say("c", "b", "6"), say("d", "c", "7")}
+	out, quarantine := repaired(t, "twins", file(was...))
+	if r := checked(t, out); r.has("duplicate-id") || len(r.Findings) > 0 {
+		t.Errorf("%s has %v", out, r.Findings)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(was)-1 || string(quarantine) != was[5]+"\n" {
+		t.Fatalf("%d lines, and taken out are %q", len(lines), quarantine)
+	}
+	for k, id := range []string{"", "?", "?", "a", "b", "?", "c", "d"} {
+		got := sessionfmt.Value(lines[k]).Get("id").Text()
+		if renamed := got != "a" && got != "b" && got != "c"; k > 0 && (id == "?" && !renamed || id != "?" && got != id) {
+			t.Errorf("line %d has the id %q, not %q", k+1, got, id)
+		}
+	}
+}
+
 // TestRepairMany repairs files of one damage many times over: the time grows with their
 // number, not with its square, and no line is lost.
 func TestRepairMany(t *testing.T) {

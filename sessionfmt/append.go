@@ -112,7 +112,7 @@ func (s *Session) markEnd() (err error) {
 		return nil
 	}
 	s.end.from, s.end.seed = s.records[len(s.records)-1].off, maphash.MakeSeed()
-	s.end.hash, err = s.end.sum(s.src.file, s.src.size)
+	s.end.hash, err = s.end.sum(s.src.bytes, s.src.size)
 	return err
 }
 
@@ -244,7 +244,7 @@ func (s *Session) refuseHeader() error {
 			return err
 		}
 		mark := make([]byte, min(len(bom), int(s.src.size)))
-		if err := readFullAt(s.src.file, mark, 0); err != nil {
+		if err := readFullAt(s.src.bytes, mark, 0); err != nil {
 			return err
 		}
 		if !head.Get("id").IsString() {
@@ -278,7 +278,7 @@ func (s *Session) refuseTail() error {
 	for end := s.src.size; end > 0; {
 		part := buf[:min(int64(len(buf)), end)]
 		end -= int64(len(part))
-		if err := readFullAt(s.src.file, part, end); err != nil {
+		if err := readFullAt(s.src.bytes, part, end); err != nil {
 			return err
 		}
 		nl := bytes.LastIndexByte(part, '\n')

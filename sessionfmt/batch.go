@@ -136,5 +136,5 @@ func (b *Batch) check(kind Kind, fields []Field) {
 
 // With reads the session with the batch behind it, as appending would leave it.
 func (s *Session) With(b *Batch) io.Reader {
-	return io.MultiReader(io.NewSectionReader(s.src.file, 0, s.src.size), bytes.NewReader(b.lines))
+	return io.MultiReader(io.NewSectionReader(s.src.bytes, 0, s.src.size), bytes.NewReader(b.lines))
 }

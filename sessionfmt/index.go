@@ -96,7 +96,7 @@ func (x *indexer) fill(u *unit) {
 // firstLine reads the unit's stretch and finds the first line that is its own.
 func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
 	buf := x.buf[:min(u.end+slack, x.src.size)-u.off]
-	if err := readFullAt(x.src.file, buf, u.off); err != nil {
+	if err := readFullAt(x.src.bytes, buf, u.off); err != nil {
 		return 0, nil, err
 	}
 	if u.off == 0 {
@@ -117,7 +117,7 @@ func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 	end, window := from, int64(slack)
 	for nl = -1; nl < 0 && end < x.src.size; window = min(2*window, int64(len(x.buf))) {
 		part := x.buf[:min(window, x.src.size-end)]
-		if err = readFullAt(x.src.file, part, end); err != nil {
+		if err = readFullAt(x.src.bytes, part, end); err != nil {
 			return nil, 0, err
 		}
 		if nl = bytes.IndexByte(part, '\n'); nl >= 0 {
@@ -132,7 +132,7 @@ func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 	if nl >= 0 {
 		nl = len(line)
 	}
-	return line, nl, readFullAt(x.src.file, line, pos)
+	return line, nl, readFullAt(x.src.bytes, line, pos)
 }
 
 func readFullAt(r io.ReaderAt, buf []byte, off int64) error {

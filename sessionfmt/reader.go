@@ -47,7 +47,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 			r.buf = make([]byte, want)
 		}
 		r.buf, r.off, at = r.buf[:want], off, rec.off-off
-		if err := readFullAt(r.s.src.file, r.buf, r.off); err != nil {
+		if err := readFullAt(r.s.src.bytes, r.buf, r.off); err != nil {
 			r.buf = r.buf[:0]
 			return nil, &Error{Pos: r.s.Pos(i), Err: err}
 		}

@@ -20,7 +20,7 @@ type Line struct {
 // order: what is in Raw, and a newline where Ended says so, is the file byte for
 // byte. A byte order mark comes first, as a piece of line 1 without end.
 func (s *Session) Lines(yield func(Line, error) bool) {
-	in := bufio.NewReaderSize(io.NewSectionReader(s.src.file, 0, s.src.size), int(min(readAhead, s.src.size+1)))
+	in := bufio.NewReaderSize(io.NewSectionReader(s.src.bytes, 0, s.src.size), int(min(readAhead, s.src.size+1)))
 	at, next := int64(0), 0
 	if mark, _ := in.Peek(len(bom)); bytes.Equal(mark, bom) {
 		if !yield(Line{Number: 1, Record: -1, Raw: bom}, nil) {

@@ -122,7 +122,7 @@ func inFile(name string, err error) error {
 func (s *Session) Close() error { return s.src.close() }
 
 // Plain reads the whole session, unpacked.
-func (s *Session) Plain() io.Reader { return io.NewSectionReader(s.src.file, 0, s.src.size) }
+func (s *Session) Plain() io.Reader { return io.NewSectionReader(s.src.bytes, 0, s.src.size) }
 
 // Size is the length of the session in bytes, after unpacking.
 func (s *Session) Size() int64 { return s.src.size }

@@ -13,7 +13,8 @@ import (
 
 // A source is the bytes of a session, readable at any offset.
 type source struct {
-	file    *os.File
+	bytes   io.ReaderAt
+	file    *os.File // what they are in; nil where they are in memory
 	size    int64
 	info    os.FileInfo // of the file that has the session's name; nil for standard input and streams
 	packing packing     // how that file is compressed
@@ -22,6 +23,9 @@ type source struct {
 }
 
 func (s *source) close() error {
+	if s.file == nil {
+		return nil
+	}
 	err := s.file.Close()
 	if s.temp != "" {
 		os.Remove(s.temp)
@@ -38,7 +42,7 @@ func openSource(name string, opt Options) (*source, error) {
 	if err != nil || opt.Through == nil {
 		return src, err
 	}
-	through, err := spool(src.packing, func(w io.Writer) error { return opt.Through(w, io.NewSectionReader(src.file, 0, src.size)) })
+	through, err := spool(src.packing, func(w io.Writer) error { return opt.Through(w, io.NewSectionReader(src.bytes, 0, src.size)) })
 	if src.file != opt.stdin() {
 		src.close()
 	}
@@ -119,7 +123,7 @@ func readySource(f *os.File) (*source, error) {
 		src, err := spool(zstandard, copied(z))
 		return src, labelled("zstd", err)
 	case seekable:
-		return &source{file: f, size: info.Size()}, nil
+		return &source{bytes: f, file: f, size: info.Size()}, nil
 	}
 	return spool(plain, copied(in))
 }
@@ -144,22 +148,52 @@ func copied(r io.Reader) func(w io.Writer) error {
 	}
 }
 
-// spool has a temporary file written, and removes its name at once.
+// spool has bytes written, and keeps them: few in memory, many in a temporary file.
 func spool(p packing, write func(w io.Writer) error) (*source, error) {
-	tmp, err := os.CreateTemp("", "ctxtool-*")
-	if err != nil {
-		return nil, err
-	}
-	s := &source{file: tmp, packing: p}
-	if os.Remove(tmp.Name()) != nil { // not every system lets go of an open file
-		s.temp = tmp.Name()
-	}
-	if err = write(tmp); err == nil {
-		s.size, err = tmp.Seek(0, io.SeekCurrent)
-	}
+	t := &temporary{}
+	err := write(t)
+	s := &source{packing: p, size: t.size, file: t.file, temp: t.left}
 	if err != nil {
 		s.close()
 		return nil, err
 	}
+	if s.bytes = s.file; s.file == nil {
+		s.bytes = bytes.NewReader(t.few)
+	}
 	return s, nil
+}
+
+// mostInMemory is how many bytes are kept in memory: most sessions that are planned,
+// unpacked or redacted need no temporary file.
+const mostInMemory = 1 << 20
+
+// A temporary is what is written to it: bytes in memory, and once there are too many a
+// file whose name is removed at once.
+type temporary struct {
+	few  []byte
+	file *os.File
+	left string // the file's name, where the system does not let go of an open file
+	size int64
+}
+
+func (t *temporary) Write(p []byte) (n int, err error) {
+	defer func() { t.size += int64(n) }()
+	switch {
+	case t.file != nil:
+		return t.file.Write(p)
+	case len(t.few)+len(p) <= mostInMemory:
+		t.few = append(t.few, p...)
+		return len(p), nil
+	}
+	if t.file, err = os.CreateTemp("", "ctxtool-*"); err != nil {
+		return 0, err
+	}
+	if os.Remove(t.file.Name()) != nil {
+		t.left = t.file.Name()
+	}
+	if _, err = t.file.Write(t.few); err != nil {
+		return 0, err
+	}
+	t.few = nil
+	return t.file.Write(p)
 }

@@ -77,7 +77,7 @@ func (t *tail) read() error {
 	for hi := t.s.src.size; hi > 0 && !t.done; {
 		lo := max(0, hi-window)
 		buf = slices.Grow(buf[:0], int(hi-lo))[:hi-lo]
-		if err := readFullAt(t.s.src.file, buf, lo); err != nil {
+		if err := readFullAt(t.s.src.bytes, buf, lo); err != nil {
 			return err
 		}
 		t.s.Coverage.Read += hi - lo
@@ -103,7 +103,7 @@ func (t *tail) read() error {
 // header looks at the first line, which has to be a header of version 3 or up.
 func (t *tail) header() error {
 	buf := make([]byte, min(t.s.src.size, tailWindow))
-	if err := readFullAt(t.s.src.file, buf, 0); err != nil {
+	if err := readFullAt(t.s.src.bytes, buf, 0); err != nil {
 		return err
 	}
 	t.s.Coverage.Read += int64(len(buf))

@@ -22,8 +22,8 @@ var appending = []string{
 }
 
 // TestLaw9: what --write appends is, byte for byte, what the plan said at the same time,
-// after what was there (law 2); and replayed it is the envelope that -o promised. Over all
-// sessions and policies compact holds it, by TestStoreKeepsThePromise.
+// after what was there (law 2), and so the file is, byte for byte, what -o wrote. That it is
+// the envelope which the plan promised compact holds, by TestStoreKeepsThePromise.
 func TestLaw9(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int64
@@ -71,10 +71,8 @@ func appends(t *testing.T, c corpus.Session, line string) bool {
 	if want := append(bytes.Clone(c.Data), plan...); !bytes.Equal(is, want) {
 		t.Errorf("%s: the file is not what was there and what the plan says", line)
 	}
-	got, _ := said(t, "replay", name, "-f", "json")
-	want, _ := said(t, "replay", promised, "-f", "json")
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: another envelope than the one promised", line)
+	if want, err := os.ReadFile(promised); err != nil || !bytes.Equal(is, want) {
+		t.Errorf("%s: the file is not the one that -o wrote: %v", line, err)
 	}
 	return true
 }

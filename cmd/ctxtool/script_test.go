@@ -38,6 +38,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
+			e.Setenv("GOMAXPROCS", "1") // a thousand short processes: TestWorkers has the others
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "home", "config"))
 			return nil

@@ -154,6 +154,15 @@ func TestPiSummary(t *testing.T) {
 	if fmt.Sprint(asked) != "[history[1]before turn-prefix[2]]" {
 		t.Errorf("%v", asked)
 	}
+	// So it does below a checkpoint, by either rules.
+	compaction["systemMessage"] = said{"role": "system", "content": "be brief"}
+	for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
+		asked = nil
+		apply(t, &Compact, viewed(t, lines(user(ten), answer(ten), user(ten), answer(ten), compaction, user(ten), answer(ten)), replay.Options{Rules: rules}), o)
+		if fmt.Sprint(asked) != "[history[2]before turn-prefix[3]]" {
+			t.Errorf("rules %v: %v", rules, asked)
+		}
+	}
 	if failed, err := Compact.Apply(v, Options{Style: StyleGSH, Counter: &tokens.GSH, Summarize: func(Request) (string, error) { return " \n", nil }}); err == nil {
 		t.Errorf("an empty summary is taken: %+v", failed.Changes)
 	}

@@ -25,6 +25,9 @@ func edit(target int, replacement any) said {
 func TestPiCutChecks(t *testing.T) {
 	setting := said{"type": "thinking_level_change", "thinkingLevel": "high"}
 	hundred := strings.Repeat("x", 400)
+	put := func(messages ...said) said {
+		return said{"type": "context_transform", "schemaVersion": 1, "transformerName": "t", "patch": []said{{"op": "messages_cached_replace", "messages": messages, "scope": "cached", "invalidateCacheReason": "r"}}}
+	}
 	for _, test := range []struct {
 		name            string
 		in              []said
@@ -39,6 +42,8 @@ func TestPiCutChecks(t *testing.T) {
 		{"recovered", []said{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil)}, 50, 3, 2, 1},
 		{"more behind it", []said{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil), {"type": "custom_message", "customType": "x", "content": "y", "display": true}}, 50, 2, 2, 0},
 		{"replaced", []said{user(ten), answer(ten), user(ten), answer(ten), edit(3, nil), edit(2, said{"content": hundred})}, 50, 2, 2, 0},
+		{"between messages of one patch", []said{put(user(ten), answer(ten), user(ten), answer(ten))}, 20, 0, 2, 0},
+		{"between such and what follows", []said{put(user(ten), answer(ten)), user(ten)}, 10, 1, 2, 0},
 	} {
 		v := of(t, test.in...)
 		cut, err := v.PiCut(test.keep)

@@ -63,7 +63,7 @@ func (v *View) sources() (items []item) {
 		if !m.Cached {
 			break // nothing takes those out
 		}
-		if n := len(items); n > 0 && items[n-1].rec == m.Origin.Record && m.Origin.Op < 0 && v.Messages[i-1].Origin.Op < 0 {
+		if n := len(items); n > 0 && items[n-1].rec == m.Origin.Record && m.Origin.Op < 0 {
 			items[n-1].last = i + 1
 			continue
 		}

@@ -118,6 +118,13 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	if err != nil {
 		t.Fatal(err)
 	}
+	parent := with.Leaf()
+	if u.Moved {
+		parent = s.Leaf()
+	}
+	if u.Parent != parent {
+		t.Errorf("undoing begins below record %d, not %d", u.Parent, parent)
+	}
 	back := with.NewBatch(u.Parent, time.UnixMilli(1790000001000))
 	if err := compact.Undo(r, back); err != nil {
 		t.Fatal(err)

@@ -167,8 +167,13 @@ func TestPolicyGSHCompaction(t *testing.T) {
 
 // TestPolicySWE: T16 and T31.
 func TestPolicySWE(t *testing.T) {
-	if got := NewSWECompaction(210000, 62000, 31).ReductionPercent; got != 70.5 {
-		t.Errorf("T16: reduction %v", got)
+	for _, test := range []struct {
+		before, after int
+		want          float64
+	}{{210000, 62000, 70.5}, {1, 0, 100}, {0, 0, 0}} {
+		if got := NewSWECompaction(test.before, test.after, 31).ReductionPercent; got != test.want {
+			t.Errorf("T16: %d to %d tokens is a reduction of %v", test.before, test.after, got)
+		}
 	}
 	summary := func(Request) (string, error) { return "summary", nil }
 	many := func(n int) (all []said) {

@@ -282,10 +282,17 @@ func TestContextRereads(t *testing.T) {
 		reads("5", "read", "b.go", "1234", false),
 		reads("6", "write", "b.go", "1234", false),
 	)...)
-	got := lookAt(t, data, Options{}).Rereads
+	p := lookAt(t, data, Options{})
+	got := p.Rereads
 	want := Rereads{1, 6, []Reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+	var r Report
+	r.Context = p
+	sheets := contextSheets(&r)
+	if s := sheets[len(sheets)-1]; s.Title != "read more than once" || len(s.Rows) != 1 || len(s.Notes) != 0 {
+		t.Errorf("sheet %+v", s)
 	}
 }
 

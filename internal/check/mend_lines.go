@@ -105,6 +105,9 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		return
 	}
 	if sessionfmt.IsBlank(c.Raw) {
+		if bytes.HasPrefix(c.Raw, []byte("\ufeff")) { // it would begin the file once the first mark is gone
+			m.out(c, "bom", "a line of byte order marks is taken out")
+		}
 		return
 	}
 	line := bytes.Trim(c.Raw, jsonSpace)

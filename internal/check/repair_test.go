@@ -62,6 +62,9 @@ func TestRepairRules(t *testing.T) {
 		name     string
 		was, now []string
 	}{
+		{"a second byte order mark, on a line of its own, goes with the first",
+			[]string{"\ufeff\ufeff", head3, user("a", "")},
+			[]string{head3, user("a", "")}},
 		{"a compaction that keeps from what is taken out keeps from the next entry",
 			[]string{head3, user("a", ""), user("b", "a"), broken, user("c", "x"), kept("k", "c", "x")},
 			[]string{head3, user("a", ""), user("b", "a"), user("c", "b"), kept("k", "c", "c")}},

@@ -256,11 +256,18 @@ func (b *Tab) Run(statements string) {
 	get(b, chromedp.Evaluate[chromedp.Void]("(async () => {"+statements+"\n})()", chromedp.EvalAwaitPromise))
 }
 
-// Holds fails if an expression is not true.
+// soon is how long a page may take to do what a key or a click asks for: a frame, on a
+// busy machine many.
+const soon = 3 * time.Second
+
+// Holds fails if an expression is not true, and does not become so soon.
 func (b *Tab) Holds(expression string) {
 	b.t.Helper()
-	if !Eval[bool](b, expression) {
-		b.t.Errorf("false: %s", expression)
+	for end := time.Now().Add(soon); !Eval[bool](b, expression); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Errorf("false: %s", expression)
+			return
+		}
 	}
 }
 

@@ -167,9 +167,11 @@ func TestCommitKeeping(t *testing.T) {
 func TestCopyKeeps(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
-	put(t, from, "text", 0o640)
-	if err := (Disk{}).copyFile(to, from); err != nil {
-		t.Fatal(err)
+	put(t, from, "text", 0o666) // more than a umask allows
+	synced := 0
+	disk := Disk{Sync: func(f *os.File) error { synced++; return f.Sync() }}
+	if err := disk.copyFile(to, from); err != nil || synced != 1 {
+		t.Fatalf("%v, synced %d times", err, synced)
 	}
 	holds(t, to, "text")
 	a, _ := os.Stat(from)

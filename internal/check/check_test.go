@@ -169,6 +169,50 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// TestHides: what findings keep out of the context at the leaf.
+func TestHides(t *testing.T) {
+	system := func(id, parent string) string {
+		return entry("message", id, parent, `,"message":{"role":"system","content":"12345678","timestamp":1}`)
+	}
+	compaction := func(id, parent, kept string) string {
+		return entry("compaction", id, parent, `,"summary":"s","firstKeptEntryId":"`+kept+`","tokensBefore":1`)
+	}
+	uncached := entry("context_transform", "p", "a", `,"schemaVersion":1,"transformerName":"t","patch":[{"op":"messages_uncached_append","messages":[{"role":"user","content":"1234","timestamp":1}],"scope":"uncached"}]`)
+	broken := user("b", "a")
+	broken = broken[:len(broken)-2]
+	figures := func(f *Figures) string {
+		if f == nil {
+			return "-"
+		}
+		return fmt.Sprint(*f)
+	}
+	for _, c := range []struct {
+		name    string
+		lines   []string
+		context string
+		hides   string // by code
+	}{
+		{"an entry whose line is broken, below it nothing", []string{user("a", ""), broken}, "{1 1 0}", "malformed -"},
+		{"one with an answer below it", []string{user("a", ""), broken, calls("c", "b", "stop")}, "{1 0 1}", "malformed {1 1 0} orphan {1 1 0}"},
+		{"one with a message before it that is not cached", []string{user("a", ""), uncached, broken}, "{2 2 0}", "patch-scope - malformed -"},
+		{"a compaction that loses the prompt", []string{system("s", ""), user("a", "s"), compaction("k", "a", "a")}, "{2 28 0}", "no-checkpoint {0 2 0}"},
+		{"and what follows it", []string{system("s", ""), user("a", "s"), compaction("k", "a", "a"), user("b", "k")}, "{3 29 0}", "no-checkpoint {0 2 0}"},
+		{"a compaction with the prompt declared again", []string{system("s", ""), user("a", "s"), compaction("k", "a", "a"), system("t", "k")}, "{2 30 0}", "no-checkpoint -"},
+		{"a compaction that keeps what is not there", []string{user("a", ""), user("b", "a"), compaction("k", "b", "x")}, "{1 27 0}", "kept-unknown {2 2 0}"},
+	} {
+		r := checked(t, file(append([]string{head3}, c.lines...)...))
+		var hides []string
+		for _, f := range r.Findings {
+			if f.Code != "kept-no-message" {
+				hides = append(hides, f.Code+" "+figures(f.Hides))
+			}
+		}
+		if got := strings.Join(hides, " "); got != c.hides || figures(r.Context) != c.context {
+			t.Errorf("%s: %s; %s", c.name, figures(r.Context), got)
+		}
+	}
+}
+
 // TestGenerated: of generated sessions that are not damaged there is nothing to say,
 // but that patches, which keep messages by number, may part a call from its result.
 func TestGenerated(t *testing.T) {

@@ -48,24 +48,27 @@ func (x *subject) weigh() {
 	}
 	for k := range r.Findings {
 		f := &r.Findings[k]
-		if hides, ok := w.hidden(f); ok && hides != (Figures{}) {
+		if hides := w.hidden(f); hides != (Figures{}) {
 			f.Hides = &hides
 		}
 	}
 }
 
-// hidden is what one finding hides.
-func (w *weighing) hidden(f *Finding) (hides Figures, ok bool) {
+// hidden is what one finding hides, zero where that is nothing, or not known.
+func (w *weighing) hidden(f *Finding) Figures {
 	switch {
 	case f.Code == "leaf-moved":
 		then, err := figures(w.s, w.lastWritten())
-		return then.less(w.now), err == nil
+		if err != nil {
+			return Figures{}
+		}
+		return then.less(w.now)
 	case f.Code == "kept-unknown":
 		return w.kept()
 	case f.Code == "no-checkpoint":
 		return w.checkpoint(f)
 	case !slices.Contains(mends, f.Code) || w.s.Version > 3:
-		return hides, false
+		return Figures{}
 	}
 	then, ok := w.mended(func(code string, line int) bool {
 		if line == f.Line && (code == f.Code || f.Code == "scalar-leaf" && code == "scalar-line") {
@@ -74,7 +77,10 @@ func (w *weighing) hidden(f *Finding) (hides Figures, ok bool) {
 		id := w.broken[f.Line]
 		return code == "orphan" && id != "" && w.named[line] == id
 	})
-	return then.less(w.now), ok
+	if !ok {
+		return Figures{}
+	}
+	return then.less(w.now)
 }
 
 // mended is the context at the leaf once some of the damage is mended.
@@ -120,35 +126,38 @@ func (w *weighing) readBroken() {
 
 // kept is by how much the context that keeps everything before a compaction
 // exceeds the one that keeps nothing.
-func (w *weighing) kept() (Figures, bool) {
+func (w *weighing) kept() Figures {
 	var by [2]Figures
 	for k, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
 		var err error
 		if by[k], err = figuresBy(w.s, w.s.Leaf(), rules); err != nil {
-			return Figures{}, false
+			return Figures{}
 		}
 	}
-	return by[1].less(by[0]), true
+	return by[1].less(by[0])
 }
 
 // checkpoint is the size of prompt and tools before a compaction that loses them,
 // if it is the one in force.
-func (w *weighing) checkpoint(f *Finding) (hides Figures, ok bool) {
+func (w *weighing) checkpoint(f *Finding) Figures {
 	rec := w.s.Find(f.Entry)
 	r := replay.New(w.s, replay.Options{Leaf: w.s.Leaf()})
 	end, err := r.At(w.s.Leaf(), false)
 	if err != nil || rec < 0 {
-		return hides, false
+		return Figures{}
 	}
 	if p, err := end.Prompt(); err != nil || p.Known {
-		return hides, false
+		return Figures{}
 	}
 	before, err := r.At(rec, true)
 	if err != nil {
-		return hides, false
+		return Figures{}
 	}
 	n, err := before.Count(&tokens.Pi)
-	return Figures{Tokens: n.System + n.Tools}, err == nil
+	if err != nil {
+		return Figures{}
+	}
+	return Figures{Tokens: n.System + n.Tools}
 }
 
 // Measure is the size of the context at a record.

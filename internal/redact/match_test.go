@@ -197,6 +197,25 @@ func TestAnchored(t *testing.T) {
 	}
 }
 
+// TestAnchoredWide: a match begins with a whole character, or a byte that is none.
+func TestAnchoredWide(t *testing.T) {
+	r := mustNew(t, Options{Patterns: []byte(`
+[[rules]]
+id = "any"
+regex = '''.token-\d{4}'''
+[[rules]]
+id = "not"
+regex = '''[^é日😀]mark-\d{4}'''
+`)})
+	s := r.NewScanner()
+	for _, before := range []string{"", "a", "é", "日", "😀", "\x80", "a\x80", "é\x80", "日\x80", "😀\x80", "😀\x80\x80", "\x80\x80\x80\x80", "\xf0\x9f\x98", "\xe6\x97"} {
+		for _, word := range []string{"token-1234", "mark-1234"} {
+			samely(t, r, s, []byte(before+word))
+			samely(t, r, s, []byte("b"+before+word))
+		}
+	}
+}
+
 // TestAnchoredReal is TestAnchored on real texts.
 func TestAnchoredReal(t *testing.T) {
 	r := mustNew(t, Options{})

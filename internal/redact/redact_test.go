@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
@@ -32,6 +33,7 @@ func TestLine(t *testing.T) {
 		{`{"type":"message","id":"a1","message":{"role":"user","content":"plain"}}`, ``},
 		{`{"type":"session","cwd":"/home/mara/src"}`, `{"type":"session","cwd":"/home/user-1/src"}`},
 		{`["C:\\Users\\Mara Lind\\x", "/Users/joe", "/home/mara"]`, `["C:\\Users\\user-2\\x", "/Users/user-3", "/home/user-1"]`},
+		{`["/mnt/c/Users/mara/x","/cygdrive/d/users/mara/x","/srv/c/users/tim/x"]`, `["/mnt/c/Users/user-1/x","/cygdrive/d/users/user-1/x","/srv/c/users/tim/x"]`},
 		{`["src/pages/home/index.tsx","https://site.org/home/page","/api/users/12"]`, ``},
 		{`["--home-mara-src--","--home-kim-x--","--C--Users-joe-x--"]`, `["--home-user-1-src--","--home-user-4-x--","--C--Users-user-3-x--"]`},
 		{`{"a":"mail joe@corp.org, git@host.org:x, a@2x.png1"}`, `{"a":"mail [redacted:email-1], git@host.org:x, a@2x.png1"}`},
@@ -61,13 +63,87 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestAcross: of a value that lies across strings, each string loses its part, and whole
+// escapes.
+func TestAcross(t *testing.T) {
+	for _, c := range []struct{ value, line, want string }{
+		{`ab", "cd`, `["x\n\nab", "cd\n\ny"]`, `["x\n\n[redacted:value-1]", "[redacted:value-2]\n\ny"]`},
+		{`tab", "cd\`, `["x\n\tab", "cd\n\ny"]`, `["x\n[redacted:value-1]", "[redacted:value-2]\ny"]`},
+		{`e9ab", "cd\u0`, `["x\u00e8\u00e9ab", "cd\u00e9\u00e8y"]`, `["x\u00e8[redacted:value-1]", "[redacted:value-2]\u00e8y"]`},
+		{`ab", "cd\n`, `["x\\ab", "cd\n"]`, `["x\\[redacted:value-1]", "[redacted:value-2]"]`},
+		{`ab", "cd", "e`, `["x\nab", "cd", "e\n"]`, `["x\n[redacted:value-1]", "[redacted:value-2]", "[redacted:value-3]\n"]`},
+	} {
+		x := mustNew(t, Options{Values: []string{c.value}}).NewRun()
+		if got, err := x.Line([]byte(c.line)); err != nil || string(got) != c.want {
+			t.Errorf("%s\nbecomes %s, %v\nwant    %s", c.line, got, err, c.want)
+		}
+		x.Close()
+	}
+}
+
+// TestFilterLines: lines of any length, with and without a newline, and a byte order mark.
+func TestFilterLines(t *testing.T) {
+	r := mustNew(t, Options{})
+	secret, gone := `"`+pat+`"`, `"[redacted:github-pat-1]"`
+	for _, size := range []int{0, 1, 256<<10 - len(secret), 600 << 10} {
+		pad := strings.Repeat(" ", size)
+		for _, end := range []string{"", "\n", "\n\n", "\n" + pad + secret, "\n" + byteOrderMark} {
+			for _, begin := range []string{"", byteOrderMark} {
+				got := string(redacted(t, r, []byte(begin+pad+secret+end)))
+				if want := begin + pad + gone + strings.ReplaceAll(end, secret, gone); got != want {
+					t.Errorf("%d bytes before it, then %.5q: %s", size, end, difference([]byte(got), []byte(want)))
+				}
+			}
+		}
+	}
+	const sealed, stripped = byteOrderMark + `{"thinkingSignature":"abc"}` + "\n", byteOrderMark + `{"thinkingSignature":""}` + "\n"
+	if got := string(redacted(t, r, []byte(sealed+sealed))); got != stripped+sealed { // the second is no JSON
+		t.Errorf("%q", got)
+	}
+	var out bytes.Buffer
+	broken := errors.New("broken")
+	if err := r.Filter(&out, iotest.ErrReader(broken), nil); err != broken {
+		t.Errorf("of a reader that fails: %v", err)
+	}
+}
+
+// TestLeft: what shows another secret each time that one is gone is looked at eight times,
+// the last time to see that nothing is left.
+func TestLeft(t *testing.T) {
+	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"r\"\nregex = '[0-9\\]]([a-z])'")})
+	var out bytes.Buffer
+	if err := r.Filter(&out, strings.NewReader("\n1abcdefg\n1abcdefgh\n"), nil); !errors.Is(err, ErrLeft) || err.(*sessionfmt.Error).Pos.Line != 3 {
+		t.Errorf("%v", err)
+	}
+	if err := r.Filter(&out, strings.NewReader("\n1abcdefg\n"), nil); err != nil || out.String() != "\n1[redacted:r-1][redacted:r-2][redacted:r-3][redacted:r-4][redacted:r-5][redacted:r-6][redacted:r-7]\n" {
+		t.Errorf("%v, %q", err, &out)
+	}
+}
+
+// TestEmailLengths: what is before the @ has at most 64 bytes, and a domain 253.
+func TestEmailLengths(t *testing.T) {
+	domain := strings.Repeat("a1.", 83) + "abcde"
+	for _, c := range []struct{ before, domain, want string }{
+		{strings.Repeat("x", 64), "b.cd", strings.Repeat("x", 64) + "@b.cd"},
+		{strings.Repeat("x", 65), "b.cd", strings.Repeat("x", 64) + "@b.cd"},
+		{"x", domain[:253], "x@" + domain[:253]},
+		{"x", domain[:254], "x@" + domain[:253]},
+	} {
+		text := []byte(c.before + "@" + c.domain)
+		start, end, ok := email(text, len(c.before))
+		if got := string(text[start:end]); got != c.want || !ok {
+			t.Errorf("%d bytes @ %d bytes: %q", len(c.before), len(c.domain), got)
+		}
+	}
+}
+
 // TestSpelled: a secret is found however it is spelled, and nothing else goes.
 func TestSpelled(t *testing.T) {
 	s := mustNew(t, Options{}).NewScanner()
 	for _, spelled := range []string{
 		pat, strings.Replace(pat, "_", `_`, 1), strings.Replace(pat, "_", `\x5f`, 1), strings.Replace(pat, "_", `\u{5f}`, 1), strings.Replace(pat, "_", `\137`, 1),
 		strings.Replace(pat, "_", "&#95;", 1), strings.Replace(pat, "_", "&#x5F;", 1), strings.Replace(pat, "_", "&lowbar;", 1), strings.Replace(pat, "R4", "&#8203;R4", 1),
-		strings.Replace(pat, "_", "%5F", 1), strings.Replace(pat, "_", "%255F", 1), strings.Replace(pat, "T0", "T\x1b[31m0", 1), strings.Replace(pat, "T0", "T\x1b]0;x\a0", 1),
+		strings.Replace(pat, "_", "%5F", 1), strings.Replace(pat, "_", "%255F", 1), strings.Replace(pat, "T0", "T\x1b[31m0", 1), strings.Replace(pat, "T0", "T\x1b[4@0", 1), strings.Replace(pat, "T0", "T\x1b]0;x\a0", 1),
 		strings.Replace(pat, "k3", "k\u200b3", 1), strings.Replace(pat, "k3", "\u202ek3", 1), strings.Replace(pat, "k3", "\u212a3", 1), strings.Replace(pat, "k3", "k\u00ad3", 1),
 		strings.Replace(pat, "_", `\\u005f`, 1), strings.Replace(pat, "_", `\\\\x5f`, 1),
 	} {
@@ -168,8 +244,31 @@ stopwords = ["0000"]
 id = "phrase"
 regex = '''(?i)open\s+sesame'''
 keywords = ["SESAME"]
+[[rules]]
+id = "both"
+regex = '''both-(\w+)'''
+[[rules.allowlists]]
+condition = "AND"
+regexes = ["^x"]
+stopwords = ["test"]
+[[rules]]
+id = "one"
+regex = '''one-(\w+)'''
+[[rules.allowlists]]
+condition = "&&"
+regexes = ["^x"]
+[[rules.allowlists]]
+condition = "and"
+stopwords = ["test"]
+[[rules.allowlists]]
+condition = "and"
+regexes = ["^y"]
+paths = ["x"]
 `)})
 	if got := r.Text("ACME-12345, ACME-10000, Open\tSesame, ACME-12345"); got != "ACME-[redacted:ticket-1], ACME-10000, [redacted:phrase-1], ACME-[redacted:ticket-1]" {
+		t.Error(got)
+	}
+	if got := r.Text("both-xtest both-x1 both-test both-a, one-x1 one-test one-y one-a"); got != "both-xtest both-[redacted:both-1] both-[redacted:both-2] both-[redacted:both-3], one-x1 one-test one-[redacted:one-1] one-[redacted:one-2]" {
 		t.Error(got)
 	}
 	for _, bad := range []string{"[[rules]]\nid='x'\nregex='('", "[[rules]]\nid='x y'\nregex='a'", "[[rules]]\nid='x'\nregex='a'\nsecretGroup=1", "rules = 3", "[[rules]]\nid='x'\nregex='a'\n[[rules.allowlists]]"} {

@@ -31,21 +31,19 @@ func (r *Redactor) Filter(dst io.Writer, from io.Reader, tally *Tally) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if len(raw) > 0 {
-			line, ended := bytes.CutSuffix(raw, []byte{'\n'})
-			mark := 0
-			if n == 1 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
-				mark = len(byteOrderMark)
-			}
-			out.Write(line[:mark])
-			if line, err := x.Line(line[mark:]); err != nil {
-				return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: n}, Err: err}
-			} else {
-				out.Write(line)
-			}
-			if ended {
-				out.WriteByte('\n')
-			}
+		line, ended := bytes.CutSuffix(raw, []byte{'\n'})
+		mark := 0
+		if n == 1 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+			mark = len(byteOrderMark)
+		}
+		out.Write(line[:mark])
+		if line, err := x.Line(line[mark:]); err != nil {
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: n}, Err: err}
+		} else {
+			out.Write(line)
+		}
+		if ended {
+			out.WriteByte('\n')
 		}
 		if err == io.EOF {
 			break

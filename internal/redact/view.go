@@ -261,8 +261,7 @@ func entity(b []byte) (n int, r rune) {
 			for k++; k < n && isHex(b[k]); k++ {
 			}
 		} else {
-			for ; k < n && b[k]-'0' < 10; k++ {
-			}
+			k += digits(b[k:n])
 		}
 		if k < n && b[k] != ';' {
 			n = k

@@ -75,3 +75,14 @@ func dealt[T any](k, many int, all []T) (some []T) {
 	}
 	return some
 }
+
+// TestProcessEnv: outside tests a command runs in what the process has.
+func TestProcessEnv(t *testing.T) {
+	in := processEnv()
+	if in.stdin != os.Stdin || in.disk.Dir != "" || in.disk.Sync != nil || in.getenv("PATH") != os.Getenv("PATH") || time.Since(in.now()) > time.Minute {
+		t.Errorf("%+v", in)
+	}
+	if home, err := os.UserHomeDir(); err == nil && in.home != home {
+		t.Errorf("home %q, want %q", in.home, home)
+	}
+}

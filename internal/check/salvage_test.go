@@ -1,0 +1,29 @@
+package check
+
+import (
+	"testing"
+
+	"ctxtool/sessionfmt"
+)
+
+// TestIsRecord: what a broken line may hold whole, and what is a piece of an entry.
+func TestIsRecord(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		version int
+		want    bool
+	}{
+		{`{"type":"session","id":"s"}`, 3, true},
+		{`{"type":"session"}`, 3, false},
+		{`{"type":"message","id":"a","parentId":null,"timestamp":"t"}`, 3, true},
+		{`{"type":"message","id":"a","timestamp":"t"}`, 3, false},
+		{`{"type":"message","parentId":"a","timestamp":"t"}`, 3, false},
+		{`{"type":"message","id":"a","parentId":"b"}`, 3, false},
+		{`{"type":"message","timestamp":"t"}`, 1, true},
+		{`{"type":"text","text":"x"}`, 1, false},
+	} {
+		if got := isRecord(sessionfmt.Value(c.text), c.version); got != c.want {
+			t.Errorf("%s of version %d: %v", c.text, c.version, got)
+		}
+	}
+}

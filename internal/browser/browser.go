@@ -26,7 +26,7 @@ import (
 // ErrNone reports that no Chromium is installed.
 var ErrNone = errors.New("no browser; install chromium")
 
-// names are what a Chromium is called.
+// names are what a Chromium is called, first the one that starts fastest.
 var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
 // A Browser is a running Chromium. Several goroutines may open pages in it.
@@ -53,11 +53,12 @@ func Start() (*Browser, error) {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WindowSize(width, height), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
-		// Two pages behind the address bar of every window take more time than ours.
+		// Two pages behind the address bar of every window, and processes started in
+		// advance, would take more time than the pages to be read.
 		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"))
 	all, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, leave := chromedp.NewContext(all)
-	b := &Browser{ctx: ctx, stop: func() { chromedp.Cancel(ctx); leave(); stop() }}
+	b := &Browser{ctx: ctx, stop: func() { leave(); stop() }}
 	if err := chromedp.Do(ctx); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("starting %s: %w", path, err)
@@ -207,6 +208,7 @@ func get[R any](b *Tab, action chromedp.Action[R]) R {
 	defer stop()
 	result, err := chromedp.Run(ctx, action)
 	if err != nil {
+		b.Silent()
 		b.t.Fatalf("%v", err)
 	}
 	return result

@@ -66,6 +66,7 @@ const readContexts = `(async () => {
 	const s = ctxtool.model.steps, list = ctxtool.context.list, out = {Requests: [], Messages: {}, Prompts: {}}
 	const gists = new Map(), gist = ctxtool.gistNow.bind(ctxtool) // each is made once
 	ctxtool.gistNow = (row, later) => gists.get(row) || gists.set(row, gist(row, later)).get(row)
+	document.body.style.display = 'none' // nothing is laid out until all is read
 	for (const step of ctxtool.steps.filter(step => s.entry[step] >= 0)) {
 		ctxtool.choose(step, s.entry[step]) // selects it, and does not scroll to it
 		open('prompt')
@@ -89,6 +90,7 @@ const readContexts = `(async () => {
 			Tools: await Promise.all(p.tools.map(x => ctxtool.store.row(x[1]))), Options: p.options ?? {},
 		}
 	}
+	document.body.style.display = ''
 	ctxtool.spread()
 	await new Promise(requestAnimationFrame)
 	return out

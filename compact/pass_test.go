@@ -68,6 +68,10 @@ func TestStaleResults(t *testing.T) {
 			t.Errorf("after %d: %.60q", requests, got)
 		}
 	}
+	// A fork's file may begin with a result.
+	if got := saidIn(t, apply(t, &StaleResults, of(t, all[2:]...), Options{Requests: 1}).View)[0]; !strings.HasPrefix(got, "[output elided") {
+		t.Errorf("a result that is the first message: %.60q", got)
+	}
 }
 
 // TestDropImages: those of the latest requests can stay; of others it is said that there

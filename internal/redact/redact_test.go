@@ -232,6 +232,32 @@ func TestStructureOnly(t *testing.T) {
 	}
 }
 
+// TestFormat: what pi's format says itself is no text: its words are never replaced,
+// and its names and times are no text of anybody's.
+func TestFormat(t *testing.T) {
+	types := "session message thinking_level_change model_change compaction branch_summary custom custom_message label session_info " +
+		"context_transform ephemeral context_edit usage cache_warm system user assistant toolResult bashExecution hookMessage contextTransform " +
+		"branchSummary compactionSummary text thinking image toolCall"
+	named := mustNew(t, Options{Values: strings.Fields(types)}).NewRun()
+	defer named.Close()
+	for _, word := range strings.Fields(types) {
+		line := `{"type":"` + word + `","message":{"role":"` + word + `"}}`
+		if got, err := named.Line([]byte(line)); err != nil || string(got) != line {
+			t.Errorf("%s becomes %s, %v", line, got, err)
+		}
+	}
+	bare := mustNew(t, Options{StructureOnly: true}).NewRun()
+	defer bare.Close()
+	for _, name := range strings.Fields("type role op scope stopReason thinkingLevel reasoning kind mimeType status id parentId targetId fromId " +
+		"firstKeptEntryId toolCallId transformEntryId responseId timestamp model modelId responseModel provider api rawStopReason " +
+		"providerThinkingLevel toolName namespace customType transformerName rendererId partName expiresAt version") {
+		line := `{"message":{"` + name + `":"of its own"}}`
+		if got, err := bare.Line([]byte(line)); err != nil || string(got) != line {
+			t.Errorf("%s becomes %s, %v", line, got, err)
+		}
+	}
+}
+
 // TestPatterns: rules of one's own, their lists, and what is wrong with some.
 func TestPatterns(t *testing.T) {
 	r := mustNew(t, Options{Patterns: []byte(`

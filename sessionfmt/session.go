@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -34,13 +35,16 @@ type Options struct {
 	Times bool // keep the entries' times; see Session.Time
 
 	// Through, if set, is what the plain bytes of the file go through before anything
-	// else sees them: it reads them, and writes what the session is read from. An
-	// *Error of it is completed with the name of the file.
-	Through func(w io.Writer, r io.Reader) error
+	// else sees them, one pass after the other. An *Error of a pass is completed with
+	// the name of the file.
+	Through iter.Seq[Pass]
 
 	// Progress, if set, is told now and then how many bytes have been indexed.
 	Progress func(done, size int64)
 }
+
+// A Pass reads a session from r, and writes to w what takes its place.
+type Pass func(w io.Writer, r io.Reader) error
 
 func (o Options) stdin() *os.File {
 	if o.Stdin == nil {
@@ -83,11 +87,7 @@ func Open(name string, opt Options) (*Session, error) {
 
 // OpenReader is Open for a session that r holds; name is for messages.
 func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
-	write := copied(r)
-	if opt.Through != nil {
-		write = func(w io.Writer) error { return opt.Through(w, r) }
-	}
-	src, err := spool(plain, write)
+	src, err := through(plain, r, opt.Through)
 	return open(name, src, err, opt)
 }
 
@@ -122,7 +122,7 @@ func inFile(name string, err error) error {
 func (s *Session) Close() error { return s.src.close() }
 
 // Plain reads the whole session, unpacked.
-func (s *Session) Plain() io.Reader { return io.NewSectionReader(s.src.bytes, 0, s.src.size) }
+func (s *Session) Plain() io.Reader { return s.src.plain() }
 
 // Size is the length of the session in bytes, after unpacking.
 func (s *Session) Size() int64 { return s.src.size }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
@@ -42,12 +43,33 @@ func openSource(name string, opt Options) (*source, error) {
 	if err != nil || opt.Through == nil {
 		return src, err
 	}
-	through, err := spool(src.packing, func(w io.Writer) error { return opt.Through(w, io.NewSectionReader(src.bytes, 0, src.size)) })
+	changed, err := through(src.packing, src.plain(), opt.Through)
 	if src.file != opt.stdin() {
 		src.close()
 	}
-	return through, err
+	return changed, err
 }
+
+// through keeps what passes make of what r has.
+func through(p packing, r io.Reader, passes iter.Seq[Pass]) (src *source, err error) {
+	if passes == nil {
+		return spool(p, copied(r))
+	}
+	for pass := range passes {
+		before := src
+		src, err = spool(p, func(w io.Writer) error { return pass(w, r) })
+		if before != nil {
+			before.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		r = src.plain()
+	}
+	return src, nil
+}
+
+func (s *source) plain() io.Reader { return io.NewSectionReader(s.bytes, 0, s.size) }
 
 func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
 	f := stdin

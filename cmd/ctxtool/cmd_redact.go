@@ -24,13 +24,19 @@ func newRedactCommand(e *env) *cobra.Command {
 	o := &redactOptions{}
 	cmd := &cobra.Command{
 		Use:   "redact [flags] SESSION|DIR...",
-		Short: "Write sessions without secrets, names and addresses",
-		Long: "Redact sessions: secrets by the rules of gitleaks, e-mail addresses, names in home\n" +
-			"directories, exact values and rules of one's own, in every string of every line,\n" +
-			"keys too, however they are spelled. The same value becomes the same placeholder,\n" +
-			"[redacted:RULE-N] or user-N, so the session opens, checks and replays as before.\n" +
-			"Signatures and encrypted reasoning go, since nobody can look into them; images\n" +
-			"stay and are counted, unless --images makes a single pixel of each.\n\n" +
+		Short: "Write sessions without secrets, addresses and user names",
+		Long: "Redact sessions, in every string of every line, keys too, however they are spelled.\n" +
+			"The same value becomes the same placeholder, [redacted:RULE-N] or user-N, so the\n" +
+			"session opens, checks and replays as before.\n\n" +
+			"Covered: secrets by the rules of gitleaks, keys with a well-known prefix that an\n" +
+			"output cut short, passwords in URLs, e-mail addresses, the names of home directories\n" +
+			"in paths, exact values (--values, --env) and rules of your own (--patterns). A secret\n" +
+			"of at least 4 bytes that one place shows is replaced wherever it stands in the file.\n" +
+			"Signatures and encrypted reasoning go, since nobody can look into them.\n\n" +
+			"Not covered: names of people, hosts and projects; secrets that nothing around them\n" +
+			"shows as such; placeholders for passwords in URLs (password, $PW); base64 and other\n" +
+			"encodings; and images, which stay and are counted, unless --images makes a single\n" +
+			"pixel of each.\n\n" +
 			"Without -o it prints the plan: what each rule finds, and in which entries, never\n" +
 			"the secrets. -o writes the redacted session to FILE, to standard output (-), or\n" +
 			"for several sessions into a folder. Each line is looked through again as it is\n" +
@@ -134,9 +140,7 @@ func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, worker
 	}
 	defer was.Close()
 	var tally redact.Tally
-	is, err := sessionfmt.OpenReader(f.path, was.Plain(), sessionfmt.Options{
-		Workers: workers, Through: func(w io.Writer, from io.Reader) error { return r.Filter(w, from, &tally) },
-	})
+	is, err := sessionfmt.OpenReader(f.path, was.Plain(), sessionfmt.Options{Workers: workers, Through: r.Passes(&tally)})
 	if err != nil {
 		return nil, err
 	}

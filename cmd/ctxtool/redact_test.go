@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/redact"
 	"ctxtool/render"
+	"ctxtool/sessionfmt"
 )
 
 // A planted secret: what stands in a text, and the pieces of it that no output may
@@ -318,11 +320,14 @@ func TestRedactWorkers(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var b bytes.Buffer
-			if err := r.Filter(&b, bytes.NewReader(data), nil); err != nil {
+			s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{Through: r.Passes(nil)})
+			if err != nil {
 				t.Fatal(err)
 			}
-			want[name] = b.Bytes()
+			if want[name], err = io.ReadAll(s.Plain()); err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
 		}
 	}
 	if r := ranIn("", "redact", dir, "-o", out); r.status != exitOK {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -125,11 +125,11 @@ func envValues(names, environ []string) (values []string, err error) {
 
 // through is what the bytes of a session go through before it is read, nil for
 // nothing.
-func (e *env) through() func(w io.Writer, r io.Reader) error {
+func (e *env) through() iter.Seq[sessionfmt.Pass] {
 	if e.redactor == nil {
 		return nil
 	}
-	return func(w io.Writer, r io.Reader) error { return e.redactor.Filter(w, r, nil) }
+	return e.redactor.Passes(nil)
 }
 
 // fileName is the name of a session's file as answers show it: with --redact the

@@ -14,7 +14,7 @@ const (
 )
 
 // email finds the address around the @ at text[at], if there is one. Where a shell
-// logs in as git is no address.
+// logs in as git is no address, and a password before a host none either.
 func email(text []byte, at int) (start, end int, ok bool) {
 	start, end = at, at+1
 	for start > 0 && at-start < 64 && isMail(text[start-1]) {
@@ -39,7 +39,16 @@ func email(text []byte, at int) (start, end int, ok bool) {
 	if start == at || dot == 0 || end-dot < 2 || bytes.ContainsFunc(text[dot:end], func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) }) {
 		return 0, 0, false
 	}
-	return start, end, string(text[start:at]) != "git"
+	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
+}
+
+// inURL says that text[at] ends the name and the password in a URL.
+func inURL(text []byte, at int) bool {
+	start := at
+	for start > 0 && at-start < 320 && strings.IndexByte(" \t\r\n/\"'<>\\", text[start-1]) < 0 {
+		start--
+	}
+	return bytes.HasSuffix(text[:start], []byte("://")) && bytes.IndexByte(text[start:at], ':') >= 0
 }
 
 func isLetter(c byte) bool { return c|0x20-'a' < 26 || c >= utf8.RuneSelf }

@@ -38,7 +38,7 @@ type Redactor struct {
 	words  *automaton
 	uses   [][]use // by word
 
-	exact  map[string]bool // values
+	exact  map[string]int32 // values, and the rules in whose name they go
 	scans  sync.Pool
 	marked map[string]bool // names
 }
@@ -46,7 +46,7 @@ type Redactor struct {
 // A use is what a word is looked for.
 type use struct {
 	kind     useKind
-	rule     int32
+	rule     int32  // of rules; of names for a value
 	size     int    // of the word
 	exact    string // how it has to be spelled, empty where case does not matter
 	min, max int    // bytes before it to where a match begins
@@ -73,7 +73,7 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the built-in rules: %w", err)
 	}
-	r := &Redactor{opt: opt, rules: append(own, theirs...), exact: map[string]bool{}, marked: map[string]bool{}}
+	r := &Redactor{opt: opt, rules: append(own, theirs...), exact: map[string]int32{}, marked: map[string]bool{}}
 	r.names = append(r.names, ruleValue)
 	r.first = int32(len(r.names))
 	for _, rule := range r.rules {
@@ -89,60 +89,90 @@ func New(opt Options) (*Redactor, error) {
 		if len(v) < MinValue {
 			return nil, errors.New("a value is shorter than 4 bytes: it would be found everywhere")
 		}
-		r.exact[v] = true
+		r.exact[v] = r.value
 	}
 	r.index()
 	r.scans.New = func() any { return r.newScanner() }
 	return r, nil
 }
 
-// builtinRules are gitleaks' rules. The generic one is the last: what has a name of
-// its own gets that.
+// knowing is a Redactor that finds nothing but values, for a Run of r: each goes in the
+// name of its rule.
+func (r *Redactor) knowing(values map[string]int32) *Redactor {
+	k := &Redactor{names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked, exact: values}
+	var words wordList
+	k.addValues(&words)
+	k.uses, k.words = words.uses, newAutomaton(words.words)
+	k.scans.New = func() any { return k.newScanner() }
+	return k
+}
+
+// builtinRules are gitleaks' rules and ours. The generic one is the last: what has a name
+// of its own gets that.
 var builtinRules = sync.OnceValues(func() ([]*rule, error) {
 	rules, err := readRules(gitleaksRules, false)
+	if err != nil {
+		return nil, err
+	}
+	more, err := readRules(ownRules, false)
+	rules = append(rules, more...)
 	generic := func(r *rule) int { return strings.Index(r.ID, "generic-") } // -1, or 0
 	slices.SortStableFunc(rules, func(a, b *rule) int { return generic(a) - generic(b) })
 	return rules, err
 })
 
+// A wordList is words, and what each is looked for.
+type wordList struct {
+	words []string
+	uses  [][]use
+	at    map[string]int
+}
+
+func (l *wordList) add(word string, u use) {
+	u.size = len(word)
+	k, ok := l.at[word]
+	if !ok {
+		if l.at == nil {
+			l.at = map[string]int{}
+		}
+		k = len(l.words)
+		l.at[word] = k
+		l.words = append(l.words, word)
+		l.uses = append(l.uses, nil)
+	}
+	if !slices.Contains(l.uses[k], u) {
+		l.uses[k] = append(l.uses[k], u)
+	}
+}
+
+func (r *Redactor) addValues(words *wordList) {
+	for _, v := range slices.Sorted(maps.Keys(r.exact)) {
+		words.add(lowerASCII(v), use{kind: useValue, rule: r.exact[v], exact: v})
+	}
+}
+
 // index makes the automaton of all words.
 func (r *Redactor) index() {
-	var words []string
-	at := map[string]int{}
-	add := func(word string, u use) {
-		u.size = len(word)
-		k, ok := at[word]
-		if !ok {
-			k = len(words)
-			at[word] = k
-			words = append(words, word)
-			r.uses = append(r.uses, nil)
-		}
-		if !slices.Contains(r.uses[k], u) {
-			r.uses[k] = append(r.uses[k], u)
-		}
-	}
+	var words wordList
 	for k, rule := range r.rules {
 		for _, a := range rule.anchors {
-			add(a.text, use{kind: useAnchor, rule: int32(k), exact: a.exact, min: a.min, max: a.max})
+			words.add(a.text, use{kind: useAnchor, rule: int32(k), exact: a.exact, min: a.min, max: a.max})
 		}
 		if rule.anchors == nil && len(rule.Keywords) == 0 {
 			r.always = append(r.always, int32(k))
 		}
 		if rule.anchors == nil || rule.gated {
 			for _, word := range rule.Keywords {
-				add(word, use{kind: useKeyword, rule: int32(k)})
+				words.add(word, use{kind: useKeyword, rule: int32(k)})
 			}
 		}
 	}
-	for _, v := range slices.Sorted(maps.Keys(r.exact)) {
-		add(lowerASCII(v), use{kind: useValue, exact: v})
-	}
-	add("@", use{kind: useEmail})
+	r.addValues(&words)
+	words.add("@", use{kind: useEmail})
 	for _, w := range homeWords {
-		add(w, use{kind: useHome})
+		words.add(w, use{kind: useHome})
 	}
-	r.words = newAutomaton(words)
+	r.uses, r.words = words.uses, newAutomaton(words.words)
 }
 
 // NewScanner is a Scanner for texts that are no sessions.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -18,11 +19,23 @@ const pat = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st5Onl9aBcDeFgH"
 
 func redacted(t testing.TB, r *Redactor, data []byte) []byte {
 	t.Helper()
-	var out bytes.Buffer
-	if err := r.Filter(&out, bytes.NewReader(data), nil); err != nil {
+	out, err := filtered(r, bytes.NewReader(data))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
+	return out
+}
+
+// filtered is what the passes make of a session.
+func filtered(r *Redactor, from io.Reader) (out []byte, err error) {
+	for pass := range r.Passes(nil) {
+		var to bytes.Buffer
+		if err := pass(&to, from); err != nil {
+			return nil, err
+		}
+		out, from = to.Bytes(), &to
+	}
+	return out, nil
 }
 
 // TestLine: what becomes of lines, one after the other of one session.
@@ -100,9 +113,8 @@ func TestFilterLines(t *testing.T) {
 	if got := string(redacted(t, r, []byte(sealed+sealed))); got != stripped+sealed { // the second is no JSON
 		t.Errorf("%q", got)
 	}
-	var out bytes.Buffer
 	broken := errors.New("broken")
-	if err := r.Filter(&out, iotest.ErrReader(broken), nil); err != broken {
+	if _, err := filtered(r, iotest.ErrReader(broken)); err != broken {
 		t.Errorf("of a reader that fails: %v", err)
 	}
 }
@@ -111,12 +123,11 @@ func TestFilterLines(t *testing.T) {
 // the last time to see that nothing is left.
 func TestLeft(t *testing.T) {
 	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"r\"\nregex = '[0-9\\]]([a-z])'")})
-	var out bytes.Buffer
-	if err := r.Filter(&out, strings.NewReader("\n1abcdefg\n1abcdefgh\n"), nil); !errors.Is(err, ErrLeft) || err.(*sessionfmt.Error).Pos.Line != 3 {
+	if _, err := filtered(r, strings.NewReader("\n1abcdefg\n1abcdefgh\n")); !errors.Is(err, ErrLeft) || err.(*sessionfmt.Error).Pos.Line != 3 {
 		t.Errorf("%v", err)
 	}
-	if err := r.Filter(&out, strings.NewReader("\n1abcdefg\n"), nil); err != nil || out.String() != "\n1[redacted:r-1][redacted:r-2][redacted:r-3][redacted:r-4][redacted:r-5][redacted:r-6][redacted:r-7]\n" {
-		t.Errorf("%v, %q", err, &out)
+	if out, err := filtered(r, strings.NewReader("\n1abcdefg\n")); err != nil || string(out) != "\n1[redacted:r-1][redacted:r-2][redacted:r-3][redacted:r-4][redacted:r-5][redacted:r-6][redacted:r-7]\n" {
+		t.Errorf("%v, %q", err, out)
 	}
 }
 
@@ -330,14 +341,14 @@ func FuzzRedact(f *testing.F) {
 	all := []*Redactor{mustNew(f, Options{Values: []string{"hunter22", "redacted", "character"}}), mustNew(f, Options{StructureOnly: true})}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, r := range all {
-			var out bytes.Buffer
-			if err := r.Filter(&out, bytes.NewReader(data), nil); err != nil {
+			out, err := filtered(r, bytes.NewReader(data))
+			if err != nil {
 				if errors.Is(err, ErrLeft) {
 					continue
 				}
 				t.Fatal(err)
 			}
-			was, is := bytes.Split(data, []byte{'\n'}), bytes.Split(out.Bytes(), []byte{'\n'})
+			was, is := bytes.Split(data, []byte{'\n'}), bytes.Split(out, []byte{'\n'})
 			if len(was) != len(is) {
 				t.Fatalf("%d lines become %d", len(was), len(is))
 			}
@@ -346,8 +357,8 @@ func FuzzRedact(f *testing.F) {
 					t.Fatalf("%q becomes %q, which is no JSON", was[k], is[k])
 				}
 			}
-			if again := redacted(t, r, out.Bytes()); !bytes.Equal(again, out.Bytes()) {
-				t.Fatalf("twice is not once: %s", difference(out.Bytes(), again))
+			if again := redacted(t, r, out); !bytes.Equal(again, out) {
+				t.Fatalf("twice is not once: %s", difference(out, again))
 			}
 		}
 	})

@@ -23,6 +23,11 @@ import (
 //go:embed gitleaks.toml
 var gitleaksRules []byte
 
+// ownRules are what gitleaks leaves to others, in its format.
+//
+//go:embed own.toml
+var ownRules []byte
+
 // A ruleFile is a configuration in the format of gitleaks, without what is about
 // the paths of files and about commits.
 type ruleFile struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +25,7 @@ type Run struct {
 	edits   []edit
 	hits    []hit // of the line
 	own     []hit // of a string
-	Tally   Tally
+	Tally   *Tally
 }
 
 // An edit is what becomes of a stretch of a line: a placeholder, or the text that is
@@ -47,10 +48,18 @@ const maxRounds = 8
 func (r *Redactor) NewRun() *Run {
 	s := r.scans.Get().(*Scanner)
 	clear(s.known)
+	s.found = map[string]int32{}
 	return &Run{
-		r: r, s: s, numbers: make([]map[string]int, len(r.names)), Tally: Tally{r: r, rules: make([]count, len(r.names))},
+		r: r, s: s, numbers: make([]map[string]int, len(r.names)), Tally: &Tally{r: r, rules: make([]count, len(r.names))},
 		walk: walker{numbers: len(r.exact) > 0, schemas: r.opt.StructureOnly},
 	}
+}
+
+// again is a Run of the same session that finds what x has found and nothing else.
+func (x *Run) again() *Run {
+	y := x.r.knowing(maps.Clone(x.s.found)).NewRun()
+	y.numbers, y.Tally = x.numbers, x.Tally
+	return y
 }
 
 // Close gives back what the run has used.
@@ -144,7 +153,12 @@ func (x *Run) across(hits []hit, line []byte) {
 			if from < to && (start < t.start || end > t.end || !t.escaped) {
 				from, to = whole(line, t, from, to)
 				if !x.r.covered(line, from, to) {
-					x.edits = append(x.edits, edit{start: from, end: to, rule: h.rule, value: string(line[from:to])})
+					value := string(line[from:to])
+					x.edits = append(x.edits, edit{start: from, end: to, rule: h.rule, value: value})
+					if t.escaped {
+						value = sessionfmt.Value(`"` + value + `"`).Text()
+					}
+					x.s.learn(h.rule, value)
 				}
 			}
 		}
@@ -185,8 +199,8 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	}
 	switch t.kind {
 	case aNumber:
-		if x.r.exact[string(text)] {
-			x.edits = append(x.edits, edit{start: t.start, end: t.end, rule: x.r.value, value: string(text), text: "0"})
+		if rule, ok := x.r.exact[string(text)]; ok {
+			x.edits = append(x.edits, edit{start: t.start, end: t.end, rule: rule, value: string(text), text: "0"})
 		}
 		return
 	case aSealed:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -28,8 +29,9 @@ type hit struct {
 // text to text. It is not safe for concurrent use.
 type Scanner struct {
 	r     *Redactor
-	dfas  []*dfa          // by rule, made when first needed
-	known map[string]bool // names of persons
+	dfas  []*dfa           // by rule, made when first needed
+	known map[string]bool  // names of persons
+	found map[string]int32 // secrets and their rules, where a Run asks for them
 
 	plainly map[string]bool // by rule and match: it is no secret
 	key     []byte
@@ -104,6 +106,9 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 		return hits
 	}
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, int(h.start), int(h.end)) })
+	for _, h := range hits {
+		s.learn(h.rule, h.value)
+	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
 	out := hits[:0]
 	for _, h := range hits {
@@ -124,6 +129,17 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 		out = append(out, h)
 	}
 	return out
+}
+
+// learn notes a secret that a rule has found: it is looked for everywhere. Addresses and
+// names of persons are found by themselves.
+func (s *Scanner) learn(rule int32, value string) {
+	if s.found == nil || rule < s.r.first || rule >= s.r.email || len(value) < MinValue || strings.Contains(value, markOpen) {
+		return
+	}
+	if was, ok := s.found[value]; !ok || rule < was {
+		s.found[strings.Clone(value)] = rule
+	}
 }
 
 // plain adds the secrets of a text as it stands; hits may overlap.
@@ -176,7 +192,7 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 		}
 	case useValue:
 		if start := end - len(u.exact); string(text[start:end]) == u.exact {
-			dst = append(dst, hit{s.r.value, int32(start), int32(end), u.exact})
+			dst = append(dst, hit{u.rule, int32(start), int32(end), u.exact})
 		}
 	case useEmail:
 		if start, end, ok := email(text, end-1); ok {

@@ -5,16 +5,52 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 
 	"ctxtool/sessionfmt"
 )
 
-// Filter writes a session redacted: from has its lines, and what comes of each is
-// written to dst, with a newline where there was one. tally, if it is not nil, gets
-// what was found. An error of a line is a *sessionfmt.Error with its number.
-func (r *Redactor) Filter(dst io.Writer, from io.Reader, tally *Tally) error {
-	x := r.NewRun()
-	defer x.Close()
+// Passes are what the lines of a session go through, each given what the one before has
+// written: the first finds what there is to redact, and where secrets were among it the
+// next ones take them out wherever else they stand. The last of them finds nothing new.
+// Tally, if it is not nil, gets what was found. An error of a line is a
+// *sessionfmt.Error with its number.
+func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
+	return func(yield func(sessionfmt.Pass) bool) {
+		x := r.NewRun()
+		defer x.Close()
+		defer func() {
+			if tally != nil {
+				*tally = *x.Tally
+			}
+		}()
+		more := yield(x.pass(x.Line))
+		for round, known := 1, 0; more && len(x.s.found) > known; round++ {
+			known = len(x.s.found)
+			y := x.again()
+			more = yield(x.pass(func(raw []byte) ([]byte, error) {
+				line, err := y.Line(raw)
+				switch {
+				case err != nil || bytes.Equal(line, raw):
+				case round == maxRounds:
+					err = ErrLeft
+				default:
+					line, err = x.Line(line) // it may show something else now
+				}
+				return line, err
+			}))
+			y.Close()
+		}
+	}
+}
+
+// pass makes of each line what redacted does.
+func (x *Run) pass(redacted func(line []byte) ([]byte, error)) sessionfmt.Pass {
+	return func(dst io.Writer, from io.Reader) error { return x.lines(dst, from, redacted) }
+}
+
+// lines writes what becomes of each line, with a newline where there was one.
+func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([]byte, error)) error {
 	in := bufio.NewReaderSize(from, 256<<10)
 	out := bufio.NewWriterSize(dst, 256<<10)
 	var long []byte
@@ -37,7 +73,8 @@ func (r *Redactor) Filter(dst io.Writer, from io.Reader, tally *Tally) error {
 			mark = len(byteOrderMark)
 		}
 		out.Write(line[:mark])
-		if line, err := x.Line(line[mark:]); err != nil {
+		x.Tally.number = n
+		if line, err := redacted(line[mark:]); err != nil {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: n}, Err: err}
 		} else {
 			out.Write(line)
@@ -48,9 +85,6 @@ func (r *Redactor) Filter(dst io.Writer, from io.Reader, tally *Tally) error {
 		if err == io.EOF {
 			break
 		}
-	}
-	if tally != nil {
-		*tally = x.Tally
 	}
 	return out.Flush()
 }

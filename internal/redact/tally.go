@@ -47,10 +47,7 @@ func (t *Tally) Found() (all []Found) {
 }
 
 // begin begins a line.
-func (t *Tally) begin() {
-	t.line = t.line[:0]
-	t.number++
-}
+func (t *Tally) begin() { t.line = t.line[:0] }
 
 // add counts a place with value number n of a rule.
 func (t *Tally) add(rule int32, n int) {
@@ -77,7 +74,7 @@ func (t *Tally) entry(line []byte) {
 				id = sessionfmt.Quote(v.Get("id").Text())
 			}
 		}
-		if !slices.Contains(c.entries[max(0, len(c.entries)-1):], id) {
+		if !slices.Contains(c.entries, id) {
 			c.entries = append(c.entries, id)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A CacheRow is a request in the account for a prompt cache, schema ctxtool/cache/1.
+// A CacheRow is a request in the account for a prompt cache, schema ctxtool/cache/2.
 // What is not known is left out: the expectation behind a broken patch, the record
 // where an answer has no usage.
 type CacheRow struct {
@@ -24,8 +24,12 @@ type CacheRow struct {
 	Break    *CacheBreak           `json:"break,omitempty"`
 	Expected *replay.CacheExpected `json:"expected,omitempty"`
 	Recorded *CacheRecorded        `json:"recorded,omitempty"`
-	Rebilled *replay.CacheAgain    `json:"rebilled,omitempty"`
-	Endless  bool                  `json:"endless,omitempty"` // the lifetime is not known, pauses are not judged
+	Rebilled *replay.CacheAgain    `json:"rebilled,omitempty"` // Break.Again and Unserved
+	Unserved *replay.CacheAgain    `json:"unserved,omitempty"`
+	Outlived int64                 `json:"outlived,omitempty"` // seconds after which the cache served it, beyond its lifetime
+	Endless  bool                  `json:"endless,omitempty"`  // the lifetime is not known, pauses are not judged
+
+	Estimated bool `json:"estimated,omitempty"` // nothing is recorded: Prompt is counted
 }
 
 // CacheShared is what a request begins with that an earlier one began with.
@@ -53,7 +57,7 @@ type CacheRecorded struct {
 }
 
 // A CacheTotal is the last line, and in the account of several sessions, schema
-// ctxtool/cache.session/1, each line but the last.
+// ctxtool/cache.session/2, each line but the last.
 type CacheTotal struct {
 	Schema   string                `json:"schema,omitempty"`
 	File     string                `json:"file,omitempty"`
@@ -66,15 +70,26 @@ type CacheTotal struct {
 	Expected *replay.CacheExpected `json:"expected,omitempty"`
 	Recorded *CacheRecorded        `json:"recorded,omitempty"`
 	HitRate  CacheHitRate          `json:"hitRate"`
-	Rebilled replay.CacheAgain     `json:"rebilled"`
+	Rebilled replay.CacheAgain     `json:"rebilled"` // Broken and Unserved
 	Broken   replay.CacheAgain     `json:"broken"`
+	Unserved replay.CacheAgain     `json:"unserved"`
 	Breaks   []CacheLoss           `json:"breaks,omitempty"`
 	ByName   []CacheLoss           `json:"transformers,omitempty"`
 	ByReason []CacheLoss           `json:"reasons,omitempty"`
+	Outlived []CacheLifetime       `json:"outlived,omitempty"`
 	Prices   string                `json:"prices,omitempty"` // the day of the table of prices
 
-	base     replay.CacheExpected // of which HitRate.Possible is a share
-	answered int64                // tokens, of which HitRate.Achieved is one
+	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
+
+	total *replay.CacheTotal
+}
+
+// A CacheLifetime is how long a model's cache was seen to live beyond what the table says,
+// seconds.
+type CacheLifetime struct {
+	Model string `json:"model"`
+	Table int64  `json:"table"`
+	Seen  int64  `json:"seen"`
 }
 
 // CacheHitRate are shares of the prompts' tokens, 0 to 1.
@@ -95,16 +110,14 @@ type CacheLoss struct {
 	Cost    float64           `json:"cost"`
 }
 
-// Again is what was billed once more, whoever is to blame.
-func (t *CacheTotal) Again() replay.CacheAgain {
-	return replay.CacheAgain{Tokens: t.Rebilled.Tokens + t.Broken.Tokens, Cost: t.Rebilled.Cost + t.Broken.Cost}
-}
-
 // NewCacheRow is a row of a session's account.
 func NewCacheRow(s *sessionfmt.Session, r *replay.CacheRow) CacheRow {
 	row := CacheRow{
-		Schema: "ctxtool/cache/1", Entry: s.ID(r.Record), Model: modelName(r.Model), Prompt: r.Prompt,
-		Expected: r.Expected, Rebilled: r.Rebilled, Endless: r.Endless,
+		Schema: "ctxtool/cache/2", Entry: s.ID(r.Record), Model: modelName(r.Model), Prompt: r.Prompt,
+		Expected: r.Expected, Unserved: r.Unserved, Outlived: r.Outlived / 1000, Endless: r.Endless, Estimated: r.Estimated,
+	}
+	if again := r.Rebilled(); again.Tokens > 0 {
+		row.Rebilled = &again
 	}
 	if r.Request >= 0 {
 		row.Request = &r.Request
@@ -144,16 +157,9 @@ func modelName(m replay.ModelRef) string {
 
 // NewCacheTotal is the total of a session's account.
 func NewCacheTotal(s *sessionfmt.Session, r *replay.CacheReport) CacheTotal {
-	t := &r.Total
-	out := CacheTotal{
-		Requests: t.Requests, Answered: t.Answered, Hidden: r.Hidden, Prompt: t.Prompt, Expected: &t.Expected,
-		HitRate: CacheHitRate{Possible: t.Possible}, Rebilled: t.Rebilled, Broken: t.Broken, Prices: models.Date,
-		base: t.Base, answered: t.Recorded.Prompt(),
-	}
-	if t.Answered > 0 {
-		out.Recorded = &CacheRecorded{t.Recorded.CacheRead, t.Recorded.CacheWrite, t.Recorded.CacheWrite1h}
-		out.HitRate.Achieved = &t.Achieved
-	}
+	t := r.Total
+	out := newCacheTotal(t)
+	out.Hidden = r.Hidden
 	for i := range t.Breaks {
 		l := &t.Breaks[i]
 		one := CacheLoss{Request: &l.Request, Cause: l.Break.Cause, Tokens: l.Tokens, Cost: l.Cost}
@@ -161,6 +167,23 @@ func NewCacheTotal(s *sessionfmt.Session, r *replay.CacheReport) CacheTotal {
 		out.Breaks = append(out.Breaks, one)
 	}
 	out.ByName, out.ByReason = namedLosses(t.ByName), namedLosses(t.ByReason)
+	for _, l := range t.Outlived {
+		out.Outlived = append(out.Outlived, CacheLifetime{modelName(l.Model), l.Table / 1000, l.Seen / 1000})
+	}
+	return out
+}
+
+// newCacheTotal is the part that is the same of one session and of several.
+func newCacheTotal(t *replay.CacheTotal) CacheTotal {
+	out := CacheTotal{
+		Requests: t.Requests, Answered: t.Answered, Prompt: t.Prompt, Expected: &t.Expected, Estimated: t.Estimated,
+		HitRate: CacheHitRate{Possible: t.Possible}, Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
+		Prices: models.Date, total: t,
+	}
+	if t.Answered > 0 {
+		out.Recorded = &CacheRecorded{t.Recorded.CacheRead, t.Recorded.CacheWrite, t.Recorded.CacheWrite1h}
+		out.HitRate.Achieved = &t.Achieved
+	}
 	return out
 }
 
@@ -196,7 +219,8 @@ func writeCacheTotal(w *bufio.Writer, t *CacheTotal) error {
 // cacheColumns are the columns of a CSV file; tokens, and dollars.
 var cacheColumns = []string{
 	"request", "entry", "model", "prompt", "shared_messages", "shared_tokens", "break_at", "cause", "break_entry", "break_op", "reason", "transformer",
-	"again_tokens", "again_cost", "expected_read", "expected_write", "read", "write", "write1h", "rebilled_tokens", "rebilled_cost", "endless",
+	"again_tokens", "again_cost", "expected_read", "expected_write", "read", "write", "write1h", "rebilled_tokens", "rebilled_cost",
+	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated",
 }
 
 // WriteCacheCSV writes rows as a CSV file with the columns' names in its first line.
@@ -251,12 +275,19 @@ func (r *CacheRow) record() []string {
 	} else {
 		cells = append(cells, "", "", "")
 	}
-	cells = append(cells, again(r.Rebilled)...)
-	endless := ""
-	if r.Endless {
-		endless = "true"
+	cells = append(append(cells, again(r.Rebilled)...), again(r.Unserved)...)
+	outlived := ""
+	if r.Outlived > 0 {
+		outlived = number(r.Outlived)
 	}
-	return append(cells, endless)
+	return append(cells, outlived, ifTrue(r.Endless), ifTrue(r.Estimated))
+}
+
+func ifTrue(is bool) string {
+	if is {
+		return "true"
+	}
+	return ""
 }
 
 func again(a *replay.CacheAgain) []string {
@@ -280,12 +311,12 @@ func WriteCachesJSON(w *bufio.Writer, all []CacheTotal, sum *CacheTotal) error {
 func WriteCachesCSV(w *bufio.Writer, all []CacheTotal) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
-		"file", "requests", "answered", "hidden", "prompt", "expected_read", "expected_write", "read", "write", "write1h",
-		"possible", "achieved", "rebilled_tokens", "rebilled_cost", "broken_tokens", "broken_cost", "error",
+		"file", "requests", "answered", "hidden", "prompt", "estimated", "expected_read", "expected_write", "read", "write", "write1h",
+		"possible", "achieved", "rebilled_tokens", "rebilled_cost", "broken_tokens", "broken_cost", "unserved_tokens", "unserved_cost", "error",
 	})
 	for i := range all {
 		t := &all[i]
-		cells := []string{t.File, strconv.Itoa(t.Requests), strconv.Itoa(t.Answered), number(t.Hidden), number(t.Prompt)}
+		cells := []string{t.File, strconv.Itoa(t.Requests), strconv.Itoa(t.Answered), number(t.Hidden), number(t.Prompt), number(t.Estimated)}
 		if e := t.Expected; e != nil {
 			cells = append(cells, number(e.Read), number(e.Write))
 		} else {
@@ -301,7 +332,9 @@ func WriteCachesCSV(w *bufio.Writer, all []CacheTotal) error {
 			achieved = dollars(*t.HitRate.Achieved)
 		}
 		cells = append(cells, dollars(t.HitRate.Possible), achieved)
-		cells = append(append(cells, again(&t.Rebilled)...), again(&t.Broken)...)
+		for _, a := range []*replay.CacheAgain{&t.Rebilled, &t.Broken, &t.Unserved} {
+			cells = append(cells, again(a)...)
+		}
 		out.Write(append(cells, t.Error))
 	}
 	out.Flush()
@@ -310,45 +343,15 @@ func WriteCachesCSV(w *bufio.Writer, all []CacheTotal) error {
 
 // SumCaches adds up the accounts of several sessions.
 func SumCaches(all []CacheTotal) *CacheTotal {
-	sum := &CacheTotal{Expected: &replay.CacheExpected{}, Sessions: len(all), Prices: models.Date}
-	var recorded CacheRecorded
+	var sum replay.CacheTotal
 	for i := range all {
-		t := &all[i]
-		if t.Error != "" {
-			continue
-		}
-		sum.Requests += t.Requests
-		sum.Answered += t.Answered
-		sum.Prompt += t.Prompt
-		sum.answered += t.answered
-		addExpected(sum.Expected, *t.Expected)
-		addExpected(&sum.base, t.base)
-		addAgain(&sum.Rebilled, t.Rebilled)
-		addAgain(&sum.Broken, t.Broken)
-		if t.Recorded != nil {
-			recorded.Read += t.Recorded.Read
-			recorded.Write += t.Recorded.Write
-			recorded.Write1h += t.Recorded.Write1h
+		if all[i].Error == "" {
+			sum.Plus(all[i].total)
 		}
 	}
-	if whole := sum.base.Read + sum.base.Write; whole > 0 {
-		sum.HitRate.Possible = float64(sum.base.Read) / float64(whole)
-	}
-	if sum.answered > 0 {
-		rate := float64(recorded.Read) / float64(sum.answered)
-		sum.Recorded, sum.HitRate.Achieved = &recorded, &rate
-	}
-	return sum
-}
-
-func addExpected(to *replay.CacheExpected, e replay.CacheExpected) {
-	to.Read += e.Read
-	to.Write += e.Write
-}
-
-func addAgain(to *replay.CacheAgain, a replay.CacheAgain) {
-	to.Tokens += a.Tokens
-	to.Cost += a.Cost
+	out := newCacheTotal(&sum)
+	out.Sessions = len(all)
+	return &out
 }
 
 // percent is a share for people.

@@ -3,6 +3,8 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"strings"
+	"time"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -32,7 +34,7 @@ func WriteCacheText(w *bufio.Writer, c *Cache, width int) error {
 		w.WriteByte('\n')
 	}
 	writeCacheSums(w, &c.Total)
-	writeLosses(w, "broken, the dearest first:", c.Total.Breaks)
+	writeLosses(w, "broken, the most expensive first:", c.Total.Breaks)
 	writeLosses(w, "by transformer:", c.Total.ByName)
 	writeLosses(w, "by reason:", c.Total.ByReason)
 	return nil
@@ -40,7 +42,7 @@ func WriteCacheText(w *bufio.Writer, c *Cache, width int) error {
 
 // cells are a row's cells for people.
 func (r *CacheRow) cells() []string {
-	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
+	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), r.prompt()}
 	if r.Expected != nil {
 		cells = append(cells, fmt.Sprint(r.Shared.Messages), number(r.Expected.Read), number(r.Expected.Write))
 	} else {
@@ -53,43 +55,62 @@ func (r *CacheRow) cells() []string {
 	}
 	again := ""
 	if r.Rebilled != nil {
-		again = fmt.Sprintf("! %d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
+		again = fmt.Sprintf("%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
 	}
 	return append(cells, again, r.why())
 }
 
-// why is what broke the cache, in words.
+// prompt is the prompt's size, with a mark where nothing is recorded.
+func (r *CacheRow) prompt() string {
+	if r.Estimated {
+		return "~" + number(r.Prompt)
+	}
+	return number(r.Prompt)
+}
+
+// why is why something was billed again, in words.
 func (r *CacheRow) why() string {
-	text := ""
-	if b := r.Break; b != nil {
-		text = string(b.Cause)
-		if b.Entry != "" {
-			text += " " + sessionfmt.Quote(b.Entry)
-		}
-		if b.Op != nil {
-			text += fmt.Sprintf(" op %d", *b.Op)
-		}
-		if b.Transformer != "" {
-			text += " of " + sessionfmt.Quote(b.Transformer)
-		}
-		if b.Reason != "" {
-			text += ": " + sessionfmt.Quote(b.Reason)
-		}
-		if b.Again != nil {
-			text += fmt.Sprintf(" (%d again, $%.4f)", b.Again.Tokens, b.Again.Cost)
-		}
+	var all []string
+	if r.Unserved != nil {
+		all = append(all, fmt.Sprintf("%s (%d)", replay.ReasonUnserved, r.Unserved.Tokens))
+	}
+	if r.Break != nil {
+		all = append(all, r.Break.why())
+	}
+	if r.Outlived > 0 {
+		all = append(all, fmt.Sprintf("served after %s, beyond its lifetime", duration(r.Outlived)))
 	}
 	if r.Endless {
-		if text != "" {
-			text += "; "
-		}
-		text += "lifetime unknown, pauses not judged"
+		all = append(all, "lifetime unknown, pauses not judged")
+	}
+	return strings.Join(all, "; ")
+}
+
+func (b *CacheBreak) why() string {
+	text := string(b.Cause)
+	if b.Entry != "" {
+		text += " " + sessionfmt.Quote(b.Entry)
+	}
+	if b.Op != nil {
+		text += fmt.Sprintf(" op %d", *b.Op)
+	}
+	if b.Transformer != "" {
+		text += " of " + sessionfmt.Quote(b.Transformer)
+	}
+	if b.Reason != "" {
+		text += ": " + sessionfmt.Quote(b.Reason)
+	}
+	if b.Again != nil {
+		text += fmt.Sprintf(" (%d)", b.Again.Tokens)
 	}
 	return text
 }
 
 func writeCacheSums(w *bufio.Writer, t *CacheTotal) {
 	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
+	if t.Answered > 0 && t.Answered < t.Requests {
+		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, count(t.Requests-t.Answered, "request"))
+	}
 	if t.Expected != nil {
 		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
 	}
@@ -103,8 +124,22 @@ func writeCacheSums(w *bufio.Writer, t *CacheTotal) {
 		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", percent(t.HitRate.Possible))
 	}
 	if t.Requests > 0 {
-		fmt.Fprintf(w, "billed again: %s by what broke the cache; %s that it could have served and did not (prices of %s)\n", money(t.Broken), money(t.Rebilled), t.Prices)
+		fmt.Fprintf(w, "billed again: %s: %s by what broke the cache, %s that it had and did not serve (prices of %s)\n", money(t.Rebilled), money(t.Broken), money(t.Unserved), t.Prices)
 	}
+	for _, l := range t.Outlived {
+		fmt.Fprintf(w, "the cache of %s was read after %s, its lifetime is %s by the table: from then on pauses are judged by the longer\n", sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
+	}
+}
+
+// duration is a number of seconds in words: 5m, 1h5m, 14m12s.
+func duration(seconds int64) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 func money(a replay.CacheAgain) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
@@ -134,14 +169,14 @@ func writeLosses(w *bufio.Writer, heading string, all []CacheLoss) {
 func WriteCachesText(w *bufio.Writer, all []CacheTotal, sum *CacheTotal, width int) error {
 	columns := []Column{
 		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
-		{Name: "achieved", Right: true}, {Name: "broken", Right: true}, {Name: "again", Right: true},
+		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},
 	}
 	var cells [][]string
 	for i := range all {
 		t := &all[i]
 		name := sessionfmt.Clean(t.File)
 		if t.Error != "" {
-			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", ""})
+			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", "", ""})
 			continue
 		}
 		achieved := "-"
@@ -150,7 +185,7 @@ func WriteCachesText(w *bufio.Writer, all []CacheTotal, sum *CacheTotal, width i
 		}
 		cells = append(cells, []string{
 			name, fmt.Sprint(t.Requests), short(t.Prompt), percent(t.HitRate.Possible), achieved,
-			fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Rebilled.Cost),
+			fmt.Sprintf("$%.4f", t.Rebilled.Cost), fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Unserved.Cost),
 		})
 	}
 	if len(cells) > 0 {

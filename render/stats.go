@@ -173,6 +173,6 @@ func csvCell(cell any) string {
 	return ""
 }
 
-// WriteStatsJSON writes a report as one line, schema ctxtool/stats/1 or
-// ctxtool/stats.session/1.
+// WriteStatsJSON writes a report as one line, schema ctxtool/stats/2 or
+// ctxtool/stats.session/2.
 func WriteStatsJSON(w *bufio.Writer, r *stats.Report) error { return writeLine(w, r) }

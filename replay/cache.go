@@ -35,8 +35,23 @@ type CacheRow struct {
 	Break          *CacheBreak    // what ended it, nil where nothing did
 	Expected       *CacheExpected // nil behind a broken patch
 	Recorded       *CacheUsage    // nil where the answer has no usage
-	Rebilled       *CacheAgain    // what the provider could have served, and did not; nil for noise
+	Estimated      bool           // Prompt is counted: the provider has recorded nothing
+	Unserved       *CacheAgain    // what the cache had, and the provider did not serve; nil for noise
+	Outlived       int64          // milliseconds after which the cache served what its lifetime had ended; 0 for none
 	Endless        bool           // nobody knows how long the cache lives: pauses are not judged
+}
+
+// Rebilled are the tokens that an earlier request had sent and that were billed again,
+// not read from the cache: those that a break cost, and those that the provider did not
+// serve.
+func (r *CacheRow) Rebilled() (a CacheAgain) {
+	if r.Break != nil {
+		a = r.Break.Again
+	}
+	if r.Unserved != nil {
+		a.plus(*r.Unserved)
+	}
+	return a
 }
 
 // CacheExpected are the tokens that a provider reads and writes which caches every
@@ -57,7 +72,7 @@ type CacheAgain struct {
 type CacheReport struct {
 	Rows    []CacheRow
 	Hidden  int64 // tokens of prompt and tools that the file does not hold
-	Total   CacheTotal
+	Total   *CacheTotal
 	Stopped error // the broken patch behind which requests have no expectation
 }
 
@@ -128,7 +143,6 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 	}
 	c.hide(onPath)
 	report.Hidden = c.hidden
-	var total cacheSum
 	for k := range c.sent {
 		s := &c.sent[k]
 		if s.warms {
@@ -141,10 +155,14 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 		}
 		if opt.All || onPath[s.rec] {
 			report.Rows = append(report.Rows, row)
-			total.add(s, &row)
 		}
 	}
-	report.Total = total.total()
+	report.Total = sumUp(report.Rows)
+	for i := range c.models {
+		if m := &c.models[i]; m.seen > 0 {
+			report.Total.Outlived = append(report.Total.Outlived, CacheLifetime{m.ref, m.said(), m.seen})
+		}
+	}
 	return report, nil
 }
 
@@ -325,21 +343,41 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 		return row, nil
 	}
 	row.Endless = c.models[s.model].lifetime() == 0
-	if row.Prompt == 0 {
+	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}
 	kept, by := c.trie.kept(s.node, s.at)
 	known, compared := c.trie.kept(s.node, math.MinInt64)
+	had, read := min(c.served(known, compared, s), row.Prompt), min(s.usage.CacheRead, row.Prompt)
 	row.SharedTokens = min(c.served(kept, by, s), row.Prompt)
+	if kept != known && read > row.SharedTokens && read+noise >= had {
+		row.Outlived = s.at - c.sent[compared].at
+		c.models[s.model].seen = max(c.models[s.model].seen, row.Outlived)
+		kept, row.SharedTokens = known, had
+	}
 	if kept >= 0 {
 		row.SharedMessages = max(0, int(c.trie.nodes[kept].depth)-piecesBefore+1)
 	}
-	row.Expected = &CacheExpected{row.SharedTokens, row.Prompt - row.SharedTokens}
+	served := max(row.SharedTokens, read) // nothing before it has been billed again but what is unserved
+	row.Expected = &CacheExpected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
 		return row, err
 	}
-	if short := row.SharedTokens - s.usage.CacheRead; s.promptTokens() > 0 && seen && short > noise {
-		row.Rebilled = &CacheAgain{short, c.dollars(s, row.Prompt, short)}
+	if b := row.Break; b != nil && !row.Estimated {
+		from := had
+		if b.Cause == CausePause {
+			from = row.SharedTokens
+		}
+		b.Again.Tokens = max(0, min(b.Again.Tokens-max(0, read-from), row.Prompt-served))
+		if read > from && b.Again.Tokens <= noise {
+			b.Again.Tokens = 0 // the provider has read on behind it
+		}
+	}
+	if row.Break != nil {
+		row.Break.Again.Cost = c.dollars(s, row.Prompt, row.Break.Again.Tokens)
+	}
+	if short := row.SharedTokens - read; !row.Estimated && seen && short > noise {
+		row.Unserved = &CacheAgain{short, c.dollars(s, row.Prompt, short)}
 	}
 	c.use(k)
 	c.last = k

@@ -49,7 +49,8 @@ func (q *Request) thinking() (value, error) {
 }
 
 // broken is where and why request k can be served no further: kept is the node that a
-// cache still has, known the one that it has ever had, by the request compared.
+// cache still has, known the one that it has ever had, by the request compared. What it
+// had billed again has no cost yet.
 func (c *cacheWalk) broken(k int, kept, known, compared int32) (*CacheBreak, error) {
 	s, t := &c.sent[k], &c.trie
 	switch {
@@ -81,7 +82,6 @@ func (c *cacheWalk) broken(k int, kept, known, compared int32) (*CacheBreak, err
 		return b, nil
 	}
 	b.Again.Tokens = s.scaled(lost, c.hidden)
-	b.Again.Cost = c.dollars(s, max(s.promptTokens(), s.counted+c.hidden), b.Again.Tokens)
 	return b, nil
 }
 

@@ -183,8 +183,8 @@ func TestCachePredicts(t *testing.T) {
 					if row.Expected == nil || *row.Expected != w {
 						t.Errorf("entry %s: expected %v, the provider read and wrote %v; break %+v", s.ID(row.Record), row.Expected, w, row.Break)
 					}
-					if row.Rebilled != nil {
-						t.Errorf("entry %s: billed again: %v", s.ID(row.Record), *row.Rebilled)
+					if row.Unserved != nil {
+						t.Errorf("entry %s: billed again: %v", s.ID(row.Record), *row.Unserved)
 					}
 					if row.Break != nil {
 						breaks[row.Break.Cause]++
@@ -354,8 +354,8 @@ func TestCacheAsPi(t *testing.T) {
 		}
 		for _, row := range report.Rows {
 			got := CacheAgain{}
-			if row.Rebilled != nil {
-				got = *row.Rebilled
+			if row.Unserved != nil {
+				got = *row.Unserved
 				marked++
 			}
 			w := want[row.Record]

@@ -5,25 +5,41 @@ import (
 	"slices"
 )
 
-// A CacheTotal sums up rows.
+// A CacheTotal sums up rows: those whose usage is recorded, or where there are none all
+// of them, which are estimates then.
 type CacheTotal struct {
 	Requests int // rows
 	Answered int // of them, those with a recorded usage
 	Prompt   int64
 	Expected CacheExpected
 	Recorded CacheUsage
-	// Possible and Achieved are the shares of the prompts' tokens, 0 to 1, that caches
-	// could have served and did serve, over the answered requests; without any,
-	// Possible is over all of them. Base is what Possible is a share of.
+	// Possible and Achieved are the shares of Prompt, 0 to 1, that caches could have
+	// served and did serve.
 	Possible float64
 	Achieved float64
-	Base     CacheExpected
-	Rebilled CacheAgain  // what the provider did not serve, and could have
-	Broken   CacheAgain  // what breaks had billed once more
-	Breaks   []CacheLoss // by entry, the dearest first
-	ByName   []CacheLoss // by transformer
-	ByReason []CacheLoss // by cause, or reason where an op gives one
+	// Estimated are the tokens of the rows without recorded usage, by count.
+	Estimated int64
+	Rebilled  CacheAgain  // what was billed again: Broken and Unserved
+	Broken    CacheAgain  // of it what breaks cost
+	Unserved  CacheAgain  // and what the cache had and the provider did not serve
+	Breaks    []CacheLoss // by entry, the most expensive first
+	ByName    []CacheLoss // by transformer
+	ByReason  []CacheLoss // by cause, or reason where an op gives one; Unserved is one of them
+	Outlived  []CacheLifetime
+
+	unserved int // rows with some of it
 }
+
+// A CacheLifetime is how long a model's cache was seen to keep what it had, beyond what
+// the table says; both in milliseconds.
+type CacheLifetime struct {
+	Model ModelRef
+	Table int64
+	Seen  int64
+}
+
+// ReasonUnserved is the reason of what the provider did not serve, in ByReason.
+const ReasonUnserved = "not served"
 
 // A CacheLoss is what a break cost, or several that have something in common.
 type CacheLoss struct {
@@ -34,32 +50,41 @@ type CacheLoss struct {
 	CacheAgain
 }
 
-// A cacheSum is a total in the making.
-type cacheSum struct {
-	CacheTotal
-	answered CacheExpected // of the answered requests
-}
-
-func (t *cacheSum) add(s *sending, row *CacheRow) {
-	t.Requests++
-	t.Prompt += row.Prompt
-	if row.Expected != nil {
-		t.Expected.Read += row.Expected.Read
-		t.Expected.Write += row.Expected.Write
-	}
-	if s.promptTokens() > 0 {
-		t.Answered++
-		t.Recorded.Input += s.usage.Input
-		t.Recorded.CacheRead += s.usage.CacheRead
-		t.Recorded.CacheWrite += s.usage.CacheWrite
-		t.Recorded.CacheWrite1h += s.usage.CacheWrite1h
-		if row.Expected != nil {
-			t.answered.Read += row.Expected.Read
-			t.answered.Write += row.Expected.Write
+// sumUp is the total of rows.
+func sumUp(rows []CacheRow) *CacheTotal {
+	t := &CacheTotal{Requests: len(rows)}
+	for i := range rows {
+		if row := &rows[i]; row.Recorded != nil && row.Recorded.Prompt() > 0 {
+			t.Answered++
+		} else {
+			t.Estimated += row.Prompt
 		}
 	}
-	if row.Rebilled != nil {
-		t.Rebilled.plus(*row.Rebilled)
+	for i := range rows {
+		if row := &rows[i]; t.Answered == 0 || row.Recorded != nil && row.Recorded.Prompt() > 0 {
+			t.add(row)
+		}
+	}
+	t.finish()
+	return t
+}
+
+func (t *CacheTotal) add(row *CacheRow) {
+	t.Prompt += row.Prompt
+	var u CacheUsage
+	if row.Recorded != nil {
+		u = *row.Recorded
+	}
+	t.Recorded.plus(u)
+	e := CacheExpected{u.CacheRead, row.Prompt - u.CacheRead} // behind a broken patch nothing else is known
+	if row.Expected != nil {
+		e = *row.Expected
+	}
+	t.Expected.Read += e.Read
+	t.Expected.Write += e.Write
+	if row.Unserved != nil {
+		t.Unserved.plus(*row.Unserved)
+		t.unserved++
 	}
 	if b := row.Break; b != nil && b.Again.Tokens > 0 {
 		t.Broken.plus(b.Again)
@@ -72,17 +97,42 @@ func (a *CacheAgain) plus(b CacheAgain) {
 	a.Cost += b.Cost
 }
 
-func (t *cacheSum) total() CacheTotal {
-	t.Base = t.Expected
-	if t.Answered > 0 {
-		t.Base = t.answered
-		t.Achieved = share(t.Recorded.CacheRead, t.Recorded.Prompt())
+// Plus adds the total of another session, but for its single losses.
+func (t *CacheTotal) Plus(o *CacheTotal) {
+	requests, estimated := t.Requests+o.Requests, t.Estimated+o.Estimated
+	switch {
+	case t.Answered == 0 && o.Answered > 0: // estimates are no part of what is recorded
+		*t = CacheTotal{}
+		fallthrough
+	case (t.Answered > 0) == (o.Answered > 0):
+		t.Answered += o.Answered
+		t.Prompt += o.Prompt
+		t.Expected.Read += o.Expected.Read
+		t.Expected.Write += o.Expected.Write
+		t.Recorded.plus(o.Recorded)
+		t.Broken.plus(o.Broken)
+		t.Unserved.plus(o.Unserved)
 	}
-	t.Possible = share(t.Base.Read, t.Base.Read+t.Base.Write)
+	t.Requests, t.Estimated = requests, estimated
+	t.share()
+}
+
+// share works out what follows from the sums.
+func (t *CacheTotal) share() {
+	t.Achieved, t.Possible = share(t.Recorded.CacheRead, t.Prompt), share(t.Expected.Read, t.Prompt)
+	t.Rebilled = t.Broken
+	t.Rebilled.plus(t.Unserved)
+}
+
+func (t *CacheTotal) finish() {
+	t.share()
 	t.ByName = lossesBy(t.Breaks, func(b *CacheBreak) string { return b.Transformer })
 	t.ByReason = lossesBy(t.Breaks, func(b *CacheBreak) string { return cmp.Or(b.Reason, string(b.Cause)) })
+	if t.unserved > 0 {
+		t.ByReason = append(t.ByReason, CacheLoss{Name: ReasonUnserved, Times: t.unserved, CacheAgain: t.Unserved})
+		worstFirst(t.ByReason)
+	}
 	worstFirst(t.Breaks)
-	return t.CacheTotal
 }
 
 func share(part, whole int64) float64 {

@@ -1,15 +1,110 @@
 package replay
 
-import "testing"
+import (
+	"bytes"
+	"math"
+	"os"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
 
 // TestShare: of nothing, nothing was served.
 func TestShare(t *testing.T) {
-	for _, c := range []struct {
-		part, whole int64
-		want        float64
-	}{{0, 0, 0}, {0, 4, 0}, {1, 4, 0.25}, {4, 4, 1}} {
-		if got := share(c.part, c.whole); got != c.want {
-			t.Errorf("%d of %d: %v, want %v", c.part, c.whole, got, c.want)
+	if share(0, 0) != 0 || share(1, 2) != 0.5 {
+		t.Error("0 of 0, or 1 of 2")
+	}
+}
+
+func cacheOf(t *testing.T, name string, data []byte) *CacheReport {
+	t.Helper()
+	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		return nil // no session
+	}
+	defer s.Close()
+	report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi, All: true})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return report
+}
+
+// TestCacheOutlived: what was read after a pause beyond the lifetime was not lost, and
+// pauses behind it are judged by the longer lifetime.
+func TestCacheOutlived(t *testing.T) {
+	data, err := os.ReadFile("../testdata/sessions/good/outlived.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := cacheOf(t, "outlived", data)
+	read, part, none := report.Rows[1], report.Rows[2], report.Rows[3]
+	if read.Break != nil || read.Unserved != nil || read.Outlived != 840_000 || read.Expected.Read != 126_324 {
+		t.Errorf("read after a pause: %+v", read)
+	}
+	if part.Break != nil || part.Unserved == nil || part.Unserved.Tokens != 127_027-20_000 || part.Outlived != 0 {
+		t.Errorf("read in part after a shorter one: %+v", part)
+	}
+	if !none.Estimated || none.Rebilled() != (CacheAgain{}) {
+		t.Errorf("without usage: %+v", none)
+	}
+	total := report.Total
+	if total.Prompt != 126_324+127_027+127_043 || total.Estimated != none.Prompt || total.Answered != 3 {
+		t.Errorf("the total is %+v", total)
+	}
+	if len(total.Outlived) != 1 || total.Outlived[0].Table != 300_000 || total.Outlived[0].Seen != 840_000 {
+		t.Errorf("lifetimes are %+v", total.Outlived)
+	}
+}
+
+// TestCacheParts: what was billed again is the sum of its parts, whichever way it is
+// parted; nothing of it was read; and caches could serve what they did.
+func TestCacheParts(t *testing.T) {
+	var sum CacheTotal
+	var again CacheAgain
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) }
+	for _, c := range corpus.All(t) {
+		report := cacheOf(t, c.Name, c.Data)
+		if report == nil {
+			continue
 		}
+		total := report.Total
+		var rows, reasons CacheAgain
+		for i := range report.Rows {
+			row := &report.Rows[i]
+			one := row.Rebilled()
+			if row.Recorded != nil && !row.Estimated && one.Tokens > row.Prompt-row.Recorded.CacheRead {
+				t.Errorf("%s: request %d: %d tokens of %d were billed again, and %d read", c.Name, row.Request, one.Tokens, row.Prompt, row.Recorded.CacheRead)
+			}
+			if row.Expected != nil && row.Recorded != nil && row.Expected.Read < row.Recorded.CacheRead {
+				t.Errorf("%s: request %d: could read less than it did: %+v", c.Name, row.Request, row)
+			}
+			if total.Answered == 0 || !row.Estimated && row.Prompt > 0 {
+				rows.plus(one)
+			}
+		}
+		for _, l := range total.ByReason {
+			reasons.plus(l.CacheAgain)
+		}
+		if total.Rebilled.Tokens != rows.Tokens || total.Rebilled.Tokens != reasons.Tokens || total.Rebilled.Tokens != total.Broken.Tokens+total.Unserved.Tokens {
+			t.Errorf("%s: %+v were billed again, by rows %+v, by reasons %+v", c.Name, total.Rebilled, rows, reasons)
+		}
+		if !near(total.Rebilled.Cost, rows.Cost) || !near(total.Rebilled.Cost, reasons.Cost) {
+			t.Errorf("%s: %+v were billed again, by rows %+v, by reasons %+v", c.Name, total.Rebilled, rows, reasons)
+		}
+		if total.Possible < total.Achieved {
+			t.Errorf("%s: %g were possible, %g achieved", c.Name, total.Possible, total.Achieved)
+		}
+		if total.Answered > 0 && total.Prompt != total.Recorded.Prompt() {
+			t.Errorf("%s: prompts of %d, recorded are %d", c.Name, total.Prompt, total.Recorded.Prompt())
+		}
+		if sum.Plus(total); total.Answered > 0 {
+			again.plus(total.Rebilled)
+		}
+	}
+	if sum.Rebilled.Tokens != again.Tokens || !near(sum.Rebilled.Cost, again.Cost) || again.Tokens == 0 || sum.Prompt != sum.Recorded.Prompt() {
+		t.Errorf("together %+v, want %+v", sum, again)
 	}
 }

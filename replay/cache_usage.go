@@ -31,6 +31,13 @@ type answer struct {
 // Prompt is how many tokens the request had, 0 where nobody says.
 func (u CacheUsage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
+func (u *CacheUsage) plus(o CacheUsage) {
+	u.Input += o.Input
+	u.CacheRead += o.CacheRead
+	u.CacheWrite += o.CacheWrite
+	u.CacheWrite1h += o.CacheWrite1h
+}
+
 func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 
 // readAnswer reads an answer's message, or a usage entry, where that stands in its
@@ -77,7 +84,8 @@ const (
 type cacheModel struct {
 	ref   ModelRef
 	model models.Model
-	long  bool // it was last written to for the long lifetime
+	long  bool  // it was last written to for the long lifetime
+	seen  int64 // the longest pause after which it served what had been sent, milliseconds
 }
 
 // intern finds a model among those seen, or adds it.
@@ -94,8 +102,17 @@ func (ref ModelRef) intern(all *[]cacheModel, table *models.Table, at *int32) {
 }
 
 // lifetime is how long the model's cache keeps a beginning after its last use, in
-// milliseconds; 0 where nobody knows.
+// milliseconds: what the table says, or longer where it was seen to; 0 where nobody knows.
 func (m *cacheModel) lifetime() int64 {
+	said := m.said()
+	if said == 0 {
+		return 0
+	}
+	return max(said, m.seen)
+}
+
+// said is the lifetime by the table.
+func (m *cacheModel) said() int64 {
 	seconds := m.model.PromptCache.Short
 	if long := m.model.PromptCache.Long; long > 0 && (m.long || seconds == 0) {
 		seconds = long

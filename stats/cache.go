@@ -9,7 +9,7 @@ import (
 // cacheLens sums up what replay.Cache says of the path to the point.
 var cacheLens = Lens{
 	Name:   "cache",
-	About:  "prompt cache: hit rate, what was billed again, the dearest break",
+	About:  "prompt cache: hit rate, what was billed again, the most expensive break",
 	look:   lookAtCache,
 	add:    addCache,
 	sheets: cacheSheets,
@@ -24,9 +24,12 @@ type CachePart struct {
 	Read     int64             `json:"read"`     // recorded: those of them that a cache served
 	HitRate  *float64          `json:"hitRate,omitempty"`
 	Could    CacheCould        `json:"could"`
-	Rebilled replay.CacheAgain `json:"rebilled"` // what the provider could have served, and did not
-	Broken   replay.CacheAgain `json:"broken"`   // what breaks had billed once more
+	Rebilled replay.CacheAgain `json:"rebilled"` // Broken and Unserved
+	Broken   replay.CacheAgain `json:"broken"`   // what breaks had billed again
+	Unserved replay.CacheAgain `json:"unserved"` // what the cache had, and the provider did not serve
 	Worst    *CacheWorst       `json:"worst,omitempty"`
+
+	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
 
 // A CacheCould is what a cache that keeps every beginning of every request would
@@ -45,11 +48,6 @@ type CacheWorst struct {
 	replay.CacheAgain
 }
 
-// Again is what was billed once more, whoever is to blame.
-func (p *CachePart) Again() replay.CacheAgain {
-	return replay.CacheAgain{Tokens: p.Rebilled.Tokens + p.Broken.Tokens, Cost: p.Rebilled.Cost + p.Broken.Cost}
-}
-
 func lookAtCache(l *Look) {
 	l.Ends = append(l.Ends, func(*replay.Envelope) error {
 		opt := l.Options.Replay
@@ -58,15 +56,11 @@ func lookAtCache(l *Look) {
 		if err != nil {
 			return err
 		}
-		t := &report.Total
-		p := &CachePart{
-			Requests: t.Requests, Answered: t.Answered, Prompt: t.Recorded.Prompt(), Read: t.Recorded.CacheRead,
-			Could: CacheCould{Read: t.Base.Read, Write: t.Base.Write}, Rebilled: t.Rebilled, Broken: t.Broken,
-		}
+		p := &CachePart{}
+		p.plus(report.Total)
 		for i := range report.Rows {
 			p.worse(l, &report.Rows[i])
 		}
-		p.rates()
 		l.Report.Cache = p
 		return nil
 	})
@@ -81,8 +75,8 @@ func (p *CachePart) worse(l *Look, r *replay.CacheRow) {
 		}
 		p.worst(&CacheWorst{Entry: l.Session.ID(entry), Cause: b.Cause, CacheAgain: b.Again})
 	}
-	if r.Rebilled != nil {
-		p.worst(&CacheWorst{Entry: l.Session.ID(r.Record), CacheAgain: *r.Rebilled})
+	if r.Unserved != nil {
+		p.worst(&CacheWorst{Entry: l.Session.ID(r.Record), CacheAgain: *r.Unserved})
 	}
 }
 
@@ -92,9 +86,26 @@ func (p *CachePart) worst(w *CacheWorst) {
 	}
 }
 
-// rates works out the shares of tokens that a cache served, and could have.
-func (p *CachePart) rates() {
-	p.HitRate, p.Could.HitRate = rate(p.Read, p.Prompt), rate(p.Could.Read, p.Could.Read+p.Could.Write)
+// total is the part as the account has it.
+func (p *CachePart) total() *replay.CacheTotal {
+	t := &replay.CacheTotal{
+		Requests: p.Requests, Answered: p.Answered, Prompt: p.Prompt, Estimated: p.Estimated,
+		Expected: replay.CacheExpected{Read: p.Could.Read, Write: p.Could.Write}, Broken: p.Broken, Unserved: p.Unserved,
+	}
+	if p.Answered > 0 {
+		t.Recorded = replay.CacheUsage{Input: p.Prompt - p.Read, CacheRead: p.Read}
+	}
+	return t
+}
+
+// plus adds the total of one more session.
+func (p *CachePart) plus(o *replay.CacheTotal) {
+	t := p.total()
+	t.Plus(o)
+	p.Requests, p.Answered, p.Prompt, p.Estimated = t.Requests, t.Answered, t.Prompt, t.Estimated
+	p.Read, p.Could.Read, p.Could.Write = t.Recorded.CacheRead, t.Expected.Read, t.Expected.Write
+	p.Rebilled, p.Broken, p.Unserved = t.Rebilled, t.Broken, t.Unserved
+	p.HitRate, p.Could.HitRate = rate(p.Read, t.Recorded.Prompt()), rate(p.Could.Read, p.Prompt)
 }
 
 // rate is a share, nil where there is nothing to have a share of.
@@ -111,20 +122,12 @@ func addCache(sum, one *Report) {
 		sum.Cache = &CachePart{}
 	}
 	p, o := sum.Cache, one.Cache
-	p.Requests += o.Requests
-	p.Answered += o.Answered
-	p.Prompt += o.Prompt
-	p.Read += o.Read
-	p.Could.Read += o.Could.Read
-	p.Could.Write += o.Could.Write
-	p.Rebilled.Tokens, p.Rebilled.Cost = p.Rebilled.Tokens+o.Rebilled.Tokens, p.Rebilled.Cost+o.Rebilled.Cost
-	p.Broken.Tokens, p.Broken.Cost = p.Broken.Tokens+o.Broken.Tokens, p.Broken.Cost+o.Broken.Cost
+	p.plus(o.total())
 	if o.Worst != nil {
 		w := *o.Worst
 		w.File = one.File
 		p.worst(&w)
 	}
-	p.rates()
 }
 
 func cacheSheets(r *Report) []Sheet {
@@ -136,7 +139,7 @@ func cacheSheets(r *Report) []Sheet {
 	if p == nil {
 		return []Sheet{s}
 	}
-	row := []any{int64(p.Requests), int64(p.Answered), p.Prompt, p.Read, nil, nil, p.Again().Cost, nil}
+	row := []any{int64(p.Requests), int64(p.Answered), p.Prompt, p.Read, nil, nil, p.Rebilled.Cost, nil}
 	if p.HitRate != nil {
 		row[4] = *p.HitRate
 	}

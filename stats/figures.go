@@ -249,7 +249,7 @@ func cacheSessionRate(p *CachePart) []Value {
 	return values
 }
 
-func cacheRebilled(p *CachePart) []Value { return p.worstAt(Value{Amount: p.Again().Cost}) }
+func cacheRebilled(p *CachePart) []Value { return p.worstAt(Value{Amount: p.Rebilled.Cost}) }
 
 // worstAt is the value with the entry that had the most billed again.
 func (p *CachePart) worstAt(v Value) []Value {

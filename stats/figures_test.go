@@ -140,13 +140,13 @@ func TestCacheLens(t *testing.T) {
 		requests += want.Total.Requests
 		read += want.Total.Recorded.CacheRead
 		prompt += want.Total.Recorded.Prompt()
-		again += want.Total.Rebilled.Cost + want.Total.Broken.Cost
+		again += want.Total.Rebilled.Cost
 		if rate := r.Cache.HitRate; rate != nil && *rate != want.Total.Achieved {
 			t.Errorf("%s: hit rate %g, want %g", s.Name, *rate, want.Total.Achieved)
 		}
 	}
 	p := sum.Cache
-	if p.Requests != requests || p.Read != read || p.Prompt != prompt || math.Abs(p.Again().Cost-again) > 1e-9 {
+	if p.Requests != requests || p.Read != read || p.Prompt != prompt || math.Abs(p.Rebilled.Cost-again) > 1e-9 {
 		t.Errorf("%+v; want %d requests, %d of %d tokens, %g dollars", p, requests, read, prompt, again)
 	}
 	if requests == 0 {

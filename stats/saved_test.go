@@ -118,13 +118,13 @@ func TestLoadSaved(t *testing.T) {
 		`{"schema":"ctxtool/check/1"}`:   `last.json: no saved run: its schema is "ctxtool/check/1"`,
 		`{"schema":`:                     "last.json: no saved run: unexpected EOF",
 		"[]":                             "last.json: no saved run: json: cannot unmarshal array into Go value",
-		`{"schema":"ctxtool/stats/1"} x`: "last.json: no saved run: invalid character 'x' looking for beginning of value",
+		`{"schema":"ctxtool/stats/2"} x`: "last.json: no saved run: invalid character 'x' looking for beginning of value",
 	} {
 		if _, err := stats.LoadSaved("last.json", []byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) || hintOf(err) == "" {
 			t.Errorf("%q: %v, want %s", data, err, want)
 		}
 	}
-	empty, err := stats.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/1","lenses":{}}`))
+	empty, err := stats.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/2","lenses":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ type Options struct {
 	Open sessionfmt.Options
 }
 
-// A Report is what the lenses saw of a session, schema ctxtool/stats.session/1, or
+// A Report is what the lenses saw of a session, schema ctxtool/stats.session/2, or
 // of several together.
 type Report struct {
 	Schema   string               `json:"schema"`
@@ -84,8 +84,8 @@ type Report struct {
 
 // The schemas of a report: of several sessions together, and of one.
 const (
-	Schema        = "ctxtool/stats/1"
-	SessionSchema = "ctxtool/stats.session/1"
+	Schema        = "ctxtool/stats/2"
+	SessionSchema = "ctxtool/stats.session/2"
 )
 
 // A File is a session file that a report is about.

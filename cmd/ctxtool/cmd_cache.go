@@ -184,7 +184,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*render.CacheTotal,
 
 // session is the account of one of several sessions.
 func (o *cacheOptions) session(e *env, f listedFile) render.CacheTotal {
-	row := render.CacheTotal{Schema: "ctxtool/cache.session/1", File: e.fileName(f.name), Prices: models.Date}
+	row := render.CacheTotal{Schema: "ctxtool/cache.session/2", File: e.fileName(f.name), Prices: models.Date}
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		row.Error = reason(err)
@@ -210,7 +210,7 @@ func (o *cacheOptions) session(e *env, f listedFile) render.CacheTotal {
 
 // over says that more was billed again than --fail-over allows.
 func (o *cacheOptions) over(t *render.CacheTotal) bool {
-	again := t.Again()
+	again := t.Rebilled
 	switch {
 	case o.limit < 0:
 		return false

@@ -48,8 +48,9 @@ type CacheTotal struct {
 	Read     int64             `json:"read"`
 	Possible float64           `json:"possible"` // share of the prompts, 0 to 1
 	Achieved float64           `json:"achieved"`
-	Rebilled replay.CacheAgain `json:"rebilled"`
+	Rebilled replay.CacheAgain `json:"rebilled"` // Broken and Unserved
 	Broken   replay.CacheAgain `json:"broken"`
+	Unserved replay.CacheAgain `json:"unserved"`
 }
 
 // A Report is all that a page says of a session.
@@ -92,12 +93,13 @@ func (p *Report) Read(leaf int) error {
 		return err
 	}
 	p.account(cache.Rows)
-	t := &cache.Total
+	t := cache.Total
 	p.Head = Head{
 		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved, Rebilled: t.Rebilled, Broken: t.Broken,
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved, 
+			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
 		},
 	}
 	p.findings(r.AllFindings())

@@ -75,7 +75,7 @@ type Cache struct {
 	Write    []int64 `json:"write"`
 	// Of those steps alone that have any, by step.
 	Breaks   map[int]*Break             `json:"breaks,omitempty"`
-	Rebilled map[int]*replay.CacheAgain `json:"rebilled,omitempty"`
+	Unserved map[int]*replay.CacheAgain `json:"unserved,omitempty"`
 }
 
 // A Break is what ended the beginning that a cache could serve.
@@ -344,7 +344,7 @@ func (p *Report) account(rows []replay.CacheRow) {
 	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
 		*column = make([]int64, n)
 	}
-	c.Answered, c.Breaks, c.Rebilled = make([]int, n), map[int]*Break{}, map[int]*replay.CacheAgain{}
+	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*replay.CacheAgain{}
 	for i := range rows {
 		r := &rows[i]
 		at, ok := p.steps[r.Record]
@@ -355,8 +355,8 @@ func (p *Report) account(rows []replay.CacheRow) {
 		if u := r.Recorded; u != nil {
 			c.Answered[at], c.Input[at], c.Read[at], c.Write[at] = 1, u.Input, u.CacheRead, u.CacheWrite
 		}
-		if r.Rebilled != nil {
-			c.Rebilled[at] = r.Rebilled
+		if r.Unserved != nil {
+			c.Unserved[at] = r.Unserved
 		}
 		if b := r.Break; b != nil {
 			c.Breaks[at] = &Break{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer, nil}

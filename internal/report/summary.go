@@ -43,7 +43,7 @@ func (p *Report) Summary() (*Summary, error) {
 	h := &p.Head
 	s := &Summary{
 		Name: h.Name, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
-		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost + h.Cache.Broken.Cost, Window: h.Window,
+		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost, Window: h.Window,
 	}
 	for i := range p.s.Len() {
 		s.Cost += p.Index.Cost[i]

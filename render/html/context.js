@@ -167,7 +167,7 @@ export class Context {
     }
     if (c.shared > 0) parts.push(el('p', { class: 'mute' }, `${percent(c.shared / scale)} begins as an earlier request did: ${short(c.shared)} of ${short(c.prompt)} tokens`))
     if (c.break) parts.push(this.broken(c.break))
-    if (c.rebilled) parts.push(el('p', { class: 'note warn' }, icon('warn'), ` The provider could have read ${short(c.rebilled.tokens)} tokens more, which cost ${dollars(c.rebilled.cost)}.`))
+    if (c.unserved) parts.push(el('p', { class: 'note warn' }, icon('warn'), ` The provider could have read ${short(c.unserved.tokens)} tokens more, which cost ${dollars(c.unserved.cost)}.`))
     return el('section', { class: 'block' }, el('h3', null, 'Cache', (c.read || 0) + (c.write || 0) + (c.input || 0) > 0 ? el('span', { class: 'num' }, percent((c.read || 0) / scale)) : null), parts)
   }
 

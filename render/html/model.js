@@ -22,7 +22,7 @@ export class Model {
     this.mark()
     const c = steps.cache
     this.cache = c.prompt.map((prompt, k) => prompt === 0 ? null : {
-      prompt, shared: c.shared[k], answered: c.answered[k] === 1, input: c.input[k], read: c.read[k], write: c.write[k], break: c.breaks?.[k], rebilled: c.rebilled?.[k],
+      prompt, shared: c.shared[k], answered: c.answered[k] === 1, input: c.input[k], read: c.read[k], write: c.write[k], break: c.breaks?.[k], unserved: c.unserved?.[k],
     })
     this.stepOf = new Int32Array(n).fill(-1)
     steps.entry.forEach((row, k) => { if (row >= 0) this.stepOf[row] = k })

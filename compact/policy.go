@@ -168,6 +168,7 @@ type LayerPlan struct {
 	Trigger string  `json:"trigger,omitempty"`
 	Limit   float64 `json:"limit,omitempty"` // tokens
 	Used    int64   `json:"used"`            // tokens before it
+	By      string  `json:"by"`              // who says so: ByRecord, or a counter
 	Fired   bool    `json:"fired"`
 	Report  *Report `json:"report,omitempty"` // of a layer that has fired
 }
@@ -185,7 +186,7 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 	plan.After = plan.Before
 	for _, l := range p.Layers {
 		done := LayerPlan{Pass: l.Pass.Name, Fired: true}
-		if done.Used, err = p.used(plan.View, v, plan.After); err != nil {
+		if done.Used, done.By, err = p.used(plan.View, v, plan.After); err != nil {
 			return nil, err
 		}
 		if target := p.Target.Of(plan.Window); target > 0 {
@@ -215,14 +216,18 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 	return plan, nil
 }
 
+// ByRecord is the name of what pi itself shows: the last answer's usage, and an estimate
+// of what came after it.
+const ByRecord = "as pi shows it"
+
 // used is how full a context is by the policy, counted or, as long as nothing has changed,
-// by the last answer's usage.
-func (p *Policy) used(now, before *View, counted int) (int64, error) {
+// by the last answer's usage, and which of the two it is.
+func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 	if !p.ByUsage || now != before {
-		return int64(counted), nil
+		return int64(counted), p.Counter.Name, nil
 	}
 	u, err := now.Envelope.ContextUsage(&tokens.Pi)
-	return int64(u.Tokens), err
+	return int64(u.Tokens), ByRecord, err
 }
 
 // window is the context window, and who knows it.

@@ -167,6 +167,7 @@ type meta struct {
 	Tokens       replay.Counts    `json:"tokens"`
 	Rules        string           `json:"rules"`
 	Leaf         string           `json:"leaf,omitempty"`
+	Usage        *replay.Shown    `json:"contextUsage,omitempty"` // nil where pi shows nothing
 }
 
 func newMeta(e *replay.Envelope) (m meta, err error) {
@@ -181,7 +182,13 @@ func newMeta(e *replay.Envelope) (m meta, err error) {
 	if e.Leaf >= 0 {
 		m.Leaf = e.Replay().Session.ID(e.Leaf)
 	}
-	m.Tokens, err = e.Count(&tokens.Pi)
+	if m.Tokens, err = e.Count(&tokens.Pi); err != nil {
+		return m, err
+	}
+	u, err := e.ContextUsage(&tokens.Pi)
+	if shown := u.Shown(); shown.Tokens != nil {
+		m.Usage = &shown
+	}
 	return m, err
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -22,18 +23,21 @@ type ListRow struct {
 	Entries   int     `json:"entries"`
 	Context   int     `json:"context"` // tokens
 	Estimated bool    `json:"estimated,omitempty"`
-	Cost      float64 `json:"cost"` // US dollars
-	Size      int64   `json:"size"` // bytes
+	Cost      float64 `json:"cost"`             // US dollars
+	Copied    float64 `json:"copied,omitempty"` // of it for calls that another session of the list has too, and is listed with
+	Size      int64   `json:"size"`             // bytes
 	Time      string  `json:"time,omitempty"`
 	Findings  int     `json:"findings,omitempty"`
 	Error     string  `json:"error,omitempty"`
+
+	Summary stats.Summary `json:"-"`
 }
 
 // NewListRow is the row of a session that was read.
 func NewListRow(file string, s stats.Summary, findings int) ListRow {
 	r := ListRow{
 		Schema: "ctxtool/ls/1", File: file, ID: s.ID, Name: s.Name, First: s.First, Project: s.Project, Entries: s.Entries,
-		Context: s.Context, Estimated: s.Estimated, Cost: s.Cost, Size: s.Size, Time: s.Time, Findings: findings,
+		Context: s.Context, Estimated: s.Estimated, Cost: s.Cost, Size: s.Size, Time: s.Time, Findings: findings, Summary: s,
 	}
 	if s.Model.Provider != "" || s.Model.ID != "" {
 		r.Model = s.Model.Provider + "/" + s.Model.ID
@@ -59,10 +63,30 @@ func WriteList(w *bufio.Writer, rows []ListRow, width int) error {
 		{Name: "entries", Right: true}, {Name: "context", Right: true}, {Name: "cost", Right: true}, {Name: "size", Right: true}, {Name: "id"},
 	}
 	cells := make([][]string, len(rows))
+	copied := 0.0
 	for i, r := range rows {
 		cells[i] = r.cells()
+		copied += r.Copied
 	}
-	return WriteTable(w, columns, cells, width)
+	if err := WriteTable(w, columns, cells, width); err != nil || copied == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n* $%.2f of the costs are of calls that another session of the list has too.\n", copied)
+	return err
+}
+
+// MarkCopies says of each row which part of its cost is of calls that another row has
+// too: the first by the names of files has them itself.
+func MarkCopies(rows []ListRow) {
+	var seen stats.Copies
+	order := make([]*ListRow, len(rows))
+	for i := range rows {
+		order[i] = &rows[i]
+	}
+	slices.SortStableFunc(order, func(a, b *ListRow) int { return strings.Compare(a.File, b.File) })
+	for _, r := range order {
+		r.Copied = seen.Cost(&r.Summary)
+	}
 }
 
 func (r ListRow) cells() []string {
@@ -80,13 +104,17 @@ func (r ListRow) cells() []string {
 	if r.Estimated {
 		context = "~" + context
 	}
+	cost := fmt.Sprintf("$%.2f", r.Cost)
+	if r.Copied > 0 {
+		cost += "*"
+	}
 	when := ""
 	if len(r.Time) >= 16 {
 		when = r.Time[:10] + " " + r.Time[11:16]
 	}
 	return []string{
 		sessionfmt.Clean(when), base(r.Project), name, fit(base(r.Model), 24),
-		fmt.Sprint(r.Entries), context, fmt.Sprintf("$%.2f", r.Cost), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+		fmt.Sprint(r.Entries), context, cost, megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
 	}
 }
 

@@ -204,11 +204,15 @@ func (r *Reduction) writeLayers(w *bufio.Writer) {
 		fmt.Fprintf(w, "%-14s ", l.Pass)
 		switch {
 		case !l.Fired:
-			fmt.Fprintf(w, "not yet: %d tokens, runs %s (%.0f)\n", l.Used, l.Trigger, l.Limit)
+			fmt.Fprintf(w, "not yet: %d tokens (%s), runs %s (%.0f)\n", l.Used, l.By, l.Trigger, l.Limit)
 		case l.Report.Skipped:
 			fmt.Fprintf(w, "%s\n", l.Report.SkipReason)
 		default:
-			fmt.Fprintf(w, "%s, %d -> %d tokens\n", count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
+			fmt.Fprintf(w, "%s, %d -> %d tokens", count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
+			if l.Trigger != "" {
+				fmt.Fprintf(w, "; ran at %d (%s), %s (%.0f)", l.Used, l.By, l.Trigger, l.Limit)
+			}
+			w.WriteByte('\n')
 		}
 	}
 	for _, what := range r.Waits {

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+
 	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -12,6 +14,46 @@ type ContextUsage struct {
 	Estimated int
 	Known     bool  // pi shows no number right after a compaction, and fails on content that an edit lost
 	Window    int64 // tokens, 0 where nobody knows it: pi shows nothing then
+}
+
+// Shown is what pi's indicator shows. Where it shows nothing, tokens and percent are null.
+type Shown struct {
+	Tokens    *int     `json:"tokens"`
+	Percent   *float64 `json:"percent"`   // of the window
+	Estimated int      `json:"estimated"` // how many of the tokens no provider has told
+}
+
+// Shown is what pi shows of it.
+func (u *ContextUsage) Shown() (s Shown) {
+	s.Estimated = u.Estimated
+	if !u.Known {
+		return s
+	}
+	n := u.Tokens
+	s.Tokens = &n
+	if u.Window > 0 {
+		percent := float64(n) / float64(u.Window) * 100
+		s.Percent = &percent
+	}
+	return s
+}
+
+// String is it in words.
+func (s Shown) String() string {
+	if s.Tokens == nil {
+		return "pi shows no size here: it waits for the next answer"
+	}
+	text := fmt.Sprintf("pi shows %d tokens", *s.Tokens)
+	if s.Percent != nil {
+		text += fmt.Sprintf(", %.1f%% of the window", *s.Percent)
+	}
+	switch s.Estimated {
+	case 0:
+		return text + ", as the provider recorded"
+	case *s.Tokens:
+		return text + ", all of them estimated"
+	}
+	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, *s.Tokens-s.Estimated, s.Estimated)
 }
 
 // ContextUsage is what pi's indicator shows at the envelope's leaf, and what its
@@ -37,6 +79,17 @@ func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 	sum, whole, err := e.estimateAfter(c, at)
 	u.Tokens, u.Estimated = used+sum, sum
 	u.Known = u.Known && whole
+	return u, err
+}
+
+// InUse is how many tokens the context takes: those of ContextUsage, and where pi shows
+// no number what the counter finds.
+func (e *Envelope) InUse(c *tokens.Counter) (u ContextUsage, err error) {
+	if u, err = e.ContextUsage(c); err != nil || u.Known {
+		return u, err
+	}
+	n, err := e.Count(c)
+	u.Tokens, u.Estimated = n.Total, n.Total
 	return u, err
 }
 

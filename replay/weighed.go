@@ -16,6 +16,7 @@ type Weighed struct {
 	Kind     sessionfmt.Kind // by its role in the session
 	Origin   Origin
 	Uncached bool
+	Once     bool // logged for one request alone: a reader sets it
 	Hidden   bool // a custom message that the user is not shown
 
 	Tokens Weight // of the counter

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -54,18 +55,10 @@ type ContextOf struct {
 	Share  *float64 `json:"share"` // of the window, null where nobody knows it
 	// Hidden is about what the first answered request had beyond what is counted of it
 	// here: prompt and tools that are not in the file, and what the counter missed.
-	Hidden      int         `json:"hidden"`
-	PromptKnown bool        `json:"promptKnown"` // prompt and tools come from the session or a baseline
-	Usage       PiUsage     `json:"contextUsage"`
-	Calibrated  *Calibrated `json:"calibrated,omitempty"` // tokens are the model's, by a factor
-}
-
-// A PiUsage is what pi's own indicator shows. Where it shows nothing, tokens and percent
-// are null.
-type PiUsage struct {
-	Tokens    *int     `json:"tokens"`
-	Percent   *float64 `json:"percent"`
-	Estimated int      `json:"estimated"` // how many of the tokens no provider has told
+	Hidden      int          `json:"hidden"`
+	PromptKnown bool         `json:"promptKnown"`          // prompt and tools come from the session or a baseline
+	Usage       replay.Shown `json:"contextUsage"`         // as pi shows it
+	Calibrated  *Calibrated  `json:"calibrated,omitempty"` // tokens are the model's, by a factor
 }
 
 // A ContextCategory is one kind of thing in contexts: a part of the prompt, a tool's
@@ -118,17 +111,17 @@ const (
 	inResults   = "results"
 	inImages    = "images"
 	inSummaries = "summaries"
-	inShell     = "shell"     // commands that the user ran
-	inCustom    = "custom"    // of extensions
-	inUnseen    = "unseen"    // of extensions, and not shown to the user
-	inEphemeral = "ephemeral" // for this request alone
-	inRest      = "rest"      // told by the provider, and found nowhere here
+	inShell     = "shell"  // commands that the user ran
+	inCustom    = "custom" // of extensions
+	inUnseen    = "unseen" // of extensions, and not shown to the user
+	inRest      = "rest"   // told by the provider, and found nowhere here
 	inHidden    = "hidden"
+	inEphemeral = "ephemeral" // for the next request alone: in no sum of the context
 )
 
 var categories = []string{
 	inSystem, inSkills, inTools, inUser, inAssistant, inThinking, inCalls, inResults, inImages,
-	inSummaries, inShell, inCustom, inUnseen, inEphemeral, inRest, inHidden,
+	inSummaries, inShell, inCustom, inUnseen, inRest, inEphemeral, inHidden,
 }
 
 // lookAtContext hangs the lens on a session.
@@ -170,15 +163,18 @@ func (c *ContextOf) read(l *Look, e *replay.Envelope) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Usage.Estimated = u.Estimated
-	if u.Known {
-		c.Usage.Tokens, c.Usage.Percent = &u.Tokens, nil
-		if u.Window > 0 {
-			percent := float64(u.Tokens) / float64(u.Window) * 100
-			c.Usage.Percent = &percent
-		}
-	}
+	c.Usage = u.Shown()
 	return nil
+}
+
+// inUse is how many tokens the context takes, as pi shows them: its provider has recorded
+// the most of them. Where pi shows nothing, or another counter was asked for than pi's
+// own, they are counted.
+func (c *ContextOf) inUse(counter string) int {
+	if c.Usage.Tokens == nil || c.Calibrated != nil || counter != tokens.Pi.Name {
+		return c.Tokens
+	}
+	return *c.Usage.Tokens
 }
 
 // addContext adds one session's context to several.

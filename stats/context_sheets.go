@@ -59,10 +59,16 @@ func (p *ContextPart) categorySheet() Sheet {
 	row := func(c ContextCategory) []any {
 		return []any{c.Category, c.Name, p.tokens(c.Tokens), ratio(share(c.Tokens, of)), orNil(c.Bytes), orNil(int64(c.Messages))}
 	}
+	all.Category = "total"
+	summed := false
 	for _, c := range p.Categories {
-		if c.Category == inHidden { // the last
-			all.Category = "total"
-			s.Rows = append(s.Rows, row(all), []any{inHidden, "", About(c.Tokens), ratio(share(c.Tokens, of)), nil, nil})
+		outside := c.Category == inEphemeral || c.Category == inHidden // the last ones
+		if outside && !summed {
+			s.Rows = append(s.Rows, row(all))
+			summed = true
+		}
+		if c.Category == inHidden {
+			s.Rows = append(s.Rows, []any{inHidden, "", About(c.Tokens), ratio(share(c.Tokens, of)), nil, nil})
 			continue
 		}
 		s.Rows = append(s.Rows, row(c))
@@ -91,13 +97,9 @@ func (c *ContextOf) notes() (notes []string) {
 	if c.Window == 0 {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
 	}
-	switch u := c.Usage; {
-	case u.Tokens == nil:
-		notes = append(notes, "pi shows no size here: it waits for the next answer.")
-	case u.Percent != nil:
-		notes = append(notes, fmt.Sprintf("pi shows %.1f%%: %d tokens, of which %d are an estimate.", *u.Percent, *u.Tokens, u.Estimated))
-	default:
-		notes = append(notes, fmt.Sprintf("pi takes it for %d tokens, of which %d are an estimate.", *u.Tokens, u.Estimated))
+	notes = append(notes, c.Usage.String()+".")
+	if u := c.Usage; u.Tokens != nil && *u.Tokens > u.Estimated && *u.Tokens > 0 && c.Calibrated == nil {
+		notes = append(notes, fmt.Sprintf("The counter finds %d of them, and about %d are hidden: it is off by %+.1f%%.", c.Tokens, c.Hidden, 100*(float64(c.Tokens+c.Hidden)/float64(*u.Tokens)-1)))
 	}
 	if !c.PromptKnown {
 		notes = append(notes, "Prompt and tools are not in this file: they are in the row hidden, and --baseline gives them.")
@@ -108,16 +110,24 @@ func (c *ContextOf) notes() (notes []string) {
 	return notes
 }
 
+// cell is how many tokens the context takes, as a cell: an estimate is marked.
+func (c *ContextOf) cell(p *ContextPart) any {
+	if n := c.inUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
+		return int64(n)
+	}
+	return p.tokens(c.inUse(p.Counter))
+}
+
 // sessionSheet is the fullest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
 	s := Sheet{Title: "the fullest", Columns: []Column{
 		{Name: "session", Flex: true}, {Name: "entry"}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
 	}}
-	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.Tokens })
+	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.inUse(p.Counter) })
 	for _, c := range some {
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(c.File, c.Session), c.Entry, p.tokens(c.Tokens), ratio(c.Share), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
+			cmp.Or(c.File, c.Session), c.Entry, c.cell(p), ratio(share(c.inUse(p.Counter), c.Window)), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
 		})
 	}
 	s.Notes = notes

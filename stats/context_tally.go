@@ -56,13 +56,13 @@ func (t *contextTally) put(category, name string, tokens, bytes int) bool {
 
 // message counts a message of the request.
 func (t *contextTally) message(m *replay.Weighed) {
-	t.messages++
-	t.entry(m)
 	n, b := m.Tokens, m.Bytes
-	if m.Uncached {
+	if m.Once { // no part of the context, which goes on
 		t.add(inEphemeral, "", n.Total(), b.Total())
 		return
 	}
+	t.messages++
+	t.entry(m)
 	switch m.Kind {
 	case sessionfmt.User:
 		skill := m.Skill
@@ -170,8 +170,10 @@ func (t *contextTally) finish(p *ContextPart) {
 	c := &p.Sessions[0]
 	p.Categories, p.at = t.part.Categories, t.part.at
 	for i := range p.Categories {
-		c.Tokens += p.Categories[i].Tokens
-		c.Bytes += p.Categories[i].Bytes
+		if p.Categories[i].Category != inEphemeral {
+			c.Tokens += p.Categories[i].Tokens
+			c.Bytes += p.Categories[i].Bytes
+		}
 	}
 	c.Messages = t.messages
 	if t.l.Recorded && c.Usage.Tokens != nil {

@@ -91,15 +91,16 @@ func toolErrors(p *SessionPart) []Value {
 func contextTokens(p *ContextPart) (all []Value) {
 	for i := range p.Sessions {
 		c := &p.Sessions[i]
-		all = append(all, c.at(float64(c.Tokens)))
+		all = append(all, c.at(float64(c.inUse(p.Counter))))
 	}
 	return all
 }
 
 func contextShare(p *ContextPart) (all []Value) {
 	for i := range p.Sessions {
-		if c := &p.Sessions[i]; c.Share != nil {
-			all = append(all, c.at(*c.Share))
+		c := &p.Sessions[i]
+		if part := share(c.inUse(p.Counter), c.Window); part != nil {
+			all = append(all, c.at(*part))
 		}
 	}
 	return all

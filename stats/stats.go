@@ -260,10 +260,13 @@ func (l *Look) messages(e *replay.Envelope) error {
 	if err != nil {
 		return err
 	}
+	own := e.Cached() + e.Uncached()
 	for m, err := range whole.Weighed(l.Counter) {
 		if err != nil {
 			return err
 		}
+		m.Once = own == 0
+		own = max(0, own-1)
 		for _, see := range l.Messages {
 			see(m)
 		}

@@ -24,7 +24,7 @@ func summary(t *testing.T, lines ...string) stats.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum.Size = 0
+	sum.Size, sum.Calls = 0, nil
 	return sum
 }
 

@@ -60,13 +60,15 @@ func newLsCommand(e *env) *cobra.Command {
 		Short: "List sessions: what about, how large, how full, how dear",
 		Long: "List sessions: the time of their last entry, project, name or first prompt, model,\n" +
 			"entries, tokens of the context at the leaf as pi takes it (~ where an estimate is\n" +
-			"in it), cost, size, and the beginning of the id. Without arguments these are all\n" +
+			"in it), cost, size, and the beginning of the id. Costs are those of stats: answers,\n" +
+			"summaries, cache warming and calls inside of tools; * marks one with calls that\n" +
+			"another session of the list has too (copied). Without arguments these are all\n" +
 			"sessions of the sessions folder. One that cannot be read is a row with its reason.\n\n" +
 			"Exit status: 0 the sessions were listed, 2 the command line is wrong, 3 there is\n" +
 			"no answer: no such folder, or --strict and a session that cannot be read.",
 		Example: "  ctxtool ls --project parcel --since 2026-01-01\n" +
 			"  ctxtool ls --sort cost --limit 10\n" +
-			"  ctxtool ls --json | jq -s 'map(.cost) | add'",
+			"  ctxtool ls --json | jq -s 'map(.cost - (.copied // 0)) | add'",
 		RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) },
 	}
 	f := cmd.Flags()
@@ -127,6 +129,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if o.limit > 0 && len(rows) > o.limit {
 		rows = rows[:o.limit]
 	}
+	render.MarkCopies(rows)
 	broken := 0
 	for _, r := range rows {
 		if r.Error != "" {

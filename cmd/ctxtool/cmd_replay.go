@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -205,7 +206,7 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	if err != nil {
 		return err
 	}
-	if err := e.noteHidden(envelope, prompt); err != nil {
+	if err := e.noteUsage(envelope, prompt); err != nil {
 		return err
 	}
 	e.noteCoverage(s, r.Rules)
@@ -234,22 +235,36 @@ func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules r
 	e.note("%s: rules %s; %s%s", name, rules, c, old)
 }
 
-// noteHidden says that prompt and tools are missing, and about how large they
-// are. Nothing is there before the first entry anyway.
-func (e *env) noteHidden(envelope *replay.Envelope, prompt *replay.Prompt) error {
-	if prompt.Known || envelope.Leaf < 0 {
+// noteUsage says how full pi shows the context, where a provider has recorded it, and
+// that prompt and tools are missing, and about how large they are. Nothing is there
+// before the first entry anyway.
+func (e *env) noteUsage(envelope *replay.Envelope, prompt *replay.Prompt) error {
+	if envelope.Leaf < 0 {
 		return nil
 	}
-	text := envelope.Replay().Session.Name + ": prompt and tools are not in this file"
-	if !envelope.Replay().Session.Coverage.Partial {
-		n, err := envelope.HiddenEstimate(&tokens.Pi)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			text += fmt.Sprintf(": about %d tokens, by the first answered request's usage", n)
-		}
+	var facts []string
+	u, err := envelope.ContextUsage(&tokens.Pi)
+	if err != nil {
+		return err
 	}
-	e.note("%s", text)
+	if u.Known && u.Tokens > u.Estimated {
+		facts = append(facts, u.Shown().String())
+	}
+	if !prompt.Known {
+		fact := "prompt and tools are not in this file"
+		if !envelope.Replay().Session.Coverage.Partial {
+			n, err := envelope.HiddenEstimate(&tokens.Pi)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				fact += fmt.Sprintf(" (about %d tokens, by the first answered request's usage)", n)
+			}
+		}
+		facts = append(facts, fact)
+	}
+	if len(facts) > 0 {
+		e.note("%s: %s", envelope.Replay().Session.Name, strings.Join(facts, "; "))
+	}
 	return nil
 }

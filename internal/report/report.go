@@ -26,9 +26,10 @@ type Head struct {
 	Kinds    []string            `json:"kinds"`   // names of kinds, by number
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings,omitempty"`
-	Stopped  []Finding           `json:"stopped,omitempty"` // broken patches: nothing is known of requests behind them
-	Hidden   int64               `json:"hidden,omitempty"`  // tokens of prompt and tools that the file does not hold
-	Window   int64               `json:"window,omitempty"`  // of the last request's model
+	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches: nothing is known of requests behind them
+	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold
+	Window   int64               `json:"window,omitempty"`       // of the last request's model
+	Usage    *replay.Shown       `json:"contextUsage,omitempty"` // of the leaf, as pi shows it
 	Cache    CacheTotal          `json:"cache"`
 	Prices   string              `json:"prices"` // the day of the table of prices
 }
@@ -96,9 +97,9 @@ func (p *Report) Read(leaf int) error {
 	t := cache.Total
 	p.Head = Head{
 		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
-		Coverage: s.Coverage, Stopped: p.Head.Stopped, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
+		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved, 
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved,
 			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
 		},
 	}

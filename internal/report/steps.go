@@ -314,6 +314,13 @@ func (p *Report) now(leaf int) error {
 	if err != nil {
 		return err
 	}
+	u, err := e.ContextUsage(&tokens.Pi)
+	if err != nil {
+		return err
+	}
+	if shown := u.Shown(); shown.Tokens != nil {
+		p.Head.Usage = &shown
+	}
 	at := e.Leaf
 	before := -1
 	path, _ := p.s.Path(at)

@@ -67,6 +67,7 @@ type ToolCall struct {
 	Path     string // of the file that it is about, empty for none
 	Change   Change // of that file
 	Answered bool   // there is a result
+	Lost     bool   // nobody has called: there is nothing but a result
 	Failed   bool
 	Exit     int // exit status, -1 where it is not known
 	Result   []byte

@@ -319,7 +319,7 @@ func (r *reader) result() {
 			r.b.By = r.from
 		}
 	} else {
-		call.Name = m.tool.Text()
+		call.Name, call.Lost = m.tool.Text(), true
 	}
 	call.Answered, call.Record, call.Details = true, b.Record, m.details
 	failed := m.failed.Truthy()

@@ -74,7 +74,9 @@ func (s *Story) take(b *Block) {
 	case Branch:
 		s.Aside = s.Aside || b.Value == nil
 	case Call:
-		s.Calls++
+		if !b.Call.Lost {
+			s.Calls++
+		}
 		s.call(&b.Call)
 	case Shell:
 		s.ran(&b.Call)

@@ -25,7 +25,7 @@ type answer struct {
 	failed   bool
 	hasUsage bool
 	usage    CacheUsage
-	cost     struct{ input, cacheRead, cacheWrite float64 } // dollars
+	cost     sessionfmt.Cost
 }
 
 // Prompt is how many tokens the request had, 0 where nobody says.
@@ -55,30 +55,11 @@ func readAnswer(line, v sessionfmt.Value) (a answer) {
 	} else {
 		a.at = written
 	}
-	var u [5]value
-	f[3].Fields(u[:], "input", "cacheRead", "cacheWrite", "cacheWrite1h", "cost")
-	for i, n := range []*int64{&a.usage.Input, &a.usage.CacheRead, &a.usage.CacheWrite, &a.usage.CacheWrite1h} {
-		*n = u[i].Int()
-		if *n < 0 || *n > mostTokens {
-			*n = 0
-		}
-	}
-	var d [3]value
-	u[4].Fields(d[:], "input", "cacheRead", "cacheWrite")
-	for i, cost := range []*float64{&a.cost.input, &a.cost.cacheRead, &a.cost.cacheWrite} {
-		if n, ok := d[i].Float(); ok && n >= 0 && n <= mostDollars {
-			*cost = n
-		}
-	}
+	u := f[3].Usage()
+	a.usage = CacheUsage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
+	a.cost = u.Cost
 	return a
 }
-
-// What is recorded beyond this, or below nothing, nobody can have counted: it is as if
-// it were not there. Sums of what is left stay numbers.
-const (
-	mostTokens  = 1e12
-	mostDollars = 1e12
-)
 
 // A cacheModel is a model that requests went to.
 type cacheModel struct {
@@ -126,10 +107,10 @@ func (c *cacheWalk) dollars(s *sending, prompt, tokens int64) float64 {
 	m := &c.models[s.model]
 	var paid, read float64
 	if n := s.usage.Input + s.usage.CacheWrite; n > 0 {
-		paid = (s.cost.input + s.cost.cacheWrite) / float64(n)
+		paid = (s.cost.Input + s.cost.CacheWrite) / float64(n)
 	}
 	if s.usage.CacheRead > 0 {
-		read = s.cost.cacheRead / float64(s.usage.CacheRead)
+		read = s.cost.CacheRead / float64(s.usage.CacheRead)
 	}
 	if prompt > 0 && paid == 0 {
 		long := int64(0)

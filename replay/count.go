@@ -144,7 +144,7 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if prompt := used.promptTokens(); prompt > 0 {
+		if prompt := int(used.Prompt()); prompt > 0 {
 			n, err := e.r.countBefore(c, path[:pos])
 			return max(0, prompt-n.Total), err
 		}

@@ -122,7 +122,7 @@ func (e *Envelope) lastUsage() (at, used int, err error) {
 		if err != nil {
 			return -1, 0, err
 		}
-		if n := u.contextTokens(); n > 0 {
+		if n := int(u.Context()); n > 0 {
 			return i, n, nil
 		}
 	}
@@ -221,23 +221,8 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 	return n, nil
 }
 
-// A usage is what an answer says that it took, in tokens; the zero usage is that
-// of an answer that failed.
-type usage struct{ input, output, cacheRead, cacheWrite, total int }
-
-// promptTokens is how much of it was the request.
-func (u usage) promptTokens() int { return u.input + u.cacheRead + u.cacheWrite }
-
-// contextTokens is what the context takes with the answer in it.
-func (u usage) contextTokens() int {
-	if u.total != 0 {
-		return u.total
-	}
-	return u.promptTokens() + u.output
-}
-
-// usage reads the usage of an answer.
-func (r *Replay) usage(rec int) (u usage, err error) {
+// usage reads the usage of an answer; that of one that failed is empty.
+func (r *Replay) usage(rec int) (u sessionfmt.Usage, err error) {
 	line, err := r.Session.NewReader().Line(rec)
 	if err != nil {
 		return u, err
@@ -247,10 +232,5 @@ func (r *Replay) usage(rec int) (u usage, err error) {
 	if m[0].Is("error") || m[0].Is("aborted") {
 		return u, nil
 	}
-	var f [5]value
-	m[1].Fields(f[:], "input", "output", "cacheRead", "cacheWrite", "totalTokens")
-	for i, n := range []*int{&u.input, &u.output, &u.cacheRead, &u.cacheWrite, &u.total} {
-		*n = int(f[i].Int())
-	}
-	return u, nil
+	return m[1].Usage(), nil
 }

@@ -99,7 +99,8 @@ func lookAtCalibration(l *Look) {
 func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
 	var f [4]sessionfmt.Value
 	answer.Fields(f[:], "provider", "model", "stopReason", "usage")
-	recorded := recordedPrompt(f[3])
+	usage := f[3].Usage()
+	recorded := usage.Prompt()
 	if f[2].Is("error") || f[2].Is("aborted") || recorded <= 0 || counted <= 0 {
 		return
 	}

@@ -29,16 +29,17 @@ func (w *compactionWalk) answer(rec int) error {
 	}
 	var f [3]sessionfmt.Value
 	line.Get("message").Fields(f[:], "stopReason", "errorMessage", "usage")
+	usage := f[2].Usage()
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
 			c.Retried, w.waiting = true, false
 		}
 		if c.Next == 0 {
-			c.Next = recordedPrompt(f[2])
+			c.Next = usage.Prompt()
 		}
 	}
-	w.last = lastAnswer{id: w.l.Session.ID(rec), context: recordedContext(f[2])}
+	w.last = lastAnswer{id: w.l.Session.ID(rec), context: usage.Context()}
 	message := strings.ToLower(f[1].Text())
 	switch {
 	case f[0].Is("length"):
@@ -63,28 +64,10 @@ func (w *compactionWalk) edit(rec int) error {
 	return nil
 }
 
-// recordedPrompt is how many tokens the provider says that a request had, by the
-// usage of its answer; 0 where nobody says.
-func recordedPrompt(usage sessionfmt.Value) int64 {
-	var f [3]sessionfmt.Value
-	usage.Fields(f[:], "input", "cacheRead", "cacheWrite")
-	return tokensIn(f[0]) + tokensIn(f[1]) + tokensIn(f[2])
-}
-
-// recordedContext is how many tokens it says that the request and its answer have
-// together.
-func recordedContext(usage sessionfmt.Value) int64 {
-	if n := tokensIn(usage.Get("totalTokens")); n > 0 {
-		return n
-	}
-	return recordedPrompt(usage) + tokensIn(usage.Get("output"))
-}
-
 // tokensIn is a recorded number of tokens. Below nothing, or beyond what anybody can
 // have counted, it is as if it were not there.
 func tokensIn(v sessionfmt.Value) int64 {
-	const most = 1e12
-	if n, ok := v.Float(); !ok || n < 0 || n > most {
+	if n, ok := v.Float(); !ok || n < 0 || n > sessionfmt.MostTokens {
 		return 0
 	}
 	return v.Int()

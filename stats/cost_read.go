@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"math"
 	"slices"
 
 	"ctxtool/internal/models"
@@ -108,67 +107,26 @@ func (c *costLook) name(m int) string {
 	return c.models[m].name
 }
 
-// Beyond these nobody can have counted: what is recorded so is as if it were not
-// there, and sums stay numbers.
-const (
-	mostTokens  = math.MaxUint32 // of a call
-	mostDollars = 1e12
-)
-
 // price reads a call's usage, and says what it cost. A recorded 0 is a cost.
 func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
 	one.pricing = unpriceable
 	if !usage.IsObject() {
 		return
 	}
-	var long uint32
-	var cost, billing sessionfmt.Value
-	at := c.at.Reset(usage)
-	for key := range at.Members {
-		switch string(key) {
-		case "input":
-			one.input = tokensOf(at)
-		case "output":
-			one.output = tokensOf(at)
-		case "cacheRead":
-			one.cacheRead = tokensOf(at)
-		case "cacheWrite":
-			one.cacheWrite = tokensOf(at)
-		case "cacheWrite1h":
-			long = tokensOf(at)
-		case "cost":
-			cost, billing = nil, nil // of equal keys the last counts
-			for key := range at.Members {
-				switch string(key) {
-				case "total":
-					cost = at.Value()
-				case "totalFromProvider":
-					billing = at.Value()
-				}
-			}
-		}
-	}
-	if d, ok := cost.Float(); ok && math.Abs(d) <= mostDollars {
-		one.dollars, one.pricing = d, estimated
-		if string(billing) == "true" {
+	var u sessionfmt.Usage
+	u.Read(c.at.Reset(usage))
+	one.input, one.output, one.cacheRead, one.cacheWrite = uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite)
+	if u.Cost.Known {
+		one.dollars, one.pricing = u.Cost.Total, estimated
+		if u.Cost.Billed {
 			one.pricing = billed
 		}
 		return
 	}
-	u := models.Usage{Input: int64(one.input), Output: int64(one.output),
-		CacheRead: int64(one.cacheRead), CacheWrite: int64(one.cacheWrite), CacheWrite1h: int64(long)}
+	paid := models.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h}
 	if p := c.prices(m); p.Priced() {
-		one.dollars, one.pricing = p.Price(u).Total, computed
+		one.dollars, one.pricing = p.Price(paid).Total, computed
 	}
-}
-
-// tokensOf reads a number of tokens.
-func tokensOf(at *sessionfmt.Cursor) uint32 {
-	n := at.Value().Int()
-	if n < 0 || n > mostTokens {
-		return 0
-	}
-	return uint32(n)
 }
 
 // prices are what the table says that a model costs. pi prices by the name that the

@@ -163,14 +163,19 @@ func rawTotals(data []byte) (want stats.CostSum) {
 		}
 		want.Calls.Total++
 		u, _ := usage.(map[string]any)
-		number := func(name string) int64 { n, _ := u[name].(float64); return int64(n) }
+		number := func(name string) int64 {
+			if n, _ := u[name].(float64); n >= 0 && n <= sessionfmt.MostTokens {
+				return int64(n)
+			}
+			return 0
+		}
 		want.Tokens.Input += number("input")
 		want.Tokens.Output += number("output")
 		want.Tokens.CacheRead += number("cacheRead")
 		want.Tokens.CacheWrite += number("cacheWrite")
 		want.Tokens.Total += number("input") + number("output") + number("cacheRead") + number("cacheWrite")
 		cost, _ := u["cost"].(map[string]any)
-		if total, ok := cost["total"].(float64); ok {
+		if total, ok := cost["total"].(float64); ok && total >= 0 && total <= sessionfmt.MostDollars {
 			want.Cost.Total += total
 		} else {
 			want.Calls.Unpriced++
@@ -302,7 +307,7 @@ func TestOddUsage(t *testing.T) {
 	got := costOf(t, answer("a", "", `"usage":{"input":1e300,"output":-5,"cacheRead":"7","cacheWrite":3,"cost":{"total":1e300}}`),
 		answer("b", "a", `"usage":[1]`), answer("c", "b", `"usage":{"cost":{"total":"1"}}`), answer("d", "c", `"usage":{"cost":{"total":-0.5}}`),
 		answer("e", "d", `"usage":{"cost":{"total":8,"totalFromProvider":true},"cost":{"total":0.25}}`))
-	if got.Tokens.Total != 3 || got.Cost.Total != -0.25 || got.Cost.Billed != 0 || got.Calls.Unpriced != 3 {
+	if got.Tokens.Total != 3 || got.Cost.Total != 0.25 || got.Cost.Billed != 0 || got.Calls.Unpriced != 4 {
 		t.Errorf("%+v", got.CostSum)
 	}
 }

@@ -155,7 +155,8 @@ func (w *growthWalk) request(a *replay.Account) error {
 	}
 	row := GrowthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
 	if !f[2].Is("error") && !f[2].Is("aborted") {
-		row.Recorded = recordedPrompt(f[3])
+		usage := f[3].Usage()
+		row.Recorded = usage.Prompt()
 	}
 	w.marks = ""
 	w.g.Requests = append(w.g.Requests, row)

@@ -208,11 +208,8 @@ func (r *sweRun) answer(a *replay.Account) error {
 	failed := stop.Is("error") || stop.Is("aborted")
 	size := 0
 	if !failed {
-		var f [3]sessionfmt.Value
-		message.Get("usage").Fields(f[:], "input", "cacheRead", "cacheWrite")
-		for _, v := range f {
-			size += int(v.Int())
-		}
+		usage := message.Get("usage").Usage()
+		size = int(usage.Prompt())
 	}
 	r.requests++
 	if sweFits(cmp.Or(size, a.Before.Total), r.limit) {

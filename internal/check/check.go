@@ -73,7 +73,7 @@ var checks = []*Check{
 	&patchSchema, &patchOp, &patchReason, &patchShape, &patchScope, &patchIndex,
 	&callWithoutResult, &resultWithoutCall, &resultBeforeCall, &callLostResult, &resultLostCall, &failedAnswer,
 	&toolUnknown, &toolArguments,
-	&lineSize, &imageSize, &requestSize,
+	&lineSize, &imageSize, &requestSize, &usageSize,
 	&moreFindings,
 }
 

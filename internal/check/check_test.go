@@ -82,7 +82,7 @@ var places = map[string][]string{
 	"result-without-call": {"8 08000001"}, "scalar-last": {"8"}, "scalars": {"4", "8"}, "second-header": {"6"}, "self-parent": {"6 05c0ffee"},
 	"several-roots": {"2 01be7fde"}, "shadow-broken": {"10 08000003"}, "shadow-differs": {"9 08000003"}, "shadow-empty": {"9 08000003"},
 	"time-backward": {"8 07c0ffee"}, "too-new": {"1"}, "tool-arguments": {"9 08000001"}, "tool-unknown": {"9 08000001"}, "torn": {"7"},
-	"unknown-type": {"6 05f26086"}, "unterminated": {"7"}, "v1-ids": {"0"}, "version": {"1"},
+	"unknown-type": {"6 05f26086"}, "unterminated": {"7"}, "usage-size": {"3 027e7139", "5 0430c81d"}, "v1-ids": {"0"}, "version": {"1"},
 }
 
 // readRows reads the codes that the table of damaged files names, by file.

@@ -25,11 +25,12 @@ func newFact(off int64, kind factKind, id uint64) fact {
 }
 
 const (
-	aCall     factKind = iota // an answer calls a tool
-	aResult                   // a tool result
-	anOutline                 // of the call before it: see outlines
-	aFailure                  // an answer that failed or was aborted
-	anImage                   // a large image
+	aCall      factKind = iota // an answer calls a tool
+	aResult                    // a tool result
+	anOutline                  // of the call before it: see outlines
+	aFailure                   // an answer that failed or was aborted
+	anImage                    // a large image
+	aWildUsage                 // a usage with a number that nobody can have counted
 )
 
 // largeLine is from how many bytes on a line is searched for images: below, none
@@ -90,6 +91,9 @@ func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.
 			list = n.answer(list, off, line)
 		case sessionfmt.ToolResult:
 			list = append(list, newFact(off, aResult, f.hash(line.First("message", "toolCallId"))))
+			list = wildUsage(list, off, line.First("message", "usage"))
+		case sessionfmt.UsageEntry, sessionfmt.Compaction, sessionfmt.BranchSummary:
+			list = wildUsage(list, off, line.Get("usage"))
 		}
 		if len(line) >= largeLine {
 			list = images(list, off, line)
@@ -133,7 +137,17 @@ func (n *notes) message(list []fact, off int64) []fact {
 			if v := n.at.Value(); v.Is("error") || v.Is("aborted") {
 				list = append(list, newFact(off, aFailure, 0))
 			}
+		case "usage":
+			list = wildUsage(list, off, n.at.Value())
 		}
+	}
+	return list
+}
+
+// wildUsage takes down a usage with a number that nobody can have counted.
+func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
+	if u := usage.Usage(); u.Wild != "" {
+		list = append(list, newFact(off, aWildUsage, 0))
 	}
 	return list
 }

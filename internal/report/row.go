@@ -134,19 +134,12 @@ func (w *rower) message(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// paid appends what a provider recorded, and takes it down. What nobody can have
-// counted is nothing, as in replay.CacheUsage.
+// paid appends what a provider recorded, and takes it down.
 func (w *rower) paid(dst []byte, usage value) []byte {
-	if n := usage.Get("output").Int(); n > 0 && n <= mostTokens {
-		w.output = int(n)
-	}
-	if cost, ok := usage.Get("cost").Get("total").Float(); ok && cost >= 0 && cost <= mostTokens {
-		w.cost = cost
-	}
+	u := usage.Usage()
+	w.output, w.cost = int(u.Output), u.Cost.Total
 	return append(dst, usage...)
 }
-
-const mostTokens = 1e12
 
 // details appends what a tool says besides its result, where a page shows it: the
 // change that an edit made.

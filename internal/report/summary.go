@@ -54,7 +54,6 @@ func (p *Report) Summary() (*Summary, error) {
 			s.From, s.To = min(cmp.Or(s.From, at), at), max(s.To, at)
 		}
 	}
-	s.Cost = min(s.Cost, mostTokens)
 	path, _ := p.s.Path(h.Leaf)
 	if err := p.first(s, path); err != nil {
 		return nil, err

@@ -266,14 +266,7 @@ func (s *Story) request(usage, provider, model value) {
 }
 
 func (s *Story) pay(usage value) {
-	var f [5]value
-	usage.Fields(f[:], "input", "output", "cacheRead", "cacheWrite", "cost")
+	v := usage.Usage()
 	u := &s.Usage
-	u.Input += f[0].Int()
-	u.Output += f[1].Int()
-	u.CacheRead += f[2].Int()
-	u.CacheWrite += f[3].Int()
-	if cost, ok := f[4].Get("total").Float(); ok {
-		u.Cost += cost
-	}
+	*u = Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Cost + v.Cost.Total}
 }

@@ -1,0 +1,142 @@
+package sessionfmt
+
+import "math"
+
+// A Usage is what a record says that a call of a model took, in tokens, and what it cost,
+// in US dollars. What nobody can have counted is as if it were not there: see Wild.
+type Usage struct {
+	Input        int64 // neither read from a cache nor written to it
+	Output       int64
+	CacheRead    int64
+	CacheWrite   int64
+	CacheWrite1h int64 // a part of CacheWrite
+	Total        int64 // as the provider has it; 0 where it does not say
+
+	Cost Cost
+	Wild string // the first member that nobody can have counted; empty for none
+}
+
+// A Cost is the part of a usage that is about dollars.
+type Cost struct {
+	Input, CacheRead, CacheWrite, Total float64
+
+	Known  bool // there is a Total
+	Billed bool // the provider says that it is what it has billed
+}
+
+// A number of a usage is finite, not below nothing, and no larger than these: no call has
+// had four billion tokens, or cost a billion dollars. So sums stay numbers.
+const (
+	MostTokens  = math.MaxUint32
+	MostDollars = 1e9
+)
+
+// Prompt is how many tokens the request had.
+func (u *Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+// Context is how many the request and its answer have together, as pi takes it.
+func (u *Usage) Context() int64 {
+	if u.Total != 0 {
+		return u.Total
+	}
+	return u.Prompt() + u.Output
+}
+
+// Usage reads a usage object. Of any other value it is empty.
+func (v Value) Usage() (u Usage) {
+	var c Cursor
+	u.Read(c.Reset(v))
+	return u
+}
+
+// Read reads the usage object that comes next. Of equal keys the last one counts.
+func (u *Usage) Read(c *Cursor) {
+	*u = Usage{}
+	for key := range c.Members {
+		switch string(key) {
+		case "input":
+			u.Input = u.tokens("input", c)
+		case "output":
+			u.Output = u.tokens("output", c)
+		case "cacheRead":
+			u.CacheRead = u.tokens("cacheRead", c)
+		case "cacheWrite":
+			u.CacheWrite = u.tokens("cacheWrite", c)
+		case "cacheWrite1h":
+			u.CacheWrite1h = u.tokens("cacheWrite1h", c)
+		case "totalTokens":
+			u.Total = u.tokens("totalTokens", c)
+		case "cost":
+			u.readCost(c)
+		}
+	}
+}
+
+func (u *Usage) readCost(c *Cursor) {
+	u.Cost = Cost{}
+	for key := range c.Members {
+		switch string(key) {
+		case "input":
+			u.Cost.Input, _ = u.dollars("cost.input", c)
+		case "output":
+			u.dollars("cost.output", c)
+		case "cacheRead":
+			u.Cost.CacheRead, _ = u.dollars("cost.cacheRead", c)
+		case "cacheWrite":
+			u.Cost.CacheWrite, _ = u.dollars("cost.cacheWrite", c)
+		case "total":
+			u.Cost.Total, u.Cost.Known = u.dollars("cost.total", c)
+		case "totalFromProvider":
+			u.Cost.Billed = string(c.Value()) == "true"
+		}
+	}
+}
+
+// tokens reads a number of tokens, cut to a whole one.
+func (u *Usage) tokens(name string, c *Cursor) int64 {
+	v := c.Value()
+	if !v.IsNumber() {
+		return 0
+	}
+	if n, ok := v.digits(); ok && n <= MostTokens {
+		return n
+	}
+	n, ok := v.Float()
+	if !ok || n < 0 || n > MostTokens {
+		u.wild(name)
+		return 0
+	}
+	return int64(n)
+}
+
+func (u *Usage) dollars(name string, c *Cursor) (d float64, ok bool) {
+	v := c.Value()
+	if !v.IsNumber() {
+		return 0, false
+	}
+	if d, ok = v.Float(); !ok || d < 0 || d > MostDollars {
+		u.wild(name)
+		return 0, false
+	}
+	return d, true
+}
+
+func (u *Usage) wild(name string) {
+	if u.Wild == "" {
+		u.Wild = name
+	}
+}
+
+// digits is a number of a few digits and nothing else: what most are.
+func (v Value) digits() (n int64, ok bool) {
+	if len(v) > 15 {
+		return 0, false
+	}
+	for _, c := range v {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}

@@ -16,10 +16,10 @@ func annotate(w *bufio.Writer, level, file string, line int, title, text string)
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	fmt.Fprintf(w, "::%s ", level)
 	if file != "" {
-		fmt.Fprintf(w, "file=%s,", property.Replace(file))
+		fmt.Fprintf(w, "file=%s,", property.Replace(sessionfmt.Clean(file)))
 	}
 	if file != "" && line > 0 {
 		fmt.Fprintf(w, "line=%d,", line)
 	}
-	fmt.Fprintf(w, "title=%s::%s\n", property.Replace(title), value.Replace(sessionfmt.Clean(text)))
+	fmt.Fprintf(w, "title=%s::%s\n", property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
 }

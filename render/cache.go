@@ -316,7 +316,7 @@ func WriteCachesCSV(w *bufio.Writer, all []CacheTotal) error {
 	})
 	for i := range all {
 		t := &all[i]
-		cells := []string{t.File, strconv.Itoa(t.Requests), strconv.Itoa(t.Answered), number(t.Hidden), number(t.Prompt), number(t.Estimated)}
+		cells := []string{sessionfmt.Clean(t.File), strconv.Itoa(t.Requests), strconv.Itoa(t.Answered), number(t.Hidden), number(t.Prompt), number(t.Estimated)}
 		if e := t.Expected; e != nil {
 			cells = append(cells, number(e.Read), number(e.Write))
 		} else {

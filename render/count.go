@@ -117,7 +117,7 @@ func WriteCountCSV(w *bufio.Writer, c *Count) error {
 		rows = []CountRow{c.Total}
 	}
 	for _, r := range rows {
-		cells := []string{r.File, "", strconv.FormatInt(r.Bytes, 10)}
+		cells := []string{sessionfmt.Clean(r.File), "", strconv.FormatInt(r.Bytes, 10)}
 		if r.Line > 0 {
 			cells[1] = strconv.Itoa(r.Line)
 		}

@@ -160,7 +160,7 @@ func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
 func csvCell(cell any) string {
 	switch v := cell.(type) {
 	case string:
-		return v
+		return sessionfmt.Clean(v)
 	case stats.About:
 		return number(int64(v))
 	case stats.Line:

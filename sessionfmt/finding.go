@@ -25,7 +25,7 @@ type Pos struct {
 
 // String is `file:line: entry id`, the form that every message starts with.
 func (p Pos) String() string {
-	s := p.File
+	s := Clean(p.File)
 	if p.Line > 0 {
 		s += fmt.Sprintf(":%d", p.Line)
 	}

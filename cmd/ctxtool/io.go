@@ -137,9 +137,9 @@ func (e *env) openTail(name string, need sessionfmt.Need) (*sessionfmt.Session, 
 	return sessionfmt.OpenTail(name, need, e.opening(0))
 }
 
-// note says something beside the results.
+// note says something beside the results, on one line: names in it may hold anything.
 func (e *env) note(format string, args ...any) {
-	fmt.Fprintf(e.stderr, format+"\n", args...)
+	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
 }
 
 // findPoint is the record that a point names. One that names none is a wrong

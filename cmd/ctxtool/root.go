@@ -165,11 +165,21 @@ func (e *usageError) Unwrap() error { return e.err }
 //
 // in lower case, without a final period.
 func report(w io.Writer, err error) {
-	fmt.Fprintf(w, "ctxtool: %s\n", strings.TrimRight(err.Error(), "\n"))
+	fmt.Fprintf(w, "ctxtool: %s\n", cleanLines(strings.TrimRight(err.Error(), "\n")))
 	var at *sessionfmt.Error
 	if errors.As(err, &at) && at.Hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", at.Hint)
 	}
+}
+
+// cleanLines is sessionfmt.Clean for a text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		indent := line[:len(line)-len(strings.TrimLeft(line, "\t"))]
+		lines[i] = indent + sessionfmt.Clean(line[len(indent):])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // otherHint is an error with another hint: that of a replay names flags of ctxtool

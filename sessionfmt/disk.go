@@ -12,6 +12,17 @@ import (
 type Disk struct {
 	Dir  string               // where relative names start; the process's working directory when empty
 	Sync func(*os.File) error // makes what was written last; File.Sync when nil
+
+	// Temporary, if set, is told of each temporary file that is made, and when it is
+	// there no more: who ends the process before removes it. It is called by several
+	// goroutines.
+	Temporary func(name string, there bool)
+}
+
+func (d Disk) temporary(name string, there bool) {
+	if d.Temporary != nil {
+		d.Temporary(name, there)
+	}
 }
 
 // Path is the name by which the process finds a file, for what takes no Disk.

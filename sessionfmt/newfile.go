@@ -51,6 +51,7 @@ func (d Disk) Create(name string) (*NewFile, error) {
 	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
 		return nil, f.wrap(err)
 	}
+	d.temporary(f.temp.Name(), true)
 	f.buf = bufio.NewWriterSize(f.temp, 64<<10)
 	return f, nil
 }
@@ -125,6 +126,7 @@ func (f *NewFile) Abort() {
 	if f.temp != nil {
 		f.temp.Close()
 		os.Remove(f.temp.Name())
+		f.disk.temporary(f.temp.Name(), false)
 		f.temp = nil
 	}
 }
@@ -146,6 +148,7 @@ func (f *NewFile) rename() error {
 	if err := os.Rename(f.temp.Name(), f.disk.Path(f.real)); err != nil {
 		return err
 	}
+	f.disk.temporary(f.temp.Name(), false)
 	f.temp = nil
 	return f.disk.syncDir(filepath.Dir(f.real))
 }
@@ -197,6 +200,8 @@ func (d Disk) copyFile(to, from string) (err error) {
 	if err != nil {
 		return err
 	}
+	d.temporary(to, true) // until it is whole
+	defer d.temporary(to, false)
 	defer func() {
 		if err = errors.Join(err, out.Close()); err != nil {
 			os.Remove(to)

@@ -157,9 +157,12 @@ func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, worker
 	case e.sameFile(out, f.path):
 		err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: out}, Err: errors.New("-o names the session itself, which is never written to")}}
 	default:
-		if err = e.disk.MkdirAll(filepath.Dir(out)); pack && err == nil {
-			err = e.place(out, func(w io.Writer) error { return was.Pack(w, write) })
-		} else if err == nil {
+		if pack { // below a folder that is there
+			err = e.disk.MkdirAll(filepath.Dir(out))
+			whole := write
+			write = func(w io.Writer) error { return was.Pack(w, whole) }
+		}
+		if err == nil {
 			err = e.place(out, write)
 		}
 	}

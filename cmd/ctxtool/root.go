@@ -45,6 +45,7 @@ type env struct {
 // processEnv is what the process runs in.
 func processEnv() env {
 	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	e.disk.Temporary = (&interrupts{}).note
 	e.home, _ = os.UserHomeDir()
 	e.configDir, _ = os.UserConfigDir()
 	return e

@@ -18,11 +18,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("CTXTOOL_WRITES_FOREVER") != "" {
+		writesForever()
+	}
 	testscript.Main(m, map[string]func(){"ctxtool": func() {
 		in := processEnv()
 		in.disk.Sync = noSync
 		os.Exit(in.run(os.Args[1:]))
 	}})
+}
+
+// writesForever begins a file, and is never done with it: a command that is interrupted.
+func writesForever() {
+	in := processEnv()
+	f, err := in.disk.Create(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	f.Write([]byte("a part"))
+	time.Sleep(time.Minute)
 }
 
 // TestScript runs the scripts under testdata/script: commands as a user types

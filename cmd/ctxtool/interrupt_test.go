@@ -1,0 +1,80 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"ctxtool/sessionfmt"
+)
+
+// TestInterrupted: a signal leaves no temporary file, and ends the process as ever.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE} {
+		dir := t.TempDir()
+		cmd := exec.Command(self, filepath.Join(dir, "out"))
+		cmd.Env = append(os.Environ(), "CTXTOOL_WRITES_FOREVER=1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		names := func() (names []string) {
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			return names
+		}
+		for end := time.Now().Add(20 * time.Second); len(names()) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		if len(names()) != 1 {
+			t.Errorf("while it is written there are %q", names())
+		}
+		time.Sleep(10 * time.Millisecond) // it is noted once it is there
+		cmd.Process.Signal(s)
+		cmd.Wait()
+		if len(names()) != 0 {
+			t.Errorf("%v leaves %q", s, names())
+		}
+		w := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if !(w.Signaled() && w.Signal() == s) && !(s == syscall.SIGPIPE && w.ExitStatus() == 128+int(s)) {
+			t.Errorf("%v: it ended with %v", s, cmd.ProcessState)
+		}
+	}
+}
+
+// TestInterruptsRest: without a temporary file nobody waits for signals.
+func TestInterruptsRest(t *testing.T) {
+	x := &interrupts{}
+	d := sessionfmt.Disk{Dir: t.TempDir(), Sync: noSync, Temporary: x.note}
+	a, err := d.Create("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Create("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.files) != 2 || x.signals == nil {
+		t.Errorf("%d files", len(x.files))
+	}
+	a.Abort()
+	if x.signals == nil {
+		t.Error("nobody waits, and there is a file")
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.files) != 0 || x.signals != nil {
+		t.Errorf("%d files, and somebody waits", len(x.files))
+	}
+}

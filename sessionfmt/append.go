@@ -21,6 +21,7 @@ var (
 type AppendOptions struct {
 	Who  string        // the command, for others who wait for the lock; ctxtool when empty
 	Wait time.Duration // for the lock, 5 s when 0
+	Held bool          // the caller has the lock
 }
 
 // An appendFile is what appending needs of a file: *os.File, or in tests one that
@@ -58,11 +59,13 @@ func (s *Session) Append(b *Batch, opt AppendOptions) error {
 		return s.at(err)
 	}
 	disk := s.src.disk
-	unlock, err := opt.lock(disk, s.Name)
-	if err != nil {
-		return err
+	if !opt.Held {
+		unlock, err := opt.lock(disk, s.Name)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	f, err := os.OpenFile(disk.Path(s.Name), os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return s.at(err)

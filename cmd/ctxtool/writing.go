@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +29,9 @@ type writing struct {
 // writingHelp says what writing does, for help texts.
 const writingHelp = "Without -o or --write it prints the plan; -f entries prints the lines that would\n" +
 	"be appended, and nothing else. -o writes the session with them to FILE, or to\n" +
-	"standard output (-). --write appends them: under a lock, in one write, and only if\n" +
-	"the file is still what was read. Do not append while the agent is at the session.\n"
+	"standard output (-). --write appends them: under a lock, in one write. Where others\n" +
+	"have written to the file meanwhile, it is read again, and the entries are appended if\n" +
+	"they still say the same. Do not append while the agent is at the session.\n"
 
 // writingStatus is the part of the help about the exit status.
 const writingStatus = "\nExit status: 0 the plan was made, or the entries were appended; 2 the command line\n" +
@@ -62,29 +64,97 @@ func (o *writing) run(e *env, arg string, add func(s *sessionfmt.Session, b *ses
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}
 	}
 	e.started = true
-	s, err := e.open(name)
+	s, b, err := o.batch(e, name, now, add)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	parent := s.Leaf()
-	if o.parent != nil {
-		if parent, err = o.parent(s); err != nil {
-			return err
-		}
-	}
-	b := s.NewBatch(parent, now)
-	if err = b.Err(); err == nil {
-		err = add(s, b)
-	}
-	if err = cmp.Or(err, b.Err()); err != nil {
-		return err
-	}
 	plan, err := o.plan(s, b, arg)
 	if err != nil {
 		return err
 	}
-	return o.put(e, s, b, plan)
+	err = o.put(e, s, b, plan, false)
+	if !o.write || !errors.Is(err, sessionfmt.ErrChanged) {
+		return err
+	}
+	// Others have written to it. What says the same of the file as it is now is said.
+	unlock, locked := e.disk.Lock(name, "ctxtool "+o.name, lockWait)
+	if locked != nil {
+		return locked
+	}
+	defer unlock()
+	s2, b2, again := o.batch(e, name, now, add)
+	if again != nil {
+		return again
+	}
+	defer s2.Close()
+	if same, fault := sameChange(s, s2, b, b2); fault != nil || !same {
+		return cmp.Or(fault, err)
+	}
+	if plan, again = o.plan(s2, b2, arg); again != nil {
+		return again
+	}
+	return o.put(e, s2, b2, plan, true)
+}
+
+// lockWait is how long a command waits for its turn where others write to a session too.
+const lockWait = 30 * time.Second
+
+// batch opens the session, and has add make the entries.
+func (o *writing) batch(e *env, name string, now time.Time, add func(s *sessionfmt.Session, b *sessionfmt.Batch) error) (s *sessionfmt.Session, b *sessionfmt.Batch, err error) {
+	if s, err = e.open(name); err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	parent := s.Leaf()
+	if o.parent != nil {
+		if parent, err = o.parent(s); err != nil {
+			return nil, nil, err
+		}
+	}
+	b = s.NewBatch(parent, now)
+	if err = b.Err(); err == nil {
+		err = add(s, b)
+	}
+	return s, b, cmp.Or(err, b.Err())
+}
+
+// sameChange reports whether two batches say the same of one session, which has grown in
+// between: all but ids, places in the tree and times.
+func sameChange(was, is *sessionfmt.Session, before, after *sessionfmt.Batch) (bool, error) {
+	one, err := headerLine(was)
+	if err != nil {
+		return false, err
+	}
+	other, err := headerLine(is)
+	return bytes.Equal(one, other) && bytes.Equal(saying(before), saying(after)), err
+}
+
+func headerLine(s *sessionfmt.Session) (line []byte, err error) {
+	if s.Header() < 0 {
+		return nil, nil
+	}
+	v, err := s.NewReader().Line(s.Header())
+	return bytes.Clone(v), err
+}
+
+// saying is what the entries of a batch say.
+func saying(b *sessionfmt.Batch) (text []byte) {
+	for line := range bytes.Lines(b.Lines()) {
+		for key, v := range sessionfmt.Value(bytes.TrimSpace(line)).Members {
+			switch string(key) {
+			case "id", "parentId", "timestamp":
+				continue
+			}
+			text = append(append(append(text, key...), ':'), v...)
+		}
+		text = append(text, '\n')
+	}
+	return text
 }
 
 // plan says what is appended, and what the context is with it: the session is read
@@ -110,11 +180,12 @@ func measured(s *sessionfmt.Session) *check.Figures {
 	return &f
 }
 
-// put appends the entries, or writes the session with them, or only says so.
-func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *render.Plan) error {
+// put appends the entries, or writes the session with them, or only says so. held says
+// that the session is locked.
+func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *render.Plan, held bool) error {
 	switch {
 	case o.write:
-		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
+		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name, Held: held}); err != nil {
 			return err
 		}
 		if b.Len() > 0 {

@@ -105,22 +105,20 @@ func (o *writing) batch(e *env, name string, now time.Time, add func(s *sessionf
 	if s, err = e.open(name); err != nil {
 		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
 	parent := s.Leaf()
 	if o.parent != nil {
-		if parent, err = o.parent(s); err != nil {
-			return nil, nil, err
+		parent, err = o.parent(s)
+	}
+	if err == nil {
+		b = s.NewBatch(parent, now)
+		if err = b.Err(); err == nil {
+			err = cmp.Or(add(s, b), b.Err())
 		}
 	}
-	b = s.NewBatch(parent, now)
-	if err = b.Err(); err == nil {
-		err = add(s, b)
+	if err != nil {
+		s.Close()
 	}
-	return s, b, cmp.Or(err, b.Err())
+	return s, b, err
 }
 
 // sameChange reports whether two batches say the same of one session, which has grown in

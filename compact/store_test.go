@@ -3,6 +3,7 @@ package compact_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +150,33 @@ func reopened(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch) *session
 		t.Fatal(err)
 	}
 	return with
+}
+
+// TestPromise: what a batch makes of a session is held against the plan.
+func TestPromise(t *testing.T) {
+	s, err := sessionfmt.Open("../testdata/sessions/demo.jsonl", sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	opt := replay.Options{Leaf: s.Leaf()}
+	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := compact.Job{Command: "reduce", Policy: keen()[0], Form: compact.AsAuto}
+	r, err := job.Plan(e)
+	if err != nil || len(r.Changes) == 0 {
+		t.Fatal("nothing is planned", err)
+	}
+	b := s.NewBatch(s.Leaf(), time.UnixMilli(1790000000000))
+	if err := r.Promise(s, b, opt); err == nil || !strings.Contains(err.Error(), "what the plan says") {
+		t.Errorf("nothing appended: %v", err)
+	}
+	if err := job.Store(b, r, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Promise(s, b, opt); err != nil {
+		t.Errorf("what was planned: %v", err)
+	}
 }

@@ -280,6 +280,15 @@ func TestPolicySuperseded(t *testing.T) {
 			t.Errorf("T24b: %d more: %+v", n, r.Changes)
 		}
 	}
+	for n, want := range map[int]int{busySuffix: 1, busySuffix + 1: 0} {
+		all := []said{answer("", call("1", "read", a)), result("1", x(300)), answer("", call("2", "read", a)), result("2", x(4))}
+		v := of(t, all...)
+		rest := v.Messages[2].Tokens(&tokens.YScalars) + v.Messages[3].Tokens(&tokens.YScalars)
+		v = of(t, append(all, user(x(4*(n-rest))))...)
+		if got := len(apply(t, &Superseded, v, Options{Busy: true}).Changes); got != want {
+			t.Errorf("%d tokens behind it: %d changes, want %d", n, got, want)
+		}
+	}
 	busy := of(t, user("q"), answer("", call("1", "read", a)), result("1", x(300)), answer(x(32001), call("2", "read", a)), result("2", x(4)))
 	for is, want := range map[bool]int{true: 0, false: 1} {
 		if got := len(apply(t, &Superseded, busy, Options{Busy: is}).Changes); got != want {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,4 +240,17 @@ func TestSizes(t *testing.T) {
 // fallback is the summary that y-agent has where there is no model.
 func fallback(r Request) (string, error) {
 	return fmt.Sprintf("[Compacted %d messages using Summarize strategy]", len(r.Messages)), nil
+}
+
+// TestGroups: a group may begin with the first message, and what is gone is in none.
+func TestGroups(t *testing.T) {
+	v := of(t, answer("", call("1", "x", `{}`)), result("1", "y"), user("q"), answer("", call("2", "x", `{}`), call("3", "x", `{}`)), result("3", "y"), result("2", "y"))
+	v.Messages[4].Gone = true
+	all, of := v.groups()
+	if want := []group{{0, []int{1}}, {3, []int{5}}}; !reflect.DeepEqual(all, want) {
+		t.Errorf("groups %v, want %v", all, want)
+	}
+	if want := []int{0, 0, -1, 1, -1, 1}; !slices.Equal(of, want) {
+		t.Errorf("of messages %v, want %v", of, want)
+	}
 }

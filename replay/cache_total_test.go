@@ -2,8 +2,10 @@ package replay
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -106,5 +108,36 @@ func TestCacheParts(t *testing.T) {
 	}
 	if sum.Rebilled.Tokens != again.Tokens || !near(sum.Rebilled.Cost, again.Cost) || again.Tokens == 0 || sum.Prompt != sum.Recorded.Prompt() {
 		t.Errorf("together %+v, want %+v", sum, again)
+	}
+}
+
+// TestCacheHides: what the file does not hold of the prompt is told by the first request
+// that was answered, and not by failures before it or by what kept a cache warm.
+func TestCacheHides(t *testing.T) {
+	usage := func(n int) string { return fmt.Sprintf(`"usage":{"input":%d,"output":1}`, n) }
+	message := func(id, parent, members string) string {
+		return `{"type":"message","id":"` + id + `","parentId":` + parent + `,"timestamp":"2026-01-01T00:00:00.000Z","message":{` + members + "}}\n"
+	}
+	answer := func(id, parent, usage string) string {
+		return message(id, parent, `"role":"assistant","provider":"p","model":"m","content":[],`+usage)
+	}
+	warmed := `{"type":"usage","id":"w","parentId":"u","timestamp":"2026-01-01T00:00:00.000Z","kind":"cache_warm","provider":"p","model":"m",` + usage(500) + "}\n"
+	head := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" + message("u", "null", `"role":"user","content":"12345678"`)
+	for name, more := range map[string]string{
+		"an answer":         answer("a", `"u"`, usage(100)) + answer("b", `"a"`, usage(900)),
+		"after a failure":   answer("f", `"u"`, `"stopReason":"error"`) + answer("a", `"f"`, usage(100)),
+		"after none":        answer("f", `"u"`, usage(0)) + answer("a", `"f"`, usage(100)),
+		"after a warming":   warmed + answer("a", `"w"`, usage(100)),
+		"on another branch": answer("f", `"u"`, usage(700)) + answer("a", `"u"`, usage(100)),
+	} {
+		s, err := sessionfmt.OpenReader(name, strings.NewReader(head+more), sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+		if err != nil || report.Hidden != 98 {
+			t.Errorf("%s: hidden %d, %v", name, report.Hidden, err)
+		}
+		s.Close()
 	}
 }

@@ -33,7 +33,7 @@ func (p *Prefix) Gone() []Piece {
 
 func pieceOf(s sum, tokens int) Piece {
 	m := s.place
-	plainly := m.form == plain && m.edit < 0 && m.op < 0
+	plainly := m.form == plain && m.edit < 0
 	switch m.kind {
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
 	default:

@@ -171,3 +171,21 @@ func decode(t *testing.T, raw value, v any) {
 		t.Fatal(err)
 	}
 }
+
+// TestTraceAround: of a match the words around it are shown, at the start of a text as
+// anywhere else, whether a text is looked for or a pattern.
+func TestTraceAround(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	for text, want := range map[string]string{
+		"needle" + long:        "needle" + long[:wordsBehind] + "…",
+		long + "needle":        "…" + long[:wordsBefore] + "needle",
+		"a needle\n in  hay":   "a needle in hay",
+		long + "needle" + long: "…" + long[:wordsBefore] + "needle" + long[:wordsBehind] + "…",
+	} {
+		for _, q := range []*Query{{Text: "needle"}, {Regexp: regexp.MustCompile("need.e")}} {
+			if got, ok := newFinder(q).text([]byte(text)); !ok || got != want {
+				t.Errorf("%q: %q, want %q", text, got, want)
+			}
+		}
+	}
+}

@@ -361,6 +361,17 @@ func TestCostGroups(t *testing.T) {
 	}
 }
 
+// TestDearestFirst: rows are in order of what they cost, by the table where no cost is
+// recorded.
+func TestDearestFirst(t *testing.T) {
+	used := strings.Replace(answer("b", "a", `"usage":{"input":1000000}`), `"provider":"p","model":"m"`, `"provider":"anthropic","model":"claude-haiku-5-5"`, 1)
+	file := store(t, text(answer("a", "", `"usage":{"cost":{"total":0.001}}`), used))
+	got := costs(t, stats.Options{By: []string{"provider"}}, file...).Rows
+	if len(got) != 2 || got[0].Provider != "anthropic" || got[0].Cost.Computed < 0.01 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestOnly: sessions and calls that were asked for, and no others.
 func TestOnly(t *testing.T) {
 	later := strings.Replace(answer("b", "a", `"responseModel":"n","usage":{"cost":{"total":2}}`), "2026-01-01", "2026-01-03", 1)

@@ -40,6 +40,7 @@ func TestCommandsOfFacts(t *testing.T) {
 		"ls -la; cat x | grep y; rm z":         "",
 		"find . -name '*.go' -exec cat {} \\;": "",
 		"# go test\ngo vet":                    "go vet",
+		"CI=1 npx; env":                        "",
 		"":                                     "",
 		"'":                                    "",
 	} {
@@ -133,6 +134,8 @@ func TestSurvive(t *testing.T) {
 		{"an error by what failed", "- go build is still broken", "errors 1/1", stats.Facts{Errors: []stats.Failure{{Subject: "go build", Text: "undefined: Foo in x"}}}},
 		{"an error by what it names", "TestCloseDrains is flaky", "errors 1/1", stats.Facts{Errors: []stats.Failure{{Subject: "go test", Text: "--- FAIL: TestCloseDrains (0.01s)"}}}},
 		{"what failed, but not that it did", "ran go build", "errors 0/1", stats.Facts{Errors: []stats.Failure{{Subject: "go build", Text: "undefined: Foo in x"}}}},
+		{"an error of few words, in them", "It says: undefined: x.", "errors 1/1", stats.Facts{Errors: []stats.Failure{{Subject: "go build", Text: "undefined: x"}}}},
+		{"one that any text may have", "It says: undefined x.", "errors 0/1", stats.Facts{Errors: []stats.Failure{{Subject: "go build", Text: "undefined x"}}}},
 		{"a constraint in other words", "## Constraints\n- User wants no new dependencies added", "constraints 1/1", stats.Facts{Constraints: []string{"please don't add a new dependency"}}},
 		{"half of its words, but in two lines", "a new file\nits dependencies", "constraints 0/1", stats.Facts{Constraints: []string{"don't add a new dependency, says Bob"}}},
 		{"nothing in nothing", "", "constraints 0/1", stats.Facts{Constraints: []string{"you must not"}}},

@@ -155,6 +155,8 @@ func TestExact(t *testing.T) {
 		{"a circle on the path", []string{user("x", "y"), user("y", "x"), user("a", "y")}, "runs out of memory", []string{"cycle", "forward-parent"}},
 		{"a call without result below a circle, beside a branch", []string{user("x", "y"), user("y", "x"), user("b", "y"), user("d", "b"), calls("a", "b", "toolUse", "1"), user("c", "a")}, "runs out of memory", []string{"call-without-result", "cycle", "forward-parent"}},
 		{"labels set again at the end of a branched session", []string{user("a", ""), strings.Replace(entry("label", "l", "a", `,"targetId":"a","label":"x"`), "03:04:05", "03:04:01", 1)}, "", nil},
+		{"somebody's entry at the end of another branch", []string{user("a", ""), user("b", "a"), entry("custom", "x", "a", `,"customType":"y"`)}, "", []string{"leaf-moved"}},
+		{"an undoing there", []string{user("a", ""), user("b", "a"), entry("custom", "x", "a", `,"customType":"ctxtool.undo"`)}, "", nil},
 		{"a line without message off the path", []string{user("a", ""), entry("message", "x", "a", ""), user("b", "a")}, "", []string{"no-message"}},
 	} {
 		r := checked(t, file(append([]string{head3}, c.lines...)...))

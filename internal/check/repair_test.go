@@ -158,6 +158,23 @@ func TestAnswerCalls(t *testing.T) {
 	}
 }
 
+// TestWithout: what an answer says besides its open calls.
+func TestWithout(t *testing.T) {
+	const text, thought, call, done = `{"type":"text","text":"x"}`, `{"type":"thinking","thinking":"y"}`, `{"type":"toolCall","id":"1"}`, `{"type":"toolCall","id":"2"}`
+	for content, want := range map[string]string{
+		call:                              `null`,
+		thought + "," + call:              `null`,
+		call + "," + text:                 `{"content":[` + text + `]}`,
+		thought + "," + text + "," + call: `{"content":[` + thought + "," + text + `]}`,
+		text + "," + call + "," + done:    `{"content":[` + text + "," + done + `]}`,
+	} {
+		p := paired{content: sessionfmt.Value("[" + content + "]"), open: []openBlock{{id: sessionfmt.Value(`"1"`)}}}
+		if got := string(p.without()); got != want {
+			t.Errorf("of %s: %s, want %s", content, got, want)
+		}
+	}
+}
+
 // TestTwins: of several ids that several entries have, each entry but the last gets
 // another, and lines that are there twice go.
 func TestTwins(t *testing.T) {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 
 	"ctxtool/sessionfmt"
@@ -24,6 +25,18 @@ func TestIsRecord(t *testing.T) {
 	} {
 		if got := isRecord(sessionfmt.Value(c.text), c.version); got != c.want {
 			t.Errorf("%s of version %d: %v", c.text, c.version, got)
+		}
+	}
+}
+
+// TestSalvageBudget: a record is found behind eight beginnings without ends that go on
+// over it, which is as much as a line is looked through.
+func TestSalvageBudget(t *testing.T) {
+	record := `{"type":"session","id":"` + strings.Repeat("x", 1000) + `"}`
+	for beginnings, want := range map[int]int{0: 1, 1: 1, 8: 1, 9: 0} {
+		records, whole := salvage([]byte(strings.Repeat(`{"type":"a","x":`, beginnings)+record), 3)
+		if len(records) != want || whole != (beginnings == 0) {
+			t.Errorf("behind %d beginnings: %d records, nothing else %v", beginnings, len(records), whole)
 		}
 	}
 }

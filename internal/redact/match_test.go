@@ -216,6 +216,36 @@ regex = '''[^é日😀]mark-\d{4}'''
 	}
 }
 
+// TestAnchorsOf: the words at which expressions are tried, and how far before them a
+// match may begin.
+func TestAnchorsOf(t *testing.T) {
+	for text, want := range map[string][]anchor{
+		`[ab]cd`:              {{"acd", "acd", 0, 0}, {"bcd", "bcd", 0, 0}},
+		`(?:^|[^a-z])token-`:  {{"token-", "token-", 0, 4}},
+		`(?:[^a-z]|^)token-`:  {{"token-", "token-", 0, 4}},
+		`(?:[^a-z]+|^)token-`: nil,
+	} {
+		re, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := anchorsOf(re); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestAnchoredFar: what looking far ahead from many places costs is bounded, but no
+// secret behind them is lost before the whole text is looked through instead.
+func TestAnchoredFar(t *testing.T) {
+	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"far\"\nregex = 'ab[a-z]*[0-9]{3}'")})
+	for _, pairs := range []int{10, 200, 2000} {
+		if samely(t, r, r.NewScanner(), []byte(strings.Repeat("ab", pairs)+" abcd123")) != 1 {
+			t.Errorf("behind %d pairs the expression finds something else", pairs)
+		}
+	}
+}
+
 // TestAnchoredReal is TestAnchored on real texts.
 func TestAnchoredReal(t *testing.T) {
 	r := mustNew(t, Options{})

@@ -64,6 +64,8 @@ func TestLine(t *testing.T) {
 		{`{"broken": "hunter22`, `{"broken": "[redacted:value-3]`},
 		{`{"broken": "sesam \u00f6ffne`, `{"broken": "[redacted:value-4]`},
 		{`"hunter22"`, `"[redacted:value-3]"`},
+		{`["ann@mx.3com.com"]`, `["[redacted:email-2]"]`},
+		{`["localhost:80:/users/list"]`, ``}, // no drive stands before it
 		{`{"id":"hunter22","parentId":"hunter22"}`, `{"id":"[redacted:value-3]","parentId":"[redacted:value-3]"}`},
 	} {
 		got, err := x.Line([]byte(c.line))

@@ -54,7 +54,7 @@ func (a Amount) of(base float64) float64 {
 func (a *Amount) UnmarshalText(text []byte) (err error) {
 	t, share := strings.CutSuffix(string(text), "%")
 	a.Share = share
-	if a.N, err = parseNumber(t); err != nil || a.N < 0 {
+	if a.N, err = ParseNumber(t); err != nil || a.N < 0 {
 		return fmt.Errorf("%q: want a number, or a percentage as 5%%", sessionfmt.Quote(string(text)))
 	}
 	if share {
@@ -88,12 +88,12 @@ var scales = []struct {
 	times  float64
 }{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}}
 
-// parseNumber reads a number such as 150000, 150_000, 150k or 1.5M.
-func parseNumber(text string) (float64, error) {
+// ParseNumber reads a number such as 150000, 150_000, 150k, 1.5M or 1e6.
+func ParseNumber(text string) (float64, error) {
 	times := 1.0
 	for _, s := range scales {
-		if t, ok := strings.CutSuffix(text, s.letter); ok {
-			text, times = t, s.times
+		if n := len(text) - len(s.letter); n > 0 && strings.EqualFold(text[n:], s.letter) {
+			text, times = text[:n], s.times
 			break
 		}
 	}
@@ -111,7 +111,7 @@ func (f *Figure) limit(text string) (*float64, error) {
 	if f.Unit == Dollars {
 		t = strings.TrimPrefix(t, "$")
 	}
-	n, err := parseNumber(t)
+	n, err := ParseNumber(t)
 	switch {
 	case err != nil || percent && f.Unit != Share:
 		return nil, fmt.Errorf("%s: limit %q: want %s", f.Name, sessionfmt.Quote(text), f.Unit.want())

@@ -111,7 +111,7 @@ func (g *given) flags(cmd *cobra.Command) {
 	f.StringVar(&g.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
 	f.StringVar(&g.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
-	f.Int64Var(&g.window, "window", 0, "context window in `TOKENS`, in place of the known one")
+	f.Var(tokensFlag{&g.window}, "window", "context window in `TOKENS`, in place of the known one")
 }
 
 // check reads the flags, before any input is opened; the baseline is for load.
@@ -122,9 +122,6 @@ func (g *given) check(e *env, opt *replay.Options) (err error) {
 			return fmt.Errorf("--model %q: want PROVIDER/ID", g.model)
 		}
 		opt.Model = replay.ModelRef{Provider: provider, ID: id}
-	}
-	if g.window < 0 {
-		return fmt.Errorf("--window %d: want a number of tokens", g.window)
 	}
 	opt.Window, opt.Implemented = g.window, g.implemented
 	opt.Models, err = e.config.models()

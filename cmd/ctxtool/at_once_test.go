@@ -30,7 +30,7 @@ func TestAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range many {
-			if err := os.WriteFile(filepath.Join(dir, "n"+string(rune('a'+k))), []byte(string(rune('a' + k))), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "n"+string(rune('a'+k))), []byte(string(rune('a'+k))), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -158,6 +158,12 @@ func (l *logger) list(name string, rules replay.Rules) error {
 	if l.until, err = newLimit(s, l.o.until, leaf); err != nil {
 		return err
 	}
+	if _, err := time.Parse(time.DateOnly, l.o.until); err == nil { // that day too
+		l.until.at += 24*60*60*1000 - 1
+	}
+	if l.until.before(l.since) {
+		return &usageError{fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))}
+	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
 	if l.o.request != noRequest {
 		err = l.request(r, leaf)

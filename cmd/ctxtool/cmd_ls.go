@@ -78,7 +78,7 @@ func newLsCommand(e *env) *cobra.Command {
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
 	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
 	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
-	f.IntVar(&o.limit, "limit", 0, "only the first `N`")
+	f.Var(countFlag{&o.limit}, "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
 	complete(cmd, "sort", sortNames())

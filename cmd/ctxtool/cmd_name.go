@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"ctxtool/sessionfmt"
@@ -9,15 +12,19 @@ import (
 func newNameCommand(e *env) *cobra.Command {
 	o := &writing{name: "name"}
 	cmd := &cobra.Command{
-		Use:   "name [flags] SESSION TEXT",
+		Use:   "name [flags] SESSION [TEXT]",
 		Short: "Name a session",
-		Long: "Name a session. Line ends in TEXT become spaces; an empty TEXT takes the name away.\n\n" +
+		Long: "Name a session. Line ends in TEXT become spaces; without TEXT the name is taken away.\n\n" +
 			writingHelp + writingStatus,
 		Example: "  ctxtool name s.jsonl \"race in the queue\" --write",
-		Args:    cobra.ExactArgs(2),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
+			text := oneLine(strings.Join(args[1:], ""))
+			if len(args) == 2 && strings.TrimSpace(text) == "" {
+				return errors.New("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
+			}
 			return o.run(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) error {
-				b.Add(sessionfmt.SessionInfo, sessionfmt.Field{Name: "name", Value: sessionfmt.AppendQuoted(nil, oneLine(args[1]))})
+				b.Add(sessionfmt.SessionInfo, sessionfmt.Field{Name: "name", Value: sessionfmt.AppendQuoted(nil, text)})
 				return nil
 			})
 		},

@@ -96,7 +96,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.IntVar(&o.maxLines, "max-lines", 40, "`LINES` of a block, others are left out of its middle; 0 for all")
 	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
 	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
-	f.IntVar(&o.split, "split", 0, "with -f html: several pages, each of so many `MEGABYTES` of the session")
+	f.Var(countFlag{&o.split}, "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
 	complete(cmd, "view", []string{"conversation", "context"})
 	complete(cmd, "target", []string{"comment", "file"})
 	complete(cmd, "include", render.PagePartNames())

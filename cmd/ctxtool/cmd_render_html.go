@@ -37,8 +37,6 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	}
 	toFile := o.output != "" && o.output != "-"
 	switch f, ok := e.stdout.(*os.File); {
-	case o.split < 0:
-		return errors.New("--split is a number of megabytes")
 	case o.split > 0 && !toFile:
 		return errors.New("--split needs -o FILE: the other pages are put beside it")
 	case !toFile && ok && term.IsTerminal(int(f.Fd())):

@@ -29,6 +29,7 @@ type statsOptions struct {
 	like      string
 	compact   float64 // gsh's compact_threshold
 	calibrate bool
+	named     func(flag string) bool // on the command line
 
 	alone bool // it is one session, not those of a folder: without it there is no answer
 	stats.Options
@@ -48,6 +49,7 @@ func newStatsCommand(e *env) *cobra.Command {
 			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Asked = cmd.Flags().Changed("counter")
+			o.named = cmd.Flags().Changed
 			return runStats(e, o, args)
 		},
 	}
@@ -161,14 +163,42 @@ func (o *statsOptions) check(e *env) (err error) {
 		if o.Like, err = stats.FindLike(o.like); err != nil {
 			return fmt.Errorf("--like: %w", err)
 		}
-		if !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "context" }) {
-			return errors.New("--like is part of the lens context: name it with --lens")
-		}
+	}
+	if err := o.idle(); err != nil {
+		return err
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {
 		return errors.New("-f csv is one table: name one lens with --lens")
 	}
 	return o.given.check(e, &o.Replay)
+}
+
+// lensFlags are the flags that some lenses alone heed.
+var lensFlags = []struct {
+	flag   string
+	lenses []string
+}{
+	{"by", []string{"cost"}},
+	{"max-iterations", []string{"session"}},
+	{"like", []string{"context"}},
+	{"compact-threshold", []string{"context"}},
+	{"calibrate", []string{"context", "growth"}},
+	{"counter", []string{"context", "growth", "compactions", "cache", "calibration"}},
+	{"window", []string{"context", "growth", "compactions"}},
+	{"at", []string{"context", "growth", "compactions", "bytes", "cache", "calibration"}},
+}
+
+// idle is the error of a flag that no lens heeds.
+func (o *statsOptions) idle() error {
+	for _, f := range lensFlags {
+		if o.named(f.flag) && !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(f.lenses, l.Name) }) {
+			return fmt.Errorf("--%s is part of the lens %s: name it with --lens", f.flag, strings.Join(f.lenses, " or "))
+		}
+	}
+	if o.named("compact-threshold") && o.like != "gsh" {
+		return errors.New("--compact-threshold is part of --like gsh")
+	}
+	return nil
 }
 
 func runStats(e *env, o *statsOptions, args []string) error {

@@ -31,6 +31,18 @@ func newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
 	return limit{record: rec, set: true}, err
 }
 
+// before reports whether a limit ends what another begins before it has begun, as far as
+// the two can be compared.
+func (l limit) before(from limit) bool {
+	switch {
+	case !l.set || !from.set || (l.at == 0) != (from.at == 0):
+		return false
+	case l.at == 0:
+		return l.record < from.record
+	}
+	return l.at < from.at
+}
+
 // parseTime reads a date with or without a time, UTC where it does not say, as
 // milliseconds since 1970.
 func parseTime(text string) (ms int64, ok bool) {

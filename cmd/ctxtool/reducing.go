@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // A reducing is what the commands share that make contexts smaller. Without -o and
@@ -78,7 +78,7 @@ func (o *reducing) flags(e *env, cmd *cobra.Command) {
 	f.StringVar(&o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)")
 	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that says what made the batch: undo will not know it")
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window as 80%")
-	f.IntVar(&o.jobs, "jobs", 0, "work on `N` sessions at a time (default: by the processors)")
+	f.Var(countFlag{&o.jobs}, "jobs", "work on `N` sessions at a time (default: by the processors)")
 	f.StringVar(&o.events, "events", "", "append what happened as JSON lines to `FILE`")
 	f.StringVar(&o.eventsFormat, "events-format", compact.EventForms[0], "`FORM` of the events: "+strings.Join(compact.EventForms, ", "))
 	complete(cmd, "as", []string{"auto", "edits", "transform"})
@@ -108,8 +108,6 @@ func (o *reducing) check(e *env) (err error) {
 		return fmt.Errorf("--events-format %q: one of %s", sessionfmt.Quote(o.eventsFormat), strings.Join(compact.EventForms, ", "))
 	case o.at != "" && (o.write || o.output != ""):
 		return errors.New("--at only plans: what is appended goes below the leaf")
-	case o.jobs < 0:
-		return fmt.Errorf("--jobs %d: want a number of sessions", o.jobs)
 	}
 	if o.job.Summarize, err = o.summarizing.check(e, o.write || o.output != ""); err != nil {
 		return err
@@ -125,7 +123,7 @@ func amount(flag, text string) (a compact.Amount, err error) {
 		return a, nil
 	}
 	number, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.ParseFloat(number, 64)
+	n, err := stats.ParseNumber(number)
 	switch {
 	case err != nil || !(n > 0) || n > 1e15 || percent && n > 100 || !percent && n != float64(int64(n)):
 		return a, fmt.Errorf("%s %q: want a number of tokens, or a share of the window as 80%%", flag, sessionfmt.Quote(text))

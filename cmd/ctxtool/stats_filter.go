@@ -33,6 +33,9 @@ func (o *filter) check() (only stats.Only, err error) {
 	if _, err := time.Parse(time.DateOnly, o.until); err == nil {
 		only.Until += 24*60*60*1000 - 1
 	}
+	if only.Until != 0 && only.Until < only.Since {
+		return only, fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
+	}
 	return only, nil
 }
 

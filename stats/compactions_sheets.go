@@ -111,6 +111,9 @@ func (p *CompactionsPart) lost(several bool) Sheet {
 			for _, what := range k.Lost[:min(few, len(k.Lost))] {
 				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, what))
 			}
+			if more := len(k.Lost) - few; more > 0 {
+				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, fmt.Sprintf("and %d more, which json has", more)))
+			}
 		}
 	}
 	return s

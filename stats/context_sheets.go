@@ -142,6 +142,13 @@ func (p *ContextPart) largestSheet() Sheet {
 	for _, e := range p.Largest {
 		s.Rows = append(s.Rows, []any{e.Entry, int64(e.Line), e.Kind, e.Tool, p.tokens(e.Tokens), int64(e.Bytes)})
 	}
+	all := 0
+	for _, c := range p.Sessions {
+		all += c.Messages
+	}
+	if more := all - len(p.Largest); more > 0 {
+		s.Notes = []string{fmt.Sprintf("%d more messages are smaller.", more)}
+	}
 	return inFiles(s, len(p.Sessions), func(i int) string { return p.Largest[i].File })
 }
 

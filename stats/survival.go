@@ -189,7 +189,7 @@ func (k *Kept) count(found bool, fact string) bool {
 	k.Of++
 	if found {
 		k.Found++
-	} else if len(k.Lost) < mostListed {
+	} else {
 		k.Lost = append(k.Lost, sessionfmt.FirstWords(fact))
 	}
 	return found

@@ -161,7 +161,29 @@ func TestSurvive(t *testing.T) {
 	for i := range 30 {
 		many.Commands = append(many.Commands, fmt.Sprint("run ", i))
 	}
-	if s := many.Survive(""); s.Commands.Of != 30 || len(s.Commands.Lost) != 20 || s.Commands.Lost[0] != "run 0" {
+	if s := many.Survive(""); s.Commands.Of != 30 || len(s.Commands.Lost) != 30 || s.Commands.Lost[0] != "run 0" {
 		t.Errorf("%+v", s.Commands)
+	}
+}
+
+// TestLostAreCounted: a list that is cut says how many more there are.
+func TestLostAreCounted(t *testing.T) {
+	many := stats.Facts{}
+	for i := range 33 {
+		many.Commands = append(many.Commands, fmt.Sprint("run ", i))
+	}
+	s := many.Survive("")
+	r := &stats.Report{Parts: stats.Parts{Compactions: &stats.CompactionsPart{List: []stats.Compacting{{Entry: "a", Survival: s}}}}}
+	seen := false
+	for _, sheet := range (&stats.Options{Lenses: lensesNamed("compactions")}).Sheets(r) {
+		if sheet.Title == "lost by the summary" {
+			seen = true
+			if n := len(sheet.Rows); n != 4 || sheet.Rows[3][2] != "and 30 more, which json has" {
+				t.Errorf("%v", sheet.Rows)
+			}
+		}
+	}
+	if !seen {
+		t.Error("nothing is lost")
 	}
 }

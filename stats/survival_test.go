@@ -173,7 +173,7 @@ func TestLostAreCounted(t *testing.T) {
 		many.Commands = append(many.Commands, fmt.Sprint("run ", i))
 	}
 	s := many.Survive("")
-	r := &stats.Report{Parts: stats.Parts{Compactions: &stats.CompactionsPart{List: []stats.Compacting{{Entry: "a", Survival: s}}}}}
+	r := &stats.Report{Parts: stats.Parts{Compactions: &stats.CompactionsPart{Count: 1, List: []stats.Compacting{{Entry: "a", Survival: s}}}}}
 	seen := false
 	for _, sheet := range (&stats.Options{Lenses: lensesNamed("compactions")}).Sheets(r) {
 		if sheet.Title == "lost by the summary" {

@@ -229,6 +229,9 @@ func (s *Session) finish() error {
 	s.indexIDs()
 	s.findLeaf()
 	s.link()
+	if s.src.broken != nil {
+		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
+	}
 	s.Findings = s.found.all()
 	return s.markEnd()
 }

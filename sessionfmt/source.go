@@ -21,6 +21,7 @@ type source struct {
 	packing packing     // how that file is compressed
 	temp    string      // a temporary file that still has to be removed
 	disk    Disk        // where that file is
+	broken  error       // why there is no more of it: compressed data that breaks off
 }
 
 func (s *source) close() error {
@@ -46,6 +47,9 @@ func openSource(name string, opt Options) (*source, error) {
 	changed, err := through(src.packing, src.plain(), opt.Through)
 	if src.file != opt.stdin() {
 		src.close()
+	}
+	if err == nil {
+		changed.broken = src.broken
 	}
 	return changed, err
 }
@@ -134,20 +138,36 @@ func readySource(f *os.File) (*source, error) {
 		if err != nil {
 			return nil, labelled("gzip", err)
 		}
-		src, err := spool(gzipped, copied(z))
-		return src, labelled("gzip", err)
+		return unpacked(gzipped, "gzip", z)
 	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
 		if err != nil {
 			return nil, labelled("zstd", err)
 		}
 		defer z.Close()
-		src, err := spool(zstandard, copied(z))
-		return src, labelled("zstd", err)
+		return unpacked(zstandard, "zstd", z)
 	case seekable:
 		return &source{bytes: f, file: f, size: info.Size()}, nil
 	}
 	return spool(plain, copied(in))
+}
+
+// unpacked keeps what z unpacks. Where the compressed data breaks off that is what comes
+// before.
+func unpacked(p packing, name string, z io.Reader) (*source, error) {
+	var broken error
+	src, err := spool(p, func(w io.Writer) error {
+		n, err := io.Copy(w, z)
+		if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) { // of z: writing never ends so
+			broken, err = labelled(name, err), nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, labelled(name, err)
+	}
+	src.broken = broken
+	return src, nil
 }
 
 // labelled names the compression that failed, and says where the data breaks off

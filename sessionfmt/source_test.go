@@ -2,8 +2,15 @@ package sessionfmt
 
 import (
 	"bytes"
+	"compress/gzip"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // TestSpool: what is spooled is read as it was written, from memory up to mostInMemory
@@ -33,6 +40,47 @@ func TestSpool(t *testing.T) {
 			if err := s.close(); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// TestBrokenOff: of compressed data that breaks off, what comes before the break is read,
+// and a finding says so.
+func TestBrokenOff(t *testing.T) {
+	const header = `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n"
+	const line = `{"type":"message","id":"a%07d","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}` + "\n"
+	var gz, zst bytes.Buffer
+	g := gzip.NewWriter(&gz)
+	z, err := zstd.NewWriter(&zst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []interface {
+		io.WriteCloser
+		Flush() error
+	}{g, z} {
+		io.WriteString(w, header)
+		for k := range 100 {
+			fmt.Fprintf(w, line, k)
+			w.Flush()
+		}
+		w.Close()
+	}
+	for name, data := range map[string][]byte{"s.gz": gz.Bytes(), "s.zst": zst.Bytes()} {
+		file := filepath.Join(t.TempDir(), name)
+		for cut, want := range map[int]bool{len(data): false, len(data) / 2: true, len(data) - 1: true} {
+			if err := os.WriteFile(file, data[:cut], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(file, Options{})
+			if err != nil {
+				t.Fatalf("%s, %d bytes: %v", name, cut, err)
+			}
+			found := slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Code == "broken-off" })
+			if n := s.Coverage.Entries; found != want || n < 40 || !want && n != 100 {
+				t.Errorf("%s, %d bytes of %d: %d entries, %v", name, cut, len(data), n, s.Findings)
+			}
+			s.Close()
 		}
 	}
 }

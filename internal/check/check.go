@@ -63,7 +63,7 @@ type Check struct {
 // checks are the checks, in the order of the documentation. A new one is a file
 // and a line here.
 var checks = []*Check{
-	&unreadable,
+	&unreadable, &brokenOff,
 	&malformed, &glued, &torn, &unterminated, &falsyLine, &scalarLine, &scalarLeaf, &invalidUTF8, &byteOrderMark, &crlf, &blankLine,
 	&noHeader, &lateHeader, &secondHeader, &headerID, &version, &v1IDs, &tooNew, &parentSession,
 	&missingID, &idType, &duplicateID, &orphan, &selfParent, &cycle, &forwardParent, &severalRoots, &leafMoved, &unknownType, &noMessage,

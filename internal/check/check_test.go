@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 // places are where the files of testdata/sessions/bad have their damage: lines, and
 // ids where the line holds an entry; 0 is the file.
 var places = map[string][]string{
-	"bad-timestamp": {"6 0544fa94"}, "blank": {"0"}, "bom": {"1"}, "broken.jsonl.gz": {"0"}, "broken": {"0"},
+	"bad-timestamp": {"6 0544fa94"}, "blank": {"0"}, "bom": {"1"}, "broken.jsonl.gz": {"3"}, "broken": {"0"},
 	"call-lost-result": {"3 027e7139"}, "call-without-result": {"8 08000001"}, "checkpoint-role": {"8 08000003"}, "crlf": {"0"},
 	"cycle": {"2 01af9fb2"}, "duplicate-id": {"7 04e04a0f", "6 05674962"}, "edit-bad-content": {"6 05ef03c5", "7 065866b7"},
 	"edit-no-effect": {"9 08000002"}, "edit-no-replacement": {"6 0519fa81"}, "edit-off-path": {"9 08000002"},

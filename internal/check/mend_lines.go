@@ -30,7 +30,7 @@ type linePass struct {
 // linePasses are the passes over lines, in order. Their codes are in mends.
 var linePasses = []linePass{
 	{
-		codes: []string{"malformed", "glued", "torn", "falsy-line", "bom"},
+		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
 		rest:  (*lineMend).broken,
 	},
 	{

@@ -26,7 +26,7 @@ type Repair struct {
 
 // mends are the codes of what a repair mends.
 var mends = []string{
-	"malformed", "glued", "torn", "unterminated", "falsy-line", "scalar-line", "scalar-leaf", "invalid-utf8", "bom",
+	"broken-off", "malformed", "glued", "torn", "unterminated", "falsy-line", "scalar-line", "scalar-leaf", "invalid-utf8", "bom",
 	"no-header", "late-header", "second-header", "header-id", "version",
 	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
 	"edit-no-replacement", "edit-no-content",

@@ -74,7 +74,7 @@ const hostile = "a|b,c:d%\n::error::x\x1b[31m<&\"'>`]]>\u202e.jsonl"
 
 func TestGateAnnotations(t *testing.T) {
 	got := gateText(t, func(w *bufio.Writer) error { render.WriteGateAnnotations(w, gateReport(hostile)); return nil })
-	name := "a|b%2Cc%3Ad%25%0A%3A%3Aerror%3A%3Ax\x1b[31m<&\"'>`]]>\u202e.jsonl"
+	name := "a|b%2Cc%3Ad%25\ufffd%3A%3Aerror%3A%3Ax\ufffd[31m<&\"'>`]]>\ufffd.jsonl" // what a terminal would obey is cleaned
 	want := "::error file=" + name + ",title=readable::readable: no session\n" +
 		"::error file=" + name + ",line=12,title=context.tokens::context.tokens 162400, limit <= 150000 (+8.3%25), see entry e,1\n" +
 		"::error title=cost.total::cost.total >= 1.20 (2 calls unpriced), limit <= 5.00\n" +

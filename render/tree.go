@@ -47,7 +47,7 @@ func (r TreeReport) walk(yield func(TreeNode) error) error {
 	if err != nil {
 		return err
 	}
-	w := treeWalk{TreeReport: r, tree: r.Session.Tree(), lines: r.Session.NewReader(), labels: map[int]string{}, active: map[int]bool{}}
+	w := treeWalk{TreeReport: r, tree: r.Session.Tree(), lines: r.Session.NewReader(), labels: map[int]string{}, active: make([]bool, r.Session.Len())}
 	for name, i := range labels {
 		w.labels[i] = name
 	}
@@ -91,7 +91,7 @@ type treeWalk struct {
 	tree   *sessionfmt.Tree
 	lines  *sessionfmt.Reader
 	labels map[int]string
-	active map[int]bool
+	active []bool
 }
 
 // main is the child that goes on in its parent's column, -1 where there is none.
@@ -193,7 +193,27 @@ func WriteTree(out io.Writer, r TreeReport) error {
 type drawing struct {
 	r   TreeReport
 	w   *bufio.Writer
-	run []TreeNode // that could be folded
+	run []TreeNode // that could be folded: the first of them, as many as stay if there are no more
+	n   int        // all of them
+	// Their kinds, in the order in which they came, and how many of each.
+	kinds []string
+	count map[string]int
+}
+
+// fewNodes is how many entries are not folded.
+const fewNodes = 3
+
+// gather adds an entry to the run.
+func (d *drawing) gather(n TreeNode) {
+	if d.n == 0 {
+		d.kinds, d.count = d.kinds[:0], map[string]int{}
+	}
+	if d.n++; d.n <= fewNodes {
+		d.run = append(d.run, n)
+	}
+	if d.count[n.Kind]++; d.count[n.Kind] == 1 {
+		d.kinds = append(d.kinds, n.Kind)
+	}
 }
 
 // foldable says that an entry is one of many: what answers and tools say between
@@ -209,12 +229,12 @@ func foldable(n TreeNode) bool {
 
 func (d *drawing) add(n TreeNode) {
 	if d.r.Fold && foldable(n) && (len(d.run) == 0 || d.run[0].Depth == n.Depth) {
-		d.run = append(d.run, n)
+		d.gather(n)
 		return
 	}
 	d.flush()
 	if d.r.Fold && foldable(n) {
-		d.run = append(d.run, n)
+		d.gather(n)
 		return
 	}
 	d.line(n)
@@ -222,27 +242,19 @@ func (d *drawing) add(n TreeNode) {
 
 // flush writes the run that has gathered: in one line if it is long.
 func (d *drawing) flush() {
-	run := d.run
-	d.run = d.run[:0]
-	if len(run) <= 3 {
+	run, n := d.run, d.n
+	d.run, d.n = d.run[:0], 0
+	if n <= fewNodes {
 		for _, n := range run {
 			d.line(n)
 		}
 		return
 	}
-	var kinds []string
-	count := map[string]int{}
-	for _, n := range run {
-		if count[n.Kind] == 0 {
-			kinds = append(kinds, n.Kind)
-		}
-		count[n.Kind]++
-	}
-	for i, k := range kinds {
-		kinds[i] = fmt.Sprintf("%d %s", count[k], k)
+	for i, k := range d.kinds {
+		d.kinds[i] = fmt.Sprintf("%d %s", d.count[k], k)
 	}
 	lead, _ := leads(run[0], false)
-	fmt.Fprintf(d.w, "%s⋮ %d entries: %s\n", lead, len(run), strings.Join(kinds, ", "))
+	fmt.Fprintf(d.w, "%s⋮ %d entries: %s\n", lead, n, strings.Join(d.kinds, ", "))
 }
 
 // maxLead is how many columns of branches are drawn; below them the depth is told

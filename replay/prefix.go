@@ -84,22 +84,23 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 	if err != nil {
 		return saying{}, err
 	}
-	b := (*buf)[:0]
 	if m.kind == sessionfmt.System {
-		b = v.AppendCompact(b)
+		b := v.AppendCompact((*buf)[:0])
 		*buf = b
 		n, err := l.estimate(c, m)
 		return saying{maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
 	for _, part := range f {
-		b = append(part.AppendCompact(b), 0)
+		part.Compactly(buf, func(piece []byte) { h.Write(piece) })
+		h.WriteByte(0)
 	}
-	*buf = b
 	l.at.Reset(v)
 	return saying{
-		maphash.Bytes(digestSeed, b), maphash.Bytes(digestSeed, v),
+		h.Sum64(), maphash.Bytes(digestSeed, v),
 		int32(weigh(c, &l.at, sessionfmt.RoleKind(f[0])).Total()), int32(len(v)),
 	}, nil
 }

@@ -21,6 +21,81 @@ func (v Value) AppendCompact(dst []byte) []byte {
 	return c.out
 }
 
+// Compactly is AppendCompact piece by piece, so that a large value is not there twice:
+// the pieces together are what AppendCompact appends. buf is for it to work in.
+func (v Value) Compactly(buf *[]byte, yield func(piece []byte)) { v.compactly(buf, yield, 0) }
+
+const (
+	largeValue  = 1 << 20 // from how many bytes on a value is taken apart
+	deepestPart = 16      // below which it is not: what is large lies high
+)
+
+func (v Value) compactly(buf *[]byte, yield func(piece []byte), depth int) {
+	switch {
+	case len(v) < largeValue || depth == deepestPart:
+		*buf = v.AppendCompact((*buf)[:0])
+		yield(*buf)
+	case v[0] == '"':
+		v.compactString(buf, yield)
+	case v[0] == '[':
+		open := "["
+		for e := range v.Elements {
+			yield([]byte(open))
+			e.compactly(buf, yield, depth+1)
+			open = ","
+		}
+		if open == "[" {
+			yield([]byte(open))
+		}
+		yield([]byte("]"))
+	default:
+		open := "{"
+		for name, val := range v.Ordered {
+			yield(append(AppendQuoted([]byte(open), name), ':'))
+			val.compactly(buf, yield, depth+1)
+			open = ","
+		}
+		if open == "{" {
+			yield([]byte(open))
+		}
+		yield([]byte("}"))
+	}
+}
+
+// compactString is appendCompactString piece by piece: a piece ends where no escape does
+// not.
+func (v Value) compactString(buf *[]byte, yield func(piece []byte)) {
+	if _, extra, _ := scanString(v, 0); extra == 0 {
+		yield(v)
+		return
+	}
+	yield(v[:1])
+	for b := v[1 : len(v)-1]; len(b) > 0; {
+		n := min(len(b), largeValue)
+		for n < len(b) && withinEscape(b, n) {
+			n++
+		}
+		piece := make(Value, 0, n+2)
+		piece = append(append(append(piece, '"'), b[:n]...), '"')
+		out := piece.appendCompactString((*buf)[:0])
+		*buf = out
+		yield(out[1 : len(out)-1])
+		b = b[n:]
+	}
+	yield(v[:1])
+}
+
+// withinEscape reports whether b[at:] may go on what is escaped before it: an escape of up
+// to six bytes, or a pair of them.
+func withinEscape(b Value, at int) bool {
+	for k := max(0, at-12); k < at+1; k++ {
+		if b[k] == '\\' {
+			return true
+		}
+	}
+	return false
+}
+
 // Ordered goes through an object's members as JavaScript holds them: see
 // AppendCompact. Names are unescaped.
 func (v Value) Ordered(yield func(name string, val Value) bool) {

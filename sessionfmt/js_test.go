@@ -1,7 +1,9 @@
 package sessionfmt
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +31,30 @@ func TestStrings(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestCompactly: the pieces of a large value are together what it is compactly.
+func TestCompactly(t *testing.T) {
+	long := strings.Repeat(`plain text, \u00e9\n \ud83d\ude00 \/ `, 90_000)
+	dense := strings.Repeat(`\\`, largeValue)
+	for _, text := range []string{
+		`"` + long + `"`, `"` + dense + `"`, `"` + strings.Repeat("x", 2*largeValue) + `"`,
+		`[ "a" , {"10":1,"2":"` + long + `","b":1.50,"b":[ ]}, "` + dense + `" ]`, `{"x" : [ "` + long + `" ] , "y\u0041":{ }}`,
+		strings.Repeat(`[`, 40) + `"` + long + `"` + strings.Repeat(`]`, 40), `[` + strings.Repeat(` `, largeValue) + `]`, `{` + strings.Repeat(` `, largeValue) + `}`,
+	} {
+		var buf, got []byte
+		most := 0
+		Value(text).Compactly(&buf, func(piece []byte) {
+			got = append(got, piece...)
+			most = max(most, len(piece))
+		})
+		if want := Value(text).AppendCompact(nil); !bytes.Equal(got, want) {
+			t.Errorf("%.40s: %d bytes in pieces, %d at once", text, len(got), len(want))
+		}
+		if strings.HasPrefix(text, `"plain`) && most > 2*largeValue {
+			t.Errorf("a piece of %d bytes", most)
 		}
 	}
 }

@@ -44,6 +44,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		}
 		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
+			r.buf = nil // two long lines need not be there at once
 			r.buf = make([]byte, want)
 		}
 		r.buf, r.off, at = r.buf[:want], off, rec.off-off

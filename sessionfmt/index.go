@@ -126,6 +126,10 @@ func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 		end += int64(len(part))
 	}
 	if n := end - pos; n > int64(cap(x.long)) || cap(x.long) > 4*unitSize {
+		x.long = nil
+		if err := room(n); err != nil {
+			return nil, 0, err
+		}
 		x.long = make([]byte, n)
 	}
 	line = x.long[:end-pos]

@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ func IndexName(name string) (uint32, bool) {
 func (v Value) appendCompactString(dst []byte) []byte {
 	if _, extra, _ := scanString(v, 0); extra == 0 {
 		return append(dst, v...)
+	}
+	if len(v) >= largeValue {
+		dst = slices.Grow(dst, len(v))
 	}
 	dst = append(dst, '"')
 	b := v[1 : len(v)-1]

@@ -45,6 +45,9 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
 			r.buf = nil // two long lines need not be there at once
+			if err := room(want); err != nil {
+				return nil, &Error{Pos: r.s.Pos(i), Err: err}
+			}
 			r.buf = make([]byte, want)
 		}
 		r.buf, r.off, at = r.buf[:want], off, rec.off-off

@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -175,6 +176,9 @@ func (v Value) AppendText(dst []byte) []byte {
 		return dst
 	}
 	b := v[1 : len(v)-1]
+	if len(b) >= largeValue { // no escape is shorter than what it stands for
+		dst = slices.Grow(dst, len(b))
+	}
 	for i := 0; i < len(b); {
 		if b[i] != '\\' {
 			j := bytes.IndexByte(b[i:], '\\')

@@ -4,8 +4,10 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 )
 
 func main() {
+	debug.SetTraceback("none") // who has no memory left is told so; GOTRACEBACK=all has the rest
 	os.Exit(processEnv().run(os.Args[1:]))
 }

@@ -4,6 +4,7 @@ package sessionfmt
 
 import (
 	"fmt"
+	"runtime"
 	"syscall"
 )
 
@@ -14,6 +15,7 @@ func room(line int64) error {
 	if line < 16*largeValue {
 		return nil
 	}
+	runtime.GC() // the lines before are not waited for
 	b, err := syscall.Mmap(-1, 0, int(2*line), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return fmt.Errorf("out of memory: a line of %d MB takes twice as much", line/1_000_000)

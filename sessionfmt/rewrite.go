@@ -33,6 +33,16 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 	for n := 1; at < s.src.size; n++ {
 		raw, err := in.ReadSlice('\n')
 		if err == bufio.ErrBufferFull {
+			if next < len(s.records) && s.records[next].off == at {
+				if size := int(s.records[next].size); cap(long) <= size { // known, and so made once
+					long = nil
+					if err := room(int64(size)); err != nil {
+						yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: err})
+						return
+					}
+					long = make([]byte, 0, size+1)
+				}
+			}
 			long = append(long[:0], raw...)
 			for err == bufio.ErrBufferFull {
 				raw, err = in.ReadSlice('\n')

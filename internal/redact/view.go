@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"html"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -14,6 +15,9 @@ type view struct {
 	text []byte
 	from []int32 // by byte of text, and behind it: where it begins in what was viewed; see locate
 }
+
+// largeText is from how many bytes on room is made for a text at once.
+const largeText = 1 << 20
 
 // A spelling is what a view sees through.
 type spelling uint8
@@ -32,6 +36,9 @@ func (v *view) locate(text []byte, how spelling) { v.read(text, how, true) }
 
 func (v *view) read(text []byte, how spelling, places bool) bool {
 	v.text, v.from = v.text[:0], v.from[:0]
+	if len(text) >= largeText && !places { // most of it will be there
+		v.text = slices.Grow(v.text, len(text))
+	}
 	done := 0
 	add := func(upTo int) {
 		v.text = append(v.text, text[done:upTo]...)

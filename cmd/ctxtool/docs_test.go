@@ -39,7 +39,7 @@ func TestCommandPages(t *testing.T) {
 			page(sub)
 		}
 	}
-	page(newRoot(&env{stdin: os.Stdin}))
+	page(newRoot(&env{stdin: os.Stdin}, ""))
 	files, err := filepath.Glob(dir + "/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -148,5 +148,18 @@ func keysOf(v any, seen map[string]bool) {
 				keysOf(el, seen)
 			}
 		}
+	}
+}
+
+// TestCommandNames: each command is found by the name that its line in the table has.
+func TestCommandNames(t *testing.T) {
+	for _, c := range commands {
+		root := newRoot(&env{stdin: os.Stdin}, asked([]string{c.name, "x"}))
+		if cmd, _, err := root.Find([]string{c.name}); err != nil || cmd.Name() != c.name {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if n := len(newRoot(&env{stdin: os.Stdin}, asked([]string{"help"})).Commands()); n < len(commands) {
+		t.Errorf("%d commands of %d", n, len(commands))
 	}
 }

@@ -51,7 +51,7 @@ func TestOneNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	compared := 0
-	for k, c := range corpus.All(t) {
+	for k, c := range corpus.Sample(t) {
 		name := filepath.Join(dir, fmt.Sprint(k)+".jsonl")
 		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
 			t.Fatal(err)

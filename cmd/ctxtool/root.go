@@ -64,7 +64,7 @@ func (e *env) getenv(name string) (value string) {
 // run is the program: main without the process around it. It leaves its env as it was.
 func (in env) run(args []string) int {
 	e := &in
-	root := newRoot(e)
+	root := newRoot(e, asked(args))
 	root.SetArgs(args)
 	err := root.Execute()
 	switch {
@@ -81,8 +81,55 @@ func (in env) run(args []string) int {
 	return exitNothing
 }
 
-// newRoot builds the command tree. A new command is a line here.
-func newRoot(e *env) *cobra.Command {
+// commands are the commands. A new one is a line here.
+var commands = []struct {
+	name string
+	new  func(e *env) *cobra.Command
+}{
+	{"branch", newBranchCommand},
+	{"cache", newCacheCommand},
+	{"check", newCheckCommand},
+	{"compact", newCompactCommand},
+	{"config", newConfigCommand},
+	{"count", newCountCommand},
+	{"diff", newDiffCommand},
+	{"edit", newEditCommand},
+	{"label", newLabelCommand},
+	{"log", newLogCommand},
+	{"ls", newLsCommand},
+	{"migrate", newMigrateCommand},
+	{"name", newNameCommand},
+	{"policies", newPoliciesCommand},
+	{"prune", newPruneCommand},
+	{"redact", newRedactCommand},
+	{"reduce", newReduceCommand},
+	{"repair", newRepairCommand},
+	{"render", newRenderCommand},
+	{"replay", newReplayCommand},
+	{"show", newShowCommand},
+	{"stats", newStatsCommand},
+	{"strip", newStripCommand},
+	{"trace", newTraceCommand},
+	{"tree", newTreeCommand},
+	{"truncate", newTruncateCommand},
+	{"undo", newUndoCommand},
+	{"version", newVersionCommand},
+}
+
+// asked is the command that a command line begins with; empty for none, or for what
+// concerns all of them: help, completion, and the settings, which are flags.
+func asked(args []string) string {
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name && c.name != "config" {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// newRoot builds the command tree, or as much of it as one command needs: flags of all of
+// them would take longer than most answers.
+func newRoot(e *env, only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ctxtool",
 		Short: "Show what a coding agent's model saw, from the session file alone",
@@ -103,36 +150,11 @@ func newRoot(e *env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	e.colorFlag(root)
-	root.AddCommand(
-		newBranchCommand(e),
-		newCacheCommand(e),
-		newCheckCommand(e),
-		newCompactCommand(e),
-		newConfigCommand(e),
-		newCountCommand(e),
-		newDiffCommand(e),
-		newEditCommand(e),
-		newLabelCommand(e),
-		newLogCommand(e),
-		newLsCommand(e),
-		newMigrateCommand(e),
-		newNameCommand(e),
-		newPoliciesCommand(e),
-		newPruneCommand(e),
-		newRedactCommand(e),
-		newReduceCommand(e),
-		newRepairCommand(e),
-		newRenderCommand(e),
-		newReplayCommand(e),
-		newShowCommand(e),
-		newStatsCommand(e),
-		newStripCommand(e),
-		newTraceCommand(e),
-		newTreeCommand(e),
-		newTruncateCommand(e),
-		newUndoCommand(e),
-		newVersionCommand(e),
-	)
+	for _, c := range commands {
+		if only == "" || c.name == only {
+			root.AddCommand(c.new(e))
+		}
+	}
 	root.InitDefaultCompletionCmd()
 	return root
 }

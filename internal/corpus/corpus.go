@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,14 @@ import (
 type Session struct {
 	Name string // for subtests
 	Data []byte
+}
+
+// Tests hold little and make much: collecting it all the time would be a fifth of their
+// work.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // Root is the project's folder.

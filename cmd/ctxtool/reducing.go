@@ -357,7 +357,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced
 	if err := o.interrupted(); err != nil {
 		return nil, nil, at(s, err)
 	}
-	if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name}); err != nil {
+	if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name, Wait: e.wait}); err != nil {
 		return nil, nil, err
 	}
 	r.Written = f.name

@@ -34,6 +34,7 @@ type env struct {
 	home           string   // the user's folder, empty where there is none
 	configDir      string   // the folder of the user's configuration, likewise
 	now            func() time.Time
+	wait           time.Duration // for a lock that somebody else has; as sessionfmt says when 0
 
 	config      *config
 	sessionsDir string

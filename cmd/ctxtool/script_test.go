@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){"ctxtool": func() {
 		in := processEnv()
-		in.disk.Sync = noSync
+		in.disk.Sync, in.wait = noSync, 300*time.Millisecond
 		os.Exit(in.run(os.Args[1:]))
 	}})
 }

@@ -183,7 +183,7 @@ func measured(s *sessionfmt.Session) *check.Figures {
 func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *render.Plan, held bool) error {
 	switch {
 	case o.write:
-		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name, Held: held}); err != nil {
+		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name, Wait: e.wait, Held: held}); err != nil {
 			return err
 		}
 		if b.Len() > 0 {

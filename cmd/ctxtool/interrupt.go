@@ -34,7 +34,11 @@ func (x *interrupts) note(name string, there bool) {
 	}
 	if x.signals == nil {
 		x.files, x.signals = map[string]bool{}, make(chan os.Signal, 1)
-		signal.Notify(x.signals, ending...)
+		for _, s := range ending {
+			if !signal.Ignored(s) { // nohup
+				signal.Notify(x.signals, s)
+			}
+		}
 		go x.wait(x.signals)
 	}
 	x.files[name] = true

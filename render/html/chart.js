@@ -24,8 +24,6 @@ export class Chart {
 
   stepAt(x) { return Math.max(0, Math.min(this.app.steps.length - 1, x / this.width * this.app.steps.length | 0)) }
 
-  total(step) { const s = this.model.steps; return s.system[step] + s.tools[step] + s.messages[step] }
-
   // cached is the share of a request that came from the cache, or could have.
   cached(step) {
     const c = this.model.cache[step]
@@ -39,7 +37,7 @@ export class Chart {
     if (steps.length < 2) return
     const n = Math.min(steps.length, width), size = new Float64Array(n), hit = new Float64Array(n), cost = new Float64Array(n)
     steps.forEach((step, i) => {
-      const b = i * n / steps.length | 0, t = this.total(step)
+      const b = i * n / steps.length | 0, t = model.size(step)
       if (t >= size[b]) { size[b] = t; hit[b] = t * this.cached(step) }
       cost[b] = Math.max(cost[b], model.index.cost[model.steps.entry[step]] || 0)
     })
@@ -118,7 +116,7 @@ export class Chart {
 
   words(i) {
     const { model, app } = this, step = app.steps[i], c = model.cache[step], row = model.steps.entry[step]
-    const facts = [row < 0 ? 'Next request' : `Request ${model.steps.request[step]}`, short(this.total(step)) + ' tokens']
+    const facts = [row < 0 ? 'Next request' : `Request ${model.steps.request[step]}`, short(model.size(step)) + ' tokens']
     if (c?.answered && c.prompt > 0) facts.push(percent((c.read || 0) / c.prompt) + ' cached')
     if (row >= 0 && model.index.cost[row]) facts.push(dollars(model.index.cost[row]))
     if (c?.break) facts.push('cache broken: ' + c.break.cause)

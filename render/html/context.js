@@ -102,18 +102,16 @@ export class Context {
 
   overview(step) {
     const { model } = this, s = model.steps, m = s.models[s.model[step]] || {}
-    const total = s.system[step] + s.tools[step] + s.messages[step]
+    const total = model.counted(step)
     const { sums, counts } = this.sums(step)
     const window = m.window || 0, scale = Math.max(window, total, 1)
     const uncached = this.rows.length - s.cached[step]
     // What the provider has recorded is what is in use; the count says what it consists of.
-    const c = model.cache[step], now = s.entry[step] < 0 && model.head.contextUsage
-    const recorded = now ? now.tokens - now.estimated && now.tokens : c?.answered && c.prompt
-    const used = recorded || total
+    const now = s.entry[step] < 0 && model.head.contextUsage, recorded = model.used(step), used = recorded || total
     return [
       el('div', { class: 'gauge' },
         el('p', { class: 'gauge-total' }, el('strong', { id: 'ctx-total', 'data-n': total, 'data-used': used }, short(used)), window ? el('span', { class: 'mute' }, ` of ${short(window)} tokens · ${percent(used / window)}`) : el('span', { class: 'mute' }, ' tokens')),
-        recorded && el('p', { class: 'mute' }, `${now && now.estimated ? `${short(now.tokens - now.estimated)} as the provider recorded, about ${short(now.estimated)} since` : 'As the provider recorded'}; counted here: ~${short(total)}`),
+        recorded > 0 && el('p', { class: 'mute' }, `${now && now.estimated ? `${short(now.tokens - now.estimated)} as the provider recorded, about ${short(now.estimated)} since` : 'As the provider recorded'}; counted here: ~${short(total)}`),
         el('div', { class: 'stack', role: 'img', 'aria-label': `Context ${short(total)} tokens${window ? ' of ' + short(window) : ''}` },
           categories.filter(([c]) => sums[c] > 0).map(([c, name]) => el('span', { class: 'fill cat-' + c, title: `${name}: ${short(sums[c])}`, css: { width: 100 * sums[c] / scale + '%' } }))),
         el('p', { class: 'mute model' }, line(m.name || 'no model named', 80))),

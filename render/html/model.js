@@ -29,6 +29,17 @@ export class Model {
     this.lists = new Map()
   }
 
+  // counted is what a step's context counts for; used what the provider has recorded of
+  // it, 0 where it has not; size the second where there is one.
+  counted(step) { const s = this.steps; return s.system[step] + s.tools[step] + s.messages[step] }
+  used(step) {
+    const now = this.steps.entry[step] < 0 && this.head.contextUsage
+    if (now) return now.tokens > now.estimated ? now.tokens : 0
+    const c = this.cache[step]
+    return c ? (c.input || 0) + (c.read || 0) + (c.write || 0) : 0
+  }
+  size(step) { return this.used(step) || this.counted(step) }
+
   kind(row) { return this.head.kinds[row < this.entries ? this.index.kind[row] : this.steps.extra.kind[row - this.entries]] }
   id(row) { return this.ids[row] }
   time(row) { return Number.isNaN(this.times[row]) ? undefined : this.times[row] }

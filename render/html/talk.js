@@ -130,7 +130,7 @@ export class Talk {
   // request is what an answer's request took, on a line that selects it.
   request(step, row) {
     const { app, model } = this, s = model.steps, c = model.cache[step], cost = model.index.cost[row]
-    const facts = [short(s.system[step] + s.tools[step] + s.messages[step]) + ' tokens']
+    const facts = [short(model.size(step)) + ' tokens']
     if (c?.answered && c.prompt > 0) facts.push(percent((c.read || 0) / c.prompt) + ' cached')
     if (cost > 0) facts.push(dollars(cost))
     const bad = c?.break && c.break.again

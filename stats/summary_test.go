@@ -61,3 +61,22 @@ func TestTrapT50EmptyNameClears(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestCopies: of two sessions with the same calls the second has copies, as far as they
+// have a cost.
+func TestCopies(t *testing.T) {
+	name := filepath.Join("..", "testdata", "sessions", "demo.jsonl")
+	var seen stats.Copies
+	for k, want := range []bool{false, true, true} {
+		sum, _, err := stats.Summarize(name, sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if copied := seen.Cost(&sum); (copied == sum.Cost) != want || !want && copied != 0 || sum.Cost == 0 {
+			t.Errorf("time %d: %v of %v", k, copied, sum.Cost)
+		}
+	}
+	if copied := seen.Cost(&stats.Summary{}); copied != 0 {
+		t.Errorf("of what could not be read: %v", copied)
+	}
+}

@@ -167,7 +167,7 @@ type meta struct {
 	Tokens       replay.Counts    `json:"tokens"`
 	Rules        string           `json:"rules"`
 	Leaf         string           `json:"leaf,omitempty"`
-	Usage        *replay.Shown    `json:"contextUsage,omitempty"` // nil where pi shows nothing
+	Usage        *replay.Shown    `json:"contextUsage,omitempty"` // nil where no provider has told
 }
 
 func newMeta(e *replay.Envelope) (m meta, err error) {
@@ -185,10 +185,7 @@ func newMeta(e *replay.Envelope) (m meta, err error) {
 	if m.Tokens, err = e.Count(&tokens.Pi); err != nil {
 		return m, err
 	}
-	u, err := e.ContextUsage(&tokens.Pi)
-	if shown := u.Shown(); shown.Tokens != nil {
-		m.Usage = &shown
-	}
+	m.Usage, err = e.RecordedUsage(&tokens.Pi)
 	return m, err
 }
 

@@ -54,6 +54,9 @@ func (r *CacheRow) Rebilled() (a CacheAgain) {
 	return a
 }
 
+// answered reports whether the provider has recorded what the request had.
+func (r *CacheRow) answered() bool { return r.Recorded != nil && r.Recorded.Prompt() > 0 }
+
 // CacheExpected are the tokens that a provider reads and writes which caches every
 // beginning of every request.
 type CacheExpected struct {

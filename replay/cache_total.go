@@ -54,14 +54,14 @@ type CacheLoss struct {
 func sumUp(rows []CacheRow) *CacheTotal {
 	t := &CacheTotal{Requests: len(rows)}
 	for i := range rows {
-		if row := &rows[i]; row.Recorded != nil && row.Recorded.Prompt() > 0 {
+		if row := &rows[i]; row.answered() {
 			t.Answered++
 		} else {
 			t.Estimated += row.Prompt
 		}
 	}
 	for i := range rows {
-		if row := &rows[i]; t.Answered == 0 || row.Recorded != nil && row.Recorded.Prompt() > 0 {
+		if row := &rows[i]; t.Answered == 0 || row.answered() {
 			t.add(row)
 		}
 	}

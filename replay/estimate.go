@@ -60,13 +60,37 @@ func (s Shown) String() string {
 // thresholds look at: the last answer's usage and an estimate of what came after
 // it (spec/pi-1.5.md 7.2). It differs from Count, which is what /context shows.
 func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
-	if _, u.Window, _, err = e.Model(); err != nil {
+	u, at, err := e.recorded()
+	if err != nil {
 		return u, err
+	}
+	return u, e.estimate(c, &u, at)
+}
+
+// RecordedUsage is ContextUsage where some of it is recorded, else nil: then it would be
+// an estimate of every message.
+func (e *Envelope) RecordedUsage(c *tokens.Counter) (*Shown, error) {
+	u, at, err := e.recorded()
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	if err := e.estimate(c, &u, at); err != nil || !u.Known {
+		return nil, err
+	}
+	shown := u.Shown()
+	return &shown, nil
+}
+
+// recorded is the part of the usage that a provider has told, by the answer at a place of
+// the list; -1 where none tells of what is still so.
+func (e *Envelope) recorded() (u ContextUsage, at int, err error) {
+	if _, u.Window, _, err = e.Model(); err != nil {
+		return u, -1, err
 	}
 	compaction, edit := e.lastCuts()
 	at, used, err := e.lastUsage()
 	if err != nil {
-		return u, err
+		return u, -1, err
 	}
 	usedPos := int32(-1)
 	if at >= 0 {
@@ -74,12 +98,17 @@ func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 	}
 	u.Known = compaction < 0 || usedPos > compaction
 	if usedPos <= max(compaction, edit) {
-		at, used = -1, 0 // the usage tells of what is no longer so
+		return u, -1, nil
 	}
+	u.Tokens = used
+	return u, at, nil
+}
+
+// estimate adds what has come since that answer.
+func (e *Envelope) estimate(c *tokens.Counter, u *ContextUsage, at int) error {
 	sum, whole, err := e.estimateAfter(c, at)
-	u.Tokens, u.Estimated = used+sum, sum
-	u.Known = u.Known && whole
-	return u, err
+	u.Tokens, u.Estimated, u.Known = u.Tokens+sum, sum, u.Known && whole
+	return err
 }
 
 // InUse is how many tokens the context takes: those of ContextUsage, and where pi shows

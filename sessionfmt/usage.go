@@ -53,23 +53,31 @@ func (v Value) Usage() (u Usage) {
 func (u *Usage) Read(c *Cursor) {
 	*u = Usage{}
 	for key := range c.Members {
-		switch string(key) {
-		case "input":
-			u.Input = u.tokens("input", c)
-		case "output":
-			u.Output = u.tokens("output", c)
-		case "cacheRead":
-			u.CacheRead = u.tokens("cacheRead", c)
-		case "cacheWrite":
-			u.CacheWrite = u.tokens("cacheWrite", c)
-		case "cacheWrite1h":
-			u.CacheWrite1h = u.tokens("cacheWrite1h", c)
-		case "totalTokens":
-			u.Total = u.tokens("totalTokens", c)
-		case "cost":
+		if n := u.count(string(key)); n != nil {
+			*n = u.tokens(key, c)
+		} else if string(key) == "cost" {
 			u.readCost(c)
 		}
 	}
+}
+
+// count is where the number of tokens of that name goes, nil for other members.
+func (u *Usage) count(name string) *int64 {
+	switch name {
+	case "input":
+		return &u.Input
+	case "output":
+		return &u.Output
+	case "cacheRead":
+		return &u.CacheRead
+	case "cacheWrite":
+		return &u.CacheWrite
+	case "cacheWrite1h":
+		return &u.CacheWrite1h
+	case "totalTokens":
+		return &u.Total
+	}
+	return nil
 }
 
 func (u *Usage) readCost(c *Cursor) {
@@ -77,15 +85,15 @@ func (u *Usage) readCost(c *Cursor) {
 	for key := range c.Members {
 		switch string(key) {
 		case "input":
-			u.Cost.Input, _ = u.dollars("cost.input", c)
+			u.Cost.Input, _ = u.dollars(key, c)
 		case "output":
-			u.dollars("cost.output", c)
+			u.dollars(key, c) // nobody asks for it, but it may be wild
 		case "cacheRead":
-			u.Cost.CacheRead, _ = u.dollars("cost.cacheRead", c)
+			u.Cost.CacheRead, _ = u.dollars(key, c)
 		case "cacheWrite":
-			u.Cost.CacheWrite, _ = u.dollars("cost.cacheWrite", c)
+			u.Cost.CacheWrite, _ = u.dollars(key, c)
 		case "total":
-			u.Cost.Total, u.Cost.Known = u.dollars("cost.total", c)
+			u.Cost.Total, u.Cost.Known = u.dollars(key, c)
 		case "totalFromProvider":
 			u.Cost.Billed = string(c.Value()) == "true"
 		}
@@ -93,7 +101,7 @@ func (u *Usage) readCost(c *Cursor) {
 }
 
 // tokens reads a number of tokens, cut to a whole one.
-func (u *Usage) tokens(name string, c *Cursor) int64 {
+func (u *Usage) tokens(name []byte, c *Cursor) int64 {
 	v := c.Value()
 	if !v.IsNumber() {
 		return 0
@@ -103,27 +111,28 @@ func (u *Usage) tokens(name string, c *Cursor) int64 {
 	}
 	n, ok := v.Float()
 	if !ok || n < 0 || n > MostTokens {
-		u.wild(name)
+		u.wild("", name)
 		return 0
 	}
 	return int64(n)
 }
 
-func (u *Usage) dollars(name string, c *Cursor) (d float64, ok bool) {
+func (u *Usage) dollars(name []byte, c *Cursor) (d float64, ok bool) {
 	v := c.Value()
 	if !v.IsNumber() {
 		return 0, false
 	}
 	if d, ok = v.Float(); !ok || d < 0 || d > MostDollars {
-		u.wild(name)
+		u.wild("cost.", name)
 		return 0, false
 	}
 	return d, true
 }
 
-func (u *Usage) wild(name string) {
+// wild names a number, if it is the first.
+func (u *Usage) wild(in string, name []byte) {
 	if u.Wild == "" {
-		u.Wild = name
+		u.Wild = in + string(name)
 	}
 }
 

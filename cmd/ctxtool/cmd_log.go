@@ -158,9 +158,7 @@ func (l *logger) list(name string, rules replay.Rules) error {
 	if l.until, err = newLimit(s, l.o.until, leaf); err != nil {
 		return err
 	}
-	if _, err := time.Parse(time.DateOnly, l.o.until); err == nil { // that day too
-		l.until.at += 24*60*60*1000 - 1
-	}
+	l.until.at = untilTime(l.o.until, l.until.at)
 	if l.until.before(l.since) {
 		return &usageError{fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))}
 	}

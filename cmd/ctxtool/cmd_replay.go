@@ -243,12 +243,12 @@ func (e *env) noteUsage(envelope *replay.Envelope, prompt *replay.Prompt) error 
 		return nil
 	}
 	var facts []string
-	u, err := envelope.ContextUsage(&tokens.Pi)
+	u, err := envelope.RecordedUsage(&tokens.Pi)
 	if err != nil {
 		return err
 	}
-	if u.Known && u.Tokens > u.Estimated {
-		facts = append(facts, u.Shown().String())
+	if u != nil {
+		facts = append(facts, u.String())
 	}
 	if !prompt.Known {
 		fact := "prompt and tools are not in this file"

@@ -173,6 +173,9 @@ func (o *statsOptions) check(e *env) (err error) {
 	return o.given.check(e, &o.Replay)
 }
 
+// replaying are the lenses that replay the session.
+var replaying = []string{"context", "growth", "compactions", "bytes", "cache", "check", "calibration"}
+
 // lensFlags are the flags that some lenses alone heed.
 var lensFlags = []struct {
 	flag   string
@@ -185,6 +188,9 @@ var lensFlags = []struct {
 	{"calibrate", []string{"context", "growth"}},
 	{"counter", []string{"context", "growth", "compactions", "cache", "calibration"}},
 	{"window", []string{"context", "growth", "compactions"}},
+	{"model", replaying},
+	{"baseline", replaying},
+	{"implemented", replaying},
 	{"at", []string{"context", "growth", "compactions", "bytes", "cache", "calibration"}},
 }
 

@@ -19,7 +19,7 @@ type interrupts struct {
 // ending are the signals that end a process unless it says otherwise.
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
 
-// note takes down that there is a temporary file, or is no more.
+// note records that there is a temporary file, or no longer is.
 func (x *interrupts) note(name string, there bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -43,6 +43,15 @@ func (l limit) before(from limit) bool {
 	return l.at < from.at
 }
 
+// untilTime is the last millisecond of a time that was read from text: a date means that
+// day too.
+func untilTime(text string, ms int64) int64 {
+	if _, err := time.Parse(time.DateOnly, text); err == nil {
+		ms += 24*60*60*1000 - 1
+	}
+	return ms
+}
+
 // parseTime reads a date with or without a time, UTC where it does not say, as
 // milliseconds since 1970.
 func parseTime(text string) (ms int64, ok bool) {

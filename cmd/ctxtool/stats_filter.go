@@ -30,9 +30,7 @@ func (o *filter) check() (only stats.Only, err error) {
 	if only.Until, err = timeFlag("until", o.until); err != nil {
 		return only, err
 	}
-	if _, err := time.Parse(time.DateOnly, o.until); err == nil {
-		only.Until += 24*60*60*1000 - 1
-	}
+	only.Until = untilTime(o.until, only.Until)
 	if only.Until != 0 && only.Until < only.Since {
 		return only, fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
 	}

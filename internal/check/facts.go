@@ -144,7 +144,7 @@ func (n *notes) message(list []fact, off int64) []fact {
 	return list
 }
 
-// wildUsage takes down a usage with a number that nobody can have counted.
+// wildUsage records a usage with a number that nobody can have counted.
 func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
 	if u := usage.Usage(); u.Wild != "" {
 		list = append(list, newFact(off, aWildUsage, 0))

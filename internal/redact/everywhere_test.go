@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
@@ -32,6 +33,24 @@ func TestEverywhere(t *testing.T) {
 		if got := string(redacted(t, mustNew(t, Options{}), []byte(c.in))); got != c.want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", c.in, got, c.want)
 		}
+	}
+}
+
+// TestCountedOnce: what is not looked into is counted once, however many passes there are.
+func TestCountedOnce(t *testing.T) {
+	in := `{"content":[{"type":"image","data":"` + pixel + `","mimeType":"image/png"}],"thinkingSignature":"abc"}` + "\n" +
+		`{"text":"` + pat + `"}` + "\n" + `{"content":[{"type":"image","data":"` + pixel + `"},{"text":"x` + pat + `y"}]}` + "\n"
+	var tally Tally
+	from := io.Reader(strings.NewReader(in))
+	for pass := range mustNew(t, Options{}).Passes(&tally) {
+		var to bytes.Buffer
+		if err := pass(&to, from); err != nil {
+			t.Fatal(err)
+		}
+		from = &to
+	}
+	if found := tally.Found(); tally.Images != 2 || tally.Sealed != 1 || len(found) != 1 || found[0].Places != 2 || found[0].Values != 1 {
+		t.Errorf("%d images, %d sealed, %+v", tally.Images, tally.Sealed, found)
 	}
 }
 

@@ -25,6 +25,7 @@ type Run struct {
 	edits   []edit
 	hits    []hit // of the line
 	own     []hit // of a string
+	later   bool  // it is no longer the first pass, which has counted what is not looked into
 	Tally   *Tally
 }
 
@@ -59,6 +60,7 @@ func (r *Redactor) NewRun() *Run {
 func (x *Run) again() *Run {
 	y := x.r.knowing(maps.Clone(x.s.found)).NewRun()
 	y.numbers, y.Tally = x.numbers, x.Tally
+	x.later, y.later = true, true
 	return y
 }
 
@@ -220,7 +222,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	case anImage:
 		single := x.r.opt.Images || x.r.opt.StructureOnly
 		if isBase64(text) && (single || isPicture(text)) { // else it is a text that says it is one
-			if first {
+			if first && !x.later {
 				x.Tally.Images++
 			}
 			if single {

@@ -12,7 +12,7 @@ import (
 
 // Passes are what the lines of a session go through, each given what the one before has
 // written: the first finds what there is to redact, and where secrets were among it the
-// next ones take them out wherever else they stand. The last of them finds nothing new.
+// next ones remove them wherever else they stand. The last of them finds nothing new.
 // Tally, if it is not nil, gets what was found. An error of a line is a
 // *sessionfmt.Error with its number.
 func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {

@@ -314,12 +314,8 @@ func (p *Report) now(leaf int) error {
 	if err != nil {
 		return err
 	}
-	u, err := e.ContextUsage(&tokens.Pi)
-	if err != nil {
+	if p.Head.Usage, err = e.RecordedUsage(&tokens.Pi); err != nil {
 		return err
-	}
-	if shown := u.Shown(); shown.Tokens != nil {
-		p.Head.Usage = &shown
 	}
 	at := e.Leaf
 	before := -1

@@ -34,7 +34,7 @@ export class Model {
   counted(step) { const s = this.steps; return s.system[step] + s.tools[step] + s.messages[step] }
   used(step) {
     const now = this.steps.entry[step] < 0 && this.head.contextUsage
-    if (now) return now.tokens > now.estimated ? now.tokens : 0
+    if (now) return now.tokens
     const c = this.cache[step]
     return c ? (c.input || 0) + (c.read || 0) + (c.write || 0) : 0
   }

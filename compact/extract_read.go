@@ -55,6 +55,10 @@ type failure struct {
 	at   int
 }
 
+// longestSaid is how many bytes of a text are gone through: behind them is what somebody
+// has pasted, or what a program has printed.
+const longestSaid = 1 << 20
+
 // message takes notes of one message.
 func (x *extractor) message(i int) error {
 	x.now++
@@ -74,7 +78,9 @@ func (x *extractor) message(i int) error {
 	x.files.message(raw, all)
 	var said strings.Builder
 	for k := range all {
-		switch p := &all[k]; p.Kind {
+		p := &all[k]
+		p.Says = p.Says[:min(len(p.Says), longestSaid)]
+		switch p.Kind {
 		case TextBlock:
 			said.WriteString(p.Says + "\n")
 		case CallBlock:

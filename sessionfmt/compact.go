@@ -2,7 +2,10 @@ package sessionfmt
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // CompactUnits is the length in UTF-16 units of JSON.stringify(JSON.parse(v)).
@@ -83,6 +86,54 @@ func (v Value) compactString(buf *[]byte, yield func(piece []byte)) {
 		b = b[n:]
 	}
 	yield(v[:1])
+}
+
+// AppendShort appends the value, strings in it that are longer than most bytes without
+// their middle: a line in its place says how much is left out.
+func (v Value) AppendShort(dst []byte, most int) []byte {
+	if len(v) <= most {
+		return append(dst, v...)
+	}
+	done := 0
+	for s := range v.Strings {
+		if len(s) <= most {
+			continue
+		}
+		start := cap(v) - cap(s)
+		head, tail := most/2, len(s)-most/2
+		for !s.parts(head) {
+			head++
+		}
+		for tail < len(s)-1 && !s.parts(tail) {
+			tail++
+		}
+		dst = append(dst, v[done:start+head]...)
+		dst = fmt.Appendf(dst, `\n… %d bytes left out …\n`, tail-head)
+		done = start + tail
+	}
+	return append(dst, v[done:]...)
+}
+
+// parts reports whether a string may be taken apart at that byte: not in a character, not
+// in an escape, not in a pair of them.
+func (v Value) parts(at int) bool {
+	for j := at - 1; j >= max(1, at-6); j-- {
+		if v[j] == '\\' && v.escapes(j) {
+			n := int(escapeLen[v[j+1]])
+			high := n == 6 && v[j+2]|0x20 == 'd' && strings.IndexByte("89abAB", v[j+3]) >= 0
+			return j+n < at || j+n == at && !(high && v[at] == '\\')
+		}
+	}
+	return utf8.RuneStart(v[at])
+}
+
+// escapes reports whether the backslash at j begins an escape, and is none that is escaped.
+func (v Value) escapes(j int) bool {
+	n := 0
+	for n < j && v[j-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 0
 }
 
 // withinEscape reports whether b[at:] may go on what is escaped before it: an escape of up

@@ -4,7 +4,8 @@ package sessionfmt
 
 import (
 	"fmt"
-	"runtime"
+	"math"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -15,7 +16,11 @@ func room(line int64) error {
 	if line < 16*largeValue {
 		return nil
 	}
-	runtime.GC() // the lines before are not waited for
+	// What is dead is given back in time, not when there is as much again.
+	if limit := 2*line + 128*largeValue; line >= 128*largeValue && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(limit)
+	}
+	debug.FreeOSMemory() // the lines before are not waited for
 	b, err := syscall.Mmap(-1, 0, int(2*line), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return fmt.Errorf("out of memory: a line of %d MB takes twice as much", line/1_000_000)

@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"iter"
 	"slices"
@@ -29,29 +30,10 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 		in.Discard(len(bom))
 		at = int64(len(bom))
 	}
-	var long []byte
 	for n := 1; at < s.src.size; n++ {
-		raw, err := in.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			if next < len(s.records) && s.records[next].off == at {
-				if size := int(s.records[next].size); cap(long) <= size { // known, and so made once
-					long = nil
-					if err := room(int64(size)); err != nil {
-						yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: err})
-						return
-					}
-					long = make([]byte, 0, size+1)
-				}
-			}
-			long = append(long[:0], raw...)
-			for err == bufio.ErrBufferFull {
-				raw, err = in.ReadSlice('\n')
-				long = append(long, raw...)
-			}
-			raw = long
-		}
+		raw, err := ReadLine(in)
 		if err != nil && err != io.EOF || len(raw) == 0 {
-			yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: io.ErrUnexpectedEOF})
+			yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: cmp.Or(err, io.ErrUnexpectedEOF)})
 			return
 		}
 		l := Line{Number: n, Record: -1, Ended: err == nil}
@@ -65,6 +47,29 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 			return
 		}
 	}
+}
+
+// ReadLine reads a line with its newline, which is valid until the next call; io.EOF comes
+// with a last line that has none. A long line is read in parts and put together once its
+// length is known.
+func ReadLine(in *bufio.Reader) ([]byte, error) {
+	raw, err := in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return raw, err
+	}
+	var parts [][]byte
+	size := 0
+	for {
+		parts = append(parts, bytes.Clone(raw))
+		if size += len(raw); err != bufio.ErrBufferFull {
+			break
+		}
+		raw, err = in.ReadSlice('\n')
+	}
+	if err := room(int64(size)); err != nil {
+		return nil, err
+	}
+	return bytes.Join(parts, nil), err
 }
 
 // AppendEdited appends the object v with some members set, or taken away where

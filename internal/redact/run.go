@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -81,6 +82,9 @@ func (x *Run) Line(raw []byte) (line []byte, err error) {
 			return line, nil
 		}
 		to := &x.buf[round%2]
+		if len(line) >= huge {
+			x.buf[1-round%2], *to = nil, make([]byte, 0, len(line)+1<<10)
+		}
 		*to = x.apply((*to)[:0], line, edits)
 		line = *to
 	}
@@ -89,6 +93,9 @@ func (x *Run) Line(raw []byte) (line []byte, err error) {
 
 // find is what has to become of a line.
 func (x *Run) find(line []byte, first bool) []edit {
+	if len(line) >= huge {
+		debug.FreeOSMemory() // what it was
+	}
 	x.edits = x.edits[:0]
 	if x.check.Check(line) != nil {
 		x.raw(x.s.plain(x.hits[:0], line), line)

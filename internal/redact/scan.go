@@ -3,6 +3,7 @@ package redact
 import (
 	"cmp"
 	"regexp/syntax"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,6 +66,9 @@ func (s *Scanner) Find(text []byte) []Hit {
 // views adds to the hits of a text what it holds when its escapes are read, first
 // those that how names, and settles all. Offsets are of the text.
 func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
+	if len(text) >= huge {
+		defer s.release()
+	}
 	look := text
 	first := how
 	for k := range s.texts {
@@ -89,11 +93,19 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	return s.settle(text, hits)
 }
 
+// release gives back what huge texts have taken.
+func (s *Scanner) release() {
+	for k := range s.texts {
+		s.texts[k] = view{}
+	}
+	debug.FreeOSMemory()
+}
+
 // locate makes the way back from view k to the text.
 func (s *Scanner) locate(text []byte, k int, how spelling) {
 	for i := range s.texts[:k+1] {
 		v := &s.texts[i]
-		if len(v.from) < len(v.text) {
+		if len(v.from) == 0 {
 			v.locate(text, how)
 		}
 		text, how = v.text, anySpelling

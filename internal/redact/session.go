@@ -30,8 +30,9 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 			y := x.again()
 			more = yield(x.pass(func(raw []byte) ([]byte, error) {
 				line, err := y.Line(raw)
+				same := len(line) == 0 || len(raw) == 0 || &line[0] == &raw[0] // and raw is needed no more
 				switch {
-				case err != nil || bytes.Equal(line, raw):
+				case err != nil || same:
 				case round == maxRounds:
 					err = ErrLeft
 				default:
@@ -53,31 +54,25 @@ func (x *Run) pass(redacted func(line []byte) ([]byte, error)) sessionfmt.Pass {
 func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([]byte, error)) error {
 	in := bufio.NewReaderSize(from, 256<<10)
 	out := bufio.NewWriterSize(dst, 256<<10)
-	var long []byte
 	for n := 1; ; n++ {
-		raw, err := in.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			long = append(long[:0], raw...)
-			for err == bufio.ErrBufferFull {
-				raw, err = in.ReadSlice('\n')
-				long = append(long, raw...)
-			}
-			raw = long
-		}
+		raw, err := sessionfmt.ReadLine(in)
 		if err != nil && err != io.EOF {
 			return err
 		}
-		line, ended := bytes.CutSuffix(raw, []byte{'\n'})
+		raw, ended := bytes.CutSuffix(raw, []byte{'\n'})
 		mark := 0
-		if n == 1 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+		if n == 1 && bytes.HasPrefix(raw, []byte(byteOrderMark)) {
 			mark = len(byteOrderMark)
 		}
-		out.Write(line[:mark])
+		out.Write(raw[:mark])
 		x.Tally.number = n
-		if line, err := redacted(line[mark:]); err != nil {
+		if line, err := redacted(raw[mark:]); err != nil {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: n}, Err: err}
 		} else {
 			out.Write(line)
+			if len(line) >= huge {
+				x.buf = [2][]byte{}
+			}
 		}
 		if ended {
 			out.WriteByte('\n')
@@ -88,6 +83,9 @@ func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([
 	}
 	return out.Flush()
 }
+
+// huge is from how many bytes on what a line has taken is given back at once.
+const huge = 16 << 20
 
 const byteOrderMark = "\xef\xbb\xbf"
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"slices"
+	"sort"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -13,7 +14,14 @@ import (
 // a word that is no word as it is spelled is one in a view.
 type view struct {
 	text []byte
-	from []int32 // by byte of text, and behind it: where it begins in what was viewed; see locate
+	from []origin // in order; see locate
+	many int      // of them
+}
+
+// An origin is where the bytes of a view from one on come from: each from the next byte of
+// what was viewed, or all of them from one escape.
+type origin struct {
+	at, from int32 // from is negative, less one, for an escape
 }
 
 // largeText is from how many bytes on room is made for a text at once.
@@ -36,15 +44,21 @@ func (v *view) locate(text []byte, how spelling) { v.read(text, how, true) }
 
 func (v *view) read(text []byte, how spelling, places bool) bool {
 	v.text, v.from = v.text[:0], v.from[:0]
-	if len(text) >= largeText && !places { // most of it will be there
-		v.text = slices.Grow(v.text, len(text))
+	if places {
+		v.from = slices.Grow(v.from, v.many)
 	}
+	v.many = 0
 	done := 0
-	add := func(upTo int) {
-		v.text = append(v.text, text[done:upTo]...)
-		for i := done; places && i < upTo; i++ {
-			v.from = append(v.from, int32(i))
+	origins := func(from int) {
+		if v.many++; places {
+			v.from = append(v.from, origin{int32(len(v.text)), int32(from)})
 		}
+	}
+	add := func(upTo int) {
+		if origins(done); !places && len(text) >= largeText && len(v.text) == 0 { // most of it will be there
+			v.text = slices.Grow(v.text, len(text))
+		}
+		v.text = append(v.text, text[done:upTo]...)
 	}
 	for i := 0; i < len(text); {
 		if i = nextSpecial(text, i, how); i == len(text) {
@@ -57,11 +71,8 @@ func (v *view) read(text []byte, how spelling, places bool) bool {
 		}
 		add(i)
 		if r >= 0 {
-			was := len(v.text)
+			origins(-1 - i)
 			v.text = utf8.AppendRune(v.text, r)
-			for k := was; places && k < len(v.text); k++ {
-				v.from = append(v.from, int32(i))
-			}
 		}
 		i += n
 		done = i
@@ -70,7 +81,6 @@ func (v *view) read(text []byte, how spelling, places bool) bool {
 		return false
 	}
 	add(len(text))
-	v.from = append(v.from, int32(len(text)))
 	return true
 }
 
@@ -90,7 +100,17 @@ func nextSpecial(text []byte, i int, how spelling) int {
 
 // back is a stretch of the view in what was viewed: whole escapes.
 func (v *view) back(start, end int) (int, int) {
-	return int(v.from[start]), int(v.from[end])
+	return v.where(start), v.where(end)
+}
+
+// where is where a byte of the view, or its end, begins in what was viewed.
+func (v *view) where(at int) int {
+	k := sort.Search(len(v.from), func(k int) bool { return int(v.from[k].at) > at }) - 1
+	o := v.from[k]
+	if o.from < 0 {
+		return int(-1 - o.from)
+	}
+	return int(o.from) + at - int(o.at)
 }
 
 // special are the bytes that a unit of some spelling begins with.

@@ -108,7 +108,7 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 			if m.Origin != (replay.Origin{Record: row, By: row, Op: -1}) {
 				t.Errorf("%s: entry %d, the envelope says %+v", at, row, m.Origin)
 			}
-			sum += p.Index.Tokens[row]
+			sum += int(p.Index.Tokens[row])
 		} else {
 			x := &st.Extra
 			if got := (replay.Origin{Record: x.Entry[row-n], By: x.By[row-n], Op: x.Op[row-n]}); m.Origin != got {

@@ -15,6 +15,10 @@ type rower struct {
 	deep sessionfmt.Cursor
 }
 
+// longest is how many bytes of a string a page holds: of a longer one its beginning and
+// its end.
+const longest = 8 << 20
+
 // facts are what the index has of an entry.
 type facts struct {
 	has          int
@@ -89,13 +93,13 @@ func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []b
 	case key == "summary":
 		w.has |= hasText
 	}
-	return append(dst, v...)
+	return v.AppendShort(dst, longest)
 }
 
 // message appends the message that comes next.
 func (w *rower) message(dst []byte) []byte {
 	if w.at.Peek() != '{' {
-		return append(dst, w.at.Value()...)
+		return w.at.Value().AppendShort(dst, longest)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
@@ -108,14 +112,14 @@ func (w *rower) message(dst []byte) []byte {
 			if v.Is("error") || v.Is("aborted") {
 				w.has |= hasError
 			}
-			dst = append(member(dst, start, key), v...)
+			dst = v.AppendShort(member(dst, start, key), longest)
 			continue
 		case "isError":
 			v := w.at.Value()
 			if v.Truthy() {
 				w.has |= hasError
 			}
-			dst = append(member(dst, start, key), v...)
+			dst = v.AppendShort(member(dst, start, key), longest)
 			continue
 		case "details":
 			dst = details(dst, start, key, w.at.Value())
@@ -128,7 +132,7 @@ func (w *rower) message(dst []byte) []byte {
 		if string(key) == "content" {
 			dst = w.content(dst, w.at.Value())
 		} else {
-			dst = append(dst, w.at.Value()...)
+			dst = w.at.Value().AppendShort(dst, longest)
 		}
 	}
 	return append(dst, '}')
@@ -149,7 +153,7 @@ func details(dst []byte, start int, key []byte, v value) []byte {
 		return dst
 	}
 	dst = append(member(dst, start, key), `{"diff":`...)
-	return append(append(dst, diff...), '}')
+	return append(diff.AppendShort(dst, longest), '}')
 }
 
 // content appends the content of a message: a text, or blocks without signatures.
@@ -158,7 +162,7 @@ func (w *rower) content(dst []byte, v value) []byte {
 		if v.IsString() && len(v) > 2 {
 			w.has |= hasText
 		}
-		return append(dst, v...)
+		return v.AppendShort(dst, longest)
 	}
 	dst = append(dst, '[')
 	first := true
@@ -174,7 +178,7 @@ func (w *rower) content(dst []byte, v value) []byte {
 
 func (w *rower) block(dst []byte, block value) []byte {
 	if !block.IsObject() {
-		return append(dst, block...)
+		return block.AppendShort(dst, longest)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
@@ -187,7 +191,7 @@ func (w *rower) block(dst []byte, block value) []byte {
 		case bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")):
 			continue
 		}
-		dst = append(member(dst, start, key), v...)
+		dst = v.AppendShort(member(dst, start, key), longest)
 	}
 	return append(dst, '}')
 }
@@ -212,7 +216,7 @@ var heavy = []string{"messages", "tools", "parts", "systemMessage"}
 // patch appends the ops of a transform that come next, lists in them by their length.
 func (w *rower) patch(dst []byte) []byte {
 	if w.at.Peek() != '[' {
-		return append(dst, w.at.Value()...)
+		return w.at.Value().AppendShort(dst, longest)
 	}
 	dst = append(dst, '[')
 	first := true
@@ -228,7 +232,7 @@ func (w *rower) patch(dst []byte) []byte {
 
 func (w *rower) op(dst []byte, op value) []byte {
 	if !op.IsObject() {
-		return append(dst, op...)
+		return op.AppendShort(dst, longest)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
@@ -242,7 +246,7 @@ func (w *rower) op(dst []byte, op value) []byte {
 			dst = appendInt(dst, n)
 			continue
 		}
-		dst = append(dst, v...)
+		dst = v.AppendShort(dst, longest)
 	}
 	return append(dst, '}')
 }

@@ -193,7 +193,7 @@ func (p *Report) row(piece replay.Piece) (int, error) {
 		if p.r.Rules == replay.ByEnvelope {
 			p.bodies[piece.Hash] = piece.Record
 		}
-		p.Index.Tokens[piece.Record] = piece.Tokens
+		p.Index.Tokens[piece.Record] = int32(piece.Tokens)
 		return piece.Record, nil
 	}
 	if at, ok := p.places[piece]; ok {

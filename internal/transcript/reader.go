@@ -219,6 +219,17 @@ func (r *reader) content(k sessionfmt.Kind, c *sessionfmt.Cursor) {
 	}
 }
 
+// appendText appends the text of a string, of a very long one its beginning and its end.
+func appendText(v value, dst []byte) []byte {
+	if len(v) > longestText && v.IsString() {
+		v = v.AppendShort(nil, longestText)
+	}
+	return v.AppendText(dst)
+}
+
+// longestText is how many bytes of a text are read, as it is spelled: nobody reads on.
+const longestText = 8 << 20
+
 // said takes a text of a message's content: the model's is sent, others are kept.
 func (r *reader) said(by sessionfmt.Kind, as Kind, text value) {
 	switch {
@@ -235,7 +246,7 @@ func (r *reader) said(by sessionfmt.Kind, as Kind, text value) {
 	}
 	r.text = r.text[:0]
 	if r.texts {
-		r.text = text.AppendText(r.text)
+		r.text = appendText(text, r.text)
 	}
 	if as == Answer && r.telling() {
 		r.story.said(text)
@@ -266,7 +277,7 @@ func (r *reader) joined() []byte {
 		if n := len(r.text); n > 0 && r.text[n-1] != '\n' {
 			r.text = append(r.text, '\n')
 		}
-		r.text = text.AppendText(r.text)
+		r.text = appendText(text, r.text)
 	}
 	return r.text
 }
@@ -293,7 +304,7 @@ func (r *reader) answered() {
 		r.story.request(m.usage, m.provider, m.model)
 	}
 	if m.stop.Is("error") || m.stop.Is("aborted") {
-		r.text = m.failure.AppendText(r.text[:0])
+		r.text = appendText(m.failure, r.text[:0])
 		r.say(Failure, m.stop.Text(), r.text)
 	}
 }

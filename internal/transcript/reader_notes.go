@@ -18,7 +18,7 @@ func (r *reader) shell(m value) {
 	if code := m.Get("exitCode"); code.IsNumber() {
 		c.Exit = int(code.Int())
 	}
-	r.text = m.Get("output").AppendText(r.text[:0])
+	r.text = appendText(m.Get("output"), r.text[:0])
 	c.Result, c.Failed = r.text, c.Exit > 0 || m.Get("cancelled").Truthy()
 	r.b.Call = c
 	r.say(Shell, "", nil)
@@ -54,7 +54,7 @@ func (r *reader) other(k sessionfmt.Kind, v value) {
 	case sessionfmt.ThinkingChange:
 		r.say(Setting, "thinking level", []byte(v.Get("thinkingLevel").Text()))
 	case sessionfmt.Label:
-		r.say(Label, v.Get("targetId").Text(), v.Get("label").AppendText(r.text))
+		r.say(Label, v.Get("targetId").Text(), appendText(v.Get("label"), r.text))
 	case sessionfmt.UsageEntry:
 		r.paid(v)
 	}
@@ -81,7 +81,7 @@ func (r *reader) custom(k sessionfmt.Kind, v value) {
 // summary is the text of a summary: an entry's, or what a provider gets for it.
 func (r *reader) summary(v value) []byte {
 	if text := v.Get("summary"); text.Exists() {
-		r.text = text.AppendText(r.text)
+		r.text = appendText(text, r.text)
 	} else {
 		r.text = appendTexts(r.text, v.Get("content"))
 	}
@@ -105,7 +105,7 @@ func (r *reader) cut(v value) {
 // appendTexts appends the texts of a message's content, each on lines of its own.
 func appendTexts(dst []byte, content value) []byte {
 	if content.IsString() {
-		return content.AppendText(dst)
+		return appendText(content, dst)
 	}
 	start := len(dst)
 	for c := range content.Elements {
@@ -113,7 +113,7 @@ func appendTexts(dst []byte, content value) []byte {
 			if len(dst) > start && dst[len(dst)-1] != '\n' {
 				dst = append(dst, '\n')
 			}
-			dst = text.AppendText(dst)
+			dst = appendText(text, dst)
 		}
 	}
 	return dst
@@ -154,7 +154,7 @@ func (r *reader) system(m value) {
 		if len(r.text) > 0 {
 			r.text = append(r.text, "\n\n"...)
 		}
-		r.text = text.AppendText(r.text)
+		r.text = appendText(text, r.text)
 	}
 	for _, list := range []struct{ member, sign string }{{"toolsAdded", "+"}, {"toolsRemoved", "-"}} {
 		for t := range m.Get(list.member).Elements {
@@ -183,7 +183,7 @@ func (r *reader) transform(v value) {
 	for op := range v.Get("patch").Elements {
 		if op.Get("op").Is("compaction_apply") {
 			r.cut(op)
-			r.text = op.Get("summary").AppendText(r.text[:0])
+			r.text = appendText(op.Get("summary"), r.text[:0])
 		}
 	}
 	r.say(Transform, title, r.text)

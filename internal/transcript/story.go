@@ -132,7 +132,7 @@ func (s *Story) To() string { return value(s.to).Text() }
 // said takes down what the model said.
 func (s *Story) said(text value) {
 	if !s.Aside {
-		s.last, s.before = append(s.before[:0], text...), s.last
+		s.last, s.before = text.AppendShort(s.before[:0], longestText), s.last
 	}
 }
 

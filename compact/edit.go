@@ -147,10 +147,8 @@ func (d *Editor) Replace(rec int, text string) error {
 		if err != nil {
 			return err
 		}
-		for el := range line.Get("message").Get("content").Elements {
-			if el.Get("type").Is("toolCall") {
-				content = append(append(content, ','), el...)
-			}
+		for call := range line.Get("message").Message().Calls {
+			content = append(append(content, ','), call.Raw...)
 		}
 	}
 	return d.add(rec, append(content, "]}"...))
@@ -246,10 +244,8 @@ func (d *Editor) calls(rec int) (ids []string, err error) {
 
 // callsOf are the ids of a message's tool calls.
 func callsOf(message value) (ids []string) {
-	for el := range message.Get("content").Elements {
-		if el.Get("type").Is("toolCall") {
-			ids = append(ids, el.Get("id").Text())
-		}
+	for call := range message.Message().Calls {
+		ids = append(ids, call.ID.Text())
 	}
 	return ids
 }

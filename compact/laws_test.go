@@ -216,8 +216,9 @@ func contents(t *testing.T, where string, before *View, r *Result) {
 			t.Fatalf("%s: message %d: %v", where, i, err)
 		}
 		var p part
-		quoted := append(append([]byte(`{"content":`), got...), '}')
-		p.add(m.Place, new(sessionfmt.Cursor).Reset(quoted))
+		var msg sessionfmt.Message
+		msg.ReadContent(new(sessionfmt.Cursor).Reset(got), m.Kind)
+		p.add(m.Place, &msg)
 		again := p.done()[0]
 		for _, c := range counters {
 			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != sessionfmt.User {

@@ -18,37 +18,18 @@ func (v *View) pieces(i int) (raw sessionfmt.Value, all []piece, err error) {
 			return nil, nil, err
 		}
 	}
-	content := raw.Get("content")
-	var elements []sessionfmt.Value
-	for el := range content.Elements {
-		elements = append(elements, el)
-	}
+	msg := raw.Message()
 	for k := range m.Blocks {
 		p := piece{Block: &m.Blocks[k]}
 		switch {
 		case p.text != nil:
 			p.Says = *p.text
-		case content.IsString():
-			p.Says = content.Text()
-		case p.Kind == ResultBlock:
-			p.Says = textsOf(elements)
 		case p.Kind == CallBlock:
-			p.Args = elements[p.At].Get("arguments")
+			p.Args = msg.Blocks[p.At].Args
 		default:
-			p.Says = blockText(p.Kind, elements[p.At])
+			p.Says = says(p.Block, msg)
 		}
 		all = append(all, p)
 	}
 	return raw, all, nil
-}
-
-// textsOf are the texts of a content, one behind the other.
-func textsOf(elements []sessionfmt.Value) string {
-	var all []byte
-	for _, el := range elements {
-		if el.Get("type").Is("text") {
-			all = el.Get("text").AppendText(all)
-		}
-	}
-	return string(all)
 }

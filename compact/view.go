@@ -82,7 +82,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		parts[i].tokenizer = tokenizer
 	}
-	err := e.Scan(func(chunk int, p replay.Place, at *sessionfmt.Cursor) { parts[chunk].add(p, at) })
+	err := e.Scan(func(chunk int, p replay.Place, m *sessionfmt.Message) { parts[chunk].add(p, m) })
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"bytes"
 	"fmt"
 
 	"ctxtool/sessionfmt"
@@ -11,29 +12,26 @@ import (
 // where nothing has changed.
 func (v *View) Content(i int) (sessionfmt.Value, error) {
 	m := &v.Messages[i]
-	var content sessionfmt.Value
+	var had []sessionfmt.Block
 	if !m.Heads {
-		var err error
-		if content, err = v.texts.of(m); err != nil {
+		msg, err := v.texts.of(m)
+		if err != nil {
 			return nil, err
 		}
 		if !m.Edited {
-			return append(sessionfmt.Value(nil), content...), nil
+			return bytes.Clone(msg.Content), nil
+		}
+		if had = msg.Blocks; msg.Content.IsString() {
+			had[0].Kind, had[0].Raw = sessionfmt.TextBlock, appendTextBlock(nil, msg.Content)
+			v.texts.index = -1
 		}
 	}
-	var elements []sessionfmt.Value
-	for el := range content.Elements {
-		elements = append(elements, el)
-	}
-	if content.IsString() {
-		elements = append(elements, appendTextBlock(nil, content))
-	}
 	out := sessionfmt.Value{'['}
-	next := 0 // the elements before it are done with
+	next := 0 // the blocks before it are done with
 	foreign := func(end int) {
-		for ; next < min(end, len(elements)); next++ {
-			if !m.knows(elements[next].Get("type")) {
-				out = append(comma(out), elements[next]...)
+		for ; next < min(end, len(had)); next++ {
+			if had[next].Kind == sessionfmt.OtherBlock { // stays, wherever an edit leaves the message
+				out = append(comma(out), had[next].Raw...)
 			}
 		}
 	}
@@ -42,27 +40,18 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 		case b.text != nil:
 			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
 		case b.Kind == ResultBlock:
-			for _, el := range elements {
-				if el.Get("type").Is("text") {
-					out = append(comma(out), el...)
+			for i := range had {
+				if had[i].Kind == sessionfmt.TextBlock {
+					out = append(comma(out), had[i].Raw...)
 				}
 			}
 		default:
 			foreign(int(b.At))
-			out = append(comma(out), elements[b.At]...)
+			out = append(comma(out), had[b.At].Raw...)
 		}
 	}
-	foreign(len(elements))
+	foreign(len(had))
 	return append(out, ']'), nil
-}
-
-// knows says that blocks of a type are what a message of the kind is made of. Others
-// stay, wherever an edit leaves the message.
-func (m *Message) knows(typ sessionfmt.Value) bool {
-	if m.isAssistant() {
-		return typ.Is("text") || typ.Is("thinking") || typ.Is("toolCall")
-	}
-	return typ.Is("text") || typ.Is("image")
 }
 
 // comma separates what comes next from what stands before it.

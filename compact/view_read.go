@@ -13,6 +13,8 @@ type part struct {
 	first     []int            // of each message, its first block
 	names     map[string]*Name // of tools, each kept once
 	tokenizer *tokens.Counter
+	buf       []byte
+	at        sessionfmt.Cursor
 }
 
 // partSize is about how many messages a part has.
@@ -30,137 +32,62 @@ func (p *part) done() []Message {
 	return p.messages
 }
 
-// add reads a message.
-func (p *part) add(at replay.Place, c *sessionfmt.Cursor) {
+// add takes in a message; nil is one that is not sent.
+func (p *part) add(at replay.Place, m *sessionfmt.Message) {
 	if p.messages == nil {
 		p.messages, p.first = make([]Message, 0, partSize), make([]int, 0, partSize)
 		p.blocks = make([]Block, 0, partSize*3/2)
 	}
-	if n := len(p.messages); n > 0 && p.messages[n-1].Index == at.Index {
-		p.blocks = p.blocks[:p.first[n-1]]
-		p.messages, p.first = p.messages[:n-1], p.first[:n-1]
-	}
 	p.messages = append(p.messages, Message{Place: at, Call: -1})
 	p.first = append(p.first, len(p.blocks))
 	switch {
-	case c == nil:
-	case at.Kind == sessionfmt.ToolResult:
-		p.result(c)
+	case m == nil:
+	case m.Kind == sessionfmt.ToolResult:
+		p.result(m)
 	default:
-		for key := range c.Members {
-			if string(key) == "content" {
-				p.blocks = p.blocks[:p.first[len(p.first)-1]]
-				p.content(c, at.Kind)
-			}
-		}
+		p.content(m)
 	}
 }
 
-// content reads a content: a string, or blocks of the types that the role may have.
-func (p *part) content(c *sessionfmt.Cursor, kind sessionfmt.Kind) {
-	if c.Peek() == '"' {
-		if kind == sessionfmt.Assistant { // has blocks only
-			c.Value()
-			return
-		}
-		p.blocks = append(p.blocks, Block{Kind: TextBlock, Length: p.length(c)})
-		return
-	}
-	at := int32(0)
-	for range c.Elements {
-		p.block(c, kind == sessionfmt.Assistant, at)
-		at++
-	}
-}
-
-// block reads one block. What no role knows counts for nothing and is left alone.
-func (p *part) block(c *sessionfmt.Cursor, answer bool, at int32) {
-	var typ sessionfmt.Value
-	var text, thinking Length
-	call := Block{Kind: CallBlock, At: at}
-	for key := range c.Members {
-		switch string(key) {
-		case "type":
-			typ = c.Value()
-		case "text":
-			text = p.length(c)
-		case "thinking":
-			thinking = p.length(c)
-		case "name":
-			call.Tool = p.name(c.Value())
-		case "id":
-			call.ID = c.Value().Text()
-		case "arguments":
-			call.Length = p.compact(c)
-		}
-	}
-	switch {
-	case typ.Is("text"):
-		p.blocks = append(p.blocks, Block{Kind: TextBlock, At: at, Length: text})
-	case typ.Is("image") && !answer:
-		p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: at})
-	case typ.Is("thinking") && answer:
-		p.blocks = append(p.blocks, Block{Kind: ThinkingBlock, At: at, Length: thinking})
-	case typ.Is("toolCall") && answer:
-		p.blocks = append(p.blocks, call)
-	}
-}
-
-// result reads a tool result: its texts are one block, its images follow.
-func (p *part) result(c *sessionfmt.Cursor) {
-	first := p.first[len(p.first)-1]
-	p.blocks = append(p.blocks, Block{Kind: ResultBlock, At: -1})
-	r := Block{Kind: ResultBlock}
-	for key := range c.Members {
-		switch string(key) {
-		case "toolCallId":
-			r.ID = c.Value().Text()
-		case "toolName":
-			r.Tool = p.name(c.Value())
-		case "isError":
-			switch v := c.Value(); {
-			case v.IsNull():
-			case v.Truthy():
-				r.IsError = isError
-			default:
-				r.IsError = noError
-			}
-		case "nestedCalls":
-			p.messages[len(p.messages)-1].nested = true
-		case "content":
-			p.blocks = p.blocks[:first+1]
-			r.Length = Length{}
-			p.results(c, &r)
-		}
-	}
-	p.blocks[first] = r
-}
-
-// results reads the content of a result.
-func (p *part) results(c *sessionfmt.Cursor, r *Block) {
-	if c.Peek() == '"' {
-		r.Length = p.length(c)
-		return
-	}
-	at := int32(0)
-	for range c.Elements {
-		var typ sessionfmt.Value
-		var text Length
-		for key := range c.Members {
-			switch string(key) {
-			case "type":
-				typ = c.Value()
-			case "text":
-				text = p.length(c)
-			}
-		}
-		switch {
-		case typ.Is("text"):
-			r.Length = r.Length.add(text)
-		case typ.Is("image"):
+// content takes in blocks. What no role knows counts for nothing and is left alone.
+func (p *part) content(m *sessionfmt.Message) {
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		at := int32(i)
+		switch b.Kind {
+		case sessionfmt.TextBlock:
+			p.blocks = append(p.blocks, Block{Kind: TextBlock, At: at, Length: p.length(b.Says)})
+		case sessionfmt.ThinkingBlock:
+			p.blocks = append(p.blocks, Block{Kind: ThinkingBlock, At: at, Length: p.length(b.Says)})
+		case sessionfmt.ImageBlock:
 			p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: at})
+		case sessionfmt.CallBlock:
+			p.blocks = append(p.blocks, Block{Kind: CallBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), Length: p.compact(b.Args)})
 		}
-		at++
+	}
+}
+
+// result takes in a tool result: its texts are one block, its images follow.
+func (p *part) result(m *sessionfmt.Message) {
+	r := Block{Kind: ResultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
+	switch {
+	case m.IsError.IsNull():
+	case m.IsError.Truthy():
+		r.IsError = isError
+	default:
+		r.IsError = noError
+	}
+	p.messages[len(p.messages)-1].nested = m.Nested.Exists()
+	first := len(p.blocks)
+	p.blocks = append(p.blocks, r)
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; b.Kind {
+		case sessionfmt.TextBlock:
+			r := &p.blocks[first]
+			r.Length = r.Length.add(p.length(b.Says))
+		case sessionfmt.ImageBlock:
+			p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: int32(i)})
+		}
 	}
 }
 
@@ -170,22 +97,23 @@ const (
 	isError
 )
 
-// length measures the string that comes next.
-func (p *part) length(c *sessionfmt.Cursor) Length {
+// length measures a string.
+func (p *part) length(s sessionfmt.String) Length {
 	if p.tokenizer == nil {
-		return Length{Sizes: c.Sizes()}
+		return Length{Sizes: s.Sizes()}
 	}
-	text := c.Text()
+	text := s.Bytes(&p.buf)
 	return Length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
 }
 
-// compact measures the value that comes next as JSON.stringify spells it.
-func (p *part) compact(c *sessionfmt.Cursor) Length {
-	if p.tokenizer == nil {
-		return Length{Sizes: c.CompactSizes()}
+// compact measures a value as JSON.stringify spells it.
+func (p *part) compact(v sessionfmt.Value) Length {
+	text := p.at.Compact(v)
+	n := Length{Sizes: sessionfmt.SizesOf(text)}
+	if p.tokenizer != nil {
+		n.Tokens = p.tokenizer.Text(text)
 	}
-	text := c.Compact()
-	return Length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
+	return n
 }
 
 // name is a tool's name: there are few, and many calls.
@@ -198,33 +126,30 @@ func (p *part) name(v sessionfmt.Value) *Name {
 		if p.names == nil {
 			p.names = map[string]*Name{}
 		}
-		var c sessionfmt.Cursor
-		known = &Name{v.Text(), p.length(c.Reset(v))}
+		known = &Name{v.Text(), p.length(p.at.Reset(v).String())}
 		p.names[string(v)] = known
 	}
 	return known
 }
 
-// texts reads messages, and keeps the content of the last one: its blocks are asked for
-// one by one.
+// texts reads messages, and keeps the last one: its blocks are asked for one by one.
 type texts struct {
-	from    *replay.Texts
-	index   int // of the last one, -1 for none
-	content sessionfmt.Value
+	from  *replay.Texts
+	index int // of the last one, -1 for none
+	last  *sessionfmt.Message
 }
 
-// of is the content of a message as it stands in the session. It is valid until the next
-// call.
-func (t *texts) of(m *Message) (sessionfmt.Value, error) {
+// of is a message as it stands in the session. It is valid until the next call.
+func (t *texts) of(m *Message) (*sessionfmt.Message, error) {
 	if t.index == m.Index {
-		return t.content, nil
+		return t.last, nil
 	}
 	raw, err := t.provider(m)
 	if err != nil {
 		return nil, err
 	}
-	t.index, t.content = m.Index, raw.Get("content")
-	return t.content, nil
+	t.index, t.last = m.Index, raw.Message()
+	return t.last, nil
 }
 
 // provider is a message as a provider gets it.
@@ -246,39 +171,25 @@ func (v *View) Text(i, block int) (string, error) {
 	if b.text != nil {
 		return *b.text, nil
 	}
-	content, err := v.texts.of(m)
+	msg, err := v.texts.of(m)
 	if err != nil {
 		return "", err
 	}
-	if content.IsString() {
-		return content.Text(), nil
-	}
-	var all []byte
-	at := int32(0)
-	for el := range content.Elements {
-		switch {
-		case b.Kind == ResultBlock:
-			if el.Get("type").Is("text") {
-				all = el.Get("text").AppendText(all)
-			}
-		case at == b.At:
-			return blockText(b.Kind, el), nil
-		}
-		at++
-	}
-	return string(all), nil
+	return says(b, msg), nil
 }
 
-func blockText(kind BlockKind, el sessionfmt.Value) string {
-	switch kind {
-	case TextBlock:
-		return el.Get("text").Text()
-	case ThinkingBlock:
-		return el.Get("thinking").Text()
+// says is what a block says that is as it stands in the session: of a call its arguments
+// as JSON.
+func says(b *Block, m *sessionfmt.Message) string {
+	switch b.Kind {
+	case ResultBlock:
+		return string(m.AppendText(nil, ""))
 	case CallBlock:
-		return string(el.Get("arguments"))
+		return string(m.Blocks[b.At].Args)
+	case ImageBlock:
+		return ""
 	}
-	return ""
+	return m.Blocks[b.At].Says.Text()
 }
 
 // texts of a message, those of results included, one behind the other.

@@ -226,7 +226,7 @@ func TestSizes(t *testing.T) {
 	} {
 		text := sessionfmt.Value(quoted).Text()
 		want := sessionfmt.Sizes{Bytes: len(text), Units: sessionfmt.Value(quoted).Units(), Scalars: len([]rune(text))}
-		if got := c.Reset(sessionfmt.Value(quoted)).Sizes(); got != want {
+		if got := c.Reset(sessionfmt.Value(quoted)).String().Sizes(); got != want {
 			t.Errorf("%s: %+v, want %+v", quoted, got, want)
 		}
 		if !strings.Contains(quoted, `\ud`) {

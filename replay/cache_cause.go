@@ -282,7 +282,7 @@ func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 	var none CacheBreak
 	err = c.search(&none, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
 		message := line.Get("message")
-		if systemOp(o) || kind == sessionfmt.System && (message.Get("sections").Exists() || contentText(message.Get("content")) != "") {
+		if systemOp(o) || kind == sessionfmt.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
 			only = false
 		}
 		return false

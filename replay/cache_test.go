@@ -117,10 +117,8 @@ func asked(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes
 			for _, part := range f {
 				said += string(part.AppendCompact(nil)) + "\x00"
 			}
-			var at sessionfmt.Cursor
-			at.Reset(m.Raw)
 			pieces = append(pieces, said)
-			sizes = append(sizes, weigh(&tokens.Pi, &at, sessionfmt.RoleKind(f[0])).Total())
+			sizes = append(sizes, weighed(&tokens.Pi, sessionfmt.RoleKind(f[0]), string(m.Raw)).Total())
 		}
 	}
 	return pieces, sizes

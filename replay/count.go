@@ -60,12 +60,11 @@ func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 // tokens is what a tool's definition counts for.
 func (t Tool) tokens(c *tokens.Counter) (n int) {
 	w := weighing{c: c}
-	var at sessionfmt.Cursor
 	for _, name := range []string{"name", "description"} {
-		n += w.add(w.string(at.Reset(t.Raw.Get(name))))
+		n += w.add(w.value(t.Raw.Get(name)))
 	}
 	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
-		n += w.add(w.of(at.Reset(parameters).Compact()))
+		n += w.add(w.compact(parameters))
 	}
 	return n
 }

@@ -68,8 +68,10 @@ func (s *side) hash(c *tokens.Counter, which []int) error {
 // measure takes the sizes of messages whose words nobody has to know.
 func (s *side) measure(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *loader, _ *[]byte, i int) error {
-		weight, size, err := l.weight(c, s.ms[i])
-		s.said[i].tokens, s.said[i].bytes = int32(weight.Total()), int32(size)
+		msg, size, err := l.read(s.ms[i])
+		if err == nil {
+			s.said[i].tokens, s.said[i].bytes = int32(l.weigher(c).message(msg).Total()), int32(size)
+		}
 		return err
 	})
 }

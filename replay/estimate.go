@@ -224,22 +224,24 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := weighing{c: c}
-	field := func(name string) int { return w.add(w.string(l.at.Reset(v.Get(name)))) }
+	w := l.weigher(c)
+	field := func(name string) int { return w.add(w.value(v.Get(name))) }
+	content := func() int {
+		l.msg.ReadContent(l.at.Reset(v.Get("content")), sessionfmt.User)
+		return w.content(&l.msg).Total()
+	}
 	n := c.Message
 	switch m.kind {
 	case sessionfmt.System:
-		sum := w.content(l.at.Reset(v.Get("content")), sessionfmt.User)
-		n += sum.Text + sum.Images
+		n += content()
 		for _, text := range v.Get("sections").Members {
-			n += w.add(w.string(l.at.Reset(text)))
+			n += w.add(w.value(text))
 		}
 		if tools := v.Get("toolsAdded"); !tools.IsNull() {
-			n += w.add(w.of(l.at.Reset(tools).Compact()))
+			n += w.add(w.compact(tools))
 		}
 	case sessionfmt.Custom:
-		sum := w.content(l.at.Reset(v.Get("content")), sessionfmt.User)
-		n += sum.Text + sum.Images
+		n += content()
 	case sessionfmt.Bash:
 		n += field("command") + field("output")
 	case sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
@@ -256,10 +258,8 @@ func (r *Replay) usage(rec int) (u sessionfmt.Usage, err error) {
 	if err != nil {
 		return u, err
 	}
-	var m [2]value
-	line.Get("message").Fields(m[:], "stopReason", "usage")
-	if m[0].Is("error") || m[0].Is("aborted") {
-		return u, nil
+	if m := line.Get("message").Message(); !m.Failed() {
+		u = m.Usage.Usage()
 	}
-	return m[1].Usage(), nil
+	return u, nil
 }

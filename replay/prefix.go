@@ -98,10 +98,10 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 		part.Compactly(buf, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
-	l.at.Reset(v)
+	l.msg.Read(l.at.Reset(v), sessionfmt.RoleKind(f[0]))
 	return saying{
 		h.Sum64(), maphash.Bytes(digestSeed, v),
-		int32(weigh(c, &l.at, sessionfmt.RoleKind(f[0])).Total()), int32(len(v)),
+		int32(l.weigher(c).message(&l.msg).Total()), int32(len(v)),
 	}, nil
 }
 

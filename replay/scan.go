@@ -30,10 +30,9 @@ func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize 
 // Scan goes through the messages of the context, those that no provider gets
 // included and the uncached ones last, each stretch on a processor of its own and
 // in order: read is called by several at once, but for one stretch by one alone.
-// The cursor stands in front of the message as a provider gets it, and each line is
-// gone over once; for a message that is not sent it is nil. Of a line that has two
-// messages the last counts: it is read later, with the same index.
-func (e *Envelope) Scan(read func(chunk int, p Place, at *sessionfmt.Cursor)) error {
+// The message is as a provider gets it, each line gone over once, and valid during the
+// call; for one that is not sent it is nil.
+func (e *Envelope) Scan(read func(chunk int, p Place, m *sessionfmt.Message)) error {
 	chunks := e.Chunks()
 	msgs := &e.state.msgs
 	if err := e.inChunks(chunks-1, func(l *loader, k int) error {
@@ -84,41 +83,23 @@ func (e *Envelope) inChunks(chunks int, do func(l *loader, k int) error) error {
 }
 
 // scan has one message read.
-func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *sessionfmt.Cursor)) error {
-	counted := false
+func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *sessionfmt.Message)) (err error) {
 	switch m.kind {
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
-		counted = true
 	default:
-		n, err := l.estimate(&tokens.Pi, m)
-		if err != nil {
+		if p.Tokens, err = l.estimate(&tokens.Pi, m); err != nil {
 			return err
 		}
-		p.Tokens = n
 	}
-	switch {
-	case !p.Sent:
+	if !p.Sent {
 		read(chunk, p, nil)
 		return nil
-	case counted && m.form == plain && m.edit < 0:
-		line, err := l.lines.Line(int(m.rec))
-		if err != nil {
-			return err
-		}
-		l.at.Reset(line)
-		for key := range l.at.Members {
-			if string(key) == "message" {
-				read(chunk, p, &l.at)
-			}
-		}
-		return nil
 	}
-	v, err := l.provider(m)
-	if err != nil {
-		return err
+	msg, _, err := l.read(m)
+	if err == nil {
+		read(chunk, p, msg)
 	}
-	read(chunk, p, l.at.Reset(v))
-	return nil
+	return err
 }
 
 // Texts reads messages of an envelope one by one.

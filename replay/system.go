@@ -139,7 +139,7 @@ func newPart(name, text string, by Origin) Part {
 // content before it, its sections and tools are set and removed by name.
 func (f *folded) message(v value, by Origin) {
 	if !f.textless {
-		f.addContent(contentText(v.Get("content")), by)
+		f.addContent(v.Get("content").ContentText(), by)
 		for name, text := range v.Get("sections").Ordered {
 			f.section(name, text, by)
 		}
@@ -150,21 +150,6 @@ func (f *folded) message(v value, by Origin) {
 	for t := range v.Get("toolsAdded").Elements {
 		f.addTool(newTool(bytes.Clone(t), by))
 	}
-}
-
-// contentText is a system message's content: a string, or its text blocks
-// joined by a newline.
-func contentText(v value) string {
-	if v.IsString() {
-		return v.Text()
-	}
-	var texts []string
-	for b := range v.Elements {
-		if b.Get("type").Is("text") {
-			texts = append(texts, b.Get("text").Text())
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 func (f *folded) addContent(text string, by Origin) {

@@ -12,12 +12,14 @@ type value = sessionfmt.Value
 // A loader turns messages into JSON. What it returns is valid until its next
 // call. It is not safe for concurrent use.
 type loader struct {
-	r     *Replay
-	lines *sessionfmt.Reader // of the messages
-	edits *sessionfmt.Reader // of the edits on them
-	buf   []byte
-	out   []byte
-	at    sessionfmt.Cursor
+	r        *Replay
+	lines    *sessionfmt.Reader // of the messages
+	edits    *sessionfmt.Reader // of the edits on them
+	buf      []byte
+	out      []byte
+	at       sessionfmt.Cursor
+	msg      sessionfmt.Message
+	weighing weighing
 }
 
 func (r *Replay) newLoader() *loader {

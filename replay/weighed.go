@@ -50,79 +50,60 @@ type Read struct{ Call, Path string }
 // arguments that say which.
 var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
 
-// reset forgets what has been found in a message. All that finds is nothing on nil.
-func (m *Weighed) reset() {
-	if m != nil {
-		m.Bytes, m.Skill, m.Result, m.Reads, m.Images = Weight{}, Skill{}, Result{}, nil, nil
-	}
-}
-
-// result takes down a member of a tool result.
-func (w *weighing) result(key []byte, at *sessionfmt.Cursor) {
-	switch string(key) {
-	case "toolName":
-		name := at.Text()
-		tool, ok := w.tools[string(name)]
-		if !ok {
-			tool = string(name)
-			w.tools[tool] = tool
+// take takes down what is in a message.
+func (w *weigher) take(out *Weighed, m *sessionfmt.Message) {
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		size := len(b.Raw)
+		switch b.Kind {
+		case sessionfmt.TextBlock:
+			if out.Bytes.Text == 0 && m.Kind == sessionfmt.User {
+				out.Skill = w.skill(b.Says.Value)
+			}
+			out.Bytes.Text += size
+		case sessionfmt.ThinkingBlock:
+			out.Bytes.Thinking += size
+		case sessionfmt.ImageBlock:
+			out.Bytes.Images += size
+			out.Images = append(out.Images, max(0, len(b.Data)-2))
+		case sessionfmt.CallBlock:
+			out.Bytes.Calls += size
+			if path := ReadPath(b.Name, b.Args); path != "" {
+				out.Reads = append(out.Reads, Read{Call: b.ID.Text(), Path: path})
+			}
 		}
-		w.found.Result.Tool = tool
-	case "toolCallId":
-		w.answers = append(w.answers[:0], at.Text()...)
-	case "isError":
-		w.found.Result.Error = at.Value().Truthy()
+	}
+	if m.Kind != sessionfmt.ToolResult {
+		return
+	}
+	tool, ok := w.tools[string(m.Tool)]
+	if !ok {
+		tool = m.Tool.Text()
+		w.tools[string(m.Tool)] = tool
+	}
+	out.Result = Result{Tool: tool, Error: m.IsError.Truthy()}
+	if slices.Contains(readers, tool) {
+		out.Result.Call = m.CallID.Text()
 	}
 }
 
 const skillTag, skillEnd = `"<skill `, `</skill>`
 
-// text takes down a text of the message: raw is its JSON, size the bytes of its block.
-func (m *Weighed) text(w *weighing, role sessionfmt.Kind, raw value, size int) {
-	if m == nil {
-		return
-	}
-	first := m.Bytes.Text == 0
-	m.Bytes.Text += size
-	if !first || role != sessionfmt.User || !bytes.HasPrefix(raw, []byte(skillTag)) {
-		return
+// skill is the skill that a text begins with.
+func (w *weigher) skill(raw value) Skill {
+	if !bytes.HasPrefix(raw, []byte(skillTag)) {
+		return Skill{}
 	}
 	end := bytes.Index(raw, []byte(skillEnd))
 	if end < 0 {
-		return
+		return Skill{}
 	}
 	end += len(skillEnd)
 	text := value(append(bytes.Clone(raw[:end]), '"')).AppendText(nil)
 	head, _, _ := bytes.Cut(text, []byte{'>'})
 	_, name, _ := bytes.Cut(head, []byte(`name="`))
 	name, _, _ = bytes.Cut(name, []byte{'"'})
-	m.Skill = Skill{Name: string(name), Tokens: w.c.Of(w.of(text)), Bytes: end - 1}
-}
-
-func (m *Weighed) thinking(size int) {
-	if m != nil {
-		m.Bytes.Thinking += size
-	}
-}
-
-func (m *Weighed) image(data value, size int) {
-	if m != nil {
-		m.Bytes.Images += size
-		m.Images = append(m.Images, max(0, len(data)-2))
-	}
-}
-
-// A callFound is a tool call's members, as JSON.
-type callFound struct{ name, id, args value }
-
-func (m *Weighed) call(c callFound, size int) {
-	if m == nil {
-		return
-	}
-	m.Bytes.Calls += size
-	if path := ReadPath(c.name, c.args); path != "" {
-		m.Reads = append(m.Reads, Read{Call: c.id.Text(), Path: path})
-	}
+	return Skill{Name: string(name), Tokens: w.c.Of(TextLength(w.c, text)), Bytes: end - 1}
 }
 
 // ReadPath is the file that a tool call reads, empty where the tool, by its name, reads
@@ -178,20 +159,25 @@ type weighedPart struct {
 
 // A weigher weighs messages one after the other.
 type weigher struct {
-	weighing
-	l *loader
+	c     *tokens.Counter
+	l     *loader
+	tools map[string]string // names seen so far, by their JSON
 }
 
 func (r *Replay) newWeigher(c *tokens.Counter) *weigher {
-	return &weigher{weighing{c: c, tools: map[string]string{}}, r.newLoader()}
+	return &weigher{c, r.newLoader(), map[string]string{}}
 }
 
 // one weighs one message.
 func (w *weigher) one(out *Weighed, m *message) (err error) {
 	out.Kind, out.Origin = m.kind, m.origin()
-	w.found = out
-	out.Tokens, out.Size, err = w.l.weigh(&w.weighing, m)
-	if err == nil && (m.kind == sessionfmt.Custom || m.kind == sessionfmt.HookMessage) {
+	msg, size, err := w.l.read(m)
+	if err != nil {
+		return err
+	}
+	out.Size, out.Tokens = size, w.l.weigher(w.c).message(msg)
+	w.take(out, msg)
+	if m.kind == sessionfmt.Custom || m.kind == sessionfmt.HookMessage {
 		var v value
 		v, err = w.l.agent(m)
 		out.Hidden = string(v.Get("display")) == "false"

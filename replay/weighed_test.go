@@ -56,10 +56,11 @@ func TestWeighed(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", session.Name, err)
 			}
-			weight, size, err := l.weight(&tokens.GSH, &want[n])
+			msg, size, err := l.read(&want[n])
 			if err != nil {
 				t.Fatalf("%s: %v", session.Name, err)
 			}
+			weight := l.weigher(&tokens.GSH).message(msg)
 			if got.Kind != want[n].kind || got.Origin != want[n].origin() || got.Tokens != weight || got.Size != size ||
 				got.Uncached != (n >= e.Cached()) || got.Bytes.Total() > size {
 				t.Errorf("%s: message %d: %+v, want %+v of %d bytes", session.Name, n, got, weight, size)

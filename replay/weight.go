@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	"ctxtool/internal/tokens"
@@ -22,10 +21,8 @@ func (w Weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
 type weighing struct {
 	c      *tokens.Counter
 	length int // of the texts so far, in the counter's measure
-
-	found   *Weighed          // takes down what else is in the message, where it is wanted
-	tools   map[string]string // names seen so far
-	answers []byte            // the call that a result answers
+	buf    []byte
+	at     sessionfmt.Cursor
 }
 
 // add is how many more tokens a message has with a further text of that length.
@@ -38,13 +35,19 @@ func (w *weighing) add(length int) int {
 	return w.c.Of(w.length) - before
 }
 
-// string is the length of the string that comes next.
-func (w *weighing) string(at *sessionfmt.Cursor) int {
+// string is the length of a string.
+func (w *weighing) string(s sessionfmt.String) int {
 	if w.c.Measure == tokens.Units {
-		return at.Units() // without being unescaped
+		return s.Units() // without being unescaped
 	}
-	return w.of(at.Text())
+	return w.of(s.Bytes(&w.buf))
 }
+
+// value is the length of a value: of a string its text, of any other nothing.
+func (w *weighing) value(v value) int { return w.string(w.at.Reset(v).String()) }
+
+// compact is the length of a value as JSON.stringify spells it.
+func (w *weighing) compact(v value) int { return w.of(w.at.Compact(v)) }
 
 // of is the length of a text.
 func (w *weighing) of(text []byte) int { return TextLength(w.c, text) }
@@ -62,137 +65,74 @@ func TextLength(c *tokens.Counter, text []byte) int {
 	return c.Text(text)
 }
 
-// weigh counts the message that comes next.
-func weigh(c *tokens.Counter, at *sessionfmt.Cursor, role sessionfmt.Kind) Weight {
-	return (&weighing{c: c}).message(at, role)
-}
-
-// message counts the message that comes next.
-func (w *weighing) message(at *sessionfmt.Cursor, role sessionfmt.Kind) (sum Weight) {
-	w.length = 0
-	for key := range at.Members {
-		switch {
-		case string(key) == "content":
-			sum = w.content(at, role)
-		case w.found != nil && role == sessionfmt.ToolResult:
-			w.result(key, at)
-		}
-	}
-	if w.found != nil && slices.Contains(readers, w.found.Result.Tool) {
-		w.found.Result.Call = string(w.answers)
-	}
+// message counts a message.
+func (w *weighing) message(m *sessionfmt.Message) Weight {
+	sum := w.content(m)
 	sum.Text += w.c.Message
 	return sum
 }
 
-// content counts the content that comes next: a string, or blocks of the types that
-// the role may have.
-func (w *weighing) content(at *sessionfmt.Cursor, role sessionfmt.Kind) (sum Weight) {
-	start := at.Offset()
-	if at.Peek() != '"' {
-		for range at.Elements {
-			w.block(&sum, at, role)
+// content counts the content of a message.
+func (w *weighing) content(m *sessionfmt.Message) (sum Weight) {
+	w.length = 0
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; b.Kind {
+		case sessionfmt.TextBlock:
+			sum.Text += w.add(w.string(b.Says))
+		case sessionfmt.ImageBlock:
+			sum.Images += w.add(w.c.Image)
+		case sessionfmt.ThinkingBlock:
+			sum.Thinking += w.add(w.string(b.Says))
+		case sessionfmt.CallBlock:
+			sum.Calls += w.add(w.value(b.Name)) + w.add(w.compact(b.Args))
 		}
-		return sum
-	}
-	if role == sessionfmt.Assistant { // has blocks only
-		at.Value()
-		return sum
-	}
-	sum.Text = w.add(w.string(at))
-	if w.found != nil {
-		w.found.text(w, role, at.Since(start), at.Offset()-start)
 	}
 	return sum
 }
 
-func (w *weighing) block(sum *Weight, at *sessionfmt.Cursor, role sessionfmt.Kind) {
-	var typ, said, image value
-	var call callFound
-	text, thinking, name, args := 0, 0, 0, 0
-	start := at.Offset()
-	for key := range at.Members {
-		from := at.Offset()
-		switch string(key) {
-		case "type":
-			typ = at.Value()
-		case "text":
-			text = w.string(at)
-			said = at.Since(from)
-		case "thinking":
-			thinking = w.string(at)
-		case "name":
-			name = w.string(at)
-			call.name = at.Since(from)
-		case "arguments":
-			args = w.of(at.Compact())
-			call.args = at.Since(from)
-		case "id":
-			call.id = at.Value()
-		case "data":
-			image = at.Value()
-		}
-	}
-	size := at.Offset() - start
-	switch {
-	case typ.Is("text"):
-		sum.Text += w.add(text)
-		if w.found != nil {
-			w.found.text(w, role, said, size)
-		}
-	case role != sessionfmt.Assistant:
-		if typ.Is("image") {
-			sum.Images += w.add(w.c.Image)
-			w.found.image(image, size)
-		}
-	case typ.Is("thinking"):
-		sum.Thinking += w.add(thinking)
-		w.found.thinking(size)
-	case typ.Is("toolCall"):
-		sum.Calls += w.add(name) + w.add(args)
-		w.found.call(call, size)
-	}
-}
-
-// weight is what a message counts for as a provider message, and its bytes.
-func (l *loader) weight(c *tokens.Counter, m *message) (sum Weight, size int, err error) {
-	return l.weigh(&weighing{c: c}, m)
-}
-
-// weigh is weight with a weighing of one's own making. A plain message is counted off
-// its line in one pass, without being made into JSON first.
-func (l *loader) weigh(w *weighing, m *message) (sum Weight, size int, err error) {
+// read reads a message as a provider gets it. size is that of its JSON, bytes. A plain
+// message is read off its line, without being made into JSON first.
+func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
 		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
 			line, err := l.lines.Line(int(m.rec))
 			if err != nil {
-				return sum, 0, err
+				return nil, 0, err
 			}
+			l.msg.Content = nil
 			l.at.Reset(line)
 			for key := range l.at.Members {
 				if string(key) == "message" {
 					start := l.at.Offset()
-					w.found.reset()
-					sum = w.message(&l.at, m.kind)
+					l.msg.Read(&l.at, m.kind)
 					size = l.at.Offset() - start
 				}
 			}
-			if sum.Total() > w.c.Message { // else it may have no content, and gets some
-				return sum, size, nil
+			if !l.msg.Content.IsNull() { // else it gets some
+				return &l.msg, size, nil
 			}
 		}
 	}
 	v, err := l.provider(m)
 	if err != nil {
-		return sum, 0, err
+		return nil, 0, err
 	}
-	w.found.reset()
-	return w.message(l.at.Reset(v), sessionfmt.RoleKind(v.Get("role"))), len(v), nil
+	l.msg.Read(l.at.Reset(v), sessionfmt.RoleKind(v.Get("role")))
+	return &l.msg, len(v), nil
 }
 
 // tokens is what a message counts for as a provider message.
 func (l *loader) tokens(c *tokens.Counter, m *message) (int, error) {
-	sum, _, err := l.weight(c, m)
-	return sum.Total(), err
+	msg, _, err := l.read(m)
+	if err != nil {
+		return 0, err
+	}
+	return l.weigher(c).message(msg).Total(), nil
+}
+
+// weigher is the loader's own weighing, for a counter.
+func (l *loader) weigher(c *tokens.Counter) *weighing {
+	l.weighing.c, l.weighing.length = c, 0
+	return &l.weighing
 }

@@ -9,8 +9,9 @@ import (
 
 // weighed is what a message takes by a counter.
 func weighed(c *tokens.Counter, role sessionfmt.Kind, message string) Weight {
-	var at sessionfmt.Cursor
-	return weigh(c, at.Reset(sessionfmt.Value(message)), role)
+	var m sessionfmt.Message
+	m.Read(new(sessionfmt.Cursor).Reset(sessionfmt.Value(message)), role)
+	return (&weighing{c: c}).message(&m)
 }
 
 // TestPolicyT13GshMessages: each text is floored by itself, and a message takes four.

@@ -54,21 +54,16 @@ func (c *Cursor) Value() Value {
 	return Value(c.b[start:c.i])
 }
 
-// Units reads the value that comes next and counts it, if it is a string, in
-// UTF-16 units; any other value counts 0.
-func (c *Cursor) Units() int {
-	if c.Peek() != '"' {
-		c.Value()
-		return 0
-	}
+// String reads the value that comes next, and keeps of a string what reading it has
+// shown.
+func (c *Cursor) String() String {
 	start := c.i
+	if c.Peek() != '"' {
+		return String{Value: c.Value()}
+	}
 	end, extra, wide := scanString(c.b, start)
 	c.i = end
-	n := end - start - 2 - extra
-	if wide {
-		n -= wideExtra(c.b[start:end])
-	}
-	return n
+	return String{Value(c.b[start:end]), extra, wide}
 }
 
 // Text reads the string that comes next; any other value has no text. It is valid
@@ -83,11 +78,10 @@ func (c *Cursor) Text() []byte {
 	return c.text
 }
 
-// Compact reads the value that comes next, as Value.AppendCompact spells it. It is
-// valid until the next Compact.
-func (c *Cursor) Compact() []byte {
+// Compact is a value as AppendCompact spells it. It is valid until the next Compact.
+func (c *Cursor) Compact(v Value) []byte {
 	c.compact.out = c.compact.out[:0]
-	c.compact.run(c.Value())
+	c.compact.run(v)
 	return c.compact.out
 }
 

@@ -21,11 +21,7 @@ func (v Value) Units() int {
 		return 0
 	}
 	_, extra, wide := scanString(v, 0)
-	n := len(v) - 2 - extra
-	if wide {
-		n -= wideExtra(v)
-	}
-	return n
+	return String{v, extra, wide}.Units()
 }
 
 // Units is the length of text in UTF-16 code units, text being UTF-8.

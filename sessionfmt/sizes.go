@@ -21,29 +21,53 @@ func SizesOf[T string | []byte](text T) Sizes {
 	return Sizes{len(text), len(text) - more + four, len(text) - more}
 }
 
-// Sizes reads the value that comes next and measures it, if it is a string: an
-// escape counts as what it stands for, a lone surrogate as U+FFFD. Any other value
-// is empty. Nothing is decoded.
-func (c *Cursor) Sizes() Sizes {
-	if c.Peek() != '"' {
-		c.Value()
-		return Sizes{}
+// A String is a string as it is spelled, and what reading it has shown: it is measured
+// without being read again. Any other value has no length.
+type String struct {
+	Value
+	extra int  // bytes by which its escapes are longer than one each
+	wide  bool // it has bytes beyond ASCII
+}
+
+// Units is its length in UTF-16 units; see Value.Units.
+func (s String) Units() int {
+	if !s.IsString() {
+		return 0
 	}
-	start := c.i
-	end, extra, wide := scanString(c.b, start)
-	c.i = end
-	text := c.b[start+1 : end-1]
-	n := len(text) - extra
-	s := Sizes{n, n, n}
-	if wide {
+	n := len(s.Value) - 2 - s.extra
+	if s.wide {
+		n -= wideExtra(s.Value)
+	}
+	return n
+}
+
+// Sizes measure it: an escape counts as what it stands for, a lone surrogate as U+FFFD.
+// Nothing is decoded.
+func (s String) Sizes() (n Sizes) {
+	if !s.IsString() {
+		return n
+	}
+	text := s.Value[1 : len(s.Value)-1]
+	all := len(text) - s.extra
+	n = Sizes{all, all, all}
+	if s.wide {
 		more, four := wideParts(text)
-		s.Units -= more - four
-		s.Scalars -= more
+		n.Units -= more - four
+		n.Scalars -= more
 	}
-	if extra >= 5 {
-		s.escapes(text)
+	if s.extra >= 5 {
+		n.escapes(text)
 	}
-	return s
+	return n
+}
+
+// Bytes are its text, valid until buf is used again.
+func (s String) Bytes(buf *[]byte) []byte {
+	if s.extra == 0 && s.IsString() {
+		return s.Value[1 : len(s.Value)-1]
+	}
+	*buf = s.AppendText((*buf)[:0])
+	return *buf
 }
 
 // escapes adds what \u escapes stand for beyond the byte, unit and scalar that each
@@ -93,12 +117,4 @@ func wideParts(b []byte) (more, four int) {
 		}
 	}
 	return more, four
-}
-
-// CompactSizes reads the value that comes next and measures it as AppendCompact
-// spells it.
-func (c *Cursor) CompactSizes() Sizes {
-	out := c.Compact()
-	more, four := wideParts(out)
-	return Sizes{len(out), len(out) - more + four, len(out) - more}
 }

@@ -97,14 +97,13 @@ func lookAtCalibration(l *Look) {
 
 // take takes down an answered request, whose prompt was counted.
 func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
-	var f [4]sessionfmt.Value
-	answer.Fields(f[:], "provider", "model", "stopReason", "usage")
-	usage := f[3].Usage()
+	m := answer.Message()
+	usage := m.Usage.Usage()
 	recorded := usage.Prompt()
-	if f[2].Is("error") || f[2].Is("aborted") || recorded <= 0 || counted <= 0 {
+	if m.Failed() || recorded <= 0 || counted <= 0 {
 		return
 	}
-	model := modelKey{f[0].Text(), f[1].Text()}
+	model := modelKey{m.Provider.Text(), m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
 	if i < 0 {
 		i = len(p.groups)

@@ -266,7 +266,7 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 		case err != nil:
 			return err
 		case own(m):
-			summary += textOf(m.Raw.Get("content")) + "\n"
+			summary += m.Raw.Get("content").ContentText() + "\n"
 			continue
 		case c.Kept == 0:
 			c.FirstKept = w.l.Session.ID(m.Origin.Record)

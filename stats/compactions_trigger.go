@@ -27,9 +27,8 @@ func (w *compactionWalk) answer(rec int) error {
 	if err != nil {
 		return err
 	}
-	var f [3]sessionfmt.Value
-	line.Get("message").Fields(f[:], "stopReason", "errorMessage", "usage")
-	usage := f[2].Usage()
+	m := line.Get("message").Message()
+	usage := m.Usage.Usage()
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
@@ -40,12 +39,12 @@ func (w *compactionWalk) answer(rec int) error {
 		}
 	}
 	w.last = lastAnswer{id: w.l.Session.ID(rec), context: usage.Context()}
-	message := strings.ToLower(f[1].Text())
+	message := strings.ToLower(m.Failure.Text())
 	switch {
-	case f[0].Is("length"):
+	case m.Stop.Is("length"):
 		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", sessionfmt.Quote(w.last.id))
-	case f[0].Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
-		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(f[1].Text()))
+	case m.Stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
+		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(m.Failure.Text()))
 	}
 	return nil
 }

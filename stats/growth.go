@@ -123,7 +123,7 @@ func (w *growthWalk) step(a *replay.Account) error {
 		from = line.Get("replacement")
 	}
 	cut := from.Get("details").Get("truncation").Get("truncated").Truthy() || kind == sessionfmt.Bash && from.Get("truncated").Truthy()
-	if cut || isCut(textOf(from.Get("content"))) {
+	if cut || isCut(from.Get("content").ContentText()) {
 		w.mark("T", &g.Truncations)
 	}
 	return nil
@@ -145,17 +145,16 @@ func (w *growthWalk) request(a *replay.Account) error {
 	if err != nil {
 		return err
 	}
-	var f [4]sessionfmt.Value
-	line.Get("message").Fields(f[:], "provider", "model", "stopReason", "usage")
-	if model := [2]string{f[0].Text(), f[1].Text()}; !w.known || model != w.model {
+	m := line.Get("message").Message()
+	if model := [2]string{m.Provider.Text(), m.Model.Text()}; !w.known || model != w.model {
 		w.model, w.known = model, true
 		if _, w.window, _, err = a.Envelope().Model(); err != nil {
 			return err
 		}
 	}
 	row := GrowthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
-	if !f[2].Is("error") && !f[2].Is("aborted") {
-		usage := f[3].Usage()
+	if !m.Failed() {
+		usage := m.Usage.Usage()
 		row.Recorded = usage.Prompt()
 	}
 	w.marks = ""

@@ -203,21 +203,19 @@ func (r *sweRun) answer(a *replay.Account) error {
 	if err != nil {
 		return err
 	}
-	message := line.Get("message")
-	stop := message.Get("stopReason")
-	failed := stop.Is("error") || stop.Is("aborted")
+	m := line.Get("message").Message()
 	size := 0
-	if !failed {
-		usage := message.Get("usage").Usage()
+	if !m.Failed() {
+		usage := m.Usage.Usage()
 		size = int(usage.Prompt())
 	}
 	r.requests++
 	if sweFits(cmp.Or(size, a.Before.Total), r.limit) {
 		r.fitting++
 	}
-	r.working = stop.Is("toolUse")
+	r.working = m.Stop.Is("toolUse")
 	if n := len(r.prompts); n > 0 {
-		r.prompts[n-1].answered, r.prompts[n-1].failed = true, failed
+		r.prompts[n-1].answered, r.prompts[n-1].failed = true, m.Failed()
 	}
 	return nil
 }

@@ -78,46 +78,42 @@ func (s *sweMessages) read(e *replay.Envelope) error {
 
 func (s *sweMessages) message(m sessionfmt.Value) {
 	s.n++
-	content := m.Get("content")
-	text := content.Text()
-	for b := range content.Elements {
-		switch typ := b.Get("type"); {
-		case typ.Is("text"):
-			text += b.Get("text").Text()
-		case typ.Is("image"):
+	msg := m.Message()
+	for i := range msg.Blocks {
+		switch b := &msg.Blocks[i]; b.Kind {
+		case sessionfmt.ImageBlock:
 			s.images++
-		case typ.Is("toolCall"):
+		case sessionfmt.CallBlock:
 			s.call(b)
 		}
 	}
+	text := string(msg.AppendText(nil, ""))
 	n := s.of(text)
 	s.tokens += n
-	if m.Get("role").Is("toolResult") {
-		call := s.calls[m.Get("toolCallId").Text()]
-		s.results = append(s.results, sweResult{call, text, n, m.Get("isError").Truthy()})
+	if msg.Kind == sessionfmt.ToolResult {
+		s.results = append(s.results, sweResult{s.calls[msg.CallID.Text()], text, n, msg.IsError.Truthy()})
 	}
 }
 
 // call counts a call: its name and its arguments, by characters these alone
 // (spec/policies.md 2.2).
-func (s *sweMessages) call(b sessionfmt.Value) {
-	name, args := b.Get("name").Text(), b.Get("arguments")
-	printed := pythonText(args)
+func (s *sweMessages) call(b *sessionfmt.Block) {
+	name, printed := b.Name.Text(), pythonText(b.Args)
 	if s.chars {
 		s.tokens += s.of(printed)
 	} else {
 		s.tokens += s.of(name + printed)
 	}
 	call := sweCall{one: name + " " + printed}
-	if p := replay.ReadPath(b.Get("name"), args); p != "" {
+	if p := replay.ReadPath(b.Name, b.Args); p != "" {
 		call.path = plainPath(p)
 		members := 0
-		for range args.Members {
+		for range b.Args.Members {
 			members++
 		}
 		call.whole = members == 1 && call.path == path.Clean(p)
 	}
-	s.calls[b.Get("id").Text()] = call
+	s.calls[b.ID.Text()] = call
 }
 
 // waste is what results say that says nothing new: looking back from the end, what has

@@ -120,9 +120,9 @@ func (p *SessionPart) take(calls *callBook, kind sessionfmt.Kind, line sessionfm
 	case sessionfmt.User:
 		p.Turns++
 	case sessionfmt.Assistant:
-		p.answer(calls, line)
+		p.answer(calls, calls.message(kind, line))
 	case sessionfmt.ToolResult:
-		calls.result(line)
+		calls.result(calls.message(kind, line))
 	case sessionfmt.Compaction:
 		p.Compactions++
 	case sessionfmt.BranchSummary:
@@ -149,13 +149,11 @@ func (p *SessionPart) take(calls *callBook, kind sessionfmt.Kind, line sessionfm
 }
 
 // answer counts a request by its answer.
-func (p *SessionPart) answer(calls *callBook, line sessionfmt.Value) {
-	var f [4]sessionfmt.Value
-	line.Get("message").Fields(f[:], "content", "stopReason", "provider", "model")
+func (p *SessionPart) answer(calls *callBook, m *sessionfmt.Message) {
 	p.Requests++
-	p.StopReasons[cmp.Or(f[1].Text(), "none")]++
-	p.model(ModelCount{f[2].Text(), f[3].Text(), 1})
-	calls.answer(f[0], f[1].Is("aborted"))
+	p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
+	p.model(ModelCount{m.Provider.Text(), m.Model.Text(), 1})
+	calls.answer(m)
 }
 
 func (p *SessionPart) model(m ModelCount) {

@@ -88,6 +88,8 @@ type callBook struct {
 	sum     *SessionPart
 	open    map[string][]openCall
 	strange map[string]strangeResult // results whose call has not come
+	msg     sessionfmt.Message
+	at      sessionfmt.Cursor
 }
 
 type openCall struct {
@@ -115,34 +117,33 @@ func (p *SessionPart) tool(name string) *ToolCount {
 	return &p.Tools[at]
 }
 
-// answer takes down the calls in an answer's content.
-func (b *callBook) answer(content sessionfmt.Value, aborted bool) {
-	for block := range content.Elements {
-		var f [4]sessionfmt.Value
-		block.Fields(f[:], "type", "id", "name", "arguments")
-		if !f[0].Is("toolCall") {
-			continue
-		}
-		id, tool := f[1].Text(), f[2].Text()
-		b.count(tool, ToolCount{Calls: 1, Asked: int64(len(f[3]))})
+// message reads the message of a line.
+func (b *callBook) message(kind sessionfmt.Kind, line sessionfmt.Value) *sessionfmt.Message {
+	b.msg.Read(b.at.Reset(line.Get("message")), kind)
+	return &b.msg
+}
+
+// answer takes down the calls of an answer.
+func (b *callBook) answer(m *sessionfmt.Message) {
+	for call := range m.Calls {
+		id, tool := call.ID.Text(), call.Name.Text()
+		b.count(tool, ToolCount{Calls: 1, Asked: int64(len(call.Args))})
 		if r, ok := b.strange[id]; ok {
 			delete(b.strange, id)
 			b.settle(tool, r)
 			continue
 		}
-		b.open[id] = append(b.open[id], openCall{tool, aborted})
+		b.open[id] = append(b.open[id], openCall{tool, m.Stop.Is("aborted")})
 	}
 }
 
 // result takes down a tool result.
-func (b *callBook) result(line sessionfmt.Value) {
-	var f [3]sessionfmt.Value
-	line.Get("message").Fields(f[:], "toolCallId", "content", "isError")
-	r := strangeResult{OutcomeOK, int64(len(f[1]))}
-	if f[2].Truthy() {
-		r.outcome = outcomeOf(true, textOf(f[1]))
+func (b *callBook) result(m *sessionfmt.Message) {
+	r := strangeResult{OutcomeOK, int64(len(m.Content))}
+	if m.IsError.Truthy() {
+		r.outcome = outcomeOf(true, string(m.AppendText(nil, "\n")))
 	}
-	id := f[0].Text()
+	id := m.CallID.Text()
 	calls := b.open[id]
 	if len(calls) == 0 {
 		if _, ok := b.strange[id]; ok {
@@ -182,24 +183,6 @@ func (b *callBook) close() {
 		}
 	}
 	b.sum.LostResults += len(b.strange)
-}
-
-// textOf is the text of a content: a string, or its text blocks one a line.
-func textOf(content sessionfmt.Value) string {
-	if content.IsString() {
-		return content.Text()
-	}
-	var text []byte
-	for block := range content.Elements {
-		var f [2]sessionfmt.Value
-		if block.Fields(f[:], "type", "text"); f[0].Is("text") {
-			if text != nil {
-				text = append(text, '\n')
-			}
-			text = f[1].AppendText(text)
-		}
-	}
-	return string(text)
 }
 
 var toolColumns = []Column{

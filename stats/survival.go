@@ -57,14 +57,12 @@ type Kept struct {
 func (f *Facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
 	switch kind {
 	case sessionfmt.User:
-		for _, c := range constraints(textOf(msg.Get("content"))) {
+		for _, c := range constraints(msg.Get("content").ContentText()) {
 			f.note(&f.Constraints, "constraint ", c)
 		}
 	case sessionfmt.Assistant:
-		for block := range msg.Get("content").Elements {
-			if block.Get("type").Is("toolCall") {
-				f.call(block)
-			}
+		for call := range msg.Message().Calls {
+			f.call(call.Raw)
 		}
 	case sessionfmt.ToolResult:
 		for call := range msg.Get("nestedCalls").Get("calls").Elements {
@@ -129,14 +127,15 @@ func (f *Facts) call(call sessionfmt.Value) {
 // result takes down whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
 func (f *Facts) result(msg sessionfmt.Value) {
-	id := msg.Get("toolCallId").Text()
+	m := msg.Message()
+	id := m.CallID.Text()
 	sub, ok := f.calls[id]
 	if !ok {
-		sub = subject{what: msg.Get("toolName").Text()}
+		sub = subject{what: m.Tool.Text()}
 	}
 	delete(f.calls, id)
-	text := textOf(msg.Get("content"))
-	outcome := outcomeOf(msg.Get("isError").Truthy(), text)
+	text := string(m.AppendText(nil, "\n"))
+	outcome := outcomeOf(m.IsError.Truthy(), text)
 	if outcome != OutcomeOK && outcome != OutcomeError {
 		return // it says nothing about what was called
 	}

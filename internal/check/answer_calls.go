@@ -82,23 +82,24 @@ func readPairs(e *replay.Envelope) (msgs []paired, err error) {
 		switch {
 		case m.Kind == sessionfmt.ToolResult:
 			p.result = true
-			id := m.Raw.Get("toolCallId").Text()
+			id := m.Raw.Message().CallID.Text()
 			if call := open[id]; call != nil {
 				call.close(id)
 				delete(open, id)
 			} else {
 				p.lost = true
 			}
-		case m.Kind == sessionfmt.Assistant && !m.Raw.Get("stopReason").Is("error") && !m.Raw.Get("stopReason").Is("aborted"):
-			p.content = bytes.Clone(m.Raw.Get("content"))
-			for el := range p.content.Elements {
-				if el.Get("type").Is("toolCall") {
-					p.open = append(p.open, openBlock{el.Get("id"), el.Get("name")})
-					open[el.Get("id").Text()] = p
-				}
+		case m.Kind == sessionfmt.Assistant:
+			answer := m.Raw.Message()
+			if answer.Failed() {
+				continue
 			}
-			if len(p.open) == 0 {
-				p.content = nil
+			for call := range answer.Calls {
+				p.open = append(p.open, openBlock{bytes.Clone(call.ID), bytes.Clone(call.Name)})
+				open[call.ID.Text()] = p
+			}
+			if len(p.open) > 0 {
+				p.content = bytes.Clone(answer.Content)
 			}
 		}
 	}

@@ -49,6 +49,7 @@ type notes struct {
 	facts  *facts
 	number uint64 // of the worker
 	at     sessionfmt.Cursor
+	msg    sessionfmt.Message
 	chunks [][]fact
 	calls  outlines
 }
@@ -87,11 +88,8 @@ func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.
 	return func(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 		list = list[:0]
 		switch kind {
-		case sessionfmt.Assistant:
-			list = n.answer(list, off, line)
-		case sessionfmt.ToolResult:
-			list = append(list, newFact(off, aResult, f.hash(line.First("message", "toolCallId"))))
-			list = wildUsage(list, off, line.First("message", "usage"))
+		case sessionfmt.Assistant, sessionfmt.ToolResult:
+			list = n.message(list, off, kind, line)
 		case sessionfmt.UsageEntry, sessionfmt.Compaction, sessionfmt.BranchSummary:
 			list = wildUsage(list, off, line.Get("usage"))
 		}
@@ -113,35 +111,27 @@ func (n *notes) keep(list []fact) {
 	n.chunks[last] = append(n.chunks[last], list...)
 }
 
-// answer takes down an assistant message's calls, and that it failed.
-func (n *notes) answer(list []fact, off int64, line sessionfmt.Value) []fact {
+// message takes down an answer's calls, and that it failed, or whose a result is.
+func (n *notes) message(list []fact, off int64, kind sessionfmt.Kind, line sessionfmt.Value) []fact {
+	m := &n.msg
+	*m = sessionfmt.Message{Blocks: m.Blocks[:0]}
 	for key := range n.at.Reset(line).Members {
 		if string(key) == "message" {
-			list = n.message(list, off)
+			m.Read(&n.at, kind)
 		}
 	}
-	return list
-}
-
-// message takes down the message that comes next.
-func (n *notes) message(list []fact, off int64) []fact {
-	for key := range n.at.Members {
-		switch string(key) {
-		case "content":
-			for range n.at.Elements {
-				if b := readBlock(&n.at); b.id != nil {
-					list = append(list, newFact(off, aCall, n.facts.hash(b.id)), newFact(off, anOutline, n.number<<32|n.calls.of(b.name, b.args)))
-				}
-			}
-		case "stopReason":
-			if v := n.at.Value(); v.Is("error") || v.Is("aborted") {
-				list = append(list, newFact(off, aFailure, 0))
-			}
-		case "usage":
-			list = wildUsage(list, off, n.at.Value())
+	if kind == sessionfmt.ToolResult {
+		list = append(list, newFact(off, aResult, n.facts.hash(m.CallID)))
+	}
+	for b := range m.Calls {
+		if b.ID != nil {
+			list = append(list, newFact(off, aCall, n.facts.hash(b.ID)), newFact(off, anOutline, n.number<<32|n.calls.of(b.Name, b.Args)))
 		}
 	}
-	return list
+	if kind == sessionfmt.Assistant && m.Failed() {
+		list = append(list, newFact(off, aFailure, 0))
+	}
+	return wildUsage(list, off, m.Usage)
 }
 
 // wildUsage records a usage with a number that nobody can have counted.
@@ -150,30 +140,6 @@ func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
 		list = append(list, newFact(off, aWildUsage, 0))
 	}
 	return list
-}
-
-// A block is what matters of a tool call in an answer; of other blocks nothing does.
-type block struct{ id, name, args sessionfmt.Value }
-
-// readBlock reads the block that comes next.
-func readBlock(c *sessionfmt.Cursor) (b block) {
-	var typ sessionfmt.Value
-	for key := range c.Members {
-		switch string(key) {
-		case "type":
-			typ = c.Value()
-		case "id":
-			b.id = c.Value()
-		case "name":
-			b.name = c.Value()
-		case "arguments":
-			b.args = c.Value()
-		}
-	}
-	if !typ.Is("toolCall") {
-		return block{}
-	}
-	return b
 }
 
 // images takes down the images of a line: pieces of base64 that large.

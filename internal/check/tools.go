@@ -67,17 +67,16 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	var blocks []block
-	var c sessionfmt.Cursor
-	for el := range line.Get("message").Get("content").Elements {
-		if b := readBlock(c.Reset(el)); b.id != nil {
-			blocks = append(blocks, b)
+	var calls []*sessionfmt.Block
+	for b := range line.Get("message").Message().Calls {
+		if b.ID != nil {
+			calls = append(calls, b)
 		}
 	}
 	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != anOutline })
-	for k, b := range blocks {
+	for k, b := range calls {
 		n := uint64(0)
-		if len(found) == len(blocks) { // else the line names a member twice
+		if len(found) == len(calls) { // else the line names a member twice
 			n = found[k].id
 		}
 		t.calls = append(t.calls, t.hold(b, n))
@@ -109,12 +108,12 @@ func (t *toolset) allFit(found []fact, f *facts) bool {
 }
 
 // hold holds a call against its tool; outline is the number of its outline.
-func (t *toolset) hold(b block, outline uint64) toolCall {
-	c := toolCall{name: b.name.Text()}
+func (t *toolset) hold(b *sessionfmt.Block, outline uint64) toolCall {
+	c := toolCall{name: b.Name.Text()}
 	if c.tool = t.byName[c.name]; c.tool == nil {
 		return c
 	}
-	c.fault = c.tool.refuses(b.args)
+	c.fault = c.tool.refuses(b.Args)
 	if c.fault == "" && uint32(outline) > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
 		if t.fits == nil {
 			t.fits = map[fit]bool{}

@@ -23,21 +23,11 @@ type reader struct {
 	b     Block
 	text  []byte
 	at    sessionfmt.Cursor
-	m     message
+	m     sessionfmt.Message
 	calls []ToolCall // that wait, in order
 	args  []byte     // that theirs stand in
 	from  int        // the record that they are in
 }
-
-// A message is what matters of a message of user, model or tool.
-type message struct {
-	texts                                 []value
-	images                                []image
-	id, tool, failed, details             value // of a result
-	stop, failure, usage, provider, model value // of an answer
-}
-
-type image struct{ mime, data value }
 
 // read takes items apart.
 func (r reader) read(items iter.Seq2[Item, error], yield func(*Block, error) bool) {
@@ -119,14 +109,14 @@ func (r *reader) message(it Item) {
 	if it.Kind == sessionfmt.User {
 		r.turn++
 	}
-	r.m = message{texts: r.m.texts[:0], images: r.m.images[:0]}
+	r.m = sessionfmt.Message{Blocks: r.m.Blocks[:0]}
 	if it.Message != nil {
-		r.members(it.Kind, r.at.Reset(it.Message))
+		r.m.Read(r.at.Reset(it.Message), it.Kind)
 	} else {
 		for key := range r.at.Reset(it.Entry).Members {
 			switch string(key) {
 			case "message":
-				r.members(it.Kind, &r.at)
+				r.m.Read(&r.at, it.Kind)
 			case "timestamp":
 				if stamp := r.at.Value(); r.telling() {
 					r.story.when(stamp)
@@ -144,79 +134,29 @@ func (r *reader) message(it Item) {
 	}
 }
 
-// members reads a message. What the model says is sent at once, all else is kept.
-func (r *reader) members(k sessionfmt.Kind, c *sessionfmt.Cursor) {
-	m := &r.m
-	for key := range c.Members {
-		switch string(key) {
-		case "content":
-			if c.Peek() == '"' {
-				r.said(k, Answer, c.Value())
-				continue
-			}
-			for range c.Elements {
-				r.content(k, c)
-			}
-		case "toolCallId":
-			m.id = c.Value()
-		case "toolName":
-			m.tool = c.Value()
-		case "isError":
-			m.failed = c.Value()
-		case "details":
-			m.details = c.Value()
-		case "stopReason":
-			m.stop = c.Value()
-		case "errorMessage":
-			m.failure = c.Value()
-		case "usage":
-			m.usage = c.Value()
-		case "provider":
-			m.provider = c.Value()
-		case "model":
-			m.model = c.Value()
-		}
+// said takes what the model says or thinks.
+func (r *reader) said(as Kind, text value) {
+	if !text.IsString() || blank(text) {
+		return
 	}
+	r.text = r.text[:0]
+	if r.texts {
+		r.text = appendText(text, r.text)
+	}
+	if as == Answer && r.telling() {
+		r.story.said(text)
+	}
+	r.say(as, "", r.text)
 }
 
-// content reads a piece of a message's content.
-func (r *reader) content(k sessionfmt.Kind, c *sessionfmt.Cursor) {
-	var typ, text, thinking, mime, data, name, id, args value
-	for key := range c.Members {
-		switch string(key) {
-		case "type":
-			typ = c.Value()
-		case "text":
-			text = c.Value()
-		case "thinking":
-			thinking = c.Value()
-		case "mimeType":
-			mime = c.Value()
-		case "data":
-			data = c.Value()
-		case "name":
-			name = c.Value()
-		case "id":
-			id = c.Value()
-		case "arguments":
-			args = c.Value()
-		}
+// call takes a call, which waits for its result.
+func (r *reader) call(b *sessionfmt.Block) {
+	if len(r.calls) == 0 {
+		r.args = r.args[:0]
 	}
-	switch {
-	case typ.Is("text"):
-		r.said(k, Answer, text)
-	case typ.Is("thinking"):
-		r.said(k, Thinking, thinking)
-	case typ.Is("image"):
-		r.m.images = append(r.m.images, image{mime, data})
-	case typ.Is("toolCall") && k == sessionfmt.Assistant:
-		if len(r.calls) == 0 {
-			r.args = r.args[:0]
-		}
-		r.args = append(r.args, args...)
-		r.from = r.b.Record
-		r.calls = append(r.calls, newCall(name.Text(), id.Text(), r.args[len(r.args)-len(args):]))
-	}
+	r.args = append(r.args, b.Args...)
+	r.from = r.b.Record
+	r.calls = append(r.calls, newCall(b.Name.Text(), b.ID.Text(), r.args[len(r.args)-len(b.Args):]))
 }
 
 // appendText appends the text of a string, of a very long one its beginning and its end.
@@ -229,30 +169,6 @@ func appendText(v value, dst []byte) []byte {
 
 // longestText is how many bytes of a text are read, as it is spelled: nobody reads on.
 const longestText = 8 << 20
-
-// said takes a text of a message's content: the model's is sent, others are kept.
-func (r *reader) said(by sessionfmt.Kind, as Kind, text value) {
-	switch {
-	case !text.IsString() || len(text) == len(`""`):
-		return
-	case by != sessionfmt.Assistant:
-		if as == Answer {
-			r.m.texts = append(r.m.texts, text)
-		}
-		return
-	}
-	if blank(text) {
-		return
-	}
-	r.text = r.text[:0]
-	if r.texts {
-		r.text = appendText(text, r.text)
-	}
-	if as == Answer && r.telling() {
-		r.story.said(text)
-	}
-	r.say(as, "", r.text)
-}
 
 // blank says that a string is nothing but white space, as it is mostly spelled.
 func blank(text value) bool {
@@ -270,21 +186,24 @@ func blank(text value) bool {
 	return true
 }
 
-// joined is the texts of the message at hand, each on lines of its own.
-func (r *reader) joined() []byte {
-	r.text = r.text[:0]
-	for _, text := range r.m.texts {
-		if n := len(r.text); n > 0 && r.text[n-1] != '\n' {
-			r.text = append(r.text, '\n')
+// appendTexts appends the texts of a message, each on lines of its own.
+func appendTexts(dst []byte, m *sessionfmt.Message) []byte {
+	start := len(dst)
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == sessionfmt.TextBlock && len(b.Says.Value) > len(`""`) {
+			if len(dst) > start && dst[len(dst)-1] != '\n' {
+				dst = append(dst, '\n')
+			}
+			dst = appendText(b.Says.Value, dst)
 		}
-		r.text = appendText(text, r.text)
 	}
-	return r.text
+	return dst
 }
 
 // user makes a prompt, and blocks of the skills and images in it.
 func (r *reader) user() {
-	skill, name, rest := cutSkill(r.joined())
+	r.text = appendTexts(r.text[:0], &r.m)
+	skill, name, rest := cutSkill(r.text)
 	if skill != nil && len(rest) == 0 {
 		rest = []byte("/skill:" + name)
 	}
@@ -297,15 +216,29 @@ func (r *reader) user() {
 	r.images()
 }
 
-// answered ends an answer: what it took, and why it failed.
+// answered makes blocks of an answer: what it says and calls, what it took, and why it
+// failed.
 func (r *reader) answered() {
 	m := &r.m
-	if r.telling() {
-		r.story.request(m.usage, m.provider, m.model)
+	if m.Content.IsString() {
+		r.said(Answer, m.Content)
 	}
-	if m.stop.Is("error") || m.stop.Is("aborted") {
-		r.text = appendText(m.failure, r.text[:0])
-		r.say(Failure, m.stop.Text(), r.text)
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; b.Kind {
+		case sessionfmt.TextBlock:
+			r.said(Answer, b.Says.Value)
+		case sessionfmt.ThinkingBlock:
+			r.said(Thinking, b.Says.Value)
+		case sessionfmt.CallBlock:
+			r.call(b)
+		}
+	}
+	if r.telling() {
+		r.story.request(m.Usage, m.Provider, m.Model)
+	}
+	if m.Failed() {
+		r.text = appendText(m.Failure, r.text[:0])
+		r.say(Failure, m.Stop.Text(), r.text)
 	}
 }
 
@@ -313,9 +246,9 @@ func (r *reader) answered() {
 func (r *reader) result() {
 	m := &r.m
 	if r.telling() {
-		r.story.pay(m.usage)
+		r.story.pay(m.Usage)
 	}
-	id := m.id.Text()
+	id := m.CallID.Text()
 	call := ToolCall{ID: id, Exit: -1}
 	b := r.b
 	if k := r.waiting(id); k >= 0 {
@@ -330,13 +263,13 @@ func (r *reader) result() {
 			r.b.By = r.from
 		}
 	} else {
-		call.Name, call.Lost = m.tool.Text(), true
+		call.Name, call.Lost = m.Tool.Text(), true
 	}
-	call.Answered, call.Record, call.Details = true, b.Record, m.details
-	failed := m.failed.Truthy()
+	call.Answered, call.Record, call.Details = true, b.Record, m.Details
+	failed := m.IsError.Truthy()
 	r.text = r.text[:0]
 	if r.texts || failed {
-		r.joined()
+		r.text = appendTexts(r.text, m)
 	}
 	call.answer(r.text, failed)
 	r.b.Call = call
@@ -369,8 +302,16 @@ func (r *reader) unanswered() {
 
 // images makes blocks of the images in the message at hand.
 func (r *reader) images() {
-	for _, i := range r.m.images {
-		r.b.Value, r.b.Call = i.data, ToolCall{}
-		r.say(Image, i.mime.Text(), nil)
+	for i := range r.m.Blocks {
+		if b := &r.m.Blocks[i]; b.Kind == sessionfmt.ImageBlock {
+			r.b.Value, r.b.Call = b.Data, ToolCall{}
+			r.say(Image, b.Mime.Text(), nil)
+		}
 	}
+}
+
+// content reads a content that is not a whole message's.
+func (r *reader) content(v value) *sessionfmt.Message {
+	r.m.ReadContent(r.at.Reset(v), sessionfmt.User)
+	return &r.m
 }

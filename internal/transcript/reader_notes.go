@@ -10,7 +10,7 @@ import (
 // shell makes a block of a command that the user ran.
 func (r *reader) shell(m value) {
 	if !m.Get("command").Exists() { // as a provider gets it
-		r.text = appendTexts(r.text[:0], m.Get("content"))
+		r.text = appendTexts(r.text[:0], r.content(m.Get("content")))
 		r.say(Custom, "command", r.text)
 		return
 	}
@@ -45,7 +45,7 @@ func (r *reader) other(k sessionfmt.Kind, v value) {
 		r.transform(v)
 	case sessionfmt.Ephemeral:
 		for m := range v.Get("messages").Elements {
-			r.text = append(appendTexts(r.text, m.Get("content")), '\n')
+			r.text = append(appendTexts(r.text, r.content(m.Get("content"))), '\n')
 		}
 		r.b.Hidden = true
 		r.say(Ephemeral, "", bytes.TrimRight(r.text, "\n"))
@@ -66,16 +66,11 @@ func (r *reader) custom(k sessionfmt.Kind, v value) {
 	if k == sessionfmt.OtherMessage {
 		name = v.Get("role").Text()
 	}
-	r.text = appendTexts(r.text, v.Get("content"))
+	r.text = appendTexts(r.text, r.content(v.Get("content")))
 	r.b.Hidden = string(v.Get("display")) == "false"
 	r.say(Custom, name, r.text)
 	r.b.Hidden = false
-	for c := range v.Get("content").Elements {
-		if c.Get("type").Is("image") {
-			r.b.Value = c.Get("data")
-			r.say(Image, c.Get("mimeType").Text(), nil)
-		}
-	}
+	r.images()
 }
 
 // summary is the text of a summary: an entry's, or what a provider gets for it.
@@ -83,7 +78,7 @@ func (r *reader) summary(v value) []byte {
 	if text := v.Get("summary"); text.Exists() {
 		r.text = appendText(text, r.text)
 	} else {
-		r.text = appendTexts(r.text, v.Get("content"))
+		r.text = appendTexts(r.text, r.content(v.Get("content")))
 	}
 	return r.text
 }
@@ -100,23 +95,6 @@ func (r *reader) cut(v value) {
 	if r.b.Cut != nil {
 		r.b.Cut.Tokens = int(v.Get("tokensBefore").Int())
 	}
-}
-
-// appendTexts appends the texts of a message's content, each on lines of its own.
-func appendTexts(dst []byte, content value) []byte {
-	if content.IsString() {
-		return appendText(content, dst)
-	}
-	start := len(dst)
-	for c := range content.Elements {
-		if text := c.Get("text"); text.IsString() {
-			if len(dst) > start && dst[len(dst)-1] != '\n' {
-				dst = append(dst, '\n')
-			}
-			dst = appendText(text, dst)
-		}
-	}
-	return dst
 }
 
 // cutSkill takes the instructions of a skill off a prompt (spec/pi-format.md 9.1).
@@ -140,7 +118,7 @@ func cutSkill(text []byte) (skill []byte, name string, rest []byte) {
 // system makes a block of a system message: what it sets, and the texts.
 func (r *reader) system(m value) {
 	var set []string
-	r.text = appendTexts(r.text, m.Get("content"))
+	r.text = appendTexts(r.text, r.content(m.Get("content")))
 	if len(r.text) > 0 {
 		set = append(set, "content")
 	}
@@ -168,7 +146,7 @@ func (r *reader) system(m value) {
 // edit makes a block of a context_edit: the title is the id of its target, the
 // text what stands there now.
 func (r *reader) edit(v value) {
-	r.text = appendTexts(r.text, v.Get("replacement").Get("content"))
+	r.text = appendTexts(r.text, r.content(v.Get("replacement").Get("content")))
 	r.say(Edit, v.Get("targetId").Text(), r.text)
 }
 

@@ -89,7 +89,7 @@ func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.
 		list = list[:0]
 		switch kind {
 		case sessionfmt.Assistant, sessionfmt.ToolResult:
-			list = n.message(list, off, kind, line)
+			list = n.line(list, off, kind, line)
 		case sessionfmt.UsageEntry, sessionfmt.Compaction, sessionfmt.BranchSummary:
 			list = wildUsage(list, off, line.Get("usage"))
 		}
@@ -111,15 +111,20 @@ func (n *notes) keep(list []fact) {
 	n.chunks[last] = append(n.chunks[last], list...)
 }
 
-// message takes down an answer's calls, and that it failed, or whose a result is.
-func (n *notes) message(list []fact, off int64, kind sessionfmt.Kind, line sessionfmt.Value) []fact {
-	m := &n.msg
-	*m = sessionfmt.Message{Blocks: m.Blocks[:0]}
+// line takes down what is in the message of a line.
+func (n *notes) line(list []fact, off int64, kind sessionfmt.Kind, line sessionfmt.Value) []fact {
+	n.msg = sessionfmt.Message{Blocks: n.msg.Blocks[:0]}
 	for key := range n.at.Reset(line).Members {
 		if string(key) == "message" {
-			m.Read(&n.at, kind)
+			n.msg.Read(&n.at, kind)
 		}
 	}
+	return n.message(list, off, kind)
+}
+
+// message takes down an answer's calls, and that it failed, or whose a result is.
+func (n *notes) message(list []fact, off int64, kind sessionfmt.Kind) []fact {
+	m := &n.msg
 	if kind == sessionfmt.ToolResult {
 		list = append(list, newFact(off, aResult, n.facts.hash(m.CallID)))
 	}

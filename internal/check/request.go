@@ -34,11 +34,9 @@ func (w *walk) request(e *replay.Envelope) (*request, error) {
 		case m.Raw == nil:
 			r.size += int64(w.s.LineSize(rec))
 			found = w.facts.of(w.s.Offset(rec))
-		case m.Kind == sessionfmt.Assistant:
-			notes.at.Reset(m.Raw)
-			found = notes.message(nil, 0)
-		case m.Kind == sessionfmt.ToolResult:
-			found = []fact{newFact(0, aResult, w.facts.hash(m.Raw.First("toolCallId")))}
+		case m.Kind == sessionfmt.Assistant, m.Kind == sessionfmt.ToolResult:
+			notes.msg.Read(notes.at.Reset(m.Raw), m.Kind)
+			found = notes.message(nil, 0, m.Kind)
 		}
 		r.size += int64(len(m.Raw))
 		if failed(found) {

@@ -110,43 +110,28 @@ func (f *finder) words(v value) (around string, ok bool) {
 // message finds the first match in what a model reads of a provider message: texts,
 // thinking, names, ids and arguments of calls. Images and signatures are no texts.
 func (f *finder) message(m value) (around string, ok bool) {
-	var at [3]value
-	m.Fields(at[:], "content", "toolCallId", "toolName")
-	if at[0].IsString() {
-		if around, ok = f.string(at[0]); ok {
-			return around, true
+	msg := m.Message()
+	for i := range msg.Blocks {
+		b := &msg.Blocks[i]
+		said := [...]value{b.Says.Value}
+		all := said[:]
+		switch b.Kind {
+		case sessionfmt.OtherBlock, sessionfmt.ImageBlock:
+			continue
+		case sessionfmt.CallBlock:
+			all = []value{b.Name, b.ID, b.Args}
 		}
-	}
-	for block := range at[0].Elements {
-		if around, ok = f.block(block); ok {
-			return around, true
-		}
-	}
-	for _, v := range at[1:] {
-		if v.IsString() {
-			if around, ok = f.string(v); ok {
+		for _, v := range all {
+			if around, ok = f.words(v); ok {
 				return around, true
 			}
 		}
 	}
-	return "", false
-}
-
-func (f *finder) block(b value) (around string, ok bool) {
-	var at [6]value
-	b.Fields(at[:], "type", "text", "thinking", "name", "id", "arguments")
-	said := at[:0]
-	switch {
-	case at[0].Is("text"):
-		said = at[1:2]
-	case at[0].Is("thinking"):
-		said = at[2:3]
-	case at[0].Is("toolCall"):
-		said = at[3:]
-	}
-	for _, v := range said {
-		if around, ok = f.words(v); ok {
-			return around, true
+	for _, v := range []value{msg.CallID, msg.Tool} {
+		if v.IsString() {
+			if around, ok = f.string(v); ok {
+				return around, true
+			}
 		}
 	}
 	return "", false

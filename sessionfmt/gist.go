@@ -21,7 +21,7 @@ func Gist(kind Kind, line Value) string {
 		g.text(line.Get("summary"))
 	case CustomMessage:
 		g.add(line.Get("customType").Text() + ":")
-		g.content(line.Get("content"))
+		g.content(line.Get("content"), kind)
 	case CustomEntry:
 		g.add(line.Get("customType").Text())
 	case ContextEdit:
@@ -33,7 +33,7 @@ func Gist(kind Kind, line Value) string {
 		}
 	case Ephemeral:
 		for m := range line.Get("messages").Elements {
-			g.content(m.Get("content"))
+			g.content(m.Get("content"), Unknown)
 		}
 	case ModelChange:
 		g.add(line.Get("provider").Text() + "/" + line.Get("modelId").Text())
@@ -115,21 +115,21 @@ func (g *gist) message(kind Kind, m Value) {
 			g.add("error")
 		}
 		g.add(m.Get("toolName").Text() + ":")
-		g.content(m.Get("content"))
+		g.content(m.Get("content"), kind)
 	case Assistant:
-		g.content(m.Get("content"))
+		g.content(m.Get("content"), kind)
 		if stop := m.Get("stopReason").Text(); stop == "error" || stop == "aborted" {
 			g.add("[" + stop + "]")
 			g.text(m.Get("errorMessage"))
 		}
 	default:
-		g.content(m.Get("content"))
+		g.content(m.Get("content"), kind)
 	}
 }
 
 // system names the sections and tools that a system message sets.
 func (g *gist) system(m Value) {
-	g.content(m.Get("content"))
+	g.content(m.Get("content"), System)
 	for name, text := range m.Get("sections").Members {
 		if text.IsNull() {
 			g.add("-" + string(name))
@@ -147,27 +147,27 @@ func (g *gist) system(m Value) {
 
 // content gathers a message's texts, then what it calls; thinking only where it
 // says nothing else.
-func (g *gist) content(content Value) {
+func (g *gist) content(content Value, kind Kind) {
 	if content.IsString() {
 		g.text(content)
 		return
 	}
+	var m Message
+	m.ReadContent(new(Cursor).Reset(content), kind)
 	var thinking Value
-	for b := range content.Elements {
+	for i := range m.Blocks {
 		if g.size >= gistSize {
 			return
 		}
-		var f [5]Value
-		b.Fields(f[:], "type", "text", "thinking", "name", "arguments")
-		switch {
-		case f[0].Is("text"):
-			g.text(f[1])
-		case f[0].Is("image"):
+		switch b := &m.Blocks[i]; b.Kind {
+		case TextBlock:
+			g.text(b.Says.Value)
+		case ImageBlock:
 			g.add("[image]")
-		case f[0].Is("thinking"):
-			thinking = f[2]
-		case f[0].Is("toolCall"):
-			g.add(f[3].Text() + "(" + firstArgument(f[4]) + ")")
+		case ThinkingBlock:
+			thinking = b.Says.Value
+		case CallBlock:
+			g.add(b.Name.Text() + "(" + firstArgument(b.Args) + ")")
 		}
 	}
 	if g.size == 0 && thinking.Exists() {
@@ -197,6 +197,6 @@ func (g *gist) edit(line Value) {
 		g.add("omits " + line.Get("targetId").Text())
 	default:
 		g.add("rewrites " + line.Get("targetId").Text() + ":")
-		g.content(replacement.Get("content"))
+		g.content(replacement.Get("content"), Unknown)
 	}
 }

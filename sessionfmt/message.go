@@ -21,7 +21,8 @@ type Message struct {
 type BlockKind uint8
 
 // The kinds of blocks. What a message of its role cannot have is an OtherBlock: only
-// answers think and call, and they have no images.
+// answers think and call, and they have no images. Of a content whose role nobody knows
+// (Unknown) it may be any.
 const (
 	OtherBlock BlockKind = iota
 	TextBlock
@@ -118,15 +119,15 @@ func (m *Message) block(c *Cursor) {
 		}
 	}
 	b.Raw = c.Since(start)
-	answer := m.Kind == Assistant
+	answer, any := m.Kind == Assistant, m.Kind == Unknown
 	switch {
 	case typ.Is("text"):
 		b.Kind = TextBlock
 	case typ.Is("image") && !answer:
 		b.Kind = ImageBlock
-	case typ.Is("thinking") && answer:
+	case typ.Is("thinking") && (answer || any):
 		b.Kind, b.Says = ThinkingBlock, thinking
-	case typ.Is("toolCall") && answer:
+	case typ.Is("toolCall") && (answer || any):
 		b.Kind = CallBlock
 	}
 }

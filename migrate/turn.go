@@ -16,7 +16,8 @@ type turning struct {
 
 // decide finds the compactions that can be turned.
 func (p *Plan) decide() error {
-	cuts, err := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()}).Cuts()
+	r := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()})
+	cuts, err := r.Cuts()
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (p *Plan) decide() error {
 			p.native(t.Record, t.stays)
 		}
 	}
-	if err := p.unreached(known); err != nil {
+	if err := p.unreached(r, known); err != nil {
 		return err
 	}
 	p.Turned = len(p.turn)
@@ -98,24 +99,15 @@ func (p *Plan) clashes(t *turning) error {
 
 // unreached reports the compactions to which no replay comes, those aside that only
 // repeat a transform.
-func (p *Plan) unreached(known map[int]bool) error {
-	lines := p.s.NewReader()
+func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 	for rec := range p.s.Len() {
 		if p.s.Kind(rec) != sessionfmt.Compaction || known[rec] {
 			continue
 		}
-		up := p.s.Parent(rec)
-		for steps := 0; up >= 0 && p.s.Kind(up) == sessionfmt.Label && steps < p.s.Len(); steps++ {
-			up = p.s.Parent(up)
-		}
-		if up >= 0 && p.s.Kind(up) == sessionfmt.Transform {
-			line, err := lines.Line(up)
-			if err != nil {
-				return err
-			}
-			if line.Get("transformerName").Is("compaction") {
-				continue
-			}
+		if shadow, err := r.Shadows(rec); err != nil {
+			return err
+		} else if shadow {
+			continue
 		}
 		p.native(rec, "no replay comes to it: a patch before it is broken, or its parents are a circle")
 	}

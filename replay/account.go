@@ -22,7 +22,7 @@ func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error]
 	return func(yield func(Account, error) bool) {
 		p := promptCount{c: c}
 		var last Counts
-		for step, err := range r.walk(leaf, c) {
+		for step, err := range r.walk(leaf, watching{counter: c}) {
 			a := Account{Step: step, Request: -1, Before: last, After: last}
 			if err == nil {
 				a.Answers = step.m.request

@@ -1,6 +1,9 @@
 package replay
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // A Span is two points of one session and what lies between them: the envelopes, and
 // what took messages out on the ways to them from where their paths part.
@@ -45,15 +48,15 @@ func (r *Replay) Between(a, b int) (*Span, error) {
 	var err error
 	switch {
 	case shared == len(pathA):
-		s.A, s.B, s.toB, err = r.along(pathB, shared)
+		s.A, s.B, s.toB, err = r.span(pathB, shared)
 	case shared == len(pathB):
-		s.B, s.A, s.toA, err = r.along(pathA, shared)
+		s.B, s.A, s.toA, err = r.span(pathA, shared)
 	default:
-		if _, s.A, s.toA, err = r.along(pathA, shared); err == nil || Stopped(err) {
+		if _, s.A, s.toA, err = r.span(pathA, shared); err == nil || Stopped(err) {
 			s.Stopped = err
 			known := r.Findings
 			r.Findings = nil
-			if _, s.B, s.toB, err = r.along(pathB, shared); err == nil {
+			if _, s.B, s.toB, err = r.span(pathB, shared); err == nil {
 				err = s.Stopped
 			}
 			for _, f := range r.Findings { // what both paths have is found on both
@@ -82,41 +85,44 @@ func records(path []int) onPath {
 	return on
 }
 
-// along goes a path, and takes down what takes messages out behind the first so many
+// span goes a path, and takes down what takes messages out behind the first so many
 // entries. The envelopes are those there and at the end.
-func (r *Replay) along(path []int, first int) (there, end *Envelope, took takers, err error) {
-	m := newMachine(r, path)
-	there = m.envelope()
-	for pos, rec := range path {
-		if pos == first {
-			there = m.envelope()
-			m.taken = takers{}
+func (r *Replay) span(path []int, first int) (there, end *Envelope, took takers, err error) {
+	there = newMachine(r, nil).envelope()
+	end = there
+	watch := &taking{on: first == 0, taken: takers{}}
+	pos := 0
+	for step, fault := range r.along(path, watching{start: func() observer { return watch }}) {
+		if pos++; fault != nil {
+			step.m.pos--
+			err = fault
 		}
-		if _, err = m.does(pos, rec); err != nil {
-			m.pos = pos - 1
-			break
+		if pos == first || pos == len(path) || fault != nil {
+			end = step.Envelope()
 		}
+		if pos <= first { // or the replay stopped before
+			there = end
+		}
+		watch.on = pos >= first
 	}
-	end = m.envelope()
-	if m.taken == nil { // nothing lies between, or the replay stopped before
-		there = end
-	}
-	return there, end, m.taken, err
+	return there, end, watch.taken, err
 }
 
-// takeOut takes down that a summary takes the place of the first messages of a list.
-func (m *machine) takeOut(of *list, first int, by message) {
-	if m.taken == nil {
+// A taking takes down what takes messages out.
+type taking struct {
+	unconcerned
+	on    bool
+	taken takers
+}
+
+func (t *taking) take(gone iter.Seq[*message], by taker) {
+	if !t.on {
 		return
 	}
-	for i := range first {
-		m.taken[of.at(i).itself()] = taker{by.origin(), true}
+	for m := range gone {
+		t.taken[m.itself()] = by
 	}
-}
-
-// itself is what a message stays through edits.
-func (m *message) itself() message {
-	p := m.place()
-	p.edit, p.flags = -1, 0
-	return p
+	if !by.summary {
+		t.taken[message{}] = by
+	}
 }

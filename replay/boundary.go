@@ -92,11 +92,3 @@ func (e *Envelope) messages(yield func(*message) bool) {
 		}
 	}
 }
-
-// place is what tells a message from any other: where it stands, and what made it
-// so.
-func (m *message) place() message {
-	p := *m
-	p.tokens = 0
-	return p
-}

@@ -192,16 +192,16 @@ func (c *cacheWalk) requests(path []int) (stopped, err error) {
 
 // each replays all requests.
 func (c *cacheWalk) each(r *Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
-	start := func() *asking {
+	start := func() observer {
 		a := newAsking(r, c.opt.Counter)
 		a.prefix.inPlace = inPlace
 		a.prefix.says.plain = c.says
 		return a
 	}
 	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
-		return r.requests(c.opt.Leaf, start)
+		return requests(r.walk(c.opt.Leaf, watching{start: start}))
 	}
-	return r.requestsOfTree(r.Session.Tree(), start)
+	return requests(r.walkTree(r.Session.Tree(), watching{start: start}))
 }
 
 // tell tells the requests to who asked for them.
@@ -227,7 +227,7 @@ func (c *cacheWalk) tell(path []int) error {
 // put puts a request in the trie.
 func (c *cacheWalk) put(q *Request) error {
 	s := &c.sent[c.place[q.Record]]
-	a := q.Step.m.asked
+	a := q.Step.m.watch.(*asking)
 	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, a.tools
 	s.front = int64(q.Counts.System + q.Counts.Tools)
 	thinking, err := q.thinking()

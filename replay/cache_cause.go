@@ -41,7 +41,7 @@ type CacheBreak struct {
 // thinking is the level at which the model thinks in a request: the options' reasoning,
 // else that of the path.
 func (q *Request) thinking() (value, error) {
-	if said := q.Step.m.asked.front.f.options.Reasoning; said != nil {
+	if said := q.Step.m.watch.(*asking).front.f.options.Reasoning; said != nil {
 		return said, nil
 	}
 	level, err := q.Before.ThinkingLevel()

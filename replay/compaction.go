@@ -14,7 +14,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 		return Nothing, nil
 	}
 	if m.r.Rules == ByEnvelope {
-		shadow, err := m.shadowed()
+		shadow, err := m.r.Shadows(rec)
 		if err != nil || shadow {
 			return Nothing, err
 		}
@@ -26,8 +26,8 @@ func (m *machine) compact(msg message) (Effect, error) {
 	before := m.now()
 	first, from := m.firstKept(rec, line)
 	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
-	m.takeOut(&before.msgs, before.msgs.n, msg) // what is kept of them nobody will look for
-	m.takeOut(&m.base.msgs, first, msg)
+	m.watch.take(before.msgs.first(before.msgs.n), taker{msg.origin(), true}) // what is kept of them nobody will look for
+	m.watch.take(m.base.msgs.first(first), taker{msg.origin(), true})
 	m.cut = &next
 	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
 
@@ -66,10 +66,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 			next.deltas = append(next.deltas, d)
 		}
 	}
-	if m.cuts != nil {
-		return Compacted, m.cuts.note(m, msg, line, before, &next, heads)
-	}
-	return Compacted, nil
+	return Compacted, m.watch.compacted(m, msg, line, before, &next, heads)
 }
 
 // keep adds the messages that a compaction keeps, those of a list from place first
@@ -93,19 +90,19 @@ func (m *machine) keep(next *state, of *list, first int) error {
 	return nil
 }
 
-// shadowed says whether the compaction at hand only repeats a patch: its parent
-// is a context_transform named compaction. Labels in between do not count, to
-// the reference code they do.
-func (m *machine) shadowed() (bool, error) {
-	i := m.pos - 1
-	for i >= 0 && !m.r.opt.Lenient && m.r.Session.Kind(m.path.at(i)) == sessionfmt.Label {
-		i--
+// Shadows says of a compaction entry whether it only repeats a patch: its parent is a
+// context_transform named compaction. Labels in between do not count, to the reference
+// code they do.
+func (r *Replay) Shadows(rec int) (bool, error) {
+	up := r.Session.Parent(rec)
+	for steps := 0; up >= 0 && !r.opt.Lenient && r.Session.Kind(up) == sessionfmt.Label && steps < r.Session.Len(); steps++ {
+		up = r.Session.Parent(up)
 	}
-	if i < 0 || m.r.Session.Kind(m.path.at(i)) != sessionfmt.Transform {
+	if up < 0 || r.Session.Kind(up) != sessionfmt.Transform {
 		return false, nil
 	}
-	line, err := m.load.lines.Line(m.path.at(i))
-	return err == nil && line.Get("transformerName").Is("compaction"), err
+	line, err := r.Session.NewReader().Line(up)
+	return line.Get("transformerName").Is("compaction"), err
 }
 
 // firstKept is where keeping starts for a compaction: the index of the first

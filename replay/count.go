@@ -154,11 +154,14 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 // countBefore counts the context at the end of a path.
 func (r *Replay) countBefore(c *tokens.Counter, path []int) (Counts, error) {
 	quiet := *r // findings have been reported once
-	m := newMachine(&quiet, path)
-	for pos, rec := range path {
-		if _, err := m.step(pos, rec); err != nil {
+	e := newMachine(&quiet, nil).envelope()
+	for step, err := range quiet.along(path, watching{}) {
+		if err != nil {
 			return Counts{}, err
 		}
+		if step.m.pos == len(path)-1 {
+			e = step.Envelope()
+		}
 	}
-	return m.envelope().Count(c)
+	return e.Count(c)
 }

@@ -4,26 +4,30 @@ import "ctxtool/sessionfmt"
 
 // A cutter compares each compaction with the patch that would stand for it.
 //
-// As long as every compaction so far could be a patch, patched is the state that
-// the patches would have made. It and the state under the last compaction then hold
+// As long as every compaction so far could be a patch, the machine keeps beside its own
+// the state that the patches would have made. It and the state under the last compaction then hold
 // the same messages, those that no provider gets aside. A later compaction that
 // stays an entry cuts the one, where it now cuts the state without compactions: it
 // may only if both give the same.
 type cutter struct {
-	list    *[]Cut
-	last    int    // of them on this path
-	patched *state // nil before the first one
-	native  bool   // a compaction could not be a patch
+	unconcerned
+	list   *[]Cut
+	last   int  // of them on this path
+	native bool // a compaction could not be a patch
 }
 
-// note takes down the compaction at hand, which made next out of before, the first
-// heads messages of it being its own.
-func (c *cutter) note(m *machine, msg message, line value, before, next *state, heads int) error {
+func (c *cutter) fork() observer {
+	next := *c
+	return &next
+}
+
+// compacted takes down the compaction at hand.
+func (c *cutter) compacted(m *machine, msg message, line value, before, next *state, heads int) error {
 	cut := Cut{Record: int(msg.rec), Above: c.last}
 	cut.Direct = c.last >= 0 && m.follows((*c.list)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)
-	if c.patched != nil {
-		same, err := m.keepsSame(c.patched, place, next, heads)
+	if m.beside != nil {
+		same, err := m.keepsSame(m.beside, place, next, heads)
 		if err != nil {
 			return err
 		}
@@ -38,10 +42,10 @@ func (c *cutter) note(m *machine, msg message, line value, before, next *state, 
 	case cut.Why != "":
 		c.native = true
 	case !c.native:
-		if c.patched == nil {
-			c.patched = before.fork()
+		if m.beside == nil {
+			m.beside = before.fork()
 		}
-		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), msg)
+		m.beside.msgs.cut(m.beside.msgs.index(cut.Index), msg)
 	}
 	return nil
 }

@@ -128,15 +128,6 @@ func (l *loader) yield(yield func(Message, error) bool, m *message, load func(*l
 	return yield(Message{Kind: m.kind, Raw: raw, Origin: m.origin()}, err) && err == nil
 }
 
-// origin is where a message comes from, and what put it there.
-func (m *message) origin() Origin {
-	o := Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
-	if m.edit >= 0 {
-		o.By = int(m.edit)
-	}
-	return o
-}
-
 // WithEphemeral is the envelope with the request-only messages that were logged
 // for its request, if they were, behind the others.
 func (e *Envelope) WithEphemeral() (*Envelope, error) {

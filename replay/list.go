@@ -99,6 +99,14 @@ func (l *list) all(yield func(i int, m *message) bool) {
 	}
 }
 
+// first are the first n messages.
+func (l *list) first(n int) iter.Seq[*message] {
+	return func(yield func(*message) bool) {
+		for i := 0; i < n && yield(l.at(i)); i++ {
+		}
+	}
+}
+
 // differs are the places at which two lists of one machine do not hold the same
 // message, those behind the end of the shorter one included. Chunks that both have
 // are passed over.

@@ -47,11 +47,9 @@ type machine struct {
 
 	prompt prompting // prompt and tools, where a lens asks at every step
 
-	cuts    *cutter                  // compares compactions with patches where it is set; see Cuts
-	counter *tokens.Counter          // counts each message where it is set; see Accounts
-	asked   *asking                  // takes down requests where it is set; see Requests
-	opDone  func(k int, o *op) error // looks at what each op of a patch did where it is set; see Trace
-	taken   takers                   // takes down what takes messages out where it is set; see Between
+	watch   observer
+	beside  *state          // one that an observer keeps beside the others; may be nil
+	counter *tokens.Counter // counts each message where it is set
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
@@ -59,7 +57,7 @@ type machine struct {
 
 func newMachine(r *Replay, path []int) *machine {
 	return &machine{
-		r: r, path: trail{shared: path}, load: r.newLoader(), aside: r.newLoader(),
+		r: r, watch: unconcerned{}, path: trail{shared: path}, load: r.newLoader(), aside: r.newLoader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
@@ -79,8 +77,8 @@ func (m *machine) each(f func(*state)) {
 	if m.cut != nil {
 		f(m.cut)
 	}
-	if m.cuts != nil && m.cuts.patched != nil {
-		f(m.cuts.patched)
+	if m.beside != nil {
+		f(m.beside)
 	}
 }
 
@@ -114,8 +112,8 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		}
 		return m.transform(msg)
 	}
-	if kind == sessionfmt.Assistant && m.asked != nil {
-		if err := m.asked.ask(m, rec); err != nil {
+	if kind == sessionfmt.Assistant {
+		if err := m.watch.request(m, rec); err != nil {
 			return Nothing, err
 		}
 	}

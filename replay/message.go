@@ -44,10 +44,26 @@ func (m *message) shown() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
 }
 
-// source is what the message is whatever edits do to it.
-func (m *message) source() message {
-	p := m.place()
-	p.edit = -1
-	p.flags &^= omitted
+// place is what tells a message from any other: where it stands, and what made it
+// so.
+func (m *message) place() message {
+	p := *m
+	p.tokens = 0
 	return p
+}
+
+// itself is what a message stays through edits.
+func (m *message) itself() message {
+	p := m.place()
+	p.edit, p.flags = -1, 0
+	return p
+}
+
+// origin is where a message comes from, and what put it there.
+func (m *message) origin() Origin {
+	o := Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
+	if m.edit >= 0 {
+		o.By = int(m.edit)
+	}
+	return o
 }

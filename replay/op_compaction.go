@@ -30,7 +30,7 @@ var compactionApply = op{
 			return err
 		}
 		if s == m.now() {
-			m.takeOut(&s.msgs, first, at)
+			m.watch.take(s.msgs.first(first), taker{at.origin(), true})
 		}
 		s.msgs.cut(first, at)
 		return nil

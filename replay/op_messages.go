@@ -73,13 +73,14 @@ var messagesCachedReplace = op{
 			}
 			next.push(msg)
 		}
-		if s == m.now() && m.taken != nil {
-			for _, places := range had {
-				for _, i := range places {
-					m.taken[s.msgs.at(i).itself()] = taker{at.origin(), false}
+		if s == m.now() {
+			m.watch.take(func(yield func(*message) bool) {
+				for _, places := range had {
+					for _, i := range places {
+						yield(s.msgs.at(i))
+					}
 				}
-			}
-			m.taken[message{}] = taker{at.origin(), false}
+			}, taker{at.origin(), false})
 		}
 		s.msgs = next
 		m.rebuilt(s)

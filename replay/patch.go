@@ -73,8 +73,8 @@ func (m *machine) transform(at message) (Effect, error) {
 					err = o.apply(m, s, v, at)
 				}
 			})
-			if err == nil && m.opDone != nil {
-				err = m.opDone(int(k), o)
+			if err == nil {
+				err = m.watch.did(m, int(k), o)
 			}
 		}
 		k++

@@ -6,10 +6,8 @@ package replay
 
 import (
 	"fmt"
-	"iter"
 
 	"ctxtool/internal/models"
-	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -48,65 +46,6 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 		opt.Models = models.Builtin()
 	}
 	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), opt: opt}
-}
-
-// A Step is what one entry did.
-type Step struct {
-	Record int // the entry
-	Did    Effect
-	// Before and After are the numbers of cached messages in the request.
-	Before, After int
-
-	m *machine
-}
-
-// Envelope is the envelope after the step. It stays as it is while the walk goes
-// on, but has to be asked for before it does.
-func (s Step) Envelope() *Envelope { return s.m.envelope() }
-
-// An Effect is what a step did to the envelope.
-type Effect uint8
-
-// The effects of steps.
-const (
-	Nothing   Effect = iota
-	Added            // a message was appended
-	Edited           // an edit took effect on messages that were there
-	Compacted        // a compaction replaced the history, as an entry or as a patch
-	Patched          // a transform's patch was applied
-	Settings         // the model or the thinking level changed
-)
-
-// String names the effect.
-func (e Effect) String() string {
-	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
-}
-
-// Walk replays the path to record leaf, step by step from the root. An error
-// ends it: a *sessionfmt.Error with the entry at which the replay had to stop.
-// Findings of the walk are added to r.Findings.
-func (r *Replay) Walk(leaf int) iter.Seq2[Step, error] { return r.walk(leaf, nil) }
-
-// walk is Walk with a machine that counts messages, if there is a counter.
-func (r *Replay) walk(leaf int, c *tokens.Counter) iter.Seq2[Step, error] {
-	return func(yield func(Step, error) bool) {
-		path, found := r.Session.Path(leaf)
-		r.Findings = append(r.Findings, found...)
-		m := newMachine(r, path)
-		m.counter = c
-		for pos, rec := range path {
-			if step, err := m.does(pos, rec); !yield(step, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// does is a step, as lenses see it.
-func (m *machine) does(pos, rec int) (Step, error) {
-	before := m.now().msgs.shown
-	did, err := m.step(pos, rec)
-	return Step{Record: rec, Did: did, Before: before, After: m.now().msgs.shown, m: m}, err
 }
 
 // At is the envelope after record leaf on its path, of the empty session for a

@@ -26,48 +26,25 @@ type Request struct {
 // Requests are the requests of the path to record leaf, in order. The error is that
 // of Walk; what came before it is right.
 func (r *Replay) Requests(leaf int, c *tokens.Counter) iter.Seq2[Request, error] {
-	return r.requests(leaf, func() *asking { return newAsking(r, c) })
-}
-
-// requests is Requests with an asking of one's own making.
-func (r *Replay) requests(leaf int, start func() *asking) iter.Seq2[Request, error] {
-	return func(yield func(Request, error) bool) {
-		path, found := r.Session.Path(leaf)
-		r.Findings = append(r.Findings, found...)
-		m := newMachine(r, path)
-		m.asked = start()
-		for pos, rec := range path {
-			step, err := m.does(pos, rec)
-			if err != nil {
-				yield(Request{Step: step}, err)
-				return
-			}
-			if m.asked.at == rec && !yield(m.asked.request(step), nil) {
-				return
-			}
-		}
-	}
+	return requests(r.walk(leaf, watching{start: func() observer { return newAsking(r, c) }}))
 }
 
 // RequestsOfTree are the requests of all branches, each once, as WalkTree goes
 // through them.
 func (r *Replay) RequestsOfTree(t *sessionfmt.Tree, c *tokens.Counter) iter.Seq2[Request, error] {
-	return r.requestsOfTree(t, func() *asking { return newAsking(r, c) })
+	return requests(r.walkTree(t, watching{start: func() observer { return newAsking(r, c) }}))
 }
 
-func (r *Replay) requestsOfTree(t *sessionfmt.Tree, start func() *asking) iter.Seq2[Request, error] {
+// requests are those of a walk that askings watch.
+func requests(steps iter.Seq2[Step, error]) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
-		for step, err := range r.walkTree(t, func() *machine {
-			m := newMachine(r, nil)
-			m.asked = start()
-			return m
-		}) {
-			switch {
+		for step, err := range steps {
+			switch a := step.m.watch.(*asking); {
 			case err != nil:
 				if !yield(Request{Step: step}, err) {
 					return
 				}
-			case step.m.asked.at == step.Record && !yield(step.m.asked.request(step), nil):
+			case a.at == step.Record && !yield(a.of(step), nil):
 				return
 			}
 		}
@@ -76,6 +53,7 @@ func (r *Replay) requestsOfTree(t *sessionfmt.Tree, start func() *asking) iter.S
 
 // An asking is what a machine remembers of the requests on its path.
 type asking struct {
+	unconcerned
 	c      *tokens.Counter
 	at     int // the last answer
 	after  int // the one before it
@@ -93,15 +71,15 @@ func newAsking(r *Replay, c *tokens.Counter) *asking {
 }
 
 // fork is the same for a machine that goes another way.
-func (a *asking) fork() *asking {
+func (a *asking) fork() observer {
 	next := *a
 	next.prefix = a.prefix.fork()
 	next.front, next.place = nil, inPlace{}
 	return &next
 }
 
-// ask takes down what the request got that the record at hand answers.
-func (a *asking) ask(m *machine, rec int) error {
+// request takes down what the request got that the record at hand answers.
+func (a *asking) request(m *machine, rec int) error {
 	front, deltas := &m.prompt, m.now().deltas
 	if a.prefix.inPlace {
 		if fewer, later := a.place.follow(m.now()); later {
@@ -126,7 +104,8 @@ func (a *asking) ask(m *machine, rec int) error {
 	return a.prefix.follow(a.before)
 }
 
-func (a *asking) request(step Step) Request {
+// of is the request that a step answers.
+func (a *asking) of(step Step) Request {
 	n := a.counts
 	n.Messages = a.prefix.Tokens(a.prefix.Len())
 	n.Total = n.System + n.Tools + n.Messages

@@ -62,14 +62,10 @@ type Tracing struct {
 // text is looked at once, however many requests had it; what a request costs is
 // what is new in it.
 func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
-	path, found := r.Session.Path(leaf)
-	r.Findings = append(r.Findings, found...)
-	t := newTracer(r, newMachine(r, path), q)
-	for pos, rec := range path {
-		t.rec = rec
-		_, err := t.m.step(pos, rec)
+	t := newTracer(r, q)
+	for step, err := range r.walk(leaf, watching{start: func() observer { return t }}) {
 		if err == nil {
-			err = t.look(-1, r.Session.Kind(rec) == sessionfmt.Compaction)
+			err = t.look(step.m, -1, r.Session.Kind(step.Record) == sessionfmt.Compaction)
 		}
 		if Stopped(err) {
 			t.out.Stopped = err
@@ -86,8 +82,9 @@ func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
 
 // A tracer follows lives along the steps of a machine.
 type tracer struct {
+	unconcerned
 	out   Tracing
-	m     *machine
+	m     *machine // at the last look
 	find  *finder
 	load  *loader
 	known map[message]bool // of messages that have been read: whether they hold it
@@ -116,25 +113,27 @@ type life struct {
 	looked int     // the look that came across it last
 }
 
-func newTracer(r *Replay, m *machine, q *Query) *tracer {
-	t := &tracer{
-		m: m, find: newFinder(q), load: r.newLoader(),
+func newTracer(r *Replay, q *Query) *tracer {
+	return &tracer{
+		find: newFinder(q), load: r.newLoader(),
 		known: map[message]bool{}, messages: map[message]*life{}, prompt: map[promptPiece]*life{},
 	}
-	m.opDone = func(k int, o *op) error { return t.look(k, o == &compactionApply) }
-	return t
 }
+
+// did looks at what an op did.
+func (t *tracer) did(m *machine, k int, o *op) error { return t.look(m, k, o == &compactionApply) }
 
 // look compares the context with what it was at the last look. There is one behind
 // each op of a patch, and one behind each entry, with op -1.
-func (t *tracer) look(op int, cuts bool) error {
+func (t *tracer) look(m *machine, op int, cuts bool) error {
+	t.m, t.rec = m, m.path.at(m.pos)
 	t.looks++
 	t.op, t.cuts, t.heir = op, cuts, nil
 	s := t.m.now()
 	var gone []*life
 	for i := range s.msgs.differs(&t.last) {
 		if i < t.last.n {
-			if l := t.messages[t.last.at(i).source()]; l != nil && l.open {
+			if l := t.messages[t.last.at(i).itself()]; l != nil && l.open {
 				gone = append(gone, l)
 			}
 		}
@@ -164,7 +163,7 @@ func (t *tracer) look(op int, cuts bool) error {
 
 // meet takes down a message that was not in its place at the last look.
 func (t *tracer) meet(m *message) error {
-	l := t.messages[m.source()]
+	l := t.messages[m.itself()]
 	hit, err := t.holds(m)
 	if err != nil {
 		return err
@@ -175,7 +174,7 @@ func (t *tracer) meet(m *message) error {
 	if l == nil {
 		if hit.ok {
 			l = &life{Life: &Life{As: hit.as, Origin: m.origin(), Text: hit.text}, is: m.place(), looked: t.looks}
-			t.messages[m.source()] = l
+			t.messages[m.itself()] = l
 			t.enter(l)
 		}
 		return nil
@@ -310,7 +309,9 @@ func (t *tracer) end() {
 	for _, l := range t.prompt {
 		t.endOf(l)
 	}
-	t.out.Requests = t.m.request
+	if t.m != nil {
+		t.out.Requests = t.m.request
+	}
 }
 
 func (t *tracer) endOf(l *life) {

@@ -87,7 +87,7 @@ const noise = 1024
 type sending struct {
 	rec       int32
 	index     int32 // along its path
-	node      int32 // in the trie, -1 where it is not known
+	whole     begin // all of it; nothing where it is not known
 	model     int32
 	cached    int32 // messages before the uncached ones
 	ephemeral int32 // messages at the end that were sent this once
@@ -105,19 +105,21 @@ type sending struct {
 
 // A cacheWalk makes the account.
 type cacheWalk struct {
-	r      *Replay
-	opt    CacheOptions
-	lines  *sessionfmt.Reader
-	trie   cacheTrie
-	sent   []sending // in the order of the file
-	place  []int32   // of each record in sent, -1 for none
-	says   []saying  // of each record that is a message for a provider
-	models []cacheModel
-	first  map[piece]int32 // see cacheTrie.firstSent; made when first asked for
-	depth  []int32         // of records below their roots; made when first asked for
-	hidden int64
-	active bool // some answer has had to do with a cache
-	last   int  // place of the request before, -1 for none
+	r        *Replay
+	opt      CacheOptions
+	lines    *sessionfmt.Reader
+	trie     cacheTrie
+	sent     []sending // in the order of the file
+	replayed []int32   // places of the requests in sent, as they were replayed
+	place    []int32   // of each record in sent, -1 for none
+	says     []saying  // of each record that is a message for a provider
+	models   []cacheModel
+	modelAt  map[ModelRef]int32
+	first    []int32 // see cacheTrie.firstSent; made when first asked for
+	depth    []int32 // of records below their roots; made when first asked for
+	hidden   int64
+	active   bool // some answer has had to do with a cache
+	last     int  // place of the request before, -1 for none
 }
 
 // Cache accounts for the prompt cache: request by request, what a cache could have
@@ -125,7 +127,7 @@ type cacheWalk struct {
 // requests of other branches count as they came in the file, whether or not they are
 // asked for.
 func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
-	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: cacheTrie{byKey: map[uint64]int32{}}, last: -1}
+	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: newCacheTrie(), modelAt: map[ModelRef]int32{}, last: -1}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -139,6 +141,7 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 		return nil, err
 	}
 	c.trie.layOut()
+	c.systems()
 	report := &CacheReport{Stopped: stopped}
 	onPath := map[int32]bool{}
 	for _, rec := range path {
@@ -236,11 +239,9 @@ func (c *cacheWalk) put(q *Request) error {
 	}
 	// What stands before the messages: what is hidden, the prompt, the level.
 	model := saltOf(uint64(s.model), 0)
-	none := piece{-1, -1, -1, 0}
-	node := c.trie.add(-1, model, 0, none)
-	node = c.trie.add(node, saltOf(model, q.Prompt), int(s.front), none)
-	salt := saltOf(model, saltOf(q.Prompt, maphash.Bytes(digestSeed, thinking)))
-	node = c.trie.add(node, salt, int(s.front), none)
+	front := c.trie.addFront(-1, model, 0)
+	front = c.trie.addFront(front, saltOf(model, q.Prompt), int(s.front))
+	front = c.trie.addFront(front, saltOf(model, saltOf(q.Prompt, maphash.Bytes(digestSeed, thinking))), int(s.front))
 
 	sums := q.Prefix.sums
 	if c.r.Rules == ByEnvelope {
@@ -250,16 +251,25 @@ func (c *cacheWalk) put(q *Request) error {
 	}
 	s.cached, s.messages = int32(q.Prefix.Cached), int32(len(sums))
 	s.ephemeral = s.messages - int32(q.Prefix.Len())
-	known := int32(len(c.trie.nodes))
-	s.node = c.trie.addAll(node, salt, sums)
-	s.counted = c.trie.tokensOf(s.node)
-	for n := s.node; n >= known; n = c.trie.nodes[n].parent {
-		at := c.trie.nodes[n].depth - piecesBefore
-		if at >= 0 && sums[at].place.inList() {
-			s.late, s.lateRec = at, sums[at].place.rec
+	s.whole = begin{front, c.trie.addAll(sums)}
+	s.counted = c.trie.tokensOf(s.whole)
+	c.replayed = append(c.replayed, c.place[q.Record])
+	return nil
+}
+
+// systems finds the first system message in each request that none before it had behind
+// the same front, as they were replayed.
+func (c *cacheWalk) systems() {
+	for _, k := range c.replayed {
+		s := &c.sent[k]
+		known := c.trie.fresh(s.whole) - piecesBefore
+		for n := s.whole.node; n >= 0; n = c.trie.nodes[n].parent {
+			if n = c.trie.nodes[n].system; n < 0 || c.trie.nodes[n].depth <= known {
+				break
+			}
+			s.late, s.lateRec = c.trie.nodes[n].depth, c.trie.nodes[n].piece.rec
 		}
 	}
-	return nil
 }
 
 // saltOf is a key made of two.
@@ -291,7 +301,7 @@ func (c *cacheWalk) warmed() {
 			continue
 		}
 		if of := &c.sent[c.place[up]]; of.model == s.model {
-			s.node, s.counted = of.node, of.counted
+			s.whole, s.counted = of.whole, of.counted
 			s.messages, s.cached, s.ephemeral, s.prompt, s.tools, s.front = of.messages, of.cached, of.ephemeral, of.prompt, of.tools, of.front
 			s.rec, s.index = of.rec, of.index
 		}
@@ -303,7 +313,7 @@ func (c *cacheWalk) warmed() {
 func (c *cacheWalk) hide(onPath map[int32]bool) {
 	for k := range c.sent {
 		s := &c.sent[k]
-		if s.warms || s.node < 0 || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
+		if s.warms || s.whole == nothing || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
 			continue
 		}
 		if !s.known {
@@ -316,7 +326,7 @@ func (c *cacheWalk) hide(onPath map[int32]bool) {
 // use says that the provider has seen a request.
 func (c *cacheWalk) use(k int) {
 	s := &c.sent[k]
-	if s.node < 0 || s.failed && s.promptTokens() == 0 {
+	if s.whole == nothing || s.failed && s.promptTokens() == 0 {
 		return
 	}
 	m := &c.models[s.model]
@@ -327,9 +337,9 @@ func (c *cacheWalk) use(k int) {
 	if life := m.lifetime(); life > 0 {
 		until = s.at + life
 	}
-	c.trie.use(s.node, cacheUse{request: int32(k), until: until})
+	c.trie.use(s.whole, cacheUse{request: int32(k), until: until})
 	if n := s.promptTokens(); n > 0 {
-		c.trie.nodes[s.node].recorded = n
+		c.trie.recorded[s.whole] = n
 	}
 }
 
@@ -342,15 +352,15 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 	}
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()
-	if s.node < 0 {
+	if s.whole == nothing {
 		return row, nil
 	}
 	row.Endless = c.models[s.model].lifetime() == 0
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}
-	kept, by := c.trie.kept(s.node, s.at)
-	known, compared := c.trie.kept(s.node, math.MinInt64)
+	kept, by := c.trie.kept(s.whole, s.at)
+	known, compared := c.trie.kept(s.whole, math.MinInt64)
 	had, read := min(c.served(known, compared, s), row.Prompt), min(s.usage.CacheRead, row.Prompt)
 	row.SharedTokens = min(c.served(kept, by, s), row.Prompt)
 	if kept != known && read > row.SharedTokens && read+noise >= had {
@@ -358,9 +368,7 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 		c.models[s.model].seen = max(c.models[s.model].seen, row.Outlived)
 		kept, row.SharedTokens = known, had
 	}
-	if kept >= 0 {
-		row.SharedMessages = max(0, int(c.trie.nodes[kept].depth)-piecesBefore+1)
-	}
+	row.SharedMessages = c.messagesOf(kept)
 	served := max(row.SharedTokens, read) // nothing before it has been billed again but what is unserved
 	row.Expected = &CacheExpected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
@@ -389,11 +397,11 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 
 // served is what a provider counts of a beginning: what it said of a request that was
 // just that; else its part of the request that used it, or of the one at hand.
-func (c *cacheWalk) served(n, by int32, s *sending) int64 {
-	if n < 0 {
+func (c *cacheWalk) served(n begin, by int32, s *sending) int64 {
+	if n == nothing {
 		return 0
 	}
-	if said := c.trie.nodes[n].recorded; said > 0 {
+	if said := c.trie.recorded[n]; said > 0 {
 		return said
 	}
 	of := &c.sent[by]

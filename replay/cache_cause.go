@@ -51,12 +51,12 @@ func (q *Request) thinking() (value, error) {
 // broken is where and why request k can be served no further: kept is the node that a
 // cache still has, known the one that it has ever had, by the request compared. What it
 // had billed again has no cost yet.
-func (c *cacheWalk) broken(k int, kept, known, compared int32) (*CacheBreak, error) {
+func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*CacheBreak, error) {
 	s, t := &c.sent[k], &c.trie
 	switch {
-	case known < 0 && c.last < 0:
+	case known == nothing && c.last < 0:
 		return nil, nil
-	case known < 0:
+	case known == nothing:
 		compared = int32(c.last)
 	}
 	e := &c.sent[compared]
@@ -66,7 +66,7 @@ func (c *cacheWalk) broken(k int, kept, known, compared int32) (*CacheBreak, err
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
 		b.At, b.Cause = c.messagesOf(kept), CausePause
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
-	case known >= 0 && known == e.node:
+	case known != nothing && known == e.whole:
 		if s.late < 0 {
 			return nil, nil
 		}
@@ -86,16 +86,11 @@ func (c *cacheWalk) broken(k int, kept, known, compared int32) (*CacheBreak, err
 }
 
 // messagesOf is how many messages a beginning has.
-func (c *cacheWalk) messagesOf(n int32) int {
-	if n < 0 {
-		return 0
-	}
-	return max(0, int(c.trie.nodes[n].depth)-piecesBefore+1)
-}
+func (c *cacheWalk) messagesOf(at begin) int { return max(0, int(c.trie.depth(at))-piecesBefore+1) }
 
 // hiddenOf is what a beginning has of the hidden prompt.
-func (c *cacheWalk) hiddenOf(n int32) int64 {
-	if n < 0 {
+func (c *cacheWalk) hiddenOf(at begin) int64 {
+	if at == nothing {
 		return 0
 	}
 	return c.hidden
@@ -103,23 +98,20 @@ func (c *cacheWalk) hiddenOf(n int32) int64 {
 
 // lost is what of request k had been sent before and is behind a node, in counted
 // tokens: messages that an earlier request had, and of a prompt as much as there was.
-func (c *cacheWalk) lost(k int, e *sending, known int32) (lost int64) {
+func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
 	t, s := &c.trie, &c.sent[k]
 	if c.first == nil {
-		last := make([]int32, len(c.sent))
+		last := make([]begin, len(c.sent))
 		for i := range c.sent {
-			last[i] = c.sent[i].node
+			last[i] = c.sent[i].whole
 		}
 		c.first = t.firstSent(last)
 	}
-	depth := int32(-1)
-	if known >= 0 {
-		depth = t.nodes[known].depth
-	}
-	for n := s.node; n >= 0 && t.nodes[n].depth > depth; n = t.nodes[n].parent {
+	depth := t.depth(known)
+	for n := s.whole.node; n >= 0 && piecesBefore+t.nodes[n].depth > depth; n = t.nodes[n].parent {
 		node := &t.nodes[n]
-		if node.depth >= piecesBefore && c.first[node.piece] < int32(k) {
-			lost += int64(node.tokens - t.nodes[node.parent].tokens)
+		if c.first[n] < int32(k) {
+			lost += int64(node.tokens) - t.tokensOf(begin{-1, node.parent})
 		}
 	}
 	if depth < 1 { // the prompt is behind the break
@@ -132,9 +124,9 @@ func (c *cacheWalk) lost(k int, e *sending, known int32) (lost int64) {
 }
 
 // why finds what parts request s from request e behind a node.
-func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known int32) error {
+func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
 	between, below := c.between(e.rec, s.rec)
-	if known < 0 {
+	if known == nothing {
 		b.Cause = CauseModel
 		return c.search(b, between, func(kind sessionfmt.Kind, _ value, _ *op, _ int, _ int) bool { return kind == sessionfmt.ModelChange })
 	}
@@ -142,7 +134,7 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known int32) error {
 		b.Cause, b.Entry = CauseBranch, int(below)
 		return nil
 	}
-	switch depth := c.trie.nodes[known].depth; depth {
+	switch c.trie.depth(known) {
 	case 0:
 		b.Cause = CauseSystem
 		if e.tools != s.tools {
@@ -178,7 +170,7 @@ func (c *cacheWalk) pieceAt(s *sending, i int32) piece {
 	if i >= s.messages {
 		return piece{-1, -1, -1, 0}
 	}
-	return c.trie.nodes[c.trie.above(s.node, i+piecesBefore)].piece
+	return c.trie.nodes[c.trie.above(s.whole.node, i)].piece
 }
 
 // between are the records of the path to s behind e, e's answer first. If e is not on

@@ -1,37 +1,47 @@
 package replay
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sort"
 )
 
-// A cacheTrie holds what requests began with, each beginning once: a node is a
-// beginning, its parent the one that is shorter by one piece. The first pieces of a
-// request are what every request of its model begins with, its prompt, and its
-// thinking level; then come its messages. First all requests are put in, then their
+// A cacheTrie holds what requests began with: their fronts, which are what every request
+// of a model begins with, its prompt, and its thinking level; and their messages, which
+// are there once however many fronts they stood behind. A node is a beginning, its
+// parent the one that is shorter by one piece. First all requests are put in, then their
 // uses are gone through in the order of time.
 type cacheTrie struct {
-	byKey map[uint64]int32
-	nodes []cacheNode
+	fronts   []cacheNode
+	byFront  map[uint64]int32
+	nodes    []cacheNode // of messages
+	byKey    map[uint64]int32
+	recorded map[begin]int64 // what a provider counted for the last request that was just this beginning
 
-	// The trie is laid out in chains, each of which goes on where most nodes are: so
+	// The messages are laid out in chains, each of which goes on where most nodes are: so
 	// whatever the node, it is few chains from the root.
-	head  []int32 // of each node, the first of its chain
-	base  []int32 // of each head, where its chain begins in order
-	order []int32 // nodes, chain by chain
-	uses  map[int32][]cacheUse
+	head  []int32              // of each node, the first of its chain
+	base  []int32              // of each head, where its chain begins in order
+	order []int32              // nodes, chain by chain
+	uses  map[begin][]cacheUse // by front and head
+	put   map[begin]int32      // by front and head, how deep requests go
 }
 
-// A cacheNode is a beginning of requests.
+// A begin is what a request begins with: a front, and messages behind a whole one, -1
+// for none.
+type begin struct{ front, node int32 }
+
+// nothing is no beginning.
+var nothing = begin{-1, -1}
+
+// A cacheNode is a beginning of fronts, or of messages.
 type cacheNode struct {
 	parent int32 // -1 for none
 	depth  int32 // pieces before it
 	tokens int32 // counted, all pieces up to it
 	piece  piece // the last one
-	// recorded is what a provider counted for the last request that was just this
-	// beginning, 0 where none has said.
-	recorded int64
+	system int32 // the last system message in it that is sent in its place, -1 for none
 }
 
 // A piece is what a message is known by: the entry that it comes from, and what put
@@ -55,35 +65,46 @@ const forever = math.MaxInt64
 // piecesBefore is how many pieces stand before the messages.
 const piecesBefore = 3
 
-// add is the node behind parent of that key, made where there is none.
-func (t *cacheTrie) add(parent int32, key uint64, tokens int, p piece) int32 {
-	if n, ok := t.byKey[key]; ok {
+func newCacheTrie() cacheTrie {
+	return cacheTrie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[begin]int64{}, uses: map[begin][]cacheUse{}, put: map[begin]int32{}}
+}
+
+// addFront is the front behind parent of that key, made where there is none.
+func (t *cacheTrie) addFront(parent int32, key uint64, tokens int) int32 {
+	if n, ok := t.byFront[key]; ok {
 		return n
 	}
-	node := cacheNode{parent: parent, tokens: int32(tokens), piece: p}
+	front := cacheNode{parent: parent, tokens: int32(tokens)}
 	if parent >= 0 {
-		node.depth = t.nodes[parent].depth + 1
+		front.depth = t.fronts[parent].depth + 1
 	}
-	n := int32(len(t.nodes))
-	t.nodes = append(t.nodes, node)
-	t.byKey[key] = n
+	n := int32(len(t.fronts))
+	t.fronts = append(t.fronts, front)
+	t.byFront[key] = n
 	return n
 }
 
-// addAll puts in a request's messages behind a node. What is there already is found
-// by halves: a beginning is there where a longer one is.
-func (t *cacheTrie) addAll(root int32, salt uint64, sums []sum) int32 {
+// addAll puts in a request's messages. What is there already is found by halves: a
+// beginning is there where a longer one is.
+func (t *cacheTrie) addAll(sums []sum) int32 {
 	known := sort.Search(len(sums), func(i int) bool {
-		_, ok := t.byKey[sums[i].all^salt]
+		_, ok := t.byKey[sums[i].all]
 		return !ok
 	})
-	n, tokens := root, int(t.nodes[root].tokens)
+	n, system := int32(-1), int32(-1)
 	if known > 0 {
-		n = t.byKey[sums[known-1].all^salt]
+		n = t.byKey[sums[known-1].all]
+		system = t.nodes[n].system
 	}
-	for _, s := range sums[known:] {
-		p := piece{s.place.rec, s.place.edit, s.place.op, s.place.start}
-		n = t.add(n, s.all^salt, tokens+s.tokens, p)
+	for i := known; i < len(sums); i++ {
+		s := &sums[i]
+		next := int32(len(t.nodes))
+		if s.place.inList() {
+			system = next
+		}
+		t.nodes = append(t.nodes, cacheNode{n, int32(i), int32(s.tokens), piece{s.place.rec, s.place.edit, s.place.op, s.place.start}, system})
+		t.byKey[s.all] = next
+		n = next
 	}
 	return n
 }
@@ -103,7 +124,7 @@ func (t *cacheTrie) layOut() {
 			on[up] = int32(i)
 		}
 	}
-	t.head, t.base, t.uses = make([]int32, n), make([]int32, n), map[int32][]cacheUse{}
+	t.head, t.base = make([]int32, n), make([]int32, n)
 	for i := range t.nodes {
 		up := t.nodes[i].parent
 		if up >= 0 && on[up] == int32(i) {
@@ -120,14 +141,57 @@ func (t *cacheTrie) layOut() {
 	}
 }
 
-// use says that a request has sent the beginning that ends at a node.
-func (t *cacheTrie) use(n int32, u cacheUse) {
-	for n >= 0 {
-		head := t.head[n]
-		u.depth = t.nodes[n].depth
-		t.uses[head] = addUse(t.uses[head], u)
-		n = t.nodes[head].parent
+// chains goes through the chains that a beginning lies on, the last one first: what it
+// has of each, and the key of the chain. Each piece of a front is one by itself.
+func (t *cacheTrie) chains(at begin) iter.Seq2[begin, begin] {
+	return func(yield func(of, chain begin) bool) {
+		for at.node >= 0 {
+			head := t.head[at.node]
+			if !yield(at, begin{at.front, head}) {
+				return
+			}
+			at.node = t.nodes[head].parent
+		}
+		for ; at.front >= 0; at.front = t.fronts[at.front].parent {
+			if !yield(at, at) {
+				return
+			}
+		}
 	}
+}
+
+// depth is how many pieces a beginning has before its last one; -1 for nothing.
+func (t *cacheTrie) depth(at begin) int32 {
+	switch {
+	case at.node >= 0:
+		return piecesBefore + t.nodes[at.node].depth
+	case at.front >= 0:
+		return t.fronts[at.front].depth
+	}
+	return -1
+}
+
+// use says that a request has sent a beginning.
+func (t *cacheTrie) use(at begin, u cacheUse) {
+	for of, chain := range t.chains(at) {
+		u.depth = t.depth(of)
+		t.uses[chain] = addUse(t.uses[chain], u)
+	}
+}
+
+// fresh puts in a request once all are laid out, and says how deep what others put in
+// goes of it.
+func (t *cacheTrie) fresh(at begin) (known int32) {
+	known = -1
+	for of, chain := range t.chains(at) {
+		depth := t.depth(of)
+		had, ok := t.put[chain]
+		if ok && known < 0 {
+			known = min(had, depth)
+		}
+		t.put[chain] = max(had, depth)
+	}
+	return known
 }
 
 // addUse puts in a use. What a use says that neither goes further nor lasts longer is
@@ -144,24 +208,25 @@ func addUse(uses []cacheUse, u cacheUse) []cacheUse {
 	return slices.Replace(uses, i, k, u)
 }
 
-// kept is the longest beginning of a node's that has been used and is kept at a time,
-// and the request that used it last; -1 where there is none.
-func (t *cacheTrie) kept(n int32, at int64) (node, request int32) {
-	for n >= 0 {
-		head := t.head[n]
-		uses := t.uses[head]
-		i := sort.Search(len(uses), func(i int) bool { return uses[i].until >= at })
+// kept is the longest beginning of one that has been used and is kept at a time, and the
+// request that used it last.
+func (t *cacheTrie) kept(at begin, time int64) (kept begin, request int32) {
+	for of, chain := range t.chains(at) {
+		uses := t.uses[chain]
+		i := sort.Search(len(uses), func(i int) bool { return uses[i].until >= time })
 		if i == len(uses) {
-			n = t.nodes[head].parent
 			continue
 		}
-		depth := min(uses[i].depth, t.nodes[n].depth)
+		depth := min(uses[i].depth, t.depth(of))
 		for i+1 < len(uses) && uses[i+1].depth >= depth {
 			i++
 		}
-		return t.above(n, depth), uses[i].request
+		if of.node >= 0 {
+			of.node = t.above(of.node, depth-piecesBefore)
+		}
+		return of, uses[i].request
 	}
-	return -1, -1
+	return nothing, -1
 }
 
 // above is the node of that depth on the way to a node.
@@ -173,16 +238,16 @@ func (t *cacheTrie) above(n, depth int32) int32 {
 	return t.order[t.base[head]+depth-t.nodes[head].depth]
 }
 
-// firstSent maps each message to the request that sent it first, by the requests'
-// own order; last are their nodes.
-func (t *cacheTrie) firstSent(last []int32) map[piece]int32 {
+// firstSent is of each node the request that sent its message first, by the requests'
+// own order; last are what they are.
+func (t *cacheTrie) firstSent(last []begin) []int32 {
 	first := make([]int32, len(t.nodes))
 	for i := range first {
 		first[i] = math.MaxInt32
 	}
-	for k, n := range last {
-		if n >= 0 {
-			first[n] = min(first[n], int32(k))
+	for k, at := range last {
+		if at.node >= 0 {
+			first[at.node] = min(first[at.node], int32(k))
 		}
 	}
 	sent := make(map[piece]int32, len(t.nodes))
@@ -191,20 +256,23 @@ func (t *cacheTrie) firstSent(last []int32) map[piece]int32 {
 		if node.parent >= 0 {
 			first[node.parent] = min(first[node.parent], first[i])
 		}
-		if node.depth < piecesBefore {
-			continue
-		}
 		if was, ok := sent[node.piece]; !ok || first[i] < was {
 			sent[node.piece] = first[i]
 		}
 	}
-	return sent
+	for i := range first {
+		first[i] = sent[t.nodes[i].piece]
+	}
+	return first
 }
 
 // tokensOf are the counted tokens of a beginning, 0 for none.
-func (t *cacheTrie) tokensOf(n int32) int64 {
-	if n < 0 {
-		return 0
+func (t *cacheTrie) tokensOf(at begin) (n int64) {
+	if at.front >= 0 {
+		n = int64(t.fronts[at.front].tokens)
 	}
-	return int64(t.nodes[n].tokens)
+	if at.node >= 0 {
+		n += int64(t.nodes[at.node].tokens)
+	}
+	return n
 }

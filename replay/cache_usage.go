@@ -69,17 +69,16 @@ type cacheModel struct {
 	seen  int64 // the longest pause after which it served what had been sent, milliseconds
 }
 
-// intern finds a model among those seen, or adds it.
-func (ref ModelRef) intern(all *[]cacheModel, table *models.Table, at *int32) {
-	for i := range *all {
-		if (*all)[i].ref == ref {
-			*at = int32(i)
-			return
-		}
+// model is a model among those seen, by its number.
+func (c *cacheWalk) model(ref ModelRef) int32 {
+	at, ok := c.modelAt[ref]
+	if !ok {
+		m, _, _ := c.r.opt.Models.Lookup(ref.Provider, ref.ID)
+		at = int32(len(c.models))
+		c.modelAt[ref] = at
+		c.models = append(c.models, cacheModel{ref: ref, model: m})
 	}
-	m, _, _ := table.Lookup(ref.Provider, ref.ID)
-	*at = int32(len(*all))
-	*all = append(*all, cacheModel{ref: ref, model: m})
+	return at
 }
 
 // lifetime is how long the model's cache keeps a beginning after its last use, in
@@ -165,7 +164,7 @@ func (c *cacheWalk) read() error {
 			}
 			clock = max(clock, one.at) // a use never goes back
 			one.at = clock
-			one.ref.intern(&c.models, c.r.opt.Models, &one.model)
+			one.model = c.model(one.ref)
 			c.sent = append(c.sent, one)
 		}
 	}
@@ -191,7 +190,7 @@ func (c *cacheWalk) readChunk(says *sayings, from int) (sent []sending, err erro
 		if err != nil {
 			return nil, err
 		}
-		one := sending{rec: int32(rec), node: -1, index: -1, late: -1}
+		one := sending{rec: int32(rec), whole: nothing, index: -1, late: -1}
 		if kind == sessionfmt.Assistant {
 			one.answer = readAnswer(line, line.Get("message"))
 		} else if line.Get("kind").Is("cache_warm") {

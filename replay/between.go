@@ -88,7 +88,7 @@ func records(path []int) onPath {
 // span goes a path, and takes down what takes messages out behind the first so many
 // entries. The envelopes are those there and at the end.
 func (r *Replay) span(path []int, first int) (there, end *Envelope, took takers, err error) {
-	there = newMachine(r, nil).envelope()
+	there = newMachine(r).envelope()
 	end = there
 	watch := &taking{on: first == 0, taken: takers{}}
 	pos := 0

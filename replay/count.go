@@ -154,7 +154,7 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 // countBefore counts the context at the end of a path.
 func (r *Replay) countBefore(c *tokens.Counter, path []int) (Counts, error) {
 	quiet := *r // findings have been reported once
-	e := newMachine(&quiet, nil).envelope()
+	e := newMachine(&quiet).envelope()
 	for step, err := range quiet.along(path, watching{}) {
 		if err != nil {
 			return Counts{}, err

@@ -55,9 +55,9 @@ type machine struct {
 	logged     int   // ephemeral entries so far
 }
 
-func newMachine(r *Replay, path []int) *machine {
+func newMachine(r *Replay) *machine {
 	return &machine{
-		r: r, watch: unconcerned{}, path: trail{shared: path}, load: r.newLoader(), aside: r.newLoader(),
+		r: r, watch: unconcerned{}, load: r.newLoader(), aside: r.newLoader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}

@@ -54,7 +54,7 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 	if before {
 		leaf = r.Before(leaf)
 	}
-	e := newMachine(r, nil).envelope() // stays where the leaf is its own parent
+	e := newMachine(r).envelope() // stays where the leaf is its own parent
 	for step, err := range r.Walk(leaf) {
 		if err != nil {
 			return nil, err

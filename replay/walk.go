@@ -61,8 +61,8 @@ type watching struct {
 }
 
 // machine is a machine that is watched so.
-func (w watching) machine(r *Replay, path []int) *machine {
-	m := newMachine(r, path)
+func (w watching) machine(r *Replay) *machine {
+	m := newMachine(r)
 	if m.counter = w.counter; w.start != nil {
 		m.watch = w.start()
 	}
@@ -105,9 +105,10 @@ func (r *Replay) walk(leaf int, w watching) iter.Seq2[Step, error] {
 // along is a walk of a path, root first.
 func (r *Replay) along(path []int, w watching) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		m := w.machine(r, path)
-		for pos, rec := range path {
-			if step, err := m.does(pos, rec); !yield(step, err) || err != nil {
+		m := w.machine(r)
+		m.path.own = make([]int32, 0, len(path))
+		for _, rec := range path {
+			if step, err := m.does(rec); !yield(step, err) || err != nil {
 				return
 			}
 		}
@@ -121,7 +122,7 @@ func (r *Replay) walkTree(t *sessionfmt.Tree, w watching) iter.Seq2[Step, error]
 			if up := r.Session.Parent(root); up >= 0 {
 				continue // its parents go round in a circle
 			}
-			if !w.machine(r, nil).below(t, root, yield) {
+			if !w.machine(r).below(t, root, yield) {
 				return
 			}
 		}
@@ -133,8 +134,7 @@ func (r *Replay) walkTree(t *sessionfmt.Tree, w watching) iter.Seq2[Step, error]
 // nest no deeper than the logarithm of their number.
 func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) bool) bool {
 	for {
-		m.path.push(rec)
-		step, err := m.does(m.path.len()-1, rec)
+		step, err := m.does(rec)
 		if !yield(step, err) {
 			return false
 		}
@@ -160,9 +160,10 @@ func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) boo
 }
 
 // does is a step, as lenses see it.
-func (m *machine) does(pos, rec int) (Step, error) {
+func (m *machine) does(rec int) (Step, error) {
+	m.path.push(rec)
 	before := m.now().msgs.shown
-	did, err := m.step(pos, rec)
+	did, err := m.step(m.path.len()-1, rec)
 	return Step{Record: rec, Did: did, Before: before, After: m.now().msgs.shown, m: m}, err
 }
 

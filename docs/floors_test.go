@@ -35,7 +35,7 @@ var floors = []struct {
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/pelletier/go-toml/v2"}, nil},
-	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
+	{"internal/check", []string{"ctxtool/docs/checks", "ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/models", "ctxtool/internal/tokens"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
@@ -52,6 +52,7 @@ var floors = []struct {
 	{"internal/browser/pagespeed", []string{"ctxtool/internal/browser"}, nil},
 	{"internal/browser/screenshots", []string{"ctxtool/internal/browser"}, nil},
 	{"docs", nil, nil},
+	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/render", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/transcript", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 
 	"ctxtool/sessionfmt"
@@ -172,21 +173,21 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 	return [][]byte{line}
 }
 
-// behind is a pick of the lines that the pass leaves, each by the line that it comes
-// from.
-func (m *lineMend) behind() (pick, error) {
-	origin := []int{0} // from 1
-	for c, err := range m.changes {
-		if err != nil {
-			return nil, err
-		}
-		n := len(c.New)
-		if c.Same && !isMark(c.Line) {
-			n = 1
-		}
-		for range n {
-			origin = append(origin, c.Number)
+// traced is changes, and appends to origin the line from which each line comes that
+// they leave.
+func (m *lineMend) traced(origin *[]int) iter.Seq2[sessionfmt.Change, error] {
+	return func(yield func(sessionfmt.Change, error) bool) {
+		for c, err := range m.changes {
+			n := len(c.New)
+			if c.Same && !isMark(c.Line) {
+				n = 1
+			}
+			for range n {
+				*origin = append(*origin, c.Number)
+			}
+			if !yield(c, err) {
+				return
+			}
 		}
 	}
-	return func(code string, line int) bool { return m.want(code, origin[line]) }, nil
 }

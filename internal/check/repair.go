@@ -71,7 +71,8 @@ func (r *Repair) plan(want pick) (err error) {
 		if !m.any {
 			continue
 		}
-		next, err := respool(r.was.Name, m.changes, sessionfmt.Options{})
+		origin := []int{0} // of each line that the pass leaves, from 1
+		next, err := respool(r.was.Name, m.traced(&origin), sessionfmt.Options{})
 		if err != nil {
 			return err
 		}
@@ -79,9 +80,7 @@ func (r *Repair) plan(want pick) (err error) {
 		if err := refuseVersion(next); err != nil {
 			return err
 		}
-		if want, err = m.behind(); err != nil {
-			return err
-		}
+		want = func(code string, line int) bool { return m.want(code, origin[line]) }
 		maps.Copy(lost, m.lost)
 	}
 	r.links, err = newLinkMend(r.mid, lost, want)

@@ -28,7 +28,7 @@ type linePass struct {
 	line  func(*lineMend, *sessionfmt.Change) [][]byte // mends a line with one: the lines in its place
 }
 
-// linePasses are the passes over lines, in order. Their codes are in mends.
+// linePasses are the passes over lines, in order.
 var linePasses = []linePass{
 	{
 		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
@@ -51,7 +51,7 @@ func newLineMend(s *sessionfmt.Session, p linePass, want pick) *lineMend {
 	return m
 }
 
-// mended says whether the line has that code and is to be mended for it.
+// mended reports whether the line has that code and is to be mended for it.
 func (m *lineMend) mended(code string, l sessionfmt.Line) bool { return m.want(code, l.Number) }
 
 // changes goes through the lines.
@@ -93,7 +93,7 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// isMark says that a piece of a file is its byte order mark, which Lines hands out
+// isMark reports whether a piece of a file is its byte order mark, which Lines hands out
 // before the line that it begins.
 func isMark(l sessionfmt.Line) bool {
 	return l.Number == 1 && !l.Ended && string(l.Raw) == "\xef\xbb\xbf"
@@ -125,7 +125,9 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))
 		return
 	}
-	m.remember(line)
+	if id, parent, ok := sessionfmt.BrokenHead(line); ok {
+		m.lost[id] = parent
+	}
 	c.Out = c.Raw
 	switch {
 	case len(records) > 0:
@@ -162,7 +164,7 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 	}
 	if c.Record == m.s.Header() {
 		line = m.mendHeader(c, line)
-		if m.late(c.Line) {
+		if c.Record > 0 && m.mended("late-header", c.Line) {
 			c.Notes = append(c.Notes, "moved to the front")
 			return nil
 		}

@@ -131,7 +131,7 @@ func (x *subject) chosen(yield func(*Check) bool) {
 	}
 }
 
-// replays says that a check needs the session replayed.
+// replays reports whether a check needs the session replayed.
 func (c *Check) replays() bool {
 	return c.step != nil || c.leaf != nil || slices.Contains([]string{"compactions", "edits", "patches"}, c.Group)
 }
@@ -183,7 +183,7 @@ func (x *subject) addLine(line int, entry, format string, args ...any) {
 // freshly is how long after the last write a torn tail may still be growing.
 const freshly = 5 * time.Second
 
-// fresh says that the file was written to just now.
+// fresh reports whether the file was written to just now.
 func (x *subject) fresh() bool {
 	info, err := x.opt.Open.Disk.Stat(x.report.File)
 	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly

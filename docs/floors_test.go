@@ -19,7 +19,8 @@ var floors = []struct {
 	may   []string
 	tests []string // what its tests may import besides
 }{
-	{"sessionfmt", []string{"github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt", []string{"ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
+	{"internal/parallel", nil, nil},
 	{"internal/tokens", nil, nil},
 	{"internal/tokens/gen", []string{"ctxtool/internal/tokens"}, nil},
 	{"internal/models", nil, nil},
@@ -33,15 +34,15 @@ var floors = []struct {
 	{"internal/mutants", nil, nil},
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
-	{"replay", []string{"ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
+	{"replay", []string{"ctxtool/internal/parallel", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"stats", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/pelletier/go-toml/v2"}, nil},
-	{"internal/check", []string{"ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
+	{"internal/check", []string{"ctxtool/docs/checks", "ctxtool/replay", "ctxtool/internal/redact", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/models", "ctxtool/internal/tokens"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
 	{"render", []string{
-		"ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/internal/parallel", "ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"render/html", nil, []string{"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "github.com/chromedp/chromedp/kb"}},
@@ -52,6 +53,7 @@ var floors = []struct {
 	{"internal/browser/pagespeed", []string{"ctxtool/internal/browser"}, nil},
 	{"internal/browser/screenshots", []string{"ctxtool/internal/browser"}, nil},
 	{"docs", nil, nil},
+	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/render", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/transcript", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",

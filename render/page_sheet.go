@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/internal/transcript"
 )
 
@@ -114,34 +115,19 @@ func inOrder[T, R any](all []T, work func(T) (R, error), use func(r R, end bool)
 		r   R
 		err error
 	}
-	results := make(chan chan made, runtime.GOMAXPROCS(0)-1)
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		defer close(results)
-		for _, x := range all {
-			result := make(chan made, 1)
-			select {
-			case results <- result:
-			case <-stop:
-				return
-			}
-			go func() {
-				r, err := work(x)
-				result <- made{r, err}
-			}()
+	workers, k := runtime.GOMAXPROCS(0), 0
+	for m := range parallel.InOrder(len(all), workers, workers, func() func(int) made {
+		return func(k int) made {
+			r, err := work(all[k])
+			return made{r, err}
 		}
-	}()
-	k := 0
-	for result := range results {
-		m := <-result
+	}) {
 		if m.err != nil {
 			return m.err
 		}
-		if k++; k <= len(all) {
-			if err := use(m.r, k == len(all)); err != nil {
-				return err
-			}
+		k++
+		if err := use(m.r, k == len(all)); err != nil {
+			return err
 		}
 	}
 	return nil

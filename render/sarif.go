@@ -76,8 +76,8 @@ func writeSARIF(w *bufio.Writer, r CheckReport) error {
 	for k, c := range check.All() {
 		index[c.Code] = k
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: c.Code, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.About},
-			Help: sarifText{Text: c.Help, Markdown: c.Page()}, Default: sarifDefaults{sarifLevels[c.Severity]},
+			ID: c.Code, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.About()},
+			Help: sarifText{Text: c.Help(), Markdown: c.Page()}, Default: sarifDefaults{sarifLevels[c.Severity]},
 		})
 	}
 	for _, f := range r.Files {

@@ -1,11 +1,8 @@
 package replay
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
 	"ctxtool/internal/models"
+	"ctxtool/internal/parallel"
 	"ctxtool/sessionfmt"
 )
 
@@ -136,28 +133,22 @@ const chunkRecords = 256
 func (c *cacheWalk) read() error {
 	s := c.r.Session
 	chunks := make([][]sending, (s.Len()+chunkRecords-1)/chunkRecords)
-	faults := make([]error, len(chunks))
 	c.says = make([]saying, s.Len())
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range max(1, min(runtime.GOMAXPROCS(0), len(chunks))) {
-		wg.Go(func() {
-			says := newSayings(c.r, c.opt.Counter)
-			for k := int(next.Add(1)) - 1; k < len(chunks); k = int(next.Add(1)) - 1 {
-				chunks[k], faults[k] = c.readChunk(says, k*chunkRecords)
-			}
-		})
+	if err := parallel.Each(len(chunks), func() func(int) error {
+		says := newSayings(c.r, c.opt.Counter)
+		return func(k int) (err error) {
+			chunks[k], err = c.readChunk(says, k*chunkRecords)
+			return err
+		}
+	}); err != nil {
+		return err
 	}
-	wg.Wait()
 	c.place = make([]int32, s.Len())
 	for rec := range c.place {
 		c.place[rec] = -1
 	}
 	var clock int64
-	for k, chunk := range chunks {
-		if faults[k] != nil {
-			return faults[k]
-		}
+	for _, chunk := range chunks {
 		for _, one := range chunk {
 			if !one.warms {
 				c.place[one.rec] = int32(len(c.sent))

@@ -1,8 +1,7 @@
 package replay
 
 import (
-	"runtime"
-	"sync"
+	"sync/atomic"
 
 	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
@@ -73,38 +72,13 @@ func (t Tool) tokens(c *tokens.Counter) (n int) {
 // of the list in turn. The sum does not depend on who counted what.
 func (e *Envelope) countMessages(c *tokens.Counter) (int, error) {
 	msgs := &e.state.msgs
-	chunks := (msgs.n + chunkSize - 1) / chunkSize
-	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
-	var (
-		mu    sync.Mutex
-		wg    sync.WaitGroup
-		next  int
-		total int
-		fault error
-	)
-	for range workers {
-		wg.Go(func() {
-			l := e.r.newLoader()
-			for {
-				mu.Lock()
-				k := next
-				next++
-				mu.Unlock()
-				if k >= chunks {
-					return
-				}
-				sum, err := l.countChunk(c, msgs, k)
-				mu.Lock()
-				total += sum
-				if err != nil {
-					fault, next = err, chunks
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	l := e.r.newLoader()
+	var sum atomic.Int64
+	fault := e.inChunks((msgs.n+chunkSize-1)/chunkSize, func(l *loader, k int) error {
+		n, err := l.countChunk(c, msgs, k)
+		sum.Add(int64(n))
+		return err
+	})
+	total, l := int(sum.Load()), e.r.newLoader()
 	for i := range e.state.uncached {
 		n, err := l.tokens(c, &e.state.uncached[i])
 		if err != nil {

@@ -1,10 +1,7 @@
 package replay
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
+	"ctxtool/internal/parallel"
 	"ctxtool/internal/tokens"
 )
 
@@ -78,42 +75,18 @@ func (s *side) measure(c *tokens.Counter, which []int) error {
 
 // each works on messages, on all processors where they are many.
 func (s *side) each(which []int, work func(l *loader, buf *[]byte, i int) error) error {
-	stretches := (len(which) + readStretch - 1) / readStretch
-	if stretches <= 1 {
-		var buf []byte
-		for _, i := range which {
-			if err := work(s.load, &buf, i); err != nil {
-				return err
-			}
+	return parallel.Each((len(which)+readStretch-1)/readStretch, func() func(int) error {
+		l, buf := s.load, []byte(nil)
+		if len(which) > readStretch {
+			l = l.r.newLoader()
 		}
-		return nil
-	}
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		next  atomic.Int64
-		fault error
-	)
-	for range min(runtime.GOMAXPROCS(0), stretches) {
-		wg.Go(func() {
-			l := s.load.r.newLoader()
-			var buf []byte
-			for {
-				k := int(next.Add(1)) - 1
-				if k >= stretches {
-					return
-				}
-				for _, i := range which[k*readStretch : min(len(which), (k+1)*readStretch)] {
-					if err := work(l, &buf, i); err != nil {
-						mu.Lock()
-						fault = err
-						mu.Unlock()
-						return
-					}
+		return func(k int) error {
+			for _, i := range which[k*readStretch : min(len(which), (k+1)*readStretch)] {
+				if err := work(l, &buf, i); err != nil {
+					return err
 				}
 			}
-		})
-	}
-	wg.Wait()
-	return fault
+			return nil
+		}
+	})
 }

@@ -1,11 +1,7 @@
 package replay
 
 import (
-	"cmp"
-	"runtime"
-	"sync"
-	"sync/atomic"
-
+	"ctxtool/internal/parallel"
 	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -64,22 +60,10 @@ func (e *Envelope) Scan(read func(chunk int, p Place, m *sessionfmt.Message)) er
 // inChunks calls do for each of so many stretches, on all processors, which take them
 // in turn, each with a loader of its own.
 func (e *Envelope) inChunks(chunks int, do func(l *loader, k int) error) error {
-	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
-	var (
-		wg   sync.WaitGroup
-		next atomic.Int64
-	)
-	faults := make([]error, workers)
-	for w := range workers {
-		wg.Go(func() {
-			l := e.r.newLoader()
-			for k := int(next.Add(1)) - 1; k < chunks && faults[w] == nil; k = int(next.Add(1)) - 1 {
-				faults[w] = do(l, k)
-			}
-		})
-	}
-	wg.Wait()
-	return cmp.Or(faults...)
+	return parallel.Each(chunks, func() func(int) error {
+		l := e.r.newLoader()
+		return func(k int) error { return do(l, k) }
+	})
 }
 
 // scan has one message read.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -128,7 +129,8 @@ func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 		chunks := (msgs.n + chunkSize - 1) / chunkSize
 		var used sync.Pool // of chunks
 		start := func() func(k int) weighedPart { return e.r.newWeigher(c).chunks(msgs, &used) }
-		for part := range inOrder(chunks, start) {
+		workers := runtime.GOMAXPROCS(0)
+		for part := range parallel.InOrder(chunks, workers, 2*workers+1, start) {
 			for i := range *part.all {
 				if !yield(&(*part.all)[i], nil) {
 					return
@@ -203,58 +205,5 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 		}
 		*part.all = all
 		return part
-	}
-}
-
-// inOrder does so many pieces of work on all processors and gives what comes of them
-// in order. Each processor makes its own worker with start. No more is begun than a
-// few pieces ahead of what has been taken.
-func inOrder[T any](pieces int, start func() func(k int) T) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		workers := min(runtime.GOMAXPROCS(0), pieces)
-		if workers <= 1 {
-			work := start()
-			for k := range pieces {
-				if !yield(work(k)) {
-					return
-				}
-			}
-			return
-		}
-		type job struct {
-			k    int
-			done chan T
-		}
-		var wg sync.WaitGroup
-		jobs, ahead := make(chan job), make(chan job, 2*workers)
-		stop := make(chan struct{})
-		wg.Go(func() {
-			defer close(jobs)
-			defer close(ahead)
-			for k := range pieces {
-				j := job{k, make(chan T, 1)}
-				select {
-				case ahead <- j:
-					jobs <- j
-				case <-stop:
-					return
-				}
-			}
-		})
-		for range workers {
-			wg.Go(func() {
-				work := start()
-				for j := range jobs {
-					j.done <- work(j.k)
-				}
-			})
-		}
-		defer wg.Wait()
-		defer close(stop)
-		for j := range ahead {
-			if !yield(<-j.done) {
-				return
-			}
-		}
 	}
 }

@@ -2,33 +2,12 @@ package replay
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/tokens"
 	"ctxtool/sessionfmt"
 )
-
-// TestInOrder: what many have done at once comes in order, and leaving early ends it.
-func TestInOrder(t *testing.T) {
-	for _, pieces := range []int{0, 1, 2, 7, 1000} {
-		got := slices.Collect(inOrder(pieces, func() func(int) int { return func(k int) int { return k * k } }))
-		for k := range pieces {
-			if k >= len(got) || got[k] != k*k {
-				t.Fatalf("%d pieces: %v", pieces, got)
-			}
-		}
-		if len(got) != pieces {
-			t.Errorf("%d pieces: %d came", pieces, len(got))
-		}
-		for k := range inOrder(pieces, func() func(int) int { return func(k int) int { return k } }) {
-			if k == 3 {
-				break
-			}
-		}
-	}
-}
 
 // TestWeighed: each message of the corpus takes what it takes alone, and comes in its
 // place.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"ctxtool/internal/parallel"
 )
 
 // A record is what the index keeps of one JSON line: 40 bytes, and its id.
@@ -43,7 +45,9 @@ const (
 
 // unitBuffers are what workers read into: over many small files they are most of
 // the memory that comes and goes.
-var unitBuffers sync.Pool
+var unitBuffers = sync.Pool{New: func() any { return new(unitBuffer) }}
+
+type unitBuffer [unitSize + slack]byte
 
 // A unit is the part of the index made from one stretch of the file: from the
 // lines whose preceding newline lies in it, and the file's first. Line numbers
@@ -56,14 +60,13 @@ type unit struct {
 	findings findings
 	cover    Coverage
 	err      error
-	ready    chan struct{}
 }
 
 // indexer makes units; each worker has one.
 type indexer struct {
 	src    *source
 	head   *headReader
-	buf    []byte
+	buf    *unitBuffer
 	visit  func(off int64, kind Kind, line Value)
 	pick   func(p *Picked)
 	times  bool
@@ -285,52 +288,27 @@ func IsBlank(line []byte) bool {
 
 // scan builds the index with that many workers. Units are merged in the order
 // of the file, so the result does not depend on the number.
-func (s *Session) scan(workers int, opt Options) error {
+func (s *Session) scan(workers int, opt Options) (err error) {
 	units := int((s.src.size + unitSize - 1) / unitSize)
-	workers = max(1, min(workers, units))
-	jobs := make(chan *unit)
-	order := make(chan *unit, 2*workers)
-	spare := make(chan *unit, 2*workers+2) // merged units, whose memory serves again
-	for range workers {
-		x := &indexer{src: s.src, head: newPickReader(opt.Pick), times: opt.Times}
-		if opt.Visit != nil {
-			x.visit = opt.Visit() // here, since a worker may start when all has been done
-		}
-		if opt.Picked != nil {
-			x.pick = opt.Picked()
-		}
-		go func() {
-			buf, _ := unitBuffers.Get().(*[unitSize + slack]byte)
-			if buf == nil {
-				buf = new([unitSize + slack]byte)
-			}
-			x.buf = buf[:]
-			for u := range jobs {
-				x.fill(u)
-				close(u.ready)
-			}
-			unitBuffers.Put(buf)
-		}()
-	}
-	go func() {
-		for k := range units {
+	ahead := 2*workers + 2
+	spare := make(chan *unit, ahead) // merged units, whose memory serves again
+	var buffers []*unitBuffer
+	for u := range parallel.InOrder(units, workers, ahead, func() func(int) *unit {
+		x := s.newIndexer(opt)
+		buffers = append(buffers, x.buf)
+		return func(k int) *unit {
 			u := &unit{}
 			select {
 			case old := <-spare:
 				u.records, u.times, u.ids, u.findings = old.records[:0], old.times[:0], old.ids[:0], findings{list: old.findings.list[:0]}
 			default:
 			}
-			u.off, u.ready = int64(k)*unitSize, make(chan struct{})
+			u.off = int64(k) * unitSize
 			u.end = min(u.off+unitSize, s.src.size)
-			order <- u
-			jobs <- u
+			x.fill(u)
+			return u
 		}
-		close(jobs)
-		close(order)
-	}()
-	var err error
-	for u := range order {
-		<-u.ready
+	}) {
 		if err == nil {
 			err = u.err
 		}
@@ -343,7 +321,21 @@ func (s *Session) scan(workers int, opt Options) error {
 		default:
 		}
 	}
+	for _, buf := range buffers {
+		unitBuffers.Put(buf)
+	}
 	return err
+}
+
+func (s *Session) newIndexer(opt Options) *indexer {
+	x := &indexer{src: s.src, head: newPickReader(opt.Pick), times: opt.Times, buf: unitBuffers.Get().(*unitBuffer)}
+	if opt.Visit != nil {
+		x.visit = opt.Visit()
+	}
+	if opt.Picked != nil {
+		x.pick = opt.Picked()
+	}
+	return x
 }
 
 // merge appends a unit to the session's index.

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"ctxtool/replay"
@@ -29,11 +30,15 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 		return err
 	}
 	b := s.NewBatch(s.Leaf(), now)
+	end := len(msgs) // of the conversation: only results follow
+	for end > 0 && msgs[end-1].result {
+		end--
+	}
 	for k, m := range msgs {
 		switch {
 		case m.lost && m.ours:
 			edit(b, s.ID(m.rec), sessionfmt.Value("null"))
-		case len(m.open) > 0 && last(msgs[k+1:]):
+		case len(m.open) > 0 && k+1 >= end:
 			for _, c := range m.open {
 				b.Add(sessionfmt.ToolResult, sessionfmt.Field{Name: "message", Value: c.failure(now)})
 			}
@@ -61,7 +66,7 @@ type paired struct {
 	result  bool
 	lost    bool             // a result without a call
 	open    []openBlock      // calls without a result
-	content sessionfmt.Value // of an answer with open calls
+	content sessionfmt.Value // of an answer with calls
 }
 
 // An openBlock is a tool call that no result answers.
@@ -69,11 +74,9 @@ type openBlock struct{ id, name sessionfmt.Value }
 
 // readPairs reads the calls and results of the next request, other messages as
 // empty ones.
-func readPairs(e *replay.Envelope) (msgs []paired, err error) {
+func readPairs(e *replay.Envelope) (list []*paired, err error) {
 	open := map[string]*paired{}
-	all := func(replay.Message) bool { return true }
-	var list []*paired
-	for m, err := range e.Sources(all) {
+	for m, err := range e.Sources(func(replay.Message) bool { return true }) {
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +86,11 @@ func readPairs(e *replay.Envelope) (msgs []paired, err error) {
 		case m.Kind == sessionfmt.ToolResult:
 			p.result = true
 			id := m.Raw.Message().CallID.Text()
-			if call := open[id]; call != nil {
-				call.close(id)
+			call := open[id]
+			if p.lost = call == nil; !p.lost {
+				k := call.find(id)
+				call.open = slices.Delete(call.open, k, k+1)
 				delete(open, id)
-			} else {
-				p.lost = true
 			}
 		case m.Kind == sessionfmt.Assistant:
 			answer := m.Raw.Message()
@@ -103,29 +106,12 @@ func readPairs(e *replay.Envelope) (msgs []paired, err error) {
 			}
 		}
 	}
-	for _, p := range list {
-		msgs = append(msgs, *p)
-	}
-	return msgs, nil
+	return list, nil
 }
 
-func (p *paired) close(id string) {
-	for k, c := range p.open {
-		if c.id.Text() == id {
-			p.open = append(p.open[:k], p.open[k+1:]...)
-			return
-		}
-	}
-}
-
-// last says that only results follow.
-func last(rest []paired) bool {
-	for _, m := range rest {
-		if !m.result {
-			return false
-		}
-	}
-	return true
+// find is the first open call of that id, -1 where there is none.
+func (p *paired) find(id string) int {
+	return slices.IndexFunc(p.open, func(c openBlock) bool { return c.id.Text() == id })
 }
 
 // without is the replacement of an answer by what it says besides its open calls,
@@ -133,7 +119,7 @@ func last(rest []paired) bool {
 func (p *paired) without() sessionfmt.Value {
 	kept, says := []byte(`{"content":[`), false
 	for el := range p.content.Elements {
-		if el.Get("type").Is("toolCall") && p.isOpen(el.Get("id").Text()) {
+		if el.Get("type").Is("toolCall") && p.find(el.Get("id").Text()) >= 0 {
 			continue
 		}
 		if kept[len(kept)-1] != '[' {
@@ -146,15 +132,6 @@ func (p *paired) without() sessionfmt.Value {
 		return sessionfmt.Value("null")
 	}
 	return append(kept, "]}"...)
-}
-
-func (p *paired) isOpen(id string) bool {
-	for _, c := range p.open {
-		if c.id.Text() == id {
-			return true
-		}
-	}
-	return false
 }
 
 // failure is a tool result that says that there is none.

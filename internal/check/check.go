@@ -1,10 +1,10 @@
 // Package check finds and mends damage in session files.
 //
-// What may be wrong is a table, Checks, one file each. Some of it shows while a
-// file is read or replayed, and is found there; for the rest a check has a
-// function of its own. Each finding says what the damage does: what pi does with
-// the file, and how much of the context it hides. Repair makes a sound file of a
-// damaged one, and nothing of what was there is lost.
+// What may be wrong is a table, with a page for each check. Some of it shows while a
+// file is read or replayed, and is found there; for the rest a check has a function
+// of its own. Each finding says what the damage does: what pi does with the file,
+// and how much of the context it hides. Repair makes a sound file of a damaged one,
+// and nothing of what was there is lost.
 package check
 
 import (
@@ -12,69 +12,106 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/replay"
+	pages "ctxtool/docs/checks"
 	"ctxtool/sessionfmt"
 )
 
-// A Severity is how bad a finding is.
-type Severity uint8
-
-// The severities, the mildest first. What changes nothing in any reader is Info;
-// what loses something, or makes an agent fail, is Error.
-const (
-	Info Severity = iota
-	Warning
-	Error
-)
-
-var severityNames = []string{"info", "warning", "error"}
-
-// String is the severity's name.
-func (s Severity) String() string { return severityNames[s] }
-
-// MarshalText is String, for JSON.
-func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// ParseSeverity reads the name of a severity.
-func ParseSeverity(name string) (Severity, error) {
-	if k := slices.Index(severityNames, name); k >= 0 {
-		return Severity(k), nil
-	}
-	return 0, fmt.Errorf("unknown severity %q", sessionfmt.Quote(name))
-}
-
-// A Check is one thing that may be wrong with a session.
+// A Check is one thing that may be wrong with a session. What that is, how it comes
+// about and what helps stands on its page; see Page.
 type Check struct {
 	Code     string
 	Group    string // what it looks at; see Groups
 	Severity Severity
 	Title    string // what is wrong
-	About    string // what that is and how it comes about, as Markdown
-	Pi       string // what pi does with it
-	Help     string // what helps
 
 	// How it is found; none where reading the file or replaying it finds it.
-	file  func(*subject)                      // from the index of the file
-	facts func(*subject)                      // from what Visit has seen in the lines
-	step  func(*walk, replay.Step) error      // at each step of a replay
-	leaf  func(*walk, *replay.Envelope) error // at the end of the active path
+	file   func(*subject)      // from the index of the file
+	record func(*subject, int) // from the index, for each record
+	facts  func(*subject)      // from what Visit has seen in the lines
+	step   func(*walk)         // at each step of a replay
+	leaf   func(*walk)         // at the end of the active path
 }
 
-// checks are the checks, in the order of the documentation. A new one is a file
-// and a line here.
+// checks are the checks, in the order of the documentation. A new one is a row here
+// and a page in docs/checks.
 var checks = []*Check{
-	&unreadable, &brokenOff,
-	&malformed, &glued, &torn, &unterminated, &falsyLine, &scalarLine, &scalarLeaf, &invalidUTF8, &byteOrderMark, &crlf, &blankLine,
-	&noHeader, &lateHeader, &secondHeader, &headerID, &version, &v1IDs, &tooNew, &parentSession,
-	&missingID, &idType, &duplicateID, &orphan, &selfParent, &cycle, &forwardParent, &severalRoots, &leafMoved, &unknownType, &noMessage,
-	&badTime, &timeBackward,
-	&keptUnknown, &keptNoMessage, &noCheckpoint, &checkpointRole, &shadowBroken, &shadowEmpty, &shadowDiffers,
-	&editNoReplacement, &editNoContent, &editUnknown, &editOffPath, &editSummarised, &editNoEffect,
-	&patchSchema, &patchOp, &patchReason, &patchShape, &patchScope, &patchIndex,
-	&callWithoutResult, &resultWithoutCall, &resultBeforeCall, &callLostResult, &resultLostCall, &failedAnswer,
-	&toolUnknown, &toolArguments,
-	&lineSize, &imageSize, &requestSize, &usageSize,
-	&moreFindings,
+	{Code: "unreadable", Group: "file", Severity: Error, Title: "the file cannot be read as a session"},
+
+	{Code: "broken-off", Group: "lines", Severity: Error, Title: "the compressed data breaks off"},
+	{Code: "malformed", Group: "lines", Severity: Error, Title: "a line is not JSON"},
+	{Code: "glued", Group: "lines", Severity: Error, Title: "a second record follows on the same line"},
+	{Code: "torn", Group: "lines", Severity: Error, Title: "the last line breaks off"},
+	{Code: "unterminated", Group: "lines", Severity: Warning, Title: "the last newline is missing"},
+	{Code: "falsy-line", Group: "lines", Severity: Warning, Title: "a line is null, 0, false or an empty string"},
+	{Code: "scalar-line", Group: "lines", Severity: Warning, Title: "a line is JSON, but no object"},
+	{Code: "scalar-leaf", Group: "lines", Severity: Error, Title: "the last record is no object"},
+	{Code: "invalid-utf8", Group: "lines", Severity: Warning, Title: "bytes that are not UTF-8"},
+	{Code: "bom", Group: "lines", Severity: Error, Title: "the file starts with a byte order mark"},
+	{Code: "crlf", Group: "lines", Severity: Info, Title: "lines end in CR LF", file: (*subject).findCRLF},
+	{Code: "blank-line", Group: "lines", Severity: Info, Title: "blank lines", file: (*subject).findBlank},
+
+	{Code: "no-header", Group: "header", Severity: Error, Title: "the session header is missing"},
+	{Code: "late-header", Group: "header", Severity: Error, Title: "the session header is not the first record"},
+	{Code: "second-header", Group: "header", Severity: Warning, Title: "a second session header"},
+	{Code: "header-id", Group: "header", Severity: Error, Title: "the header's id is no string"},
+	{Code: "version", Group: "header", Severity: Warning, Title: "the header's version is no number"},
+	{Code: "v1-ids", Group: "header", Severity: Error, Title: "entries have ids, but the header has no version"},
+	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than 3"},
+	{Code: "parent-session", Group: "header", Severity: Warning, Title: "the session that this one came from is not there", file: (*subject).findParentSession},
+
+	{Code: "missing-id", Group: "tree", Severity: Error, Title: "an entry has no id"},
+	{Code: "id-type", Group: "tree", Severity: Warning, Title: "an id is no string"},
+	{Code: "duplicate-id", Group: "tree", Severity: Error, Title: "two entries have the same id"},
+	{Code: "orphan", Group: "tree", Severity: Error, Title: "an entry's parent is not in the file"},
+	{Code: "self-parent", Group: "tree", Severity: Error, Title: "an entry is its own parent"},
+	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents go round in a circle", file: (*subject).findCycles},
+	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent stands below it in the file", record: (*subject).forwardParent},
+	{Code: "several-roots", Group: "tree", Severity: Warning, Title: "several roots", file: (*subject).findRoots},
+	{Code: "leaf-moved", Group: "tree", Severity: Warning, Title: "a label or a usage entry has moved the leaf", file: (*subject).findMovedLeaf},
+	{Code: "unknown-type", Group: "tree", Severity: Warning, Title: "an entry of a type that nobody knows", record: (*subject).unknownType},
+	{Code: "no-message", Group: "tree", Severity: Error, Title: "a message entry without a message", record: (*subject).noMessage},
+
+	{Code: "bad-time", Group: "times", Severity: Warning, Title: "a timestamp that is no time", record: (*subject).badTime},
+	{Code: "time-backward", Group: "times", Severity: Warning, Title: "an entry is older than its parent", record: (*subject).timeBackward},
+
+	{Code: "kept-unknown", Group: "compactions", Severity: Error, Title: "a compaction's first kept entry is not on the path before it"},
+	{Code: "kept-no-message", Group: "compactions", Severity: Warning, Title: "a compaction's first kept entry gives no message"},
+	{Code: "no-checkpoint", Group: "compactions", Severity: Warning, Title: "a compaction without checkpoint where system messages exist"},
+	{Code: "checkpoint-role", Group: "compactions", Severity: Warning, Title: "a compaction's checkpoint is no system message"},
+	{Code: "shadow-broken", Group: "compactions", Severity: Warning, Title: "a compaction repeats a patch, but not as its child", step: (*walk).shadowBroken},
+	{Code: "shadow-empty", Group: "compactions", Severity: Warning, Title: "a compaction is the shadow of a patch that compacts nothing", step: (*walk).shadowEmpty},
+	{Code: "shadow-differs", Group: "compactions", Severity: Warning, Title: "a compaction and the patch it shadows say different things", step: (*walk).shadowDiffers},
+
+	{Code: "edit-no-replacement", Group: "edits", Severity: Error, Title: "a context edit without replacement"},
+	{Code: "edit-no-content", Group: "edits", Severity: Error, Title: "a context edit whose replacement cannot be used"},
+	{Code: "edit-unknown", Group: "edits", Severity: Warning, Title: "a context edit of an entry that is not in the file", step: (*walk).editUnknown},
+	{Code: "edit-off-path", Group: "edits", Severity: Warning, Title: "a context edit of an entry on another branch", step: (*walk).editOffPath},
+	{Code: "edit-summarised", Group: "edits", Severity: Warning, Title: "a context edit of a message that was already summarised", step: (*walk).editSummarised},
+	{Code: "edit-no-effect", Group: "edits", Severity: Warning, Title: "a context edit gives content to what has none", step: (*walk).editNoEffect},
+
+	{Code: "patch-schema", Group: "patches", Severity: Error, Title: "a transform with another schemaVersion than 1"},
+	{Code: "patch-op", Group: "patches", Severity: Error, Title: "an unknown patch operation"},
+	{Code: "patch-reason", Group: "patches", Severity: Error, Title: "an operation on cached content without a reason"},
+	{Code: "patch-shape", Group: "patches", Severity: Error, Title: "a patch of the wrong shape"},
+	{Code: "patch-scope", Group: "patches", Severity: Warning, Title: "a scope that does not fit its operation"},
+	{Code: "patch-index", Group: "patches", Severity: Warning, Title: "an index beyond the list"},
+
+	{Code: "call-without-result", Group: "calls", Severity: Error, Title: "a tool call without a result", facts: (*subject).callWithoutResult},
+	{Code: "result-without-call", Group: "calls", Severity: Error, Title: "a tool result without its call", facts: (*subject).resultWithoutCall},
+	{Code: "result-before-call", Group: "calls", Severity: Error, Title: "a tool result before its call", facts: (*subject).resultBeforeCall},
+	{Code: "call-lost-result", Group: "calls", Severity: Error, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
+	{Code: "result-lost-call", Group: "calls", Severity: Error, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
+	{Code: "failed-answer", Group: "calls", Severity: Warning, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
+
+	{Code: "tool-unknown", Group: "tools", Severity: Warning, Title: "a call of a tool that the request did not have", step: (*walk).toolUnknown},
+	{Code: "tool-arguments", Group: "tools", Severity: Warning, Title: "a call whose arguments do not fit the tool's schema", step: (*walk).toolArguments},
+
+	{Code: "line-size", Group: "limits", Severity: Warning, Title: "a line larger than any request may be", leaf: (*walk).lineSize},
+	{Code: "image-size", Group: "limits", Severity: Error, Title: "an image larger than the provider takes", leaf: (*walk).imageSize},
+	{Code: "request-size", Group: "limits", Severity: Error, Title: "the next request is larger than the provider takes", leaf: (*walk).requestSize},
+	{Code: "usage-size", Group: "limits", Severity: Warning, Title: "a usage that nobody can have counted", facts: (*subject).findWildUsage},
+
+	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
 }
 
 // Groups are the groups of checks, with what they look at, in order.
@@ -103,6 +140,24 @@ func Find(code string) *Check {
 	return nil
 }
 
+// Page is the check's page in docs/checks.
+func (c *Check) Page() string {
+	page, _ := pages.Pages.ReadFile(c.Code + ".md")
+	return string(page)
+}
+
+// About is what the page says that the check finds, as Markdown.
+func (c *Check) About() string { return c.section(" Group: " + c.Group + ".") }
+
+// Help is what the page says that helps, as Markdown.
+func (c *Check) Help() string { return c.section("## What helps") }
+
+func (c *Check) section(head string) string {
+	_, text, _ := strings.Cut(c.Page(), head+"\n\n")
+	text, _, _ = strings.Cut(text, "\n\n## ")
+	return strings.TrimSuffix(text, "\n")
+}
+
 // A Choice is a set of checks.
 type Choice map[string]bool
 
@@ -124,7 +179,7 @@ func Choose(only, skip []string) (Choice, error) {
 
 func (c *Check) named(name string) bool { return name == c.Code || name == c.Group }
 
-// any says that a check of the choice has a use.
+// any reports whether a check of the choice has a use.
 func (ch Choice) any(use func(*Check) bool) bool {
 	return slices.ContainsFunc(checks, func(c *Check) bool { return ch[c.Code] && use(c) })
 }
@@ -136,17 +191,3 @@ func groupNames() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// Page is the check's page in docs/checks.
-func (c *Check) Page() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n\nSeverity: %s. Group: %s.\n\n%s\n", c.Code, capital(c.Title), c.Severity, c.Group, c.About)
-	if c.Pi != "" {
-		fmt.Fprintf(&b, "\n## What pi does\n\n%s\n", c.Pi)
-	}
-	fmt.Fprintf(&b, "\n## What helps\n\n%s\n", c.Help)
-	return b.String()
-}
-
-// capital is a sentence with a capital first letter.
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

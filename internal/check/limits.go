@@ -1,16 +1,78 @@
 package check
 
 import (
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
 	"ctxtool/internal/models"
-	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 )
 
 // limits are those of the provider of the next request, and its name. Where the
 // provider is not known they are the widest that there are.
-func (w *walk) limits(e *replay.Envelope) (l models.Limits, name string, err error) {
-	ref, _, _, err := e.Model()
+func (w *walk) limits() (l models.Limits, name string) {
+	ref, _, _, err := w.active.Model()
+	w.err = err
 	if l, ok := models.LimitsOf(ref.Provider); ok {
-		return l, ref.Provider, err
+		return l, ref.Provider
 	}
-	return models.WidestLimits(), "no provider", err
+	return models.WidestLimits(), "no provider"
+}
+
+func (w *walk) lineSize() {
+	limits, provider := w.limits()
+	for i := range w.s.Len() {
+		if n := w.s.LineSize(i); limits.Request > 0 && int64(n) > limits.Request {
+			w.add(i, "its line has %d bytes, and %s takes requests of %d", n, provider, limits.Request)
+		}
+	}
+}
+
+func (w *walk) imageSize() {
+	limits, provider := w.limits()
+	if w.err != nil || limits.Image == 0 {
+		return
+	}
+	images := w.request().images
+	for _, rec := range slices.Sorted(maps.Keys(images)) {
+		if n := images[rec]; n > limits.Image {
+			w.add(rec, "an image of %d bytes in base64, and %s takes %d", n, provider, limits.Image)
+		}
+	}
+}
+
+func (w *walk) requestSize() {
+	limits, provider := w.limits()
+	if w.err != nil || limits.Request == 0 || w.s.Size() < limits.Request {
+		return
+	}
+	if n := w.request().size; n > limits.Request {
+		w.addLine(0, "", "the next request has about %d bytes, and %s takes %d", n, provider, limits.Request)
+	}
+}
+
+func (x *subject) findWildUsage() {
+	lines := x.s.NewReader()
+	for _, f := range x.facts.all {
+		if f.kind() != aWildUsage {
+			continue
+		}
+		rec := sort.Search(x.s.Len(), func(i int) bool { return x.s.Offset(i) >= f.off() })
+		line, err := lines.Line(rec)
+		if err != nil {
+			continue // what cannot be read is another check's
+		}
+		usage := line.Get("message").Get("usage")
+		if !usage.Exists() {
+			usage = line.Get("usage")
+		}
+		wild := usage.Usage().Wild
+		value := usage
+		for _, key := range strings.Split(wild, ".") {
+			value = value.Get(key)
+		}
+		x.add(rec, "usage.%s is %s, which nobody can have counted: it counts as not recorded", wild, sessionfmt.Quote(string(value)))
+	}
 }

@@ -9,11 +9,6 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// late says that a line is a header that has to go to the front.
-func (m *lineMend) late(l sessionfmt.Line) bool {
-	return l.Record > 0 && l.Record == m.s.Header() && m.mended("late-header", l)
-}
-
 // header is the header that has to be put in front, nil where it is there.
 func (m *lineMend) header() ([]byte, error) {
 	head := m.s.Header()

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 
 	"ctxtool/sessionfmt"
@@ -27,7 +28,7 @@ type linePass struct {
 	line  func(*lineMend, *sessionfmt.Change) [][]byte // mends a line with one: the lines in its place
 }
 
-// linePasses are the passes over lines, in order. Their codes are in mends.
+// linePasses are the passes over lines, in order.
 var linePasses = []linePass{
 	{
 		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
@@ -50,7 +51,7 @@ func newLineMend(s *sessionfmt.Session, p linePass, want pick) *lineMend {
 	return m
 }
 
-// mended says whether the line has that code and is to be mended for it.
+// mended reports whether the line has that code and is to be mended for it.
 func (m *lineMend) mended(code string, l sessionfmt.Line) bool { return m.want(code, l.Number) }
 
 // changes goes through the lines.
@@ -92,7 +93,7 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// isMark says that a piece of a file is its byte order mark, which Lines hands out
+// isMark reports whether a piece of a file is its byte order mark, which Lines hands out
 // before the line that it begins.
 func isMark(l sessionfmt.Line) bool {
 	return l.Number == 1 && !l.Ended && string(l.Raw) == "\xef\xbb\xbf"
@@ -124,7 +125,9 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))
 		return
 	}
-	m.remember(line)
+	if id, parent, ok := sessionfmt.BrokenHead(line); ok {
+		m.lost[id] = parent
+	}
 	c.Out = c.Raw
 	switch {
 	case len(records) > 0:
@@ -161,7 +164,7 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 	}
 	if c.Record == m.s.Header() {
 		line = m.mendHeader(c, line)
-		if m.late(c.Line) {
+		if c.Record > 0 && m.mended("late-header", c.Line) {
 			c.Notes = append(c.Notes, "moved to the front")
 			return nil
 		}
@@ -172,21 +175,21 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 	return [][]byte{line}
 }
 
-// behind is a pick of the lines that the pass leaves, each by the line that it comes
-// from.
-func (m *lineMend) behind() (pick, error) {
-	origin := []int{0} // from 1
-	for c, err := range m.changes {
-		if err != nil {
-			return nil, err
-		}
-		n := len(c.New)
-		if c.Same && !isMark(c.Line) {
-			n = 1
-		}
-		for range n {
-			origin = append(origin, c.Number)
+// traced is changes, and appends to origin the line from which each line comes that
+// they leave.
+func (m *lineMend) traced(origin *[]int) iter.Seq2[sessionfmt.Change, error] {
+	return func(yield func(sessionfmt.Change, error) bool) {
+		for c, err := range m.changes {
+			n := len(c.New)
+			if c.Same && !isMark(c.Line) {
+				n = 1
+			}
+			for range n {
+				*origin = append(*origin, c.Number)
+			}
+			if !yield(c, err) {
+				return
+			}
 		}
 	}
-	return func(code string, line int) bool { return m.want(code, origin[line]) }, nil
 }

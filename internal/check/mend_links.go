@@ -49,7 +49,7 @@ func newLinkMend(s *sessionfmt.Session, lost map[string]string, want pick) (*lin
 
 func (m *linkMend) any() bool { return len(m.gone)+len(m.notes) > 0 }
 
-// mended says whether a record has that code and is to be mended for it.
+// mended reports whether a record has that code and is to be mended for it.
 func (m *linkMend) mended(code string, i int) bool { return m.want(code, m.s.Line(i)) }
 
 func (m *linkMend) note(i int, format string, args ...any) {
@@ -81,7 +81,7 @@ func (m *linkMend) takeOut() error {
 	return nil
 }
 
-// stays says that a record is an entry of the repaired file.
+// stays reports whether a record is an entry of the repaired file.
 func (m *linkMend) stays(i int) bool { return m.s.Kind(i).IsEntry() && m.gone[i] == "" }
 
 // duplicates takes out lines that are there twice, letter by letter, and renames

@@ -44,7 +44,7 @@ func opening(s *sessionfmt.Session) string {
 	return ""
 }
 
-// throws says that the edit in force of a message in the context has no replacement
+// throws reports whether the edit in force of a message in the context has no replacement
 // (spec/pi-1.5.md 4.5).
 func throws(s *sessionfmt.Session, path []int) bool {
 	lacks := map[int]bool{} // by target
@@ -67,7 +67,7 @@ func throws(s *sessionfmt.Session, path []int) bool {
 	return false
 }
 
-// reaches says that one of the messages that pi would edit is in its context.
+// reaches reports whether one of the messages that pi would edit is in its context.
 func reaches(s *sessionfmt.Session, edited map[int]bool) bool {
 	e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(s.Leaf(), false)
 	if err != nil {
@@ -91,5 +91,5 @@ func seen(s *sessionfmt.Session) (Figures, error) {
 	case refuses, dies, empties, fails:
 		return Figures{}, nil
 	}
-	return figures(s, s.Leaf())
+	return Measure(s, s.Leaf())
 }

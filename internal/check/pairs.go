@@ -1,7 +1,6 @@
 package check
 
 import (
-	"iter"
 	"slices"
 
 	"ctxtool/sessionfmt"
@@ -30,7 +29,6 @@ type pairing struct {
 	x     *subject
 	open  []openCall
 	state []int32 // of each record, the first open call behind it; 0 for none
-	out   *pairs
 	lost  []lostResult
 }
 
@@ -48,28 +46,22 @@ func (x *subject) findPairs() *pairs {
 			calls++
 		}
 	}
-	p := &pairing{x: x, out: &pairs{}, open: make([]openCall, 1, calls), state: make([]int32, x.s.Len())}
-	for i := range x.inOrder() {
-		p.entry(i)
-	}
-	inner := x.inner()
-	for i := range x.s.Len() {
-		if !inner.has(i) && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
-			for k := p.state[i]; k > 0; k = p.open[k].next {
-				if rec := int(p.open[k].rec); rec >= 0 {
-					p.out.unanswered = append(p.out.unanswered, rec)
-				}
+	p := &pairing{x: x, open: make([]openCall, 1, calls), state: make([]int32, x.s.Len())}
+	x.parentsFirst(p.entry)
+	out := p.explain()
+	for _, i := range x.tips() {
+		for k := p.state[i]; k > 0; k = p.open[k].next {
+			if rec := int(p.open[k].rec); rec >= 0 {
+				out.unanswered = append(out.unanswered, rec)
 			}
 		}
 	}
-	slices.Sort(p.out.unanswered)
-	p.out.unanswered = slices.Compact(p.out.unanswered)
-	p.explain()
 	edited := x.edited()
-	seenTo := func(rec int) bool { return edited[rec] }
-	p.out.unanswered = slices.DeleteFunc(p.out.unanswered, seenTo)
-	p.out.uncalled = slices.DeleteFunc(p.out.uncalled, seenTo)
-	return p.out
+	for _, list := range []*[]int{&out.unanswered, &out.uncalled} {
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(rec int) bool { return edited[rec] })
+	}
+	return out
 }
 
 // edited are the records that context edits aim at.
@@ -85,35 +77,6 @@ func (x *subject) edited() map[int]bool {
 		}
 	}
 	return edited
-}
-
-// holds says that a sorted list has a record.
-func holds(list []int, rec int) bool {
-	_, ok := slices.BinarySearch(list, rec)
-	return ok
-}
-
-// inOrder are the records, parents before children.
-func (x *subject) inOrder() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		forward := false
-		for i := range x.s.Len() {
-			forward = forward || x.s.Parent(i) >= i
-		}
-		if !forward {
-			for i := range x.s.Len() {
-				if !yield(i) {
-					return
-				}
-			}
-			return
-		}
-		for _, i := range x.ancestors().order {
-			if !yield(int(i)) {
-				return
-			}
-		}
-	}
 }
 
 // entry works out which calls are open behind an entry.
@@ -167,10 +130,10 @@ func (p *pairing) close(list int32, id uint64) (int32, bool) {
 }
 
 // explain says of results without an open call what became of it.
-func (p *pairing) explain() {
-	p.out.answered, p.out.early = map[int]bool{}, map[int]int{}
+func (p *pairing) explain() *pairs {
+	out := &pairs{answered: map[int]bool{}, early: map[int]int{}}
 	if len(p.lost) == 0 {
-		return
+		return out
 	}
 	wanted := map[uint64][]int{} // the records that make a call
 	for _, l := range p.lost {
@@ -187,17 +150,17 @@ func (p *pairing) explain() {
 			}
 		}
 	}
-	defer func() { slices.Sort(p.out.uncalled) }()
 	up := p.x.ancestors()
 	for _, l := range p.lost {
-		p.out.uncalled = append(p.out.uncalled, l.rec)
+		out.uncalled = append(out.uncalled, l.rec)
 		for _, call := range wanted[l.id] {
 			switch {
 			case up.above(call, l.rec):
-				p.out.answered[l.rec] = true
+				out.answered[l.rec] = true
 			case up.above(l.rec, call):
-				p.out.early[l.rec] = call
+				out.early[l.rec] = call
 			}
 		}
 	}
+	return out
 }

@@ -24,13 +24,11 @@ type Repair struct {
 	tail  *sessionfmt.Batch   // entries to append to that; see AnswerCalls
 }
 
-// mends are the codes of what a repair mends.
-var mends = []string{
-	"broken-off", "malformed", "glued", "torn", "unterminated", "falsy-line", "scalar-line", "scalar-leaf", "invalid-utf8", "bom",
-	"no-header", "late-header", "second-header", "header-id", "version",
+// mends are the codes of what a repair mends, in lines and then in what they hold.
+var mends = slices.Concat(linePasses[0].codes, linePasses[1].codes, []string{
 	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
 	"edit-no-replacement", "edit-no-content",
-}
+})
 
 // A pick says which findings to mend, by code and line of the file.
 type pick func(code string, line int) bool
@@ -40,7 +38,7 @@ func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 	return newRepair(s, func(string, int) bool { return true })
 }
 
-// refuseVersion says that a version is one that nothing here writes to.
+// refuseVersion is the error of a version that nothing here writes to.
 func refuseVersion(s *sessionfmt.Session) error {
 	if s.Version <= 3 {
 		return nil
@@ -71,7 +69,8 @@ func (r *Repair) plan(want pick) (err error) {
 		if !m.any {
 			continue
 		}
-		next, err := respool(r.was.Name, m.changes, sessionfmt.Options{})
+		origin := []int{0} // of each line that the pass leaves, from 1
+		next, err := respool(r.was.Name, m.traced(&origin), sessionfmt.Options{})
 		if err != nil {
 			return err
 		}
@@ -79,16 +78,14 @@ func (r *Repair) plan(want pick) (err error) {
 		if err := refuseVersion(next); err != nil {
 			return err
 		}
-		if want, err = m.behind(); err != nil {
-			return err
-		}
+		want = func(code string, line int) bool { return m.want(code, origin[line]) }
 		maps.Copy(lost, m.lost)
 	}
 	r.links, err = newLinkMend(r.mid, lost, want)
 	return err
 }
 
-// Sound says that there is nothing to mend.
+// Sound reports whether there is nothing to mend.
 func (r *Repair) Sound() bool { return len(r.lines) == 0 && !r.links.any() && r.tail == nil }
 
 // Close frees what the repair holds. The session as it was stays open.

@@ -1,10 +1,38 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"ctxtool/sessionfmt"
 )
+
+// A Severity is how bad a finding is.
+type Severity uint8
+
+// The severities, the mildest first. What changes nothing in any reader is Info;
+// what loses something, or makes an agent fail, is Error.
+const (
+	Info Severity = iota
+	Warning
+	Error
+)
+
+var severityNames = []string{"info", "warning", "error"}
+
+// String is the severity's name.
+func (s Severity) String() string { return severityNames[s] }
+
+// MarshalText is String, for JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// ParseSeverity reads the name of a severity.
+func ParseSeverity(name string) (Severity, error) {
+	if k := slices.Index(severityNames, name); k >= 0 {
+		return Severity(k), nil
+	}
+	return 0, fmt.Errorf("unknown severity %q", sessionfmt.Quote(name))
+}
 
 // A Finding is one thing that is wrong with a file.
 type Finding struct {
@@ -44,7 +72,7 @@ type Report struct {
 	unread bool
 }
 
-// Unread says that the file could not be read as a session at all.
+// Unread reports whether the file could not be read as a session.
 func (r *Report) Unread() bool { return r.unread }
 
 // Rename gives the file another name in the report.
@@ -63,7 +91,7 @@ func (r *Report) Worst() (worst Severity, any bool) {
 	return worst, len(r.Findings) > 0
 }
 
-// has says that something of that code was found.
+// has reports whether something of that code was found.
 func (r *Report) has(code string) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }

@@ -42,7 +42,7 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 
 func isSpace(b []byte) bool { return len(bytes.Trim(b, jsonSpace)) == 0 }
 
-// isRecord says that an object is an entry or a header, and no piece of one that
+// isRecord reports whether an object is an entry or a header, and no piece of one that
 // is broken: entries have a time, and from version 2 on an id and a parent.
 func isRecord(v sessionfmt.Value, version int) bool {
 	var f [4]sessionfmt.Value
@@ -51,12 +51,4 @@ func isRecord(v sessionfmt.Value, version int) bool {
 		return f[1].IsString()
 	}
 	return f[3].IsString() && (version < 2 || f[1].IsString() && f[2].Exists())
-}
-
-// remember takes down the id and the parent of a line that cannot be kept, where
-// its beginning still tells them.
-func (m *lineMend) remember(line []byte) {
-	if id, parent, ok := sessionfmt.BrokenHead(line); ok {
-		m.lost[id] = parent
-	}
 }

@@ -73,7 +73,7 @@ func (s *shape) takeTypes(v sessionfmt.Value) bool {
 	return len(s.types) > 0
 }
 
-// picky says that it depends on more of a value than the names and types in it.
+// picky reports whether it depends on more of a value than the names and types in it.
 func (s *shape) picky() bool {
 	if s == nil {
 		return false
@@ -86,7 +86,7 @@ func (s *shape) picky() bool {
 	return s.values != nil || s.items.picky()
 }
 
-// fits says that a value surely has the shape.
+// fits reports whether a value surely has the shape.
 func (s *shape) fits(v sessionfmt.Value) bool {
 	if !v.Exists() || len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isOf(v, t) }) {
 		return false
@@ -120,7 +120,7 @@ func (s *shape) fits(v sessionfmt.Value) bool {
 	return true
 }
 
-// isOf says that a value is of a type of JSON Schema. A whole number that is not
+// isOf reports whether a value is of a type of JSON Schema. A whole number that is not
 // spelled as one is left to the library.
 func isOf(v sessionfmt.Value, typ string) bool {
 	switch typ {

@@ -27,8 +27,6 @@ type subject struct {
 	report *Report
 	check  *Check // the one that is looking
 	facts  *facts
-	named  map[int]bool  // transforms named compaction
-	steps  []*Check      // those chosen that look at steps
 	told   map[told]bool // so that what several branches share is found once
 	more   int
 
@@ -51,8 +49,7 @@ func File(name string, opt Options) *Report {
 	s, err := sessionfmt.Open(name, x.opening())
 	if err != nil {
 		x.report.unread = true
-		x.check = &unreadable
-		x.addLine(0, "", "%s", reason(err))
+		x.fails(err)
 		return x.report
 	}
 	defer s.Close()
@@ -102,11 +99,22 @@ func (x *subject) run(s *sessionfmt.Session) {
 		go x.pairs()                 // asked for once the session is replayed
 		defer func() { x.pairs() }() // it reads the session, which may be closed then
 	}
-	x.each(func(c *Check) func(*subject) { return c.file })
+	for c := range x.chosen {
+		if c.file != nil {
+			c.file(x)
+		}
+		for i := 0; c.record != nil && i < x.s.Len(); i++ {
+			c.record(x, i)
+		}
+	}
 	if x.opt.Choice.any((*Check).replays) {
 		x.replay()
 	}
-	x.each(func(c *Check) func(*subject) { return c.facts })
+	for c := range x.chosen {
+		if c.facts != nil {
+			c.facts(x)
+		}
+	}
 	if x.more > 0 && x.opt.Choice["more"] {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
@@ -114,17 +122,16 @@ func (x *subject) run(s *sessionfmt.Session) {
 	r.Opens = opening(x.s)
 }
 
-// each runs the functions of one kind of the checks that were chosen.
-func (x *subject) each(find func(*Check) func(*subject)) {
+// chosen goes through the checks that were chosen; each looks while it is its turn.
+func (x *subject) chosen(yield func(*Check) bool) {
 	for _, c := range checks {
-		if f := find(c); f != nil && x.opt.Choice[c.Code] {
-			x.check = c
-			f(x)
+		if x.check = c; x.opt.Choice[c.Code] && !yield(c) {
+			return
 		}
 	}
 }
 
-// replays says that a check needs the session replayed.
+// replays reports whether a check needs the session replayed.
 func (c *Check) replays() bool {
 	return c.step != nil || c.leaf != nil || slices.Contains([]string{"compactions", "edits", "patches"}, c.Group)
 }
@@ -139,7 +146,7 @@ func (x *subject) take(found []sessionfmt.Finding) {
 			continue
 		}
 		x.check = Find(f.Code)
-		if x.check == nil || !x.opt.Choice[f.Code] || x.check.file != nil {
+		if x.check == nil || !x.opt.Choice[f.Code] || x.check.file != nil || x.check.record != nil {
 			continue // a check with a function of its own finds it everywhere
 		}
 		x.addLine(f.Line, f.Entry, "%s", f.Text)
@@ -176,69 +183,10 @@ func (x *subject) addLine(line int, entry, format string, args ...any) {
 // freshly is how long after the last write a torn tail may still be growing.
 const freshly = 5 * time.Second
 
-// fresh says that the file was written to just now.
+// fresh reports whether the file was written to just now.
 func (x *subject) fresh() bool {
 	info, err := x.opt.Open.Disk.Stat(x.report.File)
 	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly
-}
-
-// An ancestry answers who stands above whom in the tree, each at once.
-type ancestry struct {
-	tree  *sessionfmt.Tree
-	enter []int32 // the place of each record on a way through the tree, parents first
-	order []int32 // the records by that place
-}
-
-// newAncestry makes the ancestry of the session's entries.
-func (x *subject) newAncestry() *ancestry {
-	a := &ancestry{tree: x.tree(), enter: make([]int32, x.s.Len())}
-	stack := slices.Clone(a.tree.Roots)
-	slices.Reverse(stack)
-	for len(stack) > 0 {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		a.enter[i] = int32(len(a.order))
-		a.order = append(a.order, int32(i))
-		for c := range a.tree.Children(i) {
-			stack = append(stack, c)
-		}
-	}
-	return a
-}
-
-// above says that record a stands above record d, or is it.
-func (a *ancestry) above(top, below int) bool {
-	at := a.enter[below] - a.enter[top]
-	return at >= 0 && int(at) < a.tree.Size(top)
-}
-
-// A bits is a set of records.
-type bits []uint64
-
-func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 == 1 }
-func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
-
-// inner are the entries that have others below them.
-func (x *subject) inner() bits {
-	inner := make(bits, x.s.Len()/64+1)
-	for i := range x.s.Len() {
-		if p := x.s.Parent(i); p >= 0 && p != i {
-			inner.set(p)
-		}
-	}
-	return inner
-}
-
-// tips are the entries below which there is none, the leaf first.
-func (x *subject) tips() []int {
-	inner, leaf := x.inner(), x.s.Leaf()
-	tips := []int{leaf}
-	for i := range x.s.Len() {
-		if i != leaf && !inner.has(i) && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
-			tips = append(tips, i)
-		}
-	}
-	return tips
 }
 
 // plural is a number of things in words.

@@ -13,7 +13,6 @@ import (
 
 // A toolset is the tools in force at a step, with their schemas.
 type toolset struct {
-	known  bool
 	byName map[string]*tool
 	bySpec map[string]*tool // by name and schema, whenever they were declared
 	last   int              // record of the calls that were read last, plus 1
@@ -21,9 +20,10 @@ type toolset struct {
 	fits   map[fit]bool
 }
 
+func newToolset() toolset { return toolset{bySpec: map[string]*tool{}, fits: map[fit]bool{}} }
+
 // A tool is a tool definition ready to hold arguments against.
 type tool struct {
-	name   string
 	schema sessionfmt.Value
 	shape  *shape // what the schema says, where it says nothing out of the ordinary
 	full   *jsonschema.Resolved
@@ -38,35 +38,49 @@ type toolCall struct {
 	fault string
 }
 
-// called are the tool calls of a step that answers a request, if it is one and the
-// session knows its tools; none if they are all known to fit.
-func (w *walk) called(step replay.Step) ([]toolCall, error) {
-	t := &w.tools
-	tools, known, changed, err := step.Tools()
-	if err != nil {
-		return nil, err
+func (w *walk) toolUnknown() {
+	for _, c := range w.called() {
+		if c.tool == nil {
+			w.found("it calls %q, and the request had no such tool", sessionfmt.Quote(c.name))
+		}
 	}
-	if t.known = known; changed || t.byName == nil {
+}
+
+func (w *walk) toolArguments() {
+	for _, c := range w.called() {
+		if c.fault != "" {
+			w.found("the arguments of %s do not fit its schema: %s", sessionfmt.Quote(c.name), c.fault)
+		}
+	}
+}
+
+// called are the tool calls of the step, if it answers a request and the session
+// knows its tools; none if they are all known to fit.
+func (w *walk) called() []toolCall {
+	t, rec := &w.tools, w.step.Record
+	tools, known, changed, err := w.step.Tools()
+	if err != nil {
+		w.err = err
+		return nil
+	}
+	if changed || t.byName == nil {
 		t.byName = map[string]*tool{}
 		for _, d := range tools {
 			t.byName[d.Name] = t.tool(d)
 		}
 	}
-	if !known || w.s.Kind(step.Record) != sessionfmt.Assistant || step.Did != replay.Added {
-		return nil, nil
+	if !known || w.s.Kind(rec) != sessionfmt.Assistant || w.step.Did != replay.Added {
+		return nil
 	}
-	if t.last == step.Record+1 {
-		return t.calls, nil
+	if t.last == rec+1 {
+		return t.calls
 	}
-	t.last, t.calls = step.Record+1, t.calls[:0]
-	found := w.facts.of(w.s.Offset(step.Record))
+	t.last, t.calls = rec+1, t.calls[:0]
+	found := w.facts.of(w.s.Offset(rec))
 	if t.allFit(found, w.facts) {
-		return nil, nil
+		return nil
 	}
-	line, err := w.lines.Line(step.Record)
-	if err != nil {
-		return nil, err
-	}
+	line, _ := w.line(rec)
 	var calls []*sessionfmt.Block
 	for b := range line.Get("message").Message().Calls {
 		if b.ID != nil {
@@ -81,7 +95,7 @@ func (w *walk) called(step replay.Step) ([]toolCall, error) {
 		}
 		t.calls = append(t.calls, t.hold(b, n))
 	}
-	return t.calls, nil
+	return t.calls
 }
 
 // A fit is an outline of calls that a tool takes.
@@ -90,7 +104,7 @@ type fit struct {
 	tool    *tool
 }
 
-// allFit says that all calls of an answer are known to fit, from calls like them.
+// allFit reports whether all calls of an answer are known to fit, from calls like them.
 func (t *toolset) allFit(found []fact, f *facts) bool {
 	for _, c := range found {
 		if c.kind() != anOutline {
@@ -115,9 +129,6 @@ func (t *toolset) hold(b *sessionfmt.Block, outline uint64) toolCall {
 	}
 	c.fault = c.tool.refuses(b.Args)
 	if c.fault == "" && uint32(outline) > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
-		if t.fits == nil {
-			t.fits = map[fit]bool{}
-		}
 		t.fits[fit{outline, c.tool}] = true
 	}
 	return c
@@ -127,11 +138,8 @@ func (t *toolset) hold(b *sessionfmt.Block, outline uint64) toolCall {
 func (t *toolset) tool(d replay.Tool) *tool {
 	schema := d.Raw.Get("parameters")
 	key := d.Name + "\n" + string(schema)
-	if t.bySpec == nil {
-		t.bySpec = map[string]*tool{}
-	}
 	if t.bySpec[key] == nil {
-		t.bySpec[key] = &tool{name: d.Name, schema: schema, shape: shapeOf(schema)}
+		t.bySpec[key] = &tool{schema: schema, shape: shapeOf(schema)}
 	}
 	return t.bySpec[key]
 }

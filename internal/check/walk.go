@@ -14,24 +14,24 @@ type walk struct {
 	lines  *sessionfmt.Reader
 	active *replay.Envelope // at the leaf
 	broken bool             // a patch stopped the replay of a branch
+	err    error            // the session cannot be read any more
 
+	steps []*Check // those chosen that look at steps
+	step  replay.Step
+	aimed *aim // of the step, once asked for
 	tools toolset
-	aimed aim
-	next  *request // of the active path, once asked for
+
+	named map[int]bool // transforms named compaction, once asked for
+	next  *request     // of the active path, once asked for
 }
 
 // replay replays all branches, each entry once. Where a patch stops that, it is
 // replayed again as the reference code would, to see what comes after it.
 func (x *subject) replay() {
-	for _, c := range checks {
-		if c.step != nil && x.opt.Choice[c.Code] {
-			x.steps = append(x.steps, c)
-		}
-	}
 	leaf := x.s.Leaf()
 	x.report.Rules = replay.Auto.Decide(x.s, leaf).String()
 	opt := replay.Options{Rules: replay.ByPi, Leaf: leaf, Models: x.opt.Models}
-	if x.hasKind(sessionfmt.Transform) || x.hasKind(sessionfmt.Ephemeral) {
+	if x.transformed() {
 		opt.Rules = replay.ByEnvelope
 	}
 	w := x.walk(opt)
@@ -42,30 +42,35 @@ func (x *subject) replay() {
 	if w == nil || w.active == nil {
 		return
 	}
-	for _, c := range checks {
-		if c.leaf == nil || !x.opt.Choice[c.Code] {
+	for c := range x.chosen {
+		if c.leaf == nil {
 			continue
 		}
-		x.check = c
-		if err := c.leaf(w, w.active); err != nil {
-			x.fails(err)
+		if c.leaf(w); w.err != nil {
+			x.fails(w.err)
 			return
 		}
 	}
 }
 
-// fails finds that the session cannot be read any more.
+// fails finds that the session cannot be read, or not any more.
 func (x *subject) fails(err error) {
-	x.check = &unreadable
+	x.check = Find("unreadable")
 	x.addLine(0, "", "%s", reason(err))
 }
 
 // walk replays the branches by those options, and hands each step to the checks.
 // It is nil where the session cannot be read any more.
 func (x *subject) walk(opt replay.Options) *walk {
-	w := &walk{subject: x, lines: x.s.NewReader(), aimed: aim{record: -1}}
+	w := &walk{subject: x, lines: x.s.NewReader(), tools: newToolset()}
+	for c := range x.chosen {
+		if c.step != nil {
+			w.steps = append(w.steps, c)
+		}
+	}
 	r := replay.New(x.s, opt)
-	if len(x.tips()) > 1 && !w.follow(r.WalkTree(x.tree())) {
+	branched := slices.ContainsFunc(x.tips(), func(i int) bool { return i != x.s.Leaf() })
+	if branched && !w.follow(r.WalkTree(x.tree())) {
 		return nil
 	}
 	// A walk of the tree leaves out what hangs on a circle of parents.
@@ -86,35 +91,44 @@ func (w *walk) follow(steps iter.Seq2[replay.Step, error]) bool {
 			w.broken = true
 			continue
 		}
-		if err == nil {
-			err = w.step(step)
+		if w.err = err; err == nil {
+			w.visit(step)
 		}
-		if err != nil {
-			w.fails(err)
+		if w.err != nil {
+			w.fails(w.err)
 			return false
 		}
 	}
 	return true
 }
 
-// step hands a step to the checks.
-func (w *walk) step(step replay.Step) error {
+// visit hands a step to the checks.
+func (w *walk) visit(step replay.Step) {
 	if step.Record == w.s.Leaf() {
 		w.active = step.Envelope()
 	}
+	w.step, w.aimed = step, nil
 	for _, c := range w.steps {
 		w.check = c
-		if err := c.step(w, step); err != nil {
-			return err
+		if c.step(w); w.err != nil {
+			return
 		}
 	}
-	return nil
 }
 
-// hasKind says that there are entries of a kind.
-func (x *subject) hasKind(k sessionfmt.Kind) bool {
+// found adds a finding of the check at hand, at the step's record.
+func (w *walk) found(format string, args ...any) { w.add(w.step.Record, format, args...) }
+
+// line is the line of a record. Where it cannot be read, that ends the walk.
+func (w *walk) line(rec int) (line sessionfmt.Value, ok bool) {
+	line, w.err = w.lines.Line(rec)
+	return line, w.err == nil
+}
+
+// transformed reports whether there are entries of the envelope rules.
+func (x *subject) transformed() bool {
 	for i := range x.s.Len() {
-		if x.s.Kind(i) == k {
+		if k := x.s.Kind(i); k == sessionfmt.Transform || k == sessionfmt.Ephemeral {
 			return true
 		}
 	}

@@ -58,7 +58,7 @@ func (x *subject) weigh() {
 func (w *weighing) hidden(f *Finding) Figures {
 	switch {
 	case f.Code == "leaf-moved":
-		then, err := figures(w.s, w.lastWritten())
+		then, err := Measure(w.s, w.lastWritten())
 		if err != nil {
 			return Figures{}
 		}
@@ -127,14 +127,12 @@ func (w *weighing) readBroken() {
 // kept is by how much the context that keeps everything before a compaction
 // exceeds the one that keeps nothing.
 func (w *weighing) kept() Figures {
-	var by [2]Figures
-	for k, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
-		var err error
-		if by[k], err = figuresBy(w.s, w.s.Leaf(), rules); err != nil {
-			return Figures{}
-		}
+	nothing, err := measureBy(w.s, w.s.Leaf(), replay.ByPi)
+	all, err2 := measureBy(w.s, w.s.Leaf(), replay.ByEnvelope)
+	if err != nil || err2 != nil {
+		return Figures{}
 	}
-	return by[1].less(by[0])
+	return all.less(nothing)
 }
 
 // checkpoint is the size of prompt and tools before a compaction that loses them,
@@ -161,13 +159,11 @@ func (w *weighing) checkpoint(f *Finding) Figures {
 }
 
 // Measure is the size of the context at a record.
-func Measure(s *sessionfmt.Session, leaf int) (Figures, error) { return figures(s, leaf) }
-
-func figures(s *sessionfmt.Session, leaf int) (Figures, error) {
-	return figuresBy(s, leaf, replay.Auto)
+func Measure(s *sessionfmt.Session, leaf int) (Figures, error) {
+	return measureBy(s, leaf, replay.Auto)
 }
 
-func figuresBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (f Figures, err error) {
+func measureBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (f Figures, err error) {
 	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: leaf}).At(leaf, false)
 	if err != nil {
 		return f, err

@@ -1,0 +1,140 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A request is what checks want to know of the next request of the active path.
+type request struct {
+	size    int64         // bytes of the lines that its messages come from
+	calls   []int         // records of answers that call a tool and have no result in it
+	results []int         // records of results that have no call in it
+	failed  []int         // records of answers that failed
+	images  map[int]int64 // of records with large images: the largest, bytes of base64
+}
+
+// request reads the next request, when it is first asked for: where its messages
+// come from, and what is in those that an edit or a patch has put there.
+func (w *walk) request() *request {
+	if w.next != nil {
+		return w.next
+	}
+	r := &request{images: map[int]int64{}}
+	w.next = r
+	open := map[uint64]int{}
+	notes := w.facts.newNotes()
+	changed := func(m replay.Message) bool { return m.Origin.By != m.Origin.Record || m.Origin.Op >= 0 }
+	for m, err := range w.active.Sources(changed) {
+		if err != nil {
+			w.err = err
+			return r
+		}
+		rec, found := m.Origin.Record, []fact(nil)
+		switch {
+		case m.Raw == nil:
+			r.size += int64(w.s.LineSize(rec))
+			found = w.facts.of(w.s.Offset(rec))
+		case m.Kind == sessionfmt.Assistant, m.Kind == sessionfmt.ToolResult:
+			notes.msg.Read(notes.at.Reset(m.Raw), m.Kind)
+			found = notes.message(nil, 0, m.Kind)
+		}
+		r.size += int64(len(m.Raw))
+		r.take(rec, found, open)
+	}
+	r.calls = append(r.calls, slices.Sorted(maps.Values(open))...)
+	return r
+}
+
+// take takes over the facts of the next message; open are the calls that wait for a
+// result, by the hash of their ids.
+func (r *request) take(rec int, found []fact, open map[uint64]int) {
+	failed := failed(found)
+	if failed {
+		r.failed = append(r.failed, rec)
+	}
+	for _, f := range found {
+		before, waits := open[f.id]
+		switch f.kind() {
+		case aCall:
+			if failed {
+				continue // what a failed answer calls never ran
+			}
+			if waits {
+				r.calls = append(r.calls, before) // the id is used again, and the result is the later call's
+			}
+			open[f.id] = rec
+		case aResult:
+			if !waits {
+				r.results = append(r.results, rec)
+			}
+			delete(open, f.id)
+		case anImage:
+			r.images[rec] = max(r.images[rec], int64(f.id))
+		}
+	}
+}
+
+// failed reports whether facts are those of an answer that failed.
+func failed(facts []fact) bool {
+	return slices.ContainsFunc(facts, func(f fact) bool { return f.kind() == aFailure })
+}
+
+func (x *subject) callWithoutResult() {
+	for _, rec := range x.pairs().unanswered {
+		x.add(rec, "it calls a tool and gets no result")
+	}
+}
+
+func (x *subject) resultWithoutCall() {
+	p := x.pairs()
+	for _, rec := range p.uncalled {
+		switch _, early := p.early[rec]; {
+		case early:
+		case p.answered[rec]:
+			x.add(rec, "its call has a result already")
+		default:
+			x.add(rec, "no answer above it makes the call that it is for")
+		}
+	}
+}
+
+func (x *subject) resultBeforeCall() {
+	p := x.pairs()
+	for _, rec := range p.uncalled {
+		if call, early := p.early[rec]; early {
+			x.add(rec, "its call comes only below it, on line %d", x.s.Line(call))
+		}
+	}
+}
+
+func (w *walk) callLostResult() {
+	for _, rec := range w.request().calls {
+		if !holds(w.pairs().unanswered, rec) {
+			w.add(rec, "its call is in the next request, and the result is not")
+		}
+	}
+}
+
+func (w *walk) resultLostCall() {
+	for _, rec := range w.request().results {
+		if !holds(w.pairs().uncalled, rec) {
+			w.add(rec, "it is in the next request, and its call is not")
+		}
+	}
+}
+
+// holds reports whether a sorted list has a record.
+func holds(list []int, rec int) bool {
+	_, ok := slices.BinarySearch(list, rec)
+	return ok
+}
+
+func (w *walk) failedAnswer() {
+	for _, rec := range w.request().failed {
+		w.add(rec, "the answer failed or was aborted, and is still in the context")
+	}
+}

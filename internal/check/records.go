@@ -1,0 +1,83 @@
+package check
+
+import (
+	"path/filepath"
+	"time"
+
+	"ctxtool/internal/redact"
+	"ctxtool/sessionfmt"
+)
+
+func (x *subject) findBlank() { x.count(x.s.Coverage.Blank, "are blank") }
+
+func (x *subject) findCRLF() { x.count(x.s.Coverage.CRLF, "end in CR LF") }
+
+// count finds that some of the lines have something in common.
+func (x *subject) count(n int, what string) {
+	if n > 0 {
+		x.addLine(0, "", "%d of %d lines %s", n, x.s.Coverage.Lines, what)
+	}
+}
+
+// findParentSession looks for the file that the header says the session came from,
+// beside the session where the name is relative.
+func (x *subject) findParentSession() {
+	head := x.s.Header()
+	if head < 0 {
+		return
+	}
+	line, err := x.s.NewReader().Line(head)
+	if err != nil {
+		return // found when the file is replayed
+	}
+	for _, name := range []string{"parentSession", "branchedFrom"} {
+		from := line.Get(name).Text()
+		if from == "" || redact.Marked(from) {
+			continue // none, or one that nobody can look up any more
+		}
+		file := from
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(x.report.File), file)
+		}
+		if !x.opt.Open.Disk.Has(file) {
+			x.addLine(x.s.Line(head), "", "%s %q is not there", name, sessionfmt.Quote(from))
+		}
+	}
+}
+
+func (x *subject) unknownType(i int) {
+	if x.s.Kind(i) == sessionfmt.Unknown {
+		x.add(i, "nobody knows its type")
+	}
+}
+
+func (x *subject) noMessage(i int) {
+	if x.s.Kind(i) == sessionfmt.NoMessage {
+		x.add(i, "a message entry without a message: pi cannot build a context with it; it adds nothing")
+	}
+}
+
+func (x *subject) forwardParent(i int) {
+	if p := x.s.Parent(i); p > i {
+		x.add(i, "its parent %q stands below it, on line %d", sessionfmt.Quote(x.s.ID(p)), x.s.Line(p))
+	}
+}
+
+func (x *subject) badTime(i int) {
+	if _, ok := x.s.Time(i); !ok && x.s.Kind(i).IsEntry() {
+		x.add(i, "its timestamp is missing or is no time")
+	}
+}
+
+// timeBackward leaves labels out: a branched session has them at its end with the
+// times that they had.
+func (x *subject) timeBackward(i int) {
+	p := x.s.Parent(i)
+	if p < 0 || p == i || x.s.Kind(i) == sessionfmt.Label {
+		return
+	}
+	at, ok := x.s.Time(i)
+	if before, known := x.s.Time(p); ok && known && at < before {
+		x.add(i, "it is %s older than its parent %s", time.Duration(before-at)*time.Millisecond, sessionfmt.Quote(x.s.ID(p)))
+	}
+}

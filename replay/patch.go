@@ -97,7 +97,7 @@ func (b brokenPatch) Unwrap() error { return b.error }
 
 // Stopped says that an error is a patch at which a replay has to stop, and no
 // trouble with the file.
-func Stopped(err error) bool { return errors.As(err, new(brokenPatch)) }
+func Stopped(err error) bool { return err != nil && errors.As(err, new(brokenPatch)) }
 
 // stopped is the error of a replay that has to end at a transform.
 func (r *Replay) stopped(rec int, before string, err error) error {

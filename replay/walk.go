@@ -106,9 +106,14 @@ func (r *Replay) walk(leaf int, w watching) iter.Seq2[Step, error] {
 func (r *Replay) along(path []int, w watching) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		m := w.machine(r)
-		m.path.own = make([]int32, 0, len(path))
-		for _, rec := range path {
-			if step, err := m.does(rec); !yield(step, err) || err != nil {
+		way := make([]int32, len(path)) // half as large
+		for i, rec := range path {
+			way[i] = int32(rec)
+		}
+		path = nil
+		m.path.own = way[:0]
+		for _, rec := range way {
+			if step, err := m.does(int(rec)); !yield(step, err) || err != nil {
 				return
 			}
 		}

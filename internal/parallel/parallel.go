@@ -5,60 +5,70 @@ import (
 	"iter"
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
-// InOrder does n pieces of work, numbered from 0, and yields what comes of them in
-// order. Each worker takes pieces in turn; start makes one, and is called by the
-// goroutine that ranges. No more than ahead pieces are begun and not yet used. When
-// the range ends, so has all work.
-func InOrder[T any](n, workers, ahead int, start func() func(k int) T) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		if workers = min(workers, n); workers <= 1 {
+// Map does a piece of work on each of a sequence, and yields what comes of them in order.
+// The sequence is gone through by a goroutine of its own. Each worker takes pieces in turn;
+// start makes one. No more than ahead pieces are begun and not yet used. When the range
+// ends, so has all work.
+func Map[T, U any](seq iter.Seq[T], workers, ahead int, start func() func(T) U) iter.Seq[U] {
+	return func(yield func(U) bool) {
+		if workers <= 1 {
 			work := start()
-			for k := range n {
-				if !yield(work(k)) {
+			for piece := range seq {
+				if !yield(work(piece)) {
 					return
 				}
 			}
 			return
 		}
-		slots := make([]chan T, min(n, ahead)) // of piece k: k modulo their number
-		for i := range slots {
-			slots[i] = make(chan T, 1)
+		type job struct {
+			piece T
+			done  chan U
 		}
 		var (
-			free = make(chan struct{}, len(slots)) // takes one for each piece that is not yet used
-			stop = make(chan struct{})
-			next atomic.Int64
-			wg   sync.WaitGroup
+			jobs  = make(chan job)
+			order = make(chan chan U, max(0, ahead-1))
+			stop  = make(chan struct{})
+			wg    sync.WaitGroup
 		)
 		defer wg.Wait()
 		defer close(stop)
+		wg.Go(func() {
+			defer close(order)
+			defer close(jobs)
+			for piece := range seq {
+				done := make(chan U, 1)
+				select {
+				case order <- done:
+					jobs <- job{piece, done}
+				case <-stop:
+					return
+				}
+			}
+		})
 		for range workers {
 			work := start()
 			wg.Go(func() {
-				for {
-					select {
-					case free <- struct{}{}:
-					case <-stop:
-						return
-					}
-					k := int(next.Add(1)) - 1
-					if k >= n {
-						return
-					}
-					slots[k%len(slots)] <- work(k)
+				for j := range jobs {
+					j.done <- work(j.piece)
 				}
 			})
 		}
-		for k := range n {
-			if !yield(<-slots[k%len(slots)]) {
+		for done := range order {
+			if !yield(<-done) {
 				return
 			}
-			<-free
 		}
 	}
+}
+
+// InOrder is Map of the numbers below n.
+func InOrder[T any](n, workers, ahead int, start func() func(k int) T) iter.Seq[T] {
+	return Map(func(yield func(int) bool) {
+		for k := 0; k < n && yield(k); k++ {
+		}
+	}, min(workers, n), ahead, start)
 }
 
 // Each does n pieces of work on all processors, and returns the error of the first

@@ -1,97 +1,17 @@
 package compact
 
 import (
-	"slices"
 	"strings"
+
+	"ctxtool/internal/shell"
 )
 
-// chores are commands that only look, say where, or move files about: that they were
-// run is no news.
-var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd pwd echo printf which type file stat sort uniq cut tr awk sed tree less more diff du df ps date whoami jq xargs tee " +
-	"mkdir touch chmod ln cp mv rm source . kill pkill sleep true false test [ [[ export set unset read for while do done if then else fi case esac { } (")
-
-var wrappers = strings.Fields("sudo time nohup exec npx env timeout")
-
-// commands are those of a shell line that did something, by the words with which one
-// speaks of them: the program and up to two words behind it.
-func commands(line string) (all []string) {
-	const longest = 64 << 10 // bytes; what is behind is text for a program
-	for _, ws := range shellWords(line[:min(len(line), longest)]) {
-		for len(ws) > 0 && (strings.Contains(ws[0], "=") || slices.Contains(wrappers, ws[0]) || strings.Trim(ws[0], "0123456789.sm") == "") {
-			ws = ws[1:]
-		}
-		if len(ws) == 0 || slices.Contains(chores, ws[0]) || !isName(ws[0]) {
-			continue
-		}
-		n := 1
-		for n < min(len(ws), 3) && isName(ws[n]) && !strings.Contains(ws[n], "/") {
-			n++
-		}
-		if name := oneLine(strings.Join(ws[:n], " "), 120); !slices.Contains(all, name) {
-			all = append(all, name)
-		}
+// commands are those of a shell line that did something, each on a line.
+func commands(line string) []string {
+	all := shell.Commands(line)
+	for i, name := range all {
+		all[i] = oneLine(name, 120)
 	}
-	return all
-}
-
-// isName says that a word is no flag, and that a shell takes it as it stands.
-func isName(w string) bool {
-	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;")
-}
-
-// shellWords are the words of each command of a line, as far as spaces, quotes and
-// separators tell; quotes stay. What a command reads from the lines behind it is none.
-func shellWords(line string) (all [][]string) {
-	var (
-		ws    []string
-		start = -1
-		quote byte
-	)
-	word := func(end int) {
-		if start >= 0 && start < end {
-			ws = append(ws, line[start:end])
-		}
-		start = -1
-	}
-	command := func(end int) {
-		word(end)
-		if len(ws) > 0 {
-			all = append(all, ws)
-		}
-		ws = nil
-	}
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		if start < 0 && strings.IndexByte(" \t\n;|&", c) < 0 {
-			start = i
-		}
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			} else if c == '\\' && quote == '"' {
-				i++
-			}
-		case c == '\\':
-			i++
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '<' && strings.HasPrefix(line[i:], "<<"):
-			command(i)
-			return all
-		case c == '#' && start == i:
-			start = -1
-			for i+1 < len(line) && line[i+1] != '\n' {
-				i++
-			}
-		case c == '&' && (i > 0 && line[i-1] == '>' || strings.HasPrefix(line[i:], "&>")):
-		case c == '\n' || c == ';' || c == '|' || c == '&':
-			command(i)
-		case c == ' ' || c == '\t':
-			word(i)
-		}
-	}
-	command(len(line))
 	return all
 }
 
@@ -138,24 +58,8 @@ func exitOf(output string) string {
 	return ""
 }
 
-// telling is the line of an error that tells best what went wrong: the first that
-// speaks of an error, else the first that says anything.
-func telling(text string) string {
-	const looked = 256 << 10 // bytes
-	first := ""
-	for line := range strings.Lines(text[:min(len(text), looked)]) {
-		if line = strings.TrimSpace(line); line == "" || line == "(no output)" {
-			continue
-		}
-		if first == "" {
-			first = line
-		}
-		if containsAny(strings.ToLower(line[:min(len(line), 1000)]), "error", "fail", "cannot", "not found") {
-			return oneLine(line, 200)
-		}
-	}
-	return oneLine(first, 200)
-}
+// telling is the line of an error that tells best what went wrong.
+func telling(text string) string { return oneLine(shell.Telling(text), 200) }
 
 // verdict is the last line of a test's output that has a number and speaks of outcomes,
 // empty for none.

@@ -44,7 +44,7 @@ var Exec = Summarizer{
 func ask(o SummaryOptions, line, text string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(o.Context, o.Limit, fmt.Errorf("it took longer than %s", o.Limit))
 	defer cancel()
-	cmd := shell(ctx, line)
+	cmd := inShell(ctx, line)
 	cmd.Dir, cmd.Env = o.Disk.Dir, o.Environ
 	cmd.Stdin = strings.NewReader(text)
 	var out, said output

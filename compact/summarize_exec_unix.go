@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// shell is a command line, at the head of a process group.
-func shell(ctx context.Context, line string) *exec.Cmd {
+// inShell is a command line, at the head of a process group.
+func inShell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// shell is a command line. Cmd takes what stands between the outer quotes as it is.
-func shell(ctx context.Context, line string) *exec.Cmd {
+// inShell is a command line. Cmd takes what stands between the outer quotes as it is.
+func inShell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "cmd.exe")
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + line + `"`}
 	return cmd

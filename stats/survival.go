@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/shell"
 	"ctxtool/sessionfmt"
 )
 
@@ -15,7 +16,7 @@ import (
 // need no model, so that the same texts always give the same.
 type Facts struct {
 	Paths       []string // files that tools were called with
-	Commands    []string // that did something: see commandHeads
+	Commands    []string // that did something: see shell.Commands
 	Errors      []Failure
 	Constraints []string // sentences of the user: see constraints
 
@@ -104,7 +105,7 @@ func (f *Facts) call(call sessionfmt.Value) {
 		switch {
 		case !v.IsString():
 		case slices.Contains(commandArguments, string(key)):
-			heads := commandHeads(v.Text())
+			heads := shell.Commands(v.Text())
 			for _, head := range heads {
 				f.note(&f.Commands, "command ", head)
 			}
@@ -145,7 +146,7 @@ func (f *Facts) result(msg sessionfmt.Value) {
 	if outcome == OutcomeOK {
 		delete(f.noted, "failure "+sub.what)
 	} else {
-		f.Errors = append(f.Errors, Failure{sub.what, tellingLine(text), sub.path})
+		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(shell.Telling(text)), " "), sub.path})
 	}
 }
 

@@ -42,19 +42,18 @@ func newBranchCommand(e *env) *cobra.Command {
 func runBranch(e *env, o *branchOptions, args []string) error {
 	now, err := e.nowFlag(o.now)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.output == "" {
-		return errors.New("-o FILE says where the new session goes, - is standard output")
+		return usagef("-o FILE says where the new session goes, - is standard output")
 	}
 	name, err := e.store().Locate(args[0])
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if e.sameFile(o.output, name) {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself, which stays")}
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself, which stays")}}
 	}
-	e.started = true
 	s, err := e.open(name)
 	if err != nil {
 		return err

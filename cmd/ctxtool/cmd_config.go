@@ -97,13 +97,12 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 
 func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 	if err := o.answer.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	settings := settingsOf(root)
 	if o.explain != "" && settings[o.explain] == nil {
-		return fmt.Errorf("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+		return usagef("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
-	e.started = true
 	rows := e.config.rows(settings)
 	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {
 		switch {

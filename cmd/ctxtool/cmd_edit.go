@@ -53,10 +53,10 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		}
 	}
 	if ways != 1 {
-		return errors.New("choose one of --omit, --restore and --replace FILE")
+		return usagef("choose one of --omit, --restore and --replace FILE")
 	}
 	if o.replace == "-" && args[0] == "-" {
-		return errors.New("standard input is either the session or the text")
+		return usagef("standard input is either the session or the text")
 	}
 	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 		target, err := e.entry(s, args[1])

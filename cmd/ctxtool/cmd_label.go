@@ -30,7 +30,7 @@ func newLabelCommand(e *env) *cobra.Command {
 func runLabel(e *env, o *writing, args []string) error {
 	text := strings.Join(args[2:], "")
 	if len(args) == 3 && text == "" {
-		return errors.New("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
+		return usagef("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
 	}
 	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 		target, err := e.entry(s, args[1])

@@ -58,18 +58,18 @@ func newMigrateCommand(e *env) *cobra.Command {
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
 	if err := o.answer.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	how, err := migrate.ParseCompaction(o.compactions)
 	if err != nil {
-		return fmt.Errorf("%w: one of %s", err, strings.Join(migrate.CompactionNames(), ", "))
+		return usagef("%w: one of %s", err, strings.Join(migrate.CompactionNames(), ", "))
 	}
 	rules, err := (&reading{rules: o.rules}).check()
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.to != 2 && o.to != 3 {
-		return fmt.Errorf("--to %d: versions to migrate to are 2 and 3", o.to)
+		return usagef("--to %d: versions to migrate to are 2 and 3", o.to)
 	}
 	o.name = "migrate"
 	o.plan = func(s *sessionfmt.Session) (*render.Remake, func(), error) {

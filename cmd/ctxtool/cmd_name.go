@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,7 @@ func newNameCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := oneLine(strings.Join(args[1:], ""))
 			if len(args) == 2 && strings.TrimSpace(text) == "" {
-				return errors.New("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
+				return usagef("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
 			}
 			return o.run(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) error {
 				b.Add(sessionfmt.SessionInfo, sessionfmt.Field{Name: "name", Value: sessionfmt.AppendQuoted(nil, text)})

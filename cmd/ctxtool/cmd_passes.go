@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,10 +52,10 @@ func newTruncateCommand(e *env) *cobra.Command {
 				o.Max = 10000
 			}
 			if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
-				return fmt.Errorf("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
+				return usagef("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
 			}
 			if err := o.use("truncate"); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
@@ -91,17 +90,17 @@ func newPruneCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range o.which {
 				if !slices.Contains(pruning, name) {
-					return fmt.Errorf("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
+					return usagef("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
 				}
 			}
 			switch {
 			case o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0:
-				return errors.New("--protect, --requests and --min-tokens want numbers from 0 on")
+				return usagef("--protect, --requests and --min-tokens want numbers from 0 on")
 			case !slices.Contains([]string{"seed", "source"}, o.Profile):
-				return fmt.Errorf("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
+				return usagef("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
 			}
 			if err := o.use(o.which...); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
@@ -141,10 +140,10 @@ func newStripCommand(e *env) *cobra.Command {
 				names = append(names, "drop-images")
 			}
 			if o.Keep < 0 {
-				return fmt.Errorf("--keep %d: want a number of requests", o.Keep)
+				return usagef("--keep %d: want a number of requests", o.Keep)
 			}
 			if err := o.use(names...); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
@@ -175,21 +174,21 @@ func newCompactCommand(e *env) *cobra.Command {
 			"  ctxtool compact --apply answers.jsonl sessions/ --write",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(styles, style) {
-				return fmt.Errorf("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
+				return usagef("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
 			}
 			o.Style, o.Retries = compact.Style(style), 1
 			if !cmd.Flags().Changed("keep") {
 				o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
 			}
 			if o.Keep < 0 || style == "gsh" && o.Keep > 0 {
-				return fmt.Errorf("--keep %d: want a number, and gsh keeps nothing", o.Keep)
+				return usagef("--keep %d: want a number, and gsh keeps nothing", o.Keep)
 			}
 			if err := o.use("compact"); err != nil {
-				return err
+				return usage(err)
 			}
 			like, err := compact.FindPolicy(style)
 			if err != nil {
-				return err
+				return usage(err)
 			}
 			o.policy.Name, o.policy.Window, o.policy.Counter = "compact", like.Window, like.Counter
 			return o.run(e, args)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 
 	"github.com/spf13/cobra"
 
@@ -29,14 +30,10 @@ func newPoliciesCommand(e *env) *cobra.Command {
 }
 
 func runPolicies(e *env, o *answer) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	own, err := e.config.policies()
-	if err != nil {
-		return err
+	if err = cmp.Or(o.check(), err); err != nil {
+		return usage(err)
 	}
-	e.started = true
 	all := append(own, compact.Policies()...)
 	return e.answer(o, nil, func(w *bufio.Writer) error {
 		if o.format == "json" {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -60,28 +60,24 @@ func newRedactCommand(e *env) *cobra.Command {
 }
 
 func runRedact(e *env, o *redactOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
 	r, err := o.redactor(e)
-	if err != nil {
-		return err
+	if err = cmp.Or(o.answer.check(), err); err != nil {
+		return usage(err)
 	}
 	files, err := e.sessions(args)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	folder := e.isDir(o.output)
 	many := len(files) != 1 || len(args) == 1 && e.isDir(args[0])
 	if many && o.output != "" {
 		if !folder {
-			return fmt.Errorf("-o %s: several sessions go into a folder that is there", o.output)
+			return usagef("-o %s: several sessions go into a folder that is there", o.output)
 		}
 		if err := (&remaking{answer: o.answer}).apart(e, files); err != nil {
-			return err
+			return usage(err)
 		}
 	}
-	e.started = true
 	if len(files) == 0 {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("there is no session in it")}
 	}

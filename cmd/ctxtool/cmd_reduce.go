@@ -49,7 +49,7 @@ func newReduceCommand(e *env) *cobra.Command {
 			"  ctxtool reduce --policy swe-cli --window 128000 s.jsonl -o - | ctxtool replay -",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.policy, err = o.choose(e, cmd); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,20 +44,11 @@ func newRepairCommand(e *env) *cobra.Command {
 }
 
 func runRepair(e *env, o *repairOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
-	now, err := e.nowFlag(o.now)
-	if err != nil {
-		return err
-	}
+	now, wrong := e.nowFlag(o.now)
 	known, err := e.config.models()
-	if err != nil {
-		return err
-	}
-	choice, err := check.Choose(nil, nil)
-	if err != nil {
-		return err
+	choice, fault := check.Choose(nil, nil)
+	if err = cmp.Or(o.answer.check(), wrong, err, fault); err != nil {
+		return usage(err)
 	}
 	o.name = "repair"
 	o.plan = func(s *sessionfmt.Session) (*render.Remake, func(), error) {

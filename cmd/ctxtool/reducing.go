@@ -136,24 +136,23 @@ func amount(flag, text string) (a compact.Amount, err error) {
 // run reduces the sessions that the arguments name.
 func (o *reducing) run(e *env, args []string) error {
 	if err := o.check(e); err != nil {
-		return err
+		return usage(err)
 	}
 	files, err := e.sessions(args)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	switch {
 	case o.applyFrom == "-" && files[0].path == "-":
-		return errors.New("standard input is either the session or the answers")
+		return usagef("standard input is either the session or the answers")
 	case !o.alone && (o.output != "" || o.at != "" || o.format == "entries"):
-		return errors.New("-o, --at and -f entries are for one session")
+		return usagef("-o, --at and -f entries are for one session")
 	case o.write && o.output != "" && !e.sameFile(o.output, files[0].path):
-		return errors.New("--write appends to the session, and -o writes elsewhere: choose one")
+		return usagef("--write appends to the session, and -o writes elsewhere: choose one")
 	case o.alone && !o.write && e.sameFile(o.output, files[0].path):
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}}
 	}
-	e.started = true
 	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizing.load(e)); err != nil {
 		return err
 	}

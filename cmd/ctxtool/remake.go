@@ -48,7 +48,7 @@ func (m *remaking) flags(cmd *cobra.Command) {
 func (m *remaking) run(e *env, args []string) error {
 	files, err := e.sessions(args)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	folder := false
 	if info, err := e.disk.Stat(m.output); err == nil {
@@ -57,20 +57,19 @@ func (m *remaking) run(e *env, args []string) error {
 	many := len(files) != 1 || len(args) == 1 && e.isDir(args[0])
 	switch {
 	case m.write && m.output != "" && (many || !e.sameFile(m.output, files[0].path)):
-		return errors.New("--write puts the new file in the session's place, and -o elsewhere: choose one")
+		return usagef("--write puts the new file in the session's place, and -o elsewhere: choose one")
 	case many && m.output != "" && !folder:
-		return fmt.Errorf("-o %s: several sessions go into a folder that is there", m.output)
+		return usagef("-o %s: several sessions go into a folder that is there", m.output)
 	case many && m.quarantine != "":
-		return errors.New("--quarantine names a file for one session")
+		return usagef("--quarantine names a file for one session")
 	case many && m.format == "diff":
-		return errors.New("-f diff is for one session")
+		return usagef("-f diff is for one session")
 	}
 	if many && m.output != "" {
 		if err := m.apart(e, files); err != nil {
-			return err
+			return usage(err)
 		}
 	}
-	e.started = true
 	switch {
 	case len(files) == 0:
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("there is no session in it")}

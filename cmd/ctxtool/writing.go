@@ -51,19 +51,18 @@ func (o *writing) flags(cmd *cobra.Command) {
 func (o *writing) run(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) error) error {
 	now, err := e.nowFlag(o.now)
 	if err = cmp.Or(o.answer.check(), err); err != nil {
-		return err
+		return usage(err)
 	}
 	name, err := e.store().Locate(arg)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.write && o.output != "" && !e.sameFile(o.output, name) {
-		return errors.New("--write appends to the session, and -o writes elsewhere: choose one")
+		return usagef("--write appends to the session, and -o writes elsewhere: choose one")
 	}
 	if !o.write && e.sameFile(o.output, name) {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}}
 	}
-	e.started = true
 	s, b, err := o.batch(e, name, now, add)
 	if err != nil {
 		return err

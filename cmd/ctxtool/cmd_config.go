@@ -132,7 +132,7 @@ func (c *config) rows(settings map[string]*setting) (rows []render.ConfigRow) {
 				}
 			} else if key == "policies" {
 				for _, name := range slices.Sorted(maps.Keys(l.policies)) {
-					rows = append(rows, render.ConfigRow{Key: "policies." + name, Value: l.policies[name].String(), From: l.name})
+					rows = append(rows, render.ConfigRow{Key: "policies." + name, Value: policyText(l.policies[name]), From: l.name})
 				}
 			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
 				continue

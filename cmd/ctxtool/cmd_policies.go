@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 
 	"github.com/spf13/cobra"
 
@@ -30,11 +29,10 @@ func newPoliciesCommand(e *env) *cobra.Command {
 }
 
 func runPolicies(e *env, o *answer) error {
-	own, err := e.config.policies()
-	if err = cmp.Or(o.check(), err); err != nil {
+	if err := o.check(); err != nil {
 		return usage(err)
 	}
-	all := append(own, compact.Policies()...)
+	all := append(e.config.policies, compact.Policies()...)
 	return e.answer(o, nil, func(w *bufio.Writer) error {
 		if o.format == "json" {
 			return render.WritePoliciesJSON(w, all)

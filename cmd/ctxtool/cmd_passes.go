@@ -36,7 +36,7 @@ func (o *passes) use(names ...string) error {
 }
 
 func newTruncateCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "truncate"}}
+	o := &passes{reducing: reducing{writing: writing{name: "truncate"}}}
 	cmd := &cobra.Command{
 		Use:   "truncate [flags] SESSION|DIR...",
 		Short: "Cap long tool results in the context, by appending entries",
@@ -60,7 +60,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
 	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
@@ -72,7 +72,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
 
 func newPruneCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "prune"}}
+	o := &passes{reducing: reducing{writing: writing{name: "prune"}}}
 	about := ""
 	for _, name := range pruning {
 		if p, err := compact.FindPass(name); err == nil {
@@ -105,7 +105,7 @@ func newPruneCommand(e *env) *cobra.Command {
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&o.which, "pass", pruning[:1], "run these `PASSES`, in this order")
@@ -120,7 +120,7 @@ func newPruneCommand(e *env) *cobra.Command {
 }
 
 func newStripCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "strip"}}
+	o := &passes{reducing: reducing{writing: writing{name: "strip"}}}
 	var thinking, images bool
 	cmd := &cobra.Command{
 		Use:   "strip [flags] SESSION|DIR...",
@@ -148,7 +148,7 @@ func newStripCommand(e *env) *cobra.Command {
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&thinking, "thinking", false, "thinking, and <think> in texts")
 	f.BoolVar(&images, "images", false, "images, in whose place stands that there was one")
@@ -157,7 +157,7 @@ func newStripCommand(e *env) *cobra.Command {
 }
 
 func newCompactCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "compact"}}
+	o := &passes{reducing: reducing{writing: writing{name: "compact"}}}
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
 	cmd := &cobra.Command{
@@ -194,7 +194,7 @@ func newCompactCommand(e *env) *cobra.Command {
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "))

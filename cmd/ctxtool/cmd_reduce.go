@@ -22,7 +22,7 @@ type reduceOptions struct {
 }
 
 func newReduceCommand(e *env) *cobra.Command {
-	o := &reduceOptions{reducing: reducing{name: "reduce"}}
+	o := &reduceOptions{reducing: reducing{writing: writing{name: "reduce"}}}
 	var names, presets, whose []string
 	for _, p := range compact.Policies() {
 		names = append(names, p.Name)
@@ -54,7 +54,7 @@ func newReduceCommand(e *env) *cobra.Command {
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration")

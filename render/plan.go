@@ -57,26 +57,25 @@ func appending(p *plan.Plan) string {
 	return fmt.Sprintf("with %s appended it is in %s", counted(p.Entries), sessionfmt.Clean(p.Written))
 }
 
-// WritePlanJSON writes a plan as one line, with the entries as they are appended, or with
-// what becomes of the lines.
+// WritePlanJSON writes a plan as one line, with the entries byte for byte as they are
+// appended, or with what becomes of each line.
 func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
-	if p.Redaction != nil {
-		return writeLine(w, p)
-	}
 	var b bytes.Buffer
 	head := bufio.NewWriter(&b)
-	if err := writeValue(head, p); err != nil {
+	if err := writeLine(head, p); err != nil {
 		return err
 	}
 	head.Flush()
-	w.Write(bytes.TrimSuffix(b.Bytes(), []byte{'}'}))
-	if p.Rewrite != nil {
+	switch {
+	case p.Append != nil:
+		fmt.Fprintf(w, "%s,\"append\":[%s]}\n", bytes.TrimSuffix(b.Bytes(), []byte("}\n")), bytes.Join(p.Append, []byte{','}))
+	case p.Rewrite != nil:
+		w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
 		return writeLinesJSON(w, p)
+	default:
+		w.Write(b.Bytes())
 	}
-	w.WriteString(`,"append":[`)
-	w.Write(bytes.Join(p.Append, []byte{','}))
-	_, err := w.WriteString("]}\n")
-	return err
+	return nil
 }
 
 // WritePlansJSON writes the plans of several sessions as one object, without what is

@@ -211,7 +211,7 @@ func (o *writing) carryOut(e *env, files []listedFile) error {
 		if err != nil {
 			return err
 		}
-		return e.report(to, func(w *bufio.Writer) error { return o.print(w, p, e.width(o.output)) })
+		return e.report(to, func(w *bufio.Writer) error { return o.print(w, p, e.width("")) })
 	}
 	all, err := o.many(e, files)
 	if err != nil {
@@ -229,7 +229,7 @@ func (o *writing) carryOut(e *env, files []listedFile) error {
 			}
 			return nil
 		}
-		return render.WritePlans(w, all, !o.whole, e.width(o.output))
+		return render.WritePlans(w, all, !o.whole, e.width(""))
 	}); err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error)
 		if err = cmp.Or(err, fault); err == nil && o.done != nil {
 			err = o.done(t.Plan)
 		}
-		t.Brief(o.format != "text")
+		t.Brief(o.format)
 		all = append(all, t.Plan)
 	})
 	return all, err

@@ -28,11 +28,11 @@ type Plan struct {
 	*Reduction
 	*Rewrite
 	*Redaction
-	Entries    int      `json:"entries,omitempty"`    // to append
+	Entries    int      `json:"entries"`              // to append; 0 for what writes a whole file
 	Written    string   `json:"written,omitempty"`    // where it is now: Session.File, another file, or - for standard output
 	Kept       string   `json:"kept,omitempty"`       // the original of what was put in its place
 	Quarantine string   `json:"quarantine,omitempty"` // the file of what is no entry
-	Append     [][]byte `json:"-"`                    // the entries
+	Append     [][]byte `json:"-"`                    // the entries; nil for what writes a whole file
 	Lines      []string `json:"-"`                    // what is appended, for people
 
 	// Guarded says that the context changes, which an agent at the session would not see.
@@ -108,7 +108,7 @@ func Entries(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, p
 }
 
 func (p *Plan) appends(b *sessionfmt.Batch) {
-	p.batch, p.Entries = b, b.Len()
+	p.batch, p.Entries, p.Append = b, b.Len(), [][]byte{}
 	for line := range bytes.Lines(b.Lines()) {
 		p.Append = append(p.Append, bytes.TrimSuffix(line, []byte{'\n'}))
 	}

@@ -119,13 +119,17 @@ func newChange(s *sessionfmt.Session, c compact.Change) Change {
 	return row
 }
 
-// Brief lets go of what a list of many does not show; with changes, they stay.
-func (p *Plan) Brief(changes bool) {
+// Brief lets go of what a list of many does not show: the entries, and for people the
+// changes too.
+func (p *Plan) Brief(form string) {
 	if p.Reduction != nil {
 		p.Events, p.Reduction.Plan.Changes = nil, nil
-		if !changes {
-			p.Reduction.Changes, p.Append = nil, nil
+		if form == "text" {
+			p.Reduction.Changes = nil
 		}
+	}
+	if form != "jsonl" {
+		p.Append = nil
 	}
 }
 

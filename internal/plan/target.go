@@ -90,7 +90,7 @@ func (t *Target) do(p *Plan, held bool) error {
 	case !t.Write && t.Output == "", t.Write && p.idle():
 		return p.count()
 	case t.Write && !t.Force && (p.Guarded || p.batch == nil) && t.recent(p.s.Name):
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse, Hint: "end the agent's session first; --force " + p.doing() + " all the same"}
+		return cmp.Or(p.count(), error(&sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse, Hint: "end the agent's session first; --force " + p.doing() + " all the same"}))
 	}
 	if t.Ready != nil {
 		if err := t.Ready(); err != nil {

@@ -1,7 +1,10 @@
 package compact
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -9,9 +12,23 @@ import (
 // them, as SWE-CLI does, or the report of each pass.
 var EventForms = []string{"report", "gsh", "swe-cli"}
 
-// EventsIn are what happened as JSON objects, in one of EventForms
+// WriteEvents writes what happened as JSON lines, in one of EventForms.
+func (p *Plan) WriteEvents(w io.Writer, form, session string, at time.Time) error {
+	var b bytes.Buffer
+	for _, e := range p.eventsIn(form, session, at) {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		b.Write(append(line, '\n'))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// eventsIn are what happened as JSON objects, in one of EventForms
 // (spec/policies.md 0.5, 1.11, 2.7).
-func (p *Plan) EventsIn(form, session string, at time.Time) (all []any) {
+func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
 	for _, l := range p.Layers {
 		if form == "report" && l.Report != nil {

@@ -190,14 +190,9 @@ func (r *Reduction) passes() string {
 	return name
 }
 
-// Promise reads a session back with a batch, and says where its context is not what the
-// reduction has promised.
-func (r *Reduction) Promise(s *sessionfmt.Session, b *sessionfmt.Batch, opt replay.Options) error {
-	with, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
-	if err != nil {
-		return err
-	}
-	defer with.Close()
+// Promise says where the context of a session that was read back with the reduction's
+// batch is not what the reduction has promised.
+func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error {
 	opt.Leaf = with.Leaf()
 	opt.Rules = r.Before.Envelope.Replay().Rules
 	e, err := replay.New(with, opt).At(with.Leaf(), false)
@@ -205,7 +200,7 @@ func (r *Reduction) Promise(s *sessionfmt.Session, b *sessionfmt.Batch, opt repl
 		err = Kept(r.View, e)
 	}
 	if err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("what would be appended is not what the plan says: %w", err)}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: with.Name}, Err: fmt.Errorf("what would be appended is not what the plan says: %w", err)}
 	}
 	return nil
 }

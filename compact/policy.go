@@ -149,9 +149,9 @@ type Plan struct {
 	Policy     string      `json:"policy"`
 	Counter    string      `json:"counter"`
 	Window     int64       `json:"window"` // tokens
-	WindowFrom string      `json:"window_from"`
-	Before     int         `json:"tokens_before"`
-	After      int         `json:"tokens_after"`
+	WindowFrom string      `json:"windowFrom"`
+	Before     int         `json:"tokensBefore"`
+	After      int         `json:"tokensAfter"`
 	Layers     []LayerPlan `json:"layers"`
 
 	Changes []Change  `json:"-"` // of all layers, in order

@@ -170,13 +170,15 @@ func TestPromise(t *testing.T) {
 		t.Fatal("nothing is planned", err)
 	}
 	b := s.NewBatch(s.Leaf(), time.UnixMilli(1790000000000))
-	if err := r.Promise(s, b, opt); err == nil || !strings.Contains(err.Error(), "what the plan says") {
+	if err := r.Promise(s, opt); err == nil || !strings.Contains(err.Error(), "what the plan says") {
 		t.Errorf("nothing appended: %v", err)
 	}
 	if err := job.Store(b, r, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Promise(s, b, opt); err != nil {
+	with := reopened(t, s, b)
+	defer with.Close()
+	if err := r.Promise(with, opt); err != nil {
 		t.Errorf("what was planned: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ type Undone struct {
 	Entry  string `json:"undoes"` // the entry that the batch begins with
 	Moved  bool   `json:"moved"`  // the leaf is before the batch again; else edits restore what was there
 	Parent int    `json:"-"`      // the record below which the batch of the undoing begins
+	Last   bool   `json:"-"`      // the file ends with it, or with the undoing of another one
 }
 
 // A past is the last batch on a path, and what follows it.
@@ -69,7 +70,7 @@ func (p *past) grown(s *sessionfmt.Session) bool {
 func lastOf(s *sessionfmt.Session) (*past, error) {
 	path, _ := s.Path(s.Leaf())
 	lines := s.NewReader()
-	undone := map[string]bool{}
+	undone, last := map[string]bool{}, false
 	for at := len(path) - 1; at >= 0; at-- {
 		rec := path[at]
 		if s.Kind(rec) != sessionfmt.CustomEntry {
@@ -82,6 +83,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 		switch data := line.Get("data"); {
 		case line.Get("customType").Is(sessionfmt.UndoType):
 			undone[data.Get("undoes").Text()] = true
+			last = last || rec == s.Len()-1
 		case line.Get("customType").Is(markType) && !undone[s.ID(rec)]:
 			p := &past{rec: rec}
 			if err := json.Unmarshal(data, &p.Record); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
@@ -89,6 +91,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 			}
 			p.Entry, p.Parent = s.ID(rec), s.Leaf()
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
+			p.Last = last || path[at+p.Entries] == s.Len()-1
 			return p, nil
 		}
 	}

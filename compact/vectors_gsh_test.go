@@ -148,7 +148,7 @@ func TestPolicyGSHCompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := plan.EventsIn("gsh", "s.jsonl", editTime)
+	events := plan.eventsIn("gsh", "s.jsonl", editTime)
 	line, err := json.Marshal(events[len(events)-1])
 	if want := `{"ts":"2030-03-17T17:46:40.000Z","session":"s.jsonl","agent":"root","event":"compaction","original_tokens":175000,"summary_tokens":2500,"messages_before":2,"messages_after":1}`; err != nil || string(line) != want {
 		t.Errorf("event %s, %v", line, err)

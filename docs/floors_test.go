@@ -42,8 +42,11 @@ var floors = []struct {
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models"}, nil},
 	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/internal/tokens"}, nil},
+	{"internal/plan", []string{
+		"ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/models",
+	}, nil},
 	{"render", []string{
-		"ctxtool/internal/parallel", "ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/internal/parallel", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/internal/check", "ctxtool/internal/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"render/html", nil, []string{"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "github.com/chromedp/chromedp/kb"}},
@@ -56,7 +59,7 @@ var floors = []struct {
 	{"docs", nil, nil},
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
-		"ctxtool/render", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/transcript", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
+		"ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/transcript", "ctxtool/internal/redact", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"ctxtool/internal/report", "github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

@@ -11,7 +11,6 @@ type value = sessionfmt.Value
 // Changes goes through the lines of the file, and says what becomes of each. What
 // a change holds is valid until the next one. An error is the last of them.
 func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
-	p.Counts = Counts{}
 	w := writer{Plan: p, why: p.reasons(), made: map[string]bool{}}
 	for l, err := range p.s.Lines {
 		c := sessionfmt.Change{Line: l, Same: true}
@@ -65,21 +64,18 @@ func (w *writer) line(c *sessionfmt.Change) {
 	}
 	w.entry(c)
 	if !c.Ended {
-		w.Counts.Ended++
 		w.notes = append(w.notes, "the newline that it lacked")
 		if len(w.out) == 0 {
 			w.out = append(w.out, c.Raw)
 		}
 	}
 	if len(w.out) > 0 {
-		w.Counts.Changed++
 		c.Same, c.New, c.Notes = false, w.out, w.notes
 	}
 }
 
 // quarantine takes a line out of the file.
 func (w *writer) quarantine(c *sessionfmt.Change) {
-	w.Counts.Quarantined++
 	why := w.why[c.Number]
 	switch {
 	case string(c.Raw) == "\ufeff":
@@ -138,7 +134,6 @@ func (w *writer) header() {
 	if w.From == w.To {
 		return
 	}
-	w.Counts.Headers++
 	w.fields = append(w.fields, sessionfmt.Field{Name: "version", Value: value{'0' + byte(w.To)}})
 	w.notes = append(w.notes, fmt.Sprintf("version %d to %d", w.From, w.To))
 }
@@ -146,7 +141,6 @@ func (w *writer) header() {
 // place gives an entry of version 1 its id and parent, and makes a first kept
 // index an id. Members that are new stand in the order in which pi adds them.
 func (w *writer) place(rec int, line value) {
-	w.Counts.IDs++
 	w.id = sessionfmt.AppendQuoted(w.id[:0], w.s.ID(rec))
 	w.parent = append(w.parent[:0], "null"...)
 	if up := w.s.Parent(rec); up >= 0 {
@@ -177,7 +171,6 @@ func (w *writer) role(line value) {
 	if !message.Get("role").Is("hookMessage") {
 		return
 	}
-	w.Counts.Roles++
 	w.message = message.AppendEdited(w.message[:0], sessionfmt.Field{Name: "role", Value: value(`"custom"`)})
 	w.fields = append(w.fields, sessionfmt.Field{Name: "message", Value: w.message})
 	w.notes = append(w.notes, "role hookMessage to custom")

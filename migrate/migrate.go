@@ -52,22 +52,9 @@ type Plan struct {
 	// Grown is by how many tokens the context that today's pi builds at the leaf
 	// grows, since it does not see patches. It is 0 but for Transform.
 	Grown int
-	// Counts are what Changes has done, the last time that it ran.
-	Counts Counts
 
 	s    *sessionfmt.Session
 	turn map[int]int // compactions to be turned: where in the request keeping starts
-}
-
-// Counts are numbers of lines by what is done to them.
-type Counts struct {
-	Headers     int `json:"headers"`     // that get another version
-	IDs         int `json:"ids"`         // entries that get id and parent
-	Roles       int `json:"roles"`       // messages of role hookMessage that become custom
-	Compactions int `json:"compactions"` // turned into patches
-	Ended       int `json:"ended"`       // lines that get the newline that they lack
-	Quarantined int `json:"quarantined"` // lines that hold no entry
-	Changed     int `json:"changed"`     // entries and headers that are written otherwise than they were
 }
 
 // New plans the migration of a session, all of which has to have been read. The

@@ -3,8 +3,6 @@ package migrate
 import (
 	"strings"
 	"testing"
-
-	"ctxtool/replay"
 )
 
 // Lines that several tests have in common.
@@ -159,26 +157,5 @@ func TestParseCompaction(t *testing.T) {
 	}
 	if _, err := ParseCompaction("pairs"); err == nil {
 		t.Error("pairs is none")
-	}
-}
-
-// TestCounts: a run counts what it does, and the next one from the start.
-func TestCounts(t *testing.T) {
-	data := strings.Join([]string{head1, `{"type":"message","message":{"role":"hookMessage"}}`, "7",
-		`{"type":"compaction","timestamp":"2026-01-01T00:00:04.000Z","summary":"S","firstKeptEntryIndex":1}`}, "\n")
-	p, err := New(open(t, "s.jsonl", []byte(data)), Options{Compaction: Pair})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		for _, err := range p.Changes {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		want := Counts{Headers: 1, IDs: 2, Roles: 1, Compactions: 1, Ended: 1, Quarantined: 1, Changed: 3}
-		if p.Counts != want || p.Turned != 1 || p.Rules != replay.ByPi || p.From != 1 || p.To != 3 {
-			t.Errorf("%+v, want %+v", p, want)
-		}
 	}
 }

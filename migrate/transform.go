@@ -21,7 +21,6 @@ var (
 // all that is said of the compaction beside what it does: its cost, the files it
 // knew of. It says whether the line is done.
 func (w *writer) compaction(rec, first int, line value) bool {
-	w.Counts.Compactions++
 	var f [3]value
 	line.Fields(f[:], "id", "parentId", "timestamp")
 	if w.From < 2 {

@@ -7,72 +7,23 @@ import (
 	"strings"
 
 	"ctxtool/internal/check"
-	"ctxtool/replay"
+	"ctxtool/internal/plan"
+	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
 )
 
-// A Plan is what a command appends to a session, or has appended: schema
-// ctxtool/<command>/1.
-type Plan struct {
-	Schema  string             `json:"schema"`
-	Command string             `json:"command"`
-	Session PlanSession        `json:"session"`
-	Rules   string             `json:"rules"`
-	Before  *check.Figures     `json:"before,omitempty"` // the context at the leaf
-	After   *check.Figures     `json:"after,omitempty"`
-	Append  []sessionfmt.Value `json:"-"`
-	Written string             `json:"written,omitempty"` // where they are now: the session's File, another file, or - for standard output
-
-	lines []string // what is appended, for people
-}
-
-// A PlanSession is the session that a plan is for.
-type PlanSession struct {
-	File  string `json:"file"`
-	Bytes int64  `json:"bytes"`
-	Leaf  string `json:"leaf,omitempty"`
-}
-
-// NewPlan is the plan to append a batch to a session; after is the session with it.
-func NewPlan(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, after *sessionfmt.Session) *Plan {
-	p := &Plan{Schema: "ctxtool/" + command + "/1", Command: command, Session: PlanSession{File: file, Bytes: s.Size()}}
-	if s.Leaf() >= 0 {
-		p.Session.Leaf = sessionfmt.Quote(s.ID(s.Leaf()))
-	}
-	p.Rules = replay.Auto.Decide(s, s.Leaf()).String()
-	for line := range bytes.Lines(b.Lines()) {
-		p.Append = append(p.Append, bytes.TrimSuffix(line, []byte{'\n'}))
-	}
-	for k, line := range p.Append {
-		i := after.Len() - len(p.Append) + k
-		p.lines = append(p.lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i), sessionfmt.Gist(after.Kind(i), line)))
-	}
-	return p
-}
-
 // WritePlan writes a plan for people.
-func WritePlan(w *bufio.Writer, p *Plan) error {
-	entries := fmt.Sprintf("%d entries", len(p.Append))
-	if len(p.Append) == 1 {
-		entries = "1 entry"
-	}
-	file := sessionfmt.Clean(p.Session.File)
-	if file == "-" {
-		file = "standard input"
-	}
+func WritePlan(w *bufio.Writer, p *plan.Plan, width int) error {
 	switch {
-	case len(p.Append) == 0:
-		fmt.Fprintf(w, "%s: nothing to append\n", file)
-	case p.Written == "":
-		fmt.Fprintf(w, "%s: would append %s\n", file, entries)
-	case p.Written == "-":
-		fmt.Fprintf(w, "%s with %s appended is on standard output\n", file, entries)
-	case p.Written == p.Session.File:
-		fmt.Fprintf(w, "%s: appended %s\n", file, entries)
-	default:
-		fmt.Fprintf(w, "%s with %s appended is in %s\n", file, entries, sessionfmt.Clean(p.Written))
+	case p.Reduction != nil:
+		return writeReduction(w, p, width)
+	case p.Rewrite != nil:
+		return writeRewrite(w, p)
+	case p.Redaction != nil:
+		return writeRedaction(w, p, width)
 	}
-	for _, l := range p.lines {
+	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
+	for _, l := range p.Lines {
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
 	}
 	if p.Before != nil && p.After != nil && *p.Before != *p.After {
@@ -81,14 +32,227 @@ func WritePlan(w *bufio.Writer, p *Plan) error {
 	return nil
 }
 
-// WritePlanJSON writes a plan as one object, the entries as they are appended.
-func WritePlanJSON(w *bufio.Writer, p *Plan) error {
+// planned is the session of a plan.
+func planned(p *plan.Plan) string {
+	if p.Session.File == "-" {
+		return "standard input"
+	}
+	return sessionfmt.Clean(p.Session.File)
+}
+
+// appending is what is appended, in a few words.
+func appending(p *plan.Plan) string {
+	switch {
+	case p.Skipped != "":
+		return "nothing is done: " + p.Skipped
+	case p.Entries == 0:
+		return "nothing to append"
+	case p.Written == "":
+		return "would append " + counted(p.Entries)
+	case p.Written == "-":
+		return "with " + counted(p.Entries) + " appended it is on standard output"
+	case p.Written == p.Session.File:
+		return "appended " + counted(p.Entries)
+	}
+	return fmt.Sprintf("with %s appended it is in %s", counted(p.Entries), sessionfmt.Clean(p.Written))
+}
+
+// WritePlanJSON writes a plan as one line, with the entries byte for byte as they are
+// appended, or with what becomes of each line.
+func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	var b bytes.Buffer
 	head := bufio.NewWriter(&b)
-	if err := writeValue(head, p); err != nil {
+	if err := writeLine(head, p); err != nil {
 		return err
 	}
 	head.Flush()
-	w.Write(bytes.TrimSuffix(b.Bytes(), []byte{'}'}))
-	return writeAppended(w, p.Append)
+	switch {
+	case p.Append != nil:
+		fmt.Fprintf(w, "%s,\"append\":[%s]}\n", bytes.TrimSuffix(b.Bytes(), []byte("}\n")), bytes.Join(p.Append, []byte{','}))
+	case p.Rewrite != nil:
+		w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+		return writeLinesJSON(w, p)
+	default:
+		w.Write(b.Bytes())
+	}
+	return nil
+}
+
+// WritePlansJSON writes the plans of several sessions as one object, without what is
+// appended or becomes of the lines.
+func WritePlansJSON(w *bufio.Writer, command string, all []*plan.Plan) error {
+	if all == nil {
+		all = []*plan.Plan{}
+	}
+	return writeLine(w, struct {
+		Schema   string       `json:"schema"`
+		Sessions []*plan.Plan `json:"sessions"`
+	}{"ctxtool/" + command + ".sessions/2", all})
+}
+
+// WritePlans writes a row a session, and the sum of reductions where it is wanted.
+func WritePlans(w *bufio.Writer, all []*plan.Plan, sum bool, width int) error {
+	columns := []Column{{Name: "session", Flex: true}}
+	var cells [][]string
+	for _, p := range all {
+		names, row := partRow(p)
+		if len(columns) == 1 {
+			for _, name := range names {
+				columns = append(columns, Column{Name: name, Right: name != "version"})
+			}
+		}
+		cells = append(cells, append([]string{sessionfmt.Clean(p.Session.File)}, row...))
+	}
+	for k, p := range all {
+		for len(cells[k]) < len(columns) {
+			cells[k] = append(cells[k], "")
+		}
+		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
+	}
+	if len(cells) > 0 {
+		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, width); err != nil {
+			return err
+		}
+	}
+	if sum {
+		writeSum(w, all)
+	}
+	return nil
+}
+
+// partRow is the row of what only some plans say, and the names of its columns.
+func partRow(p *plan.Plan) (names, cells []string) {
+	switch {
+	case p.Reduction != nil:
+		r, less, cannot := p.Reduction, "", ""
+		after, entries := r.After, p.Entries
+		if p.Skipped != "" {
+			after, entries = r.Before, 0
+		}
+		if after < r.Before {
+			less = percent(1 - float64(after)/float64(r.Before))
+		}
+		if len(r.Cannot) > 0 {
+			cannot = fmt.Sprint(len(r.Cannot))
+		}
+		names = []string{"was", "now", "less", "entries", "cannot"}
+		return names, []string{fmt.Sprint(r.Before), fmt.Sprint(after), less, fmt.Sprint(entries), cannot}
+	case p.Rewrite != nil:
+		r, version := p.Rewrite, ""
+		if r.From > 0 {
+			version = versions(r)
+		}
+		names = []string{"version", "changed", "added", "removed", "quarantine"}
+		return names, []string{version, fmt.Sprint(r.Changed), fmt.Sprint(r.Added), fmt.Sprint(r.Removed), fmt.Sprint(r.Quarantined)}
+	case p.Redaction != nil:
+		values, places := redacted(p.Found)
+		names = []string{"values", "places", "stripped", "images"}
+		return names, []string{fmt.Sprint(values), fmt.Sprint(places), fmt.Sprint(p.Stripped), fmt.Sprint(p.Images)}
+	}
+	return nil, nil
+}
+
+// outcome is what came of a session in a few words.
+func outcome(p *plan.Plan) string {
+	text := "planned"
+	switch {
+	case p.Error != "" || p.Skipped != "":
+		return p.Error + p.Skipped
+	case p.Kept != "":
+		text = "written, original kept"
+	case p.Reduction != nil && len(p.Waits) > 0:
+		text = "waits for " + strings.Join(p.Waits, ", ")
+	case p.Reduction != nil && p.Written != "":
+		text = "appended"
+	case p.Reduction != nil:
+		text = ""
+	case p.Written != "":
+		text = "written"
+	case p.Rewrite != nil && p.Same:
+		text = "nothing to do"
+	}
+	if left := leftOver(p); len(left) > 0 {
+		text += fmt.Sprintf("; %s left", count(len(left), "finding"))
+	}
+	return text
+}
+
+// leftOver are the findings that a plan leaves as they are.
+func leftOver(p *plan.Plan) (left []check.Finding) {
+	if p.Rewrite != nil {
+		for _, f := range p.Left {
+			if f.Severity > check.Info {
+				left = append(left, f)
+			}
+		}
+	}
+	return left
+}
+
+// writeSum ends a table of reductions.
+func writeSum(w *bufio.Writer, all []*plan.Plan) {
+	was, now, entries, changed := 0, 0, 0, 0
+	for _, p := range all {
+		if p.Reduction == nil {
+			continue
+		}
+		if was += p.Reduction.Before; p.Skipped != "" {
+			now += p.Reduction.Before
+		} else if now += p.Reduction.After; p.Entries > 0 {
+			entries, changed = entries+p.Entries, changed+1
+		}
+	}
+	if len(all) > 0 {
+		w.WriteByte('\n')
+	}
+	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", count(len(all), "session"), changed, was, now, counted(entries))
+}
+
+// writeRedaction writes what each rule has found.
+func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
+	values, places := redacted(p.Found)
+	text := "nothing to redact"
+	if places > 0 {
+		text = fmt.Sprintf("%s in %s", count(values, "value"), count(places, "place"))
+	}
+	if p.Stripped > 0 {
+		text += fmt.Sprintf("; %s stripped", count(p.Stripped, "signature"))
+	}
+	if p.Images > 0 {
+		text += fmt.Sprintf("; %s not looked into", count(p.Images, "image"))
+	}
+	fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(p.Session.File), text)
+	var rows [][]string
+	for _, f := range p.Found {
+		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f)})
+	}
+	if len(rows) > 0 {
+		columns := []Column{{Name: "rule"}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "entries", Flex: true}}
+		if err := WriteTable(w, columns, rows, width); err != nil {
+			return err
+		}
+	}
+	if p.Written != "" && p.Written != "-" {
+		fmt.Fprintf(w, "written to %s\n", sessionfmt.Clean(p.Written))
+	}
+	return nil
+}
+
+// redacted are the sums of what rules have found.
+func redacted(found []redact.Found) (values, places int) {
+	for _, f := range found {
+		values, places = values+f.Values, places+f.Places
+	}
+	return values, places
+}
+
+// shownEntries is how many entries a row of the table names.
+const shownEntries = 8
+
+func entriesOf(f redact.Found) string {
+	text := strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ")
+	if more := len(f.Entries) - shownEntries; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return sessionfmt.Clean(text)
 }

@@ -1,23 +1,18 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 )
 
-// branchOptions are the flags of ctxtool branch.
-type branchOptions struct{ output, now string }
-
 func newBranchCommand(e *env) *cobra.Command {
-	o := &branchOptions{}
+	o := &writing{name: "branch", alone: true}
 	cmd := &cobra.Command{
 		Use:   "branch [flags] SESSION POINT -o FILE",
 		Short: "Make a new session of the path to an entry",
@@ -34,56 +29,50 @@ func newBranchCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE`, - for standard output")
-	f.StringVar(&o.now, "now", "", "`TIME` of the new session, as 2026-01-31T12:00:00Z")
+	o.nowFlag(cmd, "the new session")
 	cmd.ValidArgsFunction = e.completeEntry
 	return cmd
 }
 
-func runBranch(e *env, o *branchOptions, args []string) error {
+func runBranch(e *env, o *writing, args []string) error {
 	now, err := e.nowFlag(o.now)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.output == "" {
-		return errors.New("-o FILE says where the new session goes, - is standard output")
+		return usagef("-o FILE says where the new session goes, - is standard output")
 	}
 	name, err := e.store().Locate(args[0])
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if e.sameFile(o.output, name) {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself, which stays")}
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself, which stays")}}
 	}
-	e.started = true
-	s, err := e.open(name)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	leaf, err := e.entry(s, args[1])
-	if err != nil {
-		return err
-	}
-	from := ""
-	if name != "-" {
-		if from, err = filepath.Abs(e.disk.Path(name)); err != nil {
-			return err
+	e.frugal(name)
+	var b *sessionfmt.BranchFile
+	o.plan = func(_ *env, s *sessionfmt.Session, _ listedFile) (*plan.Plan, error) {
+		leaf, err := e.entry(s, args[1])
+		from := ""
+		if err == nil && name != "-" {
+			from, err = filepath.Abs(e.disk.Path(name))
 		}
+		if err == nil {
+			b, err = s.Branch(leaf, from, now)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return plan.Branch(args[0], s, b), nil
 	}
-	b, err := s.Branch(leaf, from, now)
-	if err != nil {
-		return err
+	p, err := o.make(e, listedFile{path: name})
+	if p != nil {
+		defer p.Close()
 	}
-	write := func(w io.Writer) error { _, err := b.WriteTo(w); return err }
-	if o.output == "-" {
-		w := bufio.NewWriterSize(e.stdout, 64<<10)
-		return cmp.Or(write(w), w.Flush())
+	if err == nil && o.output != "-" {
+		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, number(b.Entries, "entry", "entries"), number(b.Labels, "label", "labels"))
 	}
-	if err := e.place(o.output, write); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, number(b.Entries, "entry", "entries"), number(b.Labels, "label", "labels"))
-	return nil
+	return err
 }
 
 // number is a number of things in words.

@@ -88,16 +88,15 @@ func (o *cacheOptions) check() (err error) {
 
 func runCache(e *env, o *cacheOptions, args []string) error {
 	if err := cmp.Or(o.check(), o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
 	files, err := e.sessions(args)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.Models, err = e.config.models(); err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true
 	total, err := o.account(e, files, args)
 	if err != nil {
 		return err

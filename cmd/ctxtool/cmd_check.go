@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -78,31 +77,30 @@ func checkCodes() (codes []string) {
 
 func runCheck(e *env, o *checkOptions, args []string) error {
 	if err := o.answer.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	failOn, err := check.ParseSeverity(o.failOn)
 	if err != nil || failOn == check.Info {
-		return fmt.Errorf("--fail-on %s: error or warning; an info is nothing to fail on", o.failOn)
+		return usagef("--fail-on %s: error or warning; an info is nothing to fail on", o.failOn)
 	}
 	choice, err := check.Choose(o.only, o.skip)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.explain != "" {
 		return o.page(e)
 	}
 	if err := o.redaction.start(e); err != nil {
-		return err
+		return usage(err)
 	}
 	files, err := e.sessions(args)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	known, err := e.config.models()
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true
 	report := render.NewCheckReport(o.checked(e, files, choice, known))
 	if err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		k := slices.IndexFunc(render.CheckForms, func(f render.CheckForm) bool { return f.Name == o.format })
@@ -140,9 +138,8 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 func (o *checkOptions) page(e *env) error {
 	c := check.Find(o.explain)
 	if c == nil {
-		return fmt.Errorf("unknown check %q: one of %s", o.explain, strings.Join(checkCodes(), ", "))
+		return usagef("unknown check %q: one of %s", o.explain, strings.Join(checkCodes(), ", "))
 	}
-	e.started = true
 	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
 		_, err := io.WriteString(w, c.Page())
 		return err

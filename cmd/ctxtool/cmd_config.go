@@ -97,13 +97,12 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 
 func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 	if err := o.answer.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	settings := settingsOf(root)
 	if o.explain != "" && settings[o.explain] == nil {
-		return fmt.Errorf("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+		return usagef("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
-	e.started = true
 	rows := e.config.rows(settings)
 	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {
 		switch {
@@ -133,7 +132,7 @@ func (c *config) rows(settings map[string]*setting) (rows []render.ConfigRow) {
 				}
 			} else if key == "policies" {
 				for _, name := range slices.Sorted(maps.Keys(l.policies)) {
-					rows = append(rows, render.ConfigRow{Key: "policies." + name, Value: l.policies[name].String(), From: l.name})
+					rows = append(rows, render.ConfigRow{Key: "policies." + name, Value: policyText(l.policies[name]), From: l.name})
 				}
 			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
 				continue

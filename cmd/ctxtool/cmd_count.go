@@ -103,7 +103,7 @@ func (o *countOptions) check() error {
 
 func runCount(e *env, o *countOptions, args []string) error {
 	if err := o.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	if len(args) == 0 {
 		if term.IsTerminal(int(e.stdin.Fd())) {
@@ -111,7 +111,6 @@ func runCount(e *env, o *countOptions, args []string) error {
 		}
 		args = []string{"-"}
 	}
-	e.started = true
 	c := &render.Count{Counters: o.counters, By: o.by}
 	for _, name := range args {
 		rows, err := o.file(e, name)

@@ -79,9 +79,8 @@ type diffEnd struct {
 func runDiff(e *env, o *diffOptions, args []string) error {
 	rules, err := o.reading.check()
 	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true
 	a, b, err := e.diffEnds(args)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctxtool/compact"
+	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -22,7 +22,7 @@ type editOptions struct {
 }
 
 func newEditCommand(e *env) *cobra.Command {
-	o := &editOptions{writing: writing{name: "edit"}}
+	o := &editOptions{writing: writing{name: "edit", guarded: true}}
 	cmd := &cobra.Command{
 		Use:   "edit [flags] SESSION POINT",
 		Short: "Omit, restore or replace a message in the context, by appending an edit",
@@ -36,7 +36,8 @@ func newEditCommand(e *env) *cobra.Command {
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return runEdit(e, o, args) },
 	}
-	o.flags(cmd)
+	o.appendFlags(cmd)
+	o.forceFlag(cmd, "append")
 	f := cmd.Flags()
 	f.BoolVar(&o.omit, "omit", false, "leave the message out")
 	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
@@ -53,46 +54,44 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		}
 	}
 	if ways != 1 {
-		return errors.New("choose one of --omit, --restore and --replace FILE")
+		return usagef("choose one of --omit, --restore and --replace FILE")
 	}
 	if o.replace == "-" && args[0] == "-" {
-		return errors.New("standard input is either the session or the text")
+		return usagef("standard input is either the session or the text")
 	}
-	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
+	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (promise plan.Promise, err error) {
 		target, err := e.entry(s, args[1])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		text := ""
 		if o.replace != "" {
 			if text, err = e.text(o.replace); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
 		if err != nil {
-			return otherHint(err, "what cannot be replayed is not edited; ctxtool check says what is wrong with it")
+			return nil, otherHint(err, "what cannot be replayed is not edited; ctxtool check says what is wrong with it")
 		}
 		d, err := compact.NewEditor(env, b)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case o.omit:
-			return d.Omit(target)
+			err = d.Omit(target)
 		case o.restore:
-			return cmp.Or(d.Restore(target), comesBack(s, b, target))
+			promise = func(after *sessionfmt.Session) error { return comesBack(after, target) }
+			err = d.Restore(target)
+		default:
+			err = d.Replace(target, text)
 		}
-		return d.Replace(target, text)
+		return promise, err
 	})
 }
 
 // comesBack says why a message that is restored would still not be in the context.
-func comesBack(s *sessionfmt.Session, b *sessionfmt.Batch, target int) error {
-	after, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
-	if err != nil {
-		return err
-	}
-	defer after.Close()
+func comesBack(after *sessionfmt.Session, target int) error {
 	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(after.Leaf(), false)
 	if err != nil {
 		return err
@@ -102,7 +101,7 @@ func comesBack(s *sessionfmt.Session, b *sessionfmt.Batch, target int) error {
 			return err
 		}
 	}
-	return &sessionfmt.Error{Pos: s.Pos(target), Err: errors.New("an edit does not bring it back: it was summarised, or is never sent")}
+	return &sessionfmt.Error{Pos: after.Pos(target), Err: errors.New("an edit does not bring it back: it was summarised, or is never sent")}
 }
 
 // text reads a text from a file, or from standard input for "-", without the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 )
 
@@ -22,7 +23,7 @@ func newLabelCommand(e *env) *cobra.Command {
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
-	o.flags(cmd)
+	o.appendFlags(cmd)
 	cmd.ValidArgsFunction = e.completeEntry
 	return cmd
 }
@@ -30,19 +31,19 @@ func newLabelCommand(e *env) *cobra.Command {
 func runLabel(e *env, o *writing, args []string) error {
 	text := strings.Join(args[2:], "")
 	if len(args) == 3 && text == "" {
-		return errors.New("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
+		return usagef("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
 	}
-	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
+	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
 		target, err := e.entry(s, args[1])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		fields := []sessionfmt.Field{{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, s.ID(target))}}
 		if text != "" {
 			fields = append(fields, sessionfmt.Field{Name: "label", Value: sessionfmt.AppendQuoted(nil, text)})
 		}
 		b.Add(sessionfmt.Label, fields...)
-		return nil
+		return nil, nil
 	})
 }
 

@@ -100,9 +100,8 @@ func (o *logOptions) check() (rules replay.Rules, err error) {
 func runLog(e *env, o *logOptions, args []string) error {
 	rules, err := o.check()
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true
 	name, point, err := e.session(args)
 	if err != nil {
 		return err

@@ -106,9 +106,8 @@ func (o *lsOptions) check() (order sortKey, since int64, err error) {
 func runLs(e *env, o *lsOptions, args []string) error {
 	order, since, err := o.check()
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true
 	files, err := e.listed(args)
 	if err != nil {
 		return err

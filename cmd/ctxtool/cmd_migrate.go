@@ -1,28 +1,26 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/check"
+	"ctxtool/internal/plan"
 	"ctxtool/migrate"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
 // migrateOptions are the flags of ctxtool migrate.
 type migrateOptions struct {
-	remaking
+	writing
 	to          int
 	compactions string
 	rules       string
 }
 
 func newMigrateCommand(e *env) *cobra.Command {
-	o := &migrateOptions{}
+	o := &migrateOptions{writing: writing{name: "migrate"}}
 	cmd := &cobra.Command{
 		Use:   "migrate [flags] SESSION|DIR...",
 		Short: "Bring old sessions to today's format, and compactions to patches",
@@ -36,7 +34,7 @@ func newMigrateCommand(e *env) *cobra.Command {
 			"  native     they stay as they are\n" +
 			"  auto       pair where the session replays by envelope rules, else native\n" +
 			"One whose meaning no patch can have stays as it is, and is named.\n\n" +
-			remakeHelp + "\n" + filesHelp +
+			rewritingHelp + "\n" + filesHelp +
 			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
 			"wrong; 3 a session cannot be read or written.",
 		Example: "  ctxtool migrate old.jsonl\n" +
@@ -44,7 +42,7 @@ func newMigrateCommand(e *env) *cobra.Command {
 			"  ctxtool migrate ~/.pi/agent/sessions --write",
 		RunE: func(_ *cobra.Command, args []string) error { return runMigrate(e, o, args) },
 	}
-	o.remaking.flags(cmd)
+	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.to, "to", 3, "`VERSION` of the format to bring them to: 2 or 3")
 	f.StringVar(&o.compactions, "compaction", "auto", "what becomes of compactions: "+strings.Join(migrate.CompactionNames(), ", "))
@@ -57,60 +55,19 @@ func newMigrateCommand(e *env) *cobra.Command {
 }
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
 	how, err := migrate.ParseCompaction(o.compactions)
 	if err != nil {
-		return fmt.Errorf("%w: one of %s", err, strings.Join(migrate.CompactionNames(), ", "))
+		return usagef("%w: one of %s", err, strings.Join(migrate.CompactionNames(), ", "))
 	}
 	rules, err := (&reading{rules: o.rules}).check()
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if o.to != 2 && o.to != 3 {
-		return fmt.Errorf("--to %d: versions to migrate to are 2 and 3", o.to)
+		return usagef("--to %d: versions to migrate to are 2 and 3", o.to)
 	}
-	o.name = "migrate"
-	o.plan = func(s *sessionfmt.Session) (*render.Remake, func(), error) {
-		p, err := migrate.New(s, migrate.Options{To: o.to, Compaction: how, Rules: rules})
-		if err != nil {
-			return nil, nil, err
-		}
-		return planMigration(s, p), func() {}, nil
+	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: how, Rules: rules})
 	}
 	return o.run(e, args)
-}
-
-// planMigration is a migration for people.
-func planMigration(s *sessionfmt.Session, p *migrate.Plan) *render.Remake {
-	r := &render.Remake{From: p.From, To: p.To, Compactions: p.Compaction.String(), Changes: p.Changes, Same: p.Current()}
-	if p.Turned > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d compactions become patches", p.Turned))
-		if p.Turned == 1 {
-			r.Notes[0] = "1 compaction becomes a patch"
-		}
-		if p.Rules == replay.ByPi {
-			r.Notes = append(r.Notes, "the session then replays by envelope rules: it holds a patch")
-		}
-	}
-	if p.Compaction == migrate.Transform && p.Turned > 0 {
-		r.Grown = &p.Grown
-		r.Notes = append(r.Notes, "pi, which reads no patches, then has a context "+grown(p.Grown))
-	}
-	for _, f := range p.Native {
-		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})
-	}
-	return r
-}
-
-// grown says by how much a context is larger.
-func grown(tokens int) string {
-	switch {
-	case tokens > 0:
-		return fmt.Sprintf("that is %d tokens larger", tokens)
-	case tokens < 0:
-		return fmt.Sprintf("that is %d tokens smaller: it lacks the summary", -tokens)
-	}
-	return "of the same size"
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"errors"
+	"bytes"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 )
 
@@ -21,15 +22,33 @@ func newNameCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := oneLine(strings.Join(args[1:], ""))
 			if len(args) == 2 && strings.TrimSpace(text) == "" {
-				return errors.New("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
+				return usagef("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
 			}
-			return o.run(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) error {
+			return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
 				b.Add(sessionfmt.SessionInfo, sessionfmt.Field{Name: "name", Value: sessionfmt.AppendQuoted(nil, text)})
-				return nil
+				return nil, nil
 			})
 		},
 	}
-	o.flags(cmd)
+	o.appendFlags(cmd)
 	cmd.ValidArgsFunction = e.completeSession
 	return cmd
+}
+
+// oneLine is a text on one line, as pi stores names: line ends become spaces.
+func oneLine(text string) string {
+	var b bytes.Buffer
+	broken := false
+	for _, r := range text {
+		if r == '\r' || r == '\n' {
+			broken = true
+			continue
+		}
+		if broken {
+			b.WriteByte(' ')
+		}
+		broken = false
+		b.WriteRune(r)
+	}
+	return sessionfmt.TrimJS(b.String())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func (o *passes) use(names ...string) error {
 }
 
 func newTruncateCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "truncate"}}
+	o := &passes{reducing: reducing{writing: writing{name: "truncate"}}}
 	cmd := &cobra.Command{
 		Use:   "truncate [flags] SESSION|DIR...",
 		Short: "Cap long tool results in the context, by appending entries",
@@ -53,15 +52,15 @@ func newTruncateCommand(e *env) *cobra.Command {
 				o.Max = 10000
 			}
 			if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
-				return fmt.Errorf("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
+				return usagef("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
 			}
 			if err := o.use("truncate"); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
 	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
@@ -73,7 +72,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
 
 func newPruneCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "prune"}}
+	o := &passes{reducing: reducing{writing: writing{name: "prune"}}}
 	about := ""
 	for _, name := range pruning {
 		if p, err := compact.FindPass(name); err == nil {
@@ -91,22 +90,22 @@ func newPruneCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range o.which {
 				if !slices.Contains(pruning, name) {
-					return fmt.Errorf("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
+					return usagef("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
 				}
 			}
 			switch {
 			case o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0:
-				return errors.New("--protect, --requests and --min-tokens want numbers from 0 on")
+				return usagef("--protect, --requests and --min-tokens want numbers from 0 on")
 			case !slices.Contains([]string{"seed", "source"}, o.Profile):
-				return fmt.Errorf("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
+				return usagef("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
 			}
 			if err := o.use(o.which...); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&o.which, "pass", pruning[:1], "run these `PASSES`, in this order")
@@ -121,7 +120,7 @@ func newPruneCommand(e *env) *cobra.Command {
 }
 
 func newStripCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "strip"}}
+	o := &passes{reducing: reducing{writing: writing{name: "strip"}}}
 	var thinking, images bool
 	cmd := &cobra.Command{
 		Use:   "strip [flags] SESSION|DIR...",
@@ -141,15 +140,15 @@ func newStripCommand(e *env) *cobra.Command {
 				names = append(names, "drop-images")
 			}
 			if o.Keep < 0 {
-				return fmt.Errorf("--keep %d: want a number of requests", o.Keep)
+				return usagef("--keep %d: want a number of requests", o.Keep)
 			}
 			if err := o.use(names...); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&thinking, "thinking", false, "thinking, and <think> in texts")
 	f.BoolVar(&images, "images", false, "images, in whose place stands that there was one")
@@ -158,7 +157,7 @@ func newStripCommand(e *env) *cobra.Command {
 }
 
 func newCompactCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{name: "compact"}}
+	o := &passes{reducing: reducing{writing: writing{name: "compact"}}}
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
 	cmd := &cobra.Command{
@@ -175,27 +174,27 @@ func newCompactCommand(e *env) *cobra.Command {
 			"  ctxtool compact --apply answers.jsonl sessions/ --write",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(styles, style) {
-				return fmt.Errorf("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
+				return usagef("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
 			}
 			o.Style, o.Retries = compact.Style(style), 1
 			if !cmd.Flags().Changed("keep") {
 				o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
 			}
 			if o.Keep < 0 || style == "gsh" && o.Keep > 0 {
-				return fmt.Errorf("--keep %d: want a number, and gsh keeps nothing", o.Keep)
+				return usagef("--keep %d: want a number, and gsh keeps nothing", o.Keep)
 			}
 			if err := o.use("compact"); err != nil {
-				return err
+				return usage(err)
 			}
 			like, err := compact.FindPolicy(style)
 			if err != nil {
-				return err
+				return usage(err)
 			}
 			o.policy.Name, o.policy.Window, o.policy.Counter = "compact", like.Window, like.Counter
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "))

@@ -30,14 +30,9 @@ func newPoliciesCommand(e *env) *cobra.Command {
 
 func runPolicies(e *env, o *answer) error {
 	if err := o.check(); err != nil {
-		return err
+		return usage(err)
 	}
-	own, err := e.config.policies()
-	if err != nil {
-		return err
-	}
-	e.started = true
-	all := append(own, compact.Policies()...)
+	all := append(e.config.policies, compact.Policies()...)
 	return e.answer(o, nil, func(w *bufio.Writer) error {
 		if o.format == "json" {
 			return render.WritePoliciesJSON(w, all)

@@ -1,27 +1,20 @@
 package main
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/redact"
-	"ctxtool/render"
+	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 )
 
 // redactOptions are the flags of ctxtool redact.
 type redactOptions struct {
-	answer
+	writing
 	redaction
 }
 
 func newRedactCommand(e *env) *cobra.Command {
-	o := &redactOptions{}
+	o := &redactOptions{writing: writing{name: "redact", whole: true, stays: ", which is never written to"}}
 	cmd := &cobra.Command{
 		Use:   "redact [flags] SESSION|DIR...",
 		Short: "Write sessions without secrets, addresses and user names",
@@ -49,10 +42,8 @@ func newRedactCommand(e *env) *cobra.Command {
 			"  ctxtool redact session.jsonl --structure-only -o - | ctxtool check -",
 		RunE: func(_ *cobra.Command, args []string) error { return runRedact(e, o, args) },
 	}
-	o.answer.flags(cmd, "text", "json")
+	o.writing.flags(cmd, "the redacted session to `FILE`, - for standard output, or into a folder", "text", "json")
 	f := cmd.Flags()
-	f.Lookup("format").Usage = "`FORM` of the plan: text, json"
-	f.Lookup("output").Usage = "write the redacted session to `FILE`, - for standard output, or into a folder"
 	o.redaction.ruleFlags(cmd)
 	f.BoolVar(&o.images, "images", false, "make a single pixel of every image")
 	cmd.ValidArgsFunction = e.completeFiles
@@ -60,115 +51,17 @@ func newRedactCommand(e *env) *cobra.Command {
 }
 
 func runRedact(e *env, o *redactOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
 	r, err := o.redactor(e)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	files, err := e.sessions(args)
-	if err != nil {
-		return err
-	}
-	folder := e.isDir(o.output)
-	many := len(files) != 1 || len(args) == 1 && e.isDir(args[0])
-	if many && o.output != "" {
-		if !folder {
-			return fmt.Errorf("-o %s: several sessions go into a folder that is there", o.output)
+	o.shown = func(f listedFile) string { return r.Text(f.given) }
+	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		workers := 1
+		if o.alone {
+			workers = 0
 		}
-		if err := (&remaking{answer: o.answer}).apart(e, files); err != nil {
-			return err
-		}
+		return plan.Redact(f.given, s, r, workers)
 	}
-	e.started = true
-	if len(files) == 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("there is no session in it")}
-	}
-	if !many {
-		return o.one(e, r, files[0], folder)
-	}
-	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.Redacted { return o.batch(e, r, f) })
-	if err := e.report(o.output, func(w *bufio.Writer) error {
-		if o.format == "json" {
-			return render.WriteRedactedFilesJSON(w, all)
-		}
-		return render.WriteRedactedFiles(w, all, e.width(""))
-	}); err != nil {
-		return err
-	}
-	return firstError(all, func(r *render.Redacted) (file, text string) { return r.File, r.Error })
-}
-
-// one redacts a single session, and prints the plan or what was done.
-func (o *redactOptions) one(e *env, r *redact.Redactor, f listedFile, folder bool) error {
-	out := o.output
-	if folder {
-		out = filepath.Join(out, f.out)
-	}
-	report, err := o.session(e, r, f, 0, out, folder)
-	if err != nil {
-		return err
-	}
-	return e.report(o.output, func(w *bufio.Writer) error {
-		if o.format == "json" {
-			return render.WriteRedactedJSON(w, report)
-		}
-		return render.WriteRedacted(w, report, e.width(""))
-	})
-}
-
-// batch redacts one session of several. Its error is in the result.
-func (o *redactOptions) batch(e *env, r *redact.Redactor, f listedFile) *render.Redacted {
-	out := ""
-	if o.output != "" {
-		out = filepath.Join(o.output, f.out)
-	}
-	report, err := o.session(e, r, f, 1, out, true)
-	if err != nil {
-		return &render.Redacted{Schema: render.RedactedSchema, File: r.Text(f.given), Error: reason(err)}
-	}
-	return report
-}
-
-// session redacts a session, holds the result against what it was, and writes it
-// where out says, packed as the session is.
-func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, workers int, out string, pack bool) (*render.Redacted, error) {
-	was, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers})
-	if err != nil {
-		return nil, err
-	}
-	defer was.Close()
-	var tally redact.Tally
-	is, err := sessionfmt.OpenReader(f.path, was.Plain(), sessionfmt.Options{Workers: workers, Through: r.Passes(&tally)})
-	if err != nil {
-		return nil, err
-	}
-	defer is.Close()
-	if err := redact.Same(was, is); err != nil {
-		return nil, err
-	}
-	report := render.NewRedacted(r.Text(f.given), &tally)
-	write := func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
-	switch {
-	case out == "":
-	case out == "-":
-		err = write(e.stdout)
-	case e.sameFile(out, f.path):
-		err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: out}, Err: errors.New("-o names the session itself, which is never written to")}}
-	default:
-		if pack { // below a folder that is there
-			err = e.disk.MkdirAll(filepath.Dir(out))
-			whole := write
-			write = func(w io.Writer) error { return was.Pack(w, whole) }
-		}
-		if err == nil {
-			err = e.place(out, write)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	report.Written = out
-	return report, nil
+	return o.run(e, args)
 }

@@ -22,7 +22,7 @@ type reduceOptions struct {
 }
 
 func newReduceCommand(e *env) *cobra.Command {
-	o := &reduceOptions{reducing: reducing{name: "reduce"}}
+	o := &reduceOptions{reducing: reducing{writing: writing{name: "reduce"}}}
 	var names, presets, whose []string
 	for _, p := range compact.Policies() {
 		names = append(names, p.Name)
@@ -49,12 +49,12 @@ func newReduceCommand(e *env) *cobra.Command {
 			"  ctxtool reduce --policy swe-cli --window 128000 s.jsonl -o - | ctxtool replay -",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.policy, err = o.choose(e, cmd); err != nil {
-				return err
+				return usage(err)
 			}
 			return o.run(e, args)
 		},
 	}
-	o.flags(e, cmd)
+	o.reducing.flags(e, cmd)
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration")
@@ -71,11 +71,7 @@ func newReduceCommand(e *env) *cobra.Command {
 
 // choose is the policy with the numbers of configuration, preset and flags.
 func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, error) {
-	own, err := e.config.policies()
-	if err != nil {
-		return nil, err
-	}
-	p, err := compact.FindPolicy(o.policyName, own...)
+	p, err := compact.FindPolicy(o.policyName, e.config.policies...)
 	if err != nil {
 		return nil, err
 	}

@@ -148,7 +148,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (rules repla
 func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
 	rules, err := o.check(e, given)
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {
 		return o.htmlStore(e, args[0], rules)

@@ -26,7 +26,6 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	if o.leaf != "" {
 		return &usageError{errors.New("--leaf is for a session: each page of a folder opens with its own")}
 	}
-	e.started = true
 	files, err := e.listed([]string{dir})
 	if err != nil {
 		return err

@@ -1,24 +1,23 @@
 package main
 
 import (
-	"time"
+	"cmp"
 
 	"github.com/spf13/cobra"
 
 	"ctxtool/internal/check"
-	"ctxtool/render"
+	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 )
 
 // repairOptions are the flags of ctxtool repair.
 type repairOptions struct {
-	remaking
+	writing
 	answerCalls bool
-	now         string
 }
 
 func newRepairCommand(e *env) *cobra.Command {
-	o := &repairOptions{}
+	o := &repairOptions{writing: writing{name: "repair"}}
 	cmd := &cobra.Command{
 		Use:   "repair [flags] SESSION|DIR...",
 		Short: "Make a sound session of a damaged one; nothing is lost",
@@ -26,7 +25,7 @@ func newRepairCommand(e *env) *cobra.Command {
 			"have lost theirs, break circles, rename ids that are there twice. What it does to\n" +
 			"each line, and by which rule, is in the plan; how the context changes, too. The\n" +
 			"result is read back and checked before anything is written.\n\n" +
-			remakeHelp + "\n" + filesHelp +
+			rewritingHelp + "\n" + filesHelp +
 			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
 			"wrong; 3 a session cannot be read or written.",
 		Example: "  ctxtool repair session.jsonl\n" +
@@ -34,55 +33,27 @@ func newRepairCommand(e *env) *cobra.Command {
 			"  ctxtool repair session.jsonl --answer-calls --write",
 		RunE: func(_ *cobra.Command, args []string) error { return runRepair(e, o, args) },
 	}
-	o.remaking.flags(cmd)
+	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append what makes tool calls and results fit each other")
-	f.StringVar(&o.now, "now", "", "`TIME` of what is appended, as 2026-01-31T12:00:00Z")
+	o.nowFlag(cmd, "what is appended")
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
 func runRepair(e *env, o *repairOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
-	now, err := e.nowFlag(o.now)
-	if err != nil {
-		return err
-	}
 	known, err := e.config.models()
-	if err != nil {
-		return err
+	choice, wrong := check.Choose(nil, nil)
+	if err = cmp.Or(err, wrong); err != nil {
+		return usage(err)
 	}
-	choice, err := check.Choose(nil, nil)
-	if err != nil {
-		return err
-	}
-	o.name = "repair"
-	o.plan = func(s *sessionfmt.Session) (*render.Remake, func(), error) {
-		return planRepair(s, check.Options{Choice: choice, Models: known}, o.answerCalls, now)
+	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		return plan.Repair(f.given, s, check.Options{Choice: choice, Models: known}, func(r *check.Repair) error {
+			if !o.answerCalls {
+				return nil
+			}
+			return otherHint(r.AnswerCalls(o.time), "without --answer-calls all else can be repaired")
+		})
 	}
 	return o.run(e, args)
-}
-
-// planRepair plans a repair, and proves it: what checking the result finds, and
-// how the context changes.
-func planRepair(s *sessionfmt.Session, opt check.Options, answerCalls bool, now time.Time) (*render.Remake, func(), error) {
-	p, err := check.NewRepair(s)
-	if err != nil {
-		return nil, nil, err
-	}
-	if answerCalls {
-		if err := p.AnswerCalls(now); err != nil {
-			p.Close()
-			return nil, nil, otherHint(err, "without --answer-calls all else can be repaired")
-		}
-	}
-	r := &render.Remake{Changes: p.Changes, Same: p.Sound()}
-	r.Before, r.After, r.Left, err = p.Proof(opt)
-	if err != nil {
-		p.Close()
-		return nil, nil, err
-	}
-	return r, p.Close, nil
 }

@@ -107,9 +107,8 @@ func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err
 func runReplay(e *env, o *replayOptions, args []string) error {
 	format, opt, err := o.check(e)
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true
 	name, point, err := e.session(args)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func newShowCommand(e *env) *cobra.Command {
 func runShow(e *env, o *showOptions, args []string) error {
 	rules, err := o.reading.check()
 	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
 	s, point, err := e.named(args)
 	if err != nil {

@@ -156,7 +156,7 @@ func (o *statsOptions) check(e *env) (err error) {
 		return errors.New("--compact-threshold: want a share from 0 to 1")
 	}
 	o.CompactThreshold = &o.compact
-	if err := o.gating.ready(e, o.format, o.Lenses); err != nil {
+	if err := o.gating.ready(o.format, o.Lenses); err != nil {
 		return err
 	}
 	if o.like != "" {
@@ -209,9 +209,8 @@ func (o *statsOptions) idle() error {
 
 func runStats(e *env, o *statsOptions, args []string) error {
 	if err := cmp.Or(o.check(e), o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
-	e.started = true // what is missing now is input
 	files, err := e.sessions(args)
 	if err != nil {
 		return err

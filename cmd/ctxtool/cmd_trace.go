@@ -119,7 +119,7 @@ func (o *traceOptions) search(pattern, text string) (*replay.Query, error) {
 func runTrace(e *env, o *traceOptions, args []string) error {
 	rules, err := o.check(args[min(1, len(args)):])
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
 	s, point, err := e.named(args)
 	if err != nil {

@@ -71,7 +71,7 @@ func kinds(names []string) (map[string]bool, error) {
 
 func runTree(e *env, o *treeOptions, args []string) error {
 	if err := o.answer.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	write := render.WriteTree
 	if o.format == "json" {
@@ -79,7 +79,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	}
 	only, err := kinds(o.filter)
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
-		return err
+		return usage(err)
 	}
 	s, point, err := e.named(args)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctxtool/compact"
+	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -25,20 +26,22 @@ func newUndoCommand(e *env) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runUndo(e, o, args) },
 	}
-	o.flags(cmd)
+	o.appendFlags(cmd)
+	o.forceFlag(cmd, "append")
 	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 
 func runUndo(e *env, o *writing, args []string) error {
-	o.parent = func(s *sessionfmt.Session) (int, error) {
+	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		u, err := compact.FindLast(s)
 		if err != nil {
-			return -1, err
+			return nil, err
 		}
-		return u.Parent, nil
+		o.guarded = !u.Last // else nobody has written since
+		return o.entries(s, f, u.Parent, func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
+			return nil, compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
+		})
 	}
-	return o.run(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) error {
-		return compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
-	})
+	return o.runOne(e, args[0], nil)
 }

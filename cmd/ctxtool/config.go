@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
+	"ctxtool/compact"
 	"ctxtool/internal/models"
 	"ctxtool/sessionfmt"
 )
@@ -23,32 +24,27 @@ import (
 // the environment (CTXTOOL_...), that over ./.ctxtool.toml, that over
 // ctxtool/config.toml in the user's configuration folder.
 type config struct {
-	getenv func(key string) string
-	files  []layer // the weakest first
+	getenv   func(key string) string
+	files    []layer           // the weakest first
+	policies []*compact.Policy // of the strongest file where several define one
 }
 
-// A layer is one configuration file. Viper puts names in lower case; those of
-// models keep theirs.
+// A layer is one configuration file: its settings, whose names viper has in lower case,
+// and the tables whose names keep their spelling.
 type layer struct {
-	name   string
-	v      *viper.Viper
-	models map[string]map[string]any
-
-	policies map[string]policyTable
+	name             string
+	v                *viper.Viper
+	models, policies map[string]any
 }
 
 // configure reads the configuration and fills the flags that were not given.
 func (e *env) configure(cmd *cobra.Command) error {
 	e.config = &config{getenv: e.getenv}
 	for _, name := range e.configFiles() {
-		l, err := readLayer(e.disk, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		err := e.config.read(e.disk, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: lineOf(err)}, Err: err}
 		}
-		e.config.files = append(e.config.files, l)
 	}
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -70,29 +66,27 @@ func (e *env) configure(cmd *cobra.Command) error {
 	return err
 }
 
-func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
+// read reads a configuration file, over those read before.
+func (c *config) read(disk sessionfmt.Disk, name string) error {
 	data, err := disk.ReadFile(name)
-	if err != nil {
-		return l, err
+	var file map[string]any
+	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
+		return err
 	}
-	var named struct {
-		Models   map[string]map[string]any
-		Policies map[string]policyTable
-	}
-	d := toml.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	var strict *toml.StrictMissingError
-	if err := d.Decode(&named); err != nil && !errors.As(err, &strict) {
-		return l, err
-	}
-	for k := 0; strict != nil && k < len(strict.Errors); k++ {
-		if key := strict.Errors[k].Key(); key[0] == "policies" { // other keys are settings
-			return l, fmt.Errorf("unknown key %s", strings.Join(key, "."))
+	l := layer{name: name, v: viper.New()}
+	for key, tables := range map[string]*map[string]any{"models": &l.models, "policies": &l.policies} {
+		if v, is := file[key]; is {
+			if *tables, is = v.(map[string]any); !is {
+				return fmt.Errorf("%s = %v: want tables", key, v)
+			}
+			file[key] = "" // viper would put their names in lower case
 		}
 	}
-	l = layer{name: name, v: viper.New(), models: named.Models, policies: named.Policies}
-	l.v.SetConfigType("toml")
-	return l, l.v.ReadConfig(bytes.NewReader(data))
+	c.files = append(c.files, l)
+	if c.policies, err = readPolicies(l.policies, c.policies); err != nil {
+		return err
+	}
+	return l.v.MergeConfigMap(file)
 }
 
 // lookup is the value of a key and where it comes from; nowhere if from is empty.
@@ -197,20 +191,14 @@ func (c *config) models() (*models.Table, error) {
 }
 
 // decodeModel reads the keys of one configured model.
-func decodeModel(from map[string]any, m *models.Model) error {
-	number := func(v any) (float64, error) {
-		switch n := v.(type) {
-		case int64:
-			return float64(n), nil
-		case float64:
-			return n, nil
+func decodeModel(table any, m *models.Model) error {
+	return readTable(table, func(key string, v any) error {
+		n, ok := v.(float64)
+		if whole, is := v.(int64); is {
+			n, ok = float64(whole), true
 		}
-		return 0, fmt.Errorf("%v is no number", v)
-	}
-	for _, key := range slices.Sorted(maps.Keys(from)) {
-		n, err := number(from[key])
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		if !ok {
+			return fmt.Errorf("%s: %v is no number", key, v)
 		}
 		switch strings.ToLower(key) {
 		case "contextwindow", "context_window":
@@ -226,8 +214,8 @@ func decodeModel(from map[string]any, m *models.Model) error {
 		case "cachewrite", "cache_write":
 			m.Cost.CacheWrite = n
 		default:
-			return fmt.Errorf("unknown key %s", key)
+			return errUnknownKey
 		}
-	}
-	return nil
+		return nil
+	})
 }

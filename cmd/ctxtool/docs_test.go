@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"ctxtool/internal/golden"
-	"ctxtool/render"
+	"ctxtool/internal/plan"
 )
 
 // TestCommandPages holds docs/commands to what the commands' help says.
@@ -60,7 +60,7 @@ func TestReductionsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "## `ctxtool/truncate/1`")
+	_, section, _ := strings.Cut(string(text), "## Plans")
 	section, _, _ = strings.Cut(section, "## `ctxtool/count/1`")
 	plans, _, _ := strings.Cut(section, "### What is appended")
 	_, policies, _ := strings.Cut(section, "## `ctxtool/policies/1`")
@@ -87,7 +87,8 @@ func TestReductionsDocumented(t *testing.T) {
 		t.Errorf("only %d keys", len(seen))
 	}
 	possible := map[string]bool{"append": true, "params": true, "options": true, "sessions": true, "pending_summaries": true}
-	membersOf(reflect.TypeFor[render.Reduction](), possible)
+	membersOf(reflect.TypeFor[plan.Plan](), possible)
+	membersOf(reflect.TypeFor[plan.RewrittenLine](), possible)
 	for key := range documented {
 		if !possible[key] && !seen[key] {
 			t.Errorf("docs/formats.md explains the key %s, which no plan has", key)

@@ -68,6 +68,28 @@ func outName(name string) string {
 	return filepath.Base(name)
 }
 
+// realName is a name by which a file is known again, whether it is there or only
+// its folder is.
+func (e *env) realName(name string) string {
+	name = e.disk.Path(name)
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		if real, err = filepath.EvalSymlinks(filepath.Dir(name)); err != nil {
+			real = filepath.Dir(name)
+		}
+		real = filepath.Join(real, filepath.Base(name))
+	}
+	if abs, err := filepath.Abs(real); err == nil {
+		return abs
+	}
+	return real
+}
+
+func (e *env) isDir(name string) bool {
+	info, err := e.disk.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 // paths are the names of files.
 func paths(files []listedFile) (names []string) {
 	for _, f := range files {

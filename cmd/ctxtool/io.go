@@ -85,7 +85,6 @@ func (e *env) opening(workers int) sessionfmt.Options {
 // named opens the session that the arguments name, and says which point of it they
 // name: see session.
 func (e *env) named(args []string) (s *sessionfmt.Session, point string, err error) {
-	e.started = true
 	name, point, err := e.session(args)
 	if err != nil {
 		return nil, "", err

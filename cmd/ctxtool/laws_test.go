@@ -95,7 +95,7 @@ func TestSynced(t *testing.T) {
 	}
 	for line, data := range map[string][]byte{
 		"label S leaf here --write": linear, "truncate S --max 10 --write --force": linear, "edit S turn:0 --omit -o OUT": linear,
-		"repair S --write": torn, "migrate S --write": sound, "redact S -o OUT": linear, "log S -o OUT": linear,
+		"repair S --write --force": torn, "migrate S --write --force": sound, "redact S -o OUT": linear, "log S -o OUT": linear,
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), data, 0o600); err != nil {

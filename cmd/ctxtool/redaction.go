@@ -50,27 +50,22 @@ func (o *redaction) start(e *env) (err error) {
 }
 
 // redactor reads the rules that the flags name.
-func (o *redaction) redactor(e *env) (*redact.Redactor, error) {
-	if o.patterns != "" || o.values != "" {
-		e.started = true // what is missing now is input
-	}
+func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
 	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
 	if o.patterns != "" {
-		data, err := e.disk.ReadFile(o.patterns)
-		if err != nil {
-			return nil, unreadable(o.patterns, err)
+		if opt.Patterns, err = e.readInput(o.patterns); err != nil {
+			return nil, err
 		}
-		opt.Patterns = data
 	}
 	if o.values != "" {
-		data, err := e.disk.ReadFile(o.values)
+		data, err := e.readInput(o.values)
 		if err != nil {
-			return nil, unreadable(o.values, err)
+			return nil, err
 		}
 		for n, line := range strings.Split(string(data), "\n") {
 			line = strings.TrimSuffix(line, "\r")
 			if line != "" && len(line) < redact.MinValue {
-				return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)}
+				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)})
 			}
 			if line != "" {
 				opt.Values = append(opt.Values, line)
@@ -82,11 +77,19 @@ func (o *redaction) redactor(e *env) (*redact.Redactor, error) {
 		return nil, err
 	}
 	opt.Values = append(opt.Values, values...)
-	r, err := redact.New(opt)
-	if err != nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.patterns}, Err: err}
+	if r, err = redact.New(opt); err != nil {
+		return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.patterns}, Err: err})
 	}
 	return r, nil
+}
+
+// readInput reads a file that a flag names, without which there is no answer.
+func (e *env) readInput(name string) ([]byte, error) {
+	data, err := e.disk.ReadFile(name)
+	if err != nil {
+		return nil, noAnswer(unreadable(name, err))
+	}
+	return data, nil
 }
 
 // unreadable is the error of a file that cannot be read.

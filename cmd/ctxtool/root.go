@@ -16,14 +16,6 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Exit statuses, the same for all commands.
-const (
-	exitOK      = 0
-	exitFound   = 1 // the command found what it looks for: damage, a difference
-	exitUsage   = 2 // the command line is wrong
-	exitNothing = 3 // there is no answer: broken or missing input, a stopped replay, --strict, the disk
-)
-
 // env is what a command runs in, and what it has been told. Tests give their own, so that
 // many can run at a time.
 type env struct {
@@ -40,7 +32,6 @@ type env struct {
 	sessionsDir string
 	color       string           // see style
 	redactor    *redact.Redactor // what every session goes through first; nil without --redact
-	started     bool             // the command line was right, and work has begun
 }
 
 // processEnv is what the process runs in.
@@ -68,18 +59,10 @@ func (in env) run(args []string) int {
 	root := newRoot(e, asked(args))
 	root.SetArgs(args)
 	err := root.Execute()
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(err, errFound):
-		return exitFound
+	if exitStatus(err) > exitFound {
+		report(e.stderr, err)
 	}
-	report(e.stderr, err)
-	var usage *usageError
-	if !e.started || errors.As(err, &usage) {
-		return exitUsage
-	}
-	return exitNothing
+	return exitStatus(err)
 }
 
 // commands are the commands. A new one is a line here.
@@ -153,16 +136,15 @@ func newRoot(e *env, only string) *cobra.Command {
 	e.colorFlag(root)
 	for _, c := range commands {
 		if only == "" || c.name == only {
-			root.AddCommand(c.new(e))
+			command := c.new(e)
+			run := command.RunE
+			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
+			root.AddCommand(command)
 		}
 	}
 	root.InitDefaultCompletionCmd()
 	return root
 }
-
-// errFound is the answer of a command that has said all that it has to say, and ends
-// with status 1.
-var errFound = errors.New("found")
 
 // noEmptyFlags refuses flags that were given nothing, as an unset variable of a
 // shell gives them: they would answer another question.
@@ -174,13 +156,6 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 	})
 	return err
 }
-
-// A usageError is a command line that is wrong in a way that only shows once the
-// session is open, such as a point that is not in it.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
 
 // report prints an error, and what helps against it where we know. The form is
 //

@@ -98,13 +98,12 @@ func withFlag(flag string, err error) error {
 // load reads the file of budgets and the saved run, which are input.
 func (o *gating) load(e *env) error {
 	if o.file != "" {
-		data, err := readInput(e, o.file)
+		data, err := e.readInput(o.file)
 		if err != nil {
 			return err
 		}
 		if err := o.gate.Load(o.file, data); err != nil {
-			e.started = true
-			return err
+			return noAnswer(err)
 		}
 	}
 	// What the command line says wins over the file.
@@ -117,38 +116,23 @@ func (o *gating) load(e *env) error {
 	if o.against == "" {
 		return nil
 	}
-	data, err := readInput(e, o.against)
+	data, err := e.readInput(o.against)
 	if err != nil {
 		return err
 	}
 	o.gate.Saved, err = stats.LoadSaved(o.against, data)
-	if err != nil {
-		e.started = true
-	}
-	return err
-}
-
-// readInput reads a file that a flag names. Where it cannot be read there is no answer.
-func readInput(e *env, name string) ([]byte, error) {
-	data, err := e.disk.ReadFile(name)
-	if err != nil {
-		e.started = true
-		return nil, unreadable(name, err)
-	}
-	return data, nil
+	return noAnswer(err)
 }
 
 // ready gets the gate ready to judge what the lenses see.
-func (o *gating) ready(e *env, format string, lenses []*stats.Lens) error {
+func (o *gating) ready(format string, lenses []*stats.Lens) error {
 	if !o.gated {
 		if slices.Contains(gateForms, format) {
 			return fmt.Errorf("-f %s is the answer of a gate: give it --require, --check or --against", format)
 		}
 		return nil
 	}
-	err := o.gate.Start(lenses)
-	e.started = err != nil
-	return err
+	return noAnswer(o.gate.Start(lenses))
 }
 
 // fit says that the files can be judged. Findings of check are those of a file that

@@ -103,7 +103,7 @@ func (o *summarizing) load(e *env) error {
 }
 
 // emit takes down what a plan waits for.
-func (o *summarizing) emit(session, policy string, plan *compact.Reduction) error {
+func (o *summarizing) emit(session, policy string, plan *compact.Plan) error {
 	if o.emitTo == "" || len(plan.Requests) == 0 {
 		return nil
 	}

@@ -5,25 +5,42 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"io"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/check"
+	"ctxtool/internal/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 )
 
-// A writing is what the commands share that append entries to one session. Without
-// -o and --write they print what they would append.
+// A writing is what the commands share that write sessions: flags, a plan of each session,
+// and where it is carried out. Without -o and --write they print the plan.
 type writing struct {
 	answer
-	name  string // of the command
-	write bool
-	now   string
-	// parent is the record below which the batch begins; nil for the leaf.
-	parent func(s *sessionfmt.Session) (int, error)
+	plan.Target // as far as flags say it
+	name        string
+	now         string
+	time        time.Time
+	whole       bool   // a whole file is written, and nothing appended
+	times       bool   // the times of entries are wanted
+	guarded     bool   // the context changes
+	stays       string // what is said of a session that -o names
+	jobs        int
+	aside       bool // the plan is printed on standard error
+	alone       bool // it is one session, not those of a folder
+	folder      bool // -o is one
+	// plan makes the plan of an open session.
+	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
+	// shown is how plans call a session; nil for as it was given.
+	shown func(f listedFile) string
+	// done, if there is one, is told of each plan that was carried out, in order.
+	done func(*plan.Plan) error
 }
 
 // writingHelp says what writing does, for help texts.
@@ -37,186 +54,269 @@ const writingHelp = "Without -o or --write it prints the plan; -f entries prints
 const writingStatus = "\nExit status: 0 the plan was made, or the entries were appended; 2 the command line\n" +
 	"is wrong; 3 the session cannot be read or appended to, and is as it was.\n"
 
-func (o *writing) flags(cmd *cobra.Command) {
-	o.answer.flags(cmd, "text", "json", "entries")
-	f := cmd.Flags()
-	f.Lookup("format").Usage = "`FORM` of the plan: text, json, entries"
-	f.Lookup("output").Usage = "write the session with the entries to `FILE`, - for standard output"
-	f.BoolVar(&o.write, "write", false, "append the entries to the session")
-	f.StringVar(&o.now, "now", "", "`TIME` of the entries, as 2026-01-31T12:00:00Z")
+// rewritingHelp is writingHelp of commands that make files anew.
+const rewritingHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
+	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
+	"place of the session, and keeps the original as NAME.orig-N. What is no entry\n" +
+	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file. One\n" +
+	"that was written to in the last two minutes is left alone: an agent may be at it.\n"
+
+// appendFlags are the flags of commands that append entries to one session.
+func (o *writing) appendFlags(cmd *cobra.Command) {
+	o.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "entries")
+	o.nowFlag(cmd, "the entries")
+	cmd.Flags().BoolVar(&o.Write, "write", false, "append the entries to the session")
+	o.Again = true
 }
 
-// run opens the session that the arguments name, has add put entries into a batch
-// below its leaf, and prints, writes or appends them.
-func (o *writing) run(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) error) error {
-	now, err := e.nowFlag(o.now)
-	if err = cmp.Or(o.answer.check(), err); err != nil {
-		return err
+// rewriteFlags are the flags of commands that make files anew.
+func (o *writing) rewriteFlags(cmd *cobra.Command) {
+	o.flags(cmd, "the new session to `FILE`, - for standard output, or into a folder", "text", "json", "diff")
+	f := cmd.Flags()
+	f.BoolVar(&o.Write, "write", false, "put the new file in place of the session, and keep the original")
+	f.StringVar(&o.Quarantine, "quarantine", "", "put what is no entry into this new `FILE`")
+	o.forceFlag(cmd, "put it there")
+	o.whole, o.times = true, true
+}
+
+func (o *writing) flags(cmd *cobra.Command, output string, forms ...string) {
+	o.answer.flags(cmd, forms...)
+	f := cmd.Flags()
+	f.Lookup("format").Usage = "`FORM` of the plan: " + strings.Join(forms, ", ")
+	f.Lookup("output").Usage = "write " + output
+}
+
+func (o *writing) nowFlag(cmd *cobra.Command, of string) {
+	cmd.Flags().StringVar(&o.now, "now", "", "`TIME` of "+of+", as 2026-01-31T12:00:00Z")
+}
+
+func (o *writing) forceFlag(cmd *cobra.Command, do string) {
+	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; a lock holds all the same")
+}
+
+// run carries out the plans of the sessions that the arguments name.
+func (o *writing) run(e *env, args []string) error {
+	files, err := e.sessions(args)
+	if err = cmp.Or(err, o.prepare(e, files, len(files) == 1 && (len(args) != 1 || !e.isDir(args[0])))); err != nil {
+		return usage(err)
+	}
+	if len(files) == 0 {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("there is no session in it")}
+	}
+	return o.carryOut(e, files)
+}
+
+// runOne is run for the one session that an argument names, with a plan to append what add
+// puts into a batch below its leaf, and what is promised of that.
+func (o *writing) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) error {
+	if o.plan == nil {
+		o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+			return o.entries(s, f, s.Leaf(), add)
+		}
 	}
 	name, err := e.store().Locate(arg)
-	if err != nil {
-		return err
+	files := []listedFile{{name, arg, arg, outName(name)}}
+	if err = cmp.Or(err, o.prepare(e, files, true)); err != nil {
+		return usage(err)
 	}
-	if o.write && o.output != "" && !e.sameFile(o.output, name) {
-		return errors.New("--write appends to the session, and -o writes elsewhere: choose one")
-	}
-	if !o.write && e.sameFile(o.output, name) {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o names the session itself"), Hint: "--write appends to it"}
-	}
-	e.started = true
-	s, b, err := o.batch(e, name, now, add)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	plan, err := o.plan(s, b, arg)
-	if err != nil {
-		return err
-	}
-	err = o.put(e, s, b, plan, false)
-	if !o.write || !errors.Is(err, sessionfmt.ErrChanged) {
-		return err
-	}
-	// Others have written to it. What says the same of the file as it is now is said.
-	unlock, locked := e.disk.Lock(name, "ctxtool "+o.name, lockWait)
-	if locked != nil {
-		return locked
-	}
-	defer unlock()
-	s2, b2, again := o.batch(e, name, now, add)
-	if again != nil {
-		return again
-	}
-	defer s2.Close()
-	if same, fault := sameChange(s, s2, b, b2); fault != nil || !same {
-		return cmp.Or(fault, err)
-	}
-	if plan, again = o.plan(s2, b2, arg); again != nil {
-		return again
-	}
-	return o.put(e, s2, b2, plan, true)
+	e.frugal(name)
+	return o.carryOut(e, files)
 }
 
-// lockWait is how long a command waits for its turn where others write to a session too.
-const lockWait = 30 * time.Second
-
-// batch opens the session, and has add make the entries.
-func (o *writing) batch(e *env, name string, now time.Time, add func(s *sessionfmt.Session, b *sessionfmt.Batch) error) (s *sessionfmt.Session, b *sessionfmt.Batch, err error) {
-	if s, err = e.open(name); err != nil {
-		return nil, nil, err
+// entries is the plan to append what add puts into a batch below a record.
+func (o *writing) entries(s *sessionfmt.Session, f listedFile, below int, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) (*plan.Plan, error) {
+	b := s.NewBatch(below, o.time)
+	if err := b.Err(); err != nil {
+		return nil, err
 	}
-	parent := s.Leaf()
-	if o.parent != nil {
-		parent, err = o.parent(s)
-	}
-	if err == nil {
-		b = s.NewBatch(parent, now)
-		if err = b.Err(); err == nil {
-			err = cmp.Or(add(s, b), b.Err())
-		}
-	}
-	if err != nil {
-		s.Close()
-	}
-	return s, b, err
-}
-
-// sameChange reports whether two batches say the same of one session, which has grown in
-// between: all but ids, places in the tree and times.
-func sameChange(was, is *sessionfmt.Session, before, after *sessionfmt.Batch) (bool, error) {
-	one, err := headerLine(was)
-	if err != nil {
-		return false, err
-	}
-	other, err := headerLine(is)
-	return bytes.Equal(one, other) && bytes.Equal(saying(before), saying(after)), err
-}
-
-func headerLine(s *sessionfmt.Session) (line []byte, err error) {
-	if s.Header() < 0 {
-		return nil, nil
-	}
-	v, err := s.NewReader().Line(s.Header())
-	return bytes.Clone(v), err
-}
-
-// saying is what the entries of a batch say.
-func saying(b *sessionfmt.Batch) (text []byte) {
-	for line := range bytes.Lines(b.Lines()) {
-		for key, v := range sessionfmt.Value(bytes.TrimSpace(line)).Members {
-			switch string(key) {
-			case "id", "parentId", "timestamp":
-				continue
-			}
-			text = append(append(append(text, key...), ':'), v...)
-		}
-		text = append(text, '\n')
-	}
-	return text
-}
-
-// plan says what is appended, and what the context is with it: the session is read
-// back with the entries.
-func (o *writing) plan(s *sessionfmt.Session, b *sessionfmt.Batch, arg string) (*render.Plan, error) {
-	after, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
+	promise, err := add(s, b)
 	if err != nil {
 		return nil, err
 	}
-	defer after.Close()
-	p := render.NewPlan(o.name, arg, s, b, after)
-	p.Before, p.After = measured(s), measured(after)
-	return p, nil
-}
-
-// measured is the size of the context at a session's leaf, nil where it cannot be
-// replayed.
-func measured(s *sessionfmt.Session) *check.Figures {
-	f, err := check.Measure(s, s.Leaf())
-	if err != nil {
-		return nil
+	p, err := plan.Entries(o.name, f.given, s, b, promise)
+	if err == nil {
+		p.Guarded = o.guarded
 	}
-	return &f
+	return p, err
 }
 
-// put appends the entries, or writes the session with them, or only says so. held says
-// that the session is locked.
-func (o *writing) put(e *env, s *sessionfmt.Session, b *sessionfmt.Batch, plan *render.Plan, held bool) error {
+// prepare holds the flags against the sessions that are written, one alone or those of
+// folders. Its errors are of the command line.
+func (o *writing) prepare(e *env, files []listedFile, alone bool) (err error) {
+	if err = o.answer.check(); err != nil {
+		return err
+	}
+	if o.time, err = e.nowFlag(o.now); err != nil {
+		return err
+	}
+	o.alone, o.folder = alone, o.whole && e.isDir(o.output)
+	itself := alone && o.output != "" && e.sameFile(o.outputOf(files[0]), files[0].path)
+	switch elsewhere := o.Write && o.output != "" && !itself; {
+	case elsewhere && o.whole:
+		return errors.New("--write puts the new file in the session's place, and -o elsewhere: choose one")
+	case !alone && !o.whole && (o.output != "" || o.format == "entries"):
+		return errors.New("-o, --at and -f entries are for one session")
+	case elsewhere:
+		return errors.New("--write appends to the session, and -o writes elsewhere: choose one")
+	case itself && !o.Write:
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o names the session itself" + o.stays), Hint: o.itselfHint()}
+	case !alone && o.output != "" && !o.folder:
+		return fmt.Errorf("-o %s: several sessions go into a folder that is there", o.output)
+	case !alone && o.Quarantine != "":
+		return errors.New("--quarantine names a file for one session")
+	case !alone && o.format == "diff":
+		return errors.New("-f diff is for one session")
+	case o.Quarantine != "" && o.output != "" && o.output != "-" && e.realName(o.Quarantine) == e.realName(o.outputOf(files[0])):
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Quarantine}, Err: errors.New("--quarantine names the new session, which would take its place")}
+	}
+	if o.folder && !alone {
+		return o.apart(e, files)
+	}
+	return nil
+}
+
+// itselfHint says what helps where -o names the session.
+func (o *writing) itselfHint() string {
 	switch {
-	case o.write:
-		if err := s.Append(b, sessionfmt.AppendOptions{Who: "ctxtool " + o.name, Wait: e.wait, Held: held}); err != nil {
-			return err
-		}
-		if b.Len() > 0 {
-			plan.Written = plan.Session.File
-		}
-	case o.output == "-":
-		w := bufio.NewWriterSize(e.stdout, 64<<10)
-		if _, err := io.Copy(w, s.With(b)); err != nil {
-			return err
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		plan.Written = "-"
-	case o.output != "":
-		if err := e.place(o.output, func(w io.Writer) error {
-			_, err := io.Copy(w, s.With(b))
-			return err
-		}); err != nil {
-			return err
-		}
-		plan.Written = o.output
+	case o.stays != "":
+		return ""
+	case o.whole:
+		return "--write puts the new file in its place, and keeps the original"
 	}
-	return e.report(o.output, func(w *bufio.Writer) error {
-		switch o.format {
-		case "entries":
-			_, err := w.Write(b.Lines())
-			return err
-		case "json":
-			return render.WritePlanJSON(w, plan)
+	return "--write appends to it"
+}
+
+// outputOf is where what is made of a session goes; empty for nowhere.
+func (o *writing) outputOf(f listedFile) string {
+	if o.folder {
+		return filepath.Join(o.output, f.out)
+	}
+	return o.output
+}
+
+// carryOut makes the plans, carries them out, and prints them.
+func (o *writing) carryOut(e *env, files []listedFile) error {
+	to := o.output
+	if o.aside {
+		to = "-"
+	}
+	if o.alone {
+		p, err := o.make(e, files[0])
+		if p != nil {
+			defer p.Close()
 		}
-		return render.WritePlan(w, plan)
+		if err == nil && o.done != nil {
+			err = o.done(p)
+		}
+		if err != nil {
+			return err
+		}
+		return e.report(to, func(w *bufio.Writer) error { return o.print(w, p, e.width("")) })
+	}
+	all, err := o.many(e, files)
+	if err != nil {
+		return err
+	}
+	if err := e.report(to, func(w *bufio.Writer) error {
+		switch o.format {
+		case "json":
+			return render.WritePlansJSON(w, o.name, all)
+		case "jsonl":
+			for _, p := range all {
+				if err := render.WritePlanJSON(w, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return render.WritePlans(w, all, !o.whole, e.width(""))
+	}); err != nil {
+		return err
+	}
+	return firstError(all)
+}
+
+// called is how a plan calls its session.
+func (o *writing) called(f listedFile) string {
+	if o.shown != nil {
+		return o.shown(f)
+	}
+	return f.given
+}
+
+// make makes the plan of a session, and carries it out.
+func (o *writing) make(e *env, f listedFile) (*plan.Plan, error) {
+	t := o.Target
+	t.Disk, t.Stdout, t.Now, t.Wait = e.disk, e.stdout, e.now, e.wait
+	t.Output, t.Pack = o.outputOf(f), o.folder
+	if o.Write {
+		t.Output = ""
+	}
+	return t.Make(func() (*sessionfmt.Session, error) {
+		opt := e.opening(1)
+		if o.alone {
+			show, end := e.progress(f.path)
+			defer end()
+			opt.Workers, opt.Progress = 0, show
+		}
+		opt.Times = o.times
+		return sessionfmt.Open(f.path, opt)
+	}, func(s *sessionfmt.Session) (*plan.Plan, error) { return o.plan(e, s, f) })
+}
+
+// many are the plans of several sessions, each by itself: one that fails does not stop the
+// rest.
+func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error) {
+	type told struct {
+		*plan.Plan
+		said bytes.Buffer // beside it: the order is that of the sessions
+	}
+	if o.whole {
+		debug.SetGCPercent(batchGC)
+	}
+	work := func(f listedFile, _ func(done, size int64)) *told {
+		t := &told{}
+		own := *e
+		own.stderr = &t.said
+		p, err := o.make(&own, f)
+		if p != nil {
+			p.Close()
+		}
+		switch {
+		case errors.Is(err, plan.ErrInUse):
+			p.Skipped = reason(err)
+		case err != nil:
+			p = plan.Failed(o.name, o.called(f), reason(err))
+		}
+		t.Plan = p
+		return t
+	}
+	inOrderBy(e, o.jobs, files, work, func(t *told) {
+		_, fault := t.said.WriteTo(e.stderr)
+		if err = cmp.Or(err, fault); err == nil && o.done != nil {
+			err = o.done(t.Plan)
+		}
+		t.Brief(o.format)
+		all = append(all, t.Plan)
 	})
+	return all, err
+}
+
+// print writes the plan of one session.
+func (o *writing) print(w *bufio.Writer, p *plan.Plan, width int) error {
+	switch o.format {
+	case "entries":
+		for _, line := range p.Append {
+			w.Write(line)
+			w.WriteByte('\n')
+		}
+		return nil
+	case "diff":
+		return render.WritePlanDiff(w, p)
+	case "text":
+		return render.WritePlan(w, p, width)
+	}
+	return render.WritePlanJSON(w, p)
 }
 
 // report writes what a command did to a session, or would do: to standard output,
@@ -229,20 +329,41 @@ func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 	return cmp.Or(write(w), w.Flush())
 }
 
-// oneLine is a text on one line, as pi stores names: line ends become spaces.
-func oneLine(text string) string {
-	var b bytes.Buffer
-	broken := false
-	for _, r := range text {
-		if r == '\r' || r == '\n' {
-			broken = true
-			continue
-		}
-		if broken {
-			b.WriteByte(' ')
-		}
-		broken = false
-		b.WriteRune(r)
+// firstError is the error of several plans: the first one, and how many more there are.
+// What each of them has is in the table.
+func firstError(all []*plan.Plan) error {
+	failed := slices.DeleteFunc(slices.Clone(all), func(p *plan.Plan) bool { return p.Error == "" })
+	if len(failed) == 0 {
+		return nil
 	}
-	return sessionfmt.TrimJS(b.String())
+	more := ""
+	if len(failed) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(failed)-1)
+	}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more)}
+}
+
+// apart sees that the new files of several sessions do not meet in the folder that
+// they go to, and that none of them is one of the sessions.
+func (o *writing) apart(e *env, files []listedFile) error {
+	inputs, outs := map[string]string{}, map[string]string{}
+	for _, f := range files {
+		inputs[e.realName(f.path)] = f.given
+	}
+	for _, f := range files {
+		out := e.realName(filepath.Join(o.output, f.out))
+		switch in, other := inputs[out], outs[out]; {
+		case in == f.given:
+			return &sessionfmt.Error{
+				Pos: sessionfmt.Pos{File: o.output}, Err: fmt.Errorf("-o names the folder of the session %s", sessionfmt.Clean(in)),
+				Hint: "--write puts the new file in its place, and keeps the original",
+			}
+		case in != "":
+			return fmt.Errorf("-o %s: the new %s would be written over the session %s", o.output, sessionfmt.Clean(f.given), sessionfmt.Clean(in))
+		case other != "":
+			return fmt.Errorf("-o %s: %s and %s would both become %s", o.output, sessionfmt.Clean(other), sessionfmt.Clean(f.given), sessionfmt.Clean(f.out))
+		}
+		outs[out] = f.given
+	}
+	return nil
 }

@@ -1,0 +1,229 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+
+	"ctxtool/internal/check"
+	"ctxtool/internal/redact"
+	"ctxtool/migrate"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A Rewrite is what becomes of a session's lines, in a repair or a migration.
+type Rewrite struct {
+	From        int             `json:"from,omitempty"` // versions, of a migration
+	To          int             `json:"to,omitempty"`
+	Compactions string          `json:"compactions,omitempty"` // how a migration stores them
+	Grown       *int            `json:"grown,omitempty"`       // tokens by which pi's context grows, where patches alone are left
+	Left        []check.Finding `json:"left,omitempty"`        // what checking the new file still finds
+	Notes       []string        `json:"notes,omitempty"`       // beside the changes
+	Changed     int             `json:"changed"`               // lines that others stand in the place of
+	Added       int             `json:"added"`                 // lines that are new
+	Removed     int             `json:"removed"`               // lines that are gone, to the quarantine or elsewhere
+	Quarantined int             `json:"quarantined"`           // lines of which the quarantine has all or a part
+
+	// Changes are what becomes of the lines; those of several sessions are not printed.
+	Changes iter.Seq2[sessionfmt.Change, error] `json:"-"`
+	Same    bool                                `json:"-"` // nothing changes
+}
+
+// A RewrittenLine is a change of a line in JSON.
+type RewrittenLine struct {
+	Line       int      `json:"line"`
+	Entry      string   `json:"entry,omitempty"`
+	New        int      `json:"new"` // lines in its place
+	Quarantine bool     `json:"quarantine,omitempty"`
+	Notes      []string `json:"notes"`
+}
+
+// Line is a change of the plan's for people and in JSON.
+func (p *Plan) Line(c sessionfmt.Change) RewrittenLine {
+	l := RewrittenLine{Line: c.Number, New: len(c.New), Quarantine: c.Out != nil, Notes: c.Notes}
+	if c.Record >= 0 && p.s.Kind(c.Record).IsEntry() {
+		l.Entry = sessionfmt.Quote(p.s.ID(c.Record))
+	}
+	return l
+}
+
+// counted goes through the changes, and counts them on the way.
+func (r *Rewrite) counted(yield func(sessionfmt.Change, error) bool) {
+	r.Changed, r.Added, r.Removed, r.Quarantined = 0, 0, 0, 0
+	for c, err := range r.Changes {
+		switch {
+		case err != nil || c.Same:
+		case len(c.New) == 0:
+			r.Removed++
+		case c.Raw != nil:
+			r.Changed++
+			r.Added += len(c.New) - 1
+		default:
+			r.Added += len(c.New)
+		}
+		if c.Out != nil {
+			r.Quarantined++
+		}
+		if !yield(c, err) {
+			return
+		}
+	}
+}
+
+// count counts the changes, where nothing is written that would.
+func (p *Plan) count() error {
+	if p.Rewrite == nil {
+		return nil
+	}
+	for _, err := range p.counted {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Repair is the plan to repair a session, and to do what more does to it. The session is
+// read back: what checking it finds, and how the context changes.
+func Repair(file string, s *sessionfmt.Session, opt check.Options, more func(*check.Repair) error) (*Plan, error) {
+	r, err := check.NewRepair(s)
+	if err != nil {
+		return nil, err
+	}
+	p := New("repair", file, s)
+	if err = more(r); err == nil {
+		p.Rewrite = &Rewrite{Changes: r.Changes, Same: r.Sound()}
+		p.Before, p.After, p.Left, err = r.Proof(opt)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	p.free = r.Close
+	return p, nil
+}
+
+// Migrate is the plan to migrate a session.
+func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, error) {
+	m, err := migrate.New(s, opt)
+	if err != nil {
+		return nil, err
+	}
+	p := New("migrate", file, s)
+	r := &Rewrite{From: m.From, To: m.To, Compactions: m.Compaction.String(), Changes: m.Changes, Same: m.Current()}
+	if p.Rewrite = r; m.Turned > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d compactions become patches", m.Turned))
+		if m.Turned == 1 {
+			r.Notes[0] = "1 compaction becomes a patch"
+		}
+		if m.Rules == replay.ByPi {
+			r.Notes = append(r.Notes, "the session then replays by envelope rules: it holds a patch")
+		}
+	}
+	if m.Compaction == migrate.Transform && m.Turned > 0 {
+		r.Grown = &m.Grown
+		r.Notes = append(r.Notes, "pi, which reads no patches, then has a context "+grown(m.Grown))
+	}
+	for _, f := range m.Native {
+		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})
+	}
+	return p, nil
+}
+
+// grown says by how much a context is larger.
+func grown(tokens int) string {
+	switch {
+	case tokens > 0:
+		return fmt.Sprintf("that is %d tokens larger", tokens)
+	case tokens < 0:
+		return fmt.Sprintf("that is %d tokens smaller: it lacks the summary", -tokens)
+	}
+	return "of the same size"
+}
+
+// A Redaction is what redacting a session takes out of it. None of that is in here.
+type Redaction struct {
+	Found    []redact.Found `json:"found"`
+	Stripped int            `json:"stripped"` // signatures and encrypted texts
+	Images   int            `json:"images"`   // that nobody looked into
+}
+
+// Redact is the plan to write a session redacted, which is held against what it was.
+func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, workers int) (*Plan, error) {
+	var t redact.Tally
+	is, err := sessionfmt.OpenReader(was.Name, was.Plain(), sessionfmt.Options{Workers: workers, Through: r.Passes(&t)})
+	if err != nil {
+		return nil, err
+	}
+	if err := redact.Same(was, is); err != nil {
+		is.Close()
+		return nil, err
+	}
+	p := New("redact", r.Text(file), was)
+	p.Session.Leaf = "" // an id may be anything
+	p.Redaction = &Redaction{Found: append([]redact.Found{}, t.Found()...), Stripped: t.Sealed, Images: t.Images}
+	p.free = func() { is.Close() }
+	p.fresh = func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
+	return p, nil
+}
+
+// A quarantine is the file of what is no entry. It is made when the first of that
+// comes.
+type quarantine struct {
+	disk sessionfmt.Disk
+	name string
+	file *sessionfmt.NewFile
+	done bool
+}
+
+// quarantine is that of a plan, beside the new file.
+func (t *Target) quarantine(p *Plan) (*quarantine, error) {
+	if t.Quarantine != "" {
+		if _, err := t.Disk.Lstat(t.Quarantine); err == nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine}, Err: errors.New("is there already: the quarantine is a new file")}
+		}
+		return &quarantine{disk: t.Disk, name: t.Quarantine}, nil
+	}
+	beside := t.Output
+	switch {
+	case t.Write:
+		beside = p.s.Name
+	case t.Output == "-" && p.s.Name == "-":
+		beside = "stdin"
+	case t.Output == "-":
+		beside = filepath.Base(p.s.Name)
+	}
+	return &quarantine{disk: t.Disk, name: t.Disk.FreeName(beside, "quarantine")}, nil
+}
+
+// Write adds to the quarantine.
+func (q *quarantine) Write(p []byte) (n int, err error) {
+	if q.file == nil {
+		if q.file, err = q.disk.Create(q.name); err != nil {
+			return 0, err
+		}
+	}
+	return q.file.Write(p)
+}
+
+// before is a writer of the new file that has the quarantine on the disk when it
+// is done: what leaves the session is elsewhere before the session is replaced.
+func (q *quarantine) before(write func(w io.Writer) error) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		if err := write(w); err != nil || q.file == nil {
+			return err
+		}
+		return q.file.Commit()
+	}
+}
+
+// abort removes the quarantine of a file that was not written.
+func (q *quarantine) abort() {
+	if q.file != nil && !q.done {
+		q.file.Abort()
+		q.disk.Remove(q.name)
+	}
+}

@@ -1,0 +1,180 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"strings"
+
+	"ctxtool/internal/check"
+	"ctxtool/internal/plan"
+	"ctxtool/sessionfmt"
+)
+
+// writeRewrite writes the plan line by line. What is done to more than three
+// lines is said once with the number of lines.
+func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
+	fmt.Fprintf(w, "%s\n", sessionfmt.Clean(rewriting(p)))
+	times := map[string]int{}
+	for c, err := range p.Rewrite.Changes {
+		if err != nil {
+			return err
+		}
+		for _, n := range c.Notes {
+			times[n]++
+		}
+	}
+	for c, err := range p.Rewrite.Changes {
+		if err != nil {
+			return err
+		}
+		l := p.Line(c)
+		for _, n := range c.Notes {
+			more := ""
+			if times[n] == 0 {
+				continue
+			} else if times[n] > 3 {
+				more = fmt.Sprintf(" (and %d more like it)", times[n]-1)
+				times[n] = 0
+			}
+			fmt.Fprintf(w, "  %6d  %-8s  %s%s\n", l.Line, l.Entry, sessionfmt.Clean(n), more)
+		}
+	}
+	writeRewritten(w, p)
+	return nil
+}
+
+// rewriting is what is done, in a line.
+func rewriting(p *plan.Plan) string {
+	r := p.Rewrite
+	s := p.Session.File + ": "
+	if r.From != r.To {
+		s += "version " + versions(r) + ", "
+	}
+	if r.Same {
+		return s + "nothing to do"
+	}
+	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
+}
+
+// versions are the version of a session, and the one that it is migrated to.
+func versions(r *plan.Rewrite) string {
+	if r.From == r.To {
+		return fmt.Sprint(r.To)
+	}
+	return fmt.Sprintf("%d to %d", r.From, r.To)
+}
+
+// writeRewritten writes what follows the changes.
+func writeRewritten(w *bufio.Writer, p *plan.Plan) {
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "  %s\n", sessionfmt.Clean(n))
+	}
+	switch {
+	case p.Before == nil || p.After == nil:
+	case *p.Before == *p.After:
+		fmt.Fprintf(w, "  the context keeps its size: %s\n", figures(*p.Before))
+	default:
+		fmt.Fprintf(w, "  %s; it is then: %s\n", context("the context was: ", *p.Before), figures(*p.After))
+	}
+	for _, f := range leftOver(p) {
+		fmt.Fprintf(w, "  left as it is: %s\n", sessionfmt.Clean(placed(f)))
+	}
+	for _, at := range []struct{ what, name string }{
+		{"written to", strings.TrimPrefix(p.Written, "-")}, {"the original is kept as", p.Kept}, {"what could not stay is in", p.Quarantine},
+	} {
+		if at.name != "" {
+			fmt.Fprintf(w, "  %s %s\n", at.what, sessionfmt.Clean(at.name))
+		}
+	}
+}
+
+// placed is a finding with its place.
+func placed(f check.Finding) string {
+	text := f.Code + ": " + f.Text
+	if f.Entry != "" {
+		text = "entry " + f.Entry + ": " + text
+	}
+	if f.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", f.Line, text)
+	}
+	return text
+}
+
+// writeLinesJSON ends a plan with what becomes of the lines.
+func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
+	w.WriteString(`,"changes":[`)
+	begun := false
+	for c, err := range p.Rewrite.Changes {
+		if err != nil {
+			return err
+		}
+		if c.Same {
+			continue
+		}
+		if begun {
+			w.WriteByte(',')
+		}
+		begun = true
+		if err := writeValue(w, p.Line(c)); err != nil {
+			return err
+		}
+	}
+	_, err := w.WriteString("]}\n")
+	return err
+}
+
+// WritePlanDiff writes the changes of a plan as a unified diff without context, which patch
+// applies. Nothing has to be guessed: each line says what stands in its place.
+func WritePlanDiff(w *bufio.Writer, p *plan.Plan) error {
+	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(p.Session.File), sessionfmt.Clean(p.Session.File))
+	old, fresh := 0, 0 // lines before
+	var mark, kept []byte
+	for c, err := range p.Rewrite.Changes {
+		if err != nil {
+			return err
+		}
+		if !c.Ended && c.Record < 0 && bytes.Equal(c.Raw, byteOrderMark) {
+			if mark = byteOrderMark; c.Same { // it is no line, but the beginning of the next one
+				kept = mark
+			}
+			continue
+		}
+		took, lines := 1, c.New
+		switch {
+		case c.Same && len(mark) == len(kept):
+			old, fresh, mark, kept = old+1, fresh+1, nil, nil
+			continue
+		case c.Same:
+			lines = [][]byte{c.Raw}
+		case c.Record < 0 && c.Raw == nil:
+			took = 0 // lines that are appended
+		}
+		fmt.Fprintf(w, "@@ -%s +%s @@\n", span(old, took), span(fresh, len(lines)))
+		if took == 1 {
+			fmt.Fprintf(w, "-%s%s\n", mark, c.Raw)
+			if !c.Ended {
+				w.WriteString("\\ No newline at end of file\n")
+			}
+		}
+		for _, line := range lines {
+			fmt.Fprintf(w, "+%s%s\n", kept, line)
+			kept = nil
+		}
+		old, fresh, mark, kept = old+took, fresh+len(lines), nil, nil
+	}
+	return nil
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// span is a range of lines as a hunk names it: after so many lines, so many.
+func span(after, n int) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("%d,0", after)
+	case 1:
+		return fmt.Sprint(after + 1)
+	}
+	return fmt.Sprintf("%d,%d", after+1, n)
+}

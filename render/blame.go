@@ -69,7 +69,7 @@ func Blame(e *replay.Envelope, yield func(BlameRow) error) error {
 
 // WriteBlameJSON writes where a context comes from, an object a line.
 func WriteBlameJSON(w *bufio.Writer, e *replay.Envelope) error {
-	return Blame(e, func(r BlameRow) error { return writeLine(w, r) })
+	return Blame(e, func(r BlameRow) error { return WriteJSON(w, r) })
 }
 
 // WriteBlame writes where a context comes from for people, a line a message, cut to a

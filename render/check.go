@@ -60,10 +60,10 @@ type CheckForm struct {
 // CheckForms are the forms of findings, the default first.
 var CheckForms = []CheckForm{
 	{"text", writeCheckText},
-	{"json", func(w *bufio.Writer, r CheckReport) error { return writeLine(w, r) }},
+	{"json", func(w *bufio.Writer, r CheckReport) error { return WriteJSON(w, r) }},
 	{"jsonl", func(w *bufio.Writer, r CheckReport) error {
 		for _, f := range r.Files {
-			if err := writeLine(w, f); err != nil {
+			if err := WriteJSON(w, f); err != nil {
 				return err
 			}
 		}
@@ -71,13 +71,6 @@ var CheckForms = []CheckForm{
 	}},
 	{"sarif", writeSARIF},
 	{"github", writeAnnotations},
-}
-
-func writeLine(w *bufio.Writer, v any) error {
-	if err := writeValue(w, v); err != nil {
-		return err
-	}
-	return w.WriteByte('\n')
 }
 
 // writeCheckText writes the findings of each file below its name, a kind that

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"encoding/csv"
 	"strconv"
 
 	"ctxtool/internal/tokens"
@@ -79,7 +78,7 @@ func WriteCountJSON(w *bufio.Writer, c *Count) error {
 	for _, r := range c.Rows {
 		rows = append(rows, c.object(r))
 	}
-	return writeLine(w, struct {
+	return WriteJSON(w, struct {
 		Schema   string         `json:"schema"`
 		By       string         `json:"by"`
 		Counters []countCounter `json:"counters"`
@@ -93,11 +92,11 @@ func WriteCountLines(w *bufio.Writer, c *Count) error {
 	for _, r := range c.Rows {
 		o := c.object(r)
 		o.Schema = countSchema
-		if err := writeLine(w, o); err != nil {
+		if err := WriteJSON(w, o); err != nil {
 			return err
 		}
 	}
-	return writeLine(w, struct {
+	return WriteJSON(w, struct {
 		Schema   string         `json:"schema"`
 		Counters []countCounter `json:"counters"`
 		Total    countObject    `json:"total"`
@@ -106,28 +105,25 @@ func WriteCountLines(w *bufio.Writer, c *Count) error {
 
 // WriteCountCSV writes the rows; by total the sum is the only one.
 func WriteCountCSV(w *bufio.Writer, c *Count) error {
-	out := csv.NewWriter(w)
 	names := []string{"file", "line", "bytes"}
 	for _, k := range c.Counters {
 		names = append(names, k.Name)
 	}
-	out.Write(names)
 	rows := c.Rows
 	if c.By == "total" {
 		rows = []CountRow{c.Total}
 	}
-	for _, r := range rows {
-		cells := []string{sessionfmt.Clean(r.File), "", strconv.FormatInt(r.Bytes, 10)}
+	cells := make([][]any, len(rows))
+	for k, r := range rows {
+		cells[k] = []any{sessionfmt.Clean(r.File), nil, r.Bytes}
 		if r.Line > 0 {
-			cells[1] = strconv.Itoa(r.Line)
+			cells[k][1] = r.Line
 		}
 		for _, n := range r.Tokens {
-			cells = append(cells, strconv.FormatInt(n, 10))
+			cells[k] = append(cells[k], n)
 		}
-		out.Write(cells)
 	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, names, cells)
 }
 
 // WriteCount writes a table, the sum in its last row unless it would say what the

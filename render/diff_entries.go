@@ -39,7 +39,7 @@ func WriteDiffEntries(w *bufio.Writer, x DiffEntries, form string, style Style, 
 	switch form {
 	case "json":
 		x.Schema = "ctxtool/diff.entries/1"
-		return writeLine(w, x)
+		return WriteJSON(w, x)
 	case "stat":
 		fmt.Fprintf(w, "common ancestor: %s\n", x.ancestor())
 		return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{

@@ -317,7 +317,7 @@ func nameOfModel(m *replay.ModelRef) string {
 	if m == nil {
 		return "none"
 	}
-	return modelName(*m)
+	return m.Name()
 }
 
 func unset(v sessionfmt.Value) string {

@@ -86,6 +86,26 @@ func writeValue(w *bufio.Writer, v any) error {
 	return err
 }
 
+// WriteJSON writes a value as a line of JSON, by its tags.
+func WriteJSON(w *bufio.Writer, v any) error {
+	if err := writeValue(w, v); err != nil {
+		return err
+	}
+	return w.WriteByte('\n')
+}
+
+func writeLine(w *bufio.Writer, v any) error { return WriteJSON(w, v) }
+
+// WriteLines writes values as JSON, a line each.
+func WriteLines[T any](w *bufio.Writer, all []T) error {
+	for _, v := range all {
+		if err := WriteJSON(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (o *object) close() {
 	if !o.begun {
 		o.w.WriteByte('{')

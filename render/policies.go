@@ -63,7 +63,7 @@ func WritePoliciesJSON(w *bufio.Writer, all []*compact.Policy) error {
 	for _, p := range all {
 		list.Policies = append(list.Policies, policyRow(p))
 	}
-	return writeLine(w, list)
+	return WriteJSON(w, list)
 }
 
 // WritePolicies writes policies for people, each with its layers below it.

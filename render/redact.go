@@ -34,11 +34,11 @@ func NewRedacted(file string, t *redact.Tally) *Redacted {
 }
 
 // WriteRedactedJSON writes one session's as an object.
-func WriteRedactedJSON(w *bufio.Writer, r *Redacted) error { return writeLine(w, r) }
+func WriteRedactedJSON(w *bufio.Writer, r *Redacted) error { return WriteJSON(w, r) }
 
 // WriteRedactedFilesJSON writes those of several sessions as one object.
 func WriteRedactedFilesJSON(w *bufio.Writer, all []*Redacted) error {
-	return writeLine(w, struct {
+	return WriteJSON(w, struct {
 		Schema string      `json:"schema"`
 		Files  []*Redacted `json:"files"`
 	}{RedactedSchema, all})

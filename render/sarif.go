@@ -96,5 +96,5 @@ func writeSARIF(w *bufio.Writer, r CheckReport) error {
 			run.Results = append(run.Results, result)
 		}
 	}
-	return writeLine(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return WriteJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }

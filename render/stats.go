@@ -2,9 +2,8 @@ package render
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/markdown"
@@ -141,38 +140,17 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 
 // WriteStatsCSV writes a table of a lens, numbers unrounded.
 func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
-	out := csv.NewWriter(w)
-	record := make([]string, len(s.Columns))
+	names, rows := make([]string, len(s.Columns)), make([][]any, len(s.Rows))
 	for i, c := range s.Columns {
-		record[i] = c.Name
+		names[i] = c.Name
 	}
-	out.Write(record)
-	for _, row := range s.Rows {
+	for k, row := range s.Rows {
+		rows[k] = slices.Clone(row)
 		for i, cell := range row {
-			record[i] = csvCell(cell)
+			if text, ok := cell.(string); ok {
+				rows[k][i] = sessionfmt.Clean(text)
+			}
 		}
-		out.Write(record)
 	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, names, rows)
 }
-
-func csvCell(cell any) string {
-	switch v := cell.(type) {
-	case string:
-		return sessionfmt.Clean(v)
-	case stats.About:
-		return number(int64(v))
-	case stats.Line:
-		return strings.Trim(fmt.Sprint([]int64(v)), "[]")
-	case int64:
-		return number(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return ""
-}
-
-// WriteStatsJSON writes a report as one line, schema ctxtool/stats/2 or
-// ctxtool/stats.session/2.
-func WriteStatsJSON(w *bufio.Writer, r *stats.Report) error { return writeLine(w, r) }

@@ -94,7 +94,7 @@ func newTraceRow(s *sessionfmt.Session, lines *sessionfmt.Reader, from replay.Or
 // WriteTraceJSON writes rows, an object a line.
 func WriteTraceJSON(w *bufio.Writer, rows []TraceRow) error {
 	for _, r := range rows {
-		if err := writeLine(w, r); err != nil {
+		if err := WriteJSON(w, r); err != nil {
 			return err
 		}
 	}

@@ -95,11 +95,15 @@ func (p *Report) Read(leaf int) error {
 	}
 	p.account(cache.Rows)
 	t := cache.Total
+	achieved := 0.0
+	if t.HitRate.Achieved != nil {
+		achieved = *t.HitRate.Achieved
+	}
 	p.Head = Head{
 		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
-		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
+		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved,
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: achieved,
 			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
 		},
 	}

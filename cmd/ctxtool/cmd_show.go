@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -153,7 +154,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.S
 }
 
 // effect is what an entry did on its own path.
-func effect(r *replay.Replay, rec int) (*render.ShownEffect, error) {
+func effect(r *replay.Replay, rec int) (*replay.EntryEffect, error) {
 	known := r.Findings
 	before, err := r.At(rec, true)
 	if err != nil {
@@ -170,5 +171,5 @@ func effect(r *replay.Replay, rec int) (*render.ShownEffect, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render.NewShownEffect(before, after)
+	return after.Effect(before, &tokens.Pi)
 }

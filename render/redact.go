@@ -9,44 +9,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// RedactedSchema is that of a Redacted.
-const RedactedSchema = "ctxtool/redact/1"
-
-// A Redacted is what redacting a session takes out of it, or took. None of that is
-// in here.
-type Redacted struct {
-	Schema   string         `json:"schema"`
-	File     string         `json:"file"`
-	Found    []redact.Found `json:"found"`
-	Stripped int            `json:"stripped"` // signatures and encrypted texts
-	Images   int            `json:"images"`   // that nobody looked into
-	Written  string         `json:"written,omitempty"`
-	Error    string         `json:"error,omitempty"`
-}
-
-// NewRedacted is what a run has redacted.
-func NewRedacted(file string, t *redact.Tally) *Redacted {
-	r := &Redacted{Schema: RedactedSchema, File: file, Found: t.Found(), Stripped: t.Sealed, Images: t.Images}
-	if r.Found == nil {
-		r.Found = []redact.Found{}
-	}
-	return r
-}
-
-// WriteRedactedJSON writes one session's as an object.
-func WriteRedactedJSON(w *bufio.Writer, r *Redacted) error { return WriteJSON(w, r) }
-
-// WriteRedactedFilesJSON writes those of several sessions as one object.
-func WriteRedactedFilesJSON(w *bufio.Writer, all []*Redacted) error {
-	return WriteJSON(w, struct {
-		Schema string      `json:"schema"`
-		Files  []*Redacted `json:"files"`
-	}{RedactedSchema, all})
-}
-
 // WriteRedacted writes one session's for people: what each rule has found.
-func WriteRedacted(w *bufio.Writer, r *Redacted, width int) error {
-	fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(r.File), r.outcome())
+func WriteRedacted(w *bufio.Writer, r *redact.Report, width int) error {
+	fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(r.File), redacted(r))
 	var rows [][]string
 	for _, f := range r.Found {
 		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f)})
@@ -74,8 +39,8 @@ func entriesOf(f redact.Found) string {
 	return sessionfmt.Clean(text)
 }
 
-// outcome is what is found, in a line.
-func (r *Redacted) outcome() string {
+// redacted is what is found, in a line.
+func redacted(r *redact.Report) string {
 	values, places := 0, 0
 	for _, f := range r.Found {
 		values, places = values+f.Values, places+f.Places
@@ -94,7 +59,7 @@ func (r *Redacted) outcome() string {
 }
 
 // WriteRedactedFiles writes those of several sessions as a table.
-func WriteRedactedFiles(w *bufio.Writer, all []*Redacted, width int) error {
+func WriteRedactedFiles(w *bufio.Writer, all []*redact.Report, width int) error {
 	columns := []Column{
 		{Name: "file", Flex: true}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "stripped", Right: true}, {Name: "images", Right: true}, {Name: "what"},
 	}

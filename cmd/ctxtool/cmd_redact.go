@@ -88,16 +88,16 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 	if !many {
 		return o.one(e, r, files[0], folder)
 	}
-	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.Redacted { return o.batch(e, r, f) })
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *redact.Report { return o.batch(e, r, f) })
 	if err := e.report(o.output, func(w *bufio.Writer) error {
 		if o.format == "json" {
-			return render.WriteRedactedFilesJSON(w, all)
+			return render.WriteJSON(w, redact.Reports{Schema: redact.ReportSchema, Files: all})
 		}
 		return render.WriteRedactedFiles(w, all, e.width(""))
 	}); err != nil {
 		return err
 	}
-	return firstError(all, func(r *render.Redacted) (file, text string) { return r.File, r.Error })
+	return firstError(all, func(r *redact.Report) (file, text string) { return r.File, r.Error })
 }
 
 // one redacts a single session, and prints the plan or what was done.
@@ -112,28 +112,28 @@ func (o *redactOptions) one(e *env, r *redact.Redactor, f listedFile, folder boo
 	}
 	return e.report(o.output, func(w *bufio.Writer) error {
 		if o.format == "json" {
-			return render.WriteRedactedJSON(w, report)
+			return render.WriteJSON(w, report)
 		}
 		return render.WriteRedacted(w, report, e.width(""))
 	})
 }
 
 // batch redacts one session of several. Its error is in the result.
-func (o *redactOptions) batch(e *env, r *redact.Redactor, f listedFile) *render.Redacted {
+func (o *redactOptions) batch(e *env, r *redact.Redactor, f listedFile) *redact.Report {
 	out := ""
 	if o.output != "" {
 		out = filepath.Join(o.output, f.out)
 	}
 	report, err := o.session(e, r, f, 1, out, true)
 	if err != nil {
-		return &render.Redacted{Schema: render.RedactedSchema, File: r.Text(f.given), Error: reason(err)}
+		return &redact.Report{Schema: redact.ReportSchema, File: r.Text(f.given), Error: reason(err)}
 	}
 	return report
 }
 
 // session redacts a session, holds the result against what it was, and writes it
 // where out says, packed as the session is.
-func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, workers int, out string, pack bool) (*render.Redacted, error) {
+func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, workers int, out string, pack bool) (*redact.Report, error) {
 	was, err := sessionfmt.Open(f.path, sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers})
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (o *redactOptions) session(e *env, r *redact.Redactor, f listedFile, worker
 	if err := redact.Same(was, is); err != nil {
 		return nil, err
 	}
-	report := render.NewRedacted(r.Text(f.given), &tally)
+	report := tally.Report(r.Text(f.given))
 	write := func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
 	switch {
 	case out == "":

@@ -67,3 +67,45 @@ func (r *Report) Worst() (worst Severity, any bool) {
 func (r *Report) has(code string) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }
+
+// Reports are what was found in several files, schema ctxtool/check/1.
+type Reports struct {
+	Schema string    `json:"schema"`
+	Files  []*Report `json:"files"`
+	Totals Totals    `json:"totals"`
+}
+
+// Totals are sums over files.
+type Totals struct {
+	Files    int `json:"files"`
+	Sound    int `json:"sound"` // without any finding but infos
+	Unread   int `json:"unread"`
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// Together are the reports of several files with their sums.
+func Together(reports []*Report) Reports {
+	r := Reports{Schema: "ctxtool/check/1", Files: reports}
+	for _, f := range reports {
+		r.Totals.Files++
+		if f.Unread() {
+			r.Totals.Unread++
+		}
+		if worst, _ := f.Worst(); worst == Info {
+			r.Totals.Sound++
+		}
+		for _, found := range f.Findings {
+			switch found.Severity {
+			case Error:
+				r.Totals.Errors++
+			case Warning:
+				r.Totals.Warnings++
+			default:
+				r.Totals.Infos++
+			}
+		}
+	}
+	return r
+}

@@ -49,7 +49,7 @@ func TestCountedOnce(t *testing.T) {
 		}
 		from = &to
 	}
-	if found := tally.Found(); tally.Images != 2 || tally.Sealed != 1 || len(found) != 1 || found[0].Places != 2 || found[0].Values != 1 {
+	if found := tally.Report("").Found; tally.Images != 2 || tally.Sealed != 1 || len(found) != 1 || found[0].Places != 2 || found[0].Values != 1 {
 		t.Errorf("%d images, %d sealed, %+v", tally.Images, tally.Sealed, found)
 	}
 }

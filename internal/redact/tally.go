@@ -33,17 +33,39 @@ type Found struct {
 	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, or their lines; at most MaxEntries
 }
 
+// ReportSchema is that of a Report.
+const ReportSchema = "ctxtool/redact/1"
+
+// A Report is what redacting a session takes out of it, or took. None of that is in
+// here.
+type Report struct {
+	Schema   string  `json:"schema"`
+	File     string  `json:"file"`              // as it was given, redacted itself; `-` for standard input
+	Found    []Found `json:"found"`             // what each rule has found, in the order of the rules
+	Stripped int     `json:"stripped"`          // signatures and encrypted texts, which cannot be redacted
+	Images   int     `json:"images"`            // number that nobody has looked into
+	Written  string  `json:"written,omitempty"` // the new file; absent for a plan
+	Error    string  `json:"error,omitempty"`   // of one among several: why it could not be redacted
+}
+
+// Reports are those of several sessions.
+type Reports struct {
+	Schema string    `json:"schema"`
+	Files  []*Report `json:"files"`
+}
+
 // MaxEntries is how many entries are named for each rule.
 const MaxEntries = 1000
 
-// Found is what each rule has found, in the order of the rules.
-func (t *Tally) Found() (all []Found) {
+// Report is what was redacted in a file.
+func (t *Tally) Report(file string) *Report {
+	r := &Report{Schema: ReportSchema, File: file, Found: []Found{}, Stripped: t.Sealed, Images: t.Images}
 	for k, c := range t.rules {
 		if c.places > 0 {
-			all = append(all, Found{t.r.names[k], c.values, c.places, c.entries})
+			r.Found = append(r.Found, Found{t.r.names[k], c.values, c.places, c.entries})
 		}
 	}
-	return all
+	return r
 }
 
 // begin begins a line.

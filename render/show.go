@@ -11,20 +11,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Shown is an entry, whole, with what it did to the envelope.
-type Shown struct {
-	ID     string              `json:"id,omitempty"`
-	Line   int                 `json:"line"`
-	Parent string              `json:"parent,omitempty"`
-	Kind   string              `json:"kind"`
-	Label  string              `json:"label,omitempty"`
-	Active bool                `json:"active"` // on the path to the leaf
-	Effect *replay.EntryEffect `json:"effect,omitempty"`
-	Entry  sessionfmt.Value    `json:"-"`
-}
-
 // WriteShownJSON writes entries as one object, schema ctxtool/show/1.
-func WriteShownJSON(w *bufio.Writer, all []Shown) error {
+func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
 	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
 	for i, s := range all {
 		if i > 0 {
@@ -48,7 +36,7 @@ func WriteShownJSON(w *bufio.Writer, all []Shown) error {
 
 // WriteShownText writes an entry for people: what it is, what it did, and all of
 // it.
-func WriteShownText(w *bufio.Writer, s Shown) error {
+func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
 	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
 	if s.Label != "" {
 		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))

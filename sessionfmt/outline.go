@@ -120,3 +120,17 @@ func (o *outline) node(i, children, depth int, branch bool) (n Node, err error) 
 	}
 	return n, nil
 }
+
+// A Row is what an entry says of itself.
+type Row struct {
+	ID   string `json:"id,omitempty"`
+	Line int    `json:"line"`           // in the file, from 1
+	Time string `json:"time,omitempty"` // the entry's timestamp as it stands
+	Kind string `json:"kind"`           // the role of a message, else the type
+	Text string `json:"text,omitempty"` // its first words
+}
+
+// Row is a record's row; line is its line.
+func (s *Session) Row(rec int, line Value) Row {
+	return Row{s.ID(rec), s.Line(rec), line.Get("timestamp").Text(), s.Kind(rec).String(), Gist(s.Kind(rec), line)}
+}

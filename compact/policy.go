@@ -12,14 +12,14 @@ import (
 // A Policy is how one system keeps its context small: passes in a fixed order, each with
 // what makes it run.
 type Policy struct {
-	Name    string          `json:"name"`
-	About   string          `json:"about"`
-	Note    string          `json:"note,omitempty"` // where its numbers are from, if not from the system itself
-	Window  int64           `json:"window"`         // tokens, where neither the command line nor the models table knows
-	Counter *tokens.Counter `json:"counter"`        // by which the window is measured
-	ByUsage bool            `json:"-"`              // it goes by what the last answer has used, where that still counts
-	Layers  []Layer         `json:"layers"`
-	Presets []Preset        `json:"presets,omitempty"`
+	Name    string          `json:"name"`              // by which it is asked for
+	About   string          `json:"about"`             // a line about it
+	Note    string          `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
+	Window  int64           `json:"window"`            // tokens, where neither the command line nor the models table knows
+	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
+	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
+	Layers  []Layer         `json:"layers"`            // passes in their order
+	Presets []Preset        `json:"presets,omitempty"` // the same policy with other numbers
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
 	Target Amount `json:"-"`
@@ -33,7 +33,7 @@ type PolicyList struct {
 
 // A Layer is one pass of a policy.
 type Layer struct {
-	Pass    *Pass            `json:"pass"` // passes in their order
+	Pass    *Pass            `json:"pass"` // its name
 	Options `json:"options"` // those that are set, under the names of a [configuration](config.toml)
 	When    *Trigger         `json:"when,omitempty"` // what makes it run; absent for always
 }

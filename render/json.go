@@ -178,37 +178,6 @@ func optionFields(o replay.ModelOptions) (out []option) {
 	return out
 }
 
-// meta is what an envelope says of itself.
-type meta struct {
-	Model        *replay.ModelRef `json:"model,omitempty"`
-	Limit        int64            `json:"limit"`
-	TurnIndex    int              `json:"turnIndex"`
-	RequestIndex int              `json:"requestIndex"`
-	Tokens       replay.Counts    `json:"tokens"`
-	Rules        string           `json:"rules"`
-	Leaf         string           `json:"leaf,omitempty"`
-	Usage        *replay.Shown    `json:"contextUsage,omitempty"` // nil where no provider has told
-}
-
-func newMeta(e *replay.Envelope) (m meta, err error) {
-	model, limit, _, err := e.Model()
-	if err != nil {
-		return m, err
-	}
-	m = meta{Limit: limit, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules.String()}
-	if model != (replay.ModelRef{}) {
-		m.Model = &model
-	}
-	if e.Leaf >= 0 {
-		m.Leaf = e.Replay().Session.ID(e.Leaf)
-	}
-	if m.Tokens, err = e.Count(&tokens.Pi); err != nil {
-		return m, err
-	}
-	m.Usage, err = e.RecordedUsage(&tokens.Pi)
-	return m, err
-}
-
 // writeJSON writes the envelope (docs/formats.md).
 func writeJSON(w *bufio.Writer, r Report) error {
 	e := r.Envelope
@@ -216,7 +185,7 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	m, err := newMeta(e)
+	m, err := e.Meta(&tokens.Pi)
 	if err != nil {
 		return err
 	}

@@ -13,41 +13,41 @@ import (
 // It is total of schema ctxtool/cache/2, and a line of ctxtool/cache.session/2.
 type CacheTotal struct {
 	Schema    string          `json:"schema,omitempty"`
-	File      string          `json:"file,omitempty"`     // of several sessions
-	Sessions  int             `json:"sessions,omitempty"` // that the sum is over
-	Error     string          `json:"error,omitempty"`    // why there is no account
-	Requests  int             `json:"requests"`           // rows
-	Answered  int             `json:"answered"`           // of them, those with a usage
-	Hidden    int64           `json:"hidden,omitempty"`   // tokens of prompt and tools that the file does not hold: the recorded prompt of the first answered request less what is counted of it; absent where the file holds them
-	Prompt    int64           `json:"prompt"`             // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
-	Expected  *CacheExpected  `json:"expected,omitempty"`
-	Recorded  CacheUsage      `json:"recorded,omitzero"`
-	HitRate   CacheHitRate    `json:"hitRate"`
-	Rebilled  CacheAgain      `json:"rebilled"` // what was billed again: `broken` and `unserved`
-	Broken    CacheAgain      `json:"broken"`   // sum of `break.again`
-	Unserved  CacheAgain      `json:"unserved"`
-	Breaks    []CacheLoss     `json:"breaks,omitempty"`       // each of them, the most expensive first
-	ByName    []CacheLoss     `json:"transformers,omitempty"` // the same by transformer
-	ByReason  []CacheLoss     `json:"reasons,omitempty"`      // and by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
-	Outlived  []CacheLifetime `json:"outlived,omitempty"`
-	Prices    string          `json:"prices,omitempty"`    // the day of the table of prices
-	Estimated int64           `json:"estimated,omitempty"` // tokens of the requests without usage, by count; in no other sum but that
+	File      string          `json:"file,omitempty"`         // of several sessions
+	Sessions  int             `json:"sessions,omitempty"`     // that the sum is over
+	Error     string          `json:"error,omitempty"`        // why there is no account
+	Requests  int             `json:"requests"`               // rows
+	Answered  int             `json:"answered"`               // of them, those with a usage
+	Hidden    int64           `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold: the recorded prompt of the first answered request less what is counted of it; absent where the file holds them
+	Prompt    int64           `json:"prompt"`                 // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
+	Expected  *CacheExpected  `json:"expected,omitempty"`     // as of a request
+	Recorded  CacheUsage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
+	HitRate   CacheHitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
+	Rebilled  CacheAgain      `json:"rebilled"`               // what was billed again: `broken` and `unserved`
+	Broken    CacheAgain      `json:"broken"`                 // sum of `break.again`
+	Unserved  CacheAgain      `json:"unserved"`               // as of a request
+	Breaks    []CacheLoss     `json:"breaks,omitempty"`       // each break, the most expensive first
+	ByName    []CacheLoss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
+	ByReason  []CacheLoss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
+	Outlived  []CacheLifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
+	Prices    string          `json:"prices,omitempty"`       // the day of the table of prices
+	Estimated int64           `json:"estimated,omitempty"`    // tokens of the requests without usage, by count; in no other sum but that
 
 	unserved int // rows with some of it
 }
 
 // CacheHitRate are shares of prompts, 0 to 1.
 type CacheHitRate struct {
-	Possible float64  `json:"possible"`           // share of `prompt` that a cache could have served, from 0 to 1
-	Achieved *float64 `json:"achieved,omitempty"` // share of it that one did serve; absent without any usage
+	Possible float64  `json:"possible"`           // that a cache could have served
+	Achieved *float64 `json:"achieved,omitempty"` // that one did serve; absent without any usage
 }
 
 // A CacheLifetime is how long a model's cache was seen to keep what it had, beyond what
 // the table says; both in seconds.
 type CacheLifetime struct {
-	Model string `json:"model"`
-	Table int64  `json:"table"` // seconds that the model's cache lives by the table
-	Seen  int64  `json:"seen"`  // and after which it was read all the same
+	Model string `json:"model"` // `provider/id`
+	Table int64  `json:"table"` // seconds that its cache lives by the table
+	Seen  int64  `json:"seen"`  // seconds after which it was read all the same
 }
 
 // ReasonUnserved is the reason of what the provider did not serve, in ByReason.
@@ -55,12 +55,12 @@ const ReasonUnserved = "not served"
 
 // A CacheLoss is what a break cost, or several that have something in common.
 type CacheLoss struct {
-	Name    string      `json:"name,omitempty"`   // the transformer's name, or the reason; empty for a single break
-	Times   int         `json:"times,omitempty"`  // of a name
-	Request Index       `json:"request,omitzero"` // of a single break, as are the next four
-	Entry   string      `json:"entry,omitempty"`
-	Op      Index       `json:"op,omitzero"`
-	Cause   CacheCause  `json:"cause,omitempty"`
+	Name    string      `json:"name,omitempty"`   // the transformer or the reason; absent of a single break
+	Times   int         `json:"times,omitempty"`  // breaks of that name
+	Request Index       `json:"request,omitzero"` // of a single break
+	Entry   string      `json:"entry,omitempty"`  // of a single break, as the next two: what did it
+	Op      Index       `json:"op,omitzero"`      // the operation of its patch
+	Cause   CacheCause  `json:"cause,omitempty"`  // as of a request
 	Break   *CacheBreak `json:"-"`
 	CacheAgain
 }

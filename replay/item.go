@@ -11,7 +11,7 @@ import (
 type Source struct {
 	ID   string `json:"id,omitempty"`   // of the entry that it comes from
 	Line int    `json:"line,omitempty"` // of that entry, from 1
-	Kind string `json:"kind,omitempty"` // of that entry: the role of a message, else the type
+	Kind string `json:"kind,omitempty"` // of that entry: the role of a message, else the type; as `time` not of a log
 	Time string `json:"time,omitempty"` // of that entry, as it stands in the file
 	By   string `json:"by,omitempty"`   // id of the transform or edit that put it there
 	Op   Index  `json:"op,omitzero"`    // the operation of that transform
@@ -40,10 +40,10 @@ func (r *Replay) source(from Origin, lines *sessionfmt.Reader) (Source, error) {
 // ctxtool/log.request/1.
 type Item struct {
 	Schema   string `json:"schema"`
-	Request  Index  `json:"request,omitzero"`   // that it is new in
+	Request  Index  `json:"request,omitzero"`   // that it is new in; absent of `trace --blame`
 	As       string `json:"as"`                 // `part`, `tool`, or the role that a provider gets a message as
 	Name     string `json:"name,omitempty"`     // of a part or tool
-	Index    Index  `json:"index,omitzero"`     // of a message, from 0
+	Index    Index  `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
 	Uncached bool   `json:"uncached,omitempty"` // it comes behind the cached messages
 	Source
 	Text string `json:"text,omitempty"` // first words
@@ -157,14 +157,14 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 
 // An EntryEffect is what an entry did to the envelope on its own path.
 type EntryEffect struct {
-	Before       Counts   `json:"before"`          // tokens of the request before it
-	After        Counts   `json:"after"`           // tokens of the request behind it
-	Entered      int      `json:"entered"`         // messages that the request before it had not
-	Parts        []string `json:"parts,omitempty"` // names of the parts that it set
-	PartsRemoved []string `json:"partsRemoved,omitempty"`
-	Tools        []string `json:"tools,omitempty"` // names of the tools that it set
-	ToolsRemoved []string `json:"toolsRemoved,omitempty"`
-	Broken       string   `json:"broken,omitempty"` // why a provider's cache of the request before cannot serve behind some point; absent where it can
+	Before       Counts   `json:"before"`                 // tokens of the request before it
+	After        Counts   `json:"after"`                  // tokens of the request behind it
+	Entered      int      `json:"entered"`                // messages that the request before it had not
+	Parts        []string `json:"parts,omitempty"`        // names of the parts that it set
+	PartsRemoved []string `json:"partsRemoved,omitempty"` // and that it removed
+	Tools        []string `json:"tools,omitempty"`        // names of the tools that it set
+	ToolsRemoved []string `json:"toolsRemoved,omitempty"` // and that it removed
+	Broken       string   `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve behind some point; absent where it can
 }
 
 // Effect is what makes an earlier envelope of the same replay this one.

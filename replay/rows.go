@@ -1,6 +1,9 @@
 package replay
 
-import "ctxtool/sessionfmt"
+import (
+	"ctxtool/internal/tokens"
+	"ctxtool/sessionfmt"
+)
 
 // A LogRow is an entry in a log, schema ctxtool/log/1.
 type LogRow struct {
@@ -49,4 +52,32 @@ type ShownEntry struct {
 	Active bool             `json:"active"`           // on the path to the leaf
 	Effect *EntryEffect     `json:"effect,omitempty"` // what it did on its own path; absent behind a broken patch
 	Entry  sessionfmt.Value `json:"-"`                // as it stands in the file
+}
+
+// A Meta is what an envelope says of itself, meta of schema ctxtool/replay/1.
+type Meta struct {
+	Model        ModelRef `json:"model,omitzero"`         // `--model`, else the path's, else the baseline's
+	Limit        int64    `json:"limit"`                  // tokens: the context window, 0 where nobody knows it
+	TurnIndex    int      `json:"turnIndex"`              // user prompts so far, less one
+	RequestIndex int      `json:"requestIndex"`           // answers so far: the number of the next request, from 0
+	Tokens       Counts   `json:"tokens"`                 // as pi's `/context` counts them: UTF-16 units by four, rounded up a message
+	Rules        Rules    `json:"rules"`                  // `pi` or `envelope`: what `--rules` came to
+	Leaf         string   `json:"leaf,omitempty"`         // id of the last entry replayed; absent for the empty state
+	Usage        *Shown   `json:"contextUsage,omitempty"` // what pi's indicator shows: the last answer's recorded usage and an estimate of what came after it, which is `estimated`; absent where no recorded usage tells of the context as it is
+}
+
+// Meta is what the envelope says of itself, its tokens counted.
+func (e *Envelope) Meta(c *tokens.Counter) (m Meta, err error) {
+	m = Meta{TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.r.Rules}
+	if e.Leaf >= 0 {
+		m.Leaf = e.r.Session.ID(e.Leaf)
+	}
+	if m.Model, m.Limit, _, err = e.Model(); err != nil {
+		return m, err
+	}
+	if m.Tokens, err = e.Count(c); err != nil {
+		return m, err
+	}
+	m.Usage, err = e.RecordedUsage(c)
+	return m, err
 }

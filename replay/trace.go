@@ -27,11 +27,11 @@ type Range struct {
 
 // An Event is what a step of the path did to a life.
 type Event struct {
-	Did      Fate   `json:"did"`          // see below
-	Record   int    `json:"-"`            // the entry that did it
-	ID       string `json:"id,omitempty"` // of that entry
-	Line     int    `json:"line"`
-	Time     string `json:"time,omitempty"`
+	Did      Fate   `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set anew), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Record   int    `json:"-"`                  // the entry that did it
+	ID       string `json:"id,omitempty"`       // of the entry that did it
+	Line     int    `json:"line"`               // of that entry
+	Time     string `json:"time,omitempty"`     // of that entry
 	Op       Index  `json:"op,omitzero"`        // the operation of its patch
 	Request  int    `json:"request"`            // the next request, the first one that shows it
 	Mentions *bool  `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed

@@ -30,7 +30,7 @@ type Summary struct {
 	Copied    float64 `json:"copied,omitempty"`    // US dollars of it for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
 	Size      int64   `json:"size"`                // bytes
 	Time      string  `json:"time,omitempty"`      // of the last entry, as it stands
-	Findings  int     `json:"findings,omitempty"`  // number of things that had to be read around
+	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
 	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
 
 	Calls *CostPart `json:"-"` // what they used and cost

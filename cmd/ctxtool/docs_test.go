@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"ctxtool/internal/golden"
+	"ctxtool/compact"
 	"ctxtool/render"
 )
 
@@ -88,6 +89,7 @@ func TestReductionsDocumented(t *testing.T) {
 	}
 	possible := map[string]bool{"append": true, "params": true, "options": true, "sessions": true, "pending_summaries": true}
 	membersOf(reflect.TypeFor[render.Reduction](), possible)
+	membersOf(reflect.TypeFor[compact.Policy](), possible)
 	for key := range documented {
 		if !possible[key] && !seen[key] {
 			t.Errorf("docs/formats.md explains the key %s, which no plan has", key)

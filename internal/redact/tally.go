@@ -27,10 +27,10 @@ type count struct {
 
 // A Found is what a rule has found in a session.
 type Found struct {
-	Rule    string   `json:"rule"`
-	Values  int      `json:"values"`            // distinct ones
-	Places  int      `json:"places"`            // where they stood
-	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, or their lines; at most MaxEntries
+	Rule    string   `json:"rule"`              // gitleaks' id of it or one's own; `value`, `email`, `home`
+	Values  int      `json:"values"`            // distinct values
+	Places  int      `json:"places"`            // places where they stood
+	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, `line N` where there is none; at most 1,000
 }
 
 // ReportSchema is that of a Report.
@@ -43,7 +43,7 @@ type Report struct {
 	File     string  `json:"file"`              // as it was given, redacted itself; `-` for standard input
 	Found    []Found `json:"found"`             // what each rule has found, in the order of the rules
 	Stripped int     `json:"stripped"`          // signatures and encrypted texts, which cannot be redacted
-	Images   int     `json:"images"`            // number that nobody has looked into
+	Images   int     `json:"images"`            // those that nobody has looked into
 	Written  string  `json:"written,omitempty"` // the new file; absent for a plan
 	Error    string  `json:"error,omitempty"`   // of one among several: why it could not be redacted
 }

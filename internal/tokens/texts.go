@@ -7,13 +7,13 @@ type Texts struct {
 	Schema   string        `json:"schema"`
 	By       string        `json:"by,omitempty"`  // `line`, `file`, `total`
 	Counters []CounterName `json:"counters"`      // in the order asked for
-	Rows     []Text        `json:"rows,omitzero"` // none by total
-	Total    Text          `json:"total"`         // the sum of the rows; it has no `file`
+	Rows     []Text        `json:"rows,omitzero"` // each text; none by total
+	Total    Text          `json:"total"`         // as `rows[]`, their sum; it has no `file`
 }
 
 // A CounterName is a counter that texts were counted by.
 type CounterName struct {
-	Name     string `json:"name"`
+	Name     string `json:"name"`     // of the counter
 	Estimate bool   `json:"estimate"` // it is no tokenizer's
 }
 

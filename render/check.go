@@ -114,13 +114,6 @@ func figures(f check.Figures) string {
 	return count(f.Messages, "message") + ", " + count(f.Tokens, "token") + ", " + count(f.Requests, "request")
 }
 
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // writeAnnotations writes findings as annotations of GitHub Actions.
 func writeAnnotations(w *bufio.Writer, r check.Reports) error {
 	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}

@@ -22,9 +22,6 @@ func WriteDiffEntries(w *bufio.Writer, x *replay.DiffEntries, form string, style
 	case "markdown":
 		return entriesMarkdown(w, x)
 	}
-	if width == 0 {
-		width = 160
-	}
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	for _, side := range []struct {
 		mark byte
@@ -32,7 +29,7 @@ func WriteDiffEntries(w *bufio.Writer, x *replay.DiffEntries, form string, style
 	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
 		for _, r := range side.rows {
 			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
-			w.WriteString(style.mark(side.mark, fit(sessionfmt.Clean(text), width)) + "\n")
+			w.WriteString(style.mark(side.mark, fit(sessionfmt.Clean(text), lineWidth(width))) + "\n")
 		}
 	}
 	return nil

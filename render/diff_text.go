@@ -2,9 +2,7 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -24,10 +22,7 @@ func WriteDiff(w *bufio.Writer, d *replay.Difference, form string, style Style, 
 	case "markdown":
 		return x.markdown(w)
 	}
-	if width == 0 {
-		width = 160
-	}
-	t := &diffText{w: w, x: x, style: style, width: width}
+	t := &diffText{w: w, x: x, style: style, width: lineWidth(width)}
 	return t.write()
 }
 
@@ -146,7 +141,7 @@ func (x diff) categories() []category {
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
 
-func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.Strong(name) + "\n") }
+func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.heading(name) + "\n") }
 
 // line writes a line behind its indent, in the colour of its mark.
 func (t *diffText) line(indent int, mark byte, text string) {
@@ -222,7 +217,7 @@ func (t *diffText) pair(old, new string, mark byte) {
 		if piece.mark == ' ' {
 			t.w.WriteString(t.style.mark(mark, text))
 		} else {
-			t.w.WriteString(t.style.Word(mark, text))
+			t.w.WriteString(t.style.word(mark, text))
 		}
 	}
 	t.w.WriteByte('\n')
@@ -335,10 +330,5 @@ func toolText(tools []replay.Tool, i int, change replay.Change) string {
 	if change != replay.ChangeChanged {
 		return f[0].Text()
 	}
-	var schema bytes.Buffer
-	if err := json.Indent(&schema, f[1], "", "  "); err != nil {
-		schema.Reset()
-		schema.Write(f[1]) // nested deeper than the library goes
-	}
-	return f[0].Text() + "\n" + schema.String()
+	return f[0].Text() + "\n" + string(indented(f[1]))
 }

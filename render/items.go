@@ -12,9 +12,6 @@ import (
 // WriteBlame writes where a context comes from for people, a line a message, cut to a
 // width in columns; 0 is what fits a page.
 func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
-	if width == 0 {
-		width = 160
-	}
 	for _, r := range all {
 		by := ""
 		if r.By != "" {
@@ -46,9 +43,6 @@ func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
 // WriteEntering writes what entered a request for people, cut to a width in
 // columns.
 func WriteEntering(w *bufio.Writer, all []replay.Item, request int, before, after replay.Counts, width int) {
-	if width == 0 {
-		width = 160
-	}
 	since := "the start"
 	if request > 0 {
 		since = fmt.Sprintf("request %d", request-1)

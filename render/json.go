@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"iter"
 
 	"ctxtool/internal/tokens"
@@ -73,25 +74,21 @@ func (o *object) value(name string, v any) {
 	writeValue(o.w, v)
 }
 
-// writeValue writes a plain struct of ours by its JSON tags, in the file's own
-// characters: no HTML is escaped.
+// writeValue is WriteJSON without the end of the line.
 func writeValue(w *bufio.Writer, v any) error {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	if err := WriteJSON(&b, v); err != nil {
 		return err
 	}
 	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return err
 }
 
-// WriteJSON writes a value as a line of JSON, by its tags.
-func WriteJSON(w *bufio.Writer, v any) error {
-	if err := writeValue(w, v); err != nil {
-		return err
-	}
-	return w.WriteByte('\n')
+// WriteJSON writes a value as a line of JSON, by its tags: no HTML is escaped.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 func writeLine(w *bufio.Writer, v any) error { return WriteJSON(w, v) }

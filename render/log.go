@@ -37,10 +37,7 @@ func WriteLogText(w *bufio.Writer, r *replay.LogRow, width int) error {
 	}
 	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), id,
 		shortKind(r.Kind), tokens, context, text)
-	if width == 0 {
-		width = 160
-	}
-	w.WriteString(strings.TrimRight(fit(line, width), " "))
+	w.WriteString(strings.TrimRight(fit(line, lineWidth(width)), " "))
 	return w.WriteByte('\n')
 }
 

@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -51,12 +50,7 @@ func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
 	if s.Effect != nil {
 		writeEffect(w, s.Effect)
 	}
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, s.Entry, "", "  "); err != nil {
-		pretty.Reset() // nested deeper than the library goes
-		pretty.Write(s.Entry)
-	}
-	for line := range strings.Lines(pretty.String()) {
+	for line := range strings.Lines(string(indented(s.Entry))) {
 		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
 		w.WriteByte('\n')
 	}

@@ -13,9 +13,6 @@ import (
 // WriteTrace writes lives for people, those together that came to the same end and
 // first what is there now, cut to a width in columns; 0 is what fits a page.
 func WriteTrace(w *bufio.Writer, lives []*replay.Life, width int) error {
-	if width == 0 {
-		width = 160
-	}
 	now := endOf(&replay.Life{Now: true})
 	ends := []string{now}
 	of := map[string][]*replay.Life{}
@@ -118,11 +115,6 @@ func writeLife(w *bufio.Writer, r *replay.Life, width int) {
 	for _, e := range events {
 		put(w, "           "+eventText(&e), width)
 	}
-}
-
-func put(w *bufio.Writer, line string, width int) {
-	w.WriteString(fit(line, width))
-	w.WriteByte('\n')
 }
 
 // seenBy says which requests have seen it.

@@ -179,24 +179,12 @@ func (d *drawing) line(n sessionfmt.Node) {
 		text += " ← leaf"
 	}
 	if n.Branch > 0 {
-		text += fmt.Sprintf(" (%s, tip %s)", counted(n.Branch), orDash(sessionfmt.Quote(n.Tip)))
+		text += fmt.Sprintf(" (%s, tip %s)", count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))
 	}
 	if n.Text != "" {
 		text += "  " + n.Text
 	}
-	width := d.r.Width
-	if width == 0 {
-		width = 160
-	}
-	d.w.WriteString(fit(text, width))
-	d.w.WriteByte('\n')
-}
-
-func counted(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
+	put(d.w, text, d.r.Width)
 }
 
 // orDash stands in for an id that is not there.

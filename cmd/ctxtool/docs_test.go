@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"ctxtool/internal/golden"
 	"ctxtool/compact"
+	"ctxtool/internal/golden"
 	"ctxtool/render"
 )
 

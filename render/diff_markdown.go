@@ -12,11 +12,8 @@ import (
 func (x diff) markdown(w *bufio.Writer) error {
 	p := &diffPage{w: w, x: x, pen: markdownPen{}}
 	p.head()
-	if err := p.prompt(); err != nil {
+	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
 		return err
-	}
-	if !x.MessagesDiffer() {
-		return nil
 	}
 	w.WriteString("\n## Messages\n\n")
 	open := false // a list is
@@ -87,32 +84,11 @@ func (p *diffPage) cause(dst []byte, c replay.Cause) []byte {
 	return append(dst, ')')
 }
 
-// prompt writes what has changed of prompt and tools.
-func (p *diffPage) prompt() error {
-	was, is, err := p.x.prompts()
-	if err != nil {
-		return err
-	}
-	if len(p.x.Parts) > 0 {
-		p.w.WriteString("\n## System\n")
-	}
-	for _, c := range p.x.Parts {
-		p.item(c, partText(was.Parts, c.A), partText(is.Parts, c.B))
-	}
-	if len(p.x.Tools) > 0 {
-		p.w.WriteString("\n## Tools\n")
-	}
-	for _, c := range p.x.Tools {
-		p.item(c, toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change))
-	}
-	return nil
-}
-
-func (p *diffPage) item(c replay.ItemChange, old, new string) {
+func (p *diffPage) item(c itemDiff) {
 	line := append(p.pen.code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
 	p.w.Write(append(p.cause(line, c.Cause), "\n\n"...))
 	if c.Change != replay.ChangeMoved {
-		p.fence(old, new)
+		p.fence(c.old, c.new)
 	}
 }
 

@@ -52,26 +52,8 @@ func (t *diffText) write() error {
 			t.line(1, '~', c.Name+": "+unset(c.A)+" to "+unset(c.B)+by(c.Cause))
 		}
 	}
-	was, is, err := x.prompts()
-	if err != nil {
+	if err := x.prompt(func(name string) { t.section(strings.ToLower(name)) }, t.item); err != nil || !x.MessagesDiffer() {
 		return err
-	}
-	if len(x.Parts) > 0 {
-		t.section("system")
-		for _, c := range x.Parts {
-			t.item(c)
-			t.lines(partText(was.Parts, c.A), partText(is.Parts, c.B), c.Change)
-		}
-	}
-	if len(x.Tools) > 0 {
-		t.section("tools")
-		for _, c := range x.Tools {
-			t.item(c)
-			t.lines(toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change), c.Change)
-		}
-	}
-	if !x.MessagesDiffer() {
-		return nil
 	}
 	t.section("messages")
 	for _, c := range x.Messages {
@@ -149,8 +131,9 @@ func (t *diffText) line(indent int, mark byte, text string) {
 	t.w.WriteString(strings.Repeat("  ", indent) + t.style.mark(mark, text) + "\n")
 }
 
-func (t *diffText) item(c replay.ItemChange) {
+func (t *diffText) item(c itemDiff) {
 	t.line(1, changeMark(c.Change), string(changeMark(c.Change))+" "+c.Name+": "+string(c.Change)+by(c.Cause))
+	t.lines(c.old, c.new, c.Change)
 }
 
 // lines writes what differs between two texts.

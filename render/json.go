@@ -175,6 +175,29 @@ func optionFields(o replay.ModelOptions) (out []option) {
 	return out
 }
 
+// A provenance is where each piece of the envelope comes from, parallel to the pieces.
+type provenance struct {
+	System   []replay.Provenance `json:"system"`
+	Tools    []replay.Provenance `json:"tools"`
+	Cached   []replay.Provenance `json:"cached"`
+	Uncached []replay.Provenance `json:"uncached"`
+}
+
+// tap keeps where messages come from that go by, where that is asked for.
+func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]replay.Provenance) iter.Seq2[replay.Message, error] {
+	if !r.Provenance {
+		return messages
+	}
+	return func(yield func(replay.Message, error) bool) {
+		for m, err := range messages {
+			*to = append(*to, r.Envelope.Replay().Provenance(m.Origin))
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
 // writeJSON writes the envelope (docs/formats.md).
 func writeJSON(w *bufio.Writer, r Report) error {
 	e := r.Envelope
@@ -193,14 +216,14 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	o.key("tools")
 	writeTools(w, prompt.Tools)
 	o.key("messages")
-	var cached, uncached []replay.Origin
+	from := provenance{System: []replay.Provenance{}, Tools: []replay.Provenance{}, Cached: []replay.Provenance{}, Uncached: []replay.Provenance{}}
 	lists := object{w: w}
 	lists.key("cached")
-	if err := writeMessages(w, r.tap(e.CachedMessages(), &cached)); err != nil {
+	if err := writeMessages(w, r.tap(e.CachedMessages(), &from.Cached)); err != nil {
 		return err
 	}
 	lists.key("uncached")
-	if err := writeMessages(w, r.tap(e.UncachedMessages(), &uncached)); err != nil {
+	if err := writeMessages(w, r.tap(e.UncachedMessages(), &from.Uncached)); err != nil {
 		return err
 	}
 	lists.close()
@@ -212,8 +235,13 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	options.close()
 	o.value("meta", m)
 	if r.Provenance {
-		o.key("provenance")
-		writeProvenance(w, e.Replay().Session, prompt, cached, uncached)
+		for _, p := range prompt.Parts {
+			from.System = append(from.System, e.Replay().Provenance(p.Origin))
+		}
+		for _, t := range prompt.Tools {
+			from.Tools = append(from.Tools, e.Replay().Provenance(t.Origin))
+		}
+		o.value("provenance", from)
 	}
 	o.value("coverage", e.Replay().Session.Coverage)
 	if found := e.Replay().AllFindings(); len(found) > 0 {

@@ -41,10 +41,7 @@ func entriesOf(f redact.Found) string {
 
 // redacted is what is found, in a line.
 func redacted(r *redact.Report) string {
-	values, places := 0, 0
-	for _, f := range r.Found {
-		values, places = values+f.Values, places+f.Places
-	}
+	values, places := r.Total()
 	text := "nothing to redact"
 	if places > 0 {
 		text = fmt.Sprintf("%s in %s", count(values, "value"), count(places, "place"))
@@ -65,10 +62,7 @@ func WriteRedactedFiles(w *bufio.Writer, all []*redact.Report, width int) error 
 	}
 	var rows [][]string
 	for _, r := range all {
-		values, places := 0, 0
-		for _, f := range r.Found {
-			values, places = values+f.Values, places+f.Places
-		}
+		values, places := r.Total()
 		what := "planned"
 		switch {
 		case r.Error != "":

@@ -81,3 +81,30 @@ func (e *Envelope) Meta(c *tokens.Counter) (m Meta, err error) {
 	m.Usage, err = e.RecordedUsage(c)
 	return m, err
 }
+
+// A Provenance is where a piece of an envelope comes from, an element of the lists in
+// provenance of schema ctxtool/replay/1.
+type Provenance struct {
+	Entry string `json:"entry,omitempty"` // id of the entry that the text comes from
+	Line  int    `json:"line,omitempty"`  // its line in the file, from 1
+	By    any    `json:"by"`              // "entry", "baseline", or a Maker
+}
+
+// A Maker is the transform whose op put a piece there, or the edit that did.
+type Maker struct {
+	Entry string `json:"entry"`
+	Op    Index  `json:"op,omitzero"`
+}
+
+// Provenance is where a piece with that origin comes from.
+func (r *Replay) Provenance(from Origin) Provenance {
+	if from.Record < 0 {
+		return Provenance{By: "baseline"}
+	}
+	s := r.Session
+	out := Provenance{Entry: s.ID(from.Record), Line: s.Line(from.Record), By: "entry"}
+	if from.By != from.Record || from.Op >= 0 {
+		out.By = Maker{s.ID(from.By), Index(from.Op)}
+	}
+	return out
+}

@@ -48,6 +48,14 @@ type Report struct {
 	Error    string  `json:"error,omitempty"`   // of one among several: why it could not be redacted
 }
 
+// Total is how many values stood in how many places.
+func (r *Report) Total() (values, places int) {
+	for _, f := range r.Found {
+		values, places = values+f.Values, places+f.Places
+	}
+	return values, places
+}
+
 // Reports are those of several sessions.
 type Reports struct {
 	Schema string    `json:"schema"`

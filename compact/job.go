@@ -109,15 +109,16 @@ func (p *Policy) idle(v *View) (plan *Plan, err error) {
 
 // params are the numbers of a policy, by which a run of it is known again.
 func (p *Policy) params() string {
+	type numbers Trigger // not the words for people
 	type layer struct {
 		Pass string `json:"pass"`
 		Options
-		When   *Trigger `json:"when,omitempty"`
+		When   *numbers `json:"when,omitempty"`
 		Target *Amount  `json:"target,omitempty"`
 	}
 	var all []layer
 	for _, l := range p.Layers {
-		one := layer{Pass: l.Pass.Name, Options: l.Options, When: l.When}
+		one := layer{Pass: l.Pass.Name, Options: l.Options, When: (*numbers)(l.When)}
 		if p.Target != (Amount{}) {
 			one.Target = &p.Target
 		}

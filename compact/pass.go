@@ -17,6 +17,9 @@ type Pass struct {
 	run      func(w *work) error
 }
 
+// MarshalText writes the name. It never fails.
+func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
+
 // passes are all passes, in the order in which they run where several are asked for
 // (spec/policies.md 4).
 var passes = []*Pass{

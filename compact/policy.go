@@ -12,24 +12,30 @@ import (
 // A Policy is how one system keeps its context small: passes in a fixed order, each with
 // what makes it run.
 type Policy struct {
-	Name    string
-	About   string
-	Note    string          // where its numbers are from, if not from the system itself
-	Window  int64           // tokens, where neither the caller nor the models table knows
-	Counter *tokens.Counter // in which the window is measured
-	ByUsage bool            // it goes by what the last answer has used, where that still counts
-	Layers  []Layer
-	Presets []Preset
+	Name    string          `json:"name"`              // by which it is asked for
+	About   string          `json:"about"`             // a line about it
+	Note    string          `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
+	Window  int64           `json:"window"`            // tokens, where neither the command line nor the models table knows
+	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
+	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
+	Layers  []Layer         `json:"layers"`            // passes in their order
+	Presets []Preset        `json:"presets,omitempty"` // the same policy with other numbers
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
-	Target Amount
+	Target Amount `json:"-"`
+}
+
+// PolicyList are policies as they are printed, schema ctxtool/policies/1.
+type PolicyList struct {
+	Schema   string    `json:"schema"`
+	Policies []*Policy `json:"policies"` // those of the configuration first
 }
 
 // A Layer is one pass of a policy.
 type Layer struct {
-	Pass *Pass
-	Options
-	When *Trigger // nil for always
+	Pass    *Pass            `json:"pass"` // its name
+	Options `json:"options"` // those that are set, under the names of a [configuration](config.toml)
+	When    *Trigger         `json:"when,omitempty"` // what makes it run; absent for always
 }
 
 // A Trigger makes a layer run by how full the context is after the layers before it. One
@@ -81,11 +87,14 @@ func (t *Trigger) String() string {
 	return fmt.Sprintf("%s %g %% of the window", when, 100*t.Share)
 }
 
+// MarshalText writes what String returns. It never fails.
+func (t *Trigger) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
 // A Preset is a policy with other numbers.
 type Preset struct {
-	Name   string
-	About  string
-	Layers []Layer
+	Name   string  `json:"name"`
+	About  string  `json:"about"`
+	Layers []Layer `json:"layers"`
 }
 
 // policies are all policies, in the order of help.

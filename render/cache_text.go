@@ -14,7 +14,7 @@ import (
 const mostLosses = 10
 
 // WriteCacheText writes the account of a session as a table, and the totals below it.
-func WriteCacheText(w *bufio.Writer, c *Cache, width int) error {
+func WriteCacheText(w *bufio.Writer, c *replay.CacheReport, width int) error {
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
 		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
@@ -25,7 +25,7 @@ func WriteCacheText(w *bufio.Writer, c *Cache, width int) error {
 		cells = append(cells, []string{"", "hidden", "", "~" + number(c.Total.Hidden), "", "", "", "", "", "", "prompt and tools that are not in this file"})
 	}
 	for i := range c.Rows {
-		cells = append(cells, c.Rows[i].cells())
+		cells = append(cells, cacheLine(&c.Rows[i]))
 	}
 	if len(cells) > 0 {
 		if err := WriteTable(w, columns, cells, width); err != nil {
@@ -33,49 +33,44 @@ func WriteCacheText(w *bufio.Writer, c *Cache, width int) error {
 		}
 		w.WriteByte('\n')
 	}
-	writeCacheSums(w, &c.Total)
+	writeCacheSums(w, c.Total)
 	writeLosses(w, "broken, the most expensive first:", c.Total.Breaks)
 	writeLosses(w, "by transformer:", c.Total.ByName)
 	writeLosses(w, "by reason:", c.Total.ByReason)
 	return nil
 }
 
-// cells are a row's cells for people.
-func (r *CacheRow) cells() []string {
-	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), r.prompt()}
+// cacheLine are a row's cells for people. A prompt has a mark where nothing is recorded.
+func cacheLine(r *replay.CacheRow) []string {
+	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
+	if r.Estimated {
+		cells[3] = "~" + cells[3]
+	}
 	if r.Expected != nil {
 		cells = append(cells, fmt.Sprint(r.Shared.Messages), number(r.Expected.Read), number(r.Expected.Write))
 	} else {
 		cells = append(cells, "", "", "")
 	}
 	if u := r.Recorded; u != nil {
-		cells = append(cells, number(u.Read), number(u.Write))
+		cells = append(cells, number(u.CacheRead), number(u.CacheWrite))
 	} else {
 		cells = append(cells, "-", "-")
 	}
 	again := ""
-	if r.Rebilled != nil {
+	if r.Rebilled.Tokens > 0 {
 		again = fmt.Sprintf("%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
 	}
-	return append(cells, again, r.why())
+	return append(cells, again, whyAgain(r))
 }
 
-// prompt is the prompt's size, with a mark where nothing is recorded.
-func (r *CacheRow) prompt() string {
-	if r.Estimated {
-		return "~" + number(r.Prompt)
-	}
-	return number(r.Prompt)
-}
-
-// why is why something was billed again, in words.
-func (r *CacheRow) why() string {
+// whyAgain is why something was billed again, in words.
+func whyAgain(r *replay.CacheRow) string {
 	var all []string
-	if r.Unserved != nil {
+	if r.Unserved.Tokens > 0 {
 		all = append(all, fmt.Sprintf("%s (%d)", replay.ReasonUnserved, r.Unserved.Tokens))
 	}
 	if r.Break != nil {
-		all = append(all, r.Break.why())
+		all = append(all, whyBroken(r.Break))
 	}
 	if r.Outlived > 0 {
 		all = append(all, fmt.Sprintf("served after %s, beyond its lifetime", duration(r.Outlived)))
@@ -86,13 +81,13 @@ func (r *CacheRow) why() string {
 	return strings.Join(all, "; ")
 }
 
-func (b *CacheBreak) why() string {
+func whyBroken(b *replay.CacheBreak) string {
 	text := string(b.Cause)
 	if b.Entry != "" {
 		text += " " + sessionfmt.Quote(b.Entry)
 	}
-	if b.Op != nil {
-		text += fmt.Sprintf(" op %d", *b.Op)
+	if b.Op >= 0 {
+		text += fmt.Sprintf(" op %d", b.Op)
 	}
 	if b.Transformer != "" {
 		text += " of " + sessionfmt.Quote(b.Transformer)
@@ -100,13 +95,13 @@ func (b *CacheBreak) why() string {
 	if b.Reason != "" {
 		text += ": " + sessionfmt.Quote(b.Reason)
 	}
-	if b.Again != nil {
+	if b.Again.Tokens > 0 {
 		text += fmt.Sprintf(" (%d)", b.Again.Tokens)
 	}
 	return text
 }
 
-func writeCacheSums(w *bufio.Writer, t *CacheTotal) {
+func writeCacheSums(w *bufio.Writer, t *replay.CacheTotal) {
 	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
 	if t.Answered > 0 && t.Answered < t.Requests {
 		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, count(t.Requests-t.Answered, "request"))
@@ -114,8 +109,8 @@ func writeCacheSums(w *bufio.Writer, t *CacheTotal) {
 	if t.Expected != nil {
 		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
 	}
-	if t.Recorded != nil {
-		fmt.Fprintf(w, ", did read %d and write %d", t.Recorded.Read, t.Recorded.Write)
+	if t.Answered > 0 {
+		fmt.Fprintf(w, ", did read %d and write %d", t.Recorded.CacheRead, t.Recorded.CacheWrite)
 	}
 	w.WriteByte('\n')
 	if t.HitRate.Achieved != nil {
@@ -145,7 +140,7 @@ func duration(seconds int64) string {
 func money(a replay.CacheAgain) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
 
 // writeLosses writes losses below a heading, the first of them.
-func writeLosses(w *bufio.Writer, heading string, all []CacheLoss) {
+func writeLosses(w *bufio.Writer, heading string, all []replay.CacheLoss) {
 	if len(all) == 0 {
 		return
 	}
@@ -156,8 +151,8 @@ func writeLosses(w *bufio.Writer, heading string, all []CacheLoss) {
 			return
 		}
 		name := sessionfmt.Quote(l.Name)
-		if l.Request != nil {
-			name = fmt.Sprintf("#%d %s %s", *l.Request, l.Cause, sessionfmt.Quote(l.Entry))
+		if l.Request >= 0 {
+			name = fmt.Sprintf("#%d %s %s", l.Request, l.Cause, sessionfmt.Quote(l.Entry))
 		} else {
 			name = fmt.Sprintf("%s (%d)", name, l.Times)
 		}
@@ -166,7 +161,7 @@ func writeLosses(w *bufio.Writer, heading string, all []CacheLoss) {
 }
 
 // WriteCachesText writes the accounts of several sessions, a row each, and their sum.
-func WriteCachesText(w *bufio.Writer, all []CacheTotal, sum *CacheTotal, width int) error {
+func WriteCachesText(w *bufio.Writer, all []replay.CacheTotal, sum *replay.CacheTotal, width int) error {
 	columns := []Column{
 		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
 		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},

@@ -9,61 +9,19 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A CheckReport is what was found in several files, schema ctxtool/check/1.
-type CheckReport struct {
-	Schema string          `json:"schema"`
-	Files  []*check.Report `json:"files"`
-	Totals CheckTotals     `json:"totals"`
-}
-
-// CheckTotals are sums over files.
-type CheckTotals struct {
-	Files    int `json:"files"`
-	Sound    int `json:"sound"` // without any finding but infos
-	Unread   int `json:"unread"`
-	Errors   int `json:"errors"`
-	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
-}
-
-// NewCheckReport sums up reports.
-func NewCheckReport(reports []*check.Report) CheckReport {
-	r := CheckReport{Schema: "ctxtool/check/1", Files: reports}
-	for _, f := range reports {
-		r.Totals.Files++
-		if f.Unread() {
-			r.Totals.Unread++
-		}
-		if worst, _ := f.Worst(); worst == check.Info {
-			r.Totals.Sound++
-		}
-		for _, found := range f.Findings {
-			switch found.Severity {
-			case check.Error:
-				r.Totals.Errors++
-			case check.Warning:
-				r.Totals.Warnings++
-			default:
-				r.Totals.Infos++
-			}
-		}
-	}
-	return r
-}
-
 // A CheckForm is a form in which findings are printed.
 type CheckForm struct {
 	Name  string
-	Write func(w *bufio.Writer, r CheckReport) error
+	Write func(w *bufio.Writer, r check.Reports) error
 }
 
 // CheckForms are the forms of findings, the default first.
 var CheckForms = []CheckForm{
 	{"text", writeCheckText},
-	{"json", func(w *bufio.Writer, r CheckReport) error { return writeLine(w, r) }},
-	{"jsonl", func(w *bufio.Writer, r CheckReport) error {
+	{"json", func(w *bufio.Writer, r check.Reports) error { return WriteJSON(w, r) }},
+	{"jsonl", func(w *bufio.Writer, r check.Reports) error {
 		for _, f := range r.Files {
-			if err := writeLine(w, f); err != nil {
+			if err := WriteJSON(w, f); err != nil {
 				return err
 			}
 		}
@@ -73,16 +31,9 @@ var CheckForms = []CheckForm{
 	{"github", writeAnnotations},
 }
 
-func writeLine(w *bufio.Writer, v any) error {
-	if err := writeValue(w, v); err != nil {
-		return err
-	}
-	return w.WriteByte('\n')
-}
-
 // writeCheckText writes the findings of each file below its name, a kind that
 // occurs more than three times in a file once with its number.
-func writeCheckText(w *bufio.Writer, r CheckReport) error {
+func writeCheckText(w *bufio.Writer, r check.Reports) error {
 	for _, f := range r.Files {
 		if len(f.Findings) > 0 {
 			writeFile(w, f)
@@ -163,15 +114,8 @@ func figures(f check.Figures) string {
 	return count(f.Messages, "message") + ", " + count(f.Tokens, "token") + ", " + count(f.Requests, "request")
 }
 
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // writeAnnotations writes findings as annotations of GitHub Actions.
-func writeAnnotations(w *bufio.Writer, r CheckReport) error {
+func writeAnnotations(w *bufio.Writer, r check.Reports) error {
 	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}
 	for _, f := range r.Files {
 		for _, found := range f.Findings {

@@ -7,8 +7,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// WriteDiffJSON writes a comparison as one object. It holds no text in memory.
-func WriteDiffJSON(w *bufio.Writer, x *Diff) error {
+// json writes a comparison as one object. It holds no text in memory.
+func (x diff) json(w *bufio.Writer) error {
 	_, is, err := x.prompts()
 	if err != nil {
 		return err
@@ -17,25 +17,25 @@ func WriteDiffJSON(w *bufio.Writer, x *Diff) error {
 	o.text("schema", "ctxtool/diff/1")
 	o.value("a", x.A)
 	o.value("b", x.B)
-	o.value("equal", x.Equal)
+	o.value("equal", x.Equal())
 	o.value("shared", x.Shared)
-	if len(x.d.Parts) > 0 {
+	if len(x.Parts) > 0 {
 		o.key("system")
-		writeItems(w, x.d.Parts, func(o *object, c replay.ItemChange) {
+		writeItems(w, x.Parts, func(o *object, c replay.ItemChange) {
 			o.text("value", is.Parts[c.B].Text)
 		})
 	}
-	if len(x.d.Tools) > 0 {
+	if len(x.Tools) > 0 {
 		o.key("tools")
-		writeItems(w, x.d.Tools, func(o *object, c replay.ItemChange) {
+		writeItems(w, x.Tools, func(o *object, c replay.ItemChange) {
 			o.key("value")
 			writeTool(o.w, is.Tools[c.B])
 		})
 	}
-	if len(x.d.Options) > 0 {
+	if len(x.Options) > 0 {
 		o.key("options")
 		options := object{w: w}
-		for _, c := range x.d.Options {
+		for _, c := range x.Options {
 			options.key(c.Name)
 			one := object{w: w}
 			one.raw("a", c.A)
@@ -48,7 +48,7 @@ func WriteDiffJSON(w *bufio.Writer, x *Diff) error {
 	if x.Model != nil {
 		o.value("model", x.Model)
 	}
-	if x.d.MessagesDiffer() {
+	if x.MessagesDiffer() {
 		o.key("messages")
 		if err := x.writeMessages(w); err != nil {
 			return err
@@ -61,8 +61,8 @@ func WriteDiffJSON(w *bufio.Writer, x *Diff) error {
 }
 
 func (o *object) cause(c replay.Cause) {
-	if by := diffCause(c); by != nil {
-		o.value("cause", by)
+	if !c.IsZero() {
+		o.value("cause", c)
 	}
 }
 
@@ -96,9 +96,9 @@ func (o *object) places(a, b int) {
 	}
 }
 
-func (x *Diff) writeMessages(w *bufio.Writer) error {
+func (x diff) writeMessages(w *bufio.Writer) error {
 	w.WriteByte('[')
-	for k, c := range x.d.Messages {
+	for k, c := range x.Messages {
 		if k > 0 {
 			w.WriteByte(',')
 		}
@@ -111,7 +111,7 @@ func (x *Diff) writeMessages(w *bufio.Writer) error {
 		}
 		o.value("tokens", c.Tokens)
 		if c.Respelt {
-			v, err := x.d.ValueB(c.B)
+			v, err := x.ValueB(c.B)
 			if err != nil {
 				return err
 			}
@@ -122,15 +122,6 @@ func (x *Diff) writeMessages(w *bufio.Writer) error {
 	}
 	_, err := w.WriteString("\n]")
 	return err
-}
-
-// prompts are prompt and tools of both sides.
-func (x *Diff) prompts() (a, b *replay.Prompt, err error) {
-	if a, err = x.d.A.Prompt(); err != nil {
-		return nil, nil, err
-	}
-	b, err = x.d.B.Prompt()
-	return a, b, err
 }
 
 // textOf is what a message says, as it is compared line by line: its texts and

@@ -9,18 +9,15 @@ import (
 )
 
 // markdown writes a comparison as a page for a review.
-func (x *Diff) markdown(w *bufio.Writer) error {
+func (x diff) markdown(w *bufio.Writer) error {
 	p := &diffPage{w: w, x: x, pen: markdownPen{}}
 	p.head()
-	if err := p.prompt(); err != nil {
+	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
 		return err
-	}
-	if !x.d.MessagesDiffer() {
-		return nil
 	}
 	w.WriteString("\n## Messages\n\n")
 	open := false // a list is
-	for _, c := range x.d.Messages {
+	for _, c := range x.Messages {
 		var err error
 		if open, err = p.message(c, open); err != nil {
 			return err
@@ -31,7 +28,7 @@ func (x *Diff) markdown(w *bufio.Writer) error {
 
 type diffPage struct {
 	w   *bufio.Writer
-	x   *Diff
+	x   diff
 	pen markdownPen
 }
 
@@ -41,16 +38,16 @@ func (p *diffPage) head() {
 	w.WriteString("# Two contexts\n\n")
 	for _, s := range []struct {
 		name string
-		side DiffSide
+		side replay.DiffSide
 		n    int
 	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
-		w.Write(p.pen.code(fmt.Appendf(nil, "- **%s**: ", s.name), s.side.describe()))
+		w.Write(p.pen.code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.DiffSource)))
 		if s.side.Entry != "" {
 			w.Write(p.pen.code([]byte(", behind entry "), s.side.Entry))
 		}
 		fmt.Fprintf(w, ", before request %d: %s, %s\n", s.side.RequestIndex, count(s.side.Cached+s.side.Uncached, "message"), count(s.n, "token"))
 	}
-	if x.Equal {
+	if x.Equal() {
 		w.WriteString("- **Both are the same**\n")
 		return
 	}
@@ -59,9 +56,9 @@ func (p *diffPage) head() {
 		w.Write(p.cause(p.pen.code(append(p.pen.code([]byte("- **Model**: "), nameOfModel(x.Model.A)), " to "...), nameOfModel(x.Model.B)), x.Model.Cause))
 		w.WriteByte('\n')
 	}
-	for _, c := range x.d.Options {
+	for _, c := range x.Options {
 		line := append(p.pen.code(append([]byte("- **Option** "), c.Name+": "...), unset(c.A)), " to "...)
-		w.Write(p.cause(p.pen.code(line, unset(c.B)), diffCause(c.Cause)))
+		w.Write(p.cause(p.pen.code(line, unset(c.B)), c.Cause))
 		w.WriteByte('\n')
 	}
 	w.WriteString("\n|  | tokens A | tokens B | change | bytes A | bytes B | change |\n|---|---:|---:|---:|---:|---:|---:|\n")
@@ -75,44 +72,23 @@ func (p *diffPage) head() {
 }
 
 // cause appends by what a difference came.
-func (p *diffPage) cause(dst []byte, c *DiffCause) []byte {
-	if c == nil {
+func (p *diffPage) cause(dst []byte, c replay.Cause) []byte {
+	if c.IsZero() {
 		return dst
 	}
 	dst = p.pen.code(append(dst, ", by "...), orDash(c.Entry))
 	dst = append(dst, " ("+c.Kind...)
-	if c.Op != nil {
-		dst = fmt.Appendf(dst, ", op %d", *c.Op)
+	if c.Op >= 0 {
+		dst = fmt.Appendf(dst, ", op %d", c.Op)
 	}
 	return append(dst, ')')
 }
 
-// prompt writes what has changed of prompt and tools.
-func (p *diffPage) prompt() error {
-	was, is, err := p.x.prompts()
-	if err != nil {
-		return err
-	}
-	if len(p.x.d.Parts) > 0 {
-		p.w.WriteString("\n## System\n")
-	}
-	for _, c := range p.x.d.Parts {
-		p.item(c, partText(was.Parts, c.A), partText(is.Parts, c.B))
-	}
-	if len(p.x.d.Tools) > 0 {
-		p.w.WriteString("\n## Tools\n")
-	}
-	for _, c := range p.x.d.Tools {
-		p.item(c, toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change))
-	}
-	return nil
-}
-
-func (p *diffPage) item(c replay.ItemChange, old, new string) {
+func (p *diffPage) item(c itemDiff) {
 	line := append(p.pen.code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
-	p.w.Write(append(p.cause(line, diffCause(c.Cause)), "\n\n"...))
+	p.w.Write(append(p.cause(line, c.Cause), "\n\n"...))
 	if c.Change != replay.ChangeMoved {
-		p.fence(old, new)
+		p.fence(c.old, c.new)
 	}
 }
 
@@ -134,7 +110,7 @@ func (p *diffPage) message(c replay.MessageChange, open bool) (bool, error) {
 	if c.Count > 1 {
 		line = fmt.Appendf(line, " (%s)", count(c.Count, "message"))
 	}
-	line = fmt.Appendf(p.cause(line, diffCause(c.Cause)), ", %s", count(c.Tokens, "token"))
+	line = fmt.Appendf(p.cause(line, c.Cause), ", %s", count(c.Tokens, "token"))
 	changed := c.A >= 0 && c.B >= 0 && c.Change != replay.ChangeKept && c.Change != replay.ChangeMoved
 	if c.Count == 1 && c.Change != replay.ChangeKept {
 		what, err := p.x.gist(c)

@@ -9,8 +9,8 @@ import (
 )
 
 // stat writes a comparison as tables: sizes, then what became of the messages.
-func (x *Diff) stat(w *bufio.Writer, width int) error {
-	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(x.A.words(x.Tokens.A.Total)), sessionfmt.Clean(x.B.words(x.Tokens.B.Total)), x.sharedWords())
+func (x diff) stat(w *bufio.Writer, width int) error {
+	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
 	var rows [][]string
 	for _, c := range x.categories() {
 		rows = append(rows, append([]string{c.name}, c.cells()...))
@@ -53,10 +53,10 @@ var changeOrder = [...]replay.Change{
 }
 
 // tally counts the changes: how many messages, parts and tools, and their tokens.
-func (x *Diff) tally() (rows [][]string) {
+func (x diff) tally() (rows [][]string) {
 	for _, change := range changeOrder {
 		n, tokens := 0, 0
-		for _, c := range x.d.Messages {
+		for _, c := range x.Messages {
 			if c.Change == change {
 				n, tokens = n+c.Count, tokens+c.Tokens
 			}
@@ -68,7 +68,7 @@ func (x *Diff) tally() (rows [][]string) {
 	for _, items := range []struct {
 		name string
 		all  []replay.ItemChange
-	}{{"parts", x.d.Parts}, {"tools", x.d.Tools}} {
+	}{{"parts", x.Parts}, {"tools", x.Tools}} {
 		for _, change := range changeOrder {
 			n := 0
 			for _, c := range items.all {
@@ -81,7 +81,7 @@ func (x *Diff) tally() (rows [][]string) {
 			}
 		}
 	}
-	if n := len(x.d.Options); n > 0 {
+	if n := len(x.Options); n > 0 {
 		rows = append(rows, []string{"options changed", fmt.Sprint(n), ""})
 	}
 	if x.Model != nil {

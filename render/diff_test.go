@@ -111,13 +111,9 @@ func nameOf(s *sessionfmt.Session, rec int) string {
 // holds applies a comparison.
 func holds(t *testing.T, name string, d *replay.Difference) {
 	t.Helper()
-	x, err := NewDiff(d, DiffSource{}, DiffSource{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
-	if err := WriteDiffJSON(w, x); err != nil {
+	if err := WriteDiff(w, d, "json", Style{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	w.Flush()
@@ -128,7 +124,7 @@ func holds(t *testing.T, name string, d *replay.Difference) {
 		}
 		t.Fatalf("%s: %v", name, err)
 	}
-	is, want := printedEnvelope(t, d.A), printedEnvelope(t, d.B)
+	is, want := printedEnvelope(t, d.A.Envelope), printedEnvelope(t, d.B.Envelope)
 	equal := reflect.DeepEqual(said(is), said(want))
 	for _, m := range is.all() {
 		diff.was = append(diff.was, saysOf(m))
@@ -157,9 +153,10 @@ func holds(t *testing.T, name string, d *replay.Difference) {
 	if equal && diff.Shared.Tokens != diff.Tokens.A.Total {
 		t.Errorf("%s: the same, and %d of %d tokens are shared", name, diff.Shared.Tokens, diff.Tokens.A.Total)
 	}
-	for k, e := range []*replay.Envelope{d.A, d.B} {
-		if counts, err := e.Count(&tokens.Pi); err != nil || counts != d.Tokens[k] {
-			t.Errorf("%s: side %d has %v tokens, not %v (%v)", name, k, counts, d.Tokens[k], err)
+	for k, e := range []*replay.Envelope{d.A.Envelope, d.B.Envelope} {
+		want := []replay.Counts{d.Tokens.A, d.Tokens.B}[k]
+		if counts, err := e.Count(&tokens.Pi); err != nil || counts != want {
+			t.Errorf("%s: side %d has %v tokens, not %v (%v)", name, k, counts, want, err)
 		}
 	}
 }
@@ -174,20 +171,21 @@ type appliedEnvelope struct {
 	Messages struct{ Cached, Uncached []json.RawMessage }
 	Options  map[string]json.RawMessage
 	Meta     struct {
-		Model                   *replay.ModelRef
+		Model                   replay.ModelRef
 		Limit                   int64
 		TurnIndex, RequestIndex int
 		Tokens                  replay.Counts
-		Rules, Leaf             string
+		Rules                   replay.Rules
+		Leaf                    string
 	}
 }
 
 type appliedPart struct{ Name, Text string }
 
 type appliedDiff struct {
-	B      DiffSide
+	B      replay.DiffSide
 	Equal  bool
-	Shared DiffShared
+	Shared replay.DiffShared
 	System []struct {
 		Name  string
 		A, B  *int
@@ -196,7 +194,7 @@ type appliedDiff struct {
 	Tools    []appliedRow
 	Options  map[string]struct{ B json.RawMessage }
 	Messages []appliedRow
-	Tokens   DiffCounts
+	Tokens   replay.DiffCounts
 
 	was []string // what A's messages say
 }
@@ -300,7 +298,7 @@ func (d appliedDiff) compiled(parts []appliedPart) string {
 			texts = append(texts, p.Text)
 		}
 	}
-	if d.B.Rules == "envelope" {
+	if d.B.Rules == replay.ByEnvelope {
 		return strings.Join(texts, "")
 	}
 	return strings.Join(texts, "\n\n")

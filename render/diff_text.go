@@ -2,8 +2,7 @@ package render
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,34 +12,32 @@ import (
 
 // WriteDiff writes a comparison in one of the forms text, stat, markdown and json.
 // width is that of the terminal in columns, 0 for none.
-func WriteDiff(w *bufio.Writer, x *Diff, form string, style Style, width int) error {
+func WriteDiff(w *bufio.Writer, d *replay.Difference, form string, style Style, width int) error {
+	x := diff{d}
 	switch form {
 	case "json":
-		return WriteDiffJSON(w, x)
+		return x.json(w)
 	case "stat":
 		return x.stat(w, width)
 	case "markdown":
 		return x.markdown(w)
 	}
-	if width == 0 {
-		width = 160
-	}
-	t := &diffText{w: w, x: x, style: style, width: width}
+	t := &diffText{w: w, x: x, style: style, width: lineWidth(width)}
 	return t.write()
 }
 
 // A diffText writes a comparison for people at a terminal.
 type diffText struct {
 	w     *bufio.Writer
-	x     *Diff
+	x     diff
 	style Style
 	width int
 }
 
 func (t *diffText) write() error {
 	x := t.x
-	t.line(0, '-', "--- "+x.A.words(x.Tokens.A.Total))
-	t.line(0, '+', "+++ "+x.B.words(x.Tokens.B.Total))
+	t.line(0, '-', "--- "+sideWords(&x.A, x.Tokens.A.Total))
+	t.line(0, '+', "+++ "+sideWords(&x.B, x.Tokens.B.Total))
 	t.plain(x.sharedWords())
 	if words := x.sizeWords(); words != "" {
 		t.plain(words)
@@ -49,35 +46,17 @@ func (t *diffText) write() error {
 		t.section("model")
 		t.line(1, '~', nameOfModel(x.Model.A)+" to "+nameOfModel(x.Model.B)+by(x.Model.Cause))
 	}
-	if len(x.d.Options) > 0 {
+	if len(x.Options) > 0 {
 		t.section("options")
-		for _, c := range x.d.Options {
-			t.line(1, '~', c.Name+": "+unset(c.A)+" to "+unset(c.B)+by(diffCause(c.Cause)))
+		for _, c := range x.Options {
+			t.line(1, '~', c.Name+": "+unset(c.A)+" to "+unset(c.B)+by(c.Cause))
 		}
 	}
-	was, is, err := x.prompts()
-	if err != nil {
+	if err := x.prompt(func(name string) { t.section(strings.ToLower(name)) }, t.item); err != nil || !x.MessagesDiffer() {
 		return err
 	}
-	if len(x.d.Parts) > 0 {
-		t.section("system")
-		for _, c := range x.d.Parts {
-			t.item(c)
-			t.lines(partText(was.Parts, c.A), partText(is.Parts, c.B), c.Change)
-		}
-	}
-	if len(x.d.Tools) > 0 {
-		t.section("tools")
-		for _, c := range x.d.Tools {
-			t.item(c)
-			t.lines(toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change), c.Change)
-		}
-	}
-	if !x.d.MessagesDiffer() {
-		return nil
-	}
 	t.section("messages")
-	for _, c := range x.d.Messages {
+	for _, c := range x.Messages {
 		if err := t.message(c); err != nil {
 			return err
 		}
@@ -85,9 +64,9 @@ func (t *diffText) write() error {
 	return nil
 }
 
-// words says which envelope a side is.
-func (s DiffSide) words(tokens int) string {
-	text := s.describe()
+// sideWords says which envelope a side is.
+func sideWords(s *replay.DiffSide, tokens int) string {
+	text := source(s.DiffSource)
 	if s.Entry != "" {
 		text += ", behind entry " + sessionfmt.Quote(s.Entry)
 	} else {
@@ -97,8 +76,8 @@ func (s DiffSide) words(tokens int) string {
 }
 
 // sharedWords says how much of both is the same.
-func (x *Diff) sharedWords() string {
-	if x.Equal {
+func (x diff) sharedWords() string {
+	if x.Equal() {
 		return "both are the same"
 	}
 	first := ""
@@ -113,7 +92,7 @@ func (x *Diff) sharedWords() string {
 }
 
 // sizeWords says which sizes differ.
-func (x *Diff) sizeWords() string {
+func (x diff) sizeWords() string {
 	var all []string
 	for _, c := range x.categories() {
 		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
@@ -132,7 +111,7 @@ type category struct {
 	tokens, bytes [2]int
 }
 
-func (x *Diff) categories() []category {
+func (x diff) categories() []category {
 	a, b, c, d := x.Tokens.A, x.Tokens.B, x.Bytes.A, x.Bytes.B
 	return []category{
 		{"system", [2]int{a.System, b.System}, [2]int{c.System, d.System}},
@@ -144,7 +123,7 @@ func (x *Diff) categories() []category {
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
 
-func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.Strong(name) + "\n") }
+func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.heading(name) + "\n") }
 
 // line writes a line behind its indent, in the colour of its mark.
 func (t *diffText) line(indent int, mark byte, text string) {
@@ -152,8 +131,9 @@ func (t *diffText) line(indent int, mark byte, text string) {
 	t.w.WriteString(strings.Repeat("  ", indent) + t.style.mark(mark, text) + "\n")
 }
 
-func (t *diffText) item(c replay.ItemChange) {
-	t.line(1, changeMark(c.Change), string(changeMark(c.Change))+" "+c.Name+": "+string(c.Change)+by(diffCause(c.Cause)))
+func (t *diffText) item(c itemDiff) {
+	t.line(1, changeMark(c.Change), string(changeMark(c.Change))+" "+c.Name+": "+string(c.Change)+by(c.Cause))
+	t.lines(c.old, c.new, c.Change)
 }
 
 // lines writes what differs between two texts.
@@ -220,7 +200,7 @@ func (t *diffText) pair(old, new string, mark byte) {
 		if piece.mark == ' ' {
 			t.w.WriteString(t.style.mark(mark, text))
 		} else {
-			t.w.WriteString(t.style.Word(mark, text))
+			t.w.WriteString(t.style.word(mark, text))
 		}
 	}
 	t.w.WriteByte('\n')
@@ -231,14 +211,14 @@ func (t *diffText) message(c replay.MessageChange) error {
 	mark := changeMark(c.Change)
 	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
 	if c.Count > 1 || c.Change == replay.ChangeKept || c.Change == replay.ChangeMoved || c.Change == replay.ChangeSummarised {
-		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", count(c.Count, "message"), c.Change, count(c.Tokens, "token"), by(diffCause(c.Cause))))
+		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", count(c.Count, "message"), c.Change, count(c.Tokens, "token"), by(c.Cause)))
 		return nil
 	}
 	what, err := t.x.gist(c)
 	if err != nil {
 		return err
 	}
-	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(diffCause(c.Cause)), count(c.Tokens, "token"), what))
+	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(c.Cause), count(c.Tokens, "token"), what))
 	if c.A < 0 || c.B < 0 {
 		return nil
 	}
@@ -250,23 +230,23 @@ func (t *diffText) message(c replay.MessageChange) error {
 }
 
 // texts are the texts of a message on both sides.
-func (x *Diff) texts(c replay.MessageChange) (old, new string, err error) {
-	v, err := x.d.ValueA(c.A)
+func (x diff) texts(c replay.MessageChange) (old, new string, err error) {
+	v, err := x.ValueA(c.A)
 	if err != nil {
 		return "", "", err
 	}
 	old = textOf(v.Get("content"))
-	if v, err = x.d.ValueB(c.B); err != nil {
+	if v, err = x.ValueB(c.B); err != nil {
 		return "", "", err
 	}
 	return old, textOf(v.Get("content")), nil
 }
 
 // gist is the role of a message, and its first words.
-func (x *Diff) gist(c replay.MessageChange) (string, error) {
-	value, i := x.d.ValueB, c.B
+func (x diff) gist(c replay.MessageChange) (string, error) {
+	value, i := x.ValueB, c.B
 	if c.B < 0 {
-		value, i = x.d.ValueA, c.A
+		value, i = x.ValueA, c.A
 	}
 	v, err := value(i)
 	if err != nil {
@@ -305,20 +285,8 @@ func placesOf(c replay.MessageChange) string {
 	return stretch(c.A) + ">" + stretch(c.B)
 }
 
-func by(c *DiffCause) string {
-	if c == nil {
-		return ""
-	}
-	return " by " + c.String()
-}
-
 // nameOfModel is a model's name, or that there is none.
-func nameOfModel(m *replay.ModelRef) string {
-	if m == nil {
-		return "none"
-	}
-	return modelName(*m)
-}
+func nameOfModel(m replay.ModelRef) string { return cmp.Or(m.Name(), "none") }
 
 func unset(v sessionfmt.Value) string {
 	if !v.Exists() {
@@ -345,10 +313,5 @@ func toolText(tools []replay.Tool, i int, change replay.Change) string {
 	if change != replay.ChangeChanged {
 		return f[0].Text()
 	}
-	var schema bytes.Buffer
-	if err := json.Indent(&schema, f[1], "", "  "); err != nil {
-		schema.Reset()
-		schema.Write(f[1]) // nested deeper than the library goes
-	}
-	return f[0].Text() + "\n" + schema.String()
+	return f[0].Text() + "\n" + string(indented(f[1]))
 }

@@ -20,11 +20,7 @@ func WriteGateText(w *bufio.Writer, r *stats.GateReport, width int) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	columns := make([]Column, len(gateColumns))
-	for i, name := range gateColumns {
-		columns[i] = Column{Name: name, Right: name == "value", Flex: name == "look at"}
-	}
-	return WriteTable(w, columns, rows, width)
+	return WriteTable(w, gateColumns, rows, width)
 }
 
 // WriteGateMarkdown writes the same for the summary of a job.
@@ -34,21 +30,12 @@ func WriteGateMarkdown(w *bufio.Writer, r *stats.GateReport) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n| %s |\n|", strings.Join(gateColumns, " | "))
-	for _, name := range gateColumns {
-		if name == "value" {
-			w.WriteString(" ---: |")
-		} else {
-			w.WriteString(" --- |")
-		}
-	}
 	for _, row := range rows {
-		w.WriteString("\n|")
-		for _, cell := range row {
-			fmt.Fprintf(w, " %s |", markdown.AppendInline(nil, []byte(cell)))
+		for i, cell := range row {
+			row[i] = string(markdown.AppendInline(nil, []byte(cell)))
 		}
 	}
-	w.WriteByte('\n')
+	writeMarkdownTable(w, gateColumns, rows)
 }
 
 // WriteGateAnnotations writes what is not kept as annotations of GitHub Actions.
@@ -99,7 +86,9 @@ func gateHead(r *stats.GateReport) string {
 	return text
 }
 
-var gateColumns = []string{"gate", "figure", "value", "limit", "beyond", "look at"}
+var gateColumns = []Column{
+	{Name: "gate"}, {Name: "figure"}, {Name: "value", Right: true}, {Name: "limit"}, {Name: "beyond"}, {Name: "look at", Flex: true},
+}
 
 // gateRows are the cells of the verdicts. Of those that are kept, or have no value,
 // there is one row a budget: the nearest to its limit.

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"ctxtool/internal/report"
-	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -23,7 +22,7 @@ import (
 // first.
 type HTML struct {
 	Session  *sessionfmt.Session
-	Options  replay.Options // whose Leaf is the path that the page opens with
+	Report   *report.Report // of the session, not begun
 	Title    string         // what the session is called where it has no name
 	Index    string         // the address of the index that the page belongs to; may be empty
 	Redacted bool
@@ -39,8 +38,6 @@ type HTML struct {
 	Create func(page int) (io.WriteCloser, error)
 	Name   func(page int) string
 
-	replay *replay.Replay
-	report *report.Report
 	chunks [][2]int // of rows
 }
 
@@ -55,20 +52,16 @@ const chunkSize = 512 << 10
 
 // Write writes the page. It holds no more of it than a few chunks.
 func (h *HTML) Write(w io.Writer) error {
-	h.replay = replay.New(h.Session, h.Options)
-	h.report = report.Start(h.replay)
-	h.chunks = h.report.Stretches(chunkSize)
+	h.chunks = h.Report.Begin(chunkSize)
 	shell := sessionPage.shell(sessionfmt.Clean(h.Title))
 	if h.Split > 0 && h.Session.Size() > h.Split {
 		return h.writeSplit(w, shell)
 	}
-	read := make(chan error, 1)
-	go func() { read <- h.report.Read(h.Options.Leaf) }() // while the entries are packed
 	_, err := w.Write(shell.before)
 	if err == nil {
 		err = h.pack(w, 0, len(h.chunks))
 	}
-	if failed := <-read; err == nil {
+	if failed := h.Report.Wait(); err == nil {
 		err = failed
 	}
 	if err != nil {
@@ -77,14 +70,11 @@ func (h *HTML) Write(w io.Writer) error {
 	return h.finish(w, shell, len(h.chunks), 0, nil)
 }
 
-// Replay is the replay of a page that has been written.
-func (h *HTML) Replay() *replay.Replay { return h.replay }
-
 // finish writes what comes behind the packed entries, of which there are so many chunks.
 func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []PagePart) error {
 	if len(h.chunks) == entries {
-		h.report.Finish()
-		h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
+		h.Report.Finish()
+		h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
 	}
 	if err := h.pack(w, entries, len(h.chunks)); err != nil {
 		return err
@@ -98,18 +88,18 @@ func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []Page
 
 // writeSplit writes several pages: each has some of the entries, and all else.
 func (h *HTML) writeSplit(w io.Writer, shell *shell) error {
-	if err := h.report.Read(h.Options.Leaf); err != nil {
+	if err := h.Report.Wait(); err != nil {
 		return err
 	}
 	entries := len(h.chunks)
 	pages := h.pages()
 	for _, c := range h.chunks { // each page has the index of all
-		if _, err := h.report.Rows(nil, c, nil); err != nil {
+		if _, err := h.Report.Rows(nil, c, nil); err != nil {
 			return err
 		}
 	}
-	h.report.Finish()
-	h.chunks = append(h.chunks, h.report.Rest(chunkSize)...)
+	h.Report.Finish()
+	h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
 	for k, part := range pages {
 		if err := h.writePage(w, shell, entries, k, part, pages); err != nil {
 			return err
@@ -196,7 +186,7 @@ type PagePart struct {
 
 // whole writes what the page knows of the whole session.
 func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
-	head := PageHead{Head: h.report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
+	head := PageHead{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
 	head.File, head.Redacted = h.Title, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
@@ -205,7 +195,7 @@ func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 		id   string
 		data any
 	}
-	parts := []part{{"index", &h.report.Index}, {"steps", &h.report.Steps}, {"head", &head}}
+	parts := []part{{"index", &h.Report.Index}, {"steps", &h.Report.Steps}, {"head", &head}}
 	return inOrder(parts, func(d part) (*packed, error) {
 		p := packers.Get().(*packer)
 		defer packers.Put(p)

@@ -10,7 +10,6 @@ import (
 	"ctxtool/internal/gen"
 	"ctxtool/internal/redact"
 	"ctxtool/render"
-	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -40,7 +39,7 @@ func BenchmarkHTML(b *testing.B) {
 	scanners := sync.Pool{New: func() any { return r.NewScanner() }}
 	b.SetBytes(s.Size())
 	for b.Loop() {
-		h := render.HTML{Session: s, Options: replay.Options{Leaf: s.Leaf()}, Scan: func(_ int, text []byte) {
+		h := render.HTML{Session: s, Report: reportOf(s), Scan: func(_ int, text []byte) {
 			scanner := scanners.Get().(*redact.Scanner)
 			scanner.Find(text)
 			scanners.Put(scanner)

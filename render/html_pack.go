@@ -60,7 +60,7 @@ func (p *packer) chunk(h *HTML, k int) (*packed, error) {
 		}
 	}
 	var err error
-	if p.rows, err = h.report.Rows(p.rows[:0], h.chunks[k], see); err != nil {
+	if p.rows, err = h.Report.Rows(p.rows[:0], h.chunks[k], see); err != nil {
 		return nil, err
 	}
 	out := packedTexts.Get().(*packed)

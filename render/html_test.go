@@ -13,10 +13,16 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/internal/report"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
+
+// reportOf is the report of a session, not begun.
+func reportOf(s *sessionfmt.Session) *report.Report {
+	return report.New(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf())
+}
 
 // htmlOf is the page of a session.
 func htmlOf(t *testing.T, s corpus.Session) []byte {
@@ -27,7 +33,7 @@ func htmlOf(t *testing.T, s corpus.Session) []byte {
 	}
 	defer opened.Close()
 	var out bytes.Buffer
-	h := render.HTML{Session: opened, Options: replay.Options{Leaf: opened.Leaf()}, Title: "s.jsonl"}
+	h := render.HTML{Session: opened, Report: reportOf(opened), Title: "s.jsonl"}
 	if err := h.Write(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +188,7 @@ func TestHTMLSplit(t *testing.T) {
 	defer opened.Close()
 	pages := map[int]*bytes.Buffer{0: {}}
 	h := render.HTML{
-		Session: opened, Options: replay.Options{Leaf: opened.Leaf()}, Title: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
+		Session: opened, Report: reportOf(opened), Title: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
 		Create: func(page int) (io.WriteCloser, error) {
 			pages[page] = new(bytes.Buffer)
 			return closer{pages[page]}, nil

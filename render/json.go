@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"iter"
 
 	"ctxtool/internal/tokens"
@@ -73,17 +74,33 @@ func (o *object) value(name string, v any) {
 	writeValue(o.w, v)
 }
 
-// writeValue writes a plain struct of ours by its JSON tags, in the file's own
-// characters: no HTML is escaped.
+// writeValue is WriteJSON without the end of the line.
 func writeValue(w *bufio.Writer, v any) error {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	if err := WriteJSON(&b, v); err != nil {
 		return err
 	}
 	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return err
+}
+
+// WriteJSON writes a value as a line of JSON, by its tags: no HTML is escaped.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func writeLine(w *bufio.Writer, v any) error { return WriteJSON(w, v) }
+
+// WriteLines writes values as JSON, a line each.
+func WriteLines[T any](w *bufio.Writer, all []T) error {
+	for _, v := range all {
+		if err := WriteJSON(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o *object) close() {
@@ -158,35 +175,27 @@ func optionFields(o replay.ModelOptions) (out []option) {
 	return out
 }
 
-// meta is what an envelope says of itself.
-type meta struct {
-	Model        *replay.ModelRef `json:"model,omitempty"`
-	Limit        int64            `json:"limit"`
-	TurnIndex    int              `json:"turnIndex"`
-	RequestIndex int              `json:"requestIndex"`
-	Tokens       replay.Counts    `json:"tokens"`
-	Rules        string           `json:"rules"`
-	Leaf         string           `json:"leaf,omitempty"`
-	Usage        *replay.Shown    `json:"contextUsage,omitempty"` // nil where no provider has told
+// A provenance is where each piece of the envelope comes from, parallel to the pieces.
+type provenance struct {
+	System   []replay.Provenance `json:"system"`
+	Tools    []replay.Provenance `json:"tools"`
+	Cached   []replay.Provenance `json:"cached"`
+	Uncached []replay.Provenance `json:"uncached"`
 }
 
-func newMeta(e *replay.Envelope) (m meta, err error) {
-	model, limit, _, err := e.Model()
-	if err != nil {
-		return m, err
+// tap keeps where messages come from that go by, where that is asked for.
+func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]replay.Provenance) iter.Seq2[replay.Message, error] {
+	if !r.Provenance {
+		return messages
 	}
-	m = meta{Limit: limit, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules.String()}
-	if model != (replay.ModelRef{}) {
-		m.Model = &model
+	return func(yield func(replay.Message, error) bool) {
+		for m, err := range messages {
+			*to = append(*to, r.Envelope.Replay().Provenance(m.Origin))
+			if !yield(m, err) {
+				return
+			}
+		}
 	}
-	if e.Leaf >= 0 {
-		m.Leaf = e.Replay().Session.ID(e.Leaf)
-	}
-	if m.Tokens, err = e.Count(&tokens.Pi); err != nil {
-		return m, err
-	}
-	m.Usage, err = e.RecordedUsage(&tokens.Pi)
-	return m, err
 }
 
 // writeJSON writes the envelope (docs/formats.md).
@@ -196,7 +205,7 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	m, err := newMeta(e)
+	m, err := e.Meta(&tokens.Pi)
 	if err != nil {
 		return err
 	}
@@ -207,14 +216,14 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	o.key("tools")
 	writeTools(w, prompt.Tools)
 	o.key("messages")
-	var cached, uncached []replay.Origin
+	from := provenance{System: []replay.Provenance{}, Tools: []replay.Provenance{}, Cached: []replay.Provenance{}, Uncached: []replay.Provenance{}}
 	lists := object{w: w}
 	lists.key("cached")
-	if err := writeMessages(w, r.tap(e.CachedMessages(), &cached)); err != nil {
+	if err := writeMessages(w, r.tap(e.CachedMessages(), &from.Cached)); err != nil {
 		return err
 	}
 	lists.key("uncached")
-	if err := writeMessages(w, r.tap(e.UncachedMessages(), &uncached)); err != nil {
+	if err := writeMessages(w, r.tap(e.UncachedMessages(), &from.Uncached)); err != nil {
 		return err
 	}
 	lists.close()
@@ -226,8 +235,13 @@ func writeJSON(w *bufio.Writer, r Report) error {
 	options.close()
 	o.value("meta", m)
 	if r.Provenance {
-		o.key("provenance")
-		writeProvenance(w, e.Replay().Session, prompt, cached, uncached)
+		for _, p := range prompt.Parts {
+			from.System = append(from.System, e.Replay().Provenance(p.Origin))
+		}
+		for _, t := range prompt.Tools {
+			from.Tools = append(from.Tools, e.Replay().Provenance(t.Origin))
+		}
+		o.value("provenance", from)
 	}
 	o.value("coverage", e.Replay().Session.Coverage)
 	if found := e.Replay().AllFindings(); len(found) > 0 {

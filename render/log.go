@@ -9,52 +9,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A LogRow is an entry in a log, schema ctxtool/log/1.
-type LogRow struct {
-	Schema  string `json:"schema"`
-	ID      string `json:"id"`
-	Line    int    `json:"line"`
-	Time    string `json:"time,omitempty"` // as it stands in the file
-	Kind    string `json:"kind"`
-	Text    string `json:"text,omitempty"` // the first words
-	Active  bool   `json:"active"`         // on the path to the leaf
-	Did     string `json:"did,omitempty"`  // to the envelope
-	Tokens  *int   `json:"tokens,omitempty"`
-	Context *int   `json:"context,omitempty"` // tokens of the request as it stands after the entry
-	Request *int   `json:"request,omitempty"` // that the entry answers
-	Mark    string `json:"mark,omitempty"`    // T: messages became smaller; C: compacted
-
-	Boundary *LogBoundary `json:"boundary,omitempty"` // of a transform
-}
-
-// A LogBoundary says where a transform lies: behind the answer to one request, -1
-// for none, and before the next.
-type LogBoundary struct {
-	After    int             `json:"after"`
-	Before   int             `json:"before"`
-	Likely   replay.Boundary `json:"likely"`
-	Inferred bool            `json:"inferred"`
-}
-
-// NewLogRow is a row of what an entry says by itself.
-func NewLogRow(s *sessionfmt.Session, rec int, line sessionfmt.Value) LogRow {
-	return LogRow{
-		Schema: "ctxtool/log/1", ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(),
-		Time: line.Get("timestamp").Text(), Text: sessionfmt.Gist(s.Kind(rec), line),
-	}
-}
-
-// WriteLogJSON writes a row as one line of JSON.
-func WriteLogJSON(w *bufio.Writer, r LogRow) error {
-	if err := writeValue(w, r); err != nil {
-		return err
-	}
-	return w.WriteByte('\n')
-}
-
 // WriteLogText writes a row as one line for people, cut to a width in columns; 0
 // is what fits a page.
-func WriteLogText(w *bufio.Writer, r LogRow, width int) error {
+func WriteLogText(w *bufio.Writer, r *replay.LogRow, width int) error {
 	mark := r.Mark
 	if r.Request != nil {
 		mark = fmt.Sprintf("#%d", *r.Request)
@@ -80,10 +37,7 @@ func WriteLogText(w *bufio.Writer, r LogRow, width int) error {
 	}
 	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), id,
 		shortKind(r.Kind), tokens, context, text)
-	if width == 0 {
-		width = 160
-	}
-	w.WriteString(strings.TrimRight(fit(line, width), " "))
+	w.WriteString(strings.TrimRight(fit(line, lineWidth(width)), " "))
 	return w.WriteByte('\n')
 }
 

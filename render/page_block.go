@@ -273,9 +273,7 @@ func (p *Page) system(dst []byte, b *transcript.Block) []byte {
 	}
 	if b.Value != nil && json.Valid(b.Text) { // a tool
 		dst = p.pen.open(dst, title{"System:", b.Title, ""})
-		var pretty bytes.Buffer
-		json.Indent(&pretty, b.Text, "", "  ")
-		return p.pen.close(p.pen.fence(dst, "json", p.cut(pretty.Bytes())))
+		return p.pen.close(p.pen.fence(dst, "json", p.cut(indented(b.Text))))
 	}
 	return p.opened(dst, title{"System:", cutWordsAt(b.Title, longLine), lineCount(b.Text)}, b.Text)
 }
@@ -328,13 +326,8 @@ func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	if md := display.Get("markdown"); md.IsString() {
 		below = append(below, p.folded(md.AppendText(nil))...)
 	} else if props := display.Get("rendererProps"); props.Exists() {
-		var pretty bytes.Buffer
-		if json.Indent(&pretty, props, "", "  ") != nil {
-			pretty.Reset() // nested deeper than the library goes
-			pretty.Write(props)
-		}
 		below = p.pen.open(below, title{"Data for", display.Get("rendererId").Text(), ""})
-		below = p.pen.close(p.pen.fence(below, "json", p.cut(pretty.Bytes())))
+		below = p.pen.close(p.pen.fence(below, "json", p.cut(indented(props))))
 	}
 	if b.Cut != nil && len(b.Text) > 0 {
 		below = p.opened(below, title{before: "Summary" + lineCount(b.Text)}, b.Text)

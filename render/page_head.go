@@ -154,9 +154,10 @@ func (p *Page) changed() (line []byte) {
 	}
 	slices.SortStableFunc(files, func(a, b *transcript.File) int { return b.Added + b.Removed - a.Added - a.Removed })
 	line = append(line, count(len(files), "file")...)
-	for k, f := range files[:min(headFiles, len(files))] {
-		line = append(line, [2]string{", ", ": "}[b2i(k == 0)]...)
-		line = p.file(line, f)
+	sep := ": "
+	for _, f := range files[:min(headFiles, len(files))] {
+		line = p.file(append(line, sep...), f)
+		sep = ", "
 	}
 	if more := len(files) - headFiles; more > 0 {
 		line = fmt.Appendf(line, ", and %d more", more)
@@ -208,9 +209,10 @@ func (p *Page) failed() (line []byte) {
 		passed = "none passed later"
 	}
 	line = fmt.Appendf(line, "%s, %s", count(len(all), "command"), passed)
-	for k, c := range all[:min(headFails, len(all))] {
-		line = append(line, [2]string{"; ", ": "}[b2i(k == 0)]...)
-		line = p.command(line, c, 80)
+	sep := ": "
+	for _, c := range all[:min(headFails, len(all))] {
+		line = p.command(append(line, sep...), c, 80)
+		sep = "; "
 	}
 	if more := len(all) - headFails; more > 0 {
 		line = fmt.Appendf(line, "; and %d more", more)

@@ -48,13 +48,13 @@ func appending(p *plan.Plan) string {
 	case p.Entries == 0:
 		return "nothing to append"
 	case p.Written == "":
-		return "would append " + counted(p.Entries)
+		return "would append " + count(p.Entries, "entry")
 	case p.Written == "-":
-		return "with " + counted(p.Entries) + " appended it is on standard output"
+		return "with " + count(p.Entries, "entry") + " appended it is on standard output"
 	case p.Written == p.Session.File:
-		return "appended " + counted(p.Entries)
+		return "appended " + count(p.Entries, "entry")
 	}
-	return fmt.Sprintf("with %s appended it is in %s", counted(p.Entries), sessionfmt.Clean(p.Written))
+	return fmt.Sprintf("with %s appended it is in %s", count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
 }
 
 // WritePlanJSON writes a plan as one line, with the entries byte for byte as they are
@@ -205,7 +205,7 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 	if len(all) > 0 {
 		w.WriteByte('\n')
 	}
-	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", count(len(all), "session"), changed, was, now, counted(entries))
+	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", count(len(all), "session"), changed, was, now, count(entries, "entry"))
 }
 
 // writeRedaction writes what each rule has found.

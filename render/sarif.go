@@ -69,7 +69,7 @@ type (
 var sarifLevels = map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "note"}
 
 // writeSARIF writes findings as a SARIF log, the rules of which are the checks.
-func writeSARIF(w *bufio.Writer, r CheckReport) error {
+func writeSARIF(w *bufio.Writer, r check.Reports) error {
 	run := sarifRun{ColumnKind: "utf16CodeUnits", Results: []sarifResult{}}
 	run.Tool.Driver.Name = "ctxtool"
 	index := map[string]int{}
@@ -96,5 +96,5 @@ func writeSARIF(w *bufio.Writer, r CheckReport) error {
 			run.Results = append(run.Results, result)
 		}
 	}
-	return writeLine(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return WriteJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }

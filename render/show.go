@@ -3,92 +3,15 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
-// A Shown is an entry, whole, with what it did to the envelope.
-type Shown struct {
-	ID     string           `json:"id,omitempty"`
-	Line   int              `json:"line"`
-	Parent string           `json:"parent,omitempty"`
-	Kind   string           `json:"kind"`
-	Label  string           `json:"label,omitempty"`
-	Active bool             `json:"active"` // on the path to the leaf
-	Effect *ShownEffect     `json:"effect,omitempty"`
-	Entry  sessionfmt.Value `json:"-"`
-}
-
-// A ShownEffect is what an entry did to the envelope on its own path.
-type ShownEffect struct {
-	Before       replay.Counts `json:"before"` // tokens
-	After        replay.Counts `json:"after"`
-	Entered      int           `json:"entered"`         // messages that the request before had not
-	Parts        []string      `json:"parts,omitempty"` // names of parts set
-	PartsRemoved []string      `json:"partsRemoved,omitempty"`
-	Tools        []string      `json:"tools,omitempty"` // names of tools set
-	ToolsRemoved []string      `json:"toolsRemoved,omitempty"`
-	Broken       string        `json:"broken,omitempty"` // why the cached prefix ends here; absent where it does not
-}
-
-// NewShownEffect compares the envelopes before and after an entry.
-func NewShownEffect(before, after *replay.Envelope) (e *ShownEffect, err error) {
-	e = &ShownEffect{}
-	if e.Before, err = before.Count(&tokens.Pi); err != nil {
-		return nil, err
-	}
-	if e.After, err = after.Count(&tokens.Pi); err != nil {
-		return nil, err
-	}
-	for _, err := range after.Entered(before) {
-		if err != nil {
-			return nil, err
-		}
-		e.Entered++
-	}
-	was, err := before.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	is, err := after.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	e.Parts, e.PartsRemoved = changes(was.Parts, is.Parts, func(p replay.Part) (string, string) { return p.Name, p.Text })
-	e.Tools, e.ToolsRemoved = changes(was.Tools, is.Tools, func(t replay.Tool) (string, string) { return t.Name, string(t.Raw) })
-	e.Broken, err = after.Broken(before)
-	return e, err
-}
-
-// changes are the names of what is new or different, and of what is gone.
-func changes[T any](was, is []T, of func(T) (name, text string)) (set, gone []string) {
-	old := map[string]string{}
-	for _, x := range was {
-		name, text := of(x)
-		old[name] = text
-	}
-	for _, x := range is {
-		name, text := of(x)
-		if before, ok := old[name]; !ok || before != text {
-			set = append(set, name)
-		}
-		delete(old, name)
-	}
-	for _, x := range was {
-		if name, _ := of(x); old[name] != "" {
-			gone = append(gone, name)
-		}
-	}
-	return set, gone
-}
-
 // WriteShownJSON writes entries as one object, schema ctxtool/show/1.
-func WriteShownJSON(w *bufio.Writer, all []Shown) error {
+func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
 	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
 	for i, s := range all {
 		if i > 0 {
@@ -112,7 +35,7 @@ func WriteShownJSON(w *bufio.Writer, all []Shown) error {
 
 // WriteShownText writes an entry for people: what it is, what it did, and all of
 // it.
-func WriteShownText(w *bufio.Writer, s Shown) error {
+func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
 	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
 	if s.Label != "" {
 		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
@@ -127,19 +50,14 @@ func WriteShownText(w *bufio.Writer, s Shown) error {
 	if s.Effect != nil {
 		writeEffect(w, s.Effect)
 	}
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, s.Entry, "", "  "); err != nil {
-		pretty.Reset() // nested deeper than the library goes
-		pretty.Write(s.Entry)
-	}
-	for line := range strings.Lines(pretty.String()) {
+	for line := range strings.Lines(string(indented(s.Entry))) {
 		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
 		w.WriteByte('\n')
 	}
 	return nil
 }
 
-func writeEffect(w *bufio.Writer, e *ShownEffect) {
+func writeEffect(w *bufio.Writer, e *replay.EntryEffect) {
 	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
 	for _, c := range []struct {
 		name          string

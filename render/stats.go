@@ -2,9 +2,8 @@ package render
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/markdown"
@@ -25,14 +24,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 			writeChart(w, s.Chart, width)
 		}
 		s = s.ForPeople()
-		columns, rows := make([]Column, len(s.Columns)), make([][]string, len(s.Rows))
-		for i, c := range s.Columns {
-			columns[i] = Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex}
-		}
-		for i := range s.Rows {
-			rows[i] = sheetCells(s, i)
-		}
-		if len(rows) > 0 {
+		if columns, rows := sheetTable(s); len(rows) > 0 {
 			if err := WriteTable(w, columns, rows, width); err != nil {
 				return err
 			}
@@ -52,13 +44,19 @@ func sheetTitle(s stats.Sheet) string {
 	return s.Lens + ": " + s.Title
 }
 
-// sheetCells are the cells of a row, for people.
-func sheetCells(s stats.Sheet, row int) []string {
-	cells := make([]string, len(s.Columns))
-	for i, c := range s.Columns {
-		cells[i] = sheetCell(c.Unit, s.Rows[row][i])
+// sheetTable is a table for people.
+func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
+	for _, c := range s.Columns {
+		columns = append(columns, Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex})
 	}
-	return cells
+	for _, row := range s.Rows {
+		cells := make([]string, len(columns))
+		for i, c := range s.Columns {
+			cells[i] = sheetCell(c.Unit, row[i])
+		}
+		rows = append(rows, cells)
+	}
+	return columns, rows
 }
 
 // sheetCell is a cell for people.
@@ -107,31 +105,17 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 		}
 		s = s.ForPeople()
 		if len(s.Rows) > 0 {
-			w.WriteString("\n|")
-			for _, c := range s.Columns {
-				fmt.Fprintf(w, " %s |", c.Name)
-			}
-			w.WriteString("\n|")
-			for _, c := range s.Columns {
-				if c.Unit == stats.Text {
-					w.WriteString(" --- |")
-				} else {
-					w.WriteString(" ---: |")
-				}
-			}
-			w.WriteByte('\n')
-			for i := range s.Rows {
-				w.WriteByte('|')
-				for k, cell := range sheetCells(s, i) {
+			columns, rows := sheetTable(s)
+			for i, row := range rows {
+				for k, cell := range row {
 					if _, text := s.Rows[i][k].(string); text {
-						cell = string(markdown.AppendInline(nil, []byte(cell)))
+						row[k] = string(markdown.AppendInline(nil, []byte(cell)))
 					} else {
-						cell = markdownNumber.Replace(cell)
+						row[k] = markdownNumber.Replace(cell)
 					}
-					fmt.Fprintf(w, " %s |", cell)
 				}
-				w.WriteByte('\n')
 			}
+			writeMarkdownTable(w, columns, rows)
 		}
 		for _, note := range s.Notes {
 			fmt.Fprintf(w, "\n%s\n", markdown.AppendInline(nil, []byte(note)))
@@ -141,38 +125,17 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 
 // WriteStatsCSV writes a table of a lens, numbers unrounded.
 func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
-	out := csv.NewWriter(w)
-	record := make([]string, len(s.Columns))
+	names, rows := make([]string, len(s.Columns)), make([][]any, len(s.Rows))
 	for i, c := range s.Columns {
-		record[i] = c.Name
+		names[i] = c.Name
 	}
-	out.Write(record)
-	for _, row := range s.Rows {
+	for k, row := range s.Rows {
+		rows[k] = slices.Clone(row)
 		for i, cell := range row {
-			record[i] = csvCell(cell)
+			if text, ok := cell.(string); ok {
+				rows[k][i] = sessionfmt.Clean(text)
+			}
 		}
-		out.Write(record)
 	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, names, rows)
 }
-
-func csvCell(cell any) string {
-	switch v := cell.(type) {
-	case string:
-		return sessionfmt.Clean(v)
-	case stats.About:
-		return number(int64(v))
-	case stats.Line:
-		return strings.Trim(fmt.Sprint([]int64(v)), "[]")
-	case int64:
-		return number(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return ""
-}
-
-// WriteStatsJSON writes a report as one line, schema ctxtool/stats/2 or
-// ctxtool/stats.session/2.
-func WriteStatsJSON(w *bufio.Writer, r *stats.Report) error { return writeLine(w, r) }

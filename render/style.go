@@ -1,5 +1,7 @@
 package render
 
+import "cmp"
+
 // A Style is how words of an answer for people stand out: in colours, or not at all.
 type Style struct{ Colour bool }
 
@@ -11,38 +13,14 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Gone is of what was there and is not any more.
-func (s Style) Gone(text string) string { return s.paint("31", text) }
+// colours are those of lines, by the mark in front: gone, new, changed.
+var colours = map[byte]string{'-': "31", '+': "32", '~': "33"}
 
-// Come is of what is there now.
-func (s Style) Come(text string) string { return s.paint("32", text) }
+// heading is of headings.
+func (s Style) heading(text string) string { return s.paint("1", text) }
 
-// Changed is of what is there otherwise.
-func (s Style) Changed(text string) string { return s.paint("33", text) }
+// mark is of the line that a mark stands in front of; what has none is faint.
+func (s Style) mark(mark byte, text string) string { return s.paint(cmp.Or(colours[mark], "2"), text) }
 
-// Faint is of what is only said beside.
-func (s Style) Faint(text string) string { return s.paint("2", text) }
-
-// Strong is of headings.
-func (s Style) Strong(text string) string { return s.paint("1", text) }
-
-// mark is of the line that a mark stands in front of.
-func (s Style) mark(mark byte, text string) string {
-	switch mark {
-	case '-':
-		return s.Gone(text)
-	case '+':
-		return s.Come(text)
-	case '~':
-		return s.Changed(text)
-	}
-	return s.Faint(text)
-}
-
-// Word is of the words that differ between two lines.
-func (s Style) Word(mark byte, text string) string {
-	if mark == '-' {
-		return s.paint("7;31", text)
-	}
-	return s.paint("7;32", text)
-}
+// word is of the words that differ between two lines.
+func (s Style) word(mark byte, text string) string { return s.paint("7;"+colours[mark], text) }

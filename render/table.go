@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"strings"
 
@@ -130,4 +132,24 @@ func (l *lines) Write(p []byte) (int, error) {
 		l.line, l.n = l.line[:0], l.n+1
 	}
 	return len(p), nil
+}
+
+// writeMarkdownTable writes a table as Markdown; its cells are Markdown already.
+func writeMarkdownTable(w *bufio.Writer, columns []Column, rows [][]string) {
+	w.WriteString("\n|")
+	for _, c := range columns {
+		fmt.Fprintf(w, " %s |", c.Name)
+	}
+	w.WriteString("\n|")
+	for _, c := range columns {
+		if c.Right {
+			w.WriteString(" ---: |")
+		} else {
+			w.WriteString(" --- |")
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprintf(w, "\n| %s |", strings.Join(row, " | "))
+	}
+	w.WriteByte('\n')
 }

@@ -17,7 +17,7 @@ func TestTrapTree(t *testing.T) {
 			s := sessionOf(t, "/w", message("a", ""), message("b", "a"), message("c", "b"),
 				`{"type":"branch_summary","id":"s","parentId":"a","fromId":"`+from+`","summary":"S"}`, message("d", "s"))
 			var got strings.Builder
-			if err := WriteTree(&got, TreeReport{Session: s, Leaf: s.Leaf()}); err != nil {
+			if err := WriteTree(&got, TreeReport{Nodes: s.Outline(s.Leaf())}); err != nil {
 				t.Fatal(err)
 			}
 			want := `● a user  M

@@ -24,34 +24,30 @@ type CacheOptions struct {
 
 // A CacheRow is one request, and what a provider's prompt cache could do for it and
 // did. Tokens are those of the provider where it has recorded any, else counted ones.
+//
+// It is a line of schema ctxtool/cache/2.
 type CacheRow struct {
-	Record  int // the answer
-	Request int // from 0 along its path, -1 behind a broken patch
-	Model   ModelRef
-	Prompt  int64 // tokens of the whole request
-	// Shared is what it begins with of any earlier request that a cache still had.
-	SharedMessages int
-	SharedTokens   int64
-	Break          *CacheBreak    // what ended it, nil where nothing did
-	Expected       *CacheExpected // nil behind a broken patch
-	Recorded       *CacheUsage    // nil where the answer has no usage
-	Estimated      bool           // Prompt is counted: the provider has recorded nothing
-	Unserved       *CacheAgain    // what the cache had, and the provider did not serve; nil for noise
-	Outlived       int64          // milliseconds after which the cache served what its lifetime had ended; 0 for none
-	Endless        bool           // nobody knows how long the cache lives: pauses are not judged
+	Schema    string         `json:"schema"`
+	Record    int            `json:"-"`                   // the answer
+	Request   Index          `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent behind a broken patch, as are `shared`, `break` and `expected`
+	Entry     string         `json:"entry"`               // id of the answer
+	Model     string         `json:"model,omitempty"`     // `provider/id`
+	Prompt    int64          `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
+	Shared    *CacheShared   `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
+	Break     *CacheBreak    `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
+	Expected  *CacheExpected `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
+	Recorded  *CacheUsage    `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
+	Rebilled  CacheAgain     `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
+	Unserved  CacheAgain     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
+	Outlived  int64          `json:"outlived,omitempty"`  // seconds of pause after which the provider read what the lifetime of its cache had ended; later pauses are judged by that
+	Endless   bool           `json:"endless,omitempty"`   // the cache's lifetime is not known: pauses are not judged
+	Estimated bool           `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 }
 
-// Rebilled are the tokens that an earlier request had sent and that were billed again,
-// not read from the cache: those that a break cost, and those that the provider did not
-// serve.
-func (r *CacheRow) Rebilled() (a CacheAgain) {
-	if r.Break != nil {
-		a = r.Break.Again
-	}
-	if r.Unserved != nil {
-		a.plus(*r.Unserved)
-	}
-	return a
+// CacheShared is what a request begins with that an earlier one began with.
+type CacheShared struct {
+	Messages int   `json:"messages"`
+	Tokens   int64 `json:"tokens"`
 }
 
 // answered reports whether the provider has recorded what the request had.
@@ -74,7 +70,6 @@ type CacheAgain struct {
 // A CacheReport is the account of a session.
 type CacheReport struct {
 	Rows    []CacheRow
-	Hidden  int64 // tokens of prompt and tools that the file does not hold
 	Total   *CacheTotal
 	Stopped error // the broken patch behind which requests have no expectation
 }
@@ -148,7 +143,6 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 		onPath[int32(rec)] = true
 	}
 	c.hide(onPath)
-	report.Hidden = c.hidden
 	for k := range c.sent {
 		s := &c.sent[k]
 		if s.warms {
@@ -164,9 +158,10 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 		}
 	}
 	report.Total = sumUp(report.Rows)
+	report.Total.Hidden = c.hidden
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, CacheLifetime{m.ref, m.said(), m.seen})
+			report.Total.Outlived = append(report.Total.Outlived, CacheLifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
 		}
 	}
 	return report, nil
@@ -346,7 +341,10 @@ func (c *cacheWalk) use(k int) {
 // judge is the row of a request, which is then in the cache for those that follow.
 func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 	s := &c.sent[k]
-	row = CacheRow{Record: int(s.rec), Request: int(s.index), Model: s.ref, Prompt: s.promptTokens()}
+	row = CacheRow{
+		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
+		Model: s.ref.Name(), Prompt: s.promptTokens(),
+	}
 	if s.hasUsage {
 		row.Recorded = &s.usage
 	}
@@ -355,21 +353,21 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 	if s.whole == nothing {
 		return row, nil
 	}
-	row.Endless = c.models[s.model].lifetime() == 0
+	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &CacheShared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}
 	kept, by := c.trie.kept(s.whole, s.at)
 	known, compared := c.trie.kept(s.whole, math.MinInt64)
 	had, read := min(c.served(known, compared, s), row.Prompt), min(s.usage.CacheRead, row.Prompt)
-	row.SharedTokens = min(c.served(kept, by, s), row.Prompt)
-	if kept != known && read > row.SharedTokens && read+noise >= had {
-		row.Outlived = s.at - c.sent[compared].at
-		c.models[s.model].seen = max(c.models[s.model].seen, row.Outlived)
-		kept, row.SharedTokens = known, had
+	row.Shared.Tokens = min(c.served(kept, by, s), row.Prompt)
+	if kept != known && read > row.Shared.Tokens && read+noise >= had {
+		pause := s.at - c.sent[compared].at
+		row.Outlived, c.models[s.model].seen = pause/1000, max(c.models[s.model].seen, pause)
+		kept, row.Shared.Tokens = known, had
 	}
-	row.SharedMessages = c.messagesOf(kept)
-	served := max(row.SharedTokens, read) // nothing before it has been billed again but what is unserved
+	row.Shared.Messages = c.messagesOf(kept)
+	served := max(row.Shared.Tokens, read) // nothing before it has been billed again but what is unserved
 	row.Expected = &CacheExpected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
 		return row, err
@@ -377,18 +375,23 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 	if b := row.Break; b != nil && !row.Estimated {
 		from := had
 		if b.Cause == CausePause {
-			from = row.SharedTokens
+			from = row.Shared.Tokens
 		}
 		b.Again.Tokens = max(0, min(b.Again.Tokens-max(0, read-from), row.Prompt-served))
 		if read > from && b.Again.Tokens <= noise {
 			b.Again.Tokens = 0 // the provider has read on behind it
 		}
 	}
-	if row.Break != nil {
-		row.Break.Again.Cost = c.dollars(s, row.Prompt, row.Break.Again.Tokens)
+	if b := row.Break; b != nil {
+		b.Again.Cost = c.dollars(s, row.Prompt, b.Again.Tokens)
+		row.Rebilled = b.Again
+		if b.Record >= 0 {
+			b.Entry = c.r.Session.ID(b.Record)
+		}
 	}
-	if short := row.SharedTokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = &CacheAgain{short, c.dollars(s, row.Prompt, short)}
+	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
+		row.Unserved = CacheAgain{short, c.dollars(s, row.Prompt, short)}
+		row.Rebilled.plus(row.Unserved)
 	}
 	c.use(k)
 	c.last = k

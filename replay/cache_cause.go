@@ -26,16 +26,14 @@ const (
 // A CacheBreak is where the beginning ends that a request shares with an earlier one,
 // though the earlier one goes on.
 type CacheBreak struct {
-	At    int // messages before it
-	Cause CacheCause
-	// Entry is the record that did it, -1 where none did; Op the operation of the
-	// transform that it is, -1 for none, Reason the op's invalidateCacheReason, trimmed.
-	Entry       int
-	Op          int
-	Reason      string
-	Transformer string
-	// Again is what had been sent before, and is billed once more because of it.
-	Again CacheAgain
+	At          int        `json:"at"`                    // messages before the break; 0 also where it is in the prompt
+	Cause       CacheCause `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
+	Record      int        `json:"-"`                     // that did it, -1 where none did
+	Entry       string     `json:"entry,omitempty"`       // that did it; of a branch the first entry that is not on the other one
+	Op          Index      `json:"op,omitzero"`           // the operation of its patch
+	Reason      string     `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
+	Transformer string     `json:"transformer,omitempty"` // whose patch it is
+	Again       CacheAgain `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
 }
 
 // thinking is the level at which the model thinks in a request: the options' reasoning,
@@ -60,7 +58,7 @@ func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*CacheBrea
 		compared = int32(c.last)
 	}
 	e := &c.sent[compared]
-	b := &CacheBreak{Entry: -1, Op: -1}
+	b := &CacheBreak{Record: -1, Op: -1}
 	var lost int64 // counted
 	switch {
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
@@ -70,7 +68,7 @@ func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*CacheBrea
 		if s.late < 0 {
 			return nil, nil
 		}
-		return &CacheBreak{At: int(s.late), Cause: CauseSystem, Entry: int(s.lateRec), Op: -1}, nil
+		return &CacheBreak{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1}, nil
 	default:
 		b.At = c.messagesOf(known)
 		if err := c.why(b, e, s, known); err != nil {
@@ -131,7 +129,7 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
 		return c.search(b, between, func(kind sessionfmt.Kind, _ value, _ *op, _ int, _ int) bool { return kind == sessionfmt.ModelChange })
 	}
 	if below >= 0 {
-		b.Cause, b.Entry = CauseBranch, int(below)
+		b.Cause, b.Record = CauseBranch, int(below)
 		return nil
 	}
 	switch c.trie.depth(known) {
@@ -242,7 +240,7 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 		}
 		if kind != sessionfmt.Transform {
 			if want(kind, line, nil, int(rec), -1) {
-				b.Entry, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
+				b.Record, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
 			}
 			continue
 		}
@@ -252,7 +250,7 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 		k := 0
 		for v := range line.Get("patch").Elements {
 			if o := findOp(v.Get("op")); o != nil && want(kind, v, o, int(rec), k) {
-				b.Entry, b.Op = int(rec), k
+				b.Record, b.Op = int(rec), Index(k)
 				b.Reason, b.Transformer = sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 			}
 			k++
@@ -295,7 +293,7 @@ func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
 	inFront := func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
 		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, o, rec, k)
 	}
-	if err := c.search(b, records, inFront); err != nil || b.Entry >= 0 {
+	if err := c.search(b, records, inFront); err != nil || b.Record >= 0 {
 		return err
 	}
 	err := c.search(b, records, func(kind sessionfmt.Kind, line value, _ *op, _, _ int) bool {
@@ -312,7 +310,7 @@ func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
 		}
 		return false
 	})
-	if err != nil || b.Entry >= 0 {
+	if err != nil || b.Record >= 0 {
 		return err
 	}
 	return c.search(b, records, declares)
@@ -321,7 +319,7 @@ func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
 // searchTail finds what put the messages there that request e ended with.
 func (c *cacheWalk) searchTail(b *CacheBreak, e *sending, between []int32) error {
 	was := c.pieceAt(e, int32(b.At))
-	b.Entry, b.Op = int(was.rec), int(was.op)
+	b.Record, b.Op = int(was.rec), Index(was.op)
 	if was.op < 0 {
 		return nil
 	}

@@ -181,15 +181,15 @@ func TestCachePredicts(t *testing.T) {
 					if row.Expected == nil || *row.Expected != w {
 						t.Errorf("entry %s: expected %v, the provider read and wrote %v; break %+v", s.ID(row.Record), row.Expected, w, row.Break)
 					}
-					if row.Unserved != nil {
-						t.Errorf("entry %s: billed again: %v", s.ID(row.Record), *row.Unserved)
+					if row.Unserved.Tokens > 0 {
+						t.Errorf("entry %s: billed again: %v", s.ID(row.Record), row.Unserved)
 					}
 					if row.Break != nil {
 						breaks[row.Break.Cause]++
 					}
 				}
-				if total := report.Total; total.Possible != total.Achieved || total.Answered != len(want) {
-					t.Errorf("possible %v, achieved %v, %d answered", total.Possible, total.Achieved, total.Answered)
+				if total := report.Total; total.HitRate.Possible != *total.HitRate.Achieved || total.Answered != len(want) {
+					t.Errorf("possible %v, achieved %v, %d answered", total.HitRate.Possible, *total.HitRate.Achieved, total.Answered)
 				}
 			})
 		}
@@ -293,8 +293,8 @@ func TestCacheRecorded(t *testing.T) {
 			t.Errorf("%s: recorded %+v, the file says %+v", c.Name, report.Total.Recorded, want)
 		}
 		if whole := want.Input + want.CacheRead + want.CacheWrite; whole > 0 {
-			if rate := float64(want.CacheRead) / float64(whole); math.Abs(rate-report.Total.Achieved) > 1e-12 {
-				t.Errorf("%s: achieved %v, the file says %v", c.Name, report.Total.Achieved, rate)
+			if rate := float64(want.CacheRead) / float64(whole); math.Abs(rate-*report.Total.HitRate.Achieved) > 1e-12 {
+				t.Errorf("%s: achieved %v, the file says %v", c.Name, *report.Total.HitRate.Achieved, rate)
 			}
 		}
 		for _, row := range report.Rows {
@@ -354,8 +354,8 @@ func TestCacheAsPi(t *testing.T) {
 		}
 		for _, row := range report.Rows {
 			got := CacheAgain{}
-			if row.Unserved != nil {
-				got = *row.Unserved
+			if row.Unserved.Tokens > 0 {
+				got = row.Unserved
 				marked++
 			}
 			w := want[row.Record]
@@ -388,8 +388,8 @@ func TestCacheInPlace(t *testing.T) {
 		if collapse {
 			at, shared = 0, 0
 		}
-		if b := row.Break; b == nil || b.Cause != CauseSystem || b.At != at || row.SharedMessages != shared || s.Kind(b.Entry) != sessionfmt.System {
-			t.Errorf("collapse %v: %d messages shared, break %+v", collapse, row.SharedMessages, row.Break)
+		if b := row.Break; b == nil || b.Cause != CauseSystem || b.At != at || row.Shared.Messages != shared || s.Kind(b.Record) != sessionfmt.System {
+			t.Errorf("collapse %v: %d messages shared, break %+v", collapse, row.Shared.Messages, row.Break)
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 // CacheUsage is what a provider recorded of a request, in tokens: Input was neither
 // read from a cache nor written to it, and Write1h is a part of Write.
 type CacheUsage struct {
-	Input        int64
-	CacheRead    int64
-	CacheWrite   int64
-	CacheWrite1h int64
+	Input        int64 `json:"-"`
+	CacheRead    int64 `json:"read"`
+	CacheWrite   int64 `json:"write"`
+	CacheWrite1h int64 `json:"write1h,omitempty"`
 }
 
 // An answer is what an answer says of itself.
@@ -24,6 +24,9 @@ type answer struct {
 	usage    CacheUsage
 	cost     sessionfmt.Cost
 }
+
+// IsZero reports whether nobody says how many tokens the request had.
+func (u CacheUsage) IsZero() bool { return u.Prompt() == 0 }
 
 // Prompt is how many tokens the request had, 0 where nobody says.
 func (u CacheUsage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }

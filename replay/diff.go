@@ -28,18 +28,76 @@ const (
 // A Cause is the entry that made a difference, and the op of its patch, -1 for the
 // entry itself. Without an entry it was the baseline.
 type Cause struct {
-	In     *Replay // nil where nothing of the session did
-	Record int
-	Op     int
+	Entry  string  `json:"entry,omitempty"`
+	Line   int     `json:"line"`
+	Kind   string  `json:"kind"`
+	Op     Index   `json:"op,omitzero"`
+	In     *Replay `json:"-"` // nil where nothing of the session did
+	Record int     `json:"-"`
+}
+
+func newCause(in *Replay, record int, op Index) Cause {
+	c := Cause{Op: op, In: in, Record: record}
+	if !c.IsZero() {
+		c.Entry, c.Line, c.Kind = in.Session.ID(record), in.Session.Line(record), in.Session.Kind(record).String()
+	}
+	return c
+}
+
+// IsZero reports whether no entry made the difference.
+func (c Cause) IsZero() bool { return c.In == nil || c.Record < 0 }
+
+// A DiffSource is where a side of a comparison was asked for.
+type DiffSource struct {
+	File  string `json:"file"`            // as it was given
+	Point string `json:"point,omitempty"` // as it was given; absent for the state before an entry
+}
+
+// A DiffSide is an envelope that is compared.
+type DiffSide struct {
+	DiffSource
+	Entry        string   `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
+	Rules        Rules    `json:"rules"`           // as the next four as in `meta` of a replay
+	Model        ModelRef `json:"model,omitzero"`
+	Limit        int64    `json:"limit"`
+	TurnIndex    int      `json:"turnIndex"`
+	RequestIndex int      `json:"requestIndex"`
+	Cached       int      `json:"cached"`   // messages
+	Uncached     int      `json:"uncached"` // messages
+
+	Envelope *Envelope `json:"-"`
+}
+
+func newDiffSide(e *Envelope) (s DiffSide, err error) {
+	s = DiffSide{
+		Rules: e.r.Rules, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Cached: e.Cached(), Uncached: e.Uncached(), Envelope: e,
+	}
+	if e.Leaf >= 0 {
+		s.Entry = e.r.Session.ID(e.Leaf)
+	}
+	s.Model, s.Limit, _, err = e.Model()
+	return s, err
+}
+
+// A DiffShared is how much of the beginning of both requests is the same, prompt and
+// tools counted; nothing where these differ.
+type DiffShared struct {
+	Messages int    `json:"messages"`
+	Tokens   int    `json:"tokens"`
+	First    string `json:"first,omitempty"` // where the first difference falls: system, tools or messages
+}
+
+// DiffCounts are sizes of both sides.
+type DiffCounts struct {
+	A Counts `json:"a"`
+	B Counts `json:"b"`
 }
 
 // A Difference is what has to be done to envelope A to have envelope B. The request's
 // messages are counted from 0, the uncached behind the cached ones.
 type Difference struct {
-	A, B *Envelope
-	// Shared is how much of the beginning of both requests is the same: messages, and
-	// tokens with prompt and tools. Where these differ nothing is shared.
-	Shared struct{ Messages, Tokens int }
+	A, B   DiffSide
+	Shared DiffShared
 
 	Parts    []ItemChange // in the order of B, what is gone first
 	Tools    []ItemChange
@@ -48,7 +106,7 @@ type Difference struct {
 	Messages []MessageChange // all of both sides, those that are kept too
 	// Tokens and Bytes are those of A and of B. Bytes are of texts of parts, of
 	// definitions, and of messages as JSON.
-	Tokens, Bytes [2]Counts
+	Tokens, Bytes DiffCounts
 
 	sides [2]side
 	cause causes
@@ -72,8 +130,9 @@ type OptionChange struct {
 
 // A ModelChange is another model.
 type ModelChange struct {
-	A, B  ModelRef
-	Cause Cause
+	A     ModelRef `json:"a,omitzero"`
+	B     ModelRef `json:"b,omitzero"`
+	Cause Cause    `json:"cause,omitzero"`
 }
 
 // A MessageChange is a stretch of messages that share a fate: Count of them from A in
@@ -110,7 +169,14 @@ func Diff(c *tokens.Counter, a, b *Envelope) (*Difference, error) {
 
 func diff(c *tokens.Counter, a, b *Envelope, by causes) (*Difference, error) {
 	by.a, by.b = a, b
-	d := &Difference{A: a, B: b, cause: by}
+	d := &Difference{cause: by}
+	var err error
+	if d.A, err = newDiffSide(a); err != nil {
+		return nil, err
+	}
+	if d.B, err = newDiffSide(b); err != nil {
+		return nil, err
+	}
 	pa, err := a.Prompt()
 	if err != nil {
 		return nil, err
@@ -122,16 +188,20 @@ func diff(c *tokens.Counter, a, b *Envelope, by causes) (*Difference, error) {
 	if err := d.prompts(pa, pb); err != nil {
 		return nil, err
 	}
-	if err := d.models(); err != nil {
-		return nil, err
+	if d.A.Model != d.B.Model {
+		cause, err := d.cause.model()
+		if err != nil {
+			return nil, err
+		}
+		d.Model = &ModelChange{d.A.Model, d.B.Model, cause}
 	}
 	if err := d.align(c); err != nil {
 		return nil, err
 	}
 	for k, p := range []*Prompt{pa, pb} {
-		d.Tokens[k] = countPrompt(c, p.Parts, p.Tools)
-		d.Bytes[k] = promptBytes(p)
-		d.sides[k].count(&d.Tokens[k], &d.Bytes[k])
+		tokens, size := []*Counts{&d.Tokens.A, &d.Tokens.B}[k], []*Counts{&d.Bytes.A, &d.Bytes.B}[k]
+		*tokens, *size = countPrompt(c, p.Parts, p.Tools), promptBytes(p)
+		d.sides[k].count(tokens, size)
 	}
 	return d, d.share(c)
 }
@@ -160,11 +230,16 @@ func (s *side) count(tokens, size *Counts) {
 
 // share finds how far both requests are the same.
 func (d *Difference) share(c *tokens.Counter) error {
-	if len(d.Parts) > 0 || len(d.Tools) > 0 {
+	switch {
+	case len(d.Parts) > 0:
+		d.Shared.First = "system"
+		return nil
+	case len(d.Tools) > 0:
+		d.Shared.First = "tools"
 		return nil
 	}
 	a, b := &d.sides[0], &d.sides[1]
-	n := d.Tokens[0].System + d.Tokens[0].Tools
+	n := d.Tokens.A.System + d.Tokens.A.Tools
 	i := 0
 	for ; i < min(len(a.ms), len(b.ms)); i++ {
 		if d.cause.span == nil || a.ms[i].place() != b.ms[i].place() {
@@ -180,6 +255,9 @@ func (d *Difference) share(c *tokens.Counter) error {
 		n += int(a.said[i].tokens)
 	}
 	d.Shared.Messages, d.Shared.Tokens = i, n
+	if i < max(d.A.Cached+d.A.Uncached, d.B.Cached+d.B.Uncached) {
+		d.Shared.First = "messages"
+	}
 	return nil
 }
 
@@ -188,21 +266,6 @@ func (d *Difference) ValueA(i int) (value, error) { return d.sides[0].value(i) }
 
 // ValueB is message i of B.
 func (d *Difference) ValueB(i int) (value, error) { return d.sides[1].value(i) }
-
-// models compares the models.
-func (d *Difference) models() error {
-	a, _, _, err := d.A.Model()
-	if err != nil {
-		return err
-	}
-	b, _, _, err := d.B.Model()
-	if err != nil || a == b {
-		return err
-	}
-	by, err := d.cause.model()
-	d.Model = &ModelChange{A: a, B: b, Cause: by}
-	return err
-}
 
 // sameValue says that two values are the same, however they are spelled.
 func sameValue(a, b value) bool {

@@ -11,7 +11,7 @@ import (
 // align finds which messages of one request are which of the other: in one session by
 // where they come from, what is left over by what it says.
 func (d *Difference) align(c *tokens.Counter) error {
-	d.sides = [2]side{newSide(d.A), newSide(d.B)}
+	d.sides = [2]side{newSide(d.A.Envelope), newSide(d.B.Envelope)}
 	a, b := &d.sides[0], &d.sides[1]
 	if d.cause.span != nil {
 		pairUp(a, b, func(s *side, i int) (message, bool) { return s.ms[i].place(), i < s.cached })
@@ -173,7 +173,7 @@ func (d *Difference) stand(s *side, i int) (stand, bool) {
 		took, found := d.cause.span.toB[s.ms[i].itself()]
 		by, ok = took.Origin, found && !took.summary
 	}
-	k.by = Cause{Record: by.By, Op: by.Op}
+	k.by = Cause{Record: by.By, Op: Index(by.Op)}
 	return k, ok && by.Op >= 0
 }
 

@@ -19,7 +19,7 @@ func (c *causes) of(e *Envelope, o Origin) Cause {
 	if o.Record < 0 {
 		return Cause{Record: -1, Op: -1}
 	}
-	return Cause{e.r, o.By, o.Op}
+	return newCause(e.r, o.By, Index(o.Op))
 }
 
 // came is what put a message into B.
@@ -33,7 +33,7 @@ func (c *causes) came(m *message) Cause {
 		return c.of(c.a, took.Origin)
 	}
 	if left := c.left(0, m); left >= 0 {
-		return Cause{c.a.r, left, -1}
+		return newCause(c.a.r, left, -1)
 	}
 	return c.compaction(c.of(c.b, o))
 }
@@ -46,7 +46,7 @@ func (c *causes) gone(m *message) (by Cause, summary bool) {
 		return c.of(c.a, o), false // its entry is not on B's path
 	}
 	if left := c.left(1, m); left >= 0 {
-		return Cause{c.b.r, left, -1}, false
+		return newCause(c.b.r, left, -1), false
 	}
 	took, ok := c.span.toB[m.itself()]
 	if !ok {
@@ -79,7 +79,7 @@ func (c *causes) edited(was, is *message) Cause {
 		edit int32
 	}{{c.b, is.edit}, {c.a, was.edit}} {
 		if s.edit >= 0 && (c.span.onlyAt[0][int(s.edit)] || c.span.onlyAt[1][int(s.edit)]) {
-			return Cause{s.e.r, int(s.edit), -1}
+			return newCause(s.e.r, int(s.edit), -1)
 		}
 	}
 	return c.compaction(c.of(c.b, is.origin()))
@@ -109,7 +109,7 @@ func (c *causes) compaction(other Cause) Cause {
 		for k, e := range []*Envelope{c.a, c.b} {
 			for m := range e.messages {
 				if m.form == summary && c.span.onlyAt[k][int(m.rec)] {
-					c.cut = &Cause{e.r, int(m.rec), -1}
+					*c.cut = newCause(e.r, int(m.rec), -1)
 				}
 			}
 		}
@@ -124,10 +124,10 @@ func (c *causes) compaction(other Cause) Cause {
 // -1 for none.
 func (c *causes) setting(a, b int) Cause {
 	if b >= 0 && (c.span == nil || c.span.onlyAt[1][b]) {
-		return Cause{c.b.r, b, -1}
+		return newCause(c.b.r, b, -1)
 	}
 	if a >= 0 && (c.span == nil || c.span.onlyAt[0][a]) {
-		return Cause{c.a.r, a, -1}
+		return newCause(c.a.r, a, -1)
 	}
 	return Cause{Record: -1, Op: -1}
 }
@@ -161,7 +161,7 @@ func (c *causes) model() (Cause, error) {
 		if err != nil || is != want {
 			return by, err
 		}
-		by.Record = rec
+		by = newCause(e.r, rec, -1)
 	}
 	return by, nil
 }

@@ -52,7 +52,7 @@ func (d *Difference) prompts(a, b *Prompt) error {
 		}
 		by, ok := hist.cause(d, "o"+o.name)
 		if !ok {
-			by = d.cause.setting(d.A.thinking, d.B.thinking)
+			by = d.cause.setting(d.A.Envelope.thinking, d.B.Envelope.thinking)
 		}
 		d.Options = append(d.Options, OptionChange{o.name, o.a, o.b, by})
 	}
@@ -77,14 +77,14 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 		if !taken[i] {
 			by, ok := hist.cause(d, string(kind)+a[i].name)
 			if !ok {
-				by = d.cause.item(d.A, a[i].by, 0)
+				by = d.cause.item(d.A.Envelope, a[i].by, 0)
 			}
 			rows = append(rows, ItemChange{ChangeRemoved, a[i].name, i, -1, by})
 		}
 	}
 	last := -1
 	for j := range b {
-		row := ItemChange{ChangeAdded, b[j].name, pair[j], j, d.cause.item(d.B, b[j].by, 1)}
+		row := ItemChange{ChangeAdded, b[j].name, pair[j], j, d.cause.item(d.B.Envelope, b[j].by, 1)}
 		if i := pair[j]; i >= 0 {
 			moved := i < last
 			last = max(last, i)
@@ -119,10 +119,10 @@ type history [2]map[string]Origin
 // cause is what changed an item last, by B's path, or else by A's.
 func (h history) cause(d *Difference, key string) (Cause, bool) {
 	if by, ok := h[1][key]; ok {
-		return d.cause.of(d.B, by), true
+		return d.cause.of(d.B.Envelope, by), true
 	}
 	by, ok := h[0][key]
-	return d.cause.of(d.A, by), ok
+	return d.cause.of(d.A.Envelope, by), ok
 }
 
 // histories goes through what made both prompts, as far as only one side has it.

@@ -17,6 +17,20 @@ type ModelRef struct {
 	ID       string `json:"id"`
 }
 
+// Name is provider/id, empty for no model.
+func (m ModelRef) Name() string {
+	if m == (ModelRef{}) {
+		return ""
+	}
+	return m.Provider + "/" + m.ID
+}
+
+// An Index is a number from 0, or -1 where there is none, which JSON leaves out.
+type Index int
+
+// IsZero reports whether there is none.
+func (i Index) IsZero() bool { return i < 0 }
+
 // Options are what a replay depends on besides the session and the point in it.
 type Options struct {
 	Rules       Rules

@@ -3,15 +3,20 @@ package replay
 import "ctxtool/sessionfmt"
 
 // A Life is what became of a message, a part of the prompt or a tool that has held
-// what a trace looks for.
+// what a trace looks for, or an entry that holds it and gave the context nothing that
+// does: a line of schema ctxtool/trace/1.
 type Life struct {
-	As     string // role of a message as a provider gets it, "part", or "tool"
-	Name   string // of a part or tool
-	Origin Origin // where it came from when it was first found
-	Text   string // the words around the first match, fit for a terminal
-	Events []Event
-	Seen   []Range // the requests that had it, in order
-	Now    bool    // it is in the context at the end of the walk
+	Schema string `json:"schema"`
+	As     string `json:"as"`             // the role that a provider gets a message as, `part`, `tool`, or `entry` for one that never was in the context
+	Name   string `json:"name,omitempty"` // of a part or tool
+	Source
+	Text   string  `json:"text,omitempty"`   // the words around the first match; of an entry that is followed, its first words
+	Events []Event `json:"events,omitempty"` // what became of it, in order; absent for an `entry`
+	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent where none had
+	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
+	Why    Why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` a broken patch, `unsent` (no model gets it)
+
+	Origin Origin `json:"-"` // where it came from when it was first found
 }
 
 // A Range is requests by number, both ends included.
@@ -22,15 +27,14 @@ type Range struct {
 
 // An Event is what a step of the path did to a life.
 type Event struct {
-	Did    Fate
-	Record int // the entry that did it
-	Op     int // the op of its patch, -1 for none
-	// Request is the number of the next request, the first one that shows it.
-	Request int
-	// Mentions says whether what stands there instead, the new text, the summary or
-	// the messages of a patch, still holds it; nil where nothing does, or an entry is
-	// followed.
-	Mentions *bool
+	Did      Fate   `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set anew), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Record   int    `json:"-"`                  // the entry that did it
+	ID       string `json:"id,omitempty"`       // of the entry that did it
+	Line     int    `json:"line"`               // of that entry
+	Time     string `json:"time,omitempty"`     // of that entry
+	Op       Index  `json:"op,omitzero"`        // the operation of its patch
+	Request  int    `json:"request"`            // the next request, the first one that shows it
+	Mentions *bool  `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed
 }
 
 // A Fate is what happened to something in a context.
@@ -49,6 +53,8 @@ const (
 	FateReplaced Fate = "replaced"  // a messages_cached_replace left it out
 	FateRemoved  Fate = "removed"   // a part or tool, by name
 )
+
+const traceSchema = "ctxtool/trace/1"
 
 // A Tracing is what a trace has found.
 type Tracing struct {
@@ -77,7 +83,27 @@ func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
 		t.out.Steps++
 	}
 	t.end()
-	return &t.out, nil
+	return &t.out, t.tell()
+}
+
+// tell says of all lives and events where they come from.
+func (t *tracer) tell() (err error) {
+	s := t.m.r.Session
+	for _, l := range t.out.Lives {
+		l.Schema = traceSchema
+		if l.Source, err = t.m.r.source(l.Origin, t.load.lines); err != nil {
+			return err
+		}
+		for i := range l.Events {
+			e := &l.Events[i]
+			line, err := t.load.lines.Line(e.Record)
+			if err != nil {
+				return err
+			}
+			e.ID, e.Line, e.Time = s.ID(e.Record), s.Line(e.Record), line.Get("timestamp").Text()
+		}
+	}
+	return nil
 }
 
 // A tracer follows lives along the steps of a machine.
@@ -290,7 +316,7 @@ func (t *tracer) leave(l *life, did Fate, mentions *bool) {
 }
 
 func (t *tracer) event(l *life, did Fate, mentions *bool) {
-	l.Events = append(l.Events, Event{Did: did, Record: t.rec, Op: t.op, Request: t.m.request, Mentions: mentions})
+	l.Events = append(l.Events, Event{Did: did, Record: t.rec, Op: Index(t.op), Request: t.m.request, Mentions: mentions})
 }
 
 // close takes down the requests that have seen it.

@@ -6,14 +6,6 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Stray is an entry that holds what a trace looks for, and gave the context nothing
-// that does.
-type Stray struct {
-	Record int
-	Text   string // the words around the first match, fit for a terminal
-	Why    Why
-}
-
 // Why says why an entry never reached a context.
 type Why string
 
@@ -27,8 +19,8 @@ const (
 // Strays are the entries of the whole file that the trace along the path to record
 // leaf says nothing of, in the order of the file. Their lines are searched whole, ids
 // and times of the entries themselves aside.
-func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[Stray, error] {
-	return func(yield func(Stray, error) bool) {
+func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] {
+	return func(yield func(*Life, error) bool) {
 		told := t.told()
 		path, _ := r.Session.Path(leaf)
 		onPath := make(map[int]bool, len(path))
@@ -46,10 +38,10 @@ func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[Stray, error] 
 			}
 			line, err := lines.Line(rec)
 			if err != nil {
-				yield(Stray{}, err)
+				yield(nil, err)
 				return
 			}
-			stray := Stray{Record: rec, Why: Unsent}
+			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: Origin{rec, rec, -1}}
 			switch {
 			case behind[rec]:
 				stray.Why = Behind
@@ -62,7 +54,10 @@ func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[Stray, error] 
 			} else if f.may(line) {
 				stray.Text, ok = f.entry(line)
 			}
-			if ok && !yield(stray, nil) {
+			if !ok {
+				continue
+			}
+			if stray.Source, err = r.source(stray.Origin, lines); !yield(stray, err) || err != nil {
 				return
 			}
 		}

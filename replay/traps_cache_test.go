@@ -27,8 +27,8 @@ func TestTrapT38SamePromptIsServed(t *testing.T) {
 	for name, served := range map[string]bool{"z": true, "a": false} {
 		rows := accounted(t, "p patch "+cached("system_part_set", `"partName":"a","text":"prompt"`), "u1 user U1", "a1 answer A1",
 			"q patch "+cached("system_part_remove", `"partName":"`+name+`"`), "u2 user U2", "a2 answer A2").Rows
-		if b := rows[1].Break; (b == nil) != served || (rows[1].SharedMessages == 1) != served {
-			t.Errorf("without part %s: %d messages shared, break %+v", name, rows[1].SharedMessages, b)
+		if b := rows[1].Break; (b == nil) != served || (rows[1].Shared.Messages == 1) != served {
+			t.Errorf("without part %s: %d messages shared, break %+v", name, rows[1].Shared.Messages, b)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestTrapT39ReasonsOfOnePatch(t *testing.T) {
 	ops := map[int]string{}
 	for _, l := range total.Breaks {
 		if l.Break.Op >= 0 {
-			ops[l.Break.Op] = l.Break.Reason
+			ops[int(l.Break.Op)] = l.Break.Reason
 		}
 	}
 	var reasons []string

@@ -59,7 +59,7 @@ func lookAtCache(l *Look) {
 		p := &CachePart{}
 		p.plus(report.Total)
 		for i := range report.Rows {
-			p.worse(l, &report.Rows[i])
+			p.worse(&report.Rows[i])
 		}
 		l.Report.Cache = p
 		return nil
@@ -67,16 +67,16 @@ func lookAtCache(l *Look) {
 }
 
 // worse keeps what a request had billed again, if it is the most so far.
-func (p *CachePart) worse(l *Look, r *replay.CacheRow) {
+func (p *CachePart) worse(r *replay.CacheRow) {
 	if b := r.Break; b != nil && b.Again.Tokens > 0 {
-		entry := r.Record
-		if b.Entry >= 0 {
-			entry = b.Entry
+		w := &CacheWorst{Entry: r.Entry, Cause: b.Cause, CacheAgain: b.Again}
+		if b.Record >= 0 {
+			w.Entry = b.Entry
 		}
-		p.worst(&CacheWorst{Entry: l.Session.ID(entry), Cause: b.Cause, CacheAgain: b.Again})
+		p.worst(w)
 	}
-	if r.Unserved != nil {
-		p.worst(&CacheWorst{Entry: l.Session.ID(r.Record), CacheAgain: *r.Unserved})
+	if r.Unserved.Tokens > 0 {
+		p.worst(&CacheWorst{Entry: r.Entry, CacheAgain: r.Unserved})
 	}
 }
 
@@ -90,7 +90,7 @@ func (p *CachePart) worst(w *CacheWorst) {
 func (p *CachePart) total() *replay.CacheTotal {
 	t := &replay.CacheTotal{
 		Requests: p.Requests, Answered: p.Answered, Prompt: p.Prompt, Estimated: p.Estimated,
-		Expected: replay.CacheExpected{Read: p.Could.Read, Write: p.Could.Write}, Broken: p.Broken, Unserved: p.Unserved,
+		Expected: &replay.CacheExpected{Read: p.Could.Read, Write: p.Could.Write}, Broken: p.Broken, Unserved: p.Unserved,
 	}
 	if p.Answered > 0 {
 		t.Recorded = replay.CacheUsage{Input: p.Prompt - p.Read, CacheRead: p.Read}

@@ -141,8 +141,8 @@ func TestCacheLens(t *testing.T) {
 		read += want.Total.Recorded.CacheRead
 		prompt += want.Total.Recorded.Prompt()
 		again += want.Total.Rebilled.Cost
-		if rate := r.Cache.HitRate; rate != nil && *rate != want.Total.Achieved {
-			t.Errorf("%s: hit rate %g, want %g", s.Name, *rate, want.Total.Achieved)
+		if rate := r.Cache.HitRate; rate != nil && *rate != *want.Total.HitRate.Achieved {
+			t.Errorf("%s: hit rate %g, want %g", s.Name, *rate, *want.Total.HitRate.Achieved)
 		}
 	}
 	p := sum.Cache

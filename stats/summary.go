@@ -2,52 +2,63 @@
 package stats
 
 import (
+	"slices"
+	"strings"
+
 	"ctxtool/internal/tokens"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
-// A Summary is what a session is about, in a line.
-type Summary struct {
-	ID        string
-	Name      string // that it was given, empty for none
-	First     string // first words of the first prompt
-	Project   string // the folder that it belongs to
-	Time      string // of the last entry, as it stands
-	Model     replay.ModelRef
-	Entries   int
-	Context   int     // tokens of the context at the leaf; see replay.Envelope.InUse
-	Estimated bool    // some of them are not from a recorded usage
-	Cost      float64 // recorded, US dollars, of all branches; as the lens cost has it
-	Size      int64   // bytes
+// SummarySchema is that of a Summary.
+const SummarySchema = "ctxtool/ls/1"
 
-	Calls *CostPart // what they used and cost
+// A Summary is what a session is about, in a line of schema ctxtool/ls/1. One that
+// could not be read has an error and little else.
+type Summary struct {
+	Schema    string  `json:"schema"`
+	File      string  `json:"file"`                // below the folder listed, or as it was given
+	ID        string  `json:"id,omitempty"`        // of the header
+	Name      string  `json:"name,omitempty"`      // the last one given
+	First     string  `json:"first,omitempty"`     // first words of the first prompt
+	Project   string  `json:"project,omitempty"`   // the header's folder
+	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
+	Entries   int     `json:"entries"`             // of all branches
+	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
+	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
+	Cost      float64 `json:"cost"`                // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`
+	Copied    float64 `json:"copied,omitempty"`    // US dollars of it for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
+	Size      int64   `json:"size"`                // bytes
+	Time      string  `json:"time,omitempty"`      // of the last entry, as it stands
+	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
+	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
+
+	Calls *CostPart `json:"-"` // what they used and cost
 }
 
-// Copies tells the calls of sessions that are in one of them already.
-type Copies struct{ seen *onceOnly }
-
-// Cost is what of a session's cost is for calls that a session before it has too, US
-// dollars.
-func (c *Copies) Cost(sum *Summary) (dollars float64) {
-	if c.seen == nil {
-		c.seen = newOnceOnly(0)
-	}
-	if sum.Calls == nil {
-		return 0
-	}
-	for one := range sum.Calls.calls.all {
-		if !c.seen.first(one.key) && one.pricing <= estimated {
-			dollars += one.dollars
+// MarkCopies says of each session which part of its cost is of calls that another has
+// too: the first by the names of files has them itself.
+func MarkCopies(all []*Summary) {
+	seen := newOnceOnly(0)
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
+	for _, sum := range all {
+		if sum.Calls == nil {
+			continue
+		}
+		for one := range sum.Calls.calls.all {
+			if !seen.first(one.key) && one.pricing <= estimated {
+				sum.Copied += one.dollars
+			}
 		}
 	}
-	return dollars
 }
 
 // Summarize opens a session file and sums it up. What it says of entries is taken
-// while the file is indexed; found is the number of findings of that. Of opt it
-// heeds what says where the file is and what it goes through.
-func Summarize(name string, opt sessionfmt.Options) (sum Summary, found int, err error) {
+// while the file is indexed. Of opt it heeds what says where the file is and what it
+// goes through.
+func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
+	sum := &Summary{Schema: SummarySchema}
 	l := &Look{Options: &Options{}, Report: &Report{}}
 	costLens.look(l)
 	s, err := sessionfmt.Open(name, sessionfmt.Options{
@@ -62,18 +73,19 @@ func Summarize(name string, opt sessionfmt.Options) (sum Summary, found int, err
 		Picked: func() func(*sessionfmt.Picked) { return l.call },
 	})
 	if err != nil {
-		return sum, 0, err
+		return nil, err
 	}
 	defer s.Close()
 	l.Session = s
 	for _, see := range l.Indexed {
 		if err := see(); err != nil {
-			return sum, 0, err
+			return nil, err
 		}
 	}
 	sum.Calls = l.Report.Cost
 	sum.Entries, sum.Size, sum.Cost = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total
-	return sum, len(s.Findings), sum.leaf(s)
+	sum.Findings = len(s.Findings)
+	return sum, sum.leaf(s)
 }
 
 // take is what a record adds to the summary.
@@ -111,6 +123,7 @@ func (sum *Summary) leaf(s *sessionfmt.Session) error {
 		return err
 	}
 	sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
-	sum.Model, _, _, err = e.Model()
+	model, _, _, err := e.Model()
+	sum.Model = model.Name()
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -20,12 +19,12 @@ func summary(t *testing.T, lines ...string) stats.Summary {
 	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum, _, err := stats.Summarize(name, sessionfmt.Options{})
+	sum, err := stats.Summarize(name, sessionfmt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum.Size, sum.Calls = 0, nil
-	return sum
+	sum.Schema, sum.Size, sum.Calls = "", 0, nil
+	return *sum
 }
 
 // TestSummary: all branches cost, the path's leaf is what is full.
@@ -40,7 +39,7 @@ func TestSummary(t *testing.T) {
 		`{"type":"usage","id":"x","parentId":"b","timestamp":"2026-01-01T00:00:03.000Z","kind":"k","provider":"p","model":"m","usage":{"cost":{"total":1}}}`,
 		`{"type":"message","id":"v","parentId":"x","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"12345678"}}`)
 	want := stats.Summary{ID: "s1", First: "first words", Project: "/w", Time: "2026-01-01T00:00:04.000Z",
-		Model: replay.ModelRef{Provider: "p", ID: "mb"}, Entries: 5, Context: 22, Estimated: true, Cost: 1.75}
+		Model: "p/mb", Entries: 5, Context: 22, Estimated: true, Cost: 1.75}
 	if got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
@@ -66,17 +65,22 @@ func TestTrapT50EmptyNameClears(t *testing.T) {
 // have a cost.
 func TestCopies(t *testing.T) {
 	name := filepath.Join("..", "testdata", "sessions", "demo.jsonl")
-	var seen stats.Copies
-	for k, want := range []bool{false, true, true} {
-		sum, _, err := stats.Summarize(name, sessionfmt.Options{})
+	var all []*stats.Summary
+	for range 3 {
+		sum, err := stats.Summarize(name, sessionfmt.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if copied := seen.Cost(&sum); (copied == sum.Cost) != want || !want && copied != 0 || sum.Cost == 0 {
-			t.Errorf("time %d: %v of %v", k, copied, sum.Cost)
+		all = append(all, sum)
+	}
+	all = append(all, &stats.Summary{})
+	stats.MarkCopies(all)
+	for k, sum := range all[:3] {
+		if copied := sum.Copied; (copied == sum.Cost) != (k > 0) || k == 0 && copied != 0 || sum.Cost == 0 {
+			t.Errorf("session %d: %v of %v", k, copied, sum.Cost)
 		}
 	}
-	if copied := seen.Cost(&stats.Summary{}); copied != 0 {
-		t.Errorf("of what could not be read: %v", copied)
+	if all[3].Copied != 0 {
+		t.Errorf("of what could not be read: %v", all[3].Copied)
 	}
 }

@@ -108,7 +108,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 }
 
 // account writes the account of one session, or of several.
-func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*render.CacheTotal, error) {
+func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*replay.CacheTotal, error) {
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.accounts(e, files)
 	}
@@ -121,21 +121,17 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*rend
 	if err != nil {
 		return nil, err
 	}
-	c := &render.Cache{Total: render.NewCacheTotal(s, report)}
-	for i := range report.Rows {
-		c.Rows = append(c.Rows, render.NewCacheRow(s, &report.Rows[i]))
-	}
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return nil, err
 	}
 	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
 		switch o.format {
 		case "jsonl":
-			return render.WriteCacheJSON(w, c)
+			return render.WriteCacheJSON(w, report.Rows, report.Total)
 		case "csv":
-			return render.WriteCacheCSV(w, c)
+			return render.WriteCacheCSV(w, report)
 		}
-		return render.WriteCacheText(w, c, e.width(o.output))
+		return render.WriteCacheText(w, report, e.width(o.output))
 	})
 	if err != nil {
 		return nil, err
@@ -144,7 +140,7 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*rend
 		e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
 	}
 	e.noteCoverage(s, r.Rules)
-	return &c.Total, nil
+	return report.Total, nil
 }
 
 // of makes the account of a session.
@@ -158,8 +154,8 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *replay.CacheR
 
 // accounts writes the accounts of several sessions. One that cannot be read is a row
 // with its reason.
-func (o *cacheOptions) accounts(e *env, files []listedFile) (*render.CacheTotal, error) {
-	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) render.CacheTotal { return o.session(e, f) })
+func (o *cacheOptions) accounts(e *env, files []listedFile) (*replay.CacheTotal, error) {
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) replay.CacheTotal { return o.session(e, f) })
 	broken := 0
 	for i := range all {
 		if all[i].Error != "" {
@@ -169,11 +165,11 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*render.CacheTotal,
 	if o.strict && broken > 0 {
 		return nil, fmt.Errorf("%d of %d sessions cannot be accounted for, and --strict allows none", broken, len(all))
 	}
-	sum := render.SumCaches(all)
+	sum := replay.SumCaches(all)
 	return sum, e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		switch o.format {
 		case "jsonl":
-			return render.WriteCachesJSON(w, all, sum)
+			return render.WriteCacheJSON(w, all, sum)
 		case "csv":
 			return render.WriteCachesCSV(w, all)
 		}
@@ -182,8 +178,8 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*render.CacheTotal,
 }
 
 // session is the account of one of several sessions.
-func (o *cacheOptions) session(e *env, f listedFile) render.CacheTotal {
-	row := render.CacheTotal{Schema: "ctxtool/cache.session/2", File: e.fileName(f.name), Prices: models.Date}
+func (o *cacheOptions) session(e *env, f listedFile) replay.CacheTotal {
+	row := replay.CacheTotal{Schema: "ctxtool/cache.session/2", File: e.fileName(f.name), Prices: models.Date}
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		row.Error = reason(err)
@@ -202,13 +198,12 @@ func (o *cacheOptions) session(e *env, f listedFile) render.CacheTotal {
 	if row.Error != "" {
 		return row
 	}
-	total := render.NewCacheTotal(s, report)
-	total.Schema, total.File = row.Schema, row.File
-	return total
+	report.Total.Schema, report.Total.File = row.Schema, row.File
+	return *report.Total
 }
 
 // over says that more was billed again than --fail-over allows.
-func (o *cacheOptions) over(t *render.CacheTotal) bool {
+func (o *cacheOptions) over(t *replay.CacheTotal) bool {
 	again := t.Rebilled
 	switch {
 	case o.limit < 0:

@@ -101,7 +101,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	if err != nil {
 		return usage(err)
 	}
-	report := render.NewCheckReport(o.checked(e, files, choice, known))
+	report := check.Together(o.checked(e, files, choice, known))
 	if err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		k := slices.IndexFunc(render.CheckForms, func(f render.CheckForm) bool { return f.Name == o.format })
 		return render.CheckForms[k].Write(w, report)

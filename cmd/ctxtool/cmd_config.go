@@ -109,35 +109,58 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 		case o.explain != "":
 			return e.config.explain(w, o.explain, settings[o.explain])
 		case o.format == "json":
-			return render.WriteConfigJSON(w, rows)
+			return render.WriteJSON(w, struct {
+				Schema   string      `json:"schema"`
+				Settings []configRow `json:"settings"`
+			}{"ctxtool/config/1", rows})
 		}
-		return render.WriteConfig(w, rows, e.width(o.output))
+		return writeConfig(w, rows, e.width(o.output))
 	})
 }
 
+// A configRow is a setting, with the value in effect and where it comes from.
+type configRow struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`             // in effect, as a flag would have it
+	From    string `json:"from"`              // the variable or file that says so, or `default`
+	Unknown bool   `json:"unknown,omitempty"` // a file says it, and nothing reads it
+}
+
+func writeConfig(w *bufio.Writer, rows []configRow, width int) error {
+	cells := make([][]string, len(rows))
+	for i, r := range rows {
+		from := r.From
+		if r.Unknown {
+			from += " (unknown setting)"
+		}
+		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(from)}
+	}
+	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, width)
+}
+
 // rows are all settings, and what files say that is none.
-func (c *config) rows(settings map[string]*setting) (rows []render.ConfigRow) {
+func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		value, from := c.lookup(name)
 		if from == "" {
 			value, from = settings[name].flag.DefValue, "default"
 		}
-		rows = append(rows, render.ConfigRow{Key: name, Value: value, From: from})
+		rows = append(rows, configRow{Key: name, Value: value, From: from})
 	}
 	for _, l := range c.files {
 		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
 			if key == "models" {
 				for _, model := range slices.Sorted(maps.Keys(l.models)) {
-					rows = append(rows, render.ConfigRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]), From: l.name})
+					rows = append(rows, configRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]), From: l.name})
 				}
 			} else if key == "policies" {
 				for _, name := range slices.Sorted(maps.Keys(l.policies)) {
-					rows = append(rows, render.ConfigRow{Key: "policies." + name, Value: policyText(l.policies[name]), From: l.name})
+					rows = append(rows, configRow{Key: "policies." + name, Value: policyText(l.policies[name]), From: l.name})
 				}
 			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
 				continue
 			} else if settings[key] == nil {
-				rows = append(rows, render.ConfigRow{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
+				rows = append(rows, configRow{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
 			}
 		}
 	}

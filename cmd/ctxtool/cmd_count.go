@@ -111,7 +111,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 		}
 		args = []string{"-"}
 	}
-	c := &render.Count{Counters: o.counters, By: o.by}
+	c := tokens.NewTexts(o.by, o.counters)
 	for _, name := range args {
 		rows, err := o.file(e, name)
 		if err != nil {
@@ -122,7 +122,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 	return e.answer(&o.answer, args, func(w *bufio.Writer) error {
 		switch o.format {
 		case "json":
-			return render.WriteCountJSON(w, c)
+			return render.WriteJSON(w, c)
 		case "jsonl":
 			return render.WriteCountLines(w, c)
 		case "csv":
@@ -133,7 +133,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 }
 
 // file counts a file: a row, or one a line.
-func (o *countOptions) file(e *env, name string) ([]render.CountRow, error) {
+func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	f := e.stdin
 	if name != "-" {
 		var err error
@@ -157,7 +157,7 @@ func (o *countOptions) file(e *env, name string) ([]render.CountRow, error) {
 }
 
 // lines counts each line of a file.
-func (o *countOptions) lines(r io.Reader) (rows []render.CountRow, err error) {
+func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
 	in := bufio.NewReaderSize(r, o.window)
 	var long []byte // the beginning of a line that is longer than the reader's buffer
 	for {
@@ -178,7 +178,7 @@ func (o *countOptions) lines(r io.Reader) (rows []render.CountRow, err error) {
 			return rows, nil
 		}
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		rows = append(rows, render.CountRow{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
+		rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 		if err == io.EOF {
 			return rows, nil
 		}
@@ -190,23 +190,24 @@ const countWindow = 1 << 20
 
 // whole counts a file as one text, a window after the other: each up to a place at
 // which texts may be cut, and further where it has none.
-func (o *countOptions) whole(r io.Reader) ([]render.CountRow, error) {
-	row := render.CountRow{Tokens: make([]int64, len(o.counters))} // lengths at first
+func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
+	var row tokens.Text
+	lengths := make([]int64, len(o.counters))
 	buf := make([]byte, 0, o.window)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		row.Bytes += int64(n)
 		buf = buf[:len(buf)+n]
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			o.add(row.Tokens, buf)
-			o.round(row.Tokens)
-			return []render.CountRow{row}, nil
+			o.add(lengths, buf)
+			row.Tokens = o.round(lengths)
+			return []tokens.Text{row}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		at := tokens.Cut(buf)
-		o.add(row.Tokens, buf[:at])
+		o.add(lengths, buf[:at])
 		buf = buf[:copy(buf, buf[at:])]
 		if at == 0 {
 			buf = slices.Grow(buf, len(buf))
@@ -225,16 +226,17 @@ func (o *countOptions) add(lengths []int64, text []byte) {
 }
 
 // round makes tokens of lengths.
-func (o *countOptions) round(lengths []int64) {
+func (o *countOptions) round(lengths []int64) tokens.Counts {
+	all := make(tokens.Counts, len(lengths))
 	for i, c := range o.counters {
-		lengths[i] = int64(c.Of(int(lengths[i])))
+		all[i] = tokens.Count{By: c, N: int64(c.Of(int(lengths[i])))}
 	}
+	return all
 }
 
 // of are the tokens of a text.
-func (o *countOptions) of(text []byte) []int64 {
+func (o *countOptions) of(text []byte) tokens.Counts {
 	n := make([]int64, len(o.counters))
 	o.add(n, text)
-	o.round(n)
-	return n
+	return o.round(n)
 }

@@ -187,9 +187,9 @@ func (x *comparison) find(rules replay.Rules) (err error) {
 }
 
 // sides are the two ends as an answer shows them.
-func (x *comparison) sides() (a, b render.DiffSource) {
-	a = render.DiffSource{File: x.e.fileName(x.a.given), Point: x.a.point}
-	b = render.DiffSource{File: x.e.fileName(x.b.given), Point: x.b.point}
+func (x *comparison) sides() (a, b replay.DiffSource) {
+	a = replay.DiffSource{File: x.e.fileName(x.a.given), Point: x.a.point}
+	b = replay.DiffSource{File: x.e.fileName(x.b.given), Point: x.b.point}
 	if x.b.point == "" { // before and behind one entry: its id, and that of the one before
 		a.Point, b.Point = "", x.a.point
 	}
@@ -236,20 +236,16 @@ func (x *comparison) compare() error {
 	if err != nil {
 		return err
 	}
-	a, b := x.sides()
-	diff, err := render.NewDiff(d, a, b)
-	if err != nil {
-		return err
-	}
+	d.A.DiffSource, d.B.DiffSource = x.sides()
 	if err := x.strictly(); err != nil {
 		return err
 	}
 	style := x.e.style(x.o.output)
 	x.o.cleaned = style.Colour && x.o.format == "text"
 	err = x.e.answer(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, func(w *bufio.Writer) error {
-		return render.WriteDiff(w, diff, x.o.format, style, x.e.width(x.o.output))
+		return render.WriteDiff(w, d, x.o.format, style, x.e.width(x.o.output))
 	})
-	return x.finish(err, diff.Equal)
+	return x.finish(err, d.Equal())
 }
 
 // strictly prints what was found in both sessions.

@@ -205,7 +205,7 @@ func (l *logger) entries(r *replay.Replay, leaf int) error {
 	path, _ := l.s.Path(leaf)
 	accounts := r.Accounts(leaf, &tokens.Pi)
 	pos := -1
-	rows := map[int]render.LogRow{} // of the path, where the file's order is asked for
+	rows := map[int]replay.LogRow{} // of the path, where the file's order is asked for
 	var stopped error
 	for a, err := range accounts {
 		if err != nil {
@@ -221,7 +221,6 @@ func (l *logger) entries(r *replay.Replay, leaf int) error {
 			return err
 		}
 		if l.o.all {
-			row.Text = "" // read again when its turn comes
 			rows[a.Record] = row
 		} else if err := l.write(a.Record, row); err != nil {
 			return err
@@ -235,7 +234,7 @@ func (l *logger) entries(r *replay.Replay, leaf int) error {
 	}
 	for _, rec := range path[pos+1:] { // behind a broken patch
 		if rec >= l.listed {
-			if err := l.write(rec, render.LogRow{Active: true}); err != nil {
+			if err := l.write(rec, replay.LogRow{Active: true}); err != nil {
 				return err
 			}
 		}
@@ -244,9 +243,9 @@ func (l *logger) entries(r *replay.Replay, leaf int) error {
 }
 
 // row is what a step of the path did.
-func (l *logger) row(r *replay.Replay, path []int, pos int, a replay.Account) (row render.LogRow, err error) {
+func (l *logger) row(r *replay.Replay, path []int, pos int, a replay.Account) (row replay.LogRow, err error) {
 	delta := a.After.Total - a.Before.Total
-	row = render.LogRow{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
+	row = replay.LogRow{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
 	if a.Request >= 0 {
 		row.Request = &a.Request
 	}
@@ -257,7 +256,7 @@ func (l *logger) row(r *replay.Replay, path []int, pos int, a replay.Account) (r
 		row.Mark = "T"
 	}
 	if l.s.Kind(a.Record) == sessionfmt.Transform {
-		b := &render.LogBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
+		b := &replay.LogBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
 		b.Likely, err = r.BoundaryOf(path, pos)
 		row.Boundary = b
 	}
@@ -265,7 +264,7 @@ func (l *logger) row(r *replay.Replay, path []int, pos int, a replay.Account) (r
 }
 
 // file lists all entries in the order of the file.
-func (l *logger) file(path []int, rows map[int]render.LogRow) error {
+func (l *logger) file(path []int, rows map[int]replay.LogRow) error {
 	active := map[int]bool{}
 	for _, rec := range path {
 		active[rec] = true
@@ -281,7 +280,7 @@ func (l *logger) file(path []int, rows map[int]render.LogRow) error {
 }
 
 // write completes a row by what its entry says, and writes it if it is wanted.
-func (l *logger) write(rec int, row render.LogRow) error {
+func (l *logger) write(rec int, row replay.LogRow) error {
 	if l.o.only != nil && !l.o.only[l.s.Kind(rec).String()] {
 		return nil
 	}
@@ -292,17 +291,12 @@ func (l *logger) write(rec int, row render.LogRow) error {
 	if !l.since.from(rec, line) || !l.until.to(rec, line) || l.o.pattern != nil && !matches(l.o.pattern, line) {
 		return nil
 	}
-	full := render.NewLogRow(l.s, rec, line)
-	full.Active, full.Did, full.Tokens, full.Context = row.Active, row.Did, row.Tokens, row.Context
-	full.Request, full.Mark, full.Boundary = row.Request, row.Mark, row.Boundary
-	return l.print(full)
-}
-
-func (l *logger) print(row render.LogRow) error {
+	say := l.s.Row(rec, line)
+	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", say.ID, say.Line, say.Time, say.Kind, say.Text
 	if l.o.format == "jsonl" {
-		return render.WriteLogJSON(l.w, row)
+		return render.WriteJSON(l.w, row)
 	}
-	return render.WriteLogText(l.w, row, l.width)
+	return render.WriteLogText(l.w, &row, l.width)
 }
 
 // matches says whether any string of the entry has the pattern.

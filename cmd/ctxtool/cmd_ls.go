@@ -30,20 +30,20 @@ type lsOptions struct {
 // A sortKey is an order that a list may have.
 type sortKey struct {
 	name    string
-	compare func(a, b render.ListRow) int
+	compare func(a, b *stats.Summary) int
 }
 
 // sortKeys are the orders of a list, the default first: the newest, the largest,
 // the dearest first, names in the order of the alphabet.
 var sortKeys = []sortKey{
-	{"time", func(a, b render.ListRow) int { return strings.Compare(b.Time, a.Time) }},
-	{"size", func(a, b render.ListRow) int { return cmp.Compare(b.Size, a.Size) }},
-	{"cost", func(a, b render.ListRow) int { return cmp.Compare(b.Cost, a.Cost) }},
-	{"context", func(a, b render.ListRow) int { return cmp.Compare(b.Context, a.Context) }},
-	{"entries", func(a, b render.ListRow) int { return cmp.Compare(b.Entries, a.Entries) }},
-	{"name", func(a, b render.ListRow) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},
-	{"project", func(a, b render.ListRow) int { return strings.Compare(a.Project, b.Project) }},
-	{"file", func(a, b render.ListRow) int { return strings.Compare(a.File, b.File) }},
+	{"time", func(a, b *stats.Summary) int { return strings.Compare(b.Time, a.Time) }},
+	{"size", func(a, b *stats.Summary) int { return cmp.Compare(b.Size, a.Size) }},
+	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost, a.Cost) }},
+	{"context", func(a, b *stats.Summary) int { return cmp.Compare(b.Context, a.Context) }},
+	{"entries", func(a, b *stats.Summary) int { return cmp.Compare(b.Entries, a.Entries) }},
+	{"name", func(a, b *stats.Summary) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},
+	{"project", func(a, b *stats.Summary) int { return strings.Compare(a.Project, b.Project) }},
+	{"file", func(a, b *stats.Summary) int { return strings.Compare(a.File, b.File) }},
 }
 
 func sortNames() (names []string) {
@@ -112,13 +112,13 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	var rows []render.ListRow
-	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.ListRow { return o.row(e, f, since) }) {
+	var rows []*stats.Summary
+	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, since) }) {
 		if r != nil {
-			rows = append(rows, *r)
+			rows = append(rows, r)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b render.ListRow) int {
+	slices.SortStableFunc(rows, func(a, b *stats.Summary) int {
 		c := cmp.Or(order.compare(a, b), strings.Compare(a.File, b.File))
 		if o.reverse {
 			return -c
@@ -128,7 +128,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if o.limit > 0 && len(rows) > o.limit {
 		rows = rows[:o.limit]
 	}
-	render.MarkCopies(rows)
+	stats.MarkCopies(rows)
 	broken := 0
 	for _, r := range rows {
 		if r.Error != "" {
@@ -140,7 +140,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	}
 	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		if o.format == "jsonl" {
-			return render.WriteListJSON(w, rows)
+			return render.WriteLines(w, rows)
 		}
 		return render.WriteList(w, rows, e.width(o.output))
 	})
@@ -148,7 +148,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 
 // row is a file's row, nil where it is not wanted. What its header and its time of
 // change rule out is not read.
-func (o *lsOptions) row(e *env, f listedFile, since int64) *render.ListRow {
+func (o *lsOptions) row(e *env, f listedFile, since int64) *stats.Summary {
 	info, err := e.disk.Stat(f.path)
 	if err == nil && info.ModTime().UnixMilli() < since {
 		return nil
@@ -156,23 +156,22 @@ func (o *lsOptions) row(e *env, f listedFile, since int64) *render.ListRow {
 	if h := e.disk.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
 		return nil
 	}
-	broken := render.ListRow{Schema: "ctxtool/ls/1", File: e.fileName(f.name)}
-	if info != nil {
-		broken.Size = info.Size()
-	}
-	sum, found, err := stats.Summarize(f.path, e.opening(0))
+	r, err := stats.Summarize(f.path, e.opening(0))
 	if err != nil {
-		broken.Error = reason(err)
-		return &broken
+		r = &stats.Summary{Schema: stats.SummarySchema, File: e.fileName(f.name), Error: reason(err)}
+		if info != nil {
+			r.Size = info.Size()
+		}
+		return r
 	}
-	r := render.NewListRow(e.fileName(f.name), sum, found)
-	if at, ok := parseTime(sum.Time); since > 0 && ok && at < since {
+	r.File = e.fileName(f.name)
+	if at, ok := parseTime(r.Time); since > 0 && ok && at < since {
 		return nil
 	}
 	if !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model) {
 		return nil
 	}
-	return &r
+	return r
 }
 
 // reason is an error without the file that it is about, which its row names.

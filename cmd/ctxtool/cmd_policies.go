@@ -35,7 +35,7 @@ func runPolicies(e *env, o *answer) error {
 	all := append(e.config.policies, compact.Policies()...)
 	return e.answer(o, nil, func(w *bufio.Writer) error {
 		if o.format == "json" {
-			return render.WritePoliciesJSON(w, all)
+			return render.WriteJSON(w, compact.PolicyList{Schema: "ctxtool/policies/1", Policies: all})
 		}
 		return render.WritePolicies(w, all)
 	})

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	pages "ctxtool/internal/report"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -65,11 +66,10 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	if err != nil {
 		return err
 	}
-	h := o.page(e, s, opt, o.output)
-	h.Scan = found.scan
+	scan := found.scan
 	if o.failOnSecret {
-		whole := *h
-		whole.Split = 0
+		whole := o.page(e, replay.New(s, opt), opt.Leaf, o.output)
+		whole.Split, whole.Scan = 0, scan
 		if err := whole.Write(io.Discard); err != nil {
 			return err
 		}
@@ -77,24 +77,28 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 			found.note(e, s)
 			return errFound
 		}
-		h.Scan = nil
+		scan = nil
 	}
+	r := replay.New(s, opt)
+	h := o.page(e, r, opt.Leaf, o.output)
+	h.Scan = scan
 	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return err
 	}
 	if o.split == 0 && s.Size() > hugePage {
 		e.note("a page of %s of session is slow to open; --split 200 makes several", megabytes(s.Size()))
 	}
-	e.printFindings(s.Name, h.Replay().AllFindings())
+	e.printFindings(s.Name, r.AllFindings())
 	found.note(e, s)
-	e.noteCoverage(s, h.Replay().Rules)
+	e.noteCoverage(s, r.Rules)
 	return nil
 }
 
 // page is the page of a session in the file output, and those beside it where it is
 // split.
-func (o *renderOptions) page(e *env, s *sessionfmt.Session, opt replay.Options, output string) *render.HTML {
-	h := &render.HTML{Session: s, Options: opt, Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *render.HTML {
+	s := r.Session
+	h := &render.HTML{Session: s, Report: pages.New(r, leaf), Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	file := func(page int) string {
 		if page == 0 {

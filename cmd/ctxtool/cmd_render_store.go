@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	pages "ctxtool/internal/report"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -36,10 +37,10 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 		}
 	}
 	e.namePages(files)
-	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *render.PageSummary {
+	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *pages.Summary {
 		row, err := o.storePage(e, f, rules)
 		if err != nil {
-			row = &render.PageSummary{Error: reason(err)}
+			row = &pages.Summary{Error: reason(err)}
 		}
 		row.File = e.fileName(f.name)
 		return row
@@ -59,7 +60,7 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	if err := e.disk.MkdirAll(o.output); err != nil {
 		return err
 	}
-	store := &render.PageStore{Title: e.fileName(filepath.Base(dir)), Redacted: e.redactor != nil, Sessions: rows}
+	store := pages.NewStore(e.fileName(filepath.Base(dir)), e.redactor != nil, rows)
 	err = e.answer(&index.answer, paths(files), func(w *bufio.Writer) error { return render.WriteStore(w, store) })
 	if err == nil {
 		e.note("%s: %d pages and their index", o.output, len(rows)-broken)
@@ -86,7 +87,7 @@ func (e *env) namePages(files []listedFile) {
 }
 
 // storePage makes the page of one session.
-func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*render.PageSummary, error) {
+func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		return nil, err
@@ -106,14 +107,14 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*re
 	if err := e.disk.MkdirAll(filepath.Dir(name)); err != nil {
 		return nil, err
 	}
-	h := o.page(e, s, opt, name)
+	h := o.page(e, replay.New(s, opt), opt.Leaf, name)
 	h.Index = "./" + strings.Repeat("../", strings.Count(filepath.ToSlash(f.out), "/")) + "index.html"
 	one := *o
 	one.output = name
 	if err := e.answer(&one.answer, []string{f.path}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return nil, err
 	}
-	row, err := h.Summary()
+	row, err := h.Report.Summary()
 	if err == nil {
 		row.Page = "./" + (&url.URL{Path: filepath.ToSlash(f.out + ".html")}).EscapedPath()
 	}
@@ -132,7 +133,8 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		if err != nil {
 			return false
 		}
-		h := render.HTML{Session: s, Options: replay.Options{Rules: rules, Leaf: s.Leaf()}, Scan: scan.scan}
+		r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
+		h := render.HTML{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.scan}
 		if err := h.Write(io.Discard); err != nil || len(scan.found) == 0 {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -85,7 +86,7 @@ func orLeaf(point string) string {
 	return point
 }
 
-func writeShown(w *bufio.Writer, format string, all []render.Shown) error {
+func writeShown(w *bufio.Writer, format string, all []replay.ShownEntry) error {
 	if format == "json" {
 		return render.WriteShownJSON(w, all)
 	}
@@ -98,7 +99,7 @@ func writeShown(w *bufio.Writer, format string, all []render.Shown) error {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		if err := render.WriteShownText(w, s); err != nil {
+		if err := render.WriteShownText(w, &s); err != nil {
 			return err
 		}
 	}
@@ -107,7 +108,7 @@ func writeShown(w *bufio.Writer, format string, all []render.Shown) error {
 
 // shown finds the entries, and unless they are wanted raw what each of them did.
 // Behind a broken patch that is not known, and said once.
-func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.Shown, err error) {
+func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.ShownEntry, err error) {
 	s := r.Session
 	path, _ := s.Path(s.Leaf())
 	labels, err := s.Labels()
@@ -131,7 +132,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.S
 		if err != nil {
 			return nil, err
 		}
-		one := render.Shown{
+		one := replay.ShownEntry{
 			ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(), Active: slices.Contains(path, rec), Entry: slices.Clone(line),
 		}
 		if up := s.Parent(rec); up >= 0 {
@@ -153,7 +154,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.S
 }
 
 // effect is what an entry did on its own path.
-func effect(r *replay.Replay, rec int) (*render.ShownEffect, error) {
+func effect(r *replay.Replay, rec int) (*replay.EntryEffect, error) {
 	known := r.Findings
 	before, err := r.At(rec, true)
 	if err != nil {
@@ -170,5 +171,5 @@ func effect(r *replay.Replay, rec int) (*render.ShownEffect, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render.NewShownEffect(before, after)
+	return after.Effect(before, &tokens.Pi)
 }

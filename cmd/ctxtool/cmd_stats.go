@@ -290,7 +290,7 @@ func (o *statsOptions) take(w *bufio.Writer, sum, one *stats.Report) error {
 		return nil
 	}
 	o.Finish(one)
-	return render.WriteStatsJSON(w, one)
+	return render.WriteJSON(w, one)
 }
 
 // A seen is what the lenses saw of a session.
@@ -334,7 +334,7 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) error {
 	switch o.format {
 	case "json", "jsonl":
-		return render.WriteStatsJSON(w, sum)
+		return render.WriteJSON(w, sum)
 	case "csv":
 		for _, sheet := range o.Sheets(sum) {
 			if sheet.Lens == o.lenses[0] { // others are there for a gate

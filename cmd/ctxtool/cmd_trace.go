@@ -182,21 +182,13 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if found.Stopped != nil {
 		e.note("%s: what lies behind it is not known", found.Stopped)
 	}
-	lines := s.NewReader()
-	rows, err := render.NewTraceRows(s, lines, found.Lives)
-	if err != nil {
-		return err
-	}
+	rows := found.Lives
 	if len(rows) == 0 || o.all {
 		for stray, err := range found.Strays(r, leaf, o.query) {
 			if err != nil {
 				return err
 			}
-			row, err := render.NewStrayRow(s, lines, stray)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, row)
+			rows = append(rows, stray)
 		}
 	}
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
@@ -204,7 +196,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	}
 	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
 		if o.format == "jsonl" {
-			return render.WriteTraceJSON(w, rows)
+			return render.WriteLines(w, rows)
 		}
 		return render.WriteTrace(w, rows, e.width(o.output))
 	})
@@ -239,11 +231,16 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, points []string
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
+	items, err := envelope.Items()
+	if err != nil {
+		return err
+	}
 	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
 		if o.format == "jsonl" {
-			return render.WriteBlameJSON(w, envelope)
+			return render.WriteLines(w, items)
 		}
-		return render.WriteBlame(w, envelope, e.width(o.output))
+		render.WriteBlame(w, items, e.width(o.output))
+		return nil
 	})
 	if err != nil {
 		return err

@@ -99,7 +99,11 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.TreeReport{Session: s, Leaf: leaf, Only: only, Fold: o.fold, Width: e.width(o.output), Found: found}
+	r := render.TreeReport{Nodes: s.Outline(leaf), Only: only, Fold: o.fold, Width: e.width(o.output), Coverage: s.Coverage, Found: found}
+	if leaf >= 0 {
+		id := s.ID(leaf)
+		r.Leaf = &id
+	}
 	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return write(w, r) }); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 
 	"ctxtool/render"
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -16,7 +17,7 @@ func (x *comparison) listEntries() error {
 	for shared < min(len(pathA), len(pathB)) && x.sameEntry(pathA[shared], pathB[shared]) {
 		shared++
 	}
-	var out render.DiffEntries
+	out := &replay.DiffEntries{Schema: "ctxtool/diff.entries/1"}
 	out.A, out.B = x.sides()
 	if shared > 0 {
 		row, err := entryRow(x.a.s, x.a.s.NewReader(), pathA[shared-1])
@@ -51,9 +52,9 @@ func (x *comparison) sameEntry(a, b int) bool {
 	return id != "" && id == x.b.s.ID(b)
 }
 
-func entryRows(s *sessionfmt.Session, path []int) (rows []render.DiffEntry, err error) {
+func entryRows(s *sessionfmt.Session, path []int) (rows []sessionfmt.Row, err error) {
 	lines := s.NewReader()
-	rows = []render.DiffEntry{} // a list, also where there is none
+	rows = []sessionfmt.Row{} // a list, also where there is none
 	for _, rec := range path {
 		row, err := entryRow(s, lines, rec)
 		if err != nil {
@@ -64,10 +65,10 @@ func entryRows(s *sessionfmt.Session, path []int) (rows []render.DiffEntry, err 
 	return rows, nil
 }
 
-func entryRow(s *sessionfmt.Session, lines *sessionfmt.Reader, rec int) (render.DiffEntry, error) {
+func entryRow(s *sessionfmt.Session, lines *sessionfmt.Reader, rec int) (sessionfmt.Row, error) {
 	line, err := lines.Line(rec)
 	if err != nil {
-		return render.DiffEntry{}, err
+		return sessionfmt.Row{}, err
 	}
-	return render.NewDiffEntry(s, rec, line), nil
+	return s.Row(rec, line), nil
 }

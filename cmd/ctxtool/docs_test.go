@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"ctxtool/compact"
 	"ctxtool/internal/golden"
 	"ctxtool/internal/plan"
 )
@@ -89,6 +90,7 @@ func TestReductionsDocumented(t *testing.T) {
 	possible := map[string]bool{"append": true, "params": true, "options": true, "sessions": true, "pending_summaries": true}
 	membersOf(reflect.TypeFor[plan.Plan](), possible)
 	membersOf(reflect.TypeFor[plan.RewrittenLine](), possible)
+	membersOf(reflect.TypeFor[compact.Policy](), possible)
 	for key := range documented {
 		if !possible[key] && !seen[key] {
 			t.Errorf("docs/formats.md explains the key %s, which no plan has", key)

@@ -199,13 +199,13 @@ func (f *figures) ofLog(name string) {
 
 // ofPages asks the HTML page and the Markdown page.
 func (f *figures) ofPages(t *testing.T, session, name string, s *sessionfmt.Session) {
-	p := page.Start(replay.New(s, replay.Options{Leaf: s.Leaf()}))
-	for _, stretch := range p.Stretches(1 << 20) {
+	p := page.New(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf())
+	for _, stretch := range p.Begin(1 << 20) {
 		if _, err := p.Rows(nil, stretch, nil); err != nil {
 			t.Fatalf("%s: %v", session, err)
 		}
 	}
-	if err := p.Read(s.Leaf()); err != nil {
+	if err := p.Wait(); err != nil {
 		t.Fatalf("%s: %v", session, err)
 	}
 	cost := 0.0

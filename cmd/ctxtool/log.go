@@ -105,17 +105,22 @@ func (l *logger) request(r *replay.Replay, leaf int) error {
 			return err
 		}
 	}
-	counts := render.Entering{Request: now.RequestIndex}
-	if counts.Before, err = before.Count(&tokens.Pi); err != nil {
-		return err
-	}
-	if counts.After, err = now.Count(&tokens.Pi); err != nil {
+	all, err := now.NewItems(before)
+	if err != nil {
 		return err
 	}
 	if l.o.format == "jsonl" {
-		return render.WriteEnteringJSON(l.w, now, before, counts)
+		return render.WriteLines(l.w, all)
 	}
-	return render.WriteEntering(l.w, now, before, counts, l.width)
+	was, err := before.Count(&tokens.Pi)
+	if err != nil {
+		return err
+	}
+	is, err := now.Count(&tokens.Pi)
+	if err == nil {
+		render.WriteEntering(l.w, all, now.RequestIndex, was, is, l.width)
+	}
+	return err
 }
 
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }

@@ -36,13 +36,13 @@ func ParseSeverity(name string) (Severity, error) {
 
 // A Finding is one thing that is wrong with a file.
 type Finding struct {
-	Code     string   `json:"code"`
-	Severity Severity `json:"severity"`
-	File     string   `json:"file"`
-	Line     int      `json:"line,omitempty"`  // physical line, from 1; absent for the file itself
-	Entry    string   `json:"entry,omitempty"` // id
-	Text     string   `json:"text"`
-	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf
+	Code     string   `json:"code"`            // of the [check](checks/README.md)
+	Severity Severity `json:"severity"`        // `error`, `warning` or `info`
+	File     string   `json:"file"`            // as above
+	Line     int      `json:"line,omitempty"`  // where it is, the physical line from 1; absent where it is about the whole file
+	Entry    string   `json:"entry,omitempty"` // the entry's id; absent as well
+	Text     string   `json:"text"`            // one sentence
+	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf; below 0 where it brings something in
 }
 
 // Figures are the size of a context, or by how much two differ: messages,
@@ -60,14 +60,14 @@ func (f Figures) less(o Figures) Figures {
 // A Report is what was found in one file.
 type Report struct {
 	Schema   string              `json:"schema"`
-	File     string              `json:"file"`
-	Version  int                 `json:"version,omitempty"`
-	Rules    string              `json:"rules,omitempty"`
-	Opens    string              `json:"opens,omitempty"` // what pi does when it opens the file, if it does not just read it
-	Context  *Figures            `json:"context,omitempty"`
-	Mended   *Figures            `json:"mended,omitempty"` // the context after repair, where there is damage that it mends
-	Coverage sessionfmt.Coverage `json:"coverage"`
-	Findings []Finding           `json:"findings"`
+	File     string              `json:"file"`              // as it was given, or below the folder that was; `-` for standard input
+	Version  int                 `json:"version,omitempty"` // of the format; absent where the file cannot be read
+	Rules    string              `json:"rules,omitempty"`   // `pi` or `envelope`: by which it was replayed
+	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, if it does not just read it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (with these four it has no context of the file), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
+	Context  *Figures            `json:"context,omitempty"` // the context at the leaf, where there is damage whose cost can be told
+	Mended   *Figures            `json:"mended,omitempty"`  // the same after `ctxtool repair`, where that mends something
+	Coverage sessionfmt.Coverage `json:"coverage"`          // as of a replay
+	Findings []Finding           `json:"findings"`          // in the order of the file; empty for a sound one
 
 	unread bool
 }
@@ -94,4 +94,46 @@ func (r *Report) Worst() (worst Severity, any bool) {
 // has reports whether something of that code was found.
 func (r *Report) has(code string) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
+}
+
+// Reports are what was found in several files, schema ctxtool/check/1.
+type Reports struct {
+	Schema string    `json:"schema"`
+	Files  []*Report `json:"files"`
+	Totals Totals    `json:"totals"`
+}
+
+// Totals are sums over files.
+type Totals struct {
+	Files    int `json:"files"`
+	Sound    int `json:"sound"`
+	Unread   int `json:"unread"`
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// Together are the reports of several files with their sums.
+func Together(reports []*Report) Reports {
+	r := Reports{Schema: "ctxtool/check/1", Files: reports}
+	for _, f := range reports {
+		r.Totals.Files++
+		if f.Unread() {
+			r.Totals.Unread++
+		}
+		if worst, _ := f.Worst(); worst == Info {
+			r.Totals.Sound++
+		}
+		for _, found := range f.Findings {
+			switch found.Severity {
+			case Error:
+				r.Totals.Errors++
+			case Warning:
+				r.Totals.Warnings++
+			default:
+				r.Totals.Infos++
+			}
+		}
+	}
+	return r
 }

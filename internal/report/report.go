@@ -62,6 +62,7 @@ type Report struct {
 
 	s      *sessionfmt.Session
 	r      *replay.Replay
+	leaf   int
 	speak  *replay.Speaker
 	extra  [][]byte // rows behind the entries
 	bodies map[uint64]int
@@ -70,21 +71,41 @@ type Report struct {
 	steps  map[int]int // of the answer's record
 	models map[replay.ModelRef]int
 	tip    *replay.Prefix
+	read   error         // of Read
+	done   chan struct{} // closed when it is through
 }
 
-// Start starts a report: its entries can be read.
-func Start(r *replay.Replay) *Report {
+// New is a report of a session whose path to leaf a page opens with.
+func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
-		s: r.Session, r: r, speak: r.NewSpeaker(),
+		s: r.Session, r: r, leaf: leaf, speak: r.NewSpeaker(),
 		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[replay.ModelRef]int{},
+		done: make(chan struct{}),
 	}
 	p.Index.start(p.s)
 	return p
 }
 
-// Read reads what the requests had, on the path to leaf and on all others. Replays that
-// stop are reported as far as they go. Entries may be read at the same time.
-func (p *Report) Read(leaf int) error {
+// Begin starts replaying the requests, and cuts the entries, which can be read meanwhile,
+// into stretches of about so many bytes of the file, each from a row to the next one's
+// first.
+func (p *Report) Begin(size int) (all [][2]int) {
+	go func() {
+		defer close(p.done)
+		p.read = p.requests(p.leaf)
+	}()
+	return stretches(size, 0, p.s.Len(), p.s.LineSize)
+}
+
+// Wait waits for the requests: all but entries can be read then.
+func (p *Report) Wait() error {
+	<-p.done
+	return p.read
+}
+
+// requests reads what the requests had, on the path to leaf and on all others. Replays
+// that stop are reported as far as they go.
+func (p *Report) requests(leaf int) error {
 	r, s := p.r, p.s
 	cache, err := r.Cache(replay.CacheOptions{Leaf: leaf, All: true, Counter: &tokens.Pi, Requests: p.request})
 	if err != nil {
@@ -95,11 +116,15 @@ func (p *Report) Read(leaf int) error {
 	}
 	p.account(cache.Rows)
 	t := cache.Total
+	achieved := 0.0
+	if t.HitRate.Achieved != nil {
+		achieved = *t.HitRate.Achieved
+	}
 	p.Head = Head{
 		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
-		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: cache.Hidden, Window: p.Head.Window, Prices: models.Date,
+		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.Possible, Achieved: t.Achieved,
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: achieved,
 			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
 		},
 	}
@@ -139,13 +164,7 @@ func (p *Report) findings(found []sessionfmt.Finding) {
 	}
 }
 
-// Stretches cuts the entries into stretches of about so many bytes of the file, each
-// from a row to the next one's first.
-func (p *Report) Stretches(size int) (all [][2]int) {
-	return stretches(size, 0, p.s.Len(), p.s.LineSize)
-}
-
-// Rest is Stretches for the rows behind the entries, which are there once all has been
+// Rest are stretches of the rows behind the entries, which are there once all has been
 // read.
 func (p *Report) Rest(size int) (all [][2]int) {
 	n := p.s.Len()

@@ -20,12 +20,13 @@ func reported(t *testing.T, s corpus.Session) (*Report, [][]byte) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { opened.Close() })
-	p := Start(replay.New(opened, replay.Options{Leaf: opened.Leaf()}))
-	if err := p.Read(opened.Leaf()); err != nil {
+	p := New(replay.New(opened, replay.Options{Leaf: opened.Leaf()}), opened.Leaf())
+	entries := p.Begin(64 << 10)
+	if err := p.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	var all []byte
-	for _, size := range [][][2]int{p.Stretches(64 << 10), p.Rest(64 << 10)} {
+	for _, size := range [][][2]int{entries, p.Rest(64 << 10)} {
 		for _, stretch := range size {
 			if all, err = p.Rows(all, stretch, nil); err != nil {
 				t.Fatal(err)

@@ -354,15 +354,18 @@ func (p *Report) account(rows []replay.CacheRow) {
 		if !ok {
 			continue
 		}
-		c.Prompt[at], c.Shared[at] = r.Prompt, r.SharedTokens
+		c.Prompt[at] = r.Prompt
+		if r.Shared != nil {
+			c.Shared[at] = r.Shared.Tokens
+		}
 		if u := r.Recorded; u != nil {
 			c.Answered[at], c.Input[at], c.Read[at], c.Write[at] = 1, u.Input, u.CacheRead, u.CacheWrite
 		}
-		if r.Unserved != nil {
-			c.Unserved[at] = r.Unserved
+		if r.Unserved.Tokens > 0 {
+			c.Unserved[at] = &r.Unserved
 		}
 		if b := r.Break; b != nil {
-			c.Breaks[at] = &Break{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer, nil}
+			c.Breaks[at] = &Break{b.At, b.Cause, b.Record, int(b.Op), b.Reason, b.Transformer, nil}
 			if b.Again.Tokens > 0 {
 				c.Breaks[at].Again = &b.Again
 			}

@@ -91,5 +91,16 @@ func (p *Report) first(s *Summary, path []int) error {
 	return nil
 }
 
-// Prices is the day of the table of prices.
-const Prices = models.Date
+// A Store is the report of a store: sessions, and where their pages are.
+type Store struct {
+	Schema   string     `json:"schema"` // ctxtool/page.store/1
+	Title    string     `json:"title"`
+	Redacted bool       `json:"redacted,omitempty"`
+	Prices   string     `json:"prices"` // the day of the table of prices
+	Sessions []*Summary `json:"sessions"`
+}
+
+// NewStore is the report of a store with these sessions.
+func NewStore(title string, redacted bool, all []*Summary) *Store {
+	return &Store{Schema: "ctxtool/page.store/1", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}
+}

@@ -24,6 +24,9 @@ type Counter struct {
 	Image   int // the length that an image counts for; 0 where the system has none
 }
 
+// MarshalText writes the name. It never fails.
+func (c *Counter) MarshalText() ([]byte, error) { return []byte(c.Name), nil }
+
 // A Measure is a way to tell the length of a text.
 type Measure uint8
 

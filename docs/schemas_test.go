@@ -18,8 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of formats.md anew")
 
-// schemaMark begins a table of formats.md that is made of structs, and names them.
-var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)-->\n(?:\|.*\n)*`)
+// schemaMark begins a table of formats.md that is made of structs, and names them, and
+// behind less a field that has a table of its own.
+var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)(?:less (\w+) )?-->\n(?:\|.*\n)*`)
 
 // TestSchemas holds the tables of formats.md to the structs that are printed: a row a
 // field, by its tag and its comment.
@@ -33,7 +34,9 @@ func TestSchemas(t *testing.T) {
 	want := schemaMark.ReplaceAllStringFunc(string(data), func(was string) string {
 		tables++
 		mark := schemaMark.FindStringSubmatch(was)
-		out := "<!-- struct " + mark[1] + "-->\n| key | type | what |\n|---|---|---|\n"
+		first, _, _ := strings.Cut(was, "\n")
+		out := first + "\n| key | type | what |\n|---|---|---|\n"
+		s.less = mark[2]
 		for _, name := range strings.Fields(mark[1]) {
 			k := strings.LastIndexByte(name, '.')
 			out += s.table(t, name[:k], name[k+1:], "", map[string]bool{})
@@ -59,7 +62,10 @@ type parsedPackage struct {
 	text  map[string]bool
 }
 
-type structs struct{ packages map[string]*parsedPackage }
+type structs struct {
+	packages map[string]*parsedPackage
+	less     string // the key of a field that has a table of its own
+}
 
 // open parses a package of the module, by its path below the module's.
 func (s *structs) open(t *testing.T, pkg string) *parsedPackage {
@@ -173,7 +179,7 @@ func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]
 	told[pkg+"."+name] = true
 	for _, f := range s.fields(t, pkg, name) {
 		key := prefix + f.key
-		e, list := f.typ, ""
+		e, list, optional := f.typ, "", f.optional
 		if star, ok := e.(*ast.StarExpr); ok {
 			e, f.optional = star.X, false
 		}
@@ -181,8 +187,11 @@ func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]
 			e, list = array.Elt, "[]"
 		}
 		typ, deeper := s.typeOf(t, f, e)
+		if star, ok := f.typ.(*ast.StarExpr); ok && star.X == e && !optional {
+			typ += " or null"
+		}
 		rows += fmt.Sprintf("| `%s` | %s | %s |\n", key+list, typ, f.what)
-		if deeper[1] != "" && !told[deeper[0]+"."+deeper[1]] {
+		if deeper[1] != "" && f.key != s.less && !told[deeper[0]+"."+deeper[1]] {
 			rows += s.table(t, deeper[0], deeper[1], key+list+".", told)
 		}
 	}
@@ -197,6 +206,8 @@ func (s *structs) typeOf(t *testing.T, f field, e ast.Expr) (typ string, deeper 
 	}
 	pkg, name := s.resolve(t, f.pkg, f.in, e)
 	switch name {
+	case "":
+		return "object", deeper
 	case "bool":
 		if f.optional {
 			return "true", deeper

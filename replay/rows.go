@@ -86,7 +86,7 @@ func (e *Envelope) Meta(c *tokens.Counter) (m Meta, err error) {
 // provenance of schema ctxtool/replay/1.
 type Provenance struct {
 	Entry string `json:"entry,omitempty"` // id of the entry that the text comes from
-	Line  int    `json:"line,omitempty"`  // its line in the file, from 1
+	Line  Index  `json:"line,omitzero"`   // its line in the file, from 1
 	By    any    `json:"by"`              // "entry", "baseline", or a Maker
 }
 
@@ -99,10 +99,10 @@ type Maker struct {
 // Provenance is where a piece with that origin comes from.
 func (r *Replay) Provenance(from Origin) Provenance {
 	if from.Record < 0 {
-		return Provenance{By: "baseline"}
+		return Provenance{Line: -1, By: "baseline"}
 	}
 	s := r.Session
-	out := Provenance{Entry: s.ID(from.Record), Line: s.Line(from.Record), By: "entry"}
+	out := Provenance{Entry: s.ID(from.Record), Line: Index(s.Line(from.Record)), By: "entry"}
 	if from.By != from.Record || from.Op >= 0 {
 		out.By = Maker{s.ID(from.By), Index(from.Op)}
 	}

@@ -134,3 +134,16 @@ type Row struct {
 func (s *Session) Row(rec int, line Value) Row {
 	return Row{s.ID(rec), s.Line(rec), line.Get("timestamp").Text(), s.Kind(rec).String(), Gist(s.Kind(rec), line)}
 }
+
+// Rows are the rows of records.
+func (s *Session) Rows(records []int) ([]Row, error) {
+	lines, rows := s.NewReader(), make([]Row, len(records))
+	for i, rec := range records {
+		line, err := lines.Line(rec)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = s.Row(rec, line)
+	}
+	return rows, nil
+}

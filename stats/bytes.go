@@ -20,50 +20,48 @@ var bytesLens = Lens{
 // A BytesPart is how many bytes the next requests at the point have, and the lines of
 // the files.
 type BytesPart struct {
-	Sessions []BytesOf    `json:"sessions"`
-	Images   []ImageBytes `json:"images"` // the largest in the requests, at most 10
-	Lines    []LineBytes  `json:"lines"`  // the largest of the files, at most 10
+	Sessions []BytesOf    `json:"sessions"` // the next request of each at the point, and its file
+	Images   []ImageBytes `json:"images"`   // the largest in the requests, at most 10
+	Lines    []LineBytes  `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
 }
 
 // A BytesOf is the next request of one session. A limit of 0 is one that nobody states.
 type BytesOf struct {
-	File     string `json:"file,omitempty"`
-	Session  string `json:"session,omitempty"`
-	Entry    string `json:"entry,omitempty"` // the last of the context's path
-	Provider string `json:"provider,omitempty"`
-	// Request is about the size of the request: that of the lines that its messages come
-	// from, and of prompt and tools.
-	Request      int64    `json:"request"`
-	Limit        int64    `json:"limit"`
-	Share        *float64 `json:"share"`  // of the limit
-	Prompt       int64    `json:"prompt"` // bytes of prompt and tools, of those in the request
-	Messages     int64    `json:"messages"`
-	Images       int      `json:"images"`      // how many
-	ImageBytes   int64    `json:"imageBytes"`  // of base64
-	ImageShare   *float64 `json:"imageShare"`  // of the request, null for an empty one
-	ImageLimit   int64    `json:"imageLimit"`  // of one image
-	LargeImages  int      `json:"largeImages"` // how many are above it
-	Size         int64    `json:"size"`        // of the session, uncompressed
-	LargestLine  int      `json:"largestLine"`
-	LargestEntry string   `json:"largestEntry,omitempty"`
+	File         string   `json:"file,omitempty"`         // as in `files[]`
+	Session      string   `json:"session,omitempty"`      // the header's id
+	Entry        string   `json:"entry,omitempty"`        // the last entry of the context's path
+	Provider     string   `json:"provider,omitempty"`     // that the request goes to
+	Request      int64    `json:"request"`                // bytes: about what is sent, `prompt` and `messages`
+	Limit        int64    `json:"limit"`                  // bytes that the provider takes, 0 where it states none
+	Share        *float64 `json:"share"`                  // `request` of `limit`
+	Prompt       int64    `json:"prompt"`                 // bytes of prompt and tools
+	Messages     int64    `json:"messages"`               // bytes of the lines that the messages come from
+	Images       int      `json:"images"`                 // number of images in the request
+	ImageBytes   int64    `json:"imageBytes"`             // bytes of them, as base64
+	ImageShare   *float64 `json:"imageShare"`             // of the request
+	ImageLimit   int64    `json:"imageLimit"`             // bytes that the provider takes of one image
+	LargeImages  int      `json:"largeImages"`            // images above it
+	Size         int64    `json:"size"`                   // bytes of the session, unpacked
+	LargestLine  int      `json:"largestLine"`            // bytes of its largest line
+	LargestEntry string   `json:"largestEntry,omitempty"` // the entry on that line
 }
 
 // An ImageBytes is an image in a request.
 type ImageBytes struct {
 	File  string `json:"file,omitempty"`
-	Entry string `json:"entry"`
-	Line  int    `json:"line"`
-	Bytes int    `json:"bytes"` // of base64
-	Over  bool   `json:"over"`  // the provider's limit
+	Entry string `json:"entry"` // of the message
+	Line  int    `json:"line"`  // of that entry
+	Bytes int    `json:"bytes"` // of it as base64
+	Over  bool   `json:"over"`  // it is over the provider's limit
 }
 
 // A LineBytes is a line of a session file.
 type LineBytes struct {
 	File  string `json:"file,omitempty"`
-	Line  int    `json:"line"`
-	Entry string `json:"entry,omitempty"`
-	Kind  string `json:"kind"`
-	Bytes int    `json:"bytes"`
+	Line  int    `json:"line"`            // from 1
+	Entry string `json:"entry,omitempty"` // on it
+	Kind  string `json:"kind"`            // as in a tree
+	Bytes int    `json:"bytes"`           // of the line
 }
 
 // lookAtBytes hangs the lens on a session.

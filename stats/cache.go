@@ -18,16 +18,16 @@ var cacheLens = Lens{
 // A CachePart is what the prompt cache did for the requests of the path, in tokens
 // and dollars. ctxtool cache has the requests one by one.
 type CachePart struct {
-	Requests int               `json:"requests"`
-	Answered int               `json:"answered"` // of them, those with a recorded usage
-	Prompt   int64             `json:"prompt"`   // recorded: the tokens of their requests
-	Read     int64             `json:"read"`     // recorded: those of them that a cache served
-	HitRate  *float64          `json:"hitRate,omitempty"`
-	Could    CacheCould        `json:"could"`
-	Rebilled replay.CacheAgain `json:"rebilled"` // Broken and Unserved
-	Broken   replay.CacheAgain `json:"broken"`   // what breaks had billed again
-	Unserved replay.CacheAgain `json:"unserved"` // what the cache had, and the provider did not serve
-	Worst    *CacheWorst       `json:"worst,omitempty"`
+	Requests int               `json:"requests"`          // of the path
+	Answered int               `json:"answered"`          // those with a usage
+	Prompt   int64             `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
+	Read     int64             `json:"read"`              // tokens of them that a cache served
+	HitRate  *float64          `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
+	Could    CacheCould        `json:"could"`             // what a cache would have done that keeps every beginning
+	Rebilled replay.CacheAgain `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
+	Broken   replay.CacheAgain `json:"broken"`            // what breaks had billed again
+	Unserved replay.CacheAgain `json:"unserved"`          // what the cache had, and the provider did not serve
+	Worst    *CacheWorst       `json:"worst,omitempty"`   // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
@@ -42,9 +42,9 @@ type CacheCould struct {
 
 // A CacheWorst is the entry that had the most billed once more.
 type CacheWorst struct {
-	File  string            `json:"file,omitempty"` // of several
-	Entry string            `json:"entry"`
-	Cause replay.CacheCause `json:"cause,omitempty"` // none where the provider did not serve what it could
+	File  string            `json:"file,omitempty"`  // of several
+	Entry string            `json:"entry"`           // that did it
+	Cause replay.CacheCause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
 	replay.CacheAgain
 }
 

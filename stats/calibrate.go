@@ -34,9 +34,9 @@ var calibrationLens = Lens{
 // A CalibrationPart is the factors of the models that answered on the paths of the
 // sessions, fitted on all sessions that were read together.
 type CalibrationPart struct {
-	Counter string        `json:"counter"`
-	Least   int           `json:"leastRequests"` // fewer make no factor
-	Models  []Calibration `json:"models"`        // those with the most requests first
+	Counter string        `json:"counter"`       // that is calibrated
+	Least   int           `json:"leastRequests"` // fewer make no factor; a session with fewer than 3 tells nothing
+	Models  []Calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
 	path   modelKey            // its model at the point
@@ -44,16 +44,14 @@ type CalibrationPart struct {
 
 // A Calibration is the factor of a model: so many of its tokens is one of the counter's.
 type Calibration struct {
-	Provider string      `json:"provider"`
-	Model    string      `json:"model"`
-	Factor   *float64    `json:"factor"` // null where there is none
-	Error    *ErrorRange `json:"error"`  // likewise
-	Requests int         `json:"requests"`
-	Sessions int         `json:"sessions"`
-	// Vocabulary is the counter that has the model's own tokens. There is no factor
-	// then: nothing has to be fitted.
-	Vocabulary string `json:"vocabulary,omitempty"`
-	Reason     string `json:"reason,omitempty"` // why there is no factor
+	Provider   string      `json:"provider"`             // as the answers name it
+	Model      string      `json:"model"`                // as the answers name it
+	Factor     *float64    `json:"factor"`               // null where there is none
+	Error      *ErrorRange `json:"error"`                // of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
+	Requests   int         `json:"requests"`             // that it rests on
+	Sessions   int         `json:"sessions"`             // that it rests on
+	Vocabulary string      `json:"vocabulary,omitempty"` // `cl100k` or `o200k`: the tokenizer is public, nothing is fitted, `--counter` takes this name
+	Reason     string      `json:"reason,omitempty"`     // why there is no factor
 }
 
 // An ErrorRange is how far from the recorded prompts the fitted ones are, as a share
@@ -65,10 +63,10 @@ type ErrorRange struct {
 
 // Calibrated says that tokens are the counter's times the factor.
 type Calibrated struct {
-	Model    string     `json:"model"` // provider/id
-	Factor   float64    `json:"factor"`
-	Error    ErrorRange `json:"error"`
-	Requests int        `json:"requests"`
+	Model    string     `json:"model"`    // `provider/id`
+	Factor   float64    `json:"factor"`   // its tokens for one of the counter
+	Error    ErrorRange `json:"error"`    // of the fit, as a share of the recorded prompt
+	Requests int        `json:"requests"` // that it rests on
 }
 
 func lookAtCalibration(l *Look) {

@@ -14,20 +14,20 @@ var checkLens = Lens{
 // A CheckPart is how many findings of each severity there are, and the first of the
 // worst of those that count, which are errors and warnings.
 type CheckPart struct {
-	Errors   int         `json:"errors"`
+	Errors   int         `json:"errors"` // that `ctxtool check` finds, as the next two
 	Warnings int         `json:"warnings"`
 	Infos    int         `json:"infos"`
-	Worst    *CheckWorst `json:"worst,omitempty"`
+	Worst    *CheckWorst `json:"worst,omitempty"` // the first of the worst, but for infos
 }
 
 // A CheckWorst is a finding.
 type CheckWorst struct {
 	File     string `json:"file,omitempty"` // of several
-	Severity string `json:"severity"`       // error or warning
-	Code     string `json:"code"`
-	Line     int    `json:"line,omitempty"` // physical line, from 1
+	Severity string `json:"severity"`       // `error` or `warning`
+	Code     string `json:"code"`           // of the [check](checks/README.md)
+	Line     int    `json:"line,omitempty"` // from 1
 	Entry    string `json:"entry,omitempty"`
-	Text     string `json:"text"`
+	Text     string `json:"text"` // one sentence
 }
 
 // check counts the findings in the file of that name.

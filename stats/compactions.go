@@ -43,43 +43,43 @@ var compactionsLens = Lens{
 
 // A CompactionsPart is all compactions of the path, or of those of several sessions.
 type CompactionsPart struct {
-	Count    int            `json:"count"`
-	Triggers map[string]int `json:"triggers"`
-	Bands    map[string]int `json:"bands"`
-	Split    int            `json:"split"`
-	Loops    int            `json:"loops"` // compactions that are part of one
-	Before   int64          `json:"before"`
-	After    int64          `json:"after"`
-	Survival Survival       `json:"survival"` // numbers only
-	List     []Compacting   `json:"compactions"`
+	Count    int            `json:"count"`       // of all
+	Triggers map[string]int `json:"triggers"`    // them by `trigger`
+	Bands    map[string]int `json:"bands"`       // them by `band`
+	Split    int            `json:"split"`       // those that split a turn
+	Loops    int            `json:"loops"`       // those in a loop that frees nothing
+	Before   int64          `json:"before"`      // sum of tokens
+	After    int64          `json:"after"`       // sum of tokens
+	Survival Survival       `json:"survival"`    // sums, without `lost`
+	List     []Compacting   `json:"compactions"` // in order
 }
 
 // A Compacting is a compaction: an entry, or a transform that has the effect or the
 // name. Tokens are of the whole context as the counter counts it, but for Recorded.
 type Compacting struct {
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line"`
-	Entry    string `json:"entry"`
-	As       string `json:"as"`      // the entry's type
-	Hook     bool   `json:"hook"`    // an extension gave the summary
-	Request  int    `json:"request"` // number of the next request
-	Trigger  string `json:"trigger"` // "overflow", "threshold", "manual" or "unknown"
-	Evidence string `json:"evidence"`
-	Retried  bool   `json:"retried"` // an answer followed without another prompt
+	File     string `json:"file,omitempty"` // as in `files[]`
+	Line     int    `json:"line"`           // of the entry
+	Entry    string `json:"entry"`          // where it is
+	As       string `json:"as"`             // type of the entry
+	Hook     bool   `json:"hook"`           // an extension gave the summary
+	Request  int    `json:"request"`        // of the next request
+	Trigger  string `json:"trigger"`        // `overflow`, `threshold`, `manual`, `unknown`: inferred, no file says it
+	Evidence string `json:"evidence"`       // what it is inferred from
+	Retried  bool   `json:"retried"`        // an answer followed without another prompt
 
-	Recorded  int64   `json:"recorded,omitempty"` // tokens before, as the entry says
-	Before    int     `json:"before"`
-	After     int     `json:"after"`
-	Next      int64   `json:"next,omitempty"` // prompt tokens that the provider recorded of the first request behind it
-	Reduction float64 `json:"reduction"`      // 1 - After/Before
-	Band      string  `json:"band"`           // of SWE-CLI's 60 to 80 percent: "below", "in" or "above"
+	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry says
+	Before    int     `json:"before"`             // tokens of the context before it
+	After     int     `json:"after"`              // tokens of the context behind it
+	Next      int64   `json:"next,omitempty"`     // tokens that the provider recorded of the first request behind it
+	Reduction float64 `json:"reduction"`          // share that it freed; below 0 where the context grew
+	Band      string  `json:"band"`               // `below`, `in` or `above` SWE-CLI's 60 to 80 percent
 
 	Summarized int      `json:"summarized"`          // messages that the summary stands for
 	Kept       int      `json:"kept"`                // messages behind the summary
-	FirstKept  string   `json:"firstKept,omitempty"` // the entry that the first of those comes from
-	Split      bool     `json:"split"`               // the first kept message is in the middle of a turn
-	Survival   Survival `json:"survival"`
-	Loops      []string `json:"loops,omitempty"` // why it is part of a loop that frees nothing
+	FirstKept  string   `json:"firstKept,omitempty"` // the entry that the first of these comes from
+	Split      bool     `json:"split"`               // that is in the middle of a turn
+	Survival   Survival `json:"survival"`            // what the summary still tells of the files, commands, unmended failures and sentences of the user that it stands for; each `{of, found, lost?}`, `lost` being those that it does not
+	Loops      []string `json:"loops,omitempty"`     // why it is part of a loop
 
 	limit    int64   // the threshold, 0 where nobody knows the window
 	expected float64 // tokens after, as a provider would count them

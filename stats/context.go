@@ -26,75 +26,71 @@ const most = 10
 // A ContextPart is what the next request at the point holds, of each session. Tokens
 // are those of the counter.
 type ContextPart struct {
-	Counter    string            `json:"counter"`
-	Estimates  bool              `json:"estimates"` // the counter does not know the model's own tokens
-	Sessions   []ContextOf       `json:"sessions"`
-	Categories []ContextCategory `json:"categories"` // of all sessions together
-	Largest    []ContextEntry    `json:"largest"`    // by tokens, at most 10
-	Rereads    Rereads           `json:"rereads"`
-	Like       *Likeness         `json:"like,omitempty"`
+	Counter    string            `json:"counter"`        // that tokens are counted by
+	Estimates  bool              `json:"estimates"`      // it does not know the model's own tokens
+	Sessions   []ContextOf       `json:"sessions"`       // the context of each
+	Categories []ContextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
+	Largest    []ContextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
+	Rereads    Rereads           `json:"rereads"`        // files that were read more than once
+	Like       *Likeness         `json:"like,omitempty"` // with `--like`, see below
 
 	at map[[2]string]int // places in Categories by category and name, while they stay
 }
 
 // A ContextOf is the context of one session.
 type ContextOf struct {
-	File       string          `json:"file,omitempty"`
-	Session    string          `json:"session,omitempty"`
-	Entry      string          `json:"entry,omitempty"` // the last of the context's path
-	Line       int             `json:"line,omitempty"`
-	Request    int             `json:"request"` // the number of the next one, from 0
-	Model      replay.ModelRef `json:"model"`
-	Window     int64           `json:"window"` // tokens, 0 where nobody knows it
-	WindowFrom string          `json:"windowFrom"`
-	Messages   int             `json:"messages"`
-	Bytes      int64           `json:"bytes"` // of all categories
-	// Tokens are those of all categories but hidden: what the counter finds, or what
-	// the provider has told and an estimate of what came since.
-	Tokens int      `json:"tokens"`
-	Share  *float64 `json:"share"` // of the window, null where nobody knows it
-	// Hidden is about what the first answered request had beyond what is counted of it
-	// here: prompt and tools that are not in the file, and what the counter missed.
-	Hidden      int          `json:"hidden"`
-	PromptKnown bool         `json:"promptKnown"`          // prompt and tools come from the session or a baseline
-	Usage       replay.Shown `json:"contextUsage"`         // as pi shows it
-	Calibrated  *Calibrated  `json:"calibrated,omitempty"` // tokens are the model's, by a factor
+	File        string          `json:"file,omitempty"`       // as in `files[]`
+	Session     string          `json:"session,omitempty"`    // the header's id
+	Entry       string          `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
+	Line        int             `json:"line,omitempty"`       // of that entry
+	Request     int             `json:"request"`              // of the next request, from 0
+	Model       replay.ModelRef `json:"model"`                // as in `meta` of a replay
+	Window      int64           `json:"window"`               // tokens, 0 where nobody knows it
+	WindowFrom  string          `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
+	Messages    int             `json:"messages"`             // that the request has, those logged for it alone too
+	Bytes       int64           `json:"bytes"`                // of all categories but `hidden`
+	Tokens      int             `json:"tokens"`               // of all categories but `hidden`: what the counter finds, or what the provider has told and an estimate of what came since
+	Share       *float64        `json:"share"`                // `tokens` of `window`
+	Hidden      int             `json:"hidden"`               // tokens: what the first answered request had beyond what is counted of it, by the provider's usage: prompt and tools that are not in the file, and what the counter missed; an estimate
+	PromptKnown bool            `json:"promptKnown"`          // prompt and tools come from the session or a baseline
+	Usage       replay.Shown    `json:"contextUsage"`         // what pi's own indicator shows: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
+	Calibrated  *Calibrated     `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
 // A ContextCategory is one kind of thing in contexts: a part of the prompt, a tool's
 // definition, the results of a tool.
 type ContextCategory struct {
-	Category string   `json:"category"`
-	Name     string   `json:"name,omitempty"` // of the part, tool or skill; what a summary is of
-	Tokens   int      `json:"tokens"`
-	Bytes    int64    `json:"bytes"`    // of the text, or of the blocks as JSON
-	Messages int      `json:"messages"` // that have some of it
-	Share    *float64 `json:"share"`    // of the window, where it is one session's
+	Category string   `json:"category"`       // see below
+	Name     string   `json:"name,omitempty"` // see below
+	Tokens   int      `json:"tokens"`         // of all contexts together
+	Bytes    int64    `json:"bytes"`          // of the text, or of the blocks as JSON
+	Messages int      `json:"messages"`       // that have some of it
+	Share    *float64 `json:"share"`          // of the window; null of several sessions too
 }
 
 // A ContextEntry is a message of a context.
 type ContextEntry struct {
-	File   string `json:"file,omitempty"`
-	Entry  string `json:"entry"`
-	Line   int    `json:"line"`
-	Kind   string `json:"kind"`
-	Tool   string `json:"tool,omitempty"`
-	Tokens int    `json:"tokens"`
-	Bytes  int    `json:"bytes"` // of the message as JSON
+	File   string `json:"file,omitempty"` // as in `files[]`
+	Entry  string `json:"entry"`          // of the message
+	Line   int    `json:"line"`           // of that entry
+	Kind   string `json:"kind"`           // as in a tree
+	Tool   string `json:"tool,omitempty"` // of a result
+	Tokens int    `json:"tokens"`         // of the message
+	Bytes  int    `json:"bytes"`          // of the message as JSON
 }
 
 // Rereads are files whose text is in a context more than once.
 type Rereads struct {
-	Files   int      `json:"files"`
-	Tokens  int      `json:"tokens"`  // of all reads but each file's newest
+	Files   int      `json:"files"`   // whose text a context has more than once
+	Tokens  int      `json:"tokens"`  // of all their reads but the newest
 	Largest []Reread `json:"largest"` // by tokens, at most 10
 }
 
 // A Reread is a file that was read more than once.
 type Reread struct {
 	File   string `json:"file,omitempty"`
-	Path   string `json:"path"`
-	Times  int    `json:"times"`
+	Path   string `json:"path"`   // of the file
+	Times  int    `json:"times"`  // that it was read
 	Tokens int    `json:"tokens"` // of all reads but the newest
 	Entry  string `json:"entry"`  // the newest
 }

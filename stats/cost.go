@@ -30,22 +30,16 @@ var costLens = Lens{
 // A CostPart is what calls of models used and cost: those of all entries of a
 // session, or of several together.
 type CostPart struct {
-	// Prices is the date of the table of prices, as YYYY-MM-DD.
-	Prices string `json:"prices"`
+	Prices string `json:"prices"` // date of the table of prices
 
 	// All is every record that pi counts, in the order of the file, repeated ones too:
 	// what pi says of a session. That of several sessions is the sum of theirs.
 	CostSum
 
-	// Unique counts each call once: the first of those with one responseId, or, where
-	// they have none, with one entry id, timestamp and usage.
-	Unique CostSum `json:"unique"`
-
-	Kinds CostKinds `json:"kinds"`
-
-	// Rows are the same by what was asked for, see Options.By. They add up to the whole.
-	By   []string  `json:"by"`
-	Rows []CostRow `json:"rows"`
+	Unique CostSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
+	Kinds  CostKinds `json:"kinds"`  // sums by what the calls were for
+	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
+	Rows   []CostRow `json:"rows"`   // a sum with `unique` for each group that occurs, the dearest first, or by time where the first group is one
 
 	calls *calls           // of one session, for the sum
 	once  *onceOnly        // calls that were counted, of the sum
@@ -54,18 +48,18 @@ type CostPart struct {
 
 // A CostSum is what calls used and cost.
 type CostSum struct {
-	Calls  CostCalls  `json:"calls"`
-	Tokens CostTokens `json:"tokens"`
-	Cost   Cost       `json:"cost"`
+	Calls  CostCalls  `json:"calls"`  // numbers of all records in the order of the file, repeated ids too: what pi says of a session; of several sessions their sum
+	Tokens CostTokens `json:"tokens"` // of the same, as recorded
+	Cost   Cost       `json:"cost"`   // US dollars of the same
 }
 
 // CostCalls are numbers of calls.
 type CostCalls struct {
-	Total       int64 `json:"total"`
+	Total       int64 `json:"total"`       // calls
 	Billed      int64 `json:"billed"`      // the provider said what it billed
-	Estimated   int64 `json:"estimated"`   // the agent recorded its own estimate
-	Unpriced    int64 `json:"unpriced"`    // nobody recorded a cost: Total less the other two
-	Unpriceable int64 `json:"unpriceable"` // of them, those that the table of prices cannot tell either
+	Estimated   int64 `json:"estimated"`   // the agent recorded a cost of its own; a recorded 0 is one
+	Unpriced    int64 `json:"unpriced"`    // nobody recorded a cost
+	Unpriceable int64 `json:"unpriceable"` // of these, those that the table cannot tell either
 }
 
 // CostTokens are tokens as providers counted them.
@@ -79,17 +73,17 @@ type CostTokens struct {
 
 // A Cost is in US dollars.
 type Cost struct {
-	Total     float64 `json:"total"`     // recorded
-	Billed    float64 `json:"billed"`    // of it, what providers said they billed
-	Estimated float64 `json:"estimated"` // of it, the rest
-	Computed  float64 `json:"computed"`  // by the table, of calls without a recorded cost; not in Total
+	Total     float64 `json:"total"`     // recorded: the sum of `billed` and `estimated`
+	Billed    float64 `json:"billed"`    // of the calls of that name
+	Estimated float64 `json:"estimated"` // of the calls of that name
+	Computed  float64 `json:"computed"`  // of unpriced calls, by the table; not in `total`
 }
 
 // CostKinds are sums by what the calls were for.
 type CostKinds struct {
-	Answers   CostSum `json:"answers"`
-	Tools     CostSum `json:"tools"`     // work of models inside of tools
-	Summaries CostSum `json:"summaries"` // compactions and summaries of branches
+	Answers   CostSum `json:"answers"`   // of models
+	Tools     CostSum `json:"tools"`     // models inside of tools
+	Summaries CostSum `json:"summaries"` // compactions, branches
 	Warming   CostSum `json:"warming"`   // of caches
 	Other     CostSum `json:"other"`     // usage entries of another kind
 }

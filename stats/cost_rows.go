@@ -14,20 +14,20 @@ import (
 type CostRow struct {
 	CostKeys
 	CostSum
-	Unique CostSum `json:"unique"`
+	Unique CostSum `json:"unique"` // the same with each call once
 }
 
 // CostKeys say which calls a row is about; those that were not asked for are empty.
 type CostKeys struct {
-	Session  string `json:"session,omitempty"`  // its id
-	Project  string `json:"project,omitempty"`  // the folder that it belongs to
-	Month    string `json:"month,omitempty"`    // 2026-01; all days are those of UTC
-	Week     string `json:"week,omitempty"`     // 2026-W05, of ISO 8601
-	Day      string `json:"day,omitempty"`      // 2026-01-31
+	Session  string `json:"session,omitempty"`  // the header's id
+	Project  string `json:"project,omitempty"`  // the header's folder
+	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC; as the next two absent of a call without time
+	Week     string `json:"week,omitempty"`     // `2026-W05`
+	Day      string `json:"day,omitempty"`      // `2026-01-31`
 	Provider string `json:"provider,omitempty"` // as the calls name it
-	Model    string `json:"model,omitempty"`    // provider/model, or Tools/summaries, as in pi's list
-	Tool     string `json:"tool,omitempty"`     // of models inside of tools; empty for other calls
-	Branch   string `json:"branch,omitempty"`   // its leaf's entry, or shared by several
+	Model    string `json:"model,omitempty"`    // `provider/id`, or `Tools/summaries` where no record says
+	Tool     string `json:"tool,omitempty"`     // whose result recorded the call; absent of other calls
+	Branch   string `json:"branch,omitempty"`   // the leaf's entry, or `shared` by several
 }
 
 // costGroups are what rows can be by, and their keys.

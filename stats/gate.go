@@ -27,23 +27,23 @@ type Gate struct {
 
 // A Verdict says how a figure keeps to a budget, or to the saved run.
 type Verdict struct {
-	State      State    `json:"state"`
-	Severity   Severity `json:"severity"`
-	Figure     string   `json:"figure"`
-	Unit       string   `json:"unit,omitempty"` // number, tokens, bytes, dollars, share
-	File       string   `json:"file,omitempty"`
-	Group      string   `json:"group,omitempty"` // the day
-	Entry      string   `json:"entry,omitempty"` // the one to look at
-	Line       int      `json:"line,omitempty"`  // of that entry, from 1
-	Value      *float64 `json:"value,omitempty"` // absent where there is none
-	Unpriced   int      `json:"unpriced,omitempty"`
-	Calibrated bool     `json:"calibrated,omitempty"` // the value is an estimate
-	Max        *float64 `json:"max,omitempty"`
-	Min        *float64 `json:"min,omitempty"`
-	Saved      *float64 `json:"saved,omitempty"`     // in the saved run, where max and min are from that
-	Slack      float64  `json:"tolerance,omitempty"` // beyond max or min
-	Over       float64  `json:"over,omitempty"`      // beyond max or min
-	Reason     string   `json:"reason,omitempty"`    // why there is no value
+	State      State    `json:"state"`                // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
+	Severity   Severity `json:"severity"`             // `error` or `warning`
+	Figure     string   `json:"figure"`               // as in the help; `readable` is a session without figures, or not with all
+	Unit       string   `json:"unit,omitempty"`       // `number`, `tokens`, `bytes`, `dollars` or `share`
+	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
+	Group      string   `json:"group,omitempty"`      // the day; absent where it is about all
+	Entry      string   `json:"entry,omitempty"`      // the entry to look at
+	Line       int      `json:"line,omitempty"`       // of that entry, from 1
+	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
+	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
+	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, times a factor that was fitted
+	Max        *float64 `json:"max,omitempty"`        // the limit above
+	Min        *float64 `json:"min,omitempty"`        // the limit below
+	Saved      *float64 `json:"saved,omitempty"`      // of the saved run, where the limits come from that
+	Slack      float64  `json:"tolerance,omitempty"`  // allowed beyond a limit
+	Over       float64  `json:"over,omitempty"`       // how far the value is beyond a limit; absent where it is not
+	Reason     string   `json:"reason,omitempty"`     // why there is no value, why the session has no figures, or that the saved run does not have it
 
 	Path string `json:"-"` // of the file from the current folder
 
@@ -65,15 +65,15 @@ var states = []State{LimitCrossed, LimitTolerated, LimitUnknown, LimitKept}
 
 // A GateReport is what a gate says.
 type GateReport struct {
-	Passed    bool      `json:"passed"`
-	Sessions  int       `json:"sessions"` // that have figures
-	Crossed   int       `json:"crossed"`  // limits whose severity is error
-	Warnings  int       `json:"warnings"` // crossed, the severity is warning
-	Tolerated int       `json:"tolerated"`
+	Passed    bool      `json:"passed"`    // no limit is crossed whose severity is `error`
+	Sessions  int       `json:"sessions"`  // that were judged
+	Crossed   int       `json:"crossed"`   // limits that are crossed, their severity being error
+	Warnings  int       `json:"warnings"`  // limits that are crossed, their severity being warning
+	Tolerated int       `json:"tolerated"` // verdicts of that state, as the next two
 	Unknown   int       `json:"unknown"`
 	Kept      int       `json:"kept"`
 	Saved     string    `json:"against,omitempty"` // the saved run
-	Verdicts  []Verdict `json:"verdicts"`          // the most important first, then by budget and file
+	Verdicts  []Verdict `json:"verdicts"`          // what is crossed first, then by state, severity, budget and file
 }
 
 // Unreadable is the figure of a verdict on a session that has no figures.

@@ -36,21 +36,21 @@ var growthLens = Lens{
 // A GrowthPart is how the contexts of sessions grew. Contexts do not add up, so
 // several sessions are a list.
 type GrowthPart struct {
-	Sessions []Growth `json:"sessions"`
+	Sessions []Growth `json:"sessions"` // each the path of a session to the point; sizes are tokens
 }
 
 // A Growth is how the context of a session grew along its path.
 type Growth struct {
 	File        string      `json:"file,omitempty"`
-	Peak        int64       `json:"peak"` // the largest size of a request, tokens
-	PeakRequest int         `json:"peakRequest"`
-	Share       float64     `json:"share,omitempty"` // the largest share of a window
-	Compactions int         `json:"compactions"`
+	Peak        int64       `json:"peak"`            // the largest request
+	PeakRequest int         `json:"peakRequest"`     // its number
+	Share       float64     `json:"share,omitempty"` // the largest of any window; absent where none is known
+	Compactions int         `json:"compactions"`     // how many, as the next two of what marks stand for
 	Truncations int         `json:"truncations"`
 	Edits       int         `json:"edits"`
-	Requests    []GrowthRow `json:"requests"`
-	Now         GrowthRow   `json:"now"`                  // the next request, as things are
-	Calibrated  *Calibrated `json:"calibrated,omitempty"` // Tokens are the path's model's, by a factor
+	Requests    []GrowthRow `json:"requests"`             // in order
+	Now         GrowthRow   `json:"now"`                  // the same of the next request, without `entry`
+	Calibrated  *Calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
 // A GrowthRow is a request: what the model got, in tokens. Size is what the provider
@@ -58,17 +58,15 @@ type Growth struct {
 // count, and besides what the recorded request before it had more than we count of that;
 // behind a compaction, or before all of them, what the first recorded one had more.
 type GrowthRow struct {
-	Request   int     `json:"request"`         // from 0 along the path
-	Entry     string  `json:"entry,omitempty"` // the answer
-	Size      int64   `json:"size"`
-	Estimated bool    `json:"estimated"`
-	Tokens    int     `json:"tokens"`             // prompt, tools and messages as the counter counts them
-	Recorded  int64   `json:"recorded,omitempty"` // the provider's: input, cache reads and writes
-	Window    int64   `json:"window,omitempty"`   // of the model, 0 where nobody knows
-	Share     float64 `json:"share,omitempty"`    // Size of Window
-	// Marks are what happened since the request before, each letter once: C a
-	// compaction, T a tool result that was cut or a transform that shortened, E an edit.
-	Marks string `json:"marks,omitempty"`
+	Request   int     `json:"request"`            // from 0
+	Entry     string  `json:"entry,omitempty"`    // its answer
+	Size      int64   `json:"size"`               // what the provider recorded of the prompt; else an estimate from what is counted, and what the nearest recorded request had beyond that
+	Estimated bool    `json:"estimated"`          // it is the latter
+	Tokens    int     `json:"tokens"`             // prompt, tools and messages as counted
+	Recorded  int64   `json:"recorded,omitempty"` // the provider's: input, cache reads and cache writes; absent without any
+	Window    int64   `json:"window,omitempty"`   // of the model; absent where nobody knows
+	Share     float64 `json:"share,omitempty"`    // `size` of `window`
+	Marks     string  `json:"marks,omitempty"`    // what happened since the request before, each letter once: `C` a compaction, `T` a tool result that was cut or a transform that shortened, `E` an edit
 }
 
 // A growthWalk goes along the path.

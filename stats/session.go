@@ -34,23 +34,23 @@ var sessionLens = Lens{
 // count, on all branches, those with the id of a later one too, as in pi's own
 // numbers (spec/pi-1.5.md 8).
 type SessionPart struct {
-	Sessions    int            `json:"sessions"`
-	Messages    int            `json:"messages"`
-	Roles       map[string]int `json:"roles"` // messages by role, "other" for one that nobody knows, "none" for no message
-	Turns       int            `json:"turns"` // prompts of the user
-	Requests    int            `json:"requests"`
-	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, "none" where it does not say
+	Sessions    int            `json:"sessions"`    // those that were read
+	Messages    int            `json:"messages"`    // entries that are messages
+	Roles       map[string]int `json:"roles"`       // of them; `other` is a role that nobody knows, `none` an entry without message
+	Turns       int            `json:"turns"`       // prompts of the user
+	Requests    int            `json:"requests"`    // answers of models
+	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, `none` where it does not say
 	Models      []ModelCount   `json:"models"`      // the most used first
-	Calls       ToolCount      `json:"toolCalls"`
-	Tools       []ToolCount    `json:"tools"` // the most called first
-	LostResults int            `json:"lostResults"`
-	Branches    int            `json:"branches"` // leaves of the tree
-	Compactions int            `json:"compactions"`
+	Calls       ToolCount      `json:"toolCalls"`   // of all tools together, without `tool`
+	Tools       []ToolCount    `json:"tools"`       // by tool, the most called first
+	LostResults int            `json:"lostResults"` // results whose call is nowhere
+	Branches    int            `json:"branches"`    // leaves of the tree
+	Compactions int            `json:"compactions"` // entries of this type, as the next three
 	Summaries   int            `json:"branchSummaries"`
 	Edits       int            `json:"edits"`
 	Transforms  int            `json:"transforms"`
-	Time        Span           `json:"time"`
-	LongPrompts LongPrompts    `json:"longPrompts"`
+	Time        Span           `json:"time"`        // when it was written
+	LongPrompts LongPrompts    `json:"longPrompts"` // prompts that took many requests
 
 	modelAt map[[2]string]int // places in Models and Tools, until they are sorted
 	toolAt  map[string]int
@@ -58,17 +58,17 @@ type SessionPart struct {
 
 // A ModelCount is how many requests a model answered.
 type ModelCount struct {
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
-	Requests int    `json:"requests"`
+	Provider string `json:"provider"` // as the answers name it
+	Model    string `json:"model"`    // as the answers name it
+	Requests int    `json:"requests"` // that it answered
 }
 
 // A Span is from when to when something was written, as the entries say. Seconds are
 // those between the two, of several sessions the sum.
 type Span struct {
-	First   string  `json:"first,omitempty"`
-	Last    string  `json:"last,omitempty"`
-	Seconds float64 `json:"seconds"`
+	First   string  `json:"first,omitempty"` // timestamp of the earliest entry
+	Last    string  `json:"last,omitempty"`  // timestamp of the latest entry
+	Seconds float64 `json:"seconds"`         // between them, of several sessions their sum
 
 	first, last int64 // milliseconds since 1970
 }
@@ -76,10 +76,10 @@ type Span struct {
 // LongPrompts are prompts that took more requests than gsh allows (max_iterations,
 // spec/policies.md 1.6). Where paths part, the longest counts.
 type LongPrompts struct {
-	Limit   int          `json:"limit"`
-	Count   int          `json:"count"`
+	Limit   int          `json:"limit"`   // `--max-iterations`
+	Count   int          `json:"count"`   // prompts that took more requests than that; where paths part, the longest counts
 	Most    int          `json:"most"`    // requests that any prompt took
-	Prompts []LongPrompt `json:"prompts"` // those of Count with the most requests
+	Prompts []LongPrompt `json:"prompts"` // the prompts, those with the most requests first, at most 20; `text` is the first words
 }
 
 // A LongPrompt is one of them. Text is its first words.

@@ -9,16 +9,16 @@ import (
 
 // A ToolCount is what became of the calls of a tool.
 type ToolCount struct {
-	Tool       string `json:"tool,omitempty"`
-	Calls      int    `json:"calls"`
-	OK         int    `json:"ok"`
-	Error      int    `json:"error"`
-	Blocked    int    `json:"blocked"`    // a hook did not let it run
-	Skipped    int    `json:"skipped"`    // the user had said something else by then
-	Aborted    int    `json:"aborted"`    // by the user, before it ran or while it did
-	Unanswered int    `json:"unanswered"` // no branch has a result
-	Asked      int64  `json:"askedBytes"` // JSON of arguments, as it stands in the file
-	Got        int64  `json:"gotBytes"`   // JSON of results' content, as it stands in the file
+	Tool       string `json:"tool,omitempty"` // its name
+	Calls      int    `json:"calls"`          // how often it was called
+	OK         int    `json:"ok"`             // calls that went well
+	Error      int    `json:"error"`          // calls that failed
+	Blocked    int    `json:"blocked"`        // a hook did not let it run
+	Skipped    int    `json:"skipped"`        // the user had said something else by then
+	Aborted    int    `json:"aborted"`        // by the user, before it ran or while it did
+	Unanswered int    `json:"unanswered"`     // no branch has a result
+	Asked      int64  `json:"askedBytes"`     // JSON of arguments, as it stands in the file
+	Got        int64  `json:"gotBytes"`       // JSON of results' content, as it stands in the file
 }
 
 func (t *ToolCount) add(one *ToolCount) {

@@ -5,7 +5,6 @@ import (
 
 	"ctxtool/render"
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
 )
 
 // listEntries lists what only one of the two paths has. Of two sessions entries are the
@@ -20,17 +19,17 @@ func (x *comparison) listEntries() error {
 	out := &replay.DiffEntries{Schema: "ctxtool/diff.entries/1"}
 	out.A, out.B = x.sides()
 	if shared > 0 {
-		row, err := entryRow(x.a.s, x.a.s.NewReader(), pathA[shared-1])
+		last, err := x.a.s.Rows(pathA[shared-1 : shared])
 		if err != nil {
 			return err
 		}
-		out.Ancestor = &row
+		out.Ancestor = &last[0]
 	}
 	var err error
-	if out.OnlyA, err = entryRows(x.a.s, pathA[shared:]); err != nil {
+	if out.OnlyA, err = x.a.s.Rows(pathA[shared:]); err != nil {
 		return err
 	}
-	if out.OnlyB, err = entryRows(x.b.s, pathB[shared:]); err != nil {
+	if out.OnlyB, err = x.b.s.Rows(pathB[shared:]); err != nil {
 		return err
 	}
 	if err := x.strictly(); err != nil {
@@ -50,25 +49,4 @@ func (x *comparison) sameEntry(a, b int) bool {
 	}
 	id := x.a.s.ID(a)
 	return id != "" && id == x.b.s.ID(b)
-}
-
-func entryRows(s *sessionfmt.Session, path []int) (rows []sessionfmt.Row, err error) {
-	lines := s.NewReader()
-	rows = []sessionfmt.Row{} // a list, also where there is none
-	for _, rec := range path {
-		row, err := entryRow(s, lines, rec)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-func entryRow(s *sessionfmt.Session, lines *sessionfmt.Reader, rec int) (sessionfmt.Row, error) {
-	line, err := lines.Line(rec)
-	if err != nil {
-		return sessionfmt.Row{}, err
-	}
-	return s.Row(rec, line), nil
 }

@@ -112,9 +112,7 @@ func (m *machine) does(pos, rec int) (Step, error) {
 // At is the envelope after record leaf on its path, of the empty session for a
 // leaf below 0; with before, the one that the record found.
 func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
-	if before {
-		leaf = r.Before(leaf)
-	}
+	leaf = r.Session.LeafAt(sessionfmt.Point{Record: leaf, Before: before})
 	e := newMachine(r, nil).envelope() // stays where the leaf is its own parent
 	for step, err := range r.Walk(leaf) {
 		if err != nil {
@@ -141,20 +139,6 @@ func (r *Replay) Reach(leaf int, before bool) (e *Envelope, stopped, err error) 
 		}
 	}
 	return nil, nil, err
-}
-
-// Before is the record before another on its path, -1 for none. One that is its own
-// parent has itself before it.
-func (r *Replay) Before(rec int) int {
-	path, _ := r.Session.Path(rec)
-	switch n := len(path); {
-	case rec < 0 || n == 0 || path[n-1] != rec:
-		return rec
-	case n == 1:
-		return -1
-	default:
-		return path[n-2]
-	}
 }
 
 // find adds a finding at a record.

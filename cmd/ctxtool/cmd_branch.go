@@ -21,7 +21,8 @@ func newBranchCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "branch [flags] SESSION POINT -o FILE",
 		Short: "Make a new session of the path to an entry",
-		Long: "Make a new session of the path to POINT. Its header names this one as its parent.\n" +
+		Long: "Make a new session of the path to POINT, with request:N to what the request got. Its\n" +
+			"header names this one as its parent.\n" +
 			"Entries are taken over as they are; labels of the path are set again at its end,\n" +
 			"with the times that they had, so that no entry loses its parent.\n\n" +
 			pointHelp +
@@ -60,7 +61,10 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
-	leaf, err := e.entry(s, args[1])
+	leaf, err := findLeaf(s, args[1], s.Leaf())
+	if err == nil {
+		err = requireID(s, leaf)
+	}
 	if err != nil {
 		return err
 	}

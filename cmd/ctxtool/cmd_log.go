@@ -146,11 +146,9 @@ func (l *logger) list(name string, rules replay.Rules) error {
 	}
 	defer s.Close()
 	l.s, l.lines = s, s.NewReader()
-	leaf := s.Leaf()
-	if l.o.leaf != "" {
-		if leaf, err = findPoint(s, l.o.leaf, leaf); err != nil {
-			return err
-		}
+	leaf, err := findLeaf(s, cmp.Or(l.o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return err
 	}
 	if l.since, err = newLimit(s, l.o.since, leaf); err != nil {
 		return err

@@ -65,7 +65,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	defer s.Close()
 	points := args[1:]
 	if point != "" || len(points) == 0 {
-		points = append([]string{orLeaf(point)}, points...)
+		points = append([]string{cmp.Or(point, "leaf")}, points...)
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
 	all, err := e.shown(r, points, o.format == "raw")
@@ -76,13 +76,6 @@ func runShow(e *env, o *showOptions, args []string) error {
 		return err
 	}
 	return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return writeShown(w, o.format, all) })
-}
-
-func orLeaf(point string) string {
-	if point == "" {
-		return "leaf"
-	}
-	return point
 }
 
 func writeShown(w *bufio.Writer, format string, all []render.Shown) error {
@@ -116,10 +109,11 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.S
 	}
 	lines := s.NewReader()
 	for _, p := range points {
-		rec, err := findPoint(s, p, s.Leaf())
+		at, err := findPoint(s, p, s.Leaf())
 		if err != nil {
 			return nil, err
 		}
+		rec := at.Record
 		if rec < 0 {
 			return nil, &usageError{fmt.Errorf("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))}
 		}

@@ -307,12 +307,9 @@ func (o *reducing) session(e *env, f listedFile) (*reduced, *sessionfmt.Batch, *
 }
 
 func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*reduced, *sessionfmt.Batch, error) {
-	leaf := s.Leaf()
-	if o.at != "" {
-		var err error
-		if leaf, err = findPoint(s, o.at, leaf); err != nil {
-			return nil, nil, err
-		}
+	leaf, err := findLeaf(s, cmp.Or(o.at, "leaf"), s.Leaf())
+	if err != nil {
+		return nil, nil, err
 	}
 	opt := o.replay
 	opt.Leaf = s.Leaf()

@@ -30,7 +30,8 @@ type DiffEntry struct {
 
 // NewDiffEntry is an entry by what it says itself.
 func NewDiffEntry(s *sessionfmt.Session, rec int, line sessionfmt.Value) DiffEntry {
-	row := NewLogRow(s, rec, line)
+	var row LogRow
+	row.Entry(s, rec, line)
 	return DiffEntry{row.ID, row.Line, row.Time, row.Kind, row.Text}
 }
 

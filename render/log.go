@@ -36,12 +36,30 @@ type LogBoundary struct {
 	Inferred bool            `json:"inferred"`
 }
 
-// NewLogRow is a row of what an entry says by itself.
-func NewLogRow(s *sessionfmt.Session, rec int, line sessionfmt.Value) LogRow {
-	return LogRow{
-		Schema: "ctxtool/log/1", ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(),
-		Time: line.Get("timestamp").Text(), Text: sessionfmt.Gist(s.Kind(rec), line),
+// NewLogRow is a row of what an entry of the path did.
+func NewLogRow(a replay.Account, kind sessionfmt.Kind) (row LogRow, err error) {
+	delta := a.After.Total - a.Before.Total
+	row = LogRow{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
+	if a.Request >= 0 {
+		row.Request = &a.Request
 	}
+	switch {
+	case a.Did == replay.Compacted:
+		row.Mark = "C"
+	case a.After.Messages < a.Before.Messages:
+		row.Mark = "T"
+	}
+	if kind == sessionfmt.Transform {
+		row.Boundary = &LogBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
+		row.Boundary.Likely, err = a.Boundary()
+	}
+	return row, err
+}
+
+// Entry adds what an entry says by itself.
+func (r *LogRow) Entry(s *sessionfmt.Session, rec int, line sessionfmt.Value) {
+	r.Schema, r.ID, r.Line, r.Kind = "ctxtool/log/1", s.ID(rec), s.Line(rec), s.Kind(rec).String()
+	r.Time, r.Text = line.Get("timestamp").Text(), sessionfmt.Gist(s.Kind(rec), line)
 }
 
 // WriteLogJSON writes a row as one line of JSON.

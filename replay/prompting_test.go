@@ -21,7 +21,7 @@ func TestPrompting(t *testing.T) {
 		}
 		r := New(s, Options{Leaf: s.Leaf(), Rules: ByEnvelope})
 		again := 0
-		for step, err := range r.walk(s.Leaf(), nil) {
+		for step, err := range r.Walk(s.Leaf()) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -283,10 +283,10 @@ func IsBlank(line []byte) bool {
 	return TrimJS(string(line)) == ""
 }
 
-// scan builds the index with that many workers. Units are merged in the order
-// of the file, so the result does not depend on the number.
-func (s *Session) scan(workers int, opt Options) error {
-	units := int((s.src.size + unitSize - 1) / unitSize)
+// scan indexes the file with that many workers: all of it, or the lines behind a newline.
+// Units are merged in the order of the file, so the result does not depend on the number.
+func (s *Session) scan(from int64, workers int, opt Options) error {
+	units := int((s.src.size - from + unitSize - 1) / unitSize)
 	workers = max(1, min(workers, units))
 	jobs := make(chan *unit)
 	order := make(chan *unit, 2*workers)
@@ -320,7 +320,7 @@ func (s *Session) scan(workers int, opt Options) error {
 				u.records, u.times, u.ids, u.findings = old.records[:0], old.times[:0], old.ids[:0], findings{list: old.findings.list[:0]}
 			default:
 			}
-			u.off, u.ready = int64(k)*unitSize, make(chan struct{})
+			u.off, u.ready = from+int64(k)*unitSize, make(chan struct{})
 			u.end = min(u.off+unitSize, s.src.size)
 			order <- u
 			jobs <- u

@@ -83,13 +83,13 @@ func (l limit) to(rec int, line sessionfmt.Value) bool {
 
 // request lists what entered between two requests: messages, each as what a
 // provider gets it, and by what it came.
-func (l *logger) request(r *replay.Replay, leaf int) error {
+func (l *logger) request(leaf int) error {
 	got := func(point string) (*replay.Envelope, error) {
 		at, err := findLeaf(l.s, point, leaf)
 		if err != nil {
 			return nil, err
 		}
-		return r.At(at, false)
+		return l.r.At(at, false)
 	}
 	now, err := got(pointOfRequest(l.o.request))
 	if err != nil {

@@ -145,21 +145,14 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 			return 0, err
 		}
 		if prompt := int(used.Prompt()); prompt > 0 {
-			n, err := e.r.countBefore(c, path[:pos])
+			quiet := *e.r // findings have been reported once
+			_, before, _, err := quiet.along(path[:pos], pos)
+			if err != nil {
+				return 0, err
+			}
+			n, err := before.Count(c)
 			return max(0, prompt-n.Total), err
 		}
 	}
 	return 0, nil
-}
-
-// countBefore counts the context at the end of a path.
-func (r *Replay) countBefore(c *tokens.Counter, path []int) (Counts, error) {
-	quiet := *r // findings have been reported once
-	m := newMachine(&quiet, path)
-	for pos, rec := range path {
-		if _, err := m.step(pos, rec); err != nil {
-			return Counts{}, err
-		}
-	}
-	return m.envelope().Count(c)
 }

@@ -5,6 +5,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 
@@ -107,15 +108,9 @@ func (m *machine) does(pos, rec int) (Step, error) {
 // At is the envelope after record leaf on its path, of the empty session for a
 // leaf below 0; with before, the one that the record found.
 func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
-	leaf = r.Session.LeafAt(sessionfmt.Point{Record: leaf, Before: before})
-	e := newMachine(r, nil).envelope() // stays where the leaf is its own parent
-	for step, err := range r.Walk(leaf) {
-		if err != nil {
-			return nil, err
-		}
-		if step.Record == leaf {
-			e = step.Envelope()
-		}
+	e, stopped, err := r.Reach(leaf, before)
+	if err = cmp.Or(stopped, err); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
@@ -123,17 +118,13 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 // Reach is At, but where a broken patch stops the replay first, it is the envelope that
 // the patch found, with the patch's error.
 func (r *Replay) Reach(leaf int, before bool) (e *Envelope, stopped, err error) {
-	if e, err = r.At(leaf, before); !Stopped(err) {
-		return e, nil, err
+	path, found := r.Session.Path(r.Session.LeafAt(sessionfmt.Point{Record: leaf, Before: before}))
+	r.Findings = append(r.Findings, found...)
+	_, e, _, err = r.along(path, len(path))
+	if Stopped(err) {
+		return e, err, nil
 	}
-	quiet := *r // findings have been taken down once
-	for step, stopped := range quiet.Walk(leaf) {
-		if stopped != nil {
-			e, err = quiet.At(step.Record, true)
-			return e, stopped, err
-		}
-	}
-	return nil, nil, err
+	return e, nil, err
 }
 
 // find adds a finding at a record.

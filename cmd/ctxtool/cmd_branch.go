@@ -36,7 +36,7 @@ func newBranchCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE`, - for standard output")
 	f.StringVar(&o.now, "now", "", "`TIME` of the new session, as 2026-01-31T12:00:00Z")
-	cmd.ValidArgsFunction = e.completeEntry
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 

@@ -53,15 +53,7 @@ func newDiffCommand(e *env) *cobra.Command {
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		switch len(args) {
-		case 0:
-			return e.completeSession(cmd, args, typed)
-		case 1, 2:
-			return e.completePoint(cmd, args, typed)
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	cmd.ValidArgsFunction = e.completeEntries(2)
 	return cmd
 }
 

@@ -23,7 +23,7 @@ func newLabelCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
 	o.flags(cmd)
-	cmd.ValidArgsFunction = e.completeEntry
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 

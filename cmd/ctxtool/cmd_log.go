@@ -74,9 +74,6 @@ func newLogCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
 	cmd.ValidArgsFunction = e.completeSession
-	for _, point := range []string{"leaf", "since", "until"} {
-		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
-	}
 	complete(cmd, "kind", sessionfmt.KindNames())
 	return cmd
 }

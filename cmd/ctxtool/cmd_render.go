@@ -101,9 +101,6 @@ func newRenderCommand(e *env) *cobra.Command {
 	complete(cmd, "target", []string{"comment", "file"})
 	complete(cmd, "include", render.PagePartNames())
 	complete(cmd, "exclude", render.PagePartNames())
-	for _, point := range []string{"leaf", "since", "at"} {
-		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
-	}
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
 	cmd.ValidArgsFunction = e.completeSession
 	return cmd

@@ -78,8 +78,6 @@ func newReplayCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
 	cmd.ValidArgsFunction = e.completeSession
-	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
-	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	return cmd
 }
 

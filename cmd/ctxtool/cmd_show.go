@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -44,12 +45,7 @@ func newShowCommand(e *env) *cobra.Command {
 	o.answer.flags(cmd, "text", "json", "raw")
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return e.completeSession(cmd, args, typed)
-		}
-		return e.completePoint(cmd, args, typed)
-	}
+	cmd.ValidArgsFunction = e.completeEntries(math.MaxInt)
 	return cmd
 }
 
@@ -149,20 +145,19 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []render.S
 // effect is what an entry did on its own path.
 func effect(r *replay.Replay, rec int) (*render.ShownEffect, error) {
 	known := r.Findings
-	before, err := r.At(rec, true)
-	if err != nil {
-		return nil, err
-	}
-	r.Findings = nil // both walks find the same, and other entries' walks too
-	after, err := r.At(rec, false)
-	for _, f := range r.Findings {
+	_, r.Findings = r.Session.Path(rec)
+	span, err := r.Between(r.Session.LeafAt(sessionfmt.Point{Record: rec, Before: true}), rec)
+	for _, f := range r.Findings { // paths of several entries have the same
 		if !slices.Contains(known, f) {
 			known = append(known, f)
 		}
 	}
 	r.Findings = known
+	if err == nil {
+		err = span.Stopped
+	}
 	if err != nil {
 		return nil, err
 	}
-	return render.NewShownEffect(before, after)
+	return render.NewShownEffect(span.A, span.B)
 }

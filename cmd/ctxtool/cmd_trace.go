@@ -72,9 +72,7 @@ func newTraceCommand(e *env) *cobra.Command {
 	for _, other := range []string{"all", "ignore-case", "at"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
-	cmd.ValidArgsFunction = e.completeEntry
-	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
-	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 

@@ -49,7 +49,6 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	o.redaction.flags(cmd)
 	cmd.ValidArgsFunction = e.completeSession
-	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	complete(cmd, "filter", sessionfmt.KindNames())
 	return cmd
 }

@@ -153,7 +153,13 @@ func newRoot(e *env, only string) *cobra.Command {
 	e.colorFlag(root)
 	for _, c := range commands {
 		if only == "" || c.name == only {
-			root.AddCommand(c.new(e))
+			cmd := c.new(e)
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if name, _ := pflag.UnquoteUsage(f); name == "POINT" {
+					cmd.RegisterFlagCompletionFunc(f.Name, e.completePoint)
+				}
+			})
+			root.AddCommand(cmd)
 		}
 	}
 	root.InitDefaultCompletionCmd()

@@ -24,69 +24,25 @@ type Cut struct {
 // Cuts are the compactions of the whole file that count by the envelope rules: all
 // but those that only repeat a transform. What stands behind a patch at which a
 // replay stops, or below a cycle of parents, is not among them. One before another
-// on a path comes before it. Each entry is replayed once: where paths part, so does
-// the machine.
-func (r *Replay) Cuts() ([]Cut, error) {
+// on a path comes before it.
+func (r *Replay) Cuts() (cuts []Cut, err error) {
+	any := false
+	for i := range r.Session.Len() {
+		any = any || r.Session.Kind(i) == sessionfmt.Compaction
+	}
+	if !any {
+		return nil, nil
+	}
 	quiet := *r // findings are for who replays
 	quiet.Rules = ByEnvelope
-	w := newWays(r.Session)
-	for _, root := range w.roots {
+	for _, err := range quiet.walkTree(r.Session.Tree(), func() *machine {
 		m := newMachine(&quiet, nil)
-		m.cuts = &cutter{list: &w.cuts, last: -1}
-		if err := w.below(m, root); err != nil {
+		m.cuts = &cutter{list: &cuts, last: -1}
+		return m
+	}) {
+		if err != nil && !Stopped(err) {
 			return nil, err
 		}
 	}
-	return w.cuts, nil
-}
-
-// ways are the paths to all compactions of a file.
-type ways struct {
-	roots       []int
-	first, next []uint32 // of each record: the first one below it on a way, and the one beside it, plus 1
-	cuts        []Cut
-}
-
-func newWays(s *sessionfmt.Session) *ways {
-	w := &ways{first: make([]uint32, s.Len()), next: make([]uint32, s.Len())}
-	seen := make([]bool, s.Len())
-	for i := range s.Len() {
-		if s.Kind(i) != sessionfmt.Compaction || seen[i] {
-			continue
-		}
-		seen[i] = true
-		for rec, more := i, true; more; {
-			up := s.Parent(rec)
-			if up < 0 {
-				w.roots = append(w.roots, rec)
-				break
-			}
-			w.next[rec], w.first[up] = w.first[up], uint32(rec+1)
-			more, seen[up], rec = !seen[up], true, up
-		}
-	}
-	return w
-}
-
-// below goes down from a record, which m is about to do.
-func (w *ways) below(m *machine, rec int) error {
-	for {
-		m.path.push(rec)
-		if _, err := m.step(m.path.len()-1, rec); err != nil {
-			if Stopped(err) {
-				return nil
-			}
-			return err
-		}
-		first := int(w.first[rec]) - 1
-		if first < 0 {
-			return nil
-		}
-		for i := int(w.next[first]) - 1; i >= 0; i = int(w.next[i]) - 1 {
-			if err := w.below(m.fork(), i); err != nil {
-				return err
-			}
-		}
-		rec = first
-	}
+	return cuts, nil
 }

@@ -192,16 +192,15 @@ func (c *cacheWalk) requests(path []int) (stopped, err error) {
 
 // each replays all requests.
 func (c *cacheWalk) each(r *Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
-	start := func() *asking {
-		a := newAsking(r, c.opt.Counter)
-		a.prefix.inPlace = inPlace
-		a.prefix.says.plain = c.says
-		return a
+	ready := func(m *machine) {
+		m.asked = newAsking(r, c.opt.Counter)
+		m.asked.prefix.inPlace = inPlace
+		m.asked.prefix.says.plain = c.says
 	}
 	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
-		return r.requests(c.opt.Leaf, start)
+		return requests(r.walk(c.opt.Leaf, ready))
 	}
-	return r.requestsOfTree(r.Session.Tree(), start)
+	return requests(r.walkTree(r.Session.Tree(), ready))
 }
 
 // tell tells the requests to who asked for them.

@@ -35,11 +35,7 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	}
 	quiet := *r // findings are for who replays
 	quiet.Rules = ByEnvelope
-	for _, err := range quiet.walkTree(r.Session.Tree(), func() *machine {
-		m := newMachine(&quiet, nil)
-		m.cuts = &cutter{list: &cuts, last: -1}
-		return m
-	}) {
+	for _, err := range quiet.walkTree(r.Session.Tree(), func(m *machine) { m.cuts = &cutter{list: &cuts, last: -1} }) {
 		if err != nil && !Stopped(err) {
 			return nil, err
 		}

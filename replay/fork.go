@@ -13,17 +13,19 @@ import (
 // Walk would give it. An error ends the branch that it is on, and the walk goes on
 // with the next; what is below a circle of parents is left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree) iter.Seq2[Step, error] {
-	return r.walkTree(t, func() *machine { return newMachine(r, nil) })
+	return r.walkTree(t, func(*machine) {})
 }
 
-// walkTree is WalkTree with machines of one's own making, one for each root.
-func (r *Replay) walkTree(t *sessionfmt.Tree, start func() *machine) iter.Seq2[Step, error] {
+// walkTree is WalkTree with a machine for each root that is made ready first.
+func (r *Replay) walkTree(t *sessionfmt.Tree, ready func(m *machine)) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
 				continue // its parents go round in a circle
 			}
-			if !r.below(t, start(), root, yield) {
+			m := newMachine(r, nil)
+			ready(m)
+			if !r.below(t, m, root, yield) {
 				return
 			}
 		}

@@ -85,11 +85,15 @@ func (e Effect) String() string {
 // Walk replays the path to record leaf, step by step from the root. An error
 // ends it: a *sessionfmt.Error with the entry at which the replay had to stop.
 // Findings of the walk are added to r.Findings.
-func (r *Replay) Walk(leaf int) iter.Seq2[Step, error] {
+func (r *Replay) Walk(leaf int) iter.Seq2[Step, error] { return r.walk(leaf, func(*machine) {}) }
+
+// walk is Walk with a machine that is made ready first.
+func (r *Replay) walk(leaf int, ready func(m *machine)) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
 		r.Findings = append(r.Findings, found...)
 		m := newMachine(r, path)
+		ready(m)
 		for pos, rec := range path {
 			if step, err := m.does(pos, rec); !yield(step, err) || err != nil {
 				return

@@ -26,42 +26,19 @@ type Request struct {
 // Requests are the requests of the path to record leaf, in order. The error is that
 // of Walk; what came before it is right.
 func (r *Replay) Requests(leaf int, c *tokens.Counter) iter.Seq2[Request, error] {
-	return r.requests(leaf, func() *asking { return newAsking(r, c) })
-}
-
-// requests is Requests with an asking of one's own making.
-func (r *Replay) requests(leaf int, start func() *asking) iter.Seq2[Request, error] {
-	return func(yield func(Request, error) bool) {
-		path, found := r.Session.Path(leaf)
-		r.Findings = append(r.Findings, found...)
-		m := newMachine(r, path)
-		m.asked = start()
-		for pos, rec := range path {
-			step, err := m.does(pos, rec)
-			if err != nil {
-				yield(Request{Step: step}, err)
-				return
-			}
-			if m.asked.at == rec && !yield(m.asked.request(step), nil) {
-				return
-			}
-		}
-	}
+	return requests(r.walk(leaf, func(m *machine) { m.asked = newAsking(r, c) }))
 }
 
 // RequestsOfTree are the requests of all branches, each once, as WalkTree goes
 // through them.
 func (r *Replay) RequestsOfTree(t *sessionfmt.Tree, c *tokens.Counter) iter.Seq2[Request, error] {
-	return r.requestsOfTree(t, func() *asking { return newAsking(r, c) })
+	return requests(r.walkTree(t, func(m *machine) { m.asked = newAsking(r, c) }))
 }
 
-func (r *Replay) requestsOfTree(t *sessionfmt.Tree, start func() *asking) iter.Seq2[Request, error] {
+// requests are those that steps answer, of machines with an asking.
+func requests(steps iter.Seq2[Step, error]) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
-		for step, err := range r.walkTree(t, func() *machine {
-			m := newMachine(r, nil)
-			m.asked = start()
-			return m
-		}) {
+		for step, err := range steps {
 			switch {
 			case err != nil:
 				if !yield(Request{Step: step}, err) {

@@ -32,16 +32,6 @@ func Identifiers(text string, patterns []string) (all []string) {
 	return all
 }
 
-// MissingIdentifiers are those of the request that its summary does not have.
-func (r Request) MissingIdentifiers(summary string, p Prompt) ([]string, error) {
-	text, err := r.conversation(r.Messages)
-	if err != nil {
-		return nil, err
-	}
-	all := Identifiers(text, p.Patterns)
-	return slices.DeleteFunc(all, func(id string) bool { return strings.Contains(summary, id) }), nil
-}
-
 // identifiers are what a request says of those of a text.
 func (p Prompt) identifiers(text string) string {
 	if p.Identifiers == "relaxed" {

@@ -144,9 +144,4 @@ func TestIdentifiers(t *testing.T) {
 	if want := "(https://a.example/x) T-7 a.go/ https://a.example/y me@b.example src/a.go"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	v := of(t, user("read src/a.go and src/b.go"))
-	missing, err := wholeOf(v, StyleYAgent, History).MissingIdentifiers("read src/a.go", Prompt{})
-	if err != nil || strings.Join(missing, " ") != "src/b.go" {
-		t.Errorf("%v, %v", missing, err)
-	}
 }

@@ -139,7 +139,7 @@ func Undo(r *replay.Replay, b *sessionfmt.Batch) error {
 	if p.Moved {
 		return p.move(s, b)
 	}
-	before, err := r.At(r.Before(p.rec), false)
+	before, err := r.At(p.rec, true)
 	if err != nil {
 		return err
 	}

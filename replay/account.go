@@ -19,44 +19,74 @@ type Account struct {
 // Accounts replays the path to record leaf like Walk, and counts on the way: each
 // message once, so that the whole path costs one reading.
 func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
+	return r.Accounting(c).Along(leaf)
+}
+
+// An Accounting is a walk with accounts that goes on where it has stopped.
+type Accounting struct {
+	Behind []int // records of the last path that it did not come past
+
+	r       *Replay
+	c       *tokens.Counter
+	m       *machine
+	done    int    // entries of the path
+	prompt  Counts // of prompt and tools
+	last    Counts
+	stopped error
+}
+
+// Accounting returns a walk that has not begun.
+func (r *Replay) Accounting(c *tokens.Counter) *Accounting { return &Accounting{r: r, c: c} }
+
+// Along are the accounts of the path to record leaf: where it goes on from the path gone
+// before, those of its new entries, else all. A replay that had to stop stays there.
+func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
 	return func(yield func(Account, error) bool) {
-		p := promptCount{c: c}
-		var last Counts
-		for step, err := range r.walk(leaf, watching{counter: c}) {
-			a := Account{Step: step, Request: -1, Before: last, After: last}
-			if err == nil {
-				a.Answers = step.m.request
-				if r.Session.Kind(step.Record) == sessionfmt.Assistant && step.Did == Added {
-					a.Request = step.m.request - 1
-				}
-				a.After, err = p.count(step.m)
-				last = a.After
-			}
-			if !yield(a, err) || err != nil {
+		path, found := a.r.Session.Path(leaf)
+		if n := a.done; a.m == nil || n > len(path) || n > 0 && path[n-1] != a.m.path.at(n-1) {
+			a.r.Findings = append(a.r.Findings, found...)
+			*a = Accounting{r: a.r, c: a.c, m: watching{counter: a.c}.machine(a.r)}
+		}
+		for a.done < len(path) && a.stopped == nil {
+			var next Account
+			if next, a.stopped = a.next(path); a.stopped == nil && !yield(next, nil) {
 				return
 			}
+		}
+		if a.Behind = path[a.done:]; a.stopped != nil {
+			yield(Account{Request: -1}, a.stopped)
 		}
 	}
 }
 
-// A promptCount counts prompt and tools along a walk, where they have changed.
-type promptCount struct {
-	c      *tokens.Counter
-	counts Counts // of prompt and tools
+func (a *Accounting) next(path []int) (next Account, err error) {
+	next = Account{Request: -1, Before: a.last}
+	if next.Step, err = a.m.does(path[a.done]); err != nil {
+		return next, err
+	}
+	next.Answers = a.m.request
+	if next.Did == Added && a.r.Session.Kind(next.Record) == sessionfmt.Assistant {
+		next.Request = next.Answers - 1
+	}
+	if next.After, err = a.count(); err == nil {
+		a.last = next.After
+		a.done++
+	}
+	return next, err
 }
 
 // count is what the machine's envelope takes.
-func (p *promptCount) count(m *machine) (Counts, error) {
-	s := m.now()
-	changed, err := m.prompt.follow(m.r, s.deltas)
+func (a *Accounting) count() (Counts, error) {
+	m, s := a.m, a.m.now()
+	changed, err := m.prompt.follow(a.r, s.deltas)
 	if err != nil {
 		return Counts{}, err
 	}
 	if changed {
-		have, _ := m.r.implemented(m.prompt.f.tools)
-		p.counts = countPrompt(p.c, m.prompt.f.parts, have)
+		have, _ := a.r.implemented(m.prompt.f.tools)
+		a.prompt = countPrompt(a.c, m.prompt.f.parts, have)
 	}
-	n := p.counts
+	n := a.prompt
 	n.Messages = s.msgs.tokens
 	for i := range s.uncached {
 		n.Messages += int(s.uncached[i].tokens)

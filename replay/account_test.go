@@ -46,3 +46,34 @@ func TestAccountsAreCounts(t *testing.T) {
 	}
 	t.Logf("%d counts compared", n)
 }
+
+// TestAccountingGoesOn: the accounts of a path that has grown since, as a session's does
+// that is appended to, are those of the whole path.
+func TestAccountingGoesOn(t *testing.T) {
+	for _, c := range corpus.Small(t) {
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		defer s.Close()
+		for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
+			path, circles := s.Path(s.Leaf())
+			if len(circles) > 0 || len(path) > 0 && s.Parent(path[0]) >= 0 {
+				continue // paths to its entries go other ways
+			}
+			walk := replay.New(s, replay.Options{Rules: rules}).Accounting(&tokens.Pi)
+			k := 0
+			for want, wantErr := range replay.New(s, replay.Options{Rules: rules}).Accounts(s.Leaf(), &tokens.Pi) {
+				n := 0
+				for a, err := range walk.Along(path[k]) {
+					if n++; (err == nil) != (wantErr == nil) || err == nil && (a.Record != want.Record || a.Before != want.Before || a.After != want.After || a.Request != want.Request) {
+						t.Fatalf("%s, rules %s, line %d: %+v, %v, at once %+v, %v", c.Name, rules, s.Line(path[k]), a, err, want, wantErr)
+					}
+				}
+				if k++; n != 1 || wantErr == nil && len(walk.Behind) > 0 {
+					t.Fatalf("%s, rules %s: %d accounts of entry %d", c.Name, rules, n, k)
+				}
+			}
+		}
+	}
+}

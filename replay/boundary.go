@@ -17,21 +17,22 @@ const (
 	TurnEnd       Boundary = "turn_end"
 )
 
-// BoundaryOf infers the boundary of the transform at a place of a path. Messages
-// reach the file late: a transform made before a request stands in front of the
-// prompt that caused it, right behind an earlier answer. Between an answer and a
-// prompt the nearer in time decides.
-func (r *Replay) BoundaryOf(path []int, pos int) (Boundary, error) {
-	before, after := r.turnEntry(path, pos, -1), r.turnEntry(path, pos, 1)
-	if before < 0 || r.Session.Kind(before) != sessionfmt.Assistant {
+// Boundary infers the boundary of a transform on a walk along a path. Messages reach
+// the file late: a transform made before a request stands in front of the prompt that
+// caused it, right behind an earlier answer. Between an answer and a prompt the nearer in
+// time decides.
+func (s Step) Boundary() (Boundary, error) {
+	session := s.m.r.Session
+	before, after := s.m.turnEntry(-1), s.m.turnEntry(1)
+	if before < 0 || session.Kind(before) != sessionfmt.Assistant {
 		return BeforeRequest, nil
 	}
-	if after < 0 || r.Session.Kind(after) != sessionfmt.User {
+	if after < 0 || session.Kind(after) != sessionfmt.User {
 		return TurnEnd, nil
 	}
 	var at [3]int64
-	lines := r.Session.NewReader()
-	for i, rec := range []int{before, path[pos], after} {
+	lines := session.NewReader()
+	for i, rec := range []int{before, s.Record, after} {
 		line, err := lines.Line(rec)
 		if err != nil {
 			return "", err
@@ -50,11 +51,11 @@ func (r *Replay) BoundaryOf(path []int, pos int) (Boundary, error) {
 
 // turnEntry is the next record on the path, in that direction, that a turn is
 // made of; -1 if there is none.
-func (r *Replay) turnEntry(path []int, pos, step int) int {
-	for k := pos + step; k >= 0 && k < len(path); k += step {
-		switch r.Session.Kind(path[k]) {
+func (m *machine) turnEntry(step int) int {
+	for k := m.pos + step; k >= 0 && k < m.path.len(); k += step {
+		switch rec := m.path.at(k); m.r.Session.Kind(rec) {
 		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
-			return path[k]
+			return rec
 		}
 	}
 	return -1

@@ -70,7 +70,7 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 				units += text.Units()
 			}
 			if added := m.Raw.Get("toolsAdded"); added.Exists() {
-				units += added.CompactUnits()
+				units += sessionfmt.Units(added.AppendCompact(nil))
 			}
 			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Of(units))
 		}

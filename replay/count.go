@@ -118,24 +118,14 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 			return 0, err
 		}
 		if prompt := int(used.Prompt()); prompt > 0 {
-			n, err := e.r.countBefore(c, path[:pos])
+			quiet := *e.r // findings have been reported once
+			_, before, _, err := quiet.span(path[:pos], pos)
+			if err != nil {
+				return 0, err
+			}
+			n, err := before.Count(c)
 			return max(0, prompt-n.Total), err
 		}
 	}
 	return 0, nil
-}
-
-// countBefore counts the context at the end of a path.
-func (r *Replay) countBefore(c *tokens.Counter, path []int) (Counts, error) {
-	quiet := *r // findings have been reported once
-	e := newMachine(&quiet).envelope()
-	for step, err := range quiet.along(path, watching{}) {
-		if err != nil {
-			return Counts{}, err
-		}
-		if step.m.pos == len(path)-1 {
-			e = step.Envelope()
-		}
-	}
-	return e.Count(c)
 }

@@ -1,5 +1,7 @@
 package replay
 
+import "ctxtool/sessionfmt"
+
 // A Cut is what a compaction entry did to the history, and whether a patch could
 // have done it: one with a compaction_apply in it, right before the entry.
 type Cut struct {
@@ -24,6 +26,13 @@ type Cut struct {
 // replay stops, or below a cycle of parents, is not among them. One before another
 // on a path comes before it.
 func (r *Replay) Cuts() (cuts []Cut, err error) {
+	any := false
+	for i := range r.Session.Len() {
+		any = any || r.Session.Kind(i) == sessionfmt.Compaction
+	}
+	if !any {
+		return nil, nil
+	}
 	quiet := *r // findings are for who replays
 	quiet.Rules = ByEnvelope
 	start := func() observer { return &cutter{list: &cuts, last: -1} }

@@ -21,11 +21,11 @@ func BenchmarkDiff(b *testing.B) {
 	r := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()})
 	var at [2]int
 	for k, point := range []string{"request:-2", "request:-1"} {
-		rec, err := s.Point(point, s.Leaf())
+		p, err := s.Point(point, s.Leaf())
 		if err != nil {
 			b.Fatal(err)
 		}
-		at[k] = r.Before(rec)
+		at[k] = s.LeafAt(p)
 	}
 	b.Run("diff", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))

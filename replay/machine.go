@@ -106,11 +106,14 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		m.logged++
 		return Nothing, nil
 	case sessionfmt.Transform:
-		m.transforms = append(m.transforms, rec)
-		if m.r.Rules != ByEnvelope {
-			return Nothing, nil
+		did, err := Nothing, error(nil)
+		if m.r.Rules == ByEnvelope {
+			did, err = m.transform(msg)
 		}
-		return m.transform(msg)
+		if err == nil {
+			m.transforms = append(m.transforms, rec)
+		}
+		return did, err
 	}
 	if kind == sessionfmt.Assistant {
 		if err := m.watch.request(m, rec); err != nil {

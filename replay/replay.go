@@ -5,6 +5,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 
 	"ctxtool/internal/models"
@@ -65,17 +66,9 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 // At is the envelope after record leaf on its path, of the empty session for a
 // leaf below 0; with before, the one that the record found.
 func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
-	if before {
-		leaf = r.Before(leaf)
-	}
-	e := newMachine(r).envelope() // stays where the leaf is its own parent
-	for step, err := range r.Walk(leaf) {
-		if err != nil {
-			return nil, err
-		}
-		if step.Record == leaf {
-			e = step.Envelope()
-		}
+	e, stopped, err := r.Reach(leaf, before)
+	if err = cmp.Or(stopped, err); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
@@ -83,31 +76,13 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 // Reach is At, but where a broken patch stops the replay first, it is the envelope that
 // the patch found, with the patch's error.
 func (r *Replay) Reach(leaf int, before bool) (e *Envelope, stopped, err error) {
-	if e, err = r.At(leaf, before); !Stopped(err) {
-		return e, nil, err
+	path, found := r.Session.Path(r.Session.LeafAt(sessionfmt.Point{Record: leaf, Before: before}))
+	r.Findings = append(r.Findings, found...)
+	_, e, _, err = r.span(path, len(path))
+	if Stopped(err) {
+		return e, err, nil
 	}
-	quiet := *r // findings have been taken down once
-	for step, stopped := range quiet.Walk(leaf) {
-		if stopped != nil {
-			e, err = quiet.At(step.Record, true)
-			return e, stopped, err
-		}
-	}
-	return nil, nil, err
-}
-
-// Before is the record before another on its path, -1 for none. One that is its own
-// parent has itself before it.
-func (r *Replay) Before(rec int) int {
-	path, _ := r.Session.Path(rec)
-	switch n := len(path); {
-	case rec < 0 || n == 0 || path[n-1] != rec:
-		return rec
-	case n == 1:
-		return -1
-	default:
-		return path[n-2]
-	}
+	return e, nil, err
 }
 
 // find adds a finding at a record.

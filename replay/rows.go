@@ -30,6 +30,26 @@ type LogBoundary struct {
 	Inferred bool     `json:"inferred"` // the file does not say it
 }
 
+// Row is what the log says of a step, but for what its entry says by itself.
+func (a *Account) Row() (row LogRow, err error) {
+	delta := a.After.Total - a.Before.Total
+	row = LogRow{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
+	if a.Request >= 0 {
+		row.Request = &a.Request
+	}
+	switch {
+	case a.Did == Compacted:
+		row.Mark = "C"
+	case a.After.Messages < a.Before.Messages:
+		row.Mark = "T"
+	}
+	if a.m.r.Session.Kind(a.Record) == sessionfmt.Transform {
+		row.Boundary = &LogBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
+		row.Boundary.Likely, err = a.Boundary()
+	}
+	return row, err
+}
+
 // DiffEntries are the entries that only one of two paths has, schema
 // ctxtool/diff.entries/1.
 type DiffEntries struct {

@@ -8,13 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// CompactUnits is the length in UTF-16 units of JSON.stringify(JSON.parse(v)).
-func (v Value) CompactUnits() int {
-	var c compactor
-	c.run(v)
-	return len(c.out) - wideExtra(c.out)
-}
-
 // AppendCompact appends JSON.stringify(JSON.parse(v)): no white space, numbers
 // and escapes in JavaScript's spelling, the last of equal keys in the place of
 // the first, integer-like keys in front in ascending order.

@@ -286,10 +286,10 @@ func IsBlank(line []byte) bool {
 	return TrimJS(string(line)) == ""
 }
 
-// scan builds the index with that many workers. Units are merged in the order
-// of the file, so the result does not depend on the number.
-func (s *Session) scan(workers int, opt Options) (err error) {
-	units := int((s.src.size + unitSize - 1) / unitSize)
+// scan indexes the file with that many workers: all of it, or the lines behind a newline.
+// Units are merged in the order of the file, so the result does not depend on the number.
+func (s *Session) scan(from int64, workers int, opt Options) (err error) {
+	units := int((s.src.size - from + unitSize - 1) / unitSize)
 	ahead := 2*workers + 2
 	spare := make(chan *unit, ahead) // merged units, whose memory serves again
 	var buffers []*unitBuffer
@@ -303,7 +303,7 @@ func (s *Session) scan(workers int, opt Options) (err error) {
 				u.records, u.times, u.ids, u.findings = old.records[:0], old.times[:0], old.ids[:0], findings{list: old.findings.list[:0]}
 			default:
 			}
-			u.off = int64(k) * unitSize
+			u.off = from + int64(k)*unitSize
 			u.end = min(u.off+unitSize, s.src.size)
 			x.fill(u)
 			return u

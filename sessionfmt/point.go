@@ -9,7 +9,8 @@ import (
 
 // PointHelp says what a POINT may be, for help texts.
 const PointHelp = "leaf, root, request:N or turn:N (from 0; negative counts from the\n" +
-	"end), an entry's id, a label, or the beginning of an id"
+	"end), an entry's id, a label, or the beginning of an id. request:N is what request N\n" +
+	"got, and where an entry is wanted its answer; any other is the state after its entry"
 
 // A PointError is a POINT that names no entry, or several.
 type PointError struct {
@@ -26,23 +27,51 @@ func (e *PointError) Error() string {
 	return s
 }
 
-// Point finds the record that a POINT names, -1 for root. request:N is the
-// answer to request N and turn:N user prompt N, both counted on the path to
-// record leaf. The error is a *PointError, or one of reading.
-func (s *Session) Point(point string, leaf int) (int, error) {
-	switch {
+// A Point is a place in a session: a record, and the side of it.
+type Point struct {
+	Record int  // the entry that is named, -1 for the root
+	Before bool // the state before the entry, not the one after it
+}
+
+// Point resolves a POINT. request:N is before the answer to request N: what the request
+// got. turn:N is after user prompt N. Both are counted on the path to record leaf. The
+// error is a *PointError, or one of reading.
+func (s *Session) Point(point string, leaf int) (Point, error) {
+	num, request := strings.CutPrefix(point, "request:")
+	if request {
+		answer, err := s.nth(point, num, "request", Assistant, leaf)
+		return Point{answer, true}, err
+	}
+	rec, err := s.named(point, leaf)
+	return Point{Record: rec}, err
+}
+
+// LeafAt is the last record of the path to a point, -1 for none. A record that is its own
+// parent has itself before it.
+func (s *Session) LeafAt(p Point) int {
+	if !p.Before {
+		return p.Record
+	}
+	path, _ := s.Path(p.Record)
+	switch n := len(path); {
+	case n == 0 || path[n-1] != p.Record:
+		return p.Record
+	case n == 1:
+		return -1
+	default:
+		return path[n-2]
+	}
+}
+
+// named is the record that any other POINT names.
+func (s *Session) named(point string, leaf int) (int, error) {
+	switch num, turn := strings.CutPrefix(point, "turn:"); {
+	case turn:
+		return s.nth(point, num, "turn", User, leaf)
 	case point == "leaf":
 		return leaf, nil
 	case point == "root":
 		return -1, nil
-	}
-	for _, n := range []struct {
-		what string
-		kind Kind
-	}{{"request", Assistant}, {"turn", User}} {
-		if num, ok := strings.CutPrefix(point, n.what+":"); ok {
-			return s.nth(point, num, n.what, n.kind, leaf)
-		}
 	}
 	if i := s.Find(point); i >= 0 {
 		return i, nil

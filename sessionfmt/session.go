@@ -71,9 +71,10 @@ type Session struct {
 	ids     []byte  // all ids, one after the other
 	table   *idTable
 	found   findings
-	header  int // record number, or -1
-	leaf    int // record number, or -1
-	forward bool
+	header  int  // record number, or -1
+	leaf    int  // record number, or -1
+	forward bool // a parent may come after its child
+	orphans bool // a parent is not in the file
 	end     endMark
 }
 
@@ -100,7 +101,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if err = s.scan(workers, opt); err == nil {
+	if err = s.scan(0, workers, opt); err == nil {
 		err = s.finish()
 	}
 	if err != nil {
@@ -226,9 +227,10 @@ func (s *Session) finish() error {
 			}
 		}
 	}
-	s.indexIDs()
+	s.table = newIDTable(len(s.records))
+	s.indexIDs(0)
 	s.findLeaf()
-	s.link()
+	s.link(0)
 	if s.src.broken != nil {
 		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
 	}
@@ -328,10 +330,10 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// indexIDs fills the id table. The last of several records with one id counts.
-func (s *Session) indexIDs() {
-	s.table = newIDTable(len(s.records))
-	for i := range s.records {
+// indexIDs puts the records from one on into the id table. The last of several with one
+// id counts.
+func (s *Session) indexIDs(from int) {
+	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
 		if !r.kind.IsEntry() {
 			continue
@@ -367,10 +369,10 @@ func (s *Session) findLeaf() {
 
 const scalarLeaf = "the last record is no object: pi shows an empty session; the entry before it is taken"
 
-// link resolves the parents, reports those that are not there, and remembers
-// whether any link points forward: without one there can be no cycle.
-func (s *Session) link() {
-	for i := range s.records {
+// link resolves the parents of the records from one on, reports those that are not
+// there, and remembers whether any link points forward: without one there can be no cycle.
+func (s *Session) link(from int) {
+	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
 		if !r.kind.IsEntry() || r.parent.n == 0 {
 			continue
@@ -383,6 +385,7 @@ func (s *Session) link() {
 		switch p := int(r.up) - 1; {
 		case p < 0 && s.Coverage.Partial: // above what was read
 		case p < 0:
+			s.orphans = true
 			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(s.idBytes(r.parent))))
 		case p == i:
 			s.forward = true

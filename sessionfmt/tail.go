@@ -45,8 +45,9 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	}
 	s.records, s.ids, s.found = t.end.records, t.end.ids, t.end.findings
 	slices.Reverse(s.records)
-	s.indexIDs()
-	s.link()
+	s.table = newIDTable(len(s.records))
+	s.indexIDs(0)
+	s.link(0)
 	s.leaf = len(s.records) - 1
 	s.Findings = s.found.all()
 	return s, nil

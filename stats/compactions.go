@@ -300,6 +300,6 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 		c.Summarized++
 		facts.Take(m.Kind, m.Raw)
 	}
-	c.Survival, w.carried = facts.survive(summary)
+	c.Survival, w.carried = facts.Survive(summary)
 	return nil
 }

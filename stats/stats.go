@@ -116,7 +116,7 @@ type Look struct {
 	Report  *Report
 	Session *sessionfmt.Session // once it has been read
 	Replay  *replay.Replay
-	Point   int // the record whose context is looked at, -1 for none
+	Point   int // the last record of the context that is looked at, -1 for none
 
 	lines *sessionfmt.Reader
 
@@ -218,12 +218,11 @@ func (l *Look) walk() (err error) {
 	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
-	l.Point = l.Session.Leaf()
-	if l.At != "" {
-		if l.Point, err = l.Session.Point(l.At, l.Session.Leaf()); err != nil {
-			return err
-		}
+	at, err := l.Session.Point(cmp.Or(l.At, "leaf"), l.Session.Leaf())
+	if err != nil {
+		return err
 	}
+	l.Point = l.Session.LeafAt(at)
 	e, stopped, err := l.steps()
 	if err != nil {
 		return err

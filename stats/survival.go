@@ -151,13 +151,7 @@ func (f *Facts) result(msg sessionfmt.Value) {
 }
 
 // Survive says which of the facts a summary tells.
-func (f *Facts) Survive(summary string) Survival {
-	s, _ := f.survive(summary)
-	return s
-}
-
-// survive is Survive, with the facts that were found.
-func (f *Facts) survive(summary string) (s Survival, found Facts) {
+func (f *Facts) Survive(summary string) (s Survival, found Facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
 	for i, p := range f.Paths {

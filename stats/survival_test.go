@@ -140,7 +140,7 @@ func TestSurvive(t *testing.T) {
 		{"half of its words, but in two lines", "a new file\nits dependencies", "constraints 0/1", stats.Facts{Constraints: []string{"don't add a new dependency, says Bob"}}},
 		{"nothing in nothing", "", "constraints 0/1", stats.Facts{Constraints: []string{"you must not"}}},
 	} {
-		s := c.facts.Survive(c.summary)
+		s, _ := c.facts.Survive(c.summary)
 		got := ""
 		for _, k := range []struct {
 			name string
@@ -161,7 +161,7 @@ func TestSurvive(t *testing.T) {
 	for i := range 30 {
 		many.Commands = append(many.Commands, fmt.Sprint("run ", i))
 	}
-	if s := many.Survive(""); s.Commands.Of != 30 || len(s.Commands.Lost) != 30 || s.Commands.Lost[0] != "run 0" {
+	if s, _ := many.Survive(""); s.Commands.Of != 30 || len(s.Commands.Lost) != 30 || s.Commands.Lost[0] != "run 0" {
 		t.Errorf("%+v", s.Commands)
 	}
 }
@@ -172,7 +172,7 @@ func TestLostAreCounted(t *testing.T) {
 	for i := range 33 {
 		many.Commands = append(many.Commands, fmt.Sprint("run ", i))
 	}
-	s := many.Survive("")
+	s, _ := many.Survive("")
 	r := &stats.Report{Parts: stats.Parts{Compactions: &stats.CompactionsPart{Count: 1, List: []stats.Compacting{{Entry: "a", Survival: s}}}}}
 	seen := false
 	for _, sheet := range (&stats.Options{Lenses: lensesNamed("compactions")}).Sheets(r) {

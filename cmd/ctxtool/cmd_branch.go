@@ -16,7 +16,8 @@ func newBranchCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "branch [flags] SESSION POINT -o FILE",
 		Short: "Make a new session of the path to an entry",
-		Long: "Make a new session of the path to POINT. Its header names this one as its parent.\n" +
+		Long: "Make a new session of the path to POINT, with request:N to what the request got. Its\n" +
+			"header names this one as its parent.\n" +
 			"Entries are taken over as they are; labels of the path are set again at its end,\n" +
 			"with the times that they had, so that no entry loses its parent.\n\n" +
 			pointHelp +
@@ -30,7 +31,7 @@ func newBranchCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE`, - for standard output")
 	o.nowFlag(cmd, "the new session")
-	cmd.ValidArgsFunction = e.completeEntry
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -52,7 +53,10 @@ func runBranch(e *env, o *writing, args []string) error {
 	e.frugal(name)
 	var b *sessionfmt.BranchFile
 	o.plan = func(_ *env, s *sessionfmt.Session, _ listedFile) (*plan.Plan, error) {
-		leaf, err := e.entry(s, args[1])
+		leaf, err := findLeaf(s, args[1], s.Leaf())
+		if err == nil {
+			err = requireID(s, leaf)
+		}
 		from := ""
 		if err == nil && name != "-" {
 			from, err = filepath.Abs(e.disk.Path(name))

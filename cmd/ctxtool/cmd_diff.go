@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +32,6 @@ func newDiffCommand(e *env) *cobra.Command {
 			"replaced, moved, removed or summarised away, by which entry and which op of its\n" +
 			"patch. Without B it is what the entry A itself changed, by default the leaf.\n\n" +
 			sessionHelp + "\n" +
-			"request:N is what that request got; any other point the state behind its entry.\n" +
 			"Within a session messages are followed by where they come from; messages of two\n" +
 			"sessions are the same where they say the same.\n\n" +
 			"Forms (-f):\n" +
@@ -55,15 +53,7 @@ func newDiffCommand(e *env) *cobra.Command {
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		switch len(args) {
-		case 0:
-			return e.completeSession(cmd, args, typed)
-		case 1, 2:
-			return e.completePoint(cmd, args, typed)
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	cmd.ValidArgsFunction = e.completeEntries(2)
 	return cmd
 }
 
@@ -130,7 +120,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 			return nil, nil, err
 		}
 		b.given, _ = e.disk.SplitPoint(rest[0])
-		a.point, b.point = orLeaf(a.point), orLeaf(b.point)
+		a.point, b.point = cmp.Or(a.point, "leaf"), cmp.Or(b.point, "leaf")
 	case len(rest) == 1:
 		b.point = rest[0]
 	}
@@ -166,24 +156,19 @@ func (x *comparison) find(rules replay.Rules) (err error) {
 		x.rb = replay.New(x.b.s, opt)
 	}
 	if x.b.point == "" {
-		if x.b.rec, err = findPoint(x.a.s, x.a.point, x.a.s.Leaf()); err != nil {
+		at, err := findPoint(x.a.s, x.a.point, x.a.s.Leaf())
+		if err != nil {
 			return err
 		}
-		x.a.rec = x.ra.Before(x.b.rec)
+		x.b.rec, at.Before = at.Record, true
+		x.a.rec = x.a.s.LeafAt(at)
 		return nil
 	}
-	for _, end := range []struct {
-		*diffEnd
-		r *replay.Replay
-	}{{x.a, x.ra}, {x.b, x.rb}} {
-		if end.rec, err = findPoint(end.s, end.point, end.s.Leaf()); err != nil {
-			return err
-		}
-		if strings.HasPrefix(end.point, "request:") {
-			end.rec = end.r.Before(end.rec)
-		}
+	if x.a.rec, err = findLeaf(x.a.s, x.a.point, x.a.s.Leaf()); err != nil {
+		return err
 	}
-	return nil
+	x.b.rec, err = findLeaf(x.b.s, x.b.point, x.b.s.Leaf())
+	return err
 }
 
 // sides are the two ends as an answer shows them.

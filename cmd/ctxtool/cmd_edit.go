@@ -42,7 +42,7 @@ func newEditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.omit, "omit", false, "leave the message out")
 	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
 	f.StringVar(&o.replace, "replace", "", "put the text of `FILE` in its place, - for standard input")
-	cmd.ValidArgsFunction = e.completeEntry
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 

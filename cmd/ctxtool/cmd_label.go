@@ -24,7 +24,7 @@ func newLabelCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
 	o.appendFlags(cmd)
-	cmd.ValidArgsFunction = e.completeEntry
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -49,14 +49,20 @@ func runLabel(e *env, o *writing, args []string) error {
 
 // entry is the entry that a point names, which has to have an id.
 func (e *env) entry(s *sessionfmt.Session, point string) (int, error) {
-	i, err := findPoint(s, point, s.Leaf())
-	switch {
-	case err != nil:
-		return i, err
-	case i < 0:
-		return i, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is no entry")}}
-	case s.ID(i) == "" || s.Shadowed(i) || s.WrongID(i):
-		return i, &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("it has no id of its own, by which it could be named"), Hint: "ctxtool repair mends it"}
+	at, err := findPoint(s, point, s.Leaf())
+	if err != nil {
+		return 0, err
 	}
-	return i, nil
+	return at.Record, requireID(s, at.Record)
+}
+
+// requireID returns an error for a record that is not an entry with an id of its own.
+func requireID(s *sessionfmt.Session, i int) error {
+	switch {
+	case i < 0:
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is no entry")}}
+	case s.ID(i) == "" || s.Shadowed(i) || s.WrongID(i):
+		return &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("it has no id of its own, by which it could be named"), Hint: "ctxtool repair mends it"}
+	}
+	return nil
 }

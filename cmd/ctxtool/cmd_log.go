@@ -74,9 +74,6 @@ func newLogCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
 	cmd.ValidArgsFunction = e.completeSession
-	for _, point := range []string{"leaf", "since", "until"} {
-		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
-	}
 	complete(cmd, "kind", sessionfmt.KindNames())
 	return cmd
 }
@@ -110,12 +107,15 @@ func runLog(e *env, o *logOptions, args []string) error {
 		o.leaf = point
 	}
 	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
-		l := &logger{o: o, e: e, width: e.width(o.output), w: w}
-		err := l.list(name, rules)
+		l := &logger{o: o, e: e, rules: rules, width: e.width(o.output), w: w}
+		err := l.list(name)
 		for o.follow && err == nil {
 			if err = l.await(name); err == nil {
-				err = l.list(name, rules)
+				err = l.list(name)
 			}
+		}
+		if l.s != nil {
+			l.s.Close()
 		}
 		return err
 	})
@@ -125,6 +125,7 @@ func runLog(e *env, o *logOptions, args []string) error {
 type logger struct {
 	o     *logOptions
 	e     *env
+	rules replay.Rules
 	w     *bufio.Writer
 	width int
 
@@ -133,47 +134,54 @@ type logger struct {
 
 	s            *sessionfmt.Session
 	lines        *sessionfmt.Reader
+	r            *replay.Replay
+	accounts     *replay.Accounting
 	since, until limit
 }
 
-// list opens the session and lists what has not been listed yet.
-func (l *logger) list(name string, rules replay.Rules) error {
-	size, _ := l.e.fileSize(name) // before it is read: what is added meanwhile is listed next time
-	s, err := l.e.open(name)
+// open opens the session, or goes on with what has been appended to it.
+func (l *logger) open(name string) (err error) {
+	l.size, _ = l.e.fileSize(name) // before it is read: what is added meanwhile is listed next time
+	if l.s != nil {
+		if l.s.Grow() {
+			return nil
+		}
+		l.s.Close()
+	}
+	if l.s, err = l.e.open(name); err == nil {
+		l.lines, l.r = l.s.NewReader(), nil
+	}
+	return err
+}
+
+// list lists what has not been listed yet.
+func (l *logger) list(name string) error {
+	if err := l.open(name); err != nil {
+		return err
+	}
+	leaf, err := findLeaf(l.s, cmp.Or(l.o.leaf, "leaf"), l.s.Leaf())
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	l.s, l.lines = s, s.NewReader()
-	leaf := s.Leaf()
-	if l.o.leaf != "" {
-		if leaf, err = findPoint(s, l.o.leaf, leaf); err != nil {
-			return err
-		}
-	}
-	if l.since, err = newLimit(s, l.o.since, leaf); err != nil {
+	if err := l.limits(leaf); err != nil {
 		return err
 	}
-	if l.until, err = newLimit(s, l.o.until, leaf); err != nil {
-		return err
+	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
+		l.r = replay.New(l.s, replay.Options{Rules: rules})
+		l.accounts = l.r.Accounting(&tokens.Pi)
 	}
-	l.until.at = untilTime(l.o.until, l.until.at)
-	if l.until.before(l.since) {
-		return &usageError{fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))}
-	}
-	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
 	if l.o.request != noRequest {
-		err = l.request(r, leaf)
+		err = l.request(leaf)
 	} else {
-		err = l.entries(r, leaf)
+		err = l.entries(leaf)
 	}
 	if err != nil {
 		return err
 	}
 	first := l.listed == 0
-	l.listed, l.size = s.Len(), size
+	l.listed = l.s.Len()
 	if first {
-		if err := l.e.strictly(s, r.AllFindings(), l.o.strict); err != nil {
+		if err := l.e.strictly(l.s, l.r.AllFindings(), l.o.strict); err != nil {
 			return err
 		}
 	}
@@ -181,7 +189,22 @@ func (l *logger) list(name string, rules replay.Rules) error {
 		return err
 	}
 	if first {
-		l.e.noteCoverage(s, r.Rules)
+		l.e.noteCoverage(l.s, l.r.Rules)
+	}
+	return nil
+}
+
+// limits finds the points or times between which entries are listed.
+func (l *logger) limits(leaf int) (err error) {
+	if l.since, err = newLimit(l.s, l.o.since, leaf); err != nil {
+		return err
+	}
+	if l.until, err = newLimit(l.s, l.o.until, leaf); err != nil {
+		return err
+	}
+	l.until.at = untilTime(l.o.until, l.until.at)
+	if l.until.before(l.since) {
+		return &usageError{fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))}
 	}
 	return nil
 }
@@ -201,78 +224,44 @@ func (l *logger) await(name string) error {
 }
 
 // entries lists the path, or with --all the file.
-func (l *logger) entries(r *replay.Replay, leaf int) error {
-	path, _ := l.s.Path(leaf)
-	accounts := r.Accounts(leaf, &tokens.Pi)
-	pos := -1
+func (l *logger) entries(leaf int) error {
 	rows := map[int]replay.LogRow{} // of the path, where the file's order is asked for
 	var stopped error
-	for a, err := range accounts {
+	for a, err := range l.accounts.Along(leaf) {
 		if err != nil {
 			stopped = err
 			break
 		}
-		pos++
-		if !l.o.all && a.Record < l.listed {
+		if a.Record < l.listed {
 			continue
 		}
-		row, err := l.row(r, path, pos, a)
+		row, err := a.Row()
+		if err == nil && !l.o.all {
+			err = l.write(a.Record, row)
+		}
 		if err != nil {
 			return err
 		}
 		if l.o.all {
 			rows[a.Record] = row
-		} else if err := l.write(a.Record, row); err != nil {
-			return err
 		}
 	}
 	if stopped != nil {
 		l.e.note("%s: the entries behind it are listed without their size", stopped)
 	}
-	if l.o.all {
-		return l.file(path, rows)
-	}
-	for _, rec := range path[pos+1:] { // behind a broken patch
-		if rec >= l.listed {
-			if err := l.write(rec, replay.LogRow{Active: true}); err != nil {
-				return err
-			}
+	for _, rec := range l.accounts.Behind {
+		if rec < l.listed {
+			continue
+		}
+		row := replay.LogRow{Active: true}
+		if l.o.all {
+			rows[rec] = row
+		} else if err := l.write(rec, row); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-// row is what a step of the path did.
-func (l *logger) row(r *replay.Replay, path []int, pos int, a replay.Account) (row replay.LogRow, err error) {
-	delta := a.After.Total - a.Before.Total
-	row = replay.LogRow{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
-	if a.Request >= 0 {
-		row.Request = &a.Request
-	}
-	switch {
-	case a.Did == replay.Compacted:
-		row.Mark = "C"
-	case a.After.Messages < a.Before.Messages:
-		row.Mark = "T"
-	}
-	if l.s.Kind(a.Record) == sessionfmt.Transform {
-		b := &replay.LogBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
-		b.Likely, err = r.BoundaryOf(path, pos)
-		row.Boundary = b
-	}
-	return row, err
-}
-
-// file lists all entries in the order of the file.
-func (l *logger) file(path []int, rows map[int]replay.LogRow) error {
-	active := map[int]bool{}
-	for _, rec := range path {
-		active[rec] = true
-	}
-	for rec := l.listed; rec < l.s.Len(); rec++ {
-		row := rows[rec]
-		row.Active = active[rec]
-		if err := l.write(rec, row); err != nil {
+	for rec := l.listed; l.o.all && rec < l.s.Len(); rec++ {
+		if err := l.write(rec, rows[rec]); err != nil {
 			return err
 		}
 	}

@@ -94,13 +94,8 @@ func (o *lsOptions) check() (order sortKey, since int64, err error) {
 	if at < 0 {
 		return order, 0, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
 	}
-	if o.since != "" {
-		ok := false
-		if since, ok = parseTime(o.since); !ok {
-			return order, 0, fmt.Errorf("--since %q: want a date as 2026-01-31, or a time as 2026-01-31T12:00:00Z", sessionfmt.Quote(o.since))
-		}
-	}
-	return sortKeys[at], since, nil
+	since, err = timeFlag("since", o.since)
+	return sortKeys[at], since, err
 }
 
 func runLs(e *env, o *lsOptions, args []string) error {

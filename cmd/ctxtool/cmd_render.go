@@ -101,9 +101,6 @@ func newRenderCommand(e *env) *cobra.Command {
 	complete(cmd, "target", []string{"comment", "file"})
 	complete(cmd, "include", render.PagePartNames())
 	complete(cmd, "exclude", render.PagePartNames())
-	for _, point := range []string{"leaf", "since", "at"} {
-		cmd.RegisterFlagCompletionFunc(point, e.completePoint)
-	}
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
 	cmd.ValidArgsFunction = e.completeSession
 	return cmd
@@ -163,7 +160,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	} else {
 		o.leaf = cmp.Or(o.leaf, point)
 	}
-	leaf, err := findPoint(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
 	if err != nil {
 		return err
 	}
@@ -245,11 +242,11 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 
 // context has a page show what the model had at a point.
 func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) error {
-	at, err := findPoint(r.Session, cmp.Or(o.at, "leaf"), leaf)
+	at, err := findLeaf(r.Session, cmp.Or(o.at, "leaf"), leaf)
 	if err != nil {
 		return err
 	}
-	p.Context, err = r.At(at, strings.HasPrefix(o.at, "request:"))
+	p.Context, err = r.At(at, false)
 	return err
 }
 

@@ -52,7 +52,8 @@ func newReplayCommand(e *env) *cobra.Command {
 			"3 there is no answer: the input is missing or no session, a patch stopped the\n" +
 			"replay, or --strict found something.",
 		Example: "  ctxtool replay s.jsonl                      # what fills the window\n" +
-			"  ctxtool replay s.jsonl@request:3 --before   # what request 3 got\n" +
+			"  ctxtool replay s.jsonl@request:3            # what request 3 got\n" +
+			"  ctxtool replay s.jsonl --at 4f2a --before   # what the entry found\n" +
 			"  ctxtool replay s.jsonl -f json --provenance | jq .provenance\n" +
 			"  ctxtool replay --tail --rules pi s.jsonl    # the end of a session of gigabytes, at once",
 		Args: cobra.MaximumNArgs(1),
@@ -63,9 +64,9 @@ func newReplayCommand(e *env) *cobra.Command {
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
 	o.given.flags(cmd)
-	f.StringVar(&o.at, "at", "", "the state after `POINT`")
-	f.BoolVar(&o.before, "before", false, "the state before the point instead")
-	f.IntVar(&o.request, "request", noRequest, "what request `N` got, from 0; negative counts from the end")
+	f.StringVar(&o.at, "at", "", "the state at `POINT`")
+	f.BoolVar(&o.before, "before", false, "the state before the point's entry instead, as request:N is anyway")
+	f.IntVar(&o.request, "request", noRequest, "short for --at request:`N`")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "add the request-only messages logged for the request")
 	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
@@ -73,13 +74,10 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.tail, "tail", false, "with --rules pi: read backwards only what the leaf's context needs")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
-	cmd.MarkFlagsMutuallyExclusive("request", "before")
 	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
 	cmd.ValidArgsFunction = e.completeSession
-	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
-	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	return cmd
 }
 
@@ -163,24 +161,19 @@ func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // envelope finds the point asked for and replays to it.
 func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*replay.Envelope, error) {
-	leaf := s.Leaf()
-	var err error
-	if o.leaf != "" {
-		if leaf, err = findPoint(s, o.leaf, leaf); err != nil {
-			return nil, err
-		}
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return nil, err
+	}
+	if o.request != noRequest {
+		o.at = pointOfRequest(o.request)
+	}
+	at, err := findPoint(s, cmp.Or(o.at, "leaf"), leaf)
+	if err != nil {
+		return nil, err
 	}
 	opt.Leaf = leaf
-	at, before := leaf, o.before
-	if o.request != noRequest {
-		o.at, before = pointOfRequest(o.request), true
-	}
-	if o.at != "" {
-		if at, err = findPoint(s, o.at, leaf); err != nil {
-			return nil, err
-		}
-	}
-	env, err := replay.New(s, opt).At(at, before)
+	env, err := replay.New(s, opt).At(at.Record, at.Before || o.before)
 	if err != nil || !o.ephemeral {
 		return env, err
 	}

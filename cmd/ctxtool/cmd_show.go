@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -45,12 +46,7 @@ func newShowCommand(e *env) *cobra.Command {
 	o.answer.flags(cmd, "text", "json", "raw")
 	o.reading.flags(cmd)
 	o.redaction.flags(cmd)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return e.completeSession(cmd, args, typed)
-		}
-		return e.completePoint(cmd, args, typed)
-	}
+	cmd.ValidArgsFunction = e.completeEntries(math.MaxInt)
 	return cmd
 }
 
@@ -66,7 +62,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	defer s.Close()
 	points := args[1:]
 	if point != "" || len(points) == 0 {
-		points = append([]string{orLeaf(point)}, points...)
+		points = append([]string{cmp.Or(point, "leaf")}, points...)
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
 	all, err := e.shown(r, points, o.format == "raw")
@@ -77,13 +73,6 @@ func runShow(e *env, o *showOptions, args []string) error {
 		return err
 	}
 	return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return writeShown(w, o.format, all) })
-}
-
-func orLeaf(point string) string {
-	if point == "" {
-		return "leaf"
-	}
-	return point
 }
 
 func writeShown(w *bufio.Writer, format string, all []replay.ShownEntry) error {
@@ -117,10 +106,11 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.S
 	}
 	lines := s.NewReader()
 	for _, p := range points {
-		rec, err := findPoint(s, p, s.Leaf())
+		at, err := findPoint(s, p, s.Leaf())
 		if err != nil {
 			return nil, err
 		}
+		rec := at.Record
 		if rec < 0 {
 			return nil, &usageError{fmt.Errorf("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))}
 		}
@@ -156,20 +146,19 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.S
 // effect is what an entry did on its own path.
 func effect(r *replay.Replay, rec int) (*replay.EntryEffect, error) {
 	known := r.Findings
-	before, err := r.At(rec, true)
-	if err != nil {
-		return nil, err
-	}
-	r.Findings = nil // both walks find the same, and other entries' walks too
-	after, err := r.At(rec, false)
-	for _, f := range r.Findings {
+	_, r.Findings = r.Session.Path(rec)
+	span, err := r.Between(r.Session.LeafAt(sessionfmt.Point{Record: rec, Before: true}), rec)
+	for _, f := range r.Findings { // paths of several entries have the same
 		if !slices.Contains(known, f) {
 			known = append(known, f)
 		}
 	}
 	r.Findings = known
+	if err == nil {
+		err = span.Stopped
+	}
 	if err != nil {
 		return nil, err
 	}
-	return after.Effect(before, &tokens.Pi)
+	return span.B.Effect(span.A, &tokens.Pi)
 }

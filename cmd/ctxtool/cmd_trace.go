@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ func newTraceCommand(e *env) *cobra.Command {
 		Example: "  ctxtool trace s.jsonl store/lru.go           # a path, as any text\n" +
 			"  ctxtool trace s.jsonl -e 'FAIL: Test\\w+'\n" +
 			"  ctxtool trace s.jsonl race-fixed             # what the labelled entry gave\n" +
-			"  ctxtool trace s.jsonl --blame request:7 --before\n" +
+			"  ctxtool trace s.jsonl --blame request:7\n" +
 			"  ctxtool trace s.jsonl -F secret -f jsonl | jq -r 'select(.now).id'",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return runTrace(e, o, args) },
@@ -73,9 +72,7 @@ func newTraceCommand(e *env) *cobra.Command {
 	for _, other := range []string{"all", "ignore-case", "at"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
-	cmd.ValidArgsFunction = e.completeEntry
-	cmd.RegisterFlagCompletionFunc("at", e.completePoint)
-	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
+	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -126,21 +123,17 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
-	leaf := s.Leaf()
-	if o.leaf != "" {
-		if leaf, err = findPoint(s, o.leaf, leaf); err != nil {
-			return err
-		}
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return err
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
 	if o.blame {
-		return e.blame(r, o, leaf, slices.Concat([]string{point}, args[min(1, len(args)):]))
+		return e.blame(r, o, leaf, cmp.Or(strings.Join(args[min(1, len(args)):], ""), point, "leaf"))
 	}
-	now := leaf
-	if at := cmp.Or(o.at, point); at != "" {
-		if now, err = findPoint(s, at, leaf); err != nil {
-			return err
-		}
+	now, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), leaf)
+	if err != nil {
+		return err
 	}
 	if o.query == nil {
 		if o.query, err = o.asked(e, s, args[1], leaf); err != nil {
@@ -153,21 +146,16 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 // asked is what a text behind the session means: a point where it names one, else
 // itself.
 func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf int) (*replay.Query, error) {
-	rec, err := s.Point(text, leaf)
-	var wrong *sessionfmt.PointError
+	at, err := findPoint(s, text, leaf)
+	counted := strings.HasPrefix(text, "request:") || strings.HasPrefix(text, "turn:")
 	switch {
-	case errors.As(err, &wrong):
-		if strings.HasPrefix(text, "request:") || strings.HasPrefix(text, "turn:") {
-			_, err = findPoint(s, text, leaf)
-			return nil, err
-		}
-	case err != nil:
+	case err != nil && (counted || !errors.As(err, new(*sessionfmt.PointError))):
 		return nil, err
-	case rec >= 0:
-		if id := s.ID(rec); strings.HasPrefix(id, text) && id != text {
+	case err == nil && at.Record >= 0:
+		if id := s.ID(at.Record); strings.HasPrefix(id, text) && id != text {
 			e.note("%s: %s is the beginning of an entry's id; -F searches for the text", s.Name, sessionfmt.Quote(text))
 		}
-		return &replay.Query{Entry: rec}, nil
+		return &replay.Query{Entry: at.Record}, nil
 	}
 	return o.search(regexp.QuoteMeta(text), text)
 }
@@ -210,18 +198,14 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	return nil
 }
 
-// blame says where the context at a point comes from; the last point given counts.
-func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, points []string) (err error) {
+// blame says where the context at a point comes from.
+func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {
 	s := r.Session
-	at := leaf
-	for _, p := range points {
-		if p != "" {
-			if at, err = findPoint(s, p, leaf); err != nil {
-				return err
-			}
-		}
+	at, err := findPoint(s, point, leaf)
+	if err != nil {
+		return err
 	}
-	envelope, stopped, err := r.Reach(at, o.before)
+	envelope, stopped, err := r.Reach(at.Record, at.Before || o.before)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,6 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	o.redaction.flags(cmd)
 	cmd.ValidArgsFunction = e.completeSession
-	cmd.RegisterFlagCompletionFunc("leaf", e.completePoint)
 	complete(cmd, "filter", sessionfmt.KindNames())
 	return cmd
 }
@@ -86,13 +85,9 @@ func runTree(e *env, o *treeOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
-	leaf := s.Leaf()
-	for _, p := range []string{point, o.leaf} {
-		if p != "" {
-			if leaf, err = findPoint(s, p, s.Leaf()); err != nil {
-				return err
-			}
-		}
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, point, "leaf"), s.Leaf())
+	if err != nil {
+		return err
 	}
 	_, found := s.Path(leaf)
 	found = append(slices.Clone(s.Findings), found...)

@@ -64,15 +64,17 @@ func (e *env) completeFiles(cmd *cobra.Command, _ []string, typed string) ([]str
 	return e.completeSession(cmd, nil, typed)
 }
 
-// completeEntry completes a SESSION, and behind it a POINT of it.
-func (e *env) completeEntry(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		return e.completeSession(cmd, args, typed)
-	case 1:
-		return e.completePoint(cmd, args, typed)
+// completeEntries completes a SESSION, and behind it so many POINTs of it.
+func (e *env) completeEntries(most int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		switch n := len(args); {
+		case n == 0:
+			return e.completeSession(cmd, args, typed)
+		case n <= most:
+			return e.completePoint(cmd, args, typed)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // points are the points of a session that begin with what is typed: names,

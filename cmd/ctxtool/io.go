@@ -141,15 +141,22 @@ func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
 }
 
-// findPoint is the record that a point names. One that names none is a wrong
-// command line.
-func findPoint(s *sessionfmt.Session, point string, leaf int) (int, error) {
-	i, err := s.Point(point, leaf)
-	var wrong *sessionfmt.PointError
-	if errors.As(err, &wrong) {
+// findPoint resolves a POINT. One that names nothing is a wrong command line.
+func findPoint(s *sessionfmt.Session, text string, leaf int) (sessionfmt.Point, error) {
+	p, err := s.Point(text, leaf)
+	if errors.As(err, new(*sessionfmt.PointError)) {
 		err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}}
 	}
-	return i, err
+	return p, err
+}
+
+// findLeaf is the last record of the path to a POINT.
+func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
+	p, err := findPoint(s, text, leaf)
+	if err != nil {
+		return 0, err
+	}
+	return s.LeafAt(p), nil
 }
 
 // width is how many columns the terminal has that results go to, 0 where they go

@@ -11,12 +11,12 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A limit is one end of a stretch of a session: a record, or a time. The zero
+// A limit is one end of a stretch of a session: a point, or a time. The zero
 // value limits nothing.
 type limit struct {
-	record int // where at is zero; -1 for none
-	at     int64
-	set    bool
+	sessionfmt.Point // where at is zero
+	at               int64
+	set              bool
 }
 
 // newLimit reads a POINT, or a date with or without a time.
@@ -27,8 +27,8 @@ func newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
 	if at, ok := parseTime(text); ok {
 		return limit{at: at, set: true}, nil
 	}
-	rec, err := findPoint(s, text, leaf)
-	return limit{record: rec, set: true}, err
+	at, err := findPoint(s, text, leaf)
+	return limit{Point: at, set: true}, err
 }
 
 // before reports whether a limit ends what another begins before it has begun, as far as
@@ -38,7 +38,7 @@ func (l limit) before(from limit) bool {
 	case !l.set || !from.set || (l.at == 0) != (from.at == 0):
 		return false
 	case l.at == 0:
-		return l.record < from.record
+		return l.Record < from.Record
 	}
 	return l.at < from.at
 }
@@ -66,7 +66,7 @@ func parseTime(text string) (ms int64, ok bool) {
 // from says that a record is not before the limit.
 func (l limit) from(rec int, line sessionfmt.Value) bool {
 	if !l.set || l.at == 0 {
-		return !l.set || rec >= l.record
+		return !l.set || rec >= l.Record
 	}
 	ms, ok := line.Get("timestamp").Millis()
 	return ok && ms >= l.at
@@ -75,7 +75,7 @@ func (l limit) from(rec int, line sessionfmt.Value) bool {
 // to says that a record is not behind the limit.
 func (l limit) to(rec int, line sessionfmt.Value) bool {
 	if !l.set || l.at == 0 {
-		return !l.set || rec <= l.record
+		return !l.set || rec < l.Record || rec == l.Record && !l.Before
 	}
 	ms, ok := line.Get("timestamp").Millis()
 	return ok && ms <= l.at
@@ -83,27 +83,25 @@ func (l limit) to(rec int, line sessionfmt.Value) bool {
 
 // request lists what entered between two requests: messages, each as what a
 // provider gets it, and by what it came.
-func (l *logger) request(r *replay.Replay, leaf int) error {
-	at, err := findPoint(l.s, pointOfRequest(l.o.request), leaf)
-	if err != nil {
-		return err
-	}
-	now, err := r.At(at, true)
-	if err != nil {
-		return err
-	}
-	before, err := r.At(-1, false)
-	if err != nil {
-		return err
-	}
-	if now.RequestIndex > 0 {
-		prev, err := findPoint(l.s, pointOfRequest(now.RequestIndex-1), leaf)
+func (l *logger) request(leaf int) error {
+	got := func(point string) (*replay.Envelope, error) {
+		at, err := findLeaf(l.s, point, leaf)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if before, err = r.At(prev, true); err != nil {
-			return err
-		}
+		return l.r.At(at, false)
+	}
+	now, err := got(pointOfRequest(l.o.request))
+	if err != nil {
+		return err
+	}
+	previous := "root"
+	if now.RequestIndex > 0 {
+		previous = pointOfRequest(now.RequestIndex - 1)
+	}
+	before, err := got(previous)
+	if err != nil {
+		return err
 	}
 	all, err := now.NewItems(before)
 	if err != nil {

@@ -22,7 +22,7 @@ var recordings = []struct {
 	{"tree", []string{"ctxtool tree testdata/sessions/demo.jsonl", "ctxtool tree testdata/sessions/demo.jsonl --filter user,compaction"}},
 	{"log", []string{"ctxtool log testdata/sessions/demo.jsonl --since race-fixed --until regression-test", "ctxtool log testdata/sessions/demo.jsonl --request -1"}},
 	{"show", []string{"ctxtool show testdata/sessions/demo.jsonl regression-test"}},
-	{"trace", []string{"ctxtool trace testdata/sessions/demo.jsonl race", "ctxtool trace testdata/sessions/demo.jsonl --blame request:5 --before"}},
+	{"trace", []string{"ctxtool trace testdata/sessions/demo.jsonl race", "ctxtool trace testdata/sessions/demo.jsonl --blame request:5"}},
 	{"ls", []string{"ctxtool ls testdata/sessions/good", "ctxtool ls testdata/sessions --sort size --limit 3"}},
 	{"check", []string{"ctxtool check testdata/sessions/bad/orphan.jsonl testdata/sessions/bad/glued.jsonl", "ctxtool check --explain orphan"}},
 	{"repair", []string{"ctxtool repair testdata/sessions/bad/malformed.jsonl", "ctxtool repair testdata/sessions/bad/malformed.jsonl -f json"}},

@@ -156,12 +156,9 @@ func (o *reducing) run(e *env, args []string) error {
 
 // reduce is the plan of a session.
 func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-	leaf := s.Leaf()
-	if o.at != "" {
-		var err error
-		if leaf, err = findPoint(s, o.at, leaf); err != nil {
-			return nil, err
-		}
+	leaf, err := findLeaf(s, cmp.Or(o.at, "leaf"), s.Leaf())
+	if err != nil {
+		return nil, err
 	}
 	opt := o.replay
 	opt.Leaf = s.Leaf()

@@ -139,6 +139,11 @@ func newRoot(e *env, only string) *cobra.Command {
 			command := c.new(e)
 			run := command.RunE
 			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
+			command.Flags().VisitAll(func(f *pflag.Flag) {
+				if name, _ := pflag.UnquoteUsage(f); name == "POINT" {
+					command.RegisterFlagCompletionFunc(f.Name, e.completePoint)
+				}
+			})
 			root.AddCommand(command)
 		}
 	}

@@ -79,23 +79,6 @@ func (t table) rank(b []byte, h uint64) uint32 {
 	return noRank
 }
 
-// tokens are all tokens of the table, by rank.
-func (t table) tokens() []string {
-	all := make([]string, int(t[1])|int(t[2])<<8|int(t[3])<<16)
-	for at := tableHeader + 1<<t[0]/groupBuckets*groupBytes; at < len(t); {
-		head := int(t[at]) | int(t[at+1])<<8 | int(t[at+2])<<16
-		at += 3
-		n := head >> rankBits
-		if n == longLength {
-			n = int(t[at])
-			at++
-		}
-		all[head&(1<<rankBits-1)] = string(t[at : at+n])
-		at += n
-	}
-	return all
-}
-
 // PackVocabulary lays the tokens of a vocabulary, by rank, out as a table; gen
 // writes its files with it. It refuses what does not fit the form.
 func PackVocabulary(list [][]byte) ([]byte, error) {

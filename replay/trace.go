@@ -88,10 +88,11 @@ func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
 
 // tell says of all lives and events where they come from.
 func (t *tracer) tell() (err error) {
-	s := t.m.r.Session
+	r := t.load.r
+	s := r.Session
 	for _, l := range t.out.Lives {
 		l.Schema = traceSchema
-		if l.Source, err = t.m.r.source(l.Origin, t.load.lines); err != nil {
+		if l.Source, err = r.source(l.Origin, t.load.lines); err != nil {
 			return err
 		}
 		for i := range l.Events {

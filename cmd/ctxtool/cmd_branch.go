@@ -63,7 +63,7 @@ func runBranch(e *env, o *writing, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		return plan.Branch(args[0], s, b), nil
+		return plan.Branch(args[0], s, leaf, b), nil
 	}
 	p, err := o.make(e, listedFile{path: name})
 	if p != nil {

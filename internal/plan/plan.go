@@ -5,7 +5,10 @@
 package plan
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
@@ -41,7 +44,9 @@ type Plan struct {
 	s     *sessionfmt.Session
 	batch *sessionfmt.Batch       // that is appended
 	fresh func(w io.Writer) error // or writes another file
-	free  func()                  // frees what the plan was made with, if it holds anything
+	keeps bool                    // the context at leaf has to stay as it is
+	leaf  int
+	free  func() // frees what the plan was made with, if it holds anything
 }
 
 // A Session is what a plan is for, as it was read.
@@ -114,14 +119,35 @@ func (p *Plan) appends(b *sessionfmt.Batch) {
 	}
 }
 
-// readBack reads the session as it is with the entries of the batch.
+// readBack reads the session as it would be written.
 func (p *Plan) readBack(promise Promise) error {
-	after, err := sessionfmt.OpenReader(p.s.Name, p.s.With(p.batch), sessionfmt.Options{})
+	in, out := io.Pipe()
+	go func() {
+		w := bufio.NewWriterSize(out, 64<<10)
+		out.CloseWithError(cmp.Or(p.content(w, io.Discard), w.Flush()))
+	}()
+	defer in.Close()
+	after, err := sessionfmt.OpenReader(p.s.Name, in, sessionfmt.Options{})
 	if err != nil {
 		return err
 	}
 	defer after.Close()
 	return promise(after)
+}
+
+// kept says where a new file has another context than the session.
+func (p *Plan) kept(after *sessionfmt.Session) error {
+	was, err := check.Measure(p.s, p.leaf)
+	if err != nil {
+		return nil // it has none
+	}
+	if is, err := check.Measure(after, after.Leaf()); err != nil || is != was {
+		return &sessionfmt.Error{
+			Pos: sessionfmt.Pos{File: p.s.Name}, Err: errors.New("nothing is written: the context would be another one"),
+			Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
+		}
+	}
+	return nil
 }
 
 // measured is the size of the context at a session's leaf, nil where it cannot be
@@ -135,8 +161,9 @@ func measured(s *sessionfmt.Session) *check.Figures {
 }
 
 // Branch is the plan to write a new session of the path to an entry.
-func Branch(file string, s *sessionfmt.Session, b *sessionfmt.BranchFile) *Plan {
+func Branch(file string, s *sessionfmt.Session, leaf int, b *sessionfmt.BranchFile) *Plan {
 	p := New("branch", file, s)
+	p.keeps, p.leaf = true, leaf
 	p.fresh = func(w io.Writer) error { _, err := b.WriteTo(w); return err }
 	return p
 }

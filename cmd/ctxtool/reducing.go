@@ -175,7 +175,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Pl
 	if o.answers != nil {
 		job.Summarize = o.answers.For(f.name, o.policy.Name, o.prompt)
 	}
-	p, err := plan.Reduce(f.name, envelope, leaf, &job, o.time, o.replay, o.Write || o.output != "")
+	p, err := plan.Reduce(f.name, envelope, leaf, &job, o.time, o.replay)
 	if err != nil {
 		return nil, err
 	}

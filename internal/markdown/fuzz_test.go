@@ -139,11 +139,9 @@ func FuzzCode(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, shape := range inlineShapes {
-			written := as(markdown.AppendCode, text)
-			if strings.ContainsAny(shape, "|[") {
-				written = as(markdown.AppendCodeCell, text)
+			if !strings.ContainsAny(shape, "|[") { // no code stands in cells and links
+				same(t, text, shape, as(markdown.AppendCode, text))
 			}
-			same(t, text, shape, written)
 		}
 	})
 }

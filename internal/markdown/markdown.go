@@ -44,7 +44,7 @@ func AppendHTML(dst, text []byte) []byte {
 }
 
 // AppendCode appends text as a code span. Line ends and tabs become spaces, and
-// all other white space stays. Not for table cells: see AppendCodeCell.
+// all other white space stays. Not for table cells.
 func AppendCode(dst, text []byte) []byte {
 	if len(text) == 0 {
 		return append(dst, "<code></code>"...)
@@ -94,33 +94,6 @@ func joined(dst, text []byte) bool {
 
 func inAddress(c byte) bool {
 	return isWord(c) || bytes.IndexByte([]byte("!#$%&'*+-./=?^_{|}~"), c) >= 0
-}
-
-// AppendCodeCell appends text as code for a table cell or the text of a link:
-// code spans, with what would end those between them, since hosts look for it
-// before they look for code.
-func AppendCodeCell(dst, text []byte) []byte {
-	start := 0
-	for i := range text {
-		if !splits(text, i) {
-			continue
-		}
-		if start < i {
-			dst = AppendCode(dst, text[start:i])
-		}
-		dst = append(dst, '\\', text[i])
-		start = i + 1
-	}
-	if start == len(text) && start > 0 {
-		return dst
-	}
-	return AppendCode(dst, text[start:])
-}
-
-// splits tells whether the character at i means something in code too: a pipe
-// in a table, and what makes the brackets before it a definition.
-func splits(text []byte, i int) bool {
-	return text[i] == '|' || text[i] == ']' && i+1 < len(text) && text[i+1] == ':'
 }
 
 // freeTicks is the least number of backticks that text does not have in a row,

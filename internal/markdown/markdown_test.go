@@ -93,13 +93,6 @@ func TestCode(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", test.text, got, test.want)
 		}
 	}
-	for _, test := range []struct{ text, want string }{
-		{"", "<code></code>"}, {"|", `\|`}, {"a | b", "`a `\\|` b`"}, {"||a", "\\|\\|`a`"}, {"a|", "`a`\\|"},
-	} {
-		if got := as(markdown.AppendCodeCell, test.text); got != test.want {
-			t.Errorf("%q in a cell: got %s, want %s", test.text, got, test.want)
-		}
-	}
 	// Two spans do not become one.
 	if got, want := string(markdown.AppendCode([]byte("`a`"), []byte("b"))), "`a`<span></span>`b`"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -202,7 +195,7 @@ func TestLinear(t *testing.T) {
 		"  - a\n", "    a\n\n", "(", "(@", ":a", "[a", "#1", "@", "\x00", "\u200d", "0", "> ", "/", "1. ", "\r\n", "~~~\n", "a**__`b`__**",
 	} {
 		text := bytes.Repeat([]byte(unit), 1<<18/len(unit))
-		for _, f := range []func(dst, text []byte) []byte{markdown.AppendInline, markdown.AppendText, markdown.AppendHTML, markdown.AppendCode, markdown.AppendCodeCell} {
+		for _, f := range []func(dst, text []byte) []byte{markdown.AppendInline, markdown.AppendText, markdown.AppendHTML, markdown.AppendCode} {
 			began := time.Now()
 			if out := f(nil, text); len(out) > 20*len(text) {
 				t.Errorf("%q: %d bytes became %d", unit, len(text), len(out))

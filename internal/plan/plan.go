@@ -41,12 +41,11 @@ type Plan struct {
 	// Guarded says that the context changes, which an agent at the session would not see.
 	Guarded bool `json:"-"`
 
-	s     *sessionfmt.Session
-	batch *sessionfmt.Batch       // that is appended
-	fresh func(w io.Writer) error // or writes another file
-	keeps bool                    // the context at leaf has to stay as it is
-	leaf  int
-	free  func() // frees what the plan was made with, if it holds anything
+	s       *sessionfmt.Session
+	batch   *sessionfmt.Batch       // that is appended
+	fresh   func(w io.Writer) error // or writes another file
+	promise Promise                 // that is held before it is written; nil for one that was
+	free    func()                  // frees what the plan was made with, if it holds anything
 }
 
 // A Session is what a plan is for, as it was read.
@@ -82,7 +81,7 @@ func (p *Plan) Close() {
 		p.free()
 	}
 	p.s.Close()
-	p.s, p.batch, p.fresh, p.free = nil, nil, nil, nil
+	p.s, p.batch, p.fresh, p.free, p.promise = nil, nil, nil, nil, nil
 	if p.Rewrite != nil {
 		p.Rewrite.Changes = nil
 	}
@@ -104,7 +103,7 @@ func Entries(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, p
 			i := after.Len() - len(p.Append) + k
 			p.Lines = append(p.Lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i), sessionfmt.Gist(after.Kind(i), line)))
 		}
-		p.Before, p.After = measured(s), measured(after)
+		p.Before, p.After = measured(s, s.Leaf()), measured(after, after.Leaf())
 		if promise == nil {
 			return nil
 		}
@@ -135,25 +134,26 @@ func (p *Plan) readBack(promise Promise) error {
 	return promise(after)
 }
 
-// kept says where a new file has another context than the session.
-func (p *Plan) kept(after *sessionfmt.Session) error {
-	was, err := check.Measure(p.s, p.leaf)
-	if err != nil {
-		return nil // it has none
-	}
-	if is, err := check.Measure(after, after.Leaf()); err != nil || is != was {
+// keeps is the promise that the context at a record is that of the new file.
+func keeps(s *sessionfmt.Session, leaf int) Promise {
+	return func(after *sessionfmt.Session) error {
+		was := measured(s, leaf)
+		if was == nil {
+			return nil // it has none
+		}
+		if is := measured(after, after.Leaf()); is != nil && *is == *was {
+			return nil
+		}
 		return &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: p.s.Name}, Err: errors.New("nothing is written: the context would be another one"),
+			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("nothing is written: the context would be another one"),
 			Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
 		}
 	}
-	return nil
 }
 
-// measured is the size of the context at a session's leaf, nil where it cannot be
-// replayed.
-func measured(s *sessionfmt.Session) *check.Figures {
-	f, err := check.Measure(s, s.Leaf())
+// measured is the size of the context at a record, nil where it cannot be replayed.
+func measured(s *sessionfmt.Session, leaf int) *check.Figures {
+	f, err := check.Measure(s, leaf)
 	if err != nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func measured(s *sessionfmt.Session) *check.Figures {
 // Branch is the plan to write a new session of the path to an entry.
 func Branch(file string, s *sessionfmt.Session, leaf int, b *sessionfmt.BranchFile) *Plan {
 	p := New("branch", file, s)
-	p.keeps, p.leaf = true, leaf
+	p.promise = keeps(s, leaf)
 	p.fresh = func(w io.Writer) error { _, err := b.WriteTo(w); return err }
 	return p
 }

@@ -113,7 +113,7 @@ func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, er
 		return nil, err
 	}
 	p := New("migrate", file, s)
-	p.keeps, p.leaf = true, s.Leaf()
+	p.promise = keeps(s, s.Leaf())
 	r := &Rewrite{From: m.From, To: m.To, Compactions: m.Compaction.String(), Changes: m.Changes, Same: m.Current()}
 	if p.Rewrite = r; m.Turned > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d compactions become patches", m.Turned))

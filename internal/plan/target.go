@@ -97,8 +97,8 @@ func (t *Target) do(p *Plan, held bool) error {
 			return placed(p.s, err)
 		}
 	}
-	if p.keeps && !p.idle() {
-		if err := p.readBack(p.kept); err != nil {
+	if p.promise != nil && !p.idle() {
+		if err := p.readBack(p.promise); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func TestPromise(t *testing.T) {
 		p, err := target.Make(func() (*sessionfmt.Session, error) { return sessionfmt.Open(demo, sessionfmt.Options{}) },
 			func(s *sessionfmt.Session) (*Plan, error) {
 				p := New("branch", "s", s)
-				p.keeps, p.leaf = true, s.Leaf()
+				p.promise = keeps(s, s.Leaf())
 				p.fresh = func(w io.Writer) error {
 					_, err := io.Copy(w, io.MultiReader(s.Plain(), strings.NewReader(text)))
 					return err

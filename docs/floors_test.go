@@ -60,7 +60,7 @@ var floors = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/internal/check", "ctxtool/internal/transcript", "ctxtool/internal/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/tokens", "ctxtool/internal/models",
-		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
+		"github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",
 	}},

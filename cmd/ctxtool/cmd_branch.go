@@ -67,20 +67,20 @@ func runBranch(e *env, o *writing, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		return plan.Branch(args[0], s, b), nil
+		return plan.Branch(args[0], s, leaf, b), nil
 	}
 	p, err := o.make(e, listedFile{path: name})
 	if p != nil {
 		defer p.Close()
 	}
 	if err == nil && o.output != "-" {
-		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, number(b.Entries, "entry", "entries"), number(b.Labels, "label", "labels"))
+		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, plural(b.Entries, "entry", "entries"), plural(b.Labels, "label", "labels"))
 	}
 	return err
 }
 
-// number is a number of things in words.
-func number(n int, one, many string) string {
+// plural is a number of things in words.
+func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -150,12 +150,12 @@ func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 	for _, l := range c.files {
 		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
 			if key == "models" {
-				for _, model := range slices.Sorted(maps.Keys(l.models)) {
-					rows = append(rows, configRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]), From: l.name})
+				for _, model := range slices.Sorted(maps.Keys(l.Models)) {
+					rows = append(rows, configRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.Models[model]), From: l.name})
 				}
 			} else if key == "policies" {
-				for _, name := range slices.Sorted(maps.Keys(l.policies)) {
-					rows = append(rows, configRow{Key: "policies." + name, Value: policyText(l.policies[name]), From: l.name})
+				for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
+					rows = append(rows, configRow{Key: "policies." + name, Value: l.Policies[name].String(), From: l.name})
 				}
 			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
 				continue

@@ -29,7 +29,7 @@ func newEditCommand(e *env) *cobra.Command {
 		Long: "Edit what later requests hold of the message at POINT: leave it out, bring it back\n" +
 			"as it was, or put a text in its place. A tool call is left out and brought back\n" +
 			"together with its results. The entry itself stays as it is.\n\n" +
-			writingHelp + "\n" + pointHelp + writingStatus,
+			writingHelp + inUseHelp + "\n" + pointHelp + writingStatus,
 		Example: "  ctxtool edit s.jsonl 4f2a --omit\n" +
 			"  ctxtool edit s.jsonl turn:0 --replace shorter.txt --write\n" +
 			"  ctxtool edit s.jsonl 4f2a --omit -o - | ctxtool replay -",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 
 	"github.com/spf13/cobra"
 
@@ -29,10 +30,11 @@ func newPoliciesCommand(e *env) *cobra.Command {
 }
 
 func runPolicies(e *env, o *answer) error {
-	if err := o.check(); err != nil {
+	own, err := e.config.policies()
+	if err = cmp.Or(o.check(), err); err != nil {
 		return usage(err)
 	}
-	all := append(e.config.policies, compact.Policies()...)
+	all := append(own, compact.Policies()...)
 	return e.answer(o, nil, func(w *bufio.Writer) error {
 		if o.format == "json" {
 			return render.WriteJSON(w, compact.PolicyList{Schema: "ctxtool/policies/1", Policies: all})

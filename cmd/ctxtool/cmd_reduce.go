@@ -71,7 +71,11 @@ func newReduceCommand(e *env) *cobra.Command {
 
 // choose is the policy with the numbers of configuration, preset and flags.
 func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, error) {
-	p, err := compact.FindPolicy(o.policyName, e.config.policies...)
+	own, err := e.config.policies()
+	if err != nil {
+		return nil, err
+	}
+	p, err := compact.FindPolicy(o.policyName, own...)
 	if err != nil {
 		return nil, err
 	}

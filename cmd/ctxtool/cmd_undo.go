@@ -20,7 +20,7 @@ func newUndoCommand(e *env) *cobra.Command {
 			"and says what would not come back.\n\n" +
 			"SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id or\n" +
 			"its beginning.\n\n" +
-			writingHelp + writingStatus,
+			writingHelp + inUseHelp + "Not where the file ends with what is taken back.\n" + writingStatus,
 		Example: "  ctxtool undo s.jsonl\n" +
 			"  ctxtool undo s.jsonl --write",
 		Args: cobra.ExactArgs(1),

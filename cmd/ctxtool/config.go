@@ -1,21 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
-	"ctxtool/compact"
 	"ctxtool/internal/models"
 	"ctxtool/sessionfmt"
 )
@@ -24,27 +26,36 @@ import (
 // the environment (CTXTOOL_...), that over ./.ctxtool.toml, that over
 // ctxtool/config.toml in the user's configuration folder.
 type config struct {
-	getenv   func(key string) string
-	files    []layer           // the weakest first
-	policies []*compact.Policy // of the strongest file where several define one
+	getenv func(key string) string
+	files  []layer // the weakest first
 }
 
-// A layer is one configuration file: its settings, whose names viper has in lower case,
-// and the tables whose names keep their spelling.
+// A layer is one configuration file. Viper puts names in lower case; those of
+// models and policies keep theirs.
 type layer struct {
-	name             string
-	v                *viper.Viper
-	models, policies map[string]any
+	name string
+	v    *viper.Viper
+	tables
+}
+
+// The tables of a configuration file have names of their own.
+type tables struct {
+	Models   map[string]map[string]any
+	Policies map[string]policyTable
 }
 
 // configure reads the configuration and fills the flags that were not given.
 func (e *env) configure(cmd *cobra.Command) error {
 	e.config = &config{getenv: e.getenv}
 	for _, name := range e.configFiles() {
-		err := e.config.read(e.disk, name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		l, err := readLayer(e.disk, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: lineOf(err)}, Err: err}
 		}
+		e.config.files = append(e.config.files, l)
 	}
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -66,27 +77,54 @@ func (e *env) configure(cmd *cobra.Command) error {
 	return err
 }
 
-// read reads a configuration file, over those read before.
-func (c *config) read(disk sessionfmt.Disk, name string) error {
+func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
 	data, err := disk.ReadFile(name)
 	var file map[string]any
 	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
-		return err
+		return l, err
 	}
-	l := layer{name: name, v: viper.New()}
-	for key, tables := range map[string]*map[string]any{"models": &l.models, "policies": &l.policies} {
-		if v, is := file[key]; is {
-			if *tables, is = v.(map[string]any); !is {
-				return fmt.Errorf("%s = %v: want tables", key, v)
-			}
+	var keys mapstructure.Metadata
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &l.tables, Metadata: &keys, DecodeHook: wholeNumbers})
+	if err != nil {
+		return l, err
+	}
+	unknown := func(key string) bool { return strings.HasPrefix(key, "Policies[") } // other keys are settings
+	if err := d.Decode(file); err != nil || slices.ContainsFunc(keys.Unused, unknown) {
+		return l, cmp.Or(mistake(data), err)
+	}
+	for key := range file {
+		if key == "models" || key == "policies" {
 			file[key] = "" // viper would put their names in lower case
 		}
 	}
-	c.files = append(c.files, l)
-	if c.policies, err = readPolicies(l.policies, c.policies); err != nil {
+	l.name, l.v = name, viper.New()
+	return l, l.v.MergeConfigMap(file)
+}
+
+// wholeNumbers refuses to make whole numbers of others.
+func wholeNumbers(from, to reflect.Kind, v any) (any, error) {
+	if from == reflect.Float64 && (to == reflect.Int || to == reflect.Int64) {
+		return nil, fmt.Errorf("%v is no whole number", v)
+	}
+	return v, nil
+}
+
+// mistake is what is wrong with the tables of a file, as the parser says it, who knows the
+// line.
+func mistake(data []byte) error {
+	d := toml.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(new(tables))
+	var strict *toml.StrictMissingError
+	if !errors.As(err, &strict) {
 		return err
 	}
-	return l.v.MergeConfigMap(file)
+	for _, missing := range strict.Errors {
+		if key := missing.Key(); key[0] == "policies" {
+			return fmt.Errorf("unknown key %s", strings.Join(key, "."))
+		}
+	}
+	return nil
 }
 
 // lookup is the value of a key and where it comes from; nowhere if from is empty.
@@ -172,7 +210,7 @@ func (e *env) configFiles() []string {
 func (c *config) models() (*models.Table, error) {
 	t := models.Builtin()
 	for _, l := range c.files {
-		for _, name := range slices.Sorted(maps.Keys(l.models)) {
+		for _, name := range slices.Sorted(maps.Keys(l.Models)) {
 			provider, id, ok := strings.Cut(name, "/")
 			if !ok {
 				return nil, fmt.Errorf("configuration: models.%q: want provider/id", name)
@@ -181,7 +219,7 @@ func (c *config) models() (*models.Table, error) {
 			if m.Provider != provider || m.ID != id {
 				m = models.Model{Provider: provider, ID: id}
 			}
-			if err := decodeModel(l.models[name], &m); err != nil {
+			if err := decodeModel(l.Models[name], &m); err != nil {
 				return nil, fmt.Errorf("%s: models.%q: %w", l.name, name, err)
 			}
 			t = t.With(m)
@@ -191,14 +229,20 @@ func (c *config) models() (*models.Table, error) {
 }
 
 // decodeModel reads the keys of one configured model.
-func decodeModel(table any, m *models.Model) error {
-	return readTable(table, func(key string, v any) error {
-		n, ok := v.(float64)
-		if whole, is := v.(int64); is {
-			n, ok = float64(whole), true
+func decodeModel(from map[string]any, m *models.Model) error {
+	number := func(v any) (float64, error) {
+		switch n := v.(type) {
+		case int64:
+			return float64(n), nil
+		case float64:
+			return n, nil
 		}
-		if !ok {
-			return fmt.Errorf("%s: %v is no number", key, v)
+		return 0, fmt.Errorf("%v is no number", v)
+	}
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		n, err := number(from[key])
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 		switch strings.ToLower(key) {
 		case "contextwindow", "context_window":
@@ -214,8 +258,8 @@ func decodeModel(table any, m *models.Model) error {
 		case "cachewrite", "cache_write":
 			m.Cost.CacheWrite = n
 		default:
-			return errUnknownKey
+			return fmt.Errorf("unknown key %s", key)
 		}
-		return nil
-	})
+	}
+	return nil
 }

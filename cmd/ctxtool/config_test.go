@@ -22,10 +22,11 @@ func TestGSHNames(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := &config{getenv: func(string) string { return "" }}
-		if err := c.read(sessionfmt.Disk{}, name); err != nil {
+		l, err := readLayer(sessionfmt.Disk{}, name)
+		if err != nil {
 			t.Fatal(err)
 		}
+		c := &config{files: []layer{l}, getenv: func(string) string { return "" }}
 		if got, _ := c.lookup("max-iterations"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

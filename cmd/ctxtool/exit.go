@@ -15,23 +15,21 @@ const (
 
 // A usageError is a command line that is wrong, also where that only shows once the
 // session is open, such as a point that is not in it.
-type usageError struct{ err error }
+type usageError struct{ error }
 
 // A foundError is the end of a command that has found something, and has said all of it.
 type foundError struct{}
 
 // A noAnswerError is what keeps a command from its answer.
-type noAnswerError struct{ err error }
+type noAnswerError struct{ error }
 
 var errFound = &foundError{}
 
-func (e *usageError) Error() string    { return e.err.Error() }
-func (e *usageError) Unwrap() error    { return e.err }
+func (e *usageError) Unwrap() error    { return e.error }
 func (e *usageError) exit() int        { return exitUsage }
 func (e *foundError) Error() string    { return "found" }
 func (e *foundError) exit() int        { return exitFound }
-func (e *noAnswerError) Error() string { return e.err.Error() }
-func (e *noAnswerError) Unwrap() error { return e.err }
+func (e *noAnswerError) Unwrap() error { return e.error }
 func (e *noAnswerError) exit() int     { return exitNothing }
 
 // exitStatus is the exit status of an error: of those that carry none, which are cobra's,

@@ -42,8 +42,7 @@ const reduceHelp = "Without -o or --write it prints the plan: what would change,
 	"nothing else; -o writes a session with them to FILE, or to standard output (-).\n" +
 	"--write appends them, under a lock, in one write, and only if the file is still what\n" +
 	"was read. History is never changed: ctxtool undo takes the last batch back. Of several\n" +
-	"sessions, or of a folder, there is a line for each. One that was written to in the\n" +
-	"last two minutes is left alone: an agent may be at it.\n"
+	"sessions, or of a folder, there is a line for each.\n" + inUseHelp
 
 // reduceStatus is the part of the help about the exit status.
 const reduceStatus = "\nExit status: 0 the plan was made, or the entries were appended, or there was nothing\n" +
@@ -122,7 +121,7 @@ func (o *reducing) run(e *env, args []string) error {
 	}
 	alone := len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	switch {
-	case o.applyFrom == "-" && files[0].path == "-":
+	case o.applyFrom == "-" && slices.Contains(paths(files), "-"):
 		return usagef("standard input is either the session or the answers")
 	case !alone && o.at != "":
 		return usagef("-o, --at and -f entries are for one session")
@@ -173,7 +172,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Pl
 	if o.answers != nil {
 		job.Summarize = o.answers.For(f.name, o.policy.Name, o.prompt)
 	}
-	p, err := plan.Reduce(f.name, envelope, leaf, &job, o.time, o.replay, o.Write || o.output != "")
+	p, err := plan.Reduce(f.name, envelope, leaf, &job, o.time, o.replay)
 	if err != nil {
 		return nil, err
 	}

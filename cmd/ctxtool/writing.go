@@ -58,8 +58,12 @@ const writingStatus = "\nExit status: 0 the plan was made, or the entries were a
 const rewritingHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
 	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
 	"place of the session, and keeps the original as NAME.orig-N. What is no entry\n" +
-	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file. One\n" +
-	"that was written to in the last two minutes is left alone: an agent may be at it.\n"
+	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file.\n" +
+	inUseHelp
+
+// inUseHelp is for commands that an agent at the session would not notice.
+const inUseHelp = "With --write, a session that was written to in the last two minutes is left alone,\n" +
+	"since an agent may be at it; --force writes all the same.\n"
 
 // appendFlags are the flags of commands that append entries to one session.
 func (o *writing) appendFlags(cmd *cobra.Command) {

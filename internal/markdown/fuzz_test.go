@@ -139,7 +139,7 @@ func FuzzCode(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, shape := range inlineShapes {
-			if !strings.ContainsAny(shape, "|[") { // in those code does not hold what ends it
+			if !strings.ContainsAny(shape, "|[") { // no code stands in cells and links
 				same(t, text, shape, as(markdown.AppendCode, text))
 			}
 		}

@@ -5,7 +5,10 @@
 package plan
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
@@ -38,10 +41,11 @@ type Plan struct {
 	// Guarded says that the context changes, which an agent at the session would not see.
 	Guarded bool `json:"-"`
 
-	s     *sessionfmt.Session
-	batch *sessionfmt.Batch       // that is appended
-	fresh func(w io.Writer) error // or writes another file
-	free  func()                  // frees what the plan was made with, if it holds anything
+	s       *sessionfmt.Session
+	batch   *sessionfmt.Batch       // that is appended
+	fresh   func(w io.Writer) error // or writes another file
+	promise Promise                 // that is held before it is written; nil for one that was
+	free    func()                  // frees what the plan was made with, if it holds anything
 }
 
 // A Session is what a plan is for, as it was read.
@@ -77,7 +81,7 @@ func (p *Plan) Close() {
 		p.free()
 	}
 	p.s.Close()
-	p.s, p.batch, p.fresh, p.free = nil, nil, nil, nil
+	p.s, p.batch, p.fresh, p.free, p.promise = nil, nil, nil, nil, nil
 	if p.Rewrite != nil {
 		p.Rewrite.Changes = nil
 	}
@@ -99,7 +103,7 @@ func Entries(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, p
 			i := after.Len() - len(p.Append) + k
 			p.Lines = append(p.Lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i), sessionfmt.Gist(after.Kind(i), line)))
 		}
-		p.Before, p.After = measured(s), measured(after)
+		p.Before, p.After = measured(s, s.Leaf()), measured(after, after.Leaf())
 		if promise == nil {
 			return nil
 		}
@@ -114,9 +118,15 @@ func (p *Plan) appends(b *sessionfmt.Batch) {
 	}
 }
 
-// readBack reads the session as it is with the entries of the batch.
+// readBack reads the session as it would be written.
 func (p *Plan) readBack(promise Promise) error {
-	after, err := sessionfmt.OpenReader(p.s.Name, p.s.With(p.batch), sessionfmt.Options{})
+	in, out := io.Pipe()
+	go func() {
+		w := bufio.NewWriterSize(out, 64<<10)
+		out.CloseWithError(cmp.Or(p.content(w, io.Discard), w.Flush()))
+	}()
+	defer in.Close()
+	after, err := sessionfmt.OpenReader(p.s.Name, in, sessionfmt.Options{})
 	if err != nil {
 		return err
 	}
@@ -124,10 +134,26 @@ func (p *Plan) readBack(promise Promise) error {
 	return promise(after)
 }
 
-// measured is the size of the context at a session's leaf, nil where it cannot be
-// replayed.
-func measured(s *sessionfmt.Session) *check.Figures {
-	f, err := check.Measure(s, s.Leaf())
+// keeps is the promise that the context at a record is that of the new file.
+func keeps(s *sessionfmt.Session, leaf int) Promise {
+	return func(after *sessionfmt.Session) error {
+		was := measured(s, leaf)
+		if was == nil {
+			return nil // it has none
+		}
+		if is := measured(after, after.Leaf()); is != nil && *is == *was {
+			return nil
+		}
+		return &sessionfmt.Error{
+			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("nothing is written: the context would be another one"),
+			Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
+		}
+	}
+}
+
+// measured is the size of the context at a record, nil where it cannot be replayed.
+func measured(s *sessionfmt.Session, leaf int) *check.Figures {
+	f, err := check.Measure(s, leaf)
 	if err != nil {
 		return nil
 	}
@@ -135,8 +161,9 @@ func measured(s *sessionfmt.Session) *check.Figures {
 }
 
 // Branch is the plan to write a new session of the path to an entry.
-func Branch(file string, s *sessionfmt.Session, b *sessionfmt.BranchFile) *Plan {
+func Branch(file string, s *sessionfmt.Session, leaf int, b *sessionfmt.BranchFile) *Plan {
 	p := New("branch", file, s)
+	p.promise = keeps(s, leaf)
 	p.fresh = func(w io.Writer) error { _, err := b.WriteTo(w); return err }
 	return p
 }

@@ -46,29 +46,26 @@ type Range struct {
 }
 
 // Reduce is the plan to make the context of an envelope smaller, by a batch below the
-// entry at which it stands, of a time. With proof the session is read back, replayed by
-// opt, and compared message by message, as it has to be before anything is written.
-func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time, opt replay.Options, proof bool) (*Plan, error) {
+// entry at which it stands, of a time. It is promised message by message, replayed by opt.
+func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time, opt replay.Options) (*Plan, error) {
 	s := e.Replay().Session
 	done, err := job.Plan(e)
 	if err != nil {
 		return nil, placed(s, err)
 	}
 	b := s.NewBatch(below, at)
-	if err := job.Store(b, done, changesTable(s, done)); err != nil {
+	if err = job.Store(b, done, changesTable(s, done)); err == nil && b.Len() > 0 { // nothing speaks against appending nothing
+		err = b.Err()
+	}
+	if err != nil {
 		return nil, err
 	}
 	p := New(job.Command, file, s)
 	p.reduces(done)
 	p.appends(b)
 	p.Guarded = true
-	if b.Len() == 0 { // nothing speaks against appending nothing
-		return p, nil
-	}
-	if err := b.Err(); err != nil || !proof {
-		return p, err
-	}
-	return p, p.readBack(func(after *sessionfmt.Session) error { return done.Promise(after, opt) })
+	p.promise = func(after *sessionfmt.Session) error { return done.Promise(after, opt) }
+	return p, nil
 }
 
 // placed puts an error at a session, unless it has a place already.

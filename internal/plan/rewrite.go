@@ -113,6 +113,7 @@ func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, er
 		return nil, err
 	}
 	p := New("migrate", file, s)
+	p.promise = keeps(s, s.Leaf())
 	r := &Rewrite{From: m.From, To: m.To, Compactions: m.Compaction.String(), Changes: m.Changes, Same: m.Current()}
 	if p.Rewrite = r; m.Turned > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d compactions become patches", m.Turned))
@@ -207,17 +208,6 @@ func (q *quarantine) Write(p []byte) (n int, err error) {
 		}
 	}
 	return q.file.Write(p)
-}
-
-// before is a writer of the new file that has the quarantine on the disk when it
-// is done: what leaves the session is elsewhere before the session is replaced.
-func (q *quarantine) before(write func(w io.Writer) error) func(w io.Writer) error {
-	return func(w io.Writer) error {
-		if err := write(w); err != nil || q.file == nil {
-			return err
-		}
-		return q.file.Commit()
-	}
 }
 
 // abort removes the quarantine of a file that was not written.

@@ -97,6 +97,11 @@ func (t *Target) do(p *Plan, held bool) error {
 			return placed(p.s, err)
 		}
 	}
+	if p.promise != nil && !p.idle() {
+		if err := p.readBack(p.promise); err != nil {
+			return err
+		}
+	}
 	opt := sessionfmt.AppendOptions{Who: "ctxtool " + p.Command, Wait: t.Wait, Held: held}
 	if t.Write && p.batch != nil {
 		err := p.s.Append(p.batch, opt)
@@ -110,7 +115,12 @@ func (t *Target) do(p *Plan, held bool) error {
 		return err
 	}
 	defer q.abort()
-	write := q.before(p.content(q))
+	write := func(w io.Writer) error { // what leaves the session is on the disk before it is replaced
+		if err := p.content(w, q); err != nil || q.file == nil {
+			return err
+		}
+		return q.file.Commit()
+	}
 	written := t.Output
 	switch {
 	case t.Write:
@@ -156,17 +166,15 @@ func (p *Plan) idle() bool {
 }
 
 // content writes the session as it shall be, and to q what cannot stay in it.
-func (p *Plan) content(q io.Writer) func(w io.Writer) error {
-	return func(w io.Writer) error {
-		switch {
-		case p.batch != nil:
-			_, err := io.Copy(w, p.s.With(p.batch))
-			return err
-		case p.Rewrite != nil:
-			return sessionfmt.Rewrite(p.counted, w, q)
-		}
-		return p.fresh(w)
+func (p *Plan) content(w, q io.Writer) error {
+	switch {
+	case p.batch != nil:
+		_, err := io.Copy(w, p.s.With(p.batch))
+		return err
+	case p.Rewrite != nil:
+		return sessionfmt.Rewrite(p.counted, w, q)
 	}
+	return p.fresh(w)
 }
 
 // place writes the file of Output, whole or not at all.

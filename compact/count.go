@@ -1,7 +1,7 @@
 package compact
 
 import (
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

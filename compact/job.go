@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/models"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

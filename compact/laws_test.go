@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // A Pass is one way to take something out of a context. It looks at a view and says

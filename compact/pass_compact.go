@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,7 +3,7 @@ package compact
 import (
 	"strings"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // DropImages takes images out of prompts and tool results, and says so in their place.

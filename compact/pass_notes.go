@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // MergeNotes puts what earlier answers said beside their tool calls in front of the last

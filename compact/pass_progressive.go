@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // Progressive summarises finished pieces of work, the oldest first, as y-agent does

@@ -3,7 +3,7 @@ package compact
 import (
 	"fmt"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // Prune puts a placeholder in the place of old tool results, as gsh does: the latest

@@ -3,7 +3,7 @@ package compact
 import (
 	"slices"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // RetryPrune takes out tool calls that failed and were made again, with their results

@@ -3,7 +3,7 @@ package compact
 import (
 	"fmt"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // StaleResults puts a placeholder in the place of tool results that many requests have

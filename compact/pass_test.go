@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // TestFind: an unknown name is told the known ones.

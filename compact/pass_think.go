@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // StripThinking takes the thinking out of earlier answers, as y-agent does

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // A Policy is how one system keeps its context small: passes in a fixed order, each with

@@ -1,6 +1,6 @@
 package compact
 
-import "ctxtool/internal/tokens"
+import "ctxtool/replay/tokens"
 
 // GSHPolicy is gsh: results are capped, old ones pruned, and above a share of the window
 // everything becomes one message (spec/policies.md 1).

@@ -1,6 +1,6 @@
 package compact
 
-import "ctxtool/internal/tokens"
+import "ctxtool/replay/tokens"
 
 // comparison says of a policy that nobody has read its source for this.
 const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries framed is gsh's"

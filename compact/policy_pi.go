@@ -1,6 +1,6 @@
 package compact
 
-import "ctxtool/internal/tokens"
+import "ctxtool/replay/tokens"
 
 // PiPolicy is today's pi: one compaction, where less than a reserve is left
 // (spec/pi-1.5.md 7.3, 7.4).

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // YAgentPolicy is y-agent: reads that have been superseded are blanked, failures that

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,7 +3,7 @@ package compact
 import (
 	"fmt"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

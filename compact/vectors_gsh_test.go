@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // TestPolicyTruncate holds vectors T1 to T8 of spec/policies.md 6.1, which are T5 aside

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"ctxtool/internal/golden"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // compactionK is a compaction of userA to userC with members that its patch has no

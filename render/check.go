@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/url"
 
-	"ctxtool/internal/check"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 )
 
 // A CheckForm is a form in which findings are printed.

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
-	"ctxtool/internal/redact"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 )
 
 // BenchmarkHTML measures a page of 100 MB, or of the session that

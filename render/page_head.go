@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // What the head of a page has of each, so that it stays within 20 lines.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/check"
 	"ctxtool/internal/plan"
-	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
+	"ctxtool/sessionfmt/redact"
 )
 
 // WritePlan writes a plan for people.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/check"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 )
 
 // writeRewrite writes the plan line by line. What is done to more than three

@@ -3,7 +3,7 @@ package render
 import (
 	"bufio"
 
-	"ctxtool/internal/check"
+	"ctxtool/sessionfmt/check"
 )
 
 // The parts of a SARIF log (OASIS, version 2.1.0) that findings need.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

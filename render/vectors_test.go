@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 
 	"ctxtool/internal/gen"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

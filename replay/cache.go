@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

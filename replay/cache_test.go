@@ -13,7 +13,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

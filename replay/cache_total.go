@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 )
 
 // A CacheTotal sums up rows: those whose usage is recorded, or where there are none all

@@ -1,8 +1,8 @@
 package replay
 
 import (
-	"ctxtool/internal/models"
 	"ctxtool/internal/parallel"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,7 +3,7 @@ package replay
 import (
 	"sync/atomic"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // A Change is how one side of a comparison has something that the other has not, or

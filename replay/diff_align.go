@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

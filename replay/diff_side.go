@@ -2,7 +2,7 @@ package replay
 
 import (
 	"ctxtool/internal/parallel"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // A side is the messages of one of two requests that are compared.

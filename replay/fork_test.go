@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

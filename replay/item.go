@@ -3,7 +3,7 @@ package replay
 import (
 	"slices"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -8,7 +8,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

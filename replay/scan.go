@@ -2,7 +2,7 @@ package replay
 
 import (
 	"ctxtool/internal/parallel"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // accounted is the cache account of a session, by envelope rules.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // texts is a trap of one entry: what a provider gets of it by each set of rules.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"ctxtool/internal/parallel"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,7 +3,7 @@ package replay
 import (
 	"unicode/utf8"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,8 +3,8 @@ package stats
 import (
 	"cmp"
 
-	"ctxtool/internal/models"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

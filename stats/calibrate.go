@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"ctxtool/internal/models"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // conversation is a session of so many answered requests of the model p/m, whose

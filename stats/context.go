@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -1,6 +1,6 @@
 package stats
 
-import "ctxtool/internal/models"
+import "ctxtool/replay/models"
 
 // costLens adds up what the calls of models used and cost, on all branches, as pi's
 // own totals do (spec/pi-1.5.md 8).

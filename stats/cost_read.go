@@ -3,7 +3,7 @@ package stats
 import (
 	"slices"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

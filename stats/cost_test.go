@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 // Recorded is the name of the counter that believes providers: see Options.Recorded.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // likeGsh is gsh's estimate of the conversation, and when it would compact it

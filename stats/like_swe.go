@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/models"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

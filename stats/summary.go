@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/check"
-	"ctxtool/internal/models"
 	"ctxtool/render"
+	"ctxtool/replay/models"
+	"ctxtool/sessionfmt/check"
 )
 
 // checkOptions are the flags of ctxtool check.

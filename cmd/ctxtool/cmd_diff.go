@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/models"
-	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

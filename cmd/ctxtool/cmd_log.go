@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

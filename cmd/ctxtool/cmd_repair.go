@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/check"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 )
 
 // repairOptions are the flags of ctxtool repair.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 )
 
 // version is set by make dist.

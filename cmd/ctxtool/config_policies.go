@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

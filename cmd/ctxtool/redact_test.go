@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/redact"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 )
 
 // A planted secret: what stands in a text, and the pieces of it that no output may

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/redact"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 )
 
 // A redaction is what a command redacts before it reads a session, if it does.

@@ -13,8 +13,8 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 )
 
 // A secretScan counts what looks like one in what a command prints.

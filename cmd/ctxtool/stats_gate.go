@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/internal/check"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
 )
 

@@ -12,9 +12,9 @@ import (
 	"fmt"
 	"io"
 
-	"ctxtool/internal/check"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 )
 
 // A Plan is what is written to a session, or in its place, or has been: schema

@@ -7,8 +7,8 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/markdown"
-	"ctxtool/internal/models"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

@@ -4,9 +4,9 @@
 package report
 
 import (
-	"ctxtool/internal/models"
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

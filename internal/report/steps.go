@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"ctxtool/internal/tokens"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 

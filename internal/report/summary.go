@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

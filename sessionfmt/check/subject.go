@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"ctxtool/internal/models"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 

@@ -29,7 +29,7 @@ var spices = []string{
 	"1", "12", "123", "1234", "12345678", "3.14", "1e-9", "٣", "½",
 	"A", "AB", "ABc", "aB", "aBC", "AbC", "a", "中A", "A中", "中Aa", "Aªb", "ǅ", "ǅa", "aǅ",
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "ZXlKaGJHY2lPaUpJVXpJMU5pSXNJblI1Y0NJNklrcFhWQ0o5",
-	"func main() {\n\tfmt.Println(\"x\")\n}\n", "https://example.org/a/b?c=d&e=f#g", "internal/tokens/o200k.go:12:",
+	"func main() {\n\tfmt.Println(\"x\")\n}\n", "https://example.org/a/b?c=d&e=f#g", "replay/tokens/o200k.go:12:",
 }
 
 // madeText is a text of up to n parts: words and slices of scripts, spices, and

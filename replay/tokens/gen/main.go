@@ -16,7 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"ctxtool/internal/tokens"
+	"ctxtool/replay/tokens"
 )
 
 //go:embed data.mjs
@@ -31,7 +31,7 @@ var published = map[string]string{
 
 func main() {
 	from := flag.String("from", "", "folder where npm installed the packages")
-	to := flag.String("to", "internal/tokens", "folder to write to")
+	to := flag.String("to", "replay/tokens", "folder to write to")
 	flag.Parse()
 	if err := run(*from, *to); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)

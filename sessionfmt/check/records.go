@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 )
 
 func (x *subject) findBlank() { x.count(x.s.Coverage.Blank, "are blank") }

@@ -93,7 +93,7 @@ func TestBuiltinText(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatal("models.tsv.gz is not what the catalogue says; run go test ./internal/models -run BuiltinText -update")
+		t.Fatal("models.tsv.gz is not what the catalogue says; run go test ./replay/models -run BuiltinText -update")
 	}
 	var z bytes.Buffer
 	w, err := gzip.NewWriterLevel(&z, gzip.BestCompression)

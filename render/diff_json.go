@@ -131,17 +131,13 @@ func textOf(content sessionfmt.Value) string {
 		return content.Text()
 	}
 	var text []byte
-	for block := range content.Elements {
-		var f [6]sessionfmt.Value
-		block.Fields(f[:], "type", "text", "thinking", "name", "arguments", "mimeType")
-		switch {
-		case f[0].Is("text"):
-			text = f[1].AppendText(text)
-		case f[0].Is("thinking"):
-			text = f[2].AppendText(text)
-		case f[0].Is("toolCall"):
-			text = append(text, f[3].Text()...)
-			for name, v := range f[4].Members {
+	for _, b := range content.Blocks(sessionfmt.Unknown) {
+		switch b.Kind {
+		case sessionfmt.TextBlock, sessionfmt.ThinkingBlock:
+			text = b.Says.AppendText(text)
+		case sessionfmt.CallBlock:
+			text = append(text, b.Name.Text()...)
+			for name, v := range b.Args.Members {
 				text = append(append(append(text, "\n  "...), name...), ": "...)
 				if v.IsString() {
 					text = v.AppendText(text)
@@ -149,10 +145,10 @@ func textOf(content sessionfmt.Value) string {
 					text = append(text, v...)
 				}
 			}
-		case f[0].Is("image"):
-			text = append(append(append(text, "[image "...), f[5].Text()...), ']')
+		case sessionfmt.ImageBlock:
+			text = append(append(append(text, "[image "...), b.Mime.Text()...), ']')
 		default:
-			text = append(text, block...)
+			text = append(text, b.Raw...)
 		}
 		text = append(text, '\n')
 	}

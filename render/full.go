@@ -89,19 +89,16 @@ func messageText(v sessionfmt.Value) string {
 	if f[0].Is("toolResult") {
 		b.WriteString("[toolResult " + f[2].Text() + "] ")
 	}
-	if f[1].IsString() {
-		b.WriteString(f[1].Text())
-	}
-	for block := range f[1].Elements {
-		switch typ := block.Get("type"); {
-		case typ.Is("text"):
-			b.WriteString(block.Get("text").Text())
-		case typ.Is("image"):
+	for _, block := range f[1].Blocks(sessionfmt.Unknown) {
+		switch block.Kind {
+		case sessionfmt.TextBlock:
+			b.WriteString(block.Says.Text())
+		case sessionfmt.ImageBlock:
 			b.WriteString("[image]")
-		case typ.Is("thinking"):
+		case sessionfmt.ThinkingBlock:
 			b.WriteString("[thinking]")
-		case typ.Is("toolCall"):
-			b.WriteString("[toolCall " + block.Get("name").Text() + "]")
+		case sessionfmt.CallBlock:
+			b.WriteString("[toolCall " + block.Name.Text() + "]")
 		}
 	}
 	return b.String()

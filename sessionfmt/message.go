@@ -156,9 +156,15 @@ func (m *Message) AppendText(dst []byte, sep string) []byte {
 // ContentText is what a message's content says: a string, or its texts on lines of their
 // own.
 func (v Value) ContentText() string {
-	var m Message
-	m.ReadContent(new(Cursor).Reset(v), User)
+	m := Message{Blocks: v.Blocks(User)}
 	return string(m.AppendText(nil, "\n"))
+}
+
+// Blocks are those of a content, of a message of that kind.
+func (v Value) Blocks(kind Kind) []Block {
+	var m Message
+	m.ReadContent(new(Cursor).Reset(v), kind)
+	return m.Blocks
 }
 
 // Calls are the calls of an answer.

@@ -118,15 +118,15 @@ func (p *paired) find(id string) int {
 // null where that is nothing.
 func (p *paired) without() sessionfmt.Value {
 	kept, says := []byte(`{"content":[`), false
-	for el := range p.content.Elements {
-		if el.Get("type").Is("toolCall") && p.find(el.Get("id").Text()) >= 0 {
+	for _, b := range p.content.Blocks(sessionfmt.Assistant) {
+		if b.Kind == sessionfmt.CallBlock && p.find(b.ID.Text()) >= 0 {
 			continue
 		}
 		if kept[len(kept)-1] != '[' {
 			kept = append(kept, ',')
 		}
-		kept = append(kept, el...)
-		says = says || !el.Get("type").Is("thinking")
+		kept = append(kept, b.Raw...)
+		says = says || b.Kind != sessionfmt.ThinkingBlock
 	}
 	if !says {
 		return sessionfmt.Value("null")

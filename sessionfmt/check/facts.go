@@ -150,9 +150,9 @@ func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
 // images takes down the images of a line: pieces of base64 that large.
 func images(list []fact, off int64, line sessionfmt.Value) []fact {
 	for _, content := range []sessionfmt.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
-		for el := range content.Elements {
-			if el.Get("type").Is("image") {
-				list = append(list, newFact(off, anImage, uint64(max(2, len(el.Get("data")))-2)))
+		for _, b := range content.Blocks(sessionfmt.Unknown) {
+			if b.Kind == sessionfmt.ImageBlock {
+				list = append(list, newFact(off, anImage, uint64(max(2, len(b.Data))-2)))
 			}
 		}
 	}

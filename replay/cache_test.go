@@ -275,7 +275,7 @@ func TestCacheRecorded(t *testing.T) {
 			}
 			if m := line.Get("message"); line.Get("type").Is("message") && m.Get("role").Is("assistant") {
 				u := m.Get("usage")
-				if n := u.Get("input").Int(); n <= sessionfmt.MostTokens {
+				if n := u.Get("input").Int(); n <= sessionfmt.MostUsage {
 					want.Input += n
 				}
 				want.CacheRead += u.Get("cacheRead").Int()

@@ -1,7 +1,5 @@
 package sessionfmt
 
-import "math"
-
 // A Usage is what a record says that a call of a model took, in tokens, and what it cost,
 // in US dollars. What nobody can have counted is as if it were not there: see Wild.
 type Usage struct {
@@ -24,12 +22,9 @@ type Cost struct {
 	Billed bool // the provider says that it is what it has billed
 }
 
-// A number of a usage is finite, not below nothing, and no larger than these: no call has
-// had four billion tokens, or cost a billion dollars. So sums stay numbers.
-const (
-	MostTokens  = math.MaxUint32
-	MostDollars = 1e9
-)
+// MostUsage is how large a number of a usage may be, tokens or dollars: as far as
+// JavaScript counts whole ones. It is finite, and not below nothing.
+const MostUsage = 1 << 53
 
 // Prompt is how many tokens the request had.
 func (u *Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
@@ -106,11 +101,11 @@ func (u *Usage) tokens(name []byte, c *Cursor) int64 {
 	if !v.IsNumber() {
 		return 0
 	}
-	if n, ok := v.digits(); ok && n <= MostTokens {
+	if n, ok := v.digits(); ok && n <= MostUsage {
 		return n
 	}
 	n, ok := v.Float()
-	if !ok || n < 0 || n > MostTokens {
+	if !ok || n < 0 || n > MostUsage {
 		u.wild("", name)
 		return 0
 	}
@@ -122,7 +117,7 @@ func (u *Usage) dollars(name []byte, c *Cursor) (d float64, ok bool) {
 	if !v.IsNumber() {
 		return 0, false
 	}
-	if d, ok = v.Float(); !ok || d < 0 || d > MostDollars {
+	if d, ok = v.Float(); !ok || d < 0 || d > MostUsage {
 		u.wild("cost.", name)
 		return 0, false
 	}

@@ -66,7 +66,7 @@ func (w *compactionWalk) edit(rec int) error {
 // tokensIn is a recorded number of tokens. Below nothing, or beyond what anybody can
 // have counted, it is as if it were not there.
 func tokensIn(v sessionfmt.Value) int64 {
-	if n, ok := v.Float(); !ok || n < 0 || n > sessionfmt.MostTokens {
+	if n, ok := v.Float(); !ok || n < 0 || n > sessionfmt.MostUsage {
 		return 0
 	}
 	return v.Int()

@@ -255,7 +255,7 @@ func checkGrowth(t *testing.T, r *stats.Report, data string) {
 			}
 		}
 		if json.Unmarshal([]byte(line), &rec) == nil && rec.Message.Role == "assistant" {
-			if u := rec.Message.Usage; rec.Message.StopReason != "error" && rec.Message.StopReason != "aborted" && u.Input <= sessionfmt.MostTokens {
+			if u := rec.Message.Usage; rec.Message.StopReason != "error" && rec.Message.StopReason != "aborted" && u.Input <= sessionfmt.MostUsage {
 				recorded[rec.ID] = u.Input + u.CacheRead + u.CacheWrite
 			}
 			times[rec.ID]++

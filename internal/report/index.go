@@ -18,7 +18,7 @@ type Index struct {
 	Has    []int32 `json:"has"` // a sum of the numbers below
 	Tokens []int32 `json:"tokens"`
 	// What answers recorded: tokens of output, and dollars in all.
-	Output []uint32  `json:"output"`
+	Output []int64   `json:"output"`
 	Cost   []float64 `json:"cost"`
 	// Labels are [entry, target, label], in the order of the file; an empty label
 	// clears. Edits are [entry, target].
@@ -57,7 +57,7 @@ func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
 	x.Up, x.Kind, x.Time = make([]int32, n), make([]int32, n), make([]int64, n)
 	x.Has, x.Tokens = make([]int32, n), make([]int32, n)
-	x.Output, x.Cost = make([]uint32, n), make([]float64, n)
+	x.Output, x.Cost = make([]int64, n), make([]float64, n)
 	x.times, x.notes = make([]int64, n), make([]note, n)
 }
 
@@ -67,7 +67,7 @@ func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 		x.Up[i] = int32(i - up)
 	}
 	x.Kind[i], x.Has[i], x.times[i] = int32(s.Kind(i)), int32(f.has), f.time
-	x.Output[i], x.Cost[i] = uint32(f.output), f.cost
+	x.Output[i], x.Cost[i] = int64(f.output), f.cost
 	if f.target != "" || f.text != "" {
 		x.notes[i] = note{f.target, f.text}
 	}

@@ -101,11 +101,12 @@ func (u *Usage) tokens(name []byte, c *Cursor) int64 {
 	if !v.IsNumber() {
 		return 0
 	}
-	if n, ok := v.digits(); ok && n <= MostUsage {
-		return n
+	whole, exact := v.digits()
+	if exact && whole <= MostUsage {
+		return whole
 	}
 	n, ok := v.Float()
-	if !ok || n < 0 || n > MostUsage {
+	if !ok || exact || n < 0 || n > MostUsage {
 		u.wild("", name)
 		return 0
 	}
@@ -133,7 +134,7 @@ func (u *Usage) wild(in string, name []byte) {
 
 // digits is a number of a few digits and nothing else: what most are.
 func (v Value) digits() (n int64, ok bool) {
-	if len(v) > 15 {
+	if len(v) > 18 {
 		return 0, false
 	}
 	for _, c := range v {

@@ -164,7 +164,7 @@ func rawTotals(data []byte) (want stats.CostSum) {
 		want.Calls.Total++
 		u, _ := usage.(map[string]any)
 		number := func(name string) int64 {
-			if n, _ := u[name].(float64); n >= 0 && n <= sessionfmt.MostUsage {
+			if n, _ := u[name].(float64); n >= 0 && n < sessionfmt.MostUsage {
 				return int64(n)
 			}
 			return 0

@@ -134,11 +134,11 @@ func (s *CostSum) add(c *call) {
 	if c.pricing <= estimated {
 		s.Cost.Total += c.dollars
 	}
-	s.Tokens.Input += int64(c.input)
-	s.Tokens.Output += int64(c.output)
-	s.Tokens.CacheRead += int64(c.cacheRead)
-	s.Tokens.CacheWrite += int64(c.cacheWrite)
-	s.Tokens.Total += int64(c.input) + int64(c.output) + int64(c.cacheRead) + int64(c.cacheWrite)
+	s.Tokens.Input += c.input
+	s.Tokens.Output += c.output
+	s.Tokens.CacheRead += c.cacheRead
+	s.Tokens.CacheWrite += c.cacheWrite
+	s.Tokens.Total += c.input + c.output + c.cacheRead + c.cacheWrite
 }
 
 // plus adds the sum of another session.

@@ -11,7 +11,7 @@ type call struct {
 	key     uint64 // the same for copies of a call, see callKey
 	dollars float64
 	input, output,
-	cacheRead, cacheWrite uint32 // tokens
+	cacheRead, cacheWrite int64 // tokens
 	row     int32 // in the part
 	kind    callKind
 	pricing pricing

@@ -115,7 +115,7 @@ func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
 	}
 	var u sessionfmt.Usage
 	u.Read(c.at.Reset(usage))
-	one.input, one.output, one.cacheRead, one.cacheWrite = uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite)
+	one.input, one.output, one.cacheRead, one.cacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
 	if u.Cost.Known {
 		one.dollars, one.pricing = u.Cost.Total, estimated
 		if u.Cost.Billed {

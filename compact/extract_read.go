@@ -55,8 +55,8 @@ type failure struct {
 	at   int
 }
 
-// longestSaid is how many bytes of a text are gone through: behind them is what somebody
-// has pasted, or what a program has printed.
+// longestSaid is how many bytes of a text are gone through: what else there is somebody has
+// pasted, or a program has printed.
 const longestSaid = 1 << 20
 
 // message takes notes of one message.
@@ -71,16 +71,14 @@ func (x *extractor) message(i int) error {
 	case m.Kind == sessionfmt.Bash && !m.Edited:
 		return x.shell(i)
 	}
-	raw, all, err := x.v.pieces(i)
+	raw, all, err := x.v.pieces(i, longestSaid)
 	if err != nil {
 		return err
 	}
 	x.files.message(raw, all)
 	var said strings.Builder
 	for k := range all {
-		p := &all[k]
-		p.Says = p.Says[:min(len(p.Says), longestSaid)]
-		switch p.Kind {
+		switch p := &all[k]; p.Kind {
 		case TextBlock:
 			said.WriteString(p.Says + "\n")
 		case CallBlock:

@@ -54,7 +54,7 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
 			continue
 		}
-		raw, all, err := v.pieces(i)
+		raw, all, err := v.pieces(i, longestSaid)
 		if err != nil {
 			return Files{}, err
 		}

@@ -10,8 +10,9 @@ type piece struct {
 }
 
 // pieces are the parts of a message, and the message as a provider gets it, nil for one
-// that a pass has put there: its line is read once. Both are valid until the next call.
-func (v *View) pieces(i int) (raw sessionfmt.Value, all []piece, err error) {
+// that a pass has put there: its line is read once. Both are valid until the next call. Of
+// a text longer than most bytes they have the beginning and the end; 0 is all of it.
+func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error) {
 	m := &v.Messages[i]
 	if !m.Heads {
 		if raw, err = v.texts.provider(m); err != nil {
@@ -19,6 +20,11 @@ func (v *View) pieces(i int) (raw sessionfmt.Value, all []piece, err error) {
 		}
 	}
 	msg := raw.Message()
+	for k := range msg.Blocks {
+		if says := &msg.Blocks[k].Says; most > 0 && len(says.Value) > most {
+			says.Value = says.AppendShort(nil, most)
+		}
+	}
 	for k := range m.Blocks {
 		p := piece{Block: &m.Blocks[k]}
 		switch {

@@ -56,7 +56,7 @@ func (r Request) sweText(p Prompt) (string, error) {
 	for k, i := range r.Messages {
 		m := &r.View.Messages[i]
 		tokens += m.Tokens(&SWE)
-		_, all, err := r.View.pieces(i)
+		_, all, err := r.View.pieces(i, 0)
 		if err != nil {
 			return "", err
 		}

@@ -50,7 +50,7 @@ const resultUnits = 2000
 func (r Request) conversation(messages []int) (string, error) {
 	var b strings.Builder
 	for _, i := range messages {
-		_, all, err := r.View.pieces(i)
+		_, all, err := r.View.pieces(i, 0)
 		if err != nil {
 			return "", err
 		}

@@ -192,21 +192,27 @@ func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 		head.Chunks[k] = c[0]
 	}
 	type part struct {
-		id   string
-		data any
+		id    string
+		write func(w io.Writer) error
 	}
-	parts := []part{{"index", &h.Report.Index}, {"steps", &h.Report.Steps}, {"head", &head}}
+	asJSON := func(v any) func(w io.Writer) error {
+		return func(w io.Writer) error {
+			data, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			if h.Scan != nil && v == any(&head) {
+				h.Scan(-1, data)
+			}
+			_, err = w.Write(data)
+			return err
+		}
+	}
+	parts := []part{{"index", h.Report.Index.WriteJSON}, {"steps", asJSON(&h.Report.Steps)}, {"head", asJSON(&head)}}
 	return inOrder(parts, func(d part) (*packed, error) {
 		p := packers.Get().(*packer)
 		defer packers.Put(p)
-		data, err := json.Marshal(d.data)
-		if err != nil {
-			return nil, err
-		}
-		if h.Scan != nil && d.id == "head" {
-			h.Scan(-1, data)
-		}
-		text, err := p.data(nil, d.id, h.level(), data)
+		text, err := p.written(nil, d.id, h.level(), d.write)
 		return &packed{text}, err
 	}, func(p *packed, _ bool) error {
 		_, err := w.Write(p.text)

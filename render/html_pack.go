@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -70,13 +71,18 @@ func (p *packer) chunk(h *HTML, k int) (*packed, error) {
 
 // data appends data, packed, in its element.
 func (p *packer) data(dst []byte, id string, level int, data []byte) ([]byte, error) {
+	return p.written(dst, id, level, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// written is data of what write writes.
+func (p *packer) written(dst []byte, id string, level int, write func(w io.Writer) error) ([]byte, error) {
 	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
-	dst, err := p.pack(dst, level, data)
+	dst, err := p.pack(dst, level, write)
 	return append(dst, "</script>\n"...), err
 }
 
-// pack appends data, packed.
-func (p *packer) pack(dst []byte, level int, data []byte) ([]byte, error) {
+// pack appends what write writes, packed.
+func (p *packer) pack(dst []byte, level int, write func(w io.Writer) error) ([]byte, error) {
 	p.buf.Reset()
 	comp := p.comp[level]
 	if comp == nil {
@@ -87,7 +93,7 @@ func (p *packer) pack(dst []byte, level int, data []byte) ([]byte, error) {
 		p.comp[level] = comp
 	}
 	comp.Reset(&p.buf)
-	if _, err := comp.Write(data); err != nil {
+	if err := write(comp); err != nil {
 		return dst, err
 	}
 	if err := comp.Close(); err != nil {

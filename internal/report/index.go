@@ -1,7 +1,11 @@
 package report
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -11,19 +15,19 @@ import (
 // entry. Up is how far above it its parent stands, 0 for a root; Time the milliseconds
 // since the entry before it that has a time.
 type Index struct {
-	IDs    string  `json:"ids"` // one a line
-	Up     []int32 `json:"up"`
-	Kind   []int32 `json:"kind"`
-	Time   []int64 `json:"time"`
-	Has    []int32 `json:"has"` // a sum of the numbers below
-	Tokens []int32 `json:"tokens"`
+	IDs    string // one a line
+	Up     []int32
+	Kind   []int32
+	Time   []int64
+	Has    []int32 // a sum of the numbers below
+	Tokens []int32
 	// What answers recorded: tokens of output, and dollars in all.
-	Output []int64   `json:"output"`
-	Cost   []float64 `json:"cost"`
+	Output []int64
+	Cost   []float64
 	// Labels are [entry, target, label], in the order of the file; an empty label
 	// clears. Edits are [entry, target].
-	Labels []label    `json:"labels,omitempty"`
-	Edits  [][2]int32 `json:"edits,omitempty"`
+	Labels []label
+	Edits  [][2]int32
 
 	times []int64
 	notes []note
@@ -53,6 +57,47 @@ func (l label) MarshalJSON() ([]byte, error) {
 	return append(sessionfmt.AppendQuoted(fmt.Appendf(nil, "[%d,%d,", l.entry, l.target), l.text), ']'), nil
 }
 
+// WriteJSON writes the index piece by piece: it is never there twice.
+func (x *Index) WriteJSON(w io.Writer) error {
+	ids, err := json.Marshal(x.IDs)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, `{"ids":`)
+	w.Write(ids)
+	err = errors.Join(column(w, "up", x.Up), column(w, "kind", x.Kind), column(w, "time", x.Time), column(w, "has", x.Has),
+		column(w, "tokens", x.Tokens), column(w, "output", x.Output), column(w, "cost", x.Cost))
+	if len(x.Labels) > 0 {
+		err = errors.Join(err, column(w, "labels", x.Labels))
+	}
+	if len(x.Edits) > 0 {
+		err = errors.Join(err, column(w, "edits", x.Edits))
+	}
+	_, failed := io.WriteString(w, "}")
+	return errors.Join(err, failed)
+}
+
+// column writes a member that is a list.
+func column[T any](w io.Writer, name string, list []T) error {
+	fmt.Fprintf(w, ",%q:[", name)
+	first := true
+	for piece := range slices.Chunk(list, 4096) {
+		data, err := json.Marshal(piece)
+		if err != nil {
+			return err
+		}
+		if !first {
+			fmt.Fprint(w, ",")
+		}
+		first = false
+		if _, err := w.Write(data[1 : len(data)-1]); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, "]")
+	return err
+}
+
 func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
 	x.Up, x.Kind, x.Time = make([]int32, n), make([]int32, n), make([]int64, n)
@@ -68,7 +113,7 @@ func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 	}
 	x.Kind[i], x.Has[i], x.times[i] = int32(s.Kind(i)), int32(f.has), f.time
 	x.Output[i], x.Cost[i] = int64(f.output), f.cost
-	if f.target != "" || f.text != "" {
+	if x.notes != nil && (f.target != "" || f.text != "") {
 		x.notes[i] = note{f.target, f.text}
 	}
 }
@@ -104,5 +149,5 @@ func (p *Report) Finish() {
 			}
 		}
 	}
-	x.IDs = ids.String()
+	x.IDs, x.notes = ids.String(), nil
 }

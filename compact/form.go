@@ -33,7 +33,7 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 			Err:  errors.New("it has no patches, and today's pi would not honour one"),
 			Hint: "--as edits is what pi knows; --rules envelope says that a patch is wanted",
 		}
-	case f != AsAuto:
+	case f != AsAuto && f != "":
 		return f, nil
 	case r.Rules == replay.ByEnvelope:
 		return AsTransform, nil

@@ -16,7 +16,7 @@ import (
 type Job struct {
 	Command    string // that is said to have done it
 	Policy     *Policy
-	Form       Form
+	Form       Form          // AsAuto where empty
 	GivenRules bool          // the rules were asked for, and not decided
 	IfOver     Amount        // contexts that are no larger are left alone
 	Summarize  Summarize     // nil leaves what needs a summary for another time
@@ -44,7 +44,7 @@ type Reduction struct {
 	Form    Form
 	Skipped string // why it does nothing, where that is decided before any pass
 	Cache   *CacheEffect
-	Before  *View
+	From    *View // the context as it is
 }
 
 // A CacheEffect is what a reduction does to the provider's prompt cache.
@@ -67,15 +67,15 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reduction{Form: form, Before: v.In(form)}
-	if r.Skipped, err = j.skips(r.Before); err != nil {
+	r := &Reduction{Form: form, From: v.In(form)}
+	if r.Skipped, err = j.skips(r.From); err != nil {
 		return nil, err
 	}
 	if r.Skipped != "" {
-		r.Plan, err = j.Policy.idle(r.Before)
+		r.Plan, err = j.Policy.idle(r.From)
 		return r, err
 	}
-	if r.Plan, err = j.Policy.Plan(r.Before, j.Summarize); err != nil {
+	if r.Plan, err = j.Policy.Plan(r.From, j.Summarize); err != nil {
 		return nil, err
 	}
 	r.Cache, err = j.cacheEffect(r)
@@ -136,7 +136,7 @@ func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
 	if len(r.Changes) == 0 {
 		return nil, nil
 	}
-	was, is := r.Before.live(), r.View.live()
+	was, is := r.From.live(), r.View.live()
 	c := &CacheEffect{Of: len(was)}
 	for c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
 		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
@@ -145,7 +145,7 @@ func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
-	ref, _, _, err := r.Before.Envelope.Model()
+	ref, _, _, err := r.From.Envelope.Model()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 		Reason: fmt.Sprintf("ctxtool %s: %s", j.Command, r.passes()),
 		Record: Record{Job: j.Command, Policy: j.Policy.Name, Params: j.Policy.params(), Before: r.Plan.Before, After: r.Plan.After},
 	}
-	return st.Store(b, r.Before, r.View, r.Changes)
+	return st.Store(b, r.From, r.View, r.Changes)
 }
 
 // passes names what has changed something.
@@ -195,7 +195,7 @@ func (r *Reduction) passes() string {
 // batch is not what the reduction has promised.
 func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error {
 	opt.Leaf = with.Leaf()
-	opt.Rules = r.Before.Envelope.Replay().Rules
+	opt.Rules = r.From.Envelope.Replay().Rules
 	e, err := replay.New(with, opt).At(with.Leaf(), false)
 	if err == nil {
 		err = Kept(r.View, e)

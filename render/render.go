@@ -1,5 +1,6 @@
-// Package render turns values into text. It asks no questions of its own: what it
-// prints has been worked out on the floors below.
+// Package render writes values as text, CSV, JSON, Markdown and HTML. It computes none of
+// them: begin with package replay or stats, and hand what they return to the Write
+// function of its name. Page writes a session as Markdown, HTML as a page for a browser.
 package render
 
 import (

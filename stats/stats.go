@@ -1,4 +1,13 @@
-// Package stats counts: what a session holds, what it cost, how full it is.
+// Package stats counts: what a session holds, what it cost, how full its context is.
+//
+// Summarize reads what a listing shows of a session. For more, Options name Lenses:
+// Options.Read returns the Report of a session with a part for each lens, Options.Add
+// adds up several, Options.Sheets returns them as tables. The file is read once, and the
+// path walked once, for all lenses.
+//
+// A Figure is a number of a report by name, as cost.total; a Budget is limits for
+// figures, and a Gate judges reports by it. The rows of a report are JSON, and in
+// docs/formats.md.
 package stats
 
 import (

@@ -1,4 +1,3 @@
-// Package stats counts: what a session holds, what it cost, how full it is.
 package stats
 
 import (

@@ -160,7 +160,7 @@ func (c *Check) section(head string) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// A Choice is a set of checks.
+// A Choice is a set of checks; nil is all of them.
 type Choice map[string]bool
 
 // Choose reads which checks to run: only those named, or all, less those to skip.
@@ -181,9 +181,11 @@ func Choose(only, skip []string) (Choice, error) {
 
 func (c *Check) named(name string) bool { return name == c.Code || name == c.Group }
 
+func (ch Choice) has(code string) bool { return ch == nil || ch[code] }
+
 // any reports whether a check of the choice has a use.
 func (ch Choice) any(use func(*Check) bool) bool {
-	return slices.ContainsFunc(checks, func(c *Check) bool { return ch[c.Code] && use(c) })
+	return slices.ContainsFunc(checks, func(c *Check) bool { return ch.has(c.Code) && use(c) })
 }
 
 func groupNames() string {

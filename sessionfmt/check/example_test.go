@@ -13,6 +13,7 @@ func ExampleFile() {
 		fmt.Println(f.Line, f.Severity, f.Code)
 	}
 	// Output:
+	// 6 error orphan
 }
 
 // A repair is a sequence of changes, one for each line.

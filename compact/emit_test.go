@@ -12,7 +12,7 @@ import (
 )
 
 // asked are the requests of a pass that has no summarizer, written down and read again.
-func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted {
+func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted {
 	t.Helper()
 	o.Summarize = nil
 	r := apply(t, p, v, o)
@@ -20,9 +20,9 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted 
 	if n, err := WriteRequests(&b, session, p.Name, Prompt{}, r.Requests); err != nil || n != bytes.Count(b.Bytes(), []byte("\n")) {
 		t.Fatalf("%d requests, %v", n, err)
 	}
-	var all []Emitted
+	var all []emitted
 	for line := range bytes.Lines(b.Bytes()) {
-		var e Emitted
+		var e emitted
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted 
 }
 
 // answers are requests with summaries.
-func answers(t *testing.T, all ...Emitted) *Answers {
+func answers(t *testing.T, all ...emitted) *Answers {
 	t.Helper()
 	var b strings.Builder
 	for i, e := range all {

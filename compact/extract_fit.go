@@ -11,7 +11,7 @@ import (
 // fit writes as many notes as so many UTF-16 units hold, and says what it left out.
 // Each kind gets its share first, by how much it matters; what is left over goes to
 // what did not fit, in the same order.
-func (n *notes) fit(units int, part Part) string {
+func (n *notes) fit(units int, part summaryPart) string {
 	sections := history
 	if part == TurnPrefix {
 		sections = turnPrefix
@@ -91,7 +91,7 @@ func (k *kind) frame() int {
 }
 
 // write writes the chosen notes under their headings.
-func (n *notes) write(chosen []bool, sections []section, part Part) string {
+func (n *notes) write(chosen []bool, sections []section, part summaryPart) string {
 	of := map[*kind][]string{}
 	lost := map[*kind]int{}
 	for i, one := range n.list {
@@ -118,7 +118,7 @@ func (n *notes) write(chosen []bool, sections []section, part Part) string {
 		}
 		b.WriteString(s.heading + "\n" + lines)
 	}
-	return strings.TrimSuffix(b.String(), "\n") + Files{Read: of[&theRead], Modified: of[&theModified]}.String()
+	return strings.TrimSuffix(b.String(), "\n") + files{Read: of[&theRead], Modified: of[&theModified]}.String()
 }
 
 // lines are what stands under a heading.

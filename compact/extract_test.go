@@ -191,7 +191,7 @@ func TestExtractLaws(t *testing.T) {
 		if v == nil || len(v.live()) == 0 {
 			continue
 		}
-		for _, part := range []Part{History, TurnPrefix, Sequence} {
+		for _, part := range []summaryPart{History, TurnPrefix, Sequence} {
 			budgets := []int{1, 40, 300, 2000, 1 << 20}
 			if !small[s.Name] {
 				budgets = []int{2000}

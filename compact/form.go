@@ -41,9 +41,9 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	return AsEdits, nil
 }
 
-// A Refusal is a change that a pass would make, and the form cannot store. It is in no
+// A refusal is a change that a pass would make, and the form cannot store. It is in no
 // sum.
-type Refusal struct {
+type refusal struct {
 	Pass    string `json:"pass"`
 	Message int    `json:"message"` // its place in the view
 	Record  int    `json:"record"`  // the entry that the message comes from
@@ -69,7 +69,7 @@ func (w *work) may(a Action, i int) bool {
 	if why == "" {
 		return true
 	}
-	w.cannot = append(w.cannot, Refusal{w.pass, i, w.Messages[i].Origin.Record, a, why, could})
+	w.cannot = append(w.cannot, refusal{w.pass, i, w.Messages[i].Origin.Record, a, why, could})
 	return false
 }
 
@@ -84,7 +84,7 @@ func (w *work) mayAll(a Action, all []int) bool {
 }
 
 // mayKeep says that a compaction can name the first message that it leaves.
-func (w *work) mayKeep(r Range) bool {
+func (w *work) mayKeep(r stretch) bool {
 	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
 }
 

@@ -100,7 +100,7 @@ func (j *Job) skips(v *View) (string, error) {
 
 // idle is the plan of a policy that does nothing.
 func (p *Policy) idle(v *View) (plan *Plan, err error) {
-	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []LayerPlan{}}
+	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
 	plan.Before = v.Tokens(p.Counter)
 	plan.After = plan.Before
 	plan.Window, plan.WindowFrom, err = p.window(v.Envelope)

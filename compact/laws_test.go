@@ -143,7 +143,7 @@ func TestLawsOfPasses(t *testing.T) {
 	touched := map[string]int{}
 	for k, v := range all {
 		was, alone := *v, unpaired(t, v)
-		messages := append([]Message(nil), v.Messages...)
+		messages := append([]message(nil), v.Messages...)
 		for _, run := range runs() {
 			where := names[k] + ": " + run.name
 			run.Counter = counters[k%len(counters)]
@@ -178,7 +178,7 @@ func TestLawsOfPasses(t *testing.T) {
 }
 
 // adds holds law 7.
-func adds(t *testing.T, where string, v *View, r *Result, c *tokens.Counter) {
+func adds(t *testing.T, where string, v *View, r *passResult, c *tokens.Counter) {
 	t.Helper()
 	sum := 0
 	for _, c := range r.Changes {
@@ -194,7 +194,7 @@ func adds(t *testing.T, where string, v *View, r *Result, c *tokens.Counter) {
 
 // contents holds that the content of each message is JSON that says what the view says,
 // and of a message that no change touches what the session says.
-func contents(t *testing.T, where string, before *View, r *Result) {
+func contents(t *testing.T, where string, before *View, r *passResult) {
 	t.Helper()
 	for _, i := range r.View.live() {
 		m := &r.View.Messages[i]

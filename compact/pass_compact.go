@@ -85,7 +85,7 @@ func compactHistory(w *work) error {
 
 // rangeOf is what a compaction that keeps so many messages takes out, and the messages
 // of the request in it.
-func (w *work) rangeOf() (r Range, rows []int) {
+func (w *work) rangeOf() (r stretch, rows []int) {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
@@ -100,7 +100,7 @@ func (w *work) rangeOf() (r Range, rows []int) {
 	if end <= 0 {
 		return r, nil
 	}
-	r = Range{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
+	r = stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
 	if end < len(all) {
 		r.To, r.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}

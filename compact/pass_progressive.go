@@ -32,7 +32,7 @@ func progressive(w *work) error {
 		MinTokens int `json:"min_tokens"`
 	}{w.MinTokens}
 	found := Sequences(w.View)
-	event := YPruning{Strategy: "progressive"}
+	event := yPruning{Strategy: "progressive"}
 	for _, r := range found {
 		for _, i := range r.Messages {
 			event.TokensBefore += w.Messages[i].Tokens(&tokens.YBytes)

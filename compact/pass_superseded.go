@@ -52,7 +52,7 @@ func superseded(w *work) error {
 			if err != nil {
 				return err
 			}
-			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].Length)
+			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].length)
 			if notice != "" && n >= blankFrom && (!w.Busy || behind <= busySuffix) {
 				behind += n
 				w.replaceResult(i, notice, why)
@@ -143,7 +143,7 @@ func fileKey(path string) string {
 // useless says that the result of a message tells that there is nothing, at length.
 func (w *work) useless(i int) (bool, error) {
 	k := w.Messages[i].result()
-	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.Length) < blankFrom {
+	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
 		return false, nil
 	}
 	text, err := w.Text(i, k)

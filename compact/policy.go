@@ -19,7 +19,7 @@ type Policy struct {
 	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
 	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
 	Layers  []Layer         `json:"layers"`            // passes in their order
-	Presets []Preset        `json:"presets,omitempty"` // the same policy with other numbers
+	Presets []preset        `json:"presets,omitempty"` // the same policy with other numbers
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
 	Target Amount `json:"-"`
@@ -90,8 +90,8 @@ func (t *Trigger) String() string {
 // MarshalText writes what String returns. It never fails.
 func (t *Trigger) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// A Preset is a policy with other numbers.
-type Preset struct {
+// A preset is a policy with other numbers.
+type preset struct {
 	Name   string  `json:"name"`
 	About  string  `json:"about"`
 	Layers []Layer `json:"layers"`
@@ -161,32 +161,32 @@ type Plan struct {
 	WindowFrom string      `json:"windowFrom"`
 	Before     int         `json:"tokensBefore"`
 	After      int         `json:"tokensAfter"`
-	Layers     []LayerPlan `json:"layers"`
+	Layers     []layerPlan `json:"layers"`
 
 	Changes []Change  `json:"-"` // of all layers, in order
-	Cannot  []Refusal `json:"-"`
+	Cannot  []refusal `json:"-"`
 	View    *View     `json:"-"` // as the last layer leaves it
 	Events  []any     `json:"-"`
 	// Requests are the summaries that a layer waits for which has fired.
 	Requests []Request `json:"-"`
 }
 
-// A LayerPlan is what one layer of a policy does.
-type LayerPlan struct {
+// A layerPlan is what one layer of a policy does.
+type layerPlan struct {
 	Pass    string  `json:"pass"`
 	Trigger string  `json:"trigger,omitempty"`
 	Limit   float64 `json:"limit,omitempty"` // tokens
 	Used    int64   `json:"used"`            // tokens before it
 	By      string  `json:"by"`              // who says so: ByRecord, or a counter
 	Fired   bool    `json:"fired"`
-	Report  *Report `json:"report,omitempty"` // of a layer that has fired
+	Report  *report `json:"report,omitempty"` // of a layer that has fired
 }
 
 // Plan runs the layers of a policy over a context, one after the other, each over what
 // the ones before it have left. Summaries come from summarize; without it nothing is
 // summarised, and the layer says what waits.
 func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, error) {
-	plan := &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []LayerPlan{}}
+	plan := &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
 	var err error
 	if plan.Window, plan.WindowFrom, err = p.window(v.Envelope); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 	plan.Before = v.Tokens(p.Counter)
 	plan.After = plan.Before
 	for _, l := range p.Layers {
-		done := LayerPlan{Pass: l.Pass.Name, Fired: true}
+		done := layerPlan{Pass: l.Pass.Name, Fired: true}
 		if done.Used, done.By, err = p.used(plan.View, v, plan.After); err != nil {
 			return nil, err
 		}

@@ -12,8 +12,8 @@ var SWECLIPolicy = Policy{
 	},
 }
 
-// An SWECompaction is what SWE-CLI logs of a compaction.
-type SWECompaction struct {
+// An sweCompaction is what SWE-CLI logs of a compaction.
+type sweCompaction struct {
 	Type             string  `json:"type"` // compaction
 	TokensBefore     int     `json:"tokens_before"`
 	TokensAfter      int     `json:"tokens_after"`
@@ -22,10 +22,10 @@ type SWECompaction struct {
 }
 
 // NewSWECompaction is the event of a compaction with those numbers.
-func NewSWECompaction(before, after, messages int) SWECompaction {
+func NewSWECompaction(before, after, messages int) sweCompaction {
 	share := 0.0
 	if before > 0 {
 		share = float64(before-after) / float64(before) * 100
 	}
-	return SWECompaction{"compaction", before, after, oneDecimal(share), messages}
+	return sweCompaction{"compaction", before, after, oneDecimal(share), messages}
 }

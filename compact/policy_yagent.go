@@ -17,7 +17,7 @@ var YAgentPolicy = Policy{
 	Window:  guardTotal,
 	Counter: &tokens.YScalars,
 	Layers:  yAgentActs,
-	Presets: []Preset{
+	Presets: []preset{
 		{"auto", "acts from 85 % on", yAgentActs},
 		{"soft", "acts from 95 % on: until then the agent is expected to", yAgentStops},
 		{"hybrid", "warns from 70 % on, acts from 85 % on", yAgentActs},

@@ -65,7 +65,7 @@ func (r Request) conversation(messages []int) (string, error) {
 }
 
 // spoken is a message as parts of a conversation.
-func spoken(m *Message, all []piece) (parts []string) {
+func spoken(m *message, all []piece) (parts []string) {
 	var texts, calls []string
 	for _, p := range all {
 		switch p.Kind {

@@ -23,7 +23,7 @@ const (
 // answers, and what the calls did, under the headings of pi's summaries. No model is
 // asked and nothing is made up: each line is quoted, or counts what is there. The same
 // messages give the same text.
-var Extract = Summarizer{
+var Extract = summarizer{
 	Name:  "extract",
 	About: "a handoff from the session's own words and what its calls did, without a model",
 	open: func(_ string, o SummaryOptions) (Summarize, error) {

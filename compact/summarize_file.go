@@ -8,12 +8,12 @@ import (
 
 // File takes the summary from a file. It stands for one request. Where pi cuts a turn
 // there are two, and the file has to have the line that pi puts between them.
-var File = Summarizer{
+var File = summarizer{
 	Name:  "file",
 	Takes: "FILE",
 	About: "the text of FILE, for one request",
 	open: func(name string, o SummaryOptions) (Summarize, error) {
-		taken := map[Part]bool{}
+		taken := map[summaryPart]bool{}
 		return func(r Request) (string, error) {
 			text, err := o.Disk.ReadFile(name)
 			if err != nil {

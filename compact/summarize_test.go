@@ -8,7 +8,7 @@ import (
 )
 
 // wholeOf is a request for a summary of all messages of a view.
-func wholeOf(v *View, style Style, part Part) Request {
+func wholeOf(v *View, style Style, part summaryPart) Request {
 	return Request{View: v, Style: style, Part: part, Messages: v.live(), Before: -1, After: -1}
 }
 
@@ -34,7 +34,7 @@ func TestOpenSummarizer(t *testing.T) {
 
 func TestSummarizeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.md")
-	ask := func(text string, parts ...Part) (said string) {
+	ask := func(text string, parts ...summaryPart) (said string) {
 		t.Helper()
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -54,15 +54,15 @@ func TestSummarizeFile(t *testing.T) {
 	}
 	for _, test := range []struct {
 		text  string
-		parts []Part
+		parts []summaryPart
 		want  string
 	}{
-		{"\n all of it \n", []Part{History}, "all of it|"},
-		{" \n\t", []Part{History}, "FILE: the summary is empty|"},
-		{"a\xff", []Part{History}, "FILE is not UTF-8|"},
-		{"one", []Part{Sequence, Sequence}, "one|FILE has one summary, and a second one is asked for|"},
-		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []Part{History, TurnPrefix}, "old|new|"},
-		{"old", []Part{History, TurnPrefix}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
+		{"\n all of it \n", []summaryPart{History}, "all of it|"},
+		{" \n\t", []summaryPart{History}, "FILE: the summary is empty|"},
+		{"a\xff", []summaryPart{History}, "FILE is not UTF-8|"},
+		{"one", []summaryPart{Sequence, Sequence}, "one|FILE has one summary, and a second one is asked for|"},
+		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []summaryPart{History, TurnPrefix}, "old|new|"},
+		{"old", []summaryPart{History, TurnPrefix}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
 	} {
 		if got := ask(test.text, test.parts...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)

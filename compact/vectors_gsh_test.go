@@ -43,7 +43,7 @@ func TestPolicyTruncate(t *testing.T) {
 		}
 		var events []any
 		if got != test.in {
-			events = []any{Truncation{"truncation", "tool", len(test.in), len(test.want)}}
+			events = []any{truncation{"truncation", "tool", len(test.in), len(test.want)}}
 		}
 		if !slices.Equal(r.Events, events) {
 			t.Errorf("%s: events %v, want %v", test.trap, r.Events, events)

@@ -113,7 +113,7 @@ func of(t testing.TB, all ...said) *View {
 }
 
 // apply runs a pass that has to work.
-func apply(t testing.TB, p *Pass, v *View, o Options) *Result {
+func apply(t testing.TB, p *Pass, v *View, o Options) *passResult {
 	t.Helper()
 	r, err := p.Apply(v, o)
 	if err != nil {
@@ -205,8 +205,8 @@ func TestViewTexts(t *testing.T) {
 				if b.Kind == CallBlock {
 					text = string(sessionfmt.Value(text).AppendCompact(nil))
 				}
-				if got := v.length(text); got != b.Length {
-					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.Length, got)
+				if got := v.length(text); got != b.length {
+					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)
 				}
 				blocks++
 			}

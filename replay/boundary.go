@@ -6,22 +6,22 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Boundary is where in the agent's loop a transform is likely to come from. The
+// A boundary is where in the agent's loop a transform is likely to come from. The
 // file does not say: it is inferred from what stands around the transform.
-type Boundary string
+type boundary string
 
 // The two points of the loop at which transforms are made (spec/pi-format.md
 // 4.4): right before a request, and when the answer to one has come.
 const (
-	BeforeRequest Boundary = "before_request"
-	TurnEnd       Boundary = "turn_end"
+	BeforeRequest boundary = "before_request"
+	TurnEnd       boundary = "turn_end"
 )
 
 // Boundary infers the boundary of a transform on a walk along a path. Messages reach
 // the file late: a transform made before a request stands in front of the prompt that
 // caused it, right behind an earlier answer. Between an answer and a prompt the nearer in
 // time decides.
-func (s Step) Boundary() (Boundary, error) {
+func (s Step) Boundary() (boundary, error) {
 	session := s.m.r.Session
 	before, after := s.m.turnEntry(-1), s.m.turnEntry(1)
 	if before < 0 || session.Kind(before) != sessionfmt.Assistant {

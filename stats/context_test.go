@@ -235,7 +235,7 @@ func TestContextHidden(t *testing.T) {
 		t.Errorf("hidden %d, want 98", got)
 	}
 	p = lookAt(t, chain(), Options{})
-	if got := p.Categories; len(got) != 1 || got[0] != (ContextCategory{Category: inHidden}) {
+	if got := p.Categories; len(got) != 1 || got[0] != (contextCategory{Category: inHidden}) {
 		t.Errorf("an empty session has %s", asJSON(got))
 	}
 }
@@ -283,7 +283,7 @@ func TestContextRereads(t *testing.T) {
 	)...)
 	p := lookAt(t, data, Options{})
 	got := p.Rereads
-	want := Rereads{1, 6, []Reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
+	want := rereads{1, 6, []reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}

@@ -53,8 +53,8 @@ var figures = []Figure{
 }
 
 // on reads a figure off a part, where there is one.
-func on[P any](part func(r *Report) *P, read func(p *P) []Value) func(r *Report) ([]Value, bool) {
-	return func(r *Report) ([]Value, bool) {
+func on[P any](part func(r *Report) *P, read func(p *P) []figureValue) func(r *Report) ([]figureValue, bool) {
+	return func(r *Report) ([]figureValue, bool) {
 		if p := part(r); p != nil {
 			return read(p), true
 		}
@@ -71,24 +71,24 @@ func compactionsPart(r *Report) *CompactionsPart { return r.Compactions }
 func cachePart(r *Report) *CachePart             { return r.Cache }
 func checkPart(r *Report) *CheckPart             { return r.Check }
 
-func requests(p *SessionPart) []Value { return []Value{{Amount: float64(p.Requests)}} }
+func requests(p *SessionPart) []figureValue { return []figureValue{{Amount: float64(p.Requests)}} }
 
-func promptRequests(p *SessionPart) []Value {
-	v := Value{Amount: float64(p.LongPrompts.Most)}
+func promptRequests(p *SessionPart) []figureValue {
+	v := figureValue{Amount: float64(p.LongPrompts.Most)}
 	if longest := p.LongPrompts.Prompts; len(longest) > 0 {
 		v.Entry, v.Line = longest[0].Entry, longest[0].Line
 	}
-	return []Value{v}
+	return []figureValue{v}
 }
 
-func toolErrors(p *SessionPart) []Value {
+func toolErrors(p *SessionPart) []figureValue {
 	if share := rate(int64(p.Calls.Error), int64(p.Calls.Calls)); share != nil {
-		return []Value{{Amount: *share}}
+		return []figureValue{{Amount: *share}}
 	}
 	return nil
 }
 
-func contextTokens(p *ContextPart) (all []Value) {
+func contextTokens(p *ContextPart) (all []figureValue) {
 	for i := range p.Sessions {
 		c := &p.Sessions[i]
 		all = append(all, c.at(float64(c.inUse(p.Counter))))
@@ -96,7 +96,7 @@ func contextTokens(p *ContextPart) (all []Value) {
 	return all
 }
 
-func contextShare(p *ContextPart) (all []Value) {
+func contextShare(p *ContextPart) (all []figureValue) {
 	for i := range p.Sessions {
 		c := &p.Sessions[i]
 		if part := share(c.inUse(p.Counter), c.Window); part != nil {
@@ -107,45 +107,45 @@ func contextShare(p *ContextPart) (all []Value) {
 }
 
 // at is an amount with the context's last entry.
-func (c *ContextOf) at(amount float64) Value {
-	return Value{Amount: amount, File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
+func (c *contextOf) at(amount float64) figureValue {
+	return figureValue{Amount: amount, File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
 }
 
-func contextLargest(p *ContextPart) []Value {
+func contextLargest(p *ContextPart) []figureValue {
 	if len(p.Largest) == 0 {
 		return nil
 	}
 	l := &p.Largest[0]
-	return []Value{{Amount: float64(l.Tokens), File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.calibrated()}}
+	return []figureValue{{Amount: float64(l.Tokens), File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.calibrated()}}
 }
 
-func contextReread(p *ContextPart) []Value {
-	v := Value{Amount: float64(p.Rereads.Tokens), Calibrated: p.calibrated()}
+func contextReread(p *ContextPart) []figureValue {
+	v := figureValue{Amount: float64(p.Rereads.Tokens), Calibrated: p.calibrated()}
 	if most := p.Rereads.Largest; len(most) > 0 {
 		v.File, v.Entry = most[0].File, most[0].Entry
 	}
-	return []Value{v}
+	return []figureValue{v}
 }
 
-func growthPeak(p *GrowthPart) (all []Value) {
+func growthPeak(p *GrowthPart) (all []figureValue) {
 	for i := range p.Sessions {
 		g := &p.Sessions[i]
-		all = append(all, g.at(Value{Amount: float64(g.Peak)}))
+		all = append(all, g.at(figureValue{Amount: float64(g.Peak)}))
 	}
 	return all
 }
 
-func growthShare(p *GrowthPart) (all []Value) {
+func growthShare(p *GrowthPart) (all []figureValue) {
 	for i := range p.Sessions {
 		if g := &p.Sessions[i]; g.Share > 0 {
-			all = append(all, g.at(Value{Amount: g.Share}))
+			all = append(all, g.at(figureValue{Amount: g.Share}))
 		}
 	}
 	return all
 }
 
 // at is the value with the answer to the largest request.
-func (g *Growth) at(v Value) Value {
+func (g *growth) at(v figureValue) figureValue {
 	v.File = g.File
 	for i := range g.Requests {
 		if r := &g.Requests[i]; r.Request == g.PeakRequest {
@@ -155,20 +155,20 @@ func (g *Growth) at(v Value) Value {
 	return v
 }
 
-func costTotal(p *CostPart) []Value {
-	return []Value{{Amount: p.Unique.Cost.Total, Unpriced: int(p.Unique.Calls.Unpriced)}}
+func costTotal(p *CostPart) []figureValue {
+	return []figureValue{{Amount: p.Unique.Cost.Total, Unpriced: int(p.Unique.Calls.Unpriced)}}
 }
 
-func costPriced(p *CostPart) []Value {
-	return []Value{{Amount: p.Unique.Cost.Total + p.Unique.Cost.Computed, Unpriced: int(p.Unique.Calls.Unpriceable)}}
+func costPriced(p *CostPart) []figureValue {
+	return []figureValue{{Amount: p.Unique.Cost.Total + p.Unique.Cost.Computed, Unpriced: int(p.Unique.Calls.Unpriceable)}}
 }
 
-func costSession(p *CostPart) []Value {
-	return []Value{{Amount: p.Cost.Total, Unpriced: int(p.Calls.Unpriced)}}
+func costSession(p *CostPart) []figureValue {
+	return []figureValue{{Amount: p.Cost.Total, Unpriced: int(p.Calls.Unpriced)}}
 }
 
 // costDay adds up the rows of each day: they may be by something else too.
-func costDay(p *CostPart) (all []Value) {
+func costDay(p *CostPart) (all []figureValue) {
 	at := map[string]int{}
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -179,7 +179,7 @@ func costDay(p *CostPart) (all []Value) {
 		if !ok {
 			k = len(all)
 			at[r.Day] = k
-			all = append(all, Value{Group: r.Day})
+			all = append(all, figureValue{Group: r.Day})
 		}
 		all[k].Amount += r.Unique.Cost.Total
 		all[k].Unpriced += int(r.Unique.Calls.Unpriced)
@@ -187,62 +187,64 @@ func costDay(p *CostPart) (all []Value) {
 	return all
 }
 
-func compactionsCount(p *CompactionsPart) []Value { return []Value{{Amount: float64(p.Count)}} }
+func compactionsCount(p *CompactionsPart) []figureValue {
+	return []figureValue{{Amount: float64(p.Count)}}
+}
 
-func compactionsLoops(p *CompactionsPart) []Value {
-	v := Value{Amount: float64(p.Loops)}
+func compactionsLoops(p *CompactionsPart) []figureValue {
+	v := figureValue{Amount: float64(p.Loops)}
 	for i := range p.List {
 		if c := &p.List[i]; len(c.Loops) > 0 {
 			v.Entry, v.Line = c.Entry, c.Line
 			break
 		}
 	}
-	return []Value{v}
+	return []figureValue{v}
 }
 
-func reductions(p *CompactionsPart) (all []Value) {
+func reductions(p *CompactionsPart) (all []figureValue) {
 	for i := range p.List {
 		c := &p.List[i]
-		all = append(all, Value{Amount: c.Reduction, File: c.File, Entry: c.Entry, Line: c.Line})
+		all = append(all, figureValue{Amount: c.Reduction, File: c.File, Entry: c.Entry, Line: c.Line})
 	}
 	return all
 }
 
-func bytesRequest(p *BytesPart) (all []Value) {
+func bytesRequest(p *BytesPart) (all []figureValue) {
 	for i := range p.Sessions {
 		b := &p.Sessions[i]
-		all = append(all, Value{Amount: float64(b.Request), File: b.File, Entry: b.Entry})
+		all = append(all, figureValue{Amount: float64(b.Request), File: b.File, Entry: b.Entry})
 	}
 	return all
 }
 
-func bytesShare(p *BytesPart) (all []Value) {
+func bytesShare(p *BytesPart) (all []figureValue) {
 	for i := range p.Sessions {
 		if b := &p.Sessions[i]; b.Share != nil {
-			all = append(all, Value{Amount: *b.Share, File: b.File, Entry: b.Entry})
+			all = append(all, figureValue{Amount: *b.Share, File: b.File, Entry: b.Entry})
 		}
 	}
 	return all
 }
 
-func bytesLine(p *BytesPart) (all []Value) {
+func bytesLine(p *BytesPart) (all []figureValue) {
 	for i := range p.Sessions {
 		b := &p.Sessions[i]
-		all = append(all, Value{Amount: float64(b.LargestLine), File: b.File, Entry: b.LargestEntry})
+		all = append(all, figureValue{Amount: float64(b.LargestLine), File: b.File, Entry: b.LargestEntry})
 	}
 	return all
 }
 
-func cacheRate(p *CachePart) []Value {
+func cacheRate(p *CachePart) []figureValue {
 	if p.HitRate == nil {
 		return nil
 	}
-	return p.worstAt(Value{Amount: *p.HitRate})
+	return p.worstAt(figureValue{Amount: *p.HitRate})
 }
 
 // cacheSessionRate is that of a session alone: what is said of several together is
 // nothing of each.
-func cacheSessionRate(p *CachePart) []Value {
+func cacheSessionRate(p *CachePart) []figureValue {
 	values := cacheRate(p)
 	for i := range values {
 		values[i].File = ""
@@ -250,24 +252,26 @@ func cacheSessionRate(p *CachePart) []Value {
 	return values
 }
 
-func cacheRebilled(p *CachePart) []Value { return p.worstAt(Value{Amount: p.Rebilled.Cost}) }
+func cacheRebilled(p *CachePart) []figureValue {
+	return p.worstAt(figureValue{Amount: p.Rebilled.Cost})
+}
 
 // worstAt is the value with the entry that had the most billed again.
-func (p *CachePart) worstAt(v Value) []Value {
+func (p *CachePart) worstAt(v figureValue) []figureValue {
 	if p.Worst != nil {
 		v.File, v.Entry = p.Worst.File, p.Worst.Entry
 	}
-	return []Value{v}
+	return []figureValue{v}
 }
 
-func checkErrors(p *CheckPart) []Value   { return p.worstAt(p.Errors, "error") }
-func checkWarnings(p *CheckPart) []Value { return p.worstAt(p.Warnings, "warning") }
+func checkErrors(p *CheckPart) []figureValue   { return p.worstAt(p.Errors, "error") }
+func checkWarnings(p *CheckPart) []figureValue { return p.worstAt(p.Warnings, "warning") }
 
 // worstAt is a number of findings with the first of them.
-func (p *CheckPart) worstAt(n int, severity string) []Value {
-	v := Value{Amount: float64(n)}
+func (p *CheckPart) worstAt(n int, severity string) []figureValue {
+	v := figureValue{Amount: float64(n)}
 	if w := p.Worst; w != nil && w.Severity == severity {
 		v.Entry, v.Line = w.Entry, w.Line
 	}
-	return []Value{v}
+	return []figureValue{v}
 }

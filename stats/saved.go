@@ -21,7 +21,7 @@ type Saved struct {
 }
 
 // places are a figure's values by where they are.
-type places map[place][]Value
+type places map[place][]figureValue
 
 type place struct{ file, group string }
 
@@ -33,11 +33,11 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 	for d := json.NewDecoder(bytes.NewReader(data)); ; {
 		// What of a report is about the reading is not needed, and may not be read back.
 		var one struct {
-			Schema string `json:"schema"`
-			File   string `json:"file"`
-			ID     string `json:"session"`
-			Error  string `json:"error"`
-			Files  []File `json:"files"`
+			Schema string       `json:"schema"`
+			File   string       `json:"file"`
+			ID     string       `json:"session"`
+			Error  string       `json:"error"`
+			Files  []reportFile `json:"files"`
 			Parts  `json:"lenses"`
 		}
 		err := d.Decode(&one)
@@ -117,7 +117,7 @@ func (s *Saved) lacks(f *Figure) error {
 
 // value is the value that one of a report is compared with: of the same group, and of
 // the session in the file of the same name, else with the same id.
-func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
+func (s *Saved) value(f *Figure, r *Report, value figureValue) (figureValue, bool) {
 	at := place{"", value.Group}
 	if f.Scope == EachSession {
 		at.file = cmp.Or(s.files[r.File], s.files[r.ID], r.File)
@@ -129,7 +129,7 @@ func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
 		}
 	}
 	if len(values) == 0 || f.entries {
-		return Value{}, false
+		return figureValue{}, false
 	}
 	return values[0], true
 }

@@ -5,9 +5,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// SWE counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
+// sweCounter counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
 // rounded down once a text (spec/policies.md 2.2).
-var SWE = tokens.Counter{
+var sweCounter = tokens.Counter{
 	Name:    "swe-chars4",
 	About:   "as SWE-CLI without its tokenizer: a quarter of the characters of each text, rounded down",
 	Measure: tokens.Scalars,
@@ -54,9 +54,9 @@ func (m *message) Tokens(c *tokens.Counter) int {
 		b := &m.Blocks[i]
 		n := b.length.in(c)
 		switch b.Kind {
-		case ImageBlock:
+		case imageBlock:
 			n = c.Image
-		case CallBlock:
+		case callBlock:
 			name := 0
 			if b.Tool != nil {
 				name = b.Tool.in(c)
@@ -79,8 +79,8 @@ func (m *message) Tokens(c *tokens.Counter) int {
 // tokensOf is what a text counts for by itself.
 func tokensOf(c *tokens.Counter, n length) int { return c.Of(n.in(c)) }
 
-// Tokens are those of the request's messages.
-func (v *View) Tokens(c *tokens.Counter) (n int) {
+// tokens are those of the request's messages.
+func (v *View) tokens(c *tokens.Counter) (n int) {
 	for i := range v.Messages {
 		if v.Live(i) {
 			n += v.Messages[i].Tokens(c)

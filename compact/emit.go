@@ -31,8 +31,8 @@ type requestState struct {
 	Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
 }
 
-// Emit puts a request into words, for a session and a policy as the caller names them.
-func (r Request) Emit(session, policy string, p Prompt) (emitted, error) {
+// emit puts a request into words, for a session and a policy as the caller names them.
+func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 	e := emitted{Session: session, Policy: policy, Part: r.Part}
 	if leaf := r.View.Envelope.Leaf; leaf >= 0 {
 		e.Leaf = r.View.session().ID(leaf)
@@ -42,7 +42,7 @@ func (r Request) Emit(session, policy string, p Prompt) (emitted, error) {
 	if e.State.Hash, err = r.hash(); err != nil {
 		return e, err
 	}
-	if e.Text, err = r.Text(p); err != nil {
+	if e.Text, err = r.text(p); err != nil {
 		return e, err
 	}
 	key, err := json.Marshal(e)
@@ -74,10 +74,10 @@ func (r Request) hash() (string, error) {
 // its answers.
 func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {
 	for n, r := range requests {
-		if (r.Part == Sequence) != (requests[0].Part == Sequence) {
+		if (r.Part == sequencePart) != (requests[0].Part == sequencePart) {
 			return n, nil
 		}
-		line, err := r.Emit(session, policy, p)
+		line, err := r.emit(session, policy, p)
 		if err == nil {
 			err = writeLine(w, line)
 		}
@@ -160,7 +160,7 @@ var ErrNoAnswer = errors.New("no answer to the request")
 // session is refused by ErrMovedOn, which names both.
 func (a *Answers) For(session, policy string, p Prompt) Summarize {
 	return func(r Request) (string, error) {
-		asked, err := r.Emit(session, policy, p)
+		asked, err := r.emit(session, policy, p)
 		if err != nil {
 			return "", err
 		}

@@ -61,7 +61,7 @@ func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
 			all = append(all, struct {
 				Time string `json:"timestamp"`
 				sweCompaction
-			}{stamp, NewSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
+			}{stamp, newSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
 		}
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 // what did not fit, in the same order.
 func (n *notes) fit(units int, part summaryPart) string {
 	sections := history
-	if part == TurnPrefix {
+	if part == turnPrefixPart {
 		sections = turnPrefix
 	}
 	all := make([]bool, len(n.list))
@@ -24,7 +24,7 @@ func (n *notes) fit(units int, part summaryPart) string {
 		return text
 	}
 	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, History)) // all headings, and all that could be left out
+	bare := sessionfmt.Units(n.write(none, sections, historyPart)) // all headings, and all that could be left out
 	if bare > units/2 {
 		return n.bare(units)
 	}
@@ -110,7 +110,7 @@ func (n *notes) write(chosen []bool, sections []section, part summaryPart) strin
 		if lines == "" && s.kinds != nil {
 			lines = "(none)\n"
 		}
-		if part == Sequence && (lines == "(none)\n" || s.kinds == nil) {
+		if part == sequencePart && (lines == "(none)\n" || s.kinds == nil) {
 			continue // between messages that stay, only what there is
 		}
 		if b.Len() > 0 && !(strings.HasPrefix(s.heading, "### ") && strings.HasSuffix(b.String(), "Progress\n")) {

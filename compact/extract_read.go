@@ -81,11 +81,11 @@ func (x *extractor) message(i int) error {
 		p := &all[k]
 		p.Says = p.Says[:min(len(p.Says), longestSaid)]
 		switch p.Kind {
-		case TextBlock:
+		case textBlock:
 			said.WriteString(p.Says + "\n")
-		case CallBlock:
+		case callBlock:
 			x.call(p)
-		case ResultBlock:
+		case resultBlock:
 			x.result(p)
 		}
 	}

@@ -18,9 +18,9 @@ type files struct {
 	Modified []string `json:"modifiedFiles"`
 }
 
-// Files are the files that the messages of a range are about, which the view still has:
+// filesOf are the files that the messages of a range are about, which the view still has:
 // what a stored compaction has as its details.
-func (v *View) Files(r stretch) (files, error) {
+func (v *View) filesOf(r stretch) (files, error) {
 	var messages []int
 	previous := -1
 	for i := r.From; i < r.To; i++ {
@@ -97,8 +97,8 @@ func (f files) String() string {
 	return b.String()
 }
 
-// CutFiles parts a summary from the files that pi, or we, have put behind it.
-func CutFiles(summary string) (text string, f files) {
+// cutFiles parts a summary from the files that pi, or we, have put behind it.
+func cutFiles(summary string) (text string, f files) {
 	text, f.Read = cutBlocks(summary, "read-files")
 	text, f.Modified = cutBlocks(text, "modified-files")
 	return sessionfmt.TrimJS(text), f
@@ -138,7 +138,7 @@ type fileBook struct{ read, modified map[string]bool }
 // message takes down those of a message, which pieces has read.
 func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
 	for _, p := range all {
-		if p.Kind == CallBlock {
+		if p.Kind == callBlock {
 			b.call(p.tool(), p.Args)
 		}
 	}

@@ -21,10 +21,10 @@ const (
 // Forms are all forms, the default first.
 var Forms = []Form{AsAuto, AsEdits, AsTransform}
 
-// Decide settles AsAuto: patches go where patches are. Where a session has none, a
+// decide settles AsAuto: patches go where patches are. Where a session has none, a
 // first one would change the rules by which auto replays it, so that has to be asked
 // for: given says that the rules were.
-func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
+func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):

@@ -30,8 +30,8 @@ type Amount struct {
 	Share  float64 `json:"share,omitempty"` // 0 to 1, where it is one
 }
 
-// Of is the amount in tokens; none is 0.
-func (a Amount) Of(window int64) int64 {
+// of is the amount in tokens; none is 0.
+func (a Amount) of(window int64) int64 {
 	if a.Share > 0 {
 		return int64(a.Share * float64(window))
 	}
@@ -59,7 +59,7 @@ type CacheEffect struct {
 
 // Plan says what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
-	form, err := j.Form.Decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
+	form, err := j.Form.decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (j *Job) skips(v *View) (string, error) {
 		return "nothing has been said since the same policy was last applied", nil
 	}
 	window, _, err := j.Policy.window(v.Envelope)
-	if over := j.IfOver.Of(window); err == nil && over > 0 && int64(v.Tokens(j.Policy.Counter)) <= over {
+	if over := j.IfOver.of(window); err == nil && over > 0 && int64(v.tokens(j.Policy.Counter)) <= over {
 		return fmt.Sprintf("it is not over %d tokens", over), nil
 	}
 	return "", err
@@ -101,7 +101,7 @@ func (j *Job) skips(v *View) (string, error) {
 // idle is the plan of a policy that does nothing.
 func (p *Policy) idle(v *View) (plan *Plan, err error) {
 	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
-	plan.Before = v.Tokens(p.Counter)
+	plan.Before = v.tokens(p.Counter)
 	plan.After = plan.Before
 	plan.Window, plan.WindowFrom, err = p.window(v.Envelope)
 	return plan, err

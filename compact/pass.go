@@ -126,9 +126,9 @@ type passResult struct {
 	Requests []Request
 }
 
-// Apply runs a pass over a view, which stays as it is. Where nothing changes the
+// apply runs a pass over a view, which stays as it is. Where nothing changes the
 // result has the view itself.
-func (p *Pass) Apply(v *View, o Options) (*passResult, error) {
+func (p *Pass) apply(v *View, o Options) (*passResult, error) {
 	if o.Counter == nil {
 		o.Counter = p.Defaults.Counter
 	}
@@ -153,7 +153,7 @@ func totals(v *View, c *tokens.Counter) (t total) {
 		t.tokens += m.Tokens(c)
 		for k := range m.Blocks {
 			t.bytes += m.Blocks[k].Bytes
-			if m.Blocks[k].Kind == ImageBlock && c.Image == 0 {
+			if m.Blocks[k].Kind == imageBlock && c.Image == 0 {
 				t.images++
 			}
 		}

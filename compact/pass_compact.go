@@ -24,8 +24,8 @@ type Style string
 // The styles.
 const (
 	StyleGSH    Style = "gsh"     // everything becomes one message
-	StyleSWECLI Style = "swe-cli" // all but the last messages
-	StyleYAgent Style = "y-agent" // the same, and an earlier summary is merged
+	styleSWECLI Style = "swe-cli" // all but the last messages
+	styleYAgent Style = "y-agent" // the same, and an earlier summary is merged
 	StylePi     Style = "pi"      // all but the last tokens, cut where pi would
 )
 
@@ -62,7 +62,7 @@ func compactHistory(w *work) error {
 	if err != nil {
 		return err
 	}
-	ask := Request{Style: w.Style, Part: History, Messages: rows, Before: -1, After: -1, Previous: previous}
+	ask := Request{Style: w.Style, Part: historyPart, Messages: rows, Before: -1, After: -1, Previous: previous}
 	if w.Summarize == nil {
 		w.waits(ask)
 		return nil

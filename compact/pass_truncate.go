@@ -36,7 +36,7 @@ func truncate(w *work) error {
 		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
-		text, err := w.Text(i, k)
+		text, err := w.text(i, k)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ type piCutPoint struct {
 }
 
 func compactPi(w *work) error {
-	cut, err := w.View.PiCut(w.Keep)
+	cut, err := w.View.piCut(w.Keep)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func compactPi(w *work) error {
 	if err != nil {
 		return err
 	}
-	text, own := CutFiles(text) // some summarizers list them too
+	text, own := cutFiles(text) // some summarizers list them too
 	text += files.With(own).String()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
@@ -82,10 +82,10 @@ func compactPi(w *work) error {
 // turn that is cut.
 func (c *piCutPoint) requests(previous string) (all []Request) {
 	if len(c.History) > 0 {
-		all = append(all, Request{Style: StylePi, Part: History, Messages: c.History, Before: -1, After: -1, Previous: previous})
+		all = append(all, Request{Style: StylePi, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: previous})
 	}
 	if len(c.Prefix) > 0 {
-		all = append(all, Request{Style: StylePi, Part: TurnPrefix, Messages: c.Prefix, Before: -1, After: -1})
+		all = append(all, Request{Style: StylePi, Part: turnPrefixPart, Messages: c.Prefix, Before: -1, After: -1})
 	}
 	return all
 }
@@ -101,7 +101,7 @@ func (w *work) piSummary(asks []Request, previous string) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case ask.Part == History:
+		case ask.Part == historyPart:
 			text = part
 		default:
 			text = strings.Join([]string{text, "---", "**Turn Context (split turn):**", part}, "\n\n")
@@ -110,8 +110,8 @@ func (w *work) piSummary(asks []Request, previous string) (string, error) {
 	return text, nil
 }
 
-// PiCut finds where pi would cut the context to keep so many tokens at its end.
-func (v *View) PiCut(keep int) (*piCutPoint, error) {
+// piCut finds where pi would cut the context to keep so many tokens at its end.
+func (v *View) piCut(keep int) (*piCutPoint, error) {
 	items, err := v.items()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (v *View) pieces(i int) (raw sessionfmt.Value, all []piece, err error) {
 		switch {
 		case p.text != nil:
 			p.Says = *p.text
-		case p.Kind == CallBlock:
+		case p.Kind == callBlock:
 			p.Args = msg.Blocks[p.At].Args
 		default:
 			p.Says = says(p.block, msg)

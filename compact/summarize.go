@@ -22,7 +22,7 @@ type summarizer struct {
 type Summarize = func(Request) (string, error)
 
 // summarizers are all summarizers, in the order of help.
-var summarizers = []*summarizer{&Extract, &Exec, &File}
+var summarizers = []*summarizer{&extractSummarizer, &Exec, &fileSummarizer}
 
 // Summarizers are all summarizers, in the order of help.
 func Summarizers() []*summarizer { return summarizers }
@@ -30,7 +30,7 @@ func Summarizers() []*summarizer { return summarizers }
 // SummaryOptions are what summarizers can be told.
 type SummaryOptions struct {
 	Context context.Context // its end ends a command; nil for none
-	Tokens  int             // extract: the longest summary, as pi estimates; 0 for ExtractTokens
+	Tokens  int             // extract: the longest summary, as pi estimates; 0 for 2000
 	Limit   time.Duration   // exec: how long a command may take; 0 for ExecLimit
 	Prompt  Prompt          // exec: what a request asks for
 	Disk    sessionfmt.Disk // file: where it is; exec: the folder that a command runs in

@@ -31,7 +31,7 @@ var Exec = summarizer{
 			o.Limit = ExecLimit
 		}
 		return func(r Request) (string, error) {
-			text, err := r.Text(o.Prompt)
+			text, err := r.text(o.Prompt)
 			if err != nil {
 				return "", err
 			}

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// File takes the summary from a file. It stands for one request. Where pi cuts a turn
+// fileSummarizer takes the summary from a file. It stands for one request. Where pi cuts a turn
 // there are two, and the file has to have the line that pi puts between them.
-var File = summarizer{
+var fileSummarizer = summarizer{
 	Name:  "file",
 	Takes: "FILE",
 	About: "the text of FILE, for one request",
@@ -23,7 +23,7 @@ var File = summarizer{
 				return "", fmt.Errorf("%s is not UTF-8", name)
 			}
 			summary, prefix, split := strings.Cut(string(text), turnSeparator)
-			if r.Part == TurnPrefix {
+			if r.Part == turnPrefixPart {
 				if summary = prefix; !split {
 					return "", fmt.Errorf("%s has no line %q, and a turn is cut", name, strings.TrimSpace(turnHeading))
 				}

@@ -57,12 +57,12 @@ func TestSummarizeFile(t *testing.T) {
 		parts []summaryPart
 		want  string
 	}{
-		{"\n all of it \n", []summaryPart{History}, "all of it|"},
-		{" \n\t", []summaryPart{History}, "FILE: the summary is empty|"},
-		{"a\xff", []summaryPart{History}, "FILE is not UTF-8|"},
-		{"one", []summaryPart{Sequence, Sequence}, "one|FILE has one summary, and a second one is asked for|"},
-		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []summaryPart{History, TurnPrefix}, "old|new|"},
-		{"old", []summaryPart{History, TurnPrefix}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
+		{"\n all of it \n", []summaryPart{historyPart}, "all of it|"},
+		{" \n\t", []summaryPart{historyPart}, "FILE: the summary is empty|"},
+		{"a\xff", []summaryPart{historyPart}, "FILE is not UTF-8|"},
+		{"one", []summaryPart{sequencePart, sequencePart}, "one|FILE has one summary, and a second one is asked for|"},
+		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []summaryPart{historyPart, turnPrefixPart}, "old|new|"},
+		{"old", []summaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
 	} {
 		if got := ask(test.text, test.parts...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
@@ -78,9 +78,9 @@ func TestSummarizeFile(t *testing.T) {
 // an error of the pass, and no change.
 func TestBlankSummaryWritesNothing(t *testing.T) {
 	v := of(t, user("one"), answer("two"), user("three"))
-	for _, style := range []Style{StyleGSH, StylePi, StyleSWECLI, StyleYAgent} {
+	for _, style := range []Style{StyleGSH, StylePi, styleSWECLI, styleYAgent} {
 		o := Options{Style: style, Summarize: func(Request) (string, error) { return " \n", nil }}
-		if r, err := Compact.Apply(v, o); err == nil || !strings.Contains(err.Error(), "the summary is empty") {
+		if r, err := Compact.apply(v, o); err == nil || !strings.Contains(err.Error(), "the summary is empty") {
 			t.Errorf("%s: %v, %v", style, r, err)
 		}
 	}

@@ -23,9 +23,9 @@ type summaryPart string
 
 // The parts.
 const (
-	History    summaryPart = "history"
-	TurnPrefix summaryPart = "turn-prefix" // the beginning of a turn whose end stays
-	Sequence   summaryPart = "sequence"    // a finished piece of work
+	historyPart    summaryPart = "history"
+	turnPrefixPart summaryPart = "turn-prefix" // the beginning of a turn whose end stays
+	sequencePart   summaryPart = "sequence"    // a finished piece of work
 )
 
 // A stretch is the messages that a compaction takes out, which are all before one place

@@ -37,11 +37,11 @@ type blockKind uint8
 
 // The kinds of blocks. All texts of a tool result are one ResultBlock.
 const (
-	TextBlock blockKind = iota
-	ThinkingBlock
-	CallBlock
-	ResultBlock
-	ImageBlock
+	textBlock blockKind = iota
+	thinkingBlock
+	callBlock
+	resultBlock
+	imageBlock
 )
 
 // A block is one part of a message.
@@ -107,23 +107,16 @@ func (v *View) pair() {
 		m.Call = -1
 		for _, b := range m.Blocks {
 			switch b.Kind {
-			case CallBlock:
+			case callBlock:
 				made[b.ID] = i
 				m.Call = i
-			case ResultBlock:
+			case resultBlock:
 				if at, ok := made[b.ID]; ok {
 					m.Call = at
 				}
 			}
 		}
 	}
-}
-
-// Until is the view of the first n messages, as they were when there were no more.
-func (v *View) Until(n int) *View {
-	w := *v
-	w.Messages = v.Messages[:n:n]
-	return &w
 }
 
 // fork is a copy to be changed.
@@ -166,7 +159,7 @@ func (m *message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.Comp
 // text is how long the texts of a message are together, those of results included.
 func (m *message) text() (n length) {
 	for i := range m.Blocks {
-		if k := m.Blocks[i].Kind; k == TextBlock || k == ResultBlock {
+		if k := m.Blocks[i].Kind; k == textBlock || k == resultBlock {
 			n = n.add(m.Blocks[i].length)
 		}
 	}
@@ -176,7 +169,7 @@ func (m *message) text() (n length) {
 // makesCalls says that a message has tool calls.
 func (m *message) makesCalls() bool {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == CallBlock {
+		if m.Blocks[i].Kind == callBlock {
 			return true
 		}
 	}
@@ -186,7 +179,7 @@ func (m *message) makesCalls() bool {
 // result is the place of a message's result among its blocks, -1 for none.
 func (m *message) result() int {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == ResultBlock {
+		if m.Blocks[i].Kind == resultBlock {
 			return i
 		}
 	}

@@ -56,20 +56,20 @@ func (p *part) content(m *sessionfmt.Message) {
 		at := int32(i)
 		switch b.Kind {
 		case sessionfmt.TextBlock:
-			p.blocks = append(p.blocks, block{Kind: TextBlock, At: at, length: p.length(b.Says)})
+			p.blocks = append(p.blocks, block{Kind: textBlock, At: at, length: p.length(b.Says)})
 		case sessionfmt.ThinkingBlock:
-			p.blocks = append(p.blocks, block{Kind: ThinkingBlock, At: at, length: p.length(b.Says)})
+			p.blocks = append(p.blocks, block{Kind: thinkingBlock, At: at, length: p.length(b.Says)})
 		case sessionfmt.ImageBlock:
-			p.blocks = append(p.blocks, block{Kind: ImageBlock, At: at})
+			p.blocks = append(p.blocks, block{Kind: imageBlock, At: at})
 		case sessionfmt.CallBlock:
-			p.blocks = append(p.blocks, block{Kind: CallBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), length: p.compact(b.Args)})
+			p.blocks = append(p.blocks, block{Kind: callBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), length: p.compact(b.Args)})
 		}
 	}
 }
 
 // result takes in a tool result: its texts are one block, its images follow.
 func (p *part) result(m *sessionfmt.Message) {
-	r := block{Kind: ResultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
+	r := block{Kind: resultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
 	switch {
 	case m.IsError.IsNull():
 	case m.IsError.Truthy():
@@ -86,7 +86,7 @@ func (p *part) result(m *sessionfmt.Message) {
 			r := &p.blocks[first]
 			r.length = r.length.add(p.length(b.Says))
 		case sessionfmt.ImageBlock:
-			p.blocks = append(p.blocks, block{Kind: ImageBlock, At: int32(i)})
+			p.blocks = append(p.blocks, block{Kind: imageBlock, At: int32(i)})
 		}
 	}
 }
@@ -164,8 +164,8 @@ func (t *texts) agent(m *message) (sessionfmt.Value, error) {
 	return t.from.Agent(m.Index)
 }
 
-// Text is what a block says: of a call its arguments as JSON.
-func (v *View) Text(i, block int) (string, error) {
+// text is what a block says: of a call its arguments as JSON.
+func (v *View) text(i, block int) (string, error) {
 	m := &v.Messages[i]
 	b := &m.Blocks[block]
 	if b.text != nil {
@@ -182,11 +182,11 @@ func (v *View) Text(i, block int) (string, error) {
 // as JSON.
 func says(b *block, m *sessionfmt.Message) string {
 	switch b.Kind {
-	case ResultBlock:
+	case resultBlock:
 		return string(m.AppendText(nil, ""))
-	case CallBlock:
+	case callBlock:
 		return string(m.Blocks[b.At].Args)
-	case ImageBlock:
+	case imageBlock:
 		return ""
 	}
 	return m.Blocks[b.At].Says.Text()
@@ -196,10 +196,10 @@ func says(b *block, m *sessionfmt.Message) string {
 func (v *View) said(i int) (string, error) {
 	all := ""
 	for k := range v.Messages[i].Blocks {
-		if kind := v.Messages[i].Blocks[k].Kind; kind != TextBlock && kind != ResultBlock {
+		if kind := v.Messages[i].Blocks[k].Kind; kind != textBlock && kind != resultBlock {
 			continue
 		}
-		text, err := v.Text(i, k)
+		text, err := v.text(i, k)
 		if err != nil {
 			return "", err
 		}

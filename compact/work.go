@@ -89,15 +89,15 @@ func (w *work) omit(i int, why string) {
 
 // says gives a block another text.
 func (b *block) says(text string, n length) {
-	kind := TextBlock
-	if b.Kind == ResultBlock {
-		kind = ResultBlock
+	kind := textBlock
+	if b.Kind == resultBlock {
+		kind = resultBlock
 	}
 	*b = block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, length: n, text: &text}
 }
 
 func newText(text string, n length) block {
-	return block{Kind: TextBlock, At: -1, length: n, text: &text}
+	return block{Kind: textBlock, At: -1, length: n, text: &text}
 }
 
 func (w *work) report() report {

@@ -126,7 +126,7 @@ func (e *Envelope) NewItems(earlier *Envelope) ([]Item, error) {
 	if err := l.prompt(differing(was.Parts, is.Parts, Part.said), differing(was.Tools, is.Tools, Tool.said)); err != nil {
 		return nil, err
 	}
-	for m, err := range e.Entered(earlier) {
+	for m, err := range e.entered(earlier) {
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (e *Envelope) Effect(earlier *Envelope, c *tokens.Counter) (*EntryEffect, e
 	if out.After, err = e.Count(c); err != nil {
 		return nil, err
 	}
-	for _, err := range e.Entered(earlier) {
+	for _, err := range e.entered(earlier) {
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (e *Envelope) Effect(earlier *Envelope, c *tokens.Counter) (*EntryEffect, e
 	}
 	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, Part.said)
 	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, Tool.said)
-	out.Broken, err = e.Broken(earlier)
+	out.Broken, err = e.broken(earlier)
 	return out, err
 }
 

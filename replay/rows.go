@@ -45,7 +45,7 @@ func (a *Account) Row() (row LogRow, err error) {
 	}
 	if a.m.r.Session.Kind(a.Record) == sessionfmt.Transform {
 		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
-		row.Boundary.Likely, err = a.Boundary()
+		row.Boundary.Likely, err = a.boundary()
 	}
 	return row, err
 }

@@ -88,7 +88,7 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 			m.block(c)
 		}
 	}
-	m.Content = c.Since(start)
+	m.Content = c.since(start)
 }
 
 // block reads the block that comes next.
@@ -118,7 +118,7 @@ func (m *Message) block(c *Cursor) {
 			b.Mime = c.Value()
 		}
 	}
-	b.Raw = c.Since(start)
+	b.Raw = c.since(start)
 	answer, any := m.Kind == Assistant, m.Kind == Unknown
 	switch {
 	case typ.Is("text"):

@@ -273,7 +273,7 @@ func keep[T any](list []T, one T, size func(T) int) []T {
 // counterName is how the counter was asked for.
 func (o *Options) counterName() string {
 	if o.Recorded {
-		return Recorded
+		return recordedCounter
 	}
 	return o.Counter.Name
 }

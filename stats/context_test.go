@@ -243,19 +243,19 @@ func TestContextHidden(t *testing.T) {
 // TestContextRecorded: providers are believed as far as they have told.
 func TestContextRecorded(t *testing.T) {
 	var opt Options
-	if err := opt.SetCounter(Recorded); err != nil {
+	if err := opt.SetCounter(recordedCounter); err != nil {
 		t.Fatal(err)
 	}
 	opt.Replay.Window = 1000
 	p := lookAt(t, chain(message("u", `"role":"user","content":"12345678"`), answered("a", 100), message("v", `"role":"user","content":"1234"`)), opt)
 	c := p.Sessions[0]
-	if p.Counter != Recorded || c.Tokens != 102 || *c.Share != 0.102 {
+	if p.Counter != recordedCounter || c.Tokens != 102 || *c.Share != 0.102 {
 		t.Errorf("%s: %s", p.Counter, asJSON(c))
 	}
 	if got := p.category(inRest, "").Tokens; got != 102-4 {
 		t.Errorf("rest %d", got)
 	}
-	if err := opt.SetCounter("words"); err == nil || !strings.Contains(err.Error(), Recorded) {
+	if err := opt.SetCounter("words"); err == nil || !strings.Contains(err.Error(), recordedCounter) {
 		t.Errorf("unknown counter: %v", err)
 	}
 	if err := opt.SetCounter("bytes4"); err != nil || opt.Recorded || opt.Counter != &tokens.GSH {

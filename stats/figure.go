@@ -24,9 +24,9 @@ type Figure struct {
 type scope uint8
 
 const (
-	All         scope = iota // one, of all sessions together
-	EachSession              // one a session
-	EachGroup                // one a row of all sessions together, such as a day
+	allSessions scope = iota // one, of all sessions together
+	eachSession              // one a session
+	eachGroup                // one a row of all sessions together, such as a day
 )
 
 // A figureValue is what a figure is.

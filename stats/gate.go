@@ -153,7 +153,7 @@ func (g *Gate) Add(one *Report) {
 	}
 	if one.Error == "" {
 		g.sessions++
-		g.judge(one, func(f *Figure) bool { return f.Scope == EachSession })
+		g.judge(one, func(f *Figure) bool { return f.Scope == eachSession })
 	}
 }
 
@@ -161,7 +161,7 @@ func (g *Gate) Add(one *Report) {
 // ErrEmpty where none of them had figures.
 func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 	if g.sessions > 0 {
-		g.judge(sum, func(f *Figure) bool { return f.Scope != EachSession })
+		g.judge(sum, func(f *Figure) bool { return f.Scope != eachSession })
 	}
 	slices.SortStableFunc(g.verdicts, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)),

@@ -80,7 +80,7 @@ func (s *Saved) values(f *Figure) places {
 		return at
 	}
 	reports := s.sessions
-	if len(reports) == 0 || f.Scope != EachSession {
+	if len(reports) == 0 || f.Scope != eachSession {
 		reports = []*Report{s.sum}
 	}
 	var at places
@@ -91,14 +91,14 @@ func (s *Saved) values(f *Figure) places {
 		}
 		for _, v := range values {
 			k := place{"", v.Group}
-			if f.Scope == EachSession {
+			if f.Scope == eachSession {
 				k.file = cmp.Or(v.File, r.onlyFile())
 			}
 			at[k] = append(at[k], v)
 		}
 	}
 	// What a sum says of several sessions together is nothing of each.
-	if _, together := at[place{}]; together && f.Scope == EachSession {
+	if _, together := at[place{}]; together && f.Scope == eachSession {
 		at = nil
 	}
 	s.known[f] = at
@@ -119,7 +119,7 @@ func (s *Saved) lacks(f *Figure) error {
 // the session in the file of the same name, else with the same id.
 func (s *Saved) value(f *Figure, r *Report, value figureValue) (figureValue, bool) {
 	at := place{"", value.Group}
-	if f.Scope == EachSession {
+	if f.Scope == eachSession {
 		at.file = cmp.Or(s.files[r.File], s.files[r.ID], r.File)
 	}
 	values := s.values(f)[at]

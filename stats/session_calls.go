@@ -43,12 +43,12 @@ func (t *toolCount) outcomes() map[string]int {
 type outcome uint8
 
 const (
-	OutcomeOK outcome = iota
-	OutcomeError
-	OutcomeBlocked
-	OutcomeSkipped
-	OutcomeAborted
-	OutcomeUnanswered
+	outcomeOK outcome = iota
+	outcomeError
+	outcomeBlocked
+	outcomeSkipped
+	outcomeAborted
+	outcomeUnanswered
 )
 
 // outcome adds a call with its outcome.
@@ -63,22 +63,22 @@ func (t *toolCount) outcome(o outcome) {
 // none was made up for a call that nobody answered.
 func outcomeOf(isError bool, text string) outcome {
 	if !isError {
-		return OutcomeOK
+		return outcomeOK
 	}
 	text = strings.TrimSpace(text)
 	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
 	end := text[strings.LastIndexByte(text, '\n')+1:]
 	switch {
 	case text == "No result provided":
-		return OutcomeUnanswered
+		return outcomeUnanswered
 	case strings.HasPrefix(start, "skipped due to queued user message"):
-		return OutcomeSkipped
+		return outcomeSkipped
 	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
-		return OutcomeBlocked
+		return outcomeBlocked
 	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
-		return OutcomeAborted
+		return outcomeAborted
 	}
-	return OutcomeError
+	return outcomeError
 }
 
 // A callBook pairs calls and results by id, whatever lies between them, and also
@@ -139,7 +139,7 @@ func (b *callBook) answer(m *sessionfmt.Message) {
 
 // result takes down a tool result.
 func (b *callBook) result(m *sessionfmt.Message) {
-	r := strangeResult{OutcomeOK, int64(len(m.Content))}
+	r := strangeResult{outcomeOK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
 		r.outcome = outcomeOf(true, string(m.AppendText(nil, "\n")))
 	}
@@ -175,9 +175,9 @@ func (b *callBook) count(tool string, one toolCount) {
 func (b *callBook) close() {
 	for _, calls := range b.open {
 		for _, c := range calls {
-			outcome := OutcomeUnanswered
+			outcome := outcomeUnanswered
 			if c.aborted {
-				outcome = OutcomeAborted
+				outcome = outcomeAborted
 			}
 			b.settle(c.tool, strangeResult{outcome: outcome})
 		}

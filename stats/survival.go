@@ -137,13 +137,13 @@ func (f *Facts) result(msg sessionfmt.Value) {
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
 	outcome := outcomeOf(m.IsError.Truthy(), text)
-	if outcome != OutcomeOK && outcome != OutcomeError {
+	if outcome != outcomeOK && outcome != outcomeError {
 		return // it says nothing about what was called
 	}
 	if failed := "failure " + sub.what; !f.first(failed) {
 		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.Subject == sub.what })
 	}
-	if outcome == OutcomeOK {
+	if outcome == outcomeOK {
 		delete(f.noted, "failure "+sub.what)
 	} else {
 		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(shell.Telling(text)), " "), sub.path})

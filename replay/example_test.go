@@ -38,7 +38,7 @@ func ExampleReplay_At() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(m.Kind.Role(), sessionfmt.GistOfMessage(m.Raw))
+		fmt.Println(m.Kind.Role(), m.Raw.MessageGist())
 	}
 	// Output:
 	// {System:295 Tools:293 Messages:346 Total:934}

@@ -84,7 +84,7 @@ func (l *itemList) prompt(parts []Part, tools []Tool) error {
 }
 
 func (l *itemList) message(m Message, index int, uncached bool) error {
-	one := Item{As: m.Raw.Get("role").Text(), Index: Index(index), Uncached: uncached, Text: sessionfmt.GistOfMessage(m.Raw)}
+	one := Item{As: m.Raw.Get("role").Text(), Index: Index(index), Uncached: uncached, Text: m.Raw.MessageGist()}
 	return l.add(one, m.Origin)
 }
 

@@ -98,7 +98,7 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 		part.Compactly(buf, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
-	l.msg.Read(l.at.Reset(v), sessionfmt.RoleKind(f[0]))
+	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
 	return saying{
 		h.Sum64(), maphash.Bytes(digestSeed, v),
 		int32(l.weigher(c).message(&l.msg).Total()), int32(len(v)),

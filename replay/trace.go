@@ -270,7 +270,7 @@ func (t *tracer) read(m *message) (h hit, err error) {
 		return h, err
 	}
 	if h.ok = q.follows(); h.ok {
-		h.text = sessionfmt.GistOfMessage(v)
+		h.text = v.MessageGist()
 	} else {
 		h.text, h.ok = t.find.message(v)
 	}

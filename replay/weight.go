@@ -118,7 +118,7 @@ func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error)
 	if err != nil {
 		return nil, 0, err
 	}
-	l.msg.Read(l.at.Reset(v), sessionfmt.RoleKind(v.Get("role")))
+	l.msg.Read(l.at.Reset(v), v.Get("role").RoleKind())
 	return &l.msg, len(v), nil
 }
 

@@ -135,7 +135,7 @@ func (m *Message) block(c *Cursor) {
 // Message is a value as a message, of the kind that its role says.
 func (v Value) Message() *Message {
 	var m Message
-	m.Read(new(Cursor).Reset(v), RoleKind(v.Get("role")))
+	m.Read(new(Cursor).Reset(v), v.Get("role").RoleKind())
 	return &m
 }
 

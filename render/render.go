@@ -29,8 +29,8 @@ type Format struct {
 	write func(w *bufio.Writer, r Report) error
 }
 
-// formats are the forms of an envelope, the default first.
-var formats = []*Format{
+// Formats are the forms of an envelope, the default first.
+var Formats = []*Format{
 	&summaryFormat,
 	&fullFormat,
 	&jsonFormat,
@@ -38,13 +38,10 @@ var formats = []*Format{
 	&llmFormat,
 }
 
-// Formats are the forms of an envelope, the default first.
-func Formats() []*Format { return formats }
-
 // FindFormat is the form of that name.
 func FindFormat(name string) (*Format, error) {
 	var names []string
-	for _, f := range formats {
+	for _, f := range Formats {
 		if f.Name == name {
 			return f, nil
 		}

@@ -16,7 +16,7 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\n```console\n\\$ go run \\. demo\\.jsonl ([^\n]*)\n(.*?)```").FindSubmatch(page)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\nWith `demo\\.jsonl ([^`]*)` it prints\n\n```\n(.*?)```").FindSubmatch(page)
 	if blocks == nil {
 		t.Fatal("library.md has no program, or does not say what it prints")
 	}

@@ -56,7 +56,7 @@ func BenchmarkPlan(b *testing.B) {
 	bench("extract", func(e *replay.Envelope) error {
 		v, err := NewView(e, nil)
 		if err == nil {
-			_, err = wholeOf(v, StyleGSH, History).extract(ExtractTokens)
+			_, err = wholeOf(v, StyleGSH, historyPart).extract(extractTokens)
 		}
 		return err
 	})

@@ -5,9 +5,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// SWE counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
+// sweCounter counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
 // rounded down once a text (spec/policies.md 2.2).
-var SWE = tokens.Counter{
+var sweCounter = tokens.Counter{
 	Name:    "swe-chars4",
 	About:   "as SWE-CLI without its tokenizer: a quarter of the characters of each text, rounded down",
 	Measure: tokens.Scalars,
@@ -15,18 +15,18 @@ var SWE = tokens.Counter{
 	ByText:  true,
 }
 
-// A Length is how long a text is, in every unit that a counter may want. Tokens are
+// A length is how long a text is, in every unit that a counter may want. Tokens are
 // those of the view's tokenizer, 0 where it has none.
-type Length struct {
+type length struct {
 	sessionfmt.Sizes
 	Tokens int
 }
 
 // add is the length of both texts.
-func (n Length) add(m Length) Length { return Length{n.Sizes.Add(m.Sizes), n.Tokens + m.Tokens} }
+func (n length) add(m length) length { return length{n.Sizes.Add(m.Sizes), n.Tokens + m.Tokens} }
 
 // in is the length in a counter's measure.
-func (n Length) in(c *tokens.Counter) int {
+func (n length) in(c *tokens.Counter) int {
 	switch c.Measure {
 	case tokens.Units:
 		return n.Units
@@ -39,8 +39,8 @@ func (n Length) in(c *tokens.Counter) int {
 }
 
 // length measures a text.
-func (v *View) length(text string) Length {
-	n := Length{Sizes: sessionfmt.SizesOf(text)}
+func (v *View) length(text string) length {
+	n := length{Sizes: sessionfmt.SizesOf(text)}
 	if v.tokenizer != nil {
 		n.Tokens = v.tokenizer.Text([]byte(text))
 	}
@@ -48,15 +48,15 @@ func (v *View) length(text string) Length {
 }
 
 // Tokens are what a message counts for: what replay counts the same message for.
-func (m *Message) Tokens(c *tokens.Counter) int {
+func (m *message) Tokens(c *tokens.Counter) int {
 	parts, sum := c.Message, 0
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
-		n := b.Length.in(c)
+		n := b.length.in(c)
 		switch b.Kind {
-		case ImageBlock:
+		case imageBlock:
 			n = c.Image
-		case CallBlock:
+		case callBlock:
 			name := 0
 			if b.Tool != nil {
 				name = b.Tool.in(c)
@@ -77,10 +77,10 @@ func (m *Message) Tokens(c *tokens.Counter) int {
 }
 
 // tokensOf is what a text counts for by itself.
-func tokensOf(c *tokens.Counter, n Length) int { return c.Of(n.in(c)) }
+func tokensOf(c *tokens.Counter, n length) int { return c.Of(n.in(c)) }
 
-// Tokens are those of the request's messages.
-func (v *View) Tokens(c *tokens.Counter) (n int) {
+// tokens are those of the request's messages.
+func (v *View) tokens(c *tokens.Counter) (n int) {
 	for i := range v.Messages {
 		if v.Live(i) {
 			n += v.Messages[i].Tokens(c)
@@ -90,7 +90,7 @@ func (v *View) Tokens(c *tokens.Counter) (n int) {
 }
 
 // estimate is what pi takes a message for where it looks for a place to cut.
-func (m *Message) estimate() int {
+func (m *message) estimate() int {
 	if m.isAssistant() || m.isResult() || m.Kind == sessionfmt.User || m.Edited {
 		return m.Tokens(&tokens.Pi)
 	}

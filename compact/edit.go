@@ -1,5 +1,12 @@
 // Package compact decides what leaves a session's context, and says so as entries
 // to append: nothing in a session is ever changed or removed.
+//
+// A Pass is one way to make a context smaller. A Policy is passes in their order, each
+// with what triggers it; FindPolicy knows those of several agents. Job.Plan returns what
+// a policy does to the context of an envelope, Job.Store adds it to a batch, and
+// Reduction.Promise checks that the session with the batch replays to what was planned.
+// Undo takes the last batch back. Summaries come from OpenSummarizer; without one, a pass
+// that needs a summary changes nothing.
 package compact
 
 import (

@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-// An Emitted is a request for a summary as a line of a file. Whoever answers sends the
+// An emitted is a request for a summary as a line of a file. Whoever answers sends the
 // line back with a summary; text need not be there then.
-type Emitted struct {
-	ID      string `json:"id"`      // of the request: the same for the same state of the same session
-	Session string `json:"session"` // as the caller names it
-	Leaf    string `json:"leaf"`    // the id of the entry whose context it is
-	Policy  string `json:"policy"`
-	Part    Part   `json:"part"`
-	Text    string `json:"text,omitempty"`
-	State   State  `json:"state"`
-	Summary string `json:"summary,omitempty"`
+type emitted struct {
+	ID      string       `json:"id"`      // of the request: the same for the same state of the same session
+	Session string       `json:"session"` // as the caller names it
+	Leaf    string       `json:"leaf"`    // the id of the entry whose context it is
+	Policy  string       `json:"policy"`
+	Part    summaryPart  `json:"part"`
+	Text    string       `json:"text,omitempty"`
+	State   requestState `json:"state"`
+	Summary string       `json:"summary,omitempty"`
 }
 
-// A State is what a summary was asked for: it fits no other.
-type State struct {
+// A requestState is what a summary was asked for: it fits no other.
+type requestState struct {
 	Bytes int64  `json:"bytes"` // of the session
 	Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
 }
 
-// Emit puts a request into words, for a session and a policy as the caller names them.
-func (r Request) Emit(session, policy string, p Prompt) (Emitted, error) {
-	e := Emitted{Session: session, Policy: policy, Part: r.Part}
+// emit puts a request into words, for a session and a policy as the caller names them.
+func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
+	e := emitted{Session: session, Policy: policy, Part: r.Part}
 	if leaf := r.View.Envelope.Leaf; leaf >= 0 {
 		e.Leaf = r.View.session().ID(leaf)
 	}
@@ -42,7 +42,7 @@ func (r Request) Emit(session, policy string, p Prompt) (Emitted, error) {
 	if e.State.Hash, err = r.hash(); err != nil {
 		return e, err
 	}
-	if e.Text, err = r.Text(p); err != nil {
+	if e.Text, err = r.text(p); err != nil {
 		return e, err
 	}
 	key, err := json.Marshal(e)
@@ -74,10 +74,10 @@ func (r Request) hash() (string, error) {
 // its answers.
 func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {
 	for n, r := range requests {
-		if (r.Part == Sequence) != (requests[0].Part == Sequence) {
+		if (r.Part == sequencePart) != (requests[0].Part == sequencePart) {
 			return n, nil
 		}
-		line, err := r.Emit(session, policy, p)
+		line, err := r.emit(session, policy, p)
 		if err == nil {
 			err = writeLine(w, line)
 		}
@@ -102,7 +102,7 @@ func writeLine(w io.Writer, line any) error {
 
 // Answers are requests that came back with summaries.
 type Answers struct {
-	list []Emitted
+	list []emitted
 	by   map[string]int // the place of each, by id
 	used []bool
 }
@@ -130,7 +130,7 @@ func ReadAnswers(r io.Reader) (*Answers, error) {
 }
 
 func (a *Answers) add(line []byte) error {
-	var e Emitted
+	var e emitted
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ var ErrNoAnswer = errors.New("no answer to the request")
 // session is refused by ErrMovedOn, which names both.
 func (a *Answers) For(session, policy string, p Prompt) Summarize {
 	return func(r Request) (string, error) {
-		asked, err := r.Emit(session, policy, p)
+		asked, err := r.emit(session, policy, p)
 		if err != nil {
 			return "", err
 		}
@@ -180,7 +180,7 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 }
 
 // Unused are the answers that no request has taken, in their order, without summaries.
-func (a *Answers) Unused() (all []Emitted) {
+func (a *Answers) Unused() (all []emitted) {
 	for at, e := range a.list {
 		if !a.used[at] {
 			e.Summary = ""

@@ -12,7 +12,7 @@ import (
 )
 
 // asked are the requests of a pass that has no summarizer, written down and read again.
-func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted {
+func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted {
 	t.Helper()
 	o.Summarize = nil
 	r := apply(t, p, v, o)
@@ -20,9 +20,9 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted 
 	if n, err := WriteRequests(&b, session, p.Name, Prompt{}, r.Requests); err != nil || n != bytes.Count(b.Bytes(), []byte("\n")) {
 		t.Fatalf("%d requests, %v", n, err)
 	}
-	var all []Emitted
+	var all []emitted
 	for line := range bytes.Lines(b.Bytes()) {
-		var e Emitted
+		var e emitted
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted 
 }
 
 // answers are requests with summaries.
-func answers(t *testing.T, all ...Emitted) *Answers {
+func answers(t *testing.T, all ...emitted) *Answers {
 	t.Helper()
 	var b strings.Builder
 	for i, e := range all {
@@ -54,7 +54,7 @@ func answers(t *testing.T, all ...Emitted) *Answers {
 // TestEmit: requests go out, answers come back to the session that they were made for.
 func TestEmit(t *testing.T) {
 	v := of(t, user("one <b>"), answer("two"), user("three"), answer("four"), user("five"))
-	for _, style := range []Style{StyleGSH, StylePi, StyleSWECLI, StyleYAgent} {
+	for _, style := range []Style{StyleGSH, StylePi, styleSWECLI, styleYAgent} {
 		o := Options{Style: style, Keep: 2}
 		out := asked(t, &Compact, o, v, "a/s.jsonl")
 		if len(out) == 0 {
@@ -86,7 +86,7 @@ func TestEmitMovedOn(t *testing.T) {
 	out := asked(t, &Compact, Options{Style: StyleGSH}, of(t, before...), "s.jsonl")
 	a := answers(t, out...)
 	now := of(t, append(before, answer("four"))...)
-	_, err := Compact.Apply(now, Options{Style: StyleGSH, Summarize: a.For("s.jsonl", "compact", Prompt{})})
+	_, err := Compact.apply(now, Options{Style: StyleGSH, Summarize: a.For("s.jsonl", "compact", Prompt{})})
 	want := fmt.Sprintf("s.jsonl: answer %s: the session has moved on since the summary was asked for: asked at m0000002, %d bytes; now m0000003, %d bytes", out[0].ID, out[0].State.Bytes, now.session().Size())
 	if !errors.Is(err, ErrMovedOn) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v", err)
@@ -122,7 +122,7 @@ func TestEmitSequences(t *testing.T) {
 	}
 	v := of(t, append(append(piece("a"), piece("b")...), user("more"))...)
 	out := asked(t, &Progressive, Progressive.Defaults, v, "s")
-	if len(out) != 2 || out[0].Part != Sequence || out[0].ID == out[1].ID {
+	if len(out) != 2 || out[0].Part != sequencePart || out[0].ID == out[1].ID {
 		t.Fatalf("%v", out)
 	}
 	o := Progressive.Defaults
@@ -132,7 +132,7 @@ func TestEmitSequences(t *testing.T) {
 		t.Errorf("%d requests left, %s", len(r.Requests), shape(r.View))
 	}
 	// A policy does not ask for what comes behind.
-	plan := Policy{Name: "p", Counter: Progressive.Defaults.Counter, Window: 1000, Layers: []Layer{{Pass: &Progressive, Options: Progressive.Defaults}, {Pass: &Compact, Options: Options{Style: StyleYAgent, Retries: 1}}}}
+	plan := Policy{Name: "p", Counter: Progressive.Defaults.Counter, Window: 1000, Layers: []Layer{{Pass: &Progressive, Options: Progressive.Defaults}, {Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 1}}}}
 	p, err := plan.Plan(v, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestEmitNamesContent(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	hash := func(end string) string {
 		v := viewed(t, lines(user("q"), answer("", call("1", "x", `{}`)), result("1", long+end), user("p")), replay.Options{})
-		e, err := wholeOf(v, StylePi, History).Emit("s", "pi", Prompt{})
+		e, err := wholeOf(v, StylePi, historyPart).emit("s", "pi", Prompt{})
 		if err != nil {
 			t.Fatal(err)
 		}

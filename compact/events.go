@@ -34,15 +34,15 @@ func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
 		if form == "report" && l.Report != nil {
 			all = append(all, struct {
 				Session string `json:"session"`
-				*Report
+				*report
 			}{session, l.Report})
 		}
 	}
 	for _, e := range p.Events {
-		if cut, ok := e.(Truncation); ok && form == "gsh" {
+		if cut, ok := e.(truncation); ok && form == "gsh" {
 			all = append(all, struct {
 				gshEvent
-				Truncation
+				truncation
 			}{gshEvent{stamp, session, "root"}, cut})
 		}
 	}
@@ -55,20 +55,20 @@ func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
 		case "gsh":
 			all = append(all, struct {
 				gshEvent
-				GSHCompaction
-			}{gshEvent{stamp, session, "root"}, GSHCompaction{"compaction", r.TokensBefore, c.Range.Summary, r.MessagesBefore, r.MessagesAfter}})
+				gshCompaction
+			}{gshEvent{stamp, session, "root"}, gshCompaction{"compaction", r.TokensBefore, c.Range.Summary, r.MessagesBefore, r.MessagesAfter}})
 		case "swe-cli":
 			all = append(all, struct {
 				Time string `json:"timestamp"`
-				SWECompaction
-			}{stamp, NewSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
+				sweCompaction
+			}{stamp, newSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
 		}
 	}
 	return all
 }
 
-// A GSHCompaction is what gsh logs of a compaction.
-type GSHCompaction struct {
+// A gshCompaction is what gsh logs of a compaction.
+type gshCompaction struct {
 	Event          string `json:"event"` // compaction
 	OriginalTokens int    `json:"original_tokens"`
 	SummaryTokens  int    `json:"summary_tokens"`
@@ -84,13 +84,13 @@ type gshEvent struct {
 }
 
 // report is that of a pass which has run.
-func (p *Plan) report(pass string) *Report {
+func (p *Plan) report(pass string) *report {
 	for _, l := range p.Layers {
 		if l.Pass == pass && l.Report != nil {
 			return l.Report
 		}
 	}
-	return &Report{}
+	return &report{}
 }
 
 // Notice is what gsh tells its user of a compaction, empty where there was none.

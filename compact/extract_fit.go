@@ -11,9 +11,9 @@ import (
 // fit writes as many notes as so many UTF-16 units hold, and says what it left out.
 // Each kind gets its share first, by how much it matters; what is left over goes to
 // what did not fit, in the same order.
-func (n *notes) fit(units int, part Part) string {
+func (n *notes) fit(units int, part summaryPart) string {
 	sections := history
-	if part == TurnPrefix {
+	if part == turnPrefixPart {
 		sections = turnPrefix
 	}
 	all := make([]bool, len(n.list))
@@ -24,7 +24,7 @@ func (n *notes) fit(units int, part Part) string {
 		return text
 	}
 	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, History)) // all headings, and all that could be left out
+	bare := sessionfmt.Units(n.write(none, sections, historyPart)) // all headings, and all that could be left out
 	if bare > units/2 {
 		return n.bare(units)
 	}
@@ -91,7 +91,7 @@ func (k *kind) frame() int {
 }
 
 // write writes the chosen notes under their headings.
-func (n *notes) write(chosen []bool, sections []section, part Part) string {
+func (n *notes) write(chosen []bool, sections []section, part summaryPart) string {
 	of := map[*kind][]string{}
 	lost := map[*kind]int{}
 	for i, one := range n.list {
@@ -110,7 +110,7 @@ func (n *notes) write(chosen []bool, sections []section, part Part) string {
 		if lines == "" && s.kinds != nil {
 			lines = "(none)\n"
 		}
-		if part == Sequence && (lines == "(none)\n" || s.kinds == nil) {
+		if part == sequencePart && (lines == "(none)\n" || s.kinds == nil) {
 			continue // between messages that stay, only what there is
 		}
 		if b.Len() > 0 && !(strings.HasPrefix(s.heading, "### ") && strings.HasSuffix(b.String(), "Progress\n")) {
@@ -118,7 +118,7 @@ func (n *notes) write(chosen []bool, sections []section, part Part) string {
 		}
 		b.WriteString(s.heading + "\n" + lines)
 	}
-	return strings.TrimSuffix(b.String(), "\n") + Files{Read: of[&theRead], Modified: of[&theModified]}.String()
+	return strings.TrimSuffix(b.String(), "\n") + files{Read: of[&theRead], Modified: of[&theModified]}.String()
 }
 
 // lines are what stands under a heading.

@@ -20,7 +20,7 @@ func (x *extractor) earlier(r Request) error {
 // fold takes in a summary: its items become notes of what their headings say. Of an
 // earlier extract each note is known again by its mark, and its counts go on.
 func (x *extractor) fold(summary string) {
-	summary, f := CutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
+	summary, f := cutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
 	x.files.add(f)
 	for _, path := range append(f.Read, f.Modified...) {
 		x.touch(path)

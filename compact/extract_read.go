@@ -79,11 +79,11 @@ func (x *extractor) message(i int) error {
 	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
-		case TextBlock:
+		case textBlock:
 			said.WriteString(p.Says + "\n")
-		case CallBlock:
+		case callBlock:
 			x.call(p)
-		case ResultBlock:
+		case resultBlock:
 			x.result(p)
 		}
 	}

@@ -101,10 +101,10 @@ parse_test.go
 // TestExtract: everything has its heading.
 func TestExtract(t *testing.T) {
 	v := of(t, daysWork()...)
-	if got := extractOf(t, wholeOf(v, StyleGSH, History), 2000); got != daysExtract {
+	if got := extractOf(t, wholeOf(v, StyleGSH, historyPart), 2000); got != daysExtract {
 		t.Errorf("got\n%s", got)
 	}
-	prefix := extractOf(t, wholeOf(v, StylePi, TurnPrefix), 2000)
+	prefix := extractOf(t, wholeOf(v, StylePi, turnPrefixPart), 2000)
 	for _, want := range []string{"## Original Request\nPlease make", "\n## Progress So Far\n- [x] ", "\n## Context Needed to Continue\n- Never change"} {
 		if !strings.Contains(prefix, want) {
 			t.Errorf("no %q in\n%s", want, prefix)
@@ -123,7 +123,7 @@ func TestExtractFolds(t *testing.T) {
 		answer("", call("l", "bash", `{"command":"golint ./..."}`), call("e", "edit", `{"path":"parse.go"}`), call("r", "read", `{"path":"CHANGELOG.md"}`)),
 		failed("l", "fine", false), failed("e", "ok", false), failed("r", long, false),
 		answer("- [x] changelog entry\n\nNext:\n- release it"))
-	r := wholeOf(v, StylePi, History)
+	r := wholeOf(v, StylePi, historyPart)
 	r.Previous = daysExtract
 	got := extractOf(t, r, 2000)
 	for _, want := range []string{
@@ -147,7 +147,7 @@ func TestExtractFolds(t *testing.T) {
 func TestExtractFoldsOthers(t *testing.T) {
 	previous := "# Checkpoint\n\n## Goal\n- Ship it\n\n## Constraints & Preferences\n- (none)\n\n## Progress\n### Done\n- [x] Read `a.go`:\n  - twice\n\n### Blocked\n- The network is down\n\n" +
 		"## Key Decisions\n- **Use tabs**: the user asked\n\n## Commands\n- `make` builds\n```sh\nmake -j\n```\n\n## Next Steps\n1. Test\n\n<modified-files>\na.go\n</modified-files>"
-	r := wholeOf(of(t, user(strings.Repeat("go on as before. ", 600))), StylePi, History)
+	r := wholeOf(of(t, user(strings.Repeat("go on as before. ", 600))), StylePi, historyPart)
 	r.Previous = previous
 	got := extractOf(t, r, 2000)
 	for _, want := range []string{
@@ -166,7 +166,7 @@ func TestExtractCut(t *testing.T) {
 	for i := range 40 {
 		all = append(all, user(fmt.Sprintf("You must never forget rule number %d of the house, which is about %s", i, strings.Repeat("x", i))))
 	}
-	got := extractOf(t, wholeOf(of(t, all...), StyleGSH, History), 500)
+	got := extractOf(t, wholeOf(of(t, all...), StyleGSH, historyPart), 500)
 	if !strings.Contains(got, "- "+leftOutMark) || !strings.Contains(got, " constraints") {
 		t.Errorf("what was left out is not counted in\n%s", got)
 	}
@@ -191,7 +191,7 @@ func TestExtractLaws(t *testing.T) {
 		if v == nil || len(v.live()) == 0 {
 			continue
 		}
-		for _, part := range []Part{History, TurnPrefix, Sequence} {
+		for _, part := range []summaryPart{historyPart, turnPrefixPart, sequencePart} {
 			budgets := []int{1, 40, 300, 2000, 1 << 20}
 			if !small[s.Name] {
 				budgets = []int{2000}
@@ -235,7 +235,7 @@ func keepsFiles(t *testing.T, name string, v *View) {
 	}
 	x.end(len(v.live()))
 	const plenty = 1 << 30
-	_, files := CutFiles(x.fit(plenty, History))
+	_, files := cutFiles(x.fit(plenty, historyPart))
 	want := x.files.files()
 	odd := func(path string) bool { return path != cleanPath(path) }
 	want.Read, want.Modified = slices.DeleteFunc(want.Read, odd), slices.DeleteFunc(want.Modified, odd)
@@ -243,10 +243,10 @@ func keepsFiles(t *testing.T, name string, v *View) {
 		t.Errorf("%s: an extract names %v, want %v", name, files, want)
 	}
 	y := extractor{v: v}
-	y.fold(x.fit(plenty, History))
+	y.fold(x.fit(plenty, historyPart))
 	y.end(0)
-	next := y.fit(plenty, History)
-	if _, again := CutFiles(next); again.String() != files.String() {
+	next := y.fit(plenty, historyPart)
+	if _, again := cutFiles(next); again.String() != files.String() {
 		t.Errorf("%s: folded in, %v became %v", name, files, again)
 	}
 	for path := range x.touched {
@@ -335,7 +335,7 @@ func FuzzExtract(f *testing.F) {
 		}
 		v := of(t, user(prompt), answer(said, call("1", "bash", string(args)), call("2", "edit", string(args))), failed("1", output, true), failed("2", output, false), user(said))
 		for _, most := range []int{10, 200, 1 << 20} {
-			r := wholeOf(v, StyleGSH, History)
+			r := wholeOf(v, StyleGSH, historyPart)
 			for range 2 {
 				r.Previous = previous
 				text, err := r.extract(most)
@@ -356,7 +356,7 @@ func FuzzExtract(f *testing.F) {
 func TestExtractLongPrompt(t *testing.T) {
 	allocated := func(lines int) uint64 {
 		text := strings.Repeat("this is a line of a log that goes on and on without any end, see the next one\n", lines)
-		r := wholeOf(of(t, user(text), answer(text)), StyleGSH, History)
+		r := wholeOf(of(t, user(text), answer(text)), StyleGSH, historyPart)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		extractOf(t, r, 2000)

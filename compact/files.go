@@ -10,17 +10,17 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Files are the files that tools were called with, as pi tracks them: by the path that
+// files are the files that tools were called with, as pi tracks them: by the path that
 // was given, sorted by UTF-16 code unit. A file that was read and changed is modified
 // (spec/pi-format.md 7.5).
-type Files struct {
+type files struct {
 	Read     []string `json:"readFiles"`
 	Modified []string `json:"modifiedFiles"`
 }
 
-// Files are the files that the messages of a range are about, which the view still has:
+// filesOf are the files that the messages of a range are about, which the view still has:
 // what a stored compaction has as its details.
-func (v *View) Files(r Range) (Files, error) {
+func (v *View) filesOf(r stretch) (files, error) {
 	var messages []int
 	previous := -1
 	for i := r.From; i < r.To; i++ {
@@ -39,15 +39,15 @@ func (v *View) Files(r Range) (Files, error) {
 // name, whether they worked or not, and calls within those. The lists that an earlier
 // compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
 // none.
-func (v *View) files(messages []int, previous int) (Files, error) {
+func (v *View) files(messages []int, previous int) (files, error) {
 	var b fileBook
 	if previous >= 0 && !v.Messages[previous].Heads {
 		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
 		if err != nil {
-			return Files{}, err
+			return files{}, err
 		}
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
-			b.add(Files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
+			b.add(files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
 		}
 	}
 	for _, i := range messages {
@@ -56,7 +56,7 @@ func (v *View) files(messages []int, previous int) (Files, error) {
 		}
 		raw, all, err := v.pieces(i, longestSaid)
 		if err != nil {
-			return Files{}, err
+			return files{}, err
 		}
 		b.message(raw, all)
 	}
@@ -74,9 +74,9 @@ func listed(list sessionfmt.Value) (all []string) {
 }
 
 // With are the files of both.
-func (f Files) With(g Files) Files {
+func (f files) With(g files) files {
 	var b fileBook
-	for _, one := range []Files{f, g} {
+	for _, one := range []files{f, g} {
 		b.add(one)
 	}
 	return b.files()
@@ -84,7 +84,7 @@ func (f Files) With(g Files) Files {
 
 // String is the files as pi appends them to a summary, with the blank line before them;
 // empty where there are none.
-func (f Files) String() string {
+func (f files) String() string {
 	var b strings.Builder
 	for _, list := range []struct {
 		tag   string
@@ -97,8 +97,8 @@ func (f Files) String() string {
 	return b.String()
 }
 
-// CutFiles parts a summary from the files that pi, or we, have put behind it.
-func CutFiles(summary string) (text string, f Files) {
+// cutFiles parts a summary from the files that pi, or we, have put behind it.
+func cutFiles(summary string) (text string, f files) {
 	text, f.Read = cutBlocks(summary, "read-files")
 	text, f.Modified = cutBlocks(text, "modified-files")
 	return sessionfmt.TrimJS(text), f
@@ -138,7 +138,7 @@ type fileBook struct{ read, modified map[string]bool }
 // message takes down those of a message, which pieces has read.
 func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
 	for _, p := range all {
-		if p.Kind == CallBlock {
+		if p.Kind == callBlock {
 			b.call(p.tool(), p.Args)
 		}
 	}
@@ -154,13 +154,13 @@ func (b *fileBook) call(tool string, args sessionfmt.Value) {
 	}
 	switch tool {
 	case "read":
-		b.add(Files{Read: []string{path.Text()}})
+		b.add(files{Read: []string{path.Text()}})
 	case "write", "edit":
-		b.add(Files{Modified: []string{path.Text()}})
+		b.add(files{Modified: []string{path.Text()}})
 	}
 }
 
-func (b *fileBook) add(f Files) {
+func (b *fileBook) add(f files) {
 	if b.read == nil {
 		b.read, b.modified = map[string]bool{}, map[string]bool{}
 	}
@@ -172,8 +172,8 @@ func (b *fileBook) add(f Files) {
 	}
 }
 
-func (b *fileBook) files() Files {
-	f := Files{Read: []string{}, Modified: []string{}}
+func (b *fileBook) files() files {
+	f := files{Read: []string{}, Modified: []string{}}
 	for path := range b.modified {
 		f.Modified = append(f.Modified, path)
 	}

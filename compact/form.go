@@ -21,10 +21,10 @@ const (
 // Forms are all forms, the default first.
 var Forms = []Form{AsAuto, AsEdits, AsTransform}
 
-// Decide settles AsAuto: patches go where patches are. Where a session has none, a
+// decide settles AsAuto: patches go where patches are. Where a session has none, a
 // first one would change the rules by which auto replays it, so that has to be asked
 // for: given says that the rules were.
-func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
+func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
@@ -33,7 +33,7 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 			Err:  errors.New("it has no patches, and today's pi would not honour one"),
 			Hint: "--as edits is what pi knows; --rules envelope says that a patch is wanted",
 		}
-	case f != AsAuto:
+	case f != AsAuto && f != "":
 		return f, nil
 	case r.Rules == replay.ByEnvelope:
 		return AsTransform, nil
@@ -41,9 +41,9 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	return AsEdits, nil
 }
 
-// A Refusal is a change that a pass would make, and the form cannot store. It is in no
+// A refusal is a change that a pass would make, and the form cannot store. It is in no
 // sum.
-type Refusal struct {
+type refusal struct {
 	Pass    string `json:"pass"`
 	Message int    `json:"message"` // its place in the view
 	Record  int    `json:"record"`  // the entry that the message comes from
@@ -69,7 +69,7 @@ func (w *work) may(a Action, i int) bool {
 	if why == "" {
 		return true
 	}
-	w.cannot = append(w.cannot, Refusal{w.pass, i, w.Messages[i].Origin.Record, a, why, could})
+	w.cannot = append(w.cannot, refusal{w.pass, i, w.Messages[i].Origin.Record, a, why, could})
 	return false
 }
 
@@ -84,7 +84,7 @@ func (w *work) mayAll(a Action, all []int) bool {
 }
 
 // mayKeep says that a compaction can name the first message that it leaves.
-func (w *work) mayKeep(r Range) bool {
+func (w *work) mayKeep(r stretch) bool {
 	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
 }
 

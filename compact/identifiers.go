@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Identifiers are the words of a text that a summary has to keep letter by letter, as
+// identifiersIn are the words of a text that a summary has to keep letter by letter, as
 // y-agent finds them: addresses, paths with a dot, and texts that patterns name; sorted,
 // each once (spec/policies.md 3.8).
-func Identifiers(text string, patterns []string) (all []string) {
+func identifiersIn(text string, patterns []string) (all []string) {
 	found := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
 		end := ",."
@@ -38,7 +38,7 @@ func (p Prompt) identifiers(text string) string {
 		return ""
 	}
 	const most = 200 // more would bury the conversation
-	all := Identifiers(text, p.Patterns)
+	all := identifiersIn(text, p.Patterns)
 	if len(all) == 0 {
 		return ""
 	}

@@ -16,7 +16,7 @@ import (
 type Job struct {
 	Command    string // that is said to have done it
 	Policy     *Policy
-	Form       Form
+	Form       Form          // AsAuto where empty
 	GivenRules bool          // the rules were asked for, and not decided
 	IfOver     Amount        // contexts that are no larger are left alone
 	Summarize  Summarize     // nil leaves what needs a summary for another time
@@ -30,8 +30,8 @@ type Amount struct {
 	Share  float64 `json:"share,omitempty"` // 0 to 1, where it is one
 }
 
-// Of is the amount in tokens; none is 0.
-func (a Amount) Of(window int64) int64 {
+// of is the amount in tokens; none is 0.
+func (a Amount) of(window int64) int64 {
 	if a.Share > 0 {
 		return int64(a.Share * float64(window))
 	}
@@ -44,7 +44,7 @@ type Reduction struct {
 	Form    Form
 	Skipped string // why it does nothing, where that is decided before any pass
 	Cache   *CacheEffect
-	Before  *View
+	From    *View // the context as it is
 }
 
 // A CacheEffect is what a reduction does to the provider's prompt cache.
@@ -59,7 +59,7 @@ type CacheEffect struct {
 
 // Plan says what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
-	form, err := j.Form.Decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
+	form, err := j.Form.decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +67,15 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reduction{Form: form, Before: v.In(form)}
-	if r.Skipped, err = j.skips(r.Before); err != nil {
+	r := &Reduction{Form: form, From: v.In(form)}
+	if r.Skipped, err = j.skips(r.From); err != nil {
 		return nil, err
 	}
 	if r.Skipped != "" {
-		r.Plan, err = j.Policy.idle(r.Before)
+		r.Plan, err = j.Policy.idle(r.From)
 		return r, err
 	}
-	if r.Plan, err = j.Policy.Plan(r.Before, j.Summarize); err != nil {
+	if r.Plan, err = j.Policy.Plan(r.From, j.Summarize); err != nil {
 		return nil, err
 	}
 	r.Cache, err = j.cacheEffect(r)
@@ -92,7 +92,7 @@ func (j *Job) skips(v *View) (string, error) {
 		return "nothing has been said since the same policy was last applied", nil
 	}
 	window, _, err := j.Policy.window(v.Envelope)
-	if over := j.IfOver.Of(window); err == nil && over > 0 && int64(v.Tokens(j.Policy.Counter)) <= over {
+	if over := j.IfOver.of(window); err == nil && over > 0 && int64(v.tokens(j.Policy.Counter)) <= over {
 		return fmt.Sprintf("it is not over %d tokens", over), nil
 	}
 	return "", err
@@ -100,8 +100,8 @@ func (j *Job) skips(v *View) (string, error) {
 
 // idle is the plan of a policy that does nothing.
 func (p *Policy) idle(v *View) (plan *Plan, err error) {
-	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []LayerPlan{}}
-	plan.Before = v.Tokens(p.Counter)
+	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
+	plan.Before = v.tokens(p.Counter)
 	plan.After = plan.Before
 	plan.Window, plan.WindowFrom, err = p.window(v.Envelope)
 	return plan, err
@@ -136,7 +136,7 @@ func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
 	if len(r.Changes) == 0 {
 		return nil, nil
 	}
-	was, is := r.Before.live(), r.View.live()
+	was, is := r.From.live(), r.View.live()
 	c := &CacheEffect{Of: len(was)}
 	for c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
 		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
@@ -145,7 +145,7 @@ func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
-	ref, _, _, err := r.Before.Envelope.Model()
+	ref, _, _, err := r.From.Envelope.Model()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 		Reason: fmt.Sprintf("ctxtool %s: %s", j.Command, r.passes()),
 		Record: Record{Job: j.Command, Policy: j.Policy.Name, Params: j.Policy.params(), Before: r.Plan.Before, After: r.Plan.After},
 	}
-	return st.Store(b, r.Before, r.View, r.Changes)
+	return st.Store(b, r.From, r.View, r.Changes)
 }
 
 // passes names what has changed something.
@@ -195,7 +195,7 @@ func (r *Reduction) passes() string {
 // batch is not what the reduction has promised.
 func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error {
 	opt.Leaf = with.Leaf()
-	opt.Rules = r.Before.Envelope.Replay().Rules
+	opt.Rules = r.From.Envelope.Replay().Rules
 	e, err := replay.New(with, opt).At(with.Leaf(), false)
 	if err == nil {
 		err = Kept(r.View, e)

@@ -15,7 +15,7 @@ import (
 )
 
 // counters are those that laws are held by.
-var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &SWE}
+var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &sweCounter}
 
 // A run is a pass with options under which the laws have to hold.
 type passRun struct {
@@ -44,8 +44,8 @@ func runs() []passRun {
 		{"merge-notes", &MergeNotes, Options{}},
 		{"progressive", &Progressive, Options{Summarize: brief}},
 		{"compact gsh", &Compact, Options{Style: StyleGSH, Summarize: brief}},
-		{"compact swe-cli", &Compact, Options{Style: StyleSWECLI, Keep: 5, Summarize: brief}},
-		{"compact y-agent", &Compact, Options{Style: StyleYAgent, Keep: 3, Summarize: brief}},
+		{"compact swe-cli", &Compact, Options{Style: styleSWECLI, Keep: 5, Summarize: brief}},
+		{"compact y-agent", &Compact, Options{Style: styleYAgent, Keep: 3, Summarize: brief}},
 		{"compact pi", &Compact, Options{Style: StylePi, Keep: 200, Summarize: brief}},
 	}
 }
@@ -121,10 +121,10 @@ func unpaired(t *testing.T, v *View) map[string]bool {
 	for _, i := range v.live() {
 		for _, b := range v.Messages[i].Blocks {
 			switch b.Kind {
-			case CallBlock:
+			case callBlock:
 				open[b.ID] = i
 				alone[fmt.Sprint("call ", i, b.ID)] = true
-			case ResultBlock:
+			case resultBlock:
 				if at, ok := open[b.ID]; ok {
 					delete(alone, fmt.Sprint("call ", at, b.ID))
 				} else {
@@ -143,7 +143,7 @@ func TestLawsOfPasses(t *testing.T) {
 	touched := map[string]int{}
 	for k, v := range all {
 		was, alone := *v, unpaired(t, v)
-		messages := append([]Message(nil), v.Messages...)
+		messages := append([]message(nil), v.Messages...)
 		for _, run := range runs() {
 			where := names[k] + ": " + run.name
 			run.Counter = counters[k%len(counters)]
@@ -178,13 +178,13 @@ func TestLawsOfPasses(t *testing.T) {
 }
 
 // adds holds law 7.
-func adds(t *testing.T, where string, v *View, r *Result, c *tokens.Counter) {
+func adds(t *testing.T, where string, v *View, r *passResult, c *tokens.Counter) {
 	t.Helper()
 	sum := 0
 	for _, c := range r.Changes {
 		sum += c.Was - c.Now
 	}
-	if before, after := v.Tokens(c), r.View.Tokens(c); before != r.Report.TokensBefore || after != r.Report.TokensAfter || before-after != sum {
+	if before, after := v.tokens(c), r.View.tokens(c); before != r.Report.TokensBefore || after != r.Report.TokensAfter || before-after != sum {
 		t.Errorf("%s: law 7: from %d to %d tokens, reported %d to %d, its changes are %d", where, before, after, r.Report.TokensBefore, r.Report.TokensAfter, sum)
 	}
 	if r.Report.Skipped != (len(r.Changes) == 0) || r.Report.Skipped && r.Report.SkipReason == "" || len(r.Report.Touched) != len(r.Changes) {
@@ -194,7 +194,7 @@ func adds(t *testing.T, where string, v *View, r *Result, c *tokens.Counter) {
 
 // contents holds that the content of each message is JSON that says what the view says,
 // and of a message that no change touches what the session says.
-func contents(t *testing.T, where string, before *View, r *Result) {
+func contents(t *testing.T, where string, before *View, r *passResult) {
 	t.Helper()
 	for _, i := range r.View.live() {
 		m := &r.View.Messages[i]
@@ -269,7 +269,7 @@ func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]in
 		sum += c.Was - c.Now
 		fired[p.Name+" "+c.Pass]++
 	}
-	if plan.Before-plan.After != sum || plan.After != plan.View.Tokens(p.Counter) || plan.Before != v.Tokens(p.Counter) {
+	if plan.Before-plan.After != sum || plan.After != plan.View.tokens(p.Counter) || plan.Before != v.tokens(p.Counter) {
 		t.Errorf("%s: law 7: from %d to %d, its changes are %d", where, plan.Before, plan.After, sum)
 	}
 	alone := unpaired(t, v)
@@ -296,7 +296,7 @@ func TestPropertyP1(t *testing.T) {
 		live := v.fork()
 		for n := range live.Messages {
 			if live.Messages[n].isResult() {
-				copy(live.Messages, apply(t, &Prune, live.Until(n+1), o).View.Messages)
+				copy(live.Messages, apply(t, &Prune, until(live, n+1), o).View.Messages)
 			}
 		}
 		once := apply(t, &Prune, v, o)
@@ -378,4 +378,11 @@ func TestPropertyP5(t *testing.T) {
 			t.Errorf("P5: %s: the last group is gone", names[k])
 		}
 	}
+}
+
+// until is the view of the first n messages, as they were when there were no more.
+func until(v *View, n int) *View {
+	w := *v
+	w.Messages = v.Messages[:n:n]
+	return &w
 }

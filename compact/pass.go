@@ -83,11 +83,11 @@ type Change struct {
 	Now     int    `json:"now_tokens"`
 	Why     string `json:"why"`
 
-	Range *Range `json:"range,omitempty"` // of a summary
+	Range *stretch `json:"range,omitempty"` // of a summary
 }
 
-// A Touch is a change in a report.
-type Touch struct {
+// A touch is a change in a report.
+type touch struct {
 	Ref    int    `json:"ref"` // the message's place in the view
 	Block  int    `json:"block"`
 	Action string `json:"action"` // the pass
@@ -95,8 +95,8 @@ type Touch struct {
 	Now    int    `json:"now_tokens"`
 }
 
-// A Report is what a pass did, in numbers (spec/policies.md 0.5).
-type Report struct {
+// A report is what a pass did, in numbers (spec/policies.md 0.5).
+type report struct {
 	Policy         string  `json:"policy"`
 	System         string  `json:"system"`
 	Counter        string  `json:"counter"`
@@ -108,27 +108,27 @@ type Report struct {
 	TokensSaved    int     `json:"tokens_saved"`
 	BytesBefore    int     `json:"bytes_before"`
 	BytesAfter     int     `json:"bytes_after"`
-	Touched        []Touch `json:"touched"`
+	Touched        []touch `json:"touched"`
 	Unestimated    int     `json:"unestimated_blocks"` // images, where the counter takes them for nothing
 	Skipped        bool    `json:"skipped"`
 	SkipReason     string  `json:"skip_reason"`
 	Pending        int     `json:"pending_summaries,omitempty"` // that have to be supplied before the pass can run
 }
 
-// A Result is what a pass makes of a view.
-type Result struct {
+// A passResult is what a pass makes of a view.
+type passResult struct {
 	View    *View // as the pass leaves it
 	Changes []Change
-	Cannot  []Refusal
-	Report  Report
+	Cannot  []refusal
+	Report  report
 	Events  []any // as the system itself would log them
 	// Requests are the summaries that have to be supplied before the pass can do anything.
 	Requests []Request
 }
 
-// Apply runs a pass over a view, which stays as it is. Where nothing changes the
+// apply runs a pass over a view, which stays as it is. Where nothing changes the
 // result has the view itself.
-func (p *Pass) Apply(v *View, o Options) (*Result, error) {
+func (p *Pass) apply(v *View, o Options) (*passResult, error) {
 	if o.Counter == nil {
 		o.Counter = p.Defaults.Counter
 	}
@@ -137,7 +137,7 @@ func (p *Pass) Apply(v *View, o Options) (*Result, error) {
 	if err := p.run(w); err != nil {
 		return nil, err
 	}
-	return &Result{View: w.View, Changes: w.changes, Cannot: w.cannot, Report: w.report(), Events: w.events, Requests: w.requests}, nil
+	return &passResult{View: w.View, Changes: w.changes, Cannot: w.cannot, Report: w.report(), Events: w.events, Requests: w.requests}, nil
 }
 
 // A total is what a view has in all.
@@ -153,7 +153,7 @@ func totals(v *View, c *tokens.Counter) (t total) {
 		t.tokens += m.Tokens(c)
 		for k := range m.Blocks {
 			t.bytes += m.Blocks[k].Bytes
-			if m.Blocks[k].Kind == ImageBlock && c.Image == 0 {
+			if m.Blocks[k].Kind == imageBlock && c.Image == 0 {
 				t.images++
 			}
 		}

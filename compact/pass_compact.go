@@ -24,8 +24,8 @@ type Style string
 // The styles.
 const (
 	StyleGSH    Style = "gsh"     // everything becomes one message
-	StyleSWECLI Style = "swe-cli" // all but the last messages
-	StyleYAgent Style = "y-agent" // the same, and an earlier summary is merged
+	styleSWECLI Style = "swe-cli" // all but the last messages
+	styleYAgent Style = "y-agent" // the same, and an earlier summary is merged
 	StylePi     Style = "pi"      // all but the last tokens, cut where pi would
 )
 
@@ -62,7 +62,7 @@ func compactHistory(w *work) error {
 	if err != nil {
 		return err
 	}
-	ask := Request{Style: w.Style, Part: History, Messages: rows, Before: -1, After: -1, Previous: previous}
+	ask := Request{Style: w.Style, Part: historyPart, Messages: rows, Before: -1, After: -1, Previous: previous}
 	if w.Summarize == nil {
 		w.waits(ask)
 		return nil
@@ -85,7 +85,7 @@ func compactHistory(w *work) error {
 
 // rangeOf is what a compaction that keeps so many messages takes out, and the messages
 // of the request in it.
-func (w *work) rangeOf() (r Range, rows []int) {
+func (w *work) rangeOf() (r stretch, rows []int) {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
@@ -100,7 +100,7 @@ func (w *work) rangeOf() (r Range, rows []int) {
 	if end <= 0 {
 		return r, nil
 	}
-	r = Range{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
+	r = stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
 	if end < len(all) {
 		r.To, r.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}

@@ -45,7 +45,7 @@ func (w *work) dropImages(i int) error {
 	k := w.Messages[i].result()
 	images := 0
 	for b := range w.Messages[i].Blocks {
-		if w.Messages[i].Blocks[b].Kind != ImageBlock {
+		if w.Messages[i].Blocks[b].Kind != imageBlock {
 			continue
 		}
 		if images++; k < 0 {
@@ -55,7 +55,7 @@ func (w *work) dropImages(i int) error {
 	if k < 0 || images == 0 {
 		return nil
 	}
-	text, err := w.Text(i, k)
+	text, err := w.text(i, k)
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ func progressive(w *work) error {
 	w.params = struct {
 		MinTokens int `json:"min_tokens"`
 	}{w.MinTokens}
-	found := Sequences(w.View)
-	event := YPruning{Strategy: "progressive"}
+	found := sequences(w.View)
+	event := yPruning{Strategy: "progressive"}
 	for _, r := range found {
 		for _, i := range r.Messages {
 			event.TokensBefore += w.Messages[i].Tokens(&tokens.YBytes)
@@ -86,10 +86,10 @@ func progressive(w *work) error {
 	return nil
 }
 
-// Sequences are the finished pieces of work of a context, as requests for summaries:
+// sequences are the finished pieces of work of a context, as requests for summaries:
 // answers each followed by results, up to an answer that is not, or the user. What is
 // still going on is none, nor what would part calls from results.
-func Sequences(v *View) (all []Request) {
+func sequences(v *View) (all []Request) {
 	rows := v.live()
 	groups, of := v.groups()
 	start := -1 // of the sequence at hand, in rows
@@ -98,7 +98,7 @@ func Sequences(v *View) (all []Request) {
 		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
 			return
 		}
-		r := Request{Style: StyleYAgent, Part: Sequence, Messages: rows[from:n:n], Before: -1, After: -1}
+		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n], Before: -1, After: -1}
 		for k := max(0, from-sequenceLooks); k < from && r.Before < 0; k++ {
 			if v.Messages[rows[k]].isUser() {
 				r.Before = rows[k]

@@ -18,8 +18,8 @@ var RetryPrune = Pass{
 	run:      retryPrune,
 }
 
-// A YPruning is y-agent's report of a pruning.
-type YPruning struct {
+// A yPruning is y-agent's report of a pruning.
+type yPruning struct {
 	Strategy        string `json:"strategy_used"`
 	MessagesPruned  int    `json:"messages_pruned"`
 	TokensBefore    int    `json:"tokens_before"`
@@ -69,7 +69,7 @@ func retryPrune(w *work) error {
 			}
 		}
 	}
-	event := YPruning{Strategy: "retry", TokensBefore: total}
+	event := yPruning{Strategy: "retry", TokensBefore: total}
 	if total < w.MinTokens || len(rows) == 0 {
 		event.Skipped = true
 		if len(rows) > 0 {

@@ -52,7 +52,7 @@ func superseded(w *work) error {
 			if err != nil {
 				return err
 			}
-			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].Length)
+			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].length)
 			if notice != "" && n >= blankFrom && (!w.Busy || behind <= busySuffix) {
 				behind += n
 				w.replaceResult(i, notice, why)
@@ -99,7 +99,7 @@ func (w *work) read(i int) (r read, err error) {
 	if name := w.Messages[call].Blocks[k].tool(); name != "read" && name != "FileRead" {
 		return r, nil
 	}
-	text, err := w.Text(call, k)
+	text, err := w.text(call, k)
 	if err != nil {
 		return r, err
 	}
@@ -124,7 +124,7 @@ func (v *View) callOf(i int) (message, block int) {
 		return 0, -1
 	}
 	for b := range v.Messages[m.Call].Blocks {
-		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == CallBlock && c.ID == m.Blocks[k].ID {
+		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == callBlock && c.ID == m.Blocks[k].ID {
 			return m.Call, b
 		}
 	}
@@ -143,10 +143,10 @@ func fileKey(path string) string {
 // useless says that the result of a message tells that there is nothing, at length.
 func (w *work) useless(i int) (bool, error) {
 	k := w.Messages[i].result()
-	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.Length) < blankFrom {
+	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
 		return false, nil
 	}
-	text, err := w.Text(i, k)
+	text, err := w.text(i, k)
 	return containsAny(text, "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found"), err
 }
 

@@ -50,7 +50,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%q, configured: %+v, before %+v", preset, got, of(p))
 		}
 	}
-	if soft, err := YAgentPolicy.With("soft"); err != nil || soft.Layer(&Compact).When.Percent != 95 {
+	if soft, err := yAgentPolicy.With("soft"); err != nil || soft.Layer(&Compact).When.Percent != 95 {
 		t.Errorf("soft: %v", err)
 	}
 	for _, p := range []*Policy{&GSHPolicy, &PiPolicy} {
@@ -132,7 +132,7 @@ func TestPiSummary(t *testing.T) {
 	}
 	o := Options{Style: StylePi, Keep: 10, Counter: &tokens.Pi}
 	waits := apply(t, &Compact, v, o)
-	if len(waits.Requests) != 2 || waits.Requests[1].Part != TurnPrefix || len(waits.Changes) > 0 || waits.Report.SkipReason == "" {
+	if len(waits.Requests) != 2 || waits.Requests[1].Part != turnPrefixPart || len(waits.Changes) > 0 || waits.Report.SkipReason == "" {
 		t.Errorf("%+v", waits)
 	}
 	o.Summarize = summarize
@@ -152,7 +152,7 @@ func TestPiSummary(t *testing.T) {
 	again := of(t, user(ten), answer(ten), user(ten), answer(ten), compaction, user(ten), answer(ten))
 	asked = nil
 	next := apply(t, &Compact, again, o).Changes[0]
-	if files, err := again.Files(*next.Range); err != nil || fmt.Sprint(files.Read, files.Modified) != "[a b] []" || !strings.HasSuffix(next.Text, "<read-files>\na\nb\n</read-files>") {
+	if files, err := again.filesOf(*next.Range); err != nil || fmt.Sprint(files.Read, files.Modified) != "[a b] []" || !strings.HasSuffix(next.Text, "<read-files>\na\nb\n</read-files>") {
 		t.Errorf("%v, %v, %q", files, err, next.Text)
 	}
 	if fmt.Sprint(asked) != "[history[1]before turn-prefix[2]]" {
@@ -167,7 +167,7 @@ func TestPiSummary(t *testing.T) {
 			t.Errorf("rules %v: %v", rules, asked)
 		}
 	}
-	if failed, err := Compact.Apply(v, Options{Style: StyleGSH, Counter: &tokens.GSH, Summarize: func(Request) (string, error) { return " \n", nil }}); err == nil {
+	if failed, err := Compact.apply(v, Options{Style: StyleGSH, Counter: &tokens.GSH, Summarize: func(Request) (string, error) { return " \n", nil }}); err == nil {
 		t.Errorf("an empty summary is taken: %+v", failed.Changes)
 	}
 }

@@ -30,7 +30,7 @@ func stripThinking(w *work) error {
 			return err
 		}
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- {
-			if w.Messages[i].Blocks[k].Kind != ThinkingBlock {
+			if w.Messages[i].Blocks[k].Kind != thinkingBlock {
 				continue
 			}
 			if len(w.Messages[i].Blocks) == 1 {
@@ -56,7 +56,7 @@ func (w *work) lastAnswer() int {
 // open says that a call of a group has no result.
 func (v *View) open(g *group) bool {
 	for _, b := range v.Messages[g.call].Blocks {
-		if b.Kind == CallBlock && !v.answered(g, b.ID) {
+		if b.Kind == callBlock && !v.answered(g, b.ID) {
 			return true
 		}
 	}
@@ -76,10 +76,10 @@ func (v *View) answered(g *group, id string) bool {
 // stripTags takes tagged thinking out of the texts of an answer.
 func (w *work) stripTags(i int) error {
 	for k := range w.Messages[i].Blocks {
-		if b := &w.Messages[i].Blocks[k]; b.Kind != TextBlock || b.Bytes < len("<think>") {
+		if b := &w.Messages[i].Blocks[k]; b.Kind != textBlock || b.Bytes < len("<think>") {
 			continue
 		}
-		text, err := w.Text(i, k)
+		text, err := w.text(i, k)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ var Truncate = Pass{
 	run:      truncate,
 }
 
-// A Truncation is what gsh logs of a result that was over the limit.
-type Truncation struct {
+// A truncation is what gsh logs of a result that was over the limit.
+type truncation struct {
 	Event          string `json:"event"` // truncation
 	Tool           string `json:"tool"`
 	OriginalBytes  int    `json:"original_bytes"`
@@ -33,10 +33,10 @@ func truncate(w *work) error {
 	}{w.Max, w.Unit}
 	for i := range w.Messages {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].Length) {
+		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
-		text, err := w.Text(i, k)
+		text, err := w.text(i, k)
 		if err != nil {
 			return err
 		}
@@ -44,14 +44,14 @@ func truncate(w *work) error {
 		if !done {
 			continue
 		}
-		w.events = append(w.events, Truncation{"truncation", w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
-		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].Length))+" "+w.Unit)
+		w.events = append(w.events, truncation{"truncation", w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
+		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
 	}
 	return nil
 }
 
 // length is how long a text is in the unit of the limit.
-func (o *Options) measure(n Length) int {
+func (o *Options) measure(n length) int {
 	switch {
 	case o.Unit == "tokens":
 		return tokensOf(&tokens.YScalars, n)
@@ -61,7 +61,7 @@ func (o *Options) measure(n Length) int {
 	return n.Bytes
 }
 
-func (o *Options) over(n Length) bool {
+func (o *Options) over(n length) bool {
 	return (o.Max > 0 || o.Unit != "bytes") && o.measure(n) > o.Max
 }
 

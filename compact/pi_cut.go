@@ -19,8 +19,8 @@ type item struct {
 	compaction  bool // an entry of that type
 }
 
-// A PiCutPoint is where pi would cut.
-type PiCutPoint struct {
+// A piCutPoint is where pi would cut.
+type piCutPoint struct {
 	Kept    int    // the record of the first kept entry
 	To      int    // the first message of the view that stays
 	History []int  // messages to be summarised
@@ -31,7 +31,7 @@ type PiCutPoint struct {
 }
 
 func compactPi(w *work) error {
-	cut, err := w.View.PiCut(w.Keep)
+	cut, err := w.View.piCut(w.Keep)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func compactPi(w *work) error {
 		w.skip = cut.Why
 		return nil
 	}
-	if !w.mayKeep(Range{To: cut.To, Kept: cut.Kept}) {
+	if !w.mayKeep(stretch{To: cut.To, Kept: cut.Kept}) {
 		w.skip = "what stays cannot be named in this form"
 		return nil
 	}
@@ -62,12 +62,12 @@ func compactPi(w *work) error {
 	if err != nil {
 		return err
 	}
-	r := Range{To: cut.To, Kept: cut.Kept}
+	r := stretch{To: cut.To, Kept: cut.Kept}
 	files, err := w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
 	if err != nil {
 		return err
 	}
-	text, own := CutFiles(text) // some summarizers list them too
+	text, own := cutFiles(text) // some summarizers list them too
 	text += files.With(own).String()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
@@ -80,12 +80,12 @@ func compactPi(w *work) error {
 
 // requests are the summaries that a cut needs: of the history, and of the beginning of a
 // turn that is cut.
-func (c *PiCutPoint) requests(previous string) (all []Request) {
+func (c *piCutPoint) requests(previous string) (all []Request) {
 	if len(c.History) > 0 {
-		all = append(all, Request{Style: StylePi, Part: History, Messages: c.History, Before: -1, After: -1, Previous: previous})
+		all = append(all, Request{Style: StylePi, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: previous})
 	}
 	if len(c.Prefix) > 0 {
-		all = append(all, Request{Style: StylePi, Part: TurnPrefix, Messages: c.Prefix, Before: -1, After: -1})
+		all = append(all, Request{Style: StylePi, Part: turnPrefixPart, Messages: c.Prefix, Before: -1, After: -1})
 	}
 	return all
 }
@@ -101,7 +101,7 @@ func (w *work) piSummary(asks []Request, previous string) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case ask.Part == History:
+		case ask.Part == historyPart:
 			text = part
 		default:
 			text = strings.Join([]string{text, "---", "**Turn Context (split turn):**", part}, "\n\n")
@@ -110,13 +110,13 @@ func (w *work) piSummary(asks []Request, previous string) (string, error) {
 	return text, nil
 }
 
-// PiCut finds where pi would cut the context to keep so many tokens at its end.
-func (v *View) PiCut(keep int) (*PiCutPoint, error) {
+// piCut finds where pi would cut the context to keep so many tokens at its end.
+func (v *View) piCut(keep int) (*piCutPoint, error) {
 	items, err := v.items()
 	if err != nil {
 		return nil, err
 	}
-	cut := &PiCutPoint{Kept: -1, previous: -1}
+	cut := &piCutPoint{Kept: -1, previous: -1}
 	if path, _ := v.session().Path(v.Envelope.Leaf); len(path) > 0 && v.kindOf(path[len(path)-1]) == sessionfmt.Compaction {
 		cut.Why = "already compacted"
 		return cut, nil
@@ -240,10 +240,10 @@ func (v *View) speaks(rec int) bool {
 	return k.IsMessage() && k != sessionfmt.NoMessage || k == sessionfmt.CustomMessage || k == sessionfmt.BranchSummary
 }
 
-func (v *View) yields(e *item) bool { return v.any(e, func(*Message) bool { return true }) }
+func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
 
 // any says that one of an item's messages is so.
-func (v *View) any(e *item, so func(m *Message) bool) bool {
+func (v *View) any(e *item, so func(m *message) bool) bool {
 	for i := e.first; i < e.last; i++ {
 		if !v.Messages[i].Gone && !e.compaction && so(&v.Messages[i]) {
 			return true
@@ -274,9 +274,9 @@ func (v *View) conversation(items []item) (all []int) {
 }
 
 // canCut says that pi may cut before a message; startsPiTurn that it opens a turn to it.
-func canCut(m *Message) bool { return m.isAssistant() || startsPiTurn(m) }
+func canCut(m *message) bool { return m.isAssistant() || startsPiTurn(m) }
 
-func startsPiTurn(m *Message) bool {
+func startsPiTurn(m *message) bool {
 	switch m.Kind {
 	case sessionfmt.User, sessionfmt.Bash, sessionfmt.Custom, sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
 		return true

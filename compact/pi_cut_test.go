@@ -46,7 +46,7 @@ func TestPiCutChecks(t *testing.T) {
 		{"between such and what follows", []said{put(user(ten), answer(ten)), user(ten)}, 10, 1, 2, 0},
 	} {
 		v := of(t, test.in...)
-		cut, err := v.PiCut(test.keep)
+		cut, err := v.piCut(test.keep)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestTrapCuts(t *testing.T) {
 		{"T27", with(hidden, user(ten)), 100, 2, 2, 0},
 		{"N24", with(own, user(ten), answer(ten), again, user(ten), answer(ten), user(ten)), 10, 3, 2, 0},
 	} {
-		cut, err := of(t, test.in...).PiCut(test.keep)
+		cut, err := of(t, test.in...).piCut(test.keep)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestPiCuts(t *testing.T) {
 				continue
 			}
 			compared++
-			cut, err := v.PiCut(want.Keep)
+			cut, err := v.piCut(want.Keep)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

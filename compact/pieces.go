@@ -4,7 +4,7 @@ import "ctxtool/sessionfmt"
 
 // A piece is a part of a message as the view has it.
 type piece struct {
-	*Block
+	*block
 	Says string           // what it says, of a call nothing
 	Args sessionfmt.Value // of a call, as JSON
 }
@@ -26,14 +26,14 @@ func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error
 		}
 	}
 	for k := range m.Blocks {
-		p := piece{Block: &m.Blocks[k]}
+		p := piece{block: &m.Blocks[k]}
 		switch {
 		case p.text != nil:
 			p.Says = *p.text
-		case p.Kind == CallBlock:
+		case p.Kind == callBlock:
 			p.Args = msg.Blocks[p.At].Args
 		default:
-			p.Says = says(p.Block, msg)
+			p.Says = says(p.block, msg)
 		}
 		all = append(all, p)
 	}

@@ -19,7 +19,7 @@ type Policy struct {
 	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
 	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
 	Layers  []Layer         `json:"layers"`            // passes in their order
-	Presets []Preset        `json:"presets,omitempty"` // the same policy with other numbers
+	Presets []preset        `json:"presets,omitempty"` // the same policy with other numbers
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
 	Target Amount `json:"-"`
@@ -49,8 +49,8 @@ type Trigger struct {
 	At      bool    `json:"at,omitempty"`      // it fires at the limit too, not only above it
 }
 
-// Limit is the number of tokens at which the trigger fires, or above which; see At.
-func (t *Trigger) Limit(window int64) float64 {
+// limit is the number of tokens at which the trigger fires, or above which; see At.
+func (t *Trigger) limit(window int64) float64 {
 	switch {
 	case t.Tokens > 0:
 		return float64(t.Tokens)
@@ -64,9 +64,9 @@ func (t *Trigger) Limit(window int64) float64 {
 	return float64(window) * t.Share
 }
 
-// Fires says whether so many tokens are enough.
-func (t *Trigger) Fires(used, window int64) bool {
-	limit := t.Limit(window)
+// fires says whether so many tokens are enough.
+func (t *Trigger) fires(used, window int64) bool {
+	limit := t.limit(window)
 	return float64(used) > limit || t.At && float64(used) >= limit
 }
 
@@ -90,15 +90,15 @@ func (t *Trigger) String() string {
 // MarshalText writes what String returns. It never fails.
 func (t *Trigger) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// A Preset is a policy with other numbers.
-type Preset struct {
+// A preset is a policy with other numbers.
+type preset struct {
 	Name   string  `json:"name"`
 	About  string  `json:"about"`
 	Layers []Layer `json:"layers"`
 }
 
 // policies are all policies, in the order of help.
-var policies = []*Policy{&PiPolicy, &GSHPolicy, &SWECLIPolicy, &YAgentPolicy, &ClaudeCodePolicy, &CodexPolicy, &OpenCodePolicy}
+var policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
 
 // Policies are all policies, in the order of help.
 func Policies() []*Policy { return policies }
@@ -161,54 +161,54 @@ type Plan struct {
 	WindowFrom string      `json:"windowFrom"`
 	Before     int         `json:"tokensBefore"`
 	After      int         `json:"tokensAfter"`
-	Layers     []LayerPlan `json:"layers"`
+	Layers     []layerPlan `json:"layers"`
 
 	Changes []Change  `json:"-"` // of all layers, in order
-	Cannot  []Refusal `json:"-"`
+	Cannot  []refusal `json:"-"`
 	View    *View     `json:"-"` // as the last layer leaves it
 	Events  []any     `json:"-"`
 	// Requests are the summaries that a layer waits for which has fired.
 	Requests []Request `json:"-"`
 }
 
-// A LayerPlan is what one layer of a policy does.
-type LayerPlan struct {
+// A layerPlan is what one layer of a policy does.
+type layerPlan struct {
 	Pass    string  `json:"pass"`
 	Trigger string  `json:"trigger,omitempty"`
 	Limit   float64 `json:"limit,omitempty"` // tokens
 	Used    int64   `json:"used"`            // tokens before it
-	By      string  `json:"by"`              // who says so: ByRecord, or a counter
+	By      string  `json:"by"`              // who says so: byRecord, or a counter
 	Fired   bool    `json:"fired"`
-	Report  *Report `json:"report,omitempty"` // of a layer that has fired
+	Report  *report `json:"report,omitempty"` // of a layer that has fired
 }
 
 // Plan runs the layers of a policy over a context, one after the other, each over what
 // the ones before it have left. Summaries come from summarize; without it nothing is
 // summarised, and the layer says what waits.
 func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, error) {
-	plan := &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []LayerPlan{}}
+	plan := &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
 	var err error
 	if plan.Window, plan.WindowFrom, err = p.window(v.Envelope); err != nil {
 		return nil, err
 	}
-	plan.Before = v.Tokens(p.Counter)
+	plan.Before = v.tokens(p.Counter)
 	plan.After = plan.Before
 	for _, l := range p.Layers {
-		done := LayerPlan{Pass: l.Pass.Name, Fired: true}
+		done := layerPlan{Pass: l.Pass.Name, Fired: true}
 		if done.Used, done.By, err = p.used(plan.View, v, plan.After); err != nil {
 			return nil, err
 		}
-		if target := p.Target.Of(plan.Window); target > 0 {
+		if target := p.Target.of(plan.Window); target > 0 {
 			done.Trigger, done.Limit = "above the target", float64(target)
 			done.Fired = done.Used > target
 		} else if l.When != nil {
-			done.Trigger, done.Limit = l.When.String(), l.When.Limit(plan.Window)
-			done.Fired = l.When.Fires(done.Used, plan.Window)
+			done.Trigger, done.Limit = l.When.String(), l.When.limit(plan.Window)
+			done.Fired = l.When.fires(done.Used, plan.Window)
 		}
 		if done.Fired {
 			o := l.Options
 			o.Counter, o.Summarize = p.Counter, summarize
-			r, err := l.Pass.Apply(plan.View, o)
+			r, err := l.Pass.apply(plan.View, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", l.Pass.Name, err)
 			}
@@ -225,9 +225,9 @@ func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, 
 	return plan, nil
 }
 
-// ByRecord is the name of what pi itself shows: the last answer's usage, and an estimate
+// byRecord is the name of what pi itself shows: the last answer's usage, and an estimate
 // of what came after it.
-const ByRecord = "as pi shows it"
+const byRecord = "as pi shows it"
 
 // used is how full a context is by the policy, counted or, as long as nothing has changed,
 // by the last answer's usage, and which of the two it is.
@@ -236,7 +236,7 @@ func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 		return int64(counted), p.Counter.Name, nil
 	}
 	u, err := now.Envelope.ContextUsage(&tokens.Pi)
-	return int64(u.Tokens), ByRecord, err
+	return int64(u.Tokens), byRecord, err
 }
 
 // window is the context window, and who knows it.

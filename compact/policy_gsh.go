@@ -14,7 +14,7 @@ var GSHPolicy = Policy{
 		{Pass: &Prune, Options: Options{Protect: 40000}},
 		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.85, Whole: true}},
 	},
-	Presets: []Preset{
+	Presets: []preset{
 		{"small", "for windows of 4,000 to 8,000 tokens", []Layer{
 			{Pass: &Truncate, Options: Options{Max: 8000, Unit: "bytes"}},
 			{Pass: &Prune, Options: Options{Protect: 4000}},

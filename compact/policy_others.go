@@ -5,8 +5,8 @@ import "ctxtool/replay/tokens"
 // comparison says of a policy that nobody has read its source for this.
 const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries framed is gsh's"
 
-// ClaudeCodePolicy has the numbers that gsh's comparison gives for Claude Code.
-var ClaudeCodePolicy = Policy{
+// claudeCodePolicy has the numbers that gsh's comparison gives for Claude Code.
+var claudeCodePolicy = Policy{
 	Name:    "claude-code",
 	About:   "cap results at 25000 tokens, compact above 95 %",
 	Note:    comparison,
@@ -18,9 +18,9 @@ var ClaudeCodePolicy = Policy{
 	},
 }
 
-// CodexPolicy has the numbers that gsh's comparison gives for Codex CLI: 10,000 tokens
+// codexPolicy has the numbers that gsh's comparison gives for Codex CLI: 10,000 tokens
 // are 40,000 bytes, as both count.
-var CodexPolicy = Policy{
+var codexPolicy = Policy{
 	Name:    "codex",
 	About:   "keep 10000 tokens of both ends of a result, compact above 95 %",
 	Note:    comparison,
@@ -32,9 +32,9 @@ var CodexPolicy = Policy{
 	},
 }
 
-// OpenCodePolicy is what gsh's comparison says of OpenCode: it prunes, and compacts what
+// openCodePolicy is what gsh's comparison says of OpenCode: it prunes, and compacts what
 // does not fit. The window of results that stays is gsh's, for it gives none.
-var OpenCodePolicy = Policy{
+var openCodePolicy = Policy{
 	Name:    "opencode",
 	About:   "prune behind the last 40000 tokens of results, compact what does not fit the window",
 	Note:    comparison,

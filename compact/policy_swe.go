@@ -1,19 +1,19 @@
 package compact
 
-// SWECLIPolicy is SWE-CLI: from a share of the window on, all but the last messages
+// swecliPolicy is SWE-CLI: from a share of the window on, all but the last messages
 // become one (spec/policies.md 2.4).
-var SWECLIPolicy = Policy{
+var swecliPolicy = Policy{
 	Name:    "swe-cli",
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
 	Window:  256000,
-	Counter: &SWE,
+	Counter: &sweCounter,
 	Layers: []Layer{
-		{Pass: &Compact, Options: Options{Style: StyleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
+		{Pass: &Compact, Options: Options{Style: styleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
 	},
 }
 
-// An SWECompaction is what SWE-CLI logs of a compaction.
-type SWECompaction struct {
+// An sweCompaction is what SWE-CLI logs of a compaction.
+type sweCompaction struct {
 	Type             string  `json:"type"` // compaction
 	TokensBefore     int     `json:"tokens_before"`
 	TokensAfter      int     `json:"tokens_after"`
@@ -21,11 +21,11 @@ type SWECompaction struct {
 	MessagesCompact  int     `json:"messages_compacted"`
 }
 
-// NewSWECompaction is the event of a compaction with those numbers.
-func NewSWECompaction(before, after, messages int) SWECompaction {
+// newSWECompaction is the event of a compaction with those numbers.
+func newSWECompaction(before, after, messages int) sweCompaction {
 	share := 0.0
 	if before > 0 {
 		share = float64(before-after) / float64(before) * 100
 	}
-	return SWECompaction{"compaction", before, after, oneDecimal(share), messages}
+	return sweCompaction{"compaction", before, after, oneDecimal(share), messages}
 }

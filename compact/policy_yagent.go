@@ -7,17 +7,17 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// YAgentPolicy is y-agent: reads that have been superseded are blanked, failures that
+// yAgentPolicy is y-agent: reads that have been superseded are blanked, failures that
 // were retried and old thinking go, and where that is not enough finished work is
 // summarised, and at last the whole history (spec/policies.md 3). Its guard has three
 // modes, which are presets; hybrid is the default.
-var YAgentPolicy = Policy{
+var yAgentPolicy = Policy{
 	Name:    "y-agent",
 	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
 	Window:  guardTotal,
 	Counter: &tokens.YScalars,
 	Layers:  yAgentActs,
-	Presets: []Preset{
+	Presets: []preset{
 		{"auto", "acts from 85 % on", yAgentActs},
 		{"soft", "acts from 95 % on: until then the agent is expected to", yAgentStops},
 		{"hybrid", "warns from 70 % on, acts from 85 % on", yAgentActs},
@@ -36,7 +36,7 @@ var yAgentActs = []Layer{
 	{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
 	{Pass: &StripThinking},
 	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardActs, At: true}},
-	{Pass: &Compact, Options: Options{Style: StyleYAgent, Retries: 3}, When: &Trigger{Percent: guardActs, At: true}},
+	{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: &Trigger{Percent: guardActs, At: true}},
 }
 
 var yAgentStops = []Layer{
@@ -44,7 +44,7 @@ var yAgentStops = []Layer{
 	{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
 	{Pass: &StripThinking},
 	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardStops, At: true}},
-	{Pass: &Compact, Options: Options{Style: StyleYAgent, Retries: 3}, When: &Trigger{Percent: guardStops, At: true}},
+	{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: &Trigger{Percent: guardStops, At: true}},
 }
 
 // oneDecimal rounds as Python's round and format do: ties to even.

@@ -67,7 +67,7 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 }
 
 // role is the role in which a message is sent.
-func (v *View) role(m *Message) sessionfmt.Kind {
+func (v *View) role(m *message) sessionfmt.Kind {
 	switch {
 	case m.isAssistant(), m.isResult():
 		return m.Kind

@@ -55,7 +55,7 @@ func (r Request) sweText(p Prompt) (string, error) {
 	tokens := 0
 	for k, i := range r.Messages {
 		m := &r.View.Messages[i]
-		tokens += m.Tokens(&SWE)
+		tokens += m.Tokens(&sweCounter)
 		_, all, err := r.View.pieces(i, 0)
 		if err != nil {
 			return "", err
@@ -63,9 +63,9 @@ func (r Request) sweText(p Prompt) (string, error) {
 		var texts, tools []string
 		for _, one := range all {
 			switch one.Kind {
-			case CallBlock:
+			case callBlock:
 				tools = append(tools, one.tool())
-			case TextBlock, ResultBlock:
+			case textBlock, resultBlock:
 				texts = append(texts, one.Says)
 			}
 		}

@@ -59,7 +59,7 @@ func (r Request) piText(p Prompt) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.Part == TurnPrefix {
+	if r.Part == turnPrefixPart {
 		return summariser + "\n\n# Conversation\n" + text + "\n\n# Instructions\n" + p.focused(piTurnPrefix), nil
 	}
 	text = summariser + "\n\n<conversation>\n" + text + "\n</conversation>\n\n"

@@ -27,7 +27,7 @@ func TestConversation(t *testing.T) {
 		{"empty result", []said{answer("", call("1", "x", `{}`)), result("1", "")}, "[Assistant tool calls]: x()"},
 	} {
 		v := of(t, test.in...)
-		if got, err := wholeOf(v, StylePi, History).conversation(v.live()); err != nil || got != test.want {
+		if got, err := wholeOf(v, StylePi, historyPart).conversation(v.live()); err != nil || got != test.want {
 			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestTrapN40EmojiAtTheLimit(t *testing.T) {
 	for kept, rest := range map[string]string{strings.Repeat("x", 1999): "😀" + strings.Repeat("y", 10), strings.Repeat("x", 1998) + "😀": strings.Repeat("y", 11)} {
 		v := of(t, answer("", call("1", "x", `{}`)), result("1", kept+rest))
 		want := "[Assistant tool calls]: x()\n\n[Tool result]: " + kept + "\n\n[... 11 more characters truncated]"
-		if got, err := wholeOf(v, StylePi, History).conversation(v.live()); err != nil || got != want {
+		if got, err := wholeOf(v, StylePi, historyPart).conversation(v.live()); err != nil || got != want {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}
@@ -55,14 +55,14 @@ func TestPiConversations(t *testing.T) {
 		if v == nil || want.Throws != "" {
 			continue
 		}
-		cut, err := v.PiCut(200)
+		cut, err := v.piCut(200)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if cut.Why != "" {
 			continue
 		}
-		r := wholeOf(v, StylePi, History)
+		r := wholeOf(v, StylePi, historyPart)
 		for _, part := range []struct {
 			messages []int
 			want     string
@@ -96,33 +96,33 @@ func TestRequestTexts(t *testing.T) {
 	v := of(t, user("fix a.go, see https://x.example/1"), answer("I do", call("1", "read", `{"path":"src/a.go"}`)), result("1", strings.Repeat("r", 3000)), answer("done"))
 	ask := func(r Request, p Prompt) string {
 		t.Helper()
-		text, err := r.Text(p)
+		text, err := r.text(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return text
 	}
-	update := wholeOf(v, StylePi, History)
+	update := wholeOf(v, StylePi, historyPart)
 	update.Previous = "## Goal\nold"
-	merge := wholeOf(v, StyleYAgent, History)
+	merge := wholeOf(v, styleYAgent, historyPart)
 	merge.Previous = "old"
-	sequence := Request{View: v, Style: StyleYAgent, Part: Sequence, Messages: []int{1, 2}, Before: 0, After: 3}
+	sequence := Request{View: v, Style: styleYAgent, Part: sequencePart, Messages: []int{1, 2}, Before: 0, After: 3}
 	for _, test := range []struct {
 		name  string
 		text  string
 		wants []string
 		not   string
 	}{
-		{"pi", ask(wholeOf(v, StylePi, History), Prompt{Focus: "the tests"}), []string{
+		{"pi", ask(wholeOf(v, StylePi, historyPart), Prompt{Focus: "the tests"}), []string{
 			"<conversation>\n[User]: fix a.go", "[... 1000 more characters truncated]", "\n</conversation>\n\n",
 			"## Goal\n", "## Constraints & Preferences\n", "## Progress\n### Done\n- [x] ", "### In Progress\n- [ ] ", "### Blocked\n", "## Key Decisions\n- **", "## Next Steps\n1. ", "## Critical Context\n",
 			"\n\nAdditional focus: the tests",
 		}, "<previous-summary>"},
 		{"pi update", ask(update, Prompt{}), []string{"</conversation>\n\n<previous-summary>\n## Goal\nold\n</previous-summary>\n\n", "Done", "## Next Steps\n1. "}, "Additional focus"},
-		{"pi turn prefix", ask(wholeOf(v, StylePi, TurnPrefix), Prompt{Focus: "x"}), []string{"# Conversation\n[User]: fix", "\n\n# Instructions\n", "## Original Request\n", "## Progress So Far\n", "## Context Needed to Continue\n", "Additional focus: x"}, "## Goal"},
-		{"gsh", ask(wholeOf(v, StyleGSH, History), Prompt{}), []string{"CONTEXT CHECKPOINT", "decisions", "constraints", "files that were read or changed, with their paths", "next steps", "snippets", "[User]: fix"}, "## Goal"},
-		{"swe-cli", ask(wholeOf(v, StyleSWECLI, History), Prompt{}), []string{"PRESERVE:", "DROP:", "(4 messages, ", "1. USER: fix a.go", "2. ASSISTANT [Tools: read]: I do\n", "3. TOOL: " + strings.Repeat("r", 500) + "\n4. ASSISTANT: done", "70%"}, strings.Repeat("r", 501)},
-		{"y-agent", ask(wholeOf(v, StyleYAgent, History), Prompt{}), []string{"changed direction", "results of tests", "conclusions", "tool call", "\n- https://x.example/1", "[Tool result]: rrr"}, "<previous-summary>"},
+		{"pi turn prefix", ask(wholeOf(v, StylePi, turnPrefixPart), Prompt{Focus: "x"}), []string{"# Conversation\n[User]: fix", "\n\n# Instructions\n", "## Original Request\n", "## Progress So Far\n", "## Context Needed to Continue\n", "Additional focus: x"}, "## Goal"},
+		{"gsh", ask(wholeOf(v, StyleGSH, historyPart), Prompt{}), []string{"CONTEXT CHECKPOINT", "decisions", "constraints", "files that were read or changed, with their paths", "next steps", "snippets", "[User]: fix"}, "## Goal"},
+		{"swe-cli", ask(wholeOf(v, styleSWECLI, historyPart), Prompt{}), []string{"PRESERVE:", "DROP:", "(4 messages, ", "1. USER: fix a.go", "2. ASSISTANT [Tools: read]: I do\n", "3. TOOL: " + strings.Repeat("r", 500) + "\n4. ASSISTANT: done", "70%"}, strings.Repeat("r", 501)},
+		{"y-agent", ask(wholeOf(v, styleYAgent, historyPart), Prompt{}), []string{"changed direction", "results of tests", "conclusions", "tool call", "\n- https://x.example/1", "[Tool result]: rrr"}, "<previous-summary>"},
 		{"y-agent update", ask(merge, Prompt{Identifiers: "relaxed"}), []string{"<previous-summary>\nold\n"}, "These identifiers"},
 		{"y-agent sequence", ask(sequence, Prompt{}), []string{"<preceding_user_instruction>\n[User]: fix", "<messages>\n[Assistant]: I do", "<conclusion>\n[Assistant]: done\n</conclusion>"}, "[User]: fix a.go, see https://x.example/1\n\n[Assistant]"},
 	} {
@@ -140,7 +140,7 @@ func TestRequestTexts(t *testing.T) {
 // TestIdentifiers: spec/policies.md 3.8.
 func TestIdentifiers(t *testing.T) {
 	text := "see (https://a.example/x) https://a.example/y), a@b.c me@b.example. src/a.go, a/b ./x a.go/ T-7 plain https://a.example/y)."
-	got := strings.Join(Identifiers(text, []string{"T-7", "none"}), " ")
+	got := strings.Join(identifiersIn(text, []string{"T-7", "none"}), " ")
 	if want := "(https://a.example/x) T-7 a.go/ https://a.example/y me@b.example src/a.go"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

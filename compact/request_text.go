@@ -14,17 +14,17 @@ type Prompt struct {
 	Patterns    []string // y-agent: texts that are identifiers besides the known ones
 }
 
-// Text is the request in words, for a model or a person: who the answer is for, the
+// text is the request in words, for a model or a person: who the answer is for, the
 // messages, and what the summary has to have, by the style whose it is.
-func (r Request) Text(p Prompt) (string, error) {
+func (r Request) text(p Prompt) (string, error) {
 	switch {
-	case r.Part == Sequence:
+	case r.Part == sequencePart:
 		return r.sequenceText(p)
 	case r.Style == StyleGSH:
 		return r.gshText(p)
-	case r.Style == StyleSWECLI:
+	case r.Style == styleSWECLI:
 		return r.sweText(p)
-	case r.Style == StyleYAgent:
+	case r.Style == styleYAgent:
 		return r.yAgentText(p)
 	}
 	return r.piText(p)
@@ -65,13 +65,13 @@ func (r Request) conversation(messages []int) (string, error) {
 }
 
 // spoken is a message as parts of a conversation.
-func spoken(m *Message, all []piece) (parts []string) {
+func spoken(m *message, all []piece) (parts []string) {
 	var texts, calls []string
 	for _, p := range all {
 		switch p.Kind {
-		case TextBlock, ResultBlock:
+		case textBlock, resultBlock:
 			texts = append(texts, p.Says)
-		case CallBlock:
+		case callBlock:
 			calls = append(calls, p.tool()+"("+arguments(p.Args)+")")
 		}
 	}

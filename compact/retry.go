@@ -69,7 +69,7 @@ func (w *work) failed(i int) (bool, error) {
 	case noError:
 		return false, nil
 	}
-	text, err := w.Text(i, k)
+	text, err := w.text(i, k)
 	return isErrorText(text, w.Patterns), err
 }
 
@@ -84,10 +84,10 @@ type made struct {
 // made reads the calls of a message.
 func (w *work) made(i int) (all []made, err error) {
 	for k, b := range w.Messages[i].Blocks {
-		if b.Kind != CallBlock {
+		if b.Kind != callBlock {
 			continue
 		}
-		text, err := w.Text(i, k)
+		text, err := w.text(i, k)
 		if err != nil {
 			return nil, err
 		}

@@ -152,7 +152,7 @@ func (w *storing) compaction() error {
 
 // details are the files that a compaction is about.
 func (w *storing) details() (value, error) {
-	f, err := w.before.Files(*w.head.Range)
+	f, err := w.before.filesOf(*w.head.Range)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Summarizer is a way to get summaries.
-type Summarizer struct {
+// A summarizer is a way to get summaries.
+type summarizer struct {
 	Name  string
 	Takes string // what stands behind its name and a colon, empty for nothing
 	About string
@@ -22,15 +22,15 @@ type Summarizer struct {
 type Summarize = func(Request) (string, error)
 
 // summarizers are all summarizers, in the order of help.
-var summarizers = []*Summarizer{&Extract, &Exec, &File}
+var summarizers = []*summarizer{&extractSummarizer, &Exec, &fileSummarizer}
 
 // Summarizers are all summarizers, in the order of help.
-func Summarizers() []*Summarizer { return summarizers }
+func Summarizers() []*summarizer { return summarizers }
 
 // SummaryOptions are what summarizers can be told.
 type SummaryOptions struct {
 	Context context.Context // its end ends a command; nil for none
-	Tokens  int             // extract: the longest summary, as pi estimates; 0 for ExtractTokens
+	Tokens  int             // extract: the longest summary, as pi estimates; 0 for 2000
 	Limit   time.Duration   // exec: how long a command may take; 0 for ExecLimit
 	Prompt  Prompt          // exec: what a request asks for
 	Disk    sessionfmt.Disk // file: where it is; exec: the folder that a command runs in
@@ -59,7 +59,7 @@ func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 }
 
 // Form is how a summarizer is called.
-func (s *Summarizer) Form() string {
+func (s *summarizer) Form() string {
 	if s.Takes == "" {
 		return s.Name
 	}

@@ -22,7 +22,7 @@ const (
 // Exec asks a command: the request's text is its standard input, what it prints is the
 // summary. The command line is the shell's, which is sh, on Windows cmd: quotes,
 // variables and pipes mean what they mean to whoever wrote it.
-var Exec = Summarizer{
+var Exec = summarizer{
 	Name:  "exec",
 	Takes: "COMMAND",
 	About: "what COMMAND prints, with the request as its input",
@@ -31,7 +31,7 @@ var Exec = Summarizer{
 			o.Limit = ExecLimit
 		}
 		return func(r Request) (string, error) {
-			text, err := r.Text(o.Prompt)
+			text, err := r.text(o.Prompt)
 			if err != nil {
 				return "", err
 			}

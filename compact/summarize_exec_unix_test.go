@@ -14,7 +14,7 @@ import (
 )
 
 func TestSummarizeExec(t *testing.T) {
-	r := wholeOf(of(t, user("count me"), answer("1, 2")), StylePi, History)
+	r := wholeOf(of(t, user("count me"), answer("1, 2")), StylePi, historyPart)
 	for _, test := range []struct{ line, want, err string }{
 		{`grep '^\[User\]'`, "[User]: count me", ""},
 		{`printf '\n a summary \n\n'`, "a summary", ""},
@@ -43,7 +43,7 @@ func TestSummarizeExec(t *testing.T) {
 // TestSummarizeExecLimit: at the limit, or when the caller gives up, the command ends
 // and with it what it has started.
 func TestSummarizeExecLimit(t *testing.T) {
-	r := wholeOf(of(t, user("wait")), StyleGSH, History)
+	r := wholeOf(of(t, user("wait")), StyleGSH, historyPart)
 	for _, test := range []struct {
 		name, want string
 		limit      time.Duration

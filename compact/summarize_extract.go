@@ -7,9 +7,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// ExtractTokens is how long an extract may be where nothing else is said, in tokens as
+// extractTokens is how long an extract may be where nothing else is said, in tokens as
 // pi estimates them.
-const ExtractTokens = 2000
+const extractTokens = 2000
 
 // An extract is at most a quarter of what it stands for; where that is next to nothing,
 // this many tokens, but never more than what it stands for.
@@ -19,16 +19,16 @@ const (
 	piUnits      = 4 // UTF-16 units that pi takes for a token
 )
 
-// Extract writes a handoff from the session alone: the words of the user and of the
+// extractSummarizer writes a handoff from the session alone: the words of the user and of the
 // answers, and what the calls did, under the headings of pi's summaries. No model is
 // asked and nothing is made up: each line is quoted, or counts what is there. The same
 // messages give the same text.
-var Extract = Summarizer{
+var extractSummarizer = summarizer{
 	Name:  "extract",
 	About: "a handoff from the session's own words and what its calls did, without a model",
 	open: func(_ string, o SummaryOptions) (Summarize, error) {
 		if o.Tokens <= 0 {
-			o.Tokens = ExtractTokens
+			o.Tokens = extractTokens
 		}
 		return func(r Request) (string, error) { return r.extract(o.Tokens) }, nil
 	},

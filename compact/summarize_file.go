@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// File takes the summary from a file. It stands for one request. Where pi cuts a turn
+// fileSummarizer takes the summary from a file. It stands for one request. Where pi cuts a turn
 // there are two, and the file has to have the line that pi puts between them.
-var File = Summarizer{
+var fileSummarizer = summarizer{
 	Name:  "file",
 	Takes: "FILE",
 	About: "the text of FILE, for one request",
 	open: func(name string, o SummaryOptions) (Summarize, error) {
-		taken := map[Part]bool{}
+		taken := map[summaryPart]bool{}
 		return func(r Request) (string, error) {
 			text, err := o.Disk.ReadFile(name)
 			if err != nil {
@@ -23,7 +23,7 @@ var File = Summarizer{
 				return "", fmt.Errorf("%s is not UTF-8", name)
 			}
 			summary, prefix, split := strings.Cut(string(text), turnSeparator)
-			if r.Part == TurnPrefix {
+			if r.Part == turnPrefixPart {
 				if summary = prefix; !split {
 					return "", fmt.Errorf("%s has no line %q, and a turn is cut", name, strings.TrimSpace(turnHeading))
 				}

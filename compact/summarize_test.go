@@ -8,7 +8,7 @@ import (
 )
 
 // wholeOf is a request for a summary of all messages of a view.
-func wholeOf(v *View, style Style, part Part) Request {
+func wholeOf(v *View, style Style, part summaryPart) Request {
 	return Request{View: v, Style: style, Part: part, Messages: v.live(), Before: -1, After: -1}
 }
 
@@ -34,7 +34,7 @@ func TestOpenSummarizer(t *testing.T) {
 
 func TestSummarizeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.md")
-	ask := func(text string, parts ...Part) (said string) {
+	ask := func(text string, parts ...summaryPart) (said string) {
 		t.Helper()
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -54,15 +54,15 @@ func TestSummarizeFile(t *testing.T) {
 	}
 	for _, test := range []struct {
 		text  string
-		parts []Part
+		parts []summaryPart
 		want  string
 	}{
-		{"\n all of it \n", []Part{History}, "all of it|"},
-		{" \n\t", []Part{History}, "FILE: the summary is empty|"},
-		{"a\xff", []Part{History}, "FILE is not UTF-8|"},
-		{"one", []Part{Sequence, Sequence}, "one|FILE has one summary, and a second one is asked for|"},
-		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []Part{History, TurnPrefix}, "old|new|"},
-		{"old", []Part{History, TurnPrefix}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
+		{"\n all of it \n", []summaryPart{historyPart}, "all of it|"},
+		{" \n\t", []summaryPart{historyPart}, "FILE: the summary is empty|"},
+		{"a\xff", []summaryPart{historyPart}, "FILE is not UTF-8|"},
+		{"one", []summaryPart{sequencePart, sequencePart}, "one|FILE has one summary, and a second one is asked for|"},
+		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []summaryPart{historyPart, turnPrefixPart}, "old|new|"},
+		{"old", []summaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
 	} {
 		if got := ask(test.text, test.parts...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
@@ -78,9 +78,9 @@ func TestSummarizeFile(t *testing.T) {
 // an error of the pass, and no change.
 func TestBlankSummaryWritesNothing(t *testing.T) {
 	v := of(t, user("one"), answer("two"), user("three"))
-	for _, style := range []Style{StyleGSH, StylePi, StyleSWECLI, StyleYAgent} {
+	for _, style := range []Style{StyleGSH, StylePi, styleSWECLI, styleYAgent} {
 		o := Options{Style: style, Summarize: func(Request) (string, error) { return " \n", nil }}
-		if r, err := Compact.Apply(v, o); err == nil || !strings.Contains(err.Error(), "the summary is empty") {
+		if r, err := Compact.apply(v, o); err == nil || !strings.Contains(err.Error(), "the summary is empty") {
 			t.Errorf("%s: %v, %v", style, r, err)
 		}
 	}

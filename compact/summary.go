@@ -11,26 +11,26 @@ import (
 type Request struct {
 	View     *View
 	Style    Style
-	Part     Part
+	Part     summaryPart
 	Messages []int  // what is to be summarised
 	Before   int    // the user's message that led to it, -1 for none
 	After    int    // the answer that concludes it, -1 for none
 	Previous string // an earlier summary, which the new one has to take in
 }
 
-// A Part is what part of a context a summary stands for.
-type Part string
+// A summaryPart is what part of a context a summary stands for.
+type summaryPart string
 
 // The parts.
 const (
-	History    Part = "history"
-	TurnPrefix Part = "turn-prefix" // the beginning of a turn whose end stays
-	Sequence   Part = "sequence"    // a finished piece of work
+	historyPart    summaryPart = "history"
+	turnPrefixPart summaryPart = "turn-prefix" // the beginning of a turn whose end stays
+	sequencePart   summaryPart = "sequence"    // a finished piece of work
 )
 
-// A Range is the messages that a compaction takes out, which are all before one place
+// A stretch is the messages that a compaction takes out, which are all before one place
 // but for those that stay as the prompt.
-type Range struct {
+type stretch struct {
 	From     int `json:"from"` // places in the view, [From, To)
 	To       int `json:"to"`
 	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
@@ -68,7 +68,7 @@ func (w *work) waits(all ...Request) {
 }
 
 // summarise puts a summary, in its frame, in the place of a range of messages.
-func (w *work) summarise(r Range, summary, framed, why string) {
+func (w *work) summarise(r stretch, summary, framed, why string) {
 	slot, was := r.From, 0
 	for i := r.To - 1; i >= r.From; i-- {
 		if w.Messages[i].Gone || w.Messages[i].Kind == sessionfmt.System {
@@ -79,9 +79,9 @@ func (w *work) summarise(r Range, summary, framed, why string) {
 		}
 	}
 	r.Summary = tokensOf(w.Counter, w.length(summary))
-	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *Message) {
+	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
 		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
-		m.Blocks = []Block{newText(framed, w.length(framed))}
+		m.Blocks = []block{newText(framed, w.length(framed))}
 		m.summary = &summary
 	})
 	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)

@@ -43,7 +43,7 @@ func TestPolicyTruncate(t *testing.T) {
 		}
 		var events []any
 		if got != test.in {
-			events = []any{Truncation{"truncation", "tool", len(test.in), len(test.want)}}
+			events = []any{truncation{"truncation", "tool", len(test.in), len(test.want)}}
 		}
 		if !slices.Equal(r.Events, events) {
 			t.Errorf("%s: events %v, want %v", test.trap, r.Events, events)
@@ -122,15 +122,15 @@ func TestPolicyThresholds(t *testing.T) {
 		want   float64
 	}{{100, 0.57, 56}, {200000, 0.85, 170000}, {128000, 0.85, 108800}, {4000, 0.85, 3400}, {4096, 0.85, 3481}, {100000, 0.85, 85000}} {
 		when := Trigger{Share: test.share, Whole: true}
-		if got := when.Limit(test.window); got != test.want {
+		if got := when.limit(test.window); got != test.want {
 			t.Errorf("%d at %g: %g, want %g", test.window, test.share, got, test.want)
 		}
-		if at := int64(test.want); when.Fires(at, test.window) || !when.Fires(at+1, test.window) {
+		if at := int64(test.want); when.fires(at, test.window) || !when.fires(at+1, test.window) {
 			t.Errorf("%d at %g does not fire above %g", test.window, test.share, test.want)
 		}
 	}
 	for used, want := range map[int64]bool{204799: false, 204800: true} {
-		if got := SWECLIPolicy.Layers[0].When.Fires(used, 256000); got != want {
+		if got := swecliPolicy.Layers[0].When.fires(used, 256000); got != want {
 			t.Errorf("T15: %d: %v", used, got)
 		}
 	}
@@ -139,7 +139,7 @@ func TestPolicyThresholds(t *testing.T) {
 // TestPolicyGSHCompaction: T14.
 func TestPolicyGSHCompaction(t *testing.T) {
 	v := of(t, user(strings.Repeat("x", 4*(175000-4-4-100))), answer(strings.Repeat("y", 400)))
-	if n := v.Tokens(&tokens.GSH); n != 175000 {
+	if n := v.tokens(&tokens.GSH); n != 175000 {
 		t.Fatalf("the session has %d tokens", n)
 	}
 	p := GSHPolicy
@@ -171,7 +171,7 @@ func TestPolicySWE(t *testing.T) {
 		before, after int
 		want          float64
 	}{{210000, 62000, 70.5}, {1, 0, 100}, {0, 0, 0}} {
-		if got := NewSWECompaction(test.before, test.after, 31).ReductionPercent; got != test.want {
+		if got := newSWECompaction(test.before, test.after, 31).ReductionPercent; got != test.want {
 			t.Errorf("T16: %d to %d tokens is a reduction of %v", test.before, test.after, got)
 		}
 	}
@@ -182,16 +182,16 @@ func TestPolicySWE(t *testing.T) {
 		}
 		return all
 	}
-	r := apply(t, &Compact, of(t, many(25)...), Options{Counter: &SWE, Style: StyleSWECLI, Keep: 20, Summarize: summary})
+	r := apply(t, &Compact, of(t, many(25)...), Options{Counter: &sweCounter, Style: styleSWECLI, Keep: 20, Summarize: summary})
 	if got := shape(r.View); got != "S"+strings.Repeat("u", 20) || r.Changes[0].Range.Messages != 5 {
 		t.Errorf("T31: %s, %+v", got, r.Changes)
 	}
-	if r := apply(t, &Compact, of(t, many(20)...), Options{Counter: &SWE, Style: StyleSWECLI, Keep: 20, Summarize: summary}); !r.Report.Skipped || len(r.Changes) > 0 {
+	if r := apply(t, &Compact, of(t, many(20)...), Options{Counter: &sweCounter, Style: styleSWECLI, Keep: 20, Summarize: summary}); !r.Report.Skipped || len(r.Changes) > 0 {
 		t.Errorf("T31: 20 messages are compacted: %+v", r.Report)
 	}
 	parted := of(t, user("1"), user("2"), user("3"), answer("", call("c", "bash", `{}`)), result("c", "x"), answer("y"), user("z"))
 	for keep, want := range map[int]string{3: "SAtau", 2: "Sau", 4: "SAtau"} {
-		r := apply(t, &Compact, parted, Options{Counter: &SWE, Style: StyleSWECLI, Keep: keep, Summarize: summary})
+		r := apply(t, &Compact, parted, Options{Counter: &sweCounter, Style: styleSWECLI, Keep: keep, Summarize: summary})
 		if got := shape(r.View); got != want {
 			t.Errorf("T31: keeping %d: %s, want %s", keep, got, want)
 		}

@@ -126,11 +126,11 @@ func TestPolicyRetrySource(t *testing.T) {
 	}
 	t20 := of(t, user("q"), answer("calling X"), orphan("no results found"), answer("calling X"), orphan("ok"))
 	r := apply(t, &RetryPrune, t20, source)
-	if event, want := r.Events[0].(YPruning), (YPruning{Strategy: "retry", MessagesPruned: 2, TokensBefore: 14, TokensSaved: 14}); event != want || shape(r.View) != "uat" {
+	if event, want := r.Events[0].(yPruning), (yPruning{Strategy: "retry", MessagesPruned: 2, TokensBefore: 14, TokensSaved: 14}); event != want || shape(r.View) != "uat" {
 		t.Errorf("T20: %+v, %s", event, shape(r.View))
 	}
 	source.MinTokens = 2000
-	if r := apply(t, &RetryPrune, t20, source); !r.Events[0].(YPruning).Skipped || len(r.Changes) > 0 {
+	if r := apply(t, &RetryPrune, t20, source); !r.Events[0].(yPruning).Skipped || len(r.Changes) > 0 {
 		t.Errorf("T20: 14 tokens are worth a run: %+v", r.Events)
 	}
 	t20b := of(t, answer("Done."), user("again"), answer("Done."))
@@ -214,7 +214,7 @@ func TestPolicySequences(t *testing.T) {
 		}
 		v := of(t, all...)
 		var got []int
-		found := Sequences(v)
+		found := sequences(v)
 		for _, r := range found {
 			got = append(got, r.Messages...)
 		}
@@ -325,7 +325,7 @@ func TestPolicyYCompaction(t *testing.T) {
 	for i := range 20 {
 		all = append(all, user(fmt.Sprintf("message %d with some content", i)))
 	}
-	o := Options{Counter: &tokens.YBytes, Style: StyleYAgent, Keep: 10, Summarize: fallback}
+	o := Options{Counter: &tokens.YBytes, Style: styleYAgent, Keep: 10, Summarize: fallback}
 	r := apply(t, &Compact, of(t, all...), o)
 	if len(r.Changes) != 1 || r.Changes[0].Text != "[Compacted 10 messages using Summarize strategy]" || r.Changes[0].Now != 12 || r.Changes[0].Was != 70 || r.Report.TokensSaved != 58 {
 		t.Errorf("T26: %+v", r.Changes)
@@ -394,7 +394,7 @@ func TestPolicyGrowth(t *testing.T) {
 		now, last int
 		want      bool
 	}{{1999, 0, false}, {2000, 0, true}, {5000, 3001, false}, {3000, 3500, false}} {
-		if got := (&Trigger{Tokens: growth, At: true}).Fires(int64(test.now-test.last), 0); got != test.want {
+		if got := (&Trigger{Tokens: growth, At: true}).fires(int64(test.now-test.last), 0); got != test.want {
 			t.Errorf("T30e: %+v: %v", test, got)
 		}
 	}

@@ -12,17 +12,17 @@ import (
 // changes is a copy, that shares what has not changed.
 type View struct {
 	Envelope *replay.Envelope
-	Messages []Message
+	Messages []message
 
 	texts     *texts
 	form      Form // in which changes will be stored; empty where any can be
 	tokenizer *tokens.Counter
 }
 
-// A Message is a message of a view.
-type Message struct {
+// A message is a message of a view.
+type message struct {
 	replay.Place
-	Blocks []Block
+	Blocks []block
 	Call   int  // the message that makes the calls of this one's group, -1 where it belongs to none
 	Gone   bool // a pass has taken it out
 	Edited bool // a pass has changed what it says
@@ -32,40 +32,40 @@ type Message struct {
 	summary *string // of that, without its frame
 }
 
-// A BlockKind is what a part of a message is.
-type BlockKind uint8
+// A blockKind is what a part of a message is.
+type blockKind uint8
 
 // The kinds of blocks. All texts of a tool result are one ResultBlock.
 const (
-	TextBlock BlockKind = iota
-	ThinkingBlock
-	CallBlock
-	ResultBlock
-	ImageBlock
+	textBlock blockKind = iota
+	thinkingBlock
+	callBlock
+	resultBlock
+	imageBlock
 )
 
-// A Block is one part of a message.
-type Block struct {
-	Kind BlockKind
+// A block is one part of a message.
+type block struct {
+	Kind blockKind
 	// IsError is what a result says of itself: 0 nothing, 1 no, 2 yes.
 	IsError uint8
 	// At is its place in the content as it stands in the session, of a result that
 	// of its first text; -1 for one that a pass has made.
 	At     int32
-	Length         // of its text, or of a call's arguments as JSON.stringify spells them
-	Tool   *Name   // for calls and results; may be nil
-	ID     string  // of the call, for calls and results
-	text   *string // what it says now, where a pass has changed that
+	length           // of its text, or of a call's arguments as JSON.stringify spells them
+	Tool   *toolName // for calls and results; may be nil
+	ID     string    // of the call, for calls and results
+	text   *string   // what it says now, where a pass has changed that
 }
 
-// A Name is a tool's name, and how long it is.
-type Name struct {
+// A toolName is a tool's name, and how long it is.
+type toolName struct {
 	Text string
-	Length
+	length
 }
 
 // tool is the name of a block's tool, empty where it has none.
-func (b *Block) tool() string {
+func (b *block) tool() string {
 	if b.Tool == nil {
 		return ""
 	}
@@ -90,7 +90,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		n += len(parts[i].messages)
 	}
-	v := &View{Envelope: e, Messages: make([]Message, 0, n), texts: &texts{from: e.Texts(), index: -1}, tokenizer: tokenizer}
+	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{from: e.Texts(), index: -1}, tokenizer: tokenizer}
 	for i := range parts {
 		v.Messages = append(v.Messages, parts[i].done()...)
 	}
@@ -107,10 +107,10 @@ func (v *View) pair() {
 		m.Call = -1
 		for _, b := range m.Blocks {
 			switch b.Kind {
-			case CallBlock:
+			case callBlock:
 				made[b.ID] = i
 				m.Call = i
-			case ResultBlock:
+			case resultBlock:
 				if at, ok := made[b.ID]; ok {
 					m.Call = at
 				}
@@ -119,17 +119,10 @@ func (v *View) pair() {
 	}
 }
 
-// Until is the view of the first n messages, as they were when there were no more.
-func (v *View) Until(n int) *View {
-	w := *v
-	w.Messages = v.Messages[:n:n]
-	return &w
-}
-
 // fork is a copy to be changed.
 func (v *View) fork() *View {
 	w := *v
-	w.Messages = append(make([]Message, 0, len(v.Messages)+1), v.Messages...)
+	w.Messages = append(make([]message, 0, len(v.Messages)+1), v.Messages...)
 	return &w
 }
 
@@ -147,36 +140,36 @@ func (v *View) live() (at []int) {
 }
 
 // isAssistant and isResult say what role a message is sent in; any other is the user's.
-func (m *Message) isAssistant() bool { return m.Kind == sessionfmt.Assistant }
-func (m *Message) isResult() bool    { return m.Kind == sessionfmt.ToolResult }
+func (m *message) isAssistant() bool { return m.Kind == sessionfmt.Assistant }
+func (m *message) isResult() bool    { return m.Kind == sessionfmt.ToolResult }
 
 // isUser says that a message is sent as the user's: a prompt, a shell command, what an
 // extension adds, a summary.
-func (m *Message) isUser() bool { return !m.isAssistant() && !m.isResult() }
+func (m *message) isUser() bool { return !m.isAssistant() && !m.isResult() }
 
 // startsTurn says that a message opens a user turn: it is the user's, and says
 // something (spec/policies.md 0.3).
-func (m *Message) startsTurn() bool {
+func (m *message) startsTurn() bool {
 	return m.isUser() && m.text().Bytes > 0
 }
 
 // isSummary says that a message is what a compaction left of the messages before it.
-func (m *Message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
+func (m *message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
 
 // text is how long the texts of a message are together, those of results included.
-func (m *Message) text() (n Length) {
+func (m *message) text() (n length) {
 	for i := range m.Blocks {
-		if k := m.Blocks[i].Kind; k == TextBlock || k == ResultBlock {
-			n = n.add(m.Blocks[i].Length)
+		if k := m.Blocks[i].Kind; k == textBlock || k == resultBlock {
+			n = n.add(m.Blocks[i].length)
 		}
 	}
 	return n
 }
 
 // makesCalls says that a message has tool calls.
-func (m *Message) makesCalls() bool {
+func (m *message) makesCalls() bool {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == CallBlock {
+		if m.Blocks[i].Kind == callBlock {
 			return true
 		}
 	}
@@ -184,9 +177,9 @@ func (m *Message) makesCalls() bool {
 }
 
 // result is the place of a message's result among its blocks, -1 for none.
-func (m *Message) result() int {
+func (m *message) result() int {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == ResultBlock {
+		if m.Blocks[i].Kind == resultBlock {
 			return i
 		}
 	}

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"bytes"
-	"fmt"
 
 	"ctxtool/sessionfmt"
 )
@@ -39,7 +38,7 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 		switch {
 		case b.text != nil:
 			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
-		case b.Kind == ResultBlock:
+		case b.Kind == resultBlock:
 			for i := range had {
 				if had[i].Kind == sessionfmt.TextBlock {
 					out = append(comma(out), had[i].Raw...)
@@ -66,35 +65,4 @@ func comma(list sessionfmt.Value) sessionfmt.Value {
 func appendTextBlock(dst, text sessionfmt.Value) sessionfmt.Value {
 	dst = append(dst, `{"type":"text","text":`...)
 	return append(append(dst, text...), '}')
-}
-
-// Provider is a message as a provider gets it, as the view has it. All members but the
-// content are as they are in the session; the summary of a compaction is the user's.
-func (v *View) Provider(i int) (sessionfmt.Value, error) {
-	m := &v.Messages[i]
-	content, err := v.Content(i)
-	if err != nil {
-		return nil, err
-	}
-	if m.Heads {
-		return fmt.Appendf(nil, `{"role":"user","content":%s}`, content), nil
-	}
-	raw, err := v.texts.provider(m)
-	if err != nil {
-		return nil, err
-	}
-	if !m.Edited {
-		return append(sessionfmt.Value(nil), raw...), nil
-	}
-	out := sessionfmt.Value{'{'}
-	for key, val := range raw.Members {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		if string(key) == "content" {
-			val = content
-		}
-		out = append(append(sessionfmt.AppendQuoted(out, string(key)), ':'), val...)
-	}
-	return append(out, '}'), nil
 }

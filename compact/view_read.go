@@ -8,10 +8,10 @@ import (
 
 // A part is a stretch of a view in the making. It is one worker's.
 type part struct {
-	messages  []Message
-	blocks    []Block
-	first     []int            // of each message, its first block
-	names     map[string]*Name // of tools, each kept once
+	messages  []message
+	blocks    []block
+	first     []int                // of each message, its first block
+	names     map[string]*toolName // of tools, each kept once
 	tokenizer *tokens.Counter
 	buf       []byte
 	at        sessionfmt.Cursor
@@ -21,7 +21,7 @@ type part struct {
 const partSize = 256
 
 // done are the messages, with their blocks.
-func (p *part) done() []Message {
+func (p *part) done() []message {
 	for i := range p.messages {
 		end := len(p.blocks)
 		if i+1 < len(p.first) {
@@ -35,10 +35,10 @@ func (p *part) done() []Message {
 // add takes in a message; nil is one that is not sent.
 func (p *part) add(at replay.Place, m *sessionfmt.Message) {
 	if p.messages == nil {
-		p.messages, p.first = make([]Message, 0, partSize), make([]int, 0, partSize)
-		p.blocks = make([]Block, 0, partSize*3/2)
+		p.messages, p.first = make([]message, 0, partSize), make([]int, 0, partSize)
+		p.blocks = make([]block, 0, partSize*3/2)
 	}
-	p.messages = append(p.messages, Message{Place: at, Call: -1})
+	p.messages = append(p.messages, message{Place: at, Call: -1})
 	p.first = append(p.first, len(p.blocks))
 	switch {
 	case m == nil:
@@ -56,20 +56,20 @@ func (p *part) content(m *sessionfmt.Message) {
 		at := int32(i)
 		switch b.Kind {
 		case sessionfmt.TextBlock:
-			p.blocks = append(p.blocks, Block{Kind: TextBlock, At: at, Length: p.length(b.Says)})
+			p.blocks = append(p.blocks, block{Kind: textBlock, At: at, length: p.length(b.Says)})
 		case sessionfmt.ThinkingBlock:
-			p.blocks = append(p.blocks, Block{Kind: ThinkingBlock, At: at, Length: p.length(b.Says)})
+			p.blocks = append(p.blocks, block{Kind: thinkingBlock, At: at, length: p.length(b.Says)})
 		case sessionfmt.ImageBlock:
-			p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: at})
+			p.blocks = append(p.blocks, block{Kind: imageBlock, At: at})
 		case sessionfmt.CallBlock:
-			p.blocks = append(p.blocks, Block{Kind: CallBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), Length: p.compact(b.Args)})
+			p.blocks = append(p.blocks, block{Kind: callBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), length: p.compact(b.Args)})
 		}
 	}
 }
 
 // result takes in a tool result: its texts are one block, its images follow.
 func (p *part) result(m *sessionfmt.Message) {
-	r := Block{Kind: ResultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
+	r := block{Kind: resultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
 	switch {
 	case m.IsError.IsNull():
 	case m.IsError.Truthy():
@@ -84,32 +84,32 @@ func (p *part) result(m *sessionfmt.Message) {
 		switch b := &m.Blocks[i]; b.Kind {
 		case sessionfmt.TextBlock:
 			r := &p.blocks[first]
-			r.Length = r.Length.add(p.length(b.Says))
+			r.length = r.length.add(p.length(b.Says))
 		case sessionfmt.ImageBlock:
-			p.blocks = append(p.blocks, Block{Kind: ImageBlock, At: int32(i)})
+			p.blocks = append(p.blocks, block{Kind: imageBlock, At: int32(i)})
 		}
 	}
 }
 
-// What a result says of itself; see Block.IsError.
+// What a result says of itself; see block.IsError.
 const (
 	noError = iota + 1
 	isError
 )
 
 // length measures a string.
-func (p *part) length(s sessionfmt.String) Length {
+func (p *part) length(s sessionfmt.String) length {
 	if p.tokenizer == nil {
-		return Length{Sizes: s.Sizes()}
+		return length{Sizes: s.Sizes()}
 	}
 	text := s.Bytes(&p.buf)
-	return Length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
+	return length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
 }
 
 // compact measures a value as JSON.stringify spells it.
-func (p *part) compact(v sessionfmt.Value) Length {
+func (p *part) compact(v sessionfmt.Value) length {
 	text := p.at.Compact(v)
-	n := Length{Sizes: sessionfmt.SizesOf(text)}
+	n := length{Sizes: sessionfmt.SizesOf(text)}
 	if p.tokenizer != nil {
 		n.Tokens = p.tokenizer.Text(text)
 	}
@@ -117,16 +117,16 @@ func (p *part) compact(v sessionfmt.Value) Length {
 }
 
 // name is a tool's name: there are few, and many calls.
-func (p *part) name(v sessionfmt.Value) *Name {
+func (p *part) name(v sessionfmt.Value) *toolName {
 	if !v.IsString() {
 		return nil
 	}
 	known, ok := p.names[string(v)]
 	if !ok {
 		if p.names == nil {
-			p.names = map[string]*Name{}
+			p.names = map[string]*toolName{}
 		}
-		known = &Name{v.Text(), p.length(p.at.Reset(v).String())}
+		known = &toolName{v.Text(), p.length(p.at.Reset(v).String())}
 		p.names[string(v)] = known
 	}
 	return known
@@ -140,7 +140,7 @@ type texts struct {
 }
 
 // of is a message as it stands in the session. It is valid until the next call.
-func (t *texts) of(m *Message) (*sessionfmt.Message, error) {
+func (t *texts) of(m *message) (*sessionfmt.Message, error) {
 	if t.index == m.Index {
 		return t.last, nil
 	}
@@ -153,19 +153,19 @@ func (t *texts) of(m *Message) (*sessionfmt.Message, error) {
 }
 
 // provider is a message as a provider gets it.
-func (t *texts) provider(m *Message) (sessionfmt.Value, error) {
+func (t *texts) provider(m *message) (sessionfmt.Value, error) {
 	t.index = -1
 	return t.from.Provider(m.Index)
 }
 
 // agent is a message as pi's own context building returns it.
-func (t *texts) agent(m *Message) (sessionfmt.Value, error) {
+func (t *texts) agent(m *message) (sessionfmt.Value, error) {
 	t.index = -1
 	return t.from.Agent(m.Index)
 }
 
-// Text is what a block says: of a call its arguments as JSON.
-func (v *View) Text(i, block int) (string, error) {
+// text is what a block says: of a call its arguments as JSON.
+func (v *View) text(i, block int) (string, error) {
 	m := &v.Messages[i]
 	b := &m.Blocks[block]
 	if b.text != nil {
@@ -180,13 +180,13 @@ func (v *View) Text(i, block int) (string, error) {
 
 // says is what a block says that is as it stands in the session: of a call its arguments
 // as JSON.
-func says(b *Block, m *sessionfmt.Message) string {
+func says(b *block, m *sessionfmt.Message) string {
 	switch b.Kind {
-	case ResultBlock:
+	case resultBlock:
 		return string(m.AppendText(nil, ""))
-	case CallBlock:
+	case callBlock:
 		return string(m.Blocks[b.At].Args)
-	case ImageBlock:
+	case imageBlock:
 		return ""
 	}
 	return m.Blocks[b.At].Says.Text()
@@ -196,10 +196,10 @@ func says(b *Block, m *sessionfmt.Message) string {
 func (v *View) said(i int) (string, error) {
 	all := ""
 	for k := range v.Messages[i].Blocks {
-		if kind := v.Messages[i].Blocks[k].Kind; kind != TextBlock && kind != ResultBlock {
+		if kind := v.Messages[i].Blocks[k].Kind; kind != textBlock && kind != resultBlock {
 			continue
 		}
-		text, err := v.Text(i, k)
+		text, err := v.text(i, k)
 		if err != nil {
 			return "", err
 		}

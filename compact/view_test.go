@@ -113,9 +113,9 @@ func of(t testing.TB, all ...said) *View {
 }
 
 // apply runs a pass that has to work.
-func apply(t testing.TB, p *Pass, v *View, o Options) *Result {
+func apply(t testing.TB, p *Pass, v *View, o Options) *passResult {
 	t.Helper()
-	r, err := p.Apply(v, o)
+	r, err := p.apply(v, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,12 +171,12 @@ func TestViewCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &SWE, &words} {
+		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &sweCounter, &words} {
 			want, err := v.Envelope.Count(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := withWords.Tokens(c); got != want.Messages {
+			if got := withWords.tokens(c); got != want.Messages {
 				t.Errorf("%s: %s: %d, replay has %d", s.Name, c.Name, got, want.Messages)
 			}
 		}
@@ -198,15 +198,15 @@ func TestViewTexts(t *testing.T) {
 		for i := range v.Messages {
 			for k := range v.Messages[i].Blocks {
 				b := &v.Messages[i].Blocks[k]
-				text, err := v.Text(i, k)
+				text, err := v.text(i, k)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if b.Kind == CallBlock {
+				if b.Kind == callBlock {
 					text = string(sessionfmt.Value(text).AppendCompact(nil))
 				}
-				if got := v.length(text); got != b.Length {
-					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.Length, got)
+				if got := v.length(text); got != b.length {
+					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)
 				}
 				blocks++
 			}

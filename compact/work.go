@@ -14,7 +14,7 @@ type work struct {
 	was     total
 	params  any
 	changes []Change
-	cannot  []Refusal
+	cannot  []refusal
 	events  []any
 	skip    string // why nothing changed, where nothing does
 
@@ -23,7 +23,7 @@ type work struct {
 
 // change changes a message and takes that down. The tokens of a part are what the
 // message counts for less without it: counters may round up once a message.
-func (w *work) change(c Change, f func(m *Message)) {
+func (w *work) change(c Change, f func(m *message)) {
 	if c.Action != Summarise && !w.may(c.Action, c.Message) {
 		return
 	}
@@ -53,7 +53,7 @@ func (w *work) change(c Change, f func(m *Message)) {
 
 // replace puts a text in the place of what a block said. A result's images stay.
 func (w *work) replace(i, block int, text, why string) {
-	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *Message) {
+	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *message) {
 		m.Blocks[block].says(text, w.length(text))
 	})
 }
@@ -61,7 +61,7 @@ func (w *work) replace(i, block int, text, why string) {
 // replaceResult puts a text in the place of a result, its images included.
 func (w *work) replaceResult(i int, text, why string) {
 	block := w.Messages[i].result()
-	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *Message) {
+	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *message) {
 		m.Blocks[block].says(text, w.length(text))
 		m.Blocks = m.Blocks[block : block+1]
 	})
@@ -69,53 +69,53 @@ func (w *work) replaceResult(i int, text, why string) {
 
 // replaceMessage puts a text in the place of all that a message says and calls.
 func (w *work) replaceMessage(i int, text, why string) {
-	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *Message) {
-		m.Blocks = []Block{newText(text, w.length(text))}
+	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *message) {
+		m.Blocks = []block{newText(text, w.length(text))}
 		m.Call = -1
 	})
 }
 
 // drop takes a block out of a message.
 func (w *work) drop(i, block int, why string) {
-	w.change(Change{Message: i, Block: block, Action: Drop, Why: why}, func(m *Message) {
+	w.change(Change{Message: i, Block: block, Action: Drop, Why: why}, func(m *message) {
 		m.Blocks = slices.Delete(m.Blocks, block, block+1)
 	})
 }
 
 // omit takes a message out. Who calls it sees to the group.
 func (w *work) omit(i int, why string) {
-	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *Message) { m.Gone = true })
+	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *message) { m.Gone = true })
 }
 
 // says gives a block another text.
-func (b *Block) says(text string, n Length) {
-	kind := TextBlock
-	if b.Kind == ResultBlock {
-		kind = ResultBlock
+func (b *block) says(text string, n length) {
+	kind := textBlock
+	if b.Kind == resultBlock {
+		kind = resultBlock
 	}
-	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, Length: n, text: &text}
+	*b = block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, length: n, text: &text}
 }
 
-func newText(text string, n Length) Block {
-	return Block{Kind: TextBlock, At: -1, Length: n, text: &text}
+func newText(text string, n length) block {
+	return block{Kind: textBlock, At: -1, length: n, text: &text}
 }
 
-func (w *work) report() Report {
+func (w *work) report() report {
 	now := w.was
 	if w.View != w.from {
 		now = totals(w.View, w.Counter)
 	}
-	r := Report{
+	r := report{
 		Policy: w.pass, System: w.system, Counter: w.Counter.Name, Params: w.params,
 		MessagesBefore: w.was.messages, MessagesAfter: now.messages,
 		TokensBefore: w.was.tokens, TokensAfter: now.tokens, TokensSaved: max(0, w.was.tokens-now.tokens),
 		BytesBefore: w.was.bytes, BytesAfter: now.bytes,
-		Touched: []Touch{}, Unestimated: w.was.images,
+		Touched: []touch{}, Unestimated: w.was.images,
 	}
 	for _, c := range w.changes {
-		r.Touched = append(r.Touched, Touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
+		r.Touched = append(r.Touched, touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
 	}
-	slices.SortStableFunc(r.Touched, func(a, b Touch) int {
+	slices.SortStableFunc(r.Touched, func(a, b touch) int {
 		if a.Ref != b.Ref {
 			return a.Ref - b.Ref
 		}

@@ -1,4 +1,4 @@
-// Package migrate brings old session files to today's shape. Everything that is
+// Package migrate upgrades old session files to the current format. Everything that is
 // not about the shape survives: unknown members, their order, how numbers and
 // texts are spelled, white space. A plan says beforehand what will be done; its
 // changes, one for each line, make the new file:

@@ -252,7 +252,7 @@ func (x diff) gist(c replay.MessageChange) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return v.Get("role").Text() + " " + sessionfmt.GistOfMessage(v), nil
+	return v.Get("role").Text() + " " + v.MessageGist(), nil
 }
 
 // changeMark is the mark of a change.

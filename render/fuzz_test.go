@@ -27,7 +27,7 @@ func printAll(t *testing.T, data []byte) {
 			if e, err = e.WithEphemeral(); err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range Formats() {
+			for _, f := range Formats {
 				var b bytes.Buffer
 				if err := f.Write(&b, Report{Envelope: e, Provenance: true, Ephemeral: true}); err != nil {
 					t.Fatalf("%s: %v", f.Name, err)

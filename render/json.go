@@ -91,8 +91,6 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-func writeLine(w *bufio.Writer, v any) error { return WriteJSON(w, v) }
-
 // WriteLines writes values as JSON, a line each.
 func WriteLines[T any](w *bufio.Writer, all []T) error {
 	for _, v := range all {

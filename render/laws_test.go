@@ -165,7 +165,7 @@ func TestTailEqualsFull(t *testing.T) {
 		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range Formats() {
+		for _, f := range Formats {
 			part, err := sessionfmt.OpenTail(name, f.Need, sessionfmt.Options{})
 			if err != nil {
 				cannot++

@@ -62,7 +62,7 @@ func appending(p *plan.Plan) string {
 func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	var b bytes.Buffer
 	head := bufio.NewWriter(&b)
-	if err := writeLine(head, p); err != nil {
+	if err := WriteJSON(head, p); err != nil {
 		return err
 	}
 	head.Flush()
@@ -84,7 +84,7 @@ func WritePlansJSON(w *bufio.Writer, command string, all []*plan.Plan) error {
 	if all == nil {
 		all = []*plan.Plan{}
 	}
-	return writeLine(w, struct {
+	return WriteJSON(w, struct {
 		Schema   string       `json:"schema"`
 		Sessions []*plan.Plan `json:"sessions"`
 	}{"ctxtool/" + command + ".sessions/2", all})

@@ -1,5 +1,6 @@
-// Package render turns values into text. It asks no questions of its own: what it
-// prints has been worked out on the floors below.
+// Package render writes values as text, CSV, JSON, Markdown and HTML. It computes none of
+// them: begin with package replay or stats, and hand what they return to the Write
+// function of its name. Page writes a session as Markdown, HTML as a page for a browser.
 package render
 
 import (
@@ -28,8 +29,8 @@ type Format struct {
 	write func(w *bufio.Writer, r Report) error
 }
 
-// formats are the forms of an envelope, the default first.
-var formats = []*Format{
+// Formats are the forms of an envelope, the default first.
+var Formats = []*Format{
 	&summaryFormat,
 	&fullFormat,
 	&jsonFormat,
@@ -37,13 +38,10 @@ var formats = []*Format{
 	&llmFormat,
 }
 
-// Formats are the forms of an envelope, the default first.
-func Formats() []*Format { return formats }
-
 // FindFormat is the form of that name.
 func FindFormat(name string) (*Format, error) {
 	var names []string
-	for _, f := range formats {
+	for _, f := range Formats {
 		if f.Name == name {
 			return f, nil
 		}

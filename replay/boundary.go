@@ -6,29 +6,29 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Boundary is where in the agent's loop a transform is likely to come from. The
+// A boundary is where in the agent's loop a transform is likely to come from. The
 // file does not say: it is inferred from what stands around the transform.
-type Boundary string
+type boundary string
 
 // The two points of the loop at which transforms are made (spec/pi-format.md
 // 4.4): right before a request, and when the answer to one has come.
 const (
-	BeforeRequest Boundary = "before_request"
-	TurnEnd       Boundary = "turn_end"
+	beforeRequest boundary = "before_request"
+	turnEnd       boundary = "turn_end"
 )
 
-// Boundary infers the boundary of a transform on a walk along a path. Messages reach
+// boundary infers the boundary of a transform on a walk along a path. Messages reach
 // the file late: a transform made before a request stands in front of the prompt that
 // caused it, right behind an earlier answer. Between an answer and a prompt the nearer in
 // time decides.
-func (s Step) Boundary() (Boundary, error) {
+func (s Step) boundary() (boundary, error) {
 	session := s.m.r.Session
 	before, after := s.m.turnEntry(-1), s.m.turnEntry(1)
 	if before < 0 || session.Kind(before) != sessionfmt.Assistant {
-		return BeforeRequest, nil
+		return beforeRequest, nil
 	}
 	if after < 0 || session.Kind(after) != sessionfmt.User {
-		return TurnEnd, nil
+		return turnEnd, nil
 	}
 	var at [3]int64
 	lines := session.NewReader()
@@ -39,14 +39,14 @@ func (s Step) Boundary() (Boundary, error) {
 		}
 		ms, ok := line.Get("timestamp").Millis()
 		if !ok {
-			return TurnEnd, nil
+			return turnEnd, nil
 		}
 		at[i] = ms
 	}
 	if at[2]-at[1] < at[1]-at[0] {
-		return BeforeRequest, nil
+		return beforeRequest, nil
 	}
-	return TurnEnd, nil
+	return turnEnd, nil
 }
 
 // turnEntry is the next record on the path, in that direction, that a turn is
@@ -61,9 +61,9 @@ func (m *machine) turnEntry(step int) int {
 	return -1
 }
 
-// Entered are the messages of the request that were not in an earlier envelope of
+// entered are the messages of the request that were not in an earlier envelope of
 // the same replay, in order, as a provider gets them; the uncached ones last.
-func (e *Envelope) Entered(earlier *Envelope) iter.Seq2[Message, error] {
+func (e *Envelope) entered(earlier *Envelope) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		had := map[message]int{}
 		for m := range earlier.messages {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Broken says why a provider's cache of an earlier request cannot serve this one
+// broken says why a provider's cache of an earlier request cannot serve this one
 // beyond some point: its prompt, its tools, or a message of it has changed or is
 // gone. It is empty where this request only adds to the earlier one.
-func (e *Envelope) Broken(earlier *Envelope) (string, error) {
+func (e *Envelope) broken(earlier *Envelope) (string, error) {
 	is, err := e.Prompt()
 	if err != nil {
 		return "", err

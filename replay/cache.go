@@ -33,7 +33,7 @@ type CacheRow struct {
 	Entry     string         `json:"entry"`               // id of the answer
 	Model     string         `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64          `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *CacheShared   `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
+	Shared    *cacheShared   `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
 	Break     *CacheBreak    `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
 	Expected  *CacheExpected `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
 	Recorded  *CacheUsage    `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
@@ -44,8 +44,8 @@ type CacheRow struct {
 	Estimated bool           `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 }
 
-// CacheShared is what a request begins with that an earlier one began with.
-type CacheShared struct {
+// cacheShared is what a request begins with that an earlier one began with.
+type cacheShared struct {
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
 }
@@ -161,7 +161,7 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 	report.Total.Hidden = c.hidden
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, CacheLifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
+			report.Total.Outlived = append(report.Total.Outlived, cacheLifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
 		}
 	}
 	return report, nil
@@ -353,7 +353,7 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 	if s.whole == nothing {
 		return row, nil
 	}
-	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &CacheShared{}
+	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &cacheShared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}

@@ -118,7 +118,7 @@ func asked(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes
 				said += string(part.AppendCompact(nil)) + "\x00"
 			}
 			pieces = append(pieces, said)
-			sizes = append(sizes, weighed(&tokens.Pi, sessionfmt.RoleKind(f[0]), string(m.Raw)).Total())
+			sizes = append(sizes, weighed(&tokens.Pi, f[0].RoleKind(), string(m.Raw)).Total())
 		}
 	}
 	return pieces, sizes

@@ -22,29 +22,29 @@ type CacheTotal struct {
 	Prompt    int64           `json:"prompt"`                 // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
 	Expected  *CacheExpected  `json:"expected,omitempty"`     // as of a request
 	Recorded  CacheUsage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
-	HitRate   CacheHitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
+	HitRate   cacheHitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
 	Rebilled  CacheAgain      `json:"rebilled"`               // what was billed again: `broken` and `unserved`
 	Broken    CacheAgain      `json:"broken"`                 // sum of `break.again`
 	Unserved  CacheAgain      `json:"unserved"`               // as of a request
 	Breaks    []CacheLoss     `json:"breaks,omitempty"`       // each break, the most expensive first
 	ByName    []CacheLoss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
 	ByReason  []CacheLoss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
-	Outlived  []CacheLifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
+	Outlived  []cacheLifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
 	Prices    string          `json:"prices,omitempty"`       // the day of the table of prices
 	Estimated int64           `json:"estimated,omitempty"`    // tokens of the requests without usage, by count; in no other sum but that
 
 	unserved int // rows with some of it
 }
 
-// CacheHitRate are shares of prompts, 0 to 1.
-type CacheHitRate struct {
+// cacheHitRate are shares of prompts, 0 to 1.
+type cacheHitRate struct {
 	Possible float64  `json:"possible"`           // that a cache could have served
 	Achieved *float64 `json:"achieved,omitempty"` // that one did serve; absent without any usage
 }
 
-// A CacheLifetime is how long a model's cache was seen to keep what it had, beyond what
+// A cacheLifetime is how long a model's cache was seen to keep what it had, beyond what
 // the table says; both in seconds.
-type CacheLifetime struct {
+type cacheLifetime struct {
 	Model string `json:"model"` // `provider/id`
 	Table int64  `json:"table"` // seconds that its cache lives by the table
 	Seen  int64  `json:"seen"`  // seconds after which it was read all the same
@@ -149,7 +149,7 @@ func (t *CacheTotal) Plus(o *CacheTotal) {
 
 // share works out what follows from the sums.
 func (t *CacheTotal) share() {
-	t.HitRate = CacheHitRate{Possible: share(t.Expected.Read, t.Prompt)}
+	t.HitRate = cacheHitRate{Possible: share(t.Expected.Read, t.Prompt)}
 	if achieved := share(t.Recorded.CacheRead, t.Prompt); t.Answered > 0 {
 		t.HitRate.Achieved = &achieved
 	}

@@ -33,7 +33,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 
 	if v := line.Get("systemMessage"); v.Truthy() {
 		cp := msg
-		cp.form, cp.kind = checkpoint, sessionfmt.RoleKind(v.Get("role"))
+		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
 		cp.start, cp.size = stretch(line, v)
 		if cp.kind >= sessionfmt.TransformMessage {
 			cp.flags |= unsent

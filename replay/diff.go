@@ -101,8 +101,8 @@ type Difference struct {
 
 	Parts    []ItemChange // in the order of B, what is gone first
 	Tools    []ItemChange
-	Options  []OptionChange
-	Model    *ModelChange    // nil where it is the same
+	Options  []optionChange
+	Model    *modelChange    // nil where it is the same
 	Messages []MessageChange // all of both sides, those that are kept too
 	// Tokens and Bytes are those of A and of B. Bytes are of texts of parts, of
 	// definitions, and of messages as JSON.
@@ -121,15 +121,15 @@ type ItemChange struct {
 	Cause  Cause
 }
 
-// An OptionChange is an option that differs, raw JSON, nil where it is not set.
-type OptionChange struct {
+// An optionChange is an option that differs, raw JSON, nil where it is not set.
+type optionChange struct {
 	Name  string
 	A, B  value
 	Cause Cause
 }
 
-// A ModelChange is another model.
-type ModelChange struct {
+// A modelChange is another model.
+type modelChange struct {
 	A     ModelRef `json:"a,omitzero"`
 	B     ModelRef `json:"b,omitzero"`
 	Cause Cause    `json:"cause,omitzero"`
@@ -193,7 +193,7 @@ func diff(c *tokens.Counter, a, b *Envelope, by causes) (*Difference, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Model = &ModelChange{d.A.Model, d.B.Model, cause}
+		d.Model = &modelChange{d.A.Model, d.B.Model, cause}
 	}
 	if err := d.align(c); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (d *Difference) prompts(a, b *Prompt) error {
 		if !ok {
 			by = d.cause.setting(d.A.Envelope.thinking, d.B.Envelope.thinking)
 		}
-		d.Options = append(d.Options, OptionChange{o.name, o.a, o.b, by})
+		d.Options = append(d.Options, optionChange{o.name, o.a, o.b, by})
 	}
 	return nil
 }

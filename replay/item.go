@@ -7,8 +7,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Source is where a piece of a context comes from.
-type Source struct {
+// A source is where a piece of a context comes from.
+type source struct {
 	ID   string `json:"id,omitempty"`   // of the entry that it comes from
 	Line int    `json:"line,omitempty"` // of that entry, from 1
 	Kind string `json:"kind,omitempty"` // of that entry: the role of a message, else the type; as `time` not of a log
@@ -18,8 +18,8 @@ type Source struct {
 }
 
 // source is an origin as it is printed; without lines it has neither kind nor time.
-func (r *Replay) source(from Origin, lines *sessionfmt.Reader) (Source, error) {
-	s, out := r.Session, Source{Op: -1}
+func (r *Replay) source(from Origin, lines *sessionfmt.Reader) (source, error) {
+	s, out := r.Session, source{Op: -1}
 	if from.Record < 0 {
 		return out, nil
 	}
@@ -45,7 +45,7 @@ type Item struct {
 	Name     string `json:"name,omitempty"`     // of a part or tool
 	Index    Index  `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
 	Uncached bool   `json:"uncached,omitempty"` // it comes behind the cached messages
-	Source
+	source
 	Text string `json:"text,omitempty"` // first words
 }
 
@@ -62,7 +62,7 @@ func (l *itemList) add(one Item, from Origin) (err error) {
 	if l.request >= 0 {
 		one.Schema = "ctxtool/log.request/1"
 	}
-	one.Source, err = l.r.source(from, l.lines)
+	one.source, err = l.r.source(from, l.lines)
 	l.all = append(l.all, one)
 	return err
 }
@@ -84,7 +84,7 @@ func (l *itemList) prompt(parts []Part, tools []Tool) error {
 }
 
 func (l *itemList) message(m Message, index int, uncached bool) error {
-	one := Item{As: m.Raw.Get("role").Text(), Index: Index(index), Uncached: uncached, Text: sessionfmt.GistOfMessage(m.Raw)}
+	one := Item{As: m.Raw.Get("role").Text(), Index: Index(index), Uncached: uncached, Text: m.Raw.MessageGist()}
 	return l.add(one, m.Origin)
 }
 
@@ -126,7 +126,7 @@ func (e *Envelope) NewItems(earlier *Envelope) ([]Item, error) {
 	if err := l.prompt(differing(was.Parts, is.Parts, Part.said), differing(was.Tools, is.Tools, Tool.said)); err != nil {
 		return nil, err
 	}
-	for m, err := range e.Entered(earlier) {
+	for m, err := range e.entered(earlier) {
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (e *Envelope) Effect(earlier *Envelope, c *tokens.Counter) (*EntryEffect, e
 	if out.After, err = e.Count(c); err != nil {
 		return nil, err
 	}
-	for _, err := range e.Entered(earlier) {
+	for _, err := range e.entered(earlier) {
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (e *Envelope) Effect(earlier *Envelope, c *tokens.Counter) (*EntryEffect, e
 	}
 	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, Part.said)
 	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, Tool.said)
-	out.Broken, err = e.Broken(earlier)
+	out.Broken, err = e.broken(earlier)
 	return out, err
 }
 

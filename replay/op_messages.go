@@ -20,7 +20,7 @@ func checkMessages(v value) error {
 // givenMessage is the message that stands at v in the op at.
 func givenMessage(v, op value, at message) message {
 	at.form = given
-	at.kind = sessionfmt.RoleKind(v.Get("role"))
+	at.kind = v.Get("role").RoleKind()
 	if at.kind == sessionfmt.System { // a provider message like any other here
 		at.kind = sessionfmt.OtherMessage
 	}

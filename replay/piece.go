@@ -17,13 +17,13 @@ type Piece struct {
 }
 
 // At is message i of the request.
-func (p *Prefix) At(i int) Piece { return pieceOf(p.sums[i], p.Tokens(i+1)-p.Tokens(i)) }
+func (p *Prefix) At(i int) Piece { return pieceOf(p.sums[i], p.tokens(i+1)-p.tokens(i)) }
 
 // Gone are the messages that the request before had in place of those from Same on.
 // They stay as they are until the next request of the same path.
 func (p *Prefix) Gone() []Piece {
 	gone := make([]Piece, len(p.gone))
-	before := p.Tokens(p.Same)
+	before := p.tokens(p.Same)
 	for i, s := range p.gone {
 		gone[i] = pieceOf(s, s.tokens-before)
 		before = s.tokens
@@ -63,7 +63,7 @@ func (e *Envelope) Pieces(p *Prefix, c *tokens.Counter) (all []Piece, n Counts, 
 		return nil, n, err
 	}
 	n = countPrompt(c, prompt.Parts, prompt.Tools)
-	n.Messages = whole.Tokens(whole.Len())
+	n.Messages = whole.tokens(whole.Len())
 	n.Total = n.System + n.Tools + n.Messages
 	return all, n, nil
 }

@@ -98,7 +98,7 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 		part.Compactly(buf, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
-	l.msg.Read(l.at.Reset(v), sessionfmt.RoleKind(f[0]))
+	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
 	return saying{
 		h.Sum64(), maphash.Bytes(digestSeed, v),
 		int32(l.weigher(c).message(&l.msg).Total()), int32(len(v)),
@@ -108,16 +108,16 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 // Len is the number of messages.
 func (p *Prefix) Len() int { return len(p.sums) }
 
-// Hash is a hash of the first n messages, good for one run only.
-func (p *Prefix) Hash(n int) uint64 {
+// hash is a hash of the first n messages, good for one run only.
+func (p *Prefix) hash(n int) uint64 {
 	if n == 0 {
 		return 0
 	}
 	return p.sums[n-1].all
 }
 
-// Tokens are those of the first n messages.
-func (p *Prefix) Tokens(n int) int {
+// tokens are those of the first n messages.
+func (p *Prefix) tokens(n int) int {
 	if n == 0 {
 		return 0
 	}
@@ -181,9 +181,9 @@ func (p *Prefix) add(m *message) error {
 	}
 	n := len(p.sums)
 	var both [16]byte
-	binary.LittleEndian.PutUint64(both[:], p.Hash(n))
+	binary.LittleEndian.PutUint64(both[:], p.hash(n))
 	binary.LittleEndian.PutUint64(both[8:], said.hash)
-	p.sums = append(p.sums, sum{m.place(), said.hash, maphash.Bytes(digestSeed, both[:]), p.Tokens(n) + int(said.tokens)})
+	p.sums = append(p.sums, sum{m.place(), said.hash, maphash.Bytes(digestSeed, both[:]), p.tokens(n) + int(said.tokens)})
 	return nil
 }
 

@@ -1,7 +1,16 @@
 // Package replay rebuilds what a coding agent's model saw, from the session file
 // alone: the envelope of system prompt, tools, messages and options as it stood
-// after any entry. One machine does it, entry by entry along a path; everything
-// else is a lens on its steps.
+// after any entry.
+//
+// New makes a Replay of an open session. Replay.At returns the Envelope at a point,
+// Replay.Walk a Step for each entry of a path. Diff compares two envelopes,
+// Replay.Trace follows a text, Replay.Cache says what a prompt cache could serve. They
+// are all observers of one machine, which does one entry after the other.
+//
+// With the rules Auto, Options.Leaf has to name the leaf whose path decides, usually
+// Session.Leaf. An envelope holds no texts: its messages are read from the session,
+// which has to stay open. They count by any tokens.Counter; tokens.Pi is what pi shows.
+// Rows whose types have no exported name are JSON, and in docs/formats.md.
 package replay
 
 import (

@@ -23,18 +23,6 @@ type Request struct {
 	Prefix *Prefix
 }
 
-// Requests are the requests of the path to record leaf, in order. The error is that
-// of Walk; what came before it is right.
-func (r *Replay) Requests(leaf int, c *tokens.Counter) iter.Seq2[Request, error] {
-	return requests(r.walk(leaf, watching{start: func() observer { return newAsking(r, c) }}))
-}
-
-// RequestsOfTree are the requests of all branches, each once, as WalkTree goes
-// through them.
-func (r *Replay) RequestsOfTree(t *sessionfmt.Tree, c *tokens.Counter) iter.Seq2[Request, error] {
-	return requests(r.walkTree(t, watching{start: func() observer { return newAsking(r, c) }}))
-}
-
 // requests are those of a walk that askings watch.
 func requests(steps iter.Seq2[Step, error]) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
@@ -107,7 +95,7 @@ func (a *asking) request(m *machine, rec int) error {
 // of is the request that a step answers.
 func (a *asking) of(step Step) Request {
 	n := a.counts
-	n.Messages = a.prefix.Tokens(a.prefix.Len())
+	n.Messages = a.prefix.tokens(a.prefix.Len())
 	n.Total = n.System + n.Tools + n.Messages
 	return Request{
 		Step: step, Index: a.before.RequestIndex, After: a.after, Before: a.before, Prompt: a.prompt, Counts: n,

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"testing"
 
@@ -9,6 +10,16 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
+
+// requestsTo are the requests of the path to record leaf.
+func requestsTo(r *Replay, leaf int) iter.Seq2[Request, error] {
+	return requests(r.walk(leaf, watching{start: func() observer { return newAsking(r, &tokens.Pi) }}))
+}
+
+// requestsOfTree are the requests of all branches, each once.
+func requestsOfTree(r *Replay, t *sessionfmt.Tree) iter.Seq2[Request, error] {
+	return requests(r.walkTree(t, watching{start: func() observer { return newAsking(r, &tokens.Pi) }}))
+}
 
 // TestRequests: what is known of each request by numbers is what its messages say:
 // sizes are those that counting gives, and two requests share what they share.
@@ -30,7 +41,7 @@ func TestRequests(t *testing.T) {
 		var was []string // the messages of the request before
 		var hashes []uint64
 		var lone []int // answers
-		for q, err := range r.Requests(s.Leaf(), &tokens.Pi) {
+		for q, err := range requestsTo(r, s.Leaf()) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -70,7 +81,7 @@ func TestRequests(t *testing.T) {
 				shared++
 			}
 			for n := 1; n <= min(len(hashes), q.Prefix.Len()); n++ {
-				if same := q.Prefix.Hash(n) == hashes[n-1]; same != (n <= shared) {
+				if same := q.Prefix.hash(n) == hashes[n-1]; same != (n <= shared) {
 					t.Errorf("%s: request %d: the first %d messages are the same: %v, and %d are", c.Name, q.Index, n, same, shared)
 					break
 				}
@@ -80,17 +91,17 @@ func TestRequests(t *testing.T) {
 			}
 			was, hashes = is, nil
 			for n := 1; n <= q.Prefix.Len(); n++ {
-				hashes = append(hashes, q.Prefix.Hash(n))
+				hashes = append(hashes, q.Prefix.hash(n))
 			}
 		}
 		seen := map[int]uint64{}
-		for q, err := range r.RequestsOfTree(s.Tree(), &tokens.Pi) {
+		for q, err := range requestsOfTree(r, s.Tree()) {
 			if err == nil {
-				seen[q.Record] = q.Prefix.Hash(q.Prefix.Len())
+				seen[q.Record] = q.Prefix.hash(q.Prefix.Len())
 			}
 		}
-		for q, err := range r.Requests(s.Leaf(), &tokens.Pi) {
-			if h, ok := seen[q.Record]; err == nil && ok && h != q.Prefix.Hash(q.Prefix.Len()) {
+		for q, err := range requestsTo(r, s.Leaf()) {
+			if h, ok := seen[q.Record]; err == nil && ok && h != q.Prefix.hash(q.Prefix.Len()) {
 				t.Errorf("%s: request %d is another one in the tree", c.Name, q.Index)
 			}
 		}

@@ -19,14 +19,14 @@ type LogRow struct {
 	Context  *int         `json:"context,omitempty"`  // tokens of the request as it stands after the entry: prompt, tools and messages
 	Request  *int         `json:"request,omitempty"`  // that the entry is the answer to, from 0
 	Mark     string       `json:"mark,omitempty"`     // `T`: messages became smaller; `C`: the history was compacted
-	Boundary *LogBoundary `json:"boundary,omitempty"` // where a transform lies
+	Boundary *logBoundary `json:"boundary,omitempty"` // where a transform lies
 }
 
-// A LogBoundary says where a transform lies.
-type LogBoundary struct {
+// A logBoundary says where a transform lies.
+type logBoundary struct {
 	After    int      `json:"after"`    // the request whose answer it lies behind, -1 for none
 	Before   int      `json:"before"`   // the request that it lies before
-	Likely   Boundary `json:"likely"`   // where in the agent's loop it was likely made, `before_request` or `turn_end`
+	Likely   boundary `json:"likely"`   // where in the agent's loop it was likely made, `before_request` or `turn_end`
 	Inferred bool     `json:"inferred"` // the file does not say it
 }
 
@@ -44,8 +44,8 @@ func (a *Account) Row() (row LogRow, err error) {
 		row.Mark = "T"
 	}
 	if a.m.r.Session.Kind(a.Record) == sessionfmt.Transform {
-		row.Boundary = &LogBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
-		row.Boundary.Likely, err = a.Boundary()
+		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
+		row.Boundary.Likely, err = a.boundary()
 	}
 	return row, err
 }
@@ -107,11 +107,11 @@ func (e *Envelope) Meta(c *tokens.Counter) (m Meta, err error) {
 type Provenance struct {
 	Entry string `json:"entry,omitempty"` // id of the entry that the text comes from
 	Line  Index  `json:"line,omitzero"`   // its line in the file, from 1
-	By    any    `json:"by"`              // "entry", "baseline", or a Maker
+	By    any    `json:"by"`              // "entry", "baseline", or a maker
 }
 
-// A Maker is the transform whose op put a piece there, or the edit that did.
-type Maker struct {
+// A maker is the transform whose op put a piece there, or the edit that did.
+type maker struct {
 	Entry string `json:"entry"`
 	Op    Index  `json:"op,omitzero"`
 }
@@ -124,7 +124,7 @@ func (r *Replay) Provenance(from Origin) Provenance {
 	s := r.Session
 	out := Provenance{Entry: s.ID(from.Record), Line: Index(s.Line(from.Record)), By: "entry"}
 	if from.By != from.Record || from.Op >= 0 {
-		out.By = Maker{s.ID(from.By), Index(from.Op)}
+		out.By = maker{s.ID(from.By), Index(from.Op)}
 	}
 	return out
 }

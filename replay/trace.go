@@ -9,12 +9,12 @@ type Life struct {
 	Schema string `json:"schema"`
 	As     string `json:"as"`             // the role that a provider gets a message as, `part`, `tool`, or `entry` for one that never was in the context
 	Name   string `json:"name,omitempty"` // of a part or tool
-	Source
+	source
 	Text   string  `json:"text,omitempty"`   // the words around the first match; of an entry that is followed, its first words
 	Events []Event `json:"events,omitempty"` // what became of it, in order; absent for an `entry`
 	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent where none had
 	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
-	Why    Why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` a broken patch, `unsent` (no model gets it)
+	Why    why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` a broken patch, `unsent` (no model gets it)
 
 	Origin Origin `json:"-"` // where it came from when it was first found
 }
@@ -92,7 +92,7 @@ func (t *tracer) tell() (err error) {
 	s := r.Session
 	for _, l := range t.out.Lives {
 		l.Schema = traceSchema
-		if l.Source, err = r.source(l.Origin, t.load.lines); err != nil {
+		if l.source, err = r.source(l.Origin, t.load.lines); err != nil {
 			return err
 		}
 		for i := range l.Events {
@@ -270,7 +270,7 @@ func (t *tracer) read(m *message) (h hit, err error) {
 		return h, err
 	}
 	if h.ok = q.follows(); h.ok {
-		h.text = sessionfmt.GistOfMessage(v)
+		h.text = v.MessageGist()
 	} else {
 		h.text, h.ok = t.find.message(v)
 	}

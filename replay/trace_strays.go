@@ -6,14 +6,14 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Why says why an entry never reached a context.
-type Why string
+// why says why an entry never reached a context.
+type why string
 
 // The reasons, the first that applies.
 const (
-	OffPath Why = "off-path" // another branch
-	Behind  Why = "behind"   // a broken patch stopped the replay before it
-	Unsent  Why = "unsent"   // it is none that a model gets, or not in what one gets of it
+	OffPath why = "off-path" // another branch
+	Behind  why = "behind"   // a broken patch stopped the replay before it
+	Unsent  why = "unsent"   // it is none that a model gets, or not in what one gets of it
 )
 
 // Strays are the entries of the whole file that the trace along the path to record
@@ -57,7 +57,7 @@ func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] 
 			if !ok {
 				continue
 			}
-			if stray.Source, err = r.source(stray.Origin, lines); !yield(stray, err) || err != nil {
+			if stray.source, err = r.source(stray.Origin, lines); !yield(stray, err) || err != nil {
 				return
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -29,7 +28,7 @@ func TestTraceSeen(t *testing.T) {
 		}
 		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
 		var texts [][]string // of each request, then of the leaf
-		for q, err := range r.Requests(s.Leaf(), &tokens.Pi) {
+		for q, err := range requestsTo(r, s.Leaf()) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}

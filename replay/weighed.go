@@ -20,32 +20,32 @@ type Weighed struct {
 	Once     bool // logged for one request alone: a reader sets it
 	Hidden   bool // a custom message that the user is not shown
 
-	Tokens Weight // of the counter
-	Bytes  Weight // of its blocks, as JSON
+	Tokens weight // of the counter
+	Bytes  weight // of its blocks, as JSON
 	Size   int    // bytes of the message as a provider gets it, as JSON
 
-	Skill  Skill  // a prompt that begins with the instructions of one
-	Result Result // of a tool result
-	Reads  []Read // of an answer
+	Skill  skill  // a prompt that begins with the instructions of one
+	Result result // of a tool result
+	Reads  []read // of an answer
 	Images []int  // bytes of base64 of each
 }
 
-// A Skill is the instructions of a skill in a prompt (spec/pi-format.md 9.1), which
+// A skill is the instructions of a skill in a prompt (spec/pi-format.md 9.1), which
 // are part of its text.
-type Skill struct {
+type skill struct {
 	Name          string // empty where there are none
 	Tokens, Bytes int
 }
 
-// A Result says whose result a message is. Call is empty unless the tool reads files.
-type Result struct {
+// A result says whose result a message is. Call is empty unless the tool reads files.
+type result struct {
 	Tool  string
 	Call  string
 	Error bool
 }
 
-// A Read is a call of a tool that reads a file.
-type Read struct{ Call, Path string }
+// A read is a call of a tool that reads a file.
+type read struct{ Call, Path string }
 
 // readers are the tools that read files, by the names that agents give them, and the
 // arguments that say which.
@@ -70,7 +70,7 @@ func (w *weigher) take(out *Weighed, m *sessionfmt.Message) {
 		case sessionfmt.CallBlock:
 			out.Bytes.Calls += size
 			if path := ReadPath(b.Name, b.Args); path != "" {
-				out.Reads = append(out.Reads, Read{Call: b.ID.Text(), Path: path})
+				out.Reads = append(out.Reads, read{Call: b.ID.Text(), Path: path})
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (w *weigher) take(out *Weighed, m *sessionfmt.Message) {
 		tool = m.Tool.Text()
 		w.tools[string(m.Tool)] = tool
 	}
-	out.Result = Result{Tool: tool, Error: m.IsError.Truthy()}
+	out.Result = result{Tool: tool, Error: m.IsError.Truthy()}
 	if slices.Contains(readers, tool) {
 		out.Result.Call = m.CallID.Text()
 	}
@@ -91,20 +91,20 @@ func (w *weigher) take(out *Weighed, m *sessionfmt.Message) {
 const skillTag, skillEnd = `"<skill `, `</skill>`
 
 // skill is the skill that a text begins with.
-func (w *weigher) skill(raw value) Skill {
+func (w *weigher) skill(raw value) skill {
 	if !bytes.HasPrefix(raw, []byte(skillTag)) {
-		return Skill{}
+		return skill{}
 	}
 	end := bytes.Index(raw, []byte(skillEnd))
 	if end < 0 {
-		return Skill{}
+		return skill{}
 	}
 	end += len(skillEnd)
 	text := value(append(bytes.Clone(raw[:end]), '"')).AppendText(nil)
 	head, _, _ := bytes.Cut(text, []byte{'>'})
 	_, name, _ := bytes.Cut(head, []byte(`name="`))
 	name, _, _ = bytes.Cut(name, []byte{'"'})
-	return Skill{Name: string(name), Tokens: w.c.Of(TextLength(w.c, text)), Bytes: end - 1}
+	return skill{Name: string(name), Tokens: w.c.Of(TextLength(w.c, text)), Bytes: end - 1}
 }
 
 // ReadPath is the file that a tool call reads, empty where the tool, by its name, reads

@@ -7,14 +7,14 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Weight is what a message takes, in tokens of a counter or in bytes, by what its
+// A weight is what a message takes, in tokens of a counter or in bytes, by what its
 // blocks are. A result's text is Text.
-type Weight struct {
+type weight struct {
 	Text, Thinking, Calls, Images int
 }
 
 // Total is all of it.
-func (w Weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
+func (w weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
 
 // A weighing counts the texts of a message as a counter does. Where the counter
 // rounds once a message, each text has what it adds to the sum so far.
@@ -66,14 +66,14 @@ func TextLength(c *tokens.Counter, text []byte) int {
 }
 
 // message counts a message.
-func (w *weighing) message(m *sessionfmt.Message) Weight {
+func (w *weighing) message(m *sessionfmt.Message) weight {
 	sum := w.content(m)
 	sum.Text += w.c.Message
 	return sum
 }
 
 // content counts the content of a message.
-func (w *weighing) content(m *sessionfmt.Message) (sum Weight) {
+func (w *weighing) content(m *sessionfmt.Message) (sum weight) {
 	w.length = 0
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
@@ -118,7 +118,7 @@ func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error)
 	if err != nil {
 		return nil, 0, err
 	}
-	l.msg.Read(l.at.Reset(v), sessionfmt.RoleKind(v.Get("role")))
+	l.msg.Read(l.at.Reset(v), v.Get("role").RoleKind())
 	return &l.msg, len(v), nil
 }
 

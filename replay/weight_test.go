@@ -8,7 +8,7 @@ import (
 )
 
 // weighed is what a message takes by a counter.
-func weighed(c *tokens.Counter, role sessionfmt.Kind, message string) Weight {
+func weighed(c *tokens.Counter, role sessionfmt.Kind, message string) weight {
 	var m sessionfmt.Message
 	m.Read(new(sessionfmt.Cursor).Reset(sessionfmt.Value(message)), role)
 	return (&weighing{c: c}).message(&m)
@@ -61,11 +61,11 @@ func TestPolicyT16bWideText(t *testing.T) {
 // where it is rounded once.
 func TestWeightShares(t *testing.T) {
 	message := `{"content":[{"type":"text","text":"ab"},{"type":"thinking","thinking":"cd"},{"type":"toolCall","name":"e","arguments":{}},{"type":"text","text":"f"}]}`
-	if got, want := weighed(&tokens.Pi, sessionfmt.Assistant, message), (Weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
+	if got, want := weighed(&tokens.Pi, sessionfmt.Assistant, message), (weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	image := `{"content":[{"type":"text","text":"a"},{"type":"image","data":"AAAA"}]}`
-	if got, want := weighed(&tokens.Pi, sessionfmt.User, image), (Weight{Text: 1, Images: 1200}); got != want {
+	if got, want := weighed(&tokens.Pi, sessionfmt.User, image), (weight{Text: 1, Images: 1200}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -1,7 +1,5 @@
 package sessionfmt
 
-import "bytes"
-
 // A Cursor reads one value from front to back in a single pass, without copying
 // and without going back: the deepest way of reading a line. It expects text
 // that a Scanner has accepted. What a loop does not read is skipped.
@@ -21,7 +19,6 @@ type Cursor struct {
 	i       int
 	scan    Scanner
 	compact compactor
-	text    []byte
 }
 
 // Reset puts the cursor in front of v, and returns it.
@@ -41,8 +38,8 @@ func (c *Cursor) Peek() byte {
 // Offset is where the cursor stands, in bytes from the start of what it reads.
 func (c *Cursor) Offset() int { return c.i }
 
-// Since is the JSON from an offset to where the cursor stands.
-func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
+// since is the JSON from an offset to where the cursor stands.
+func (c *Cursor) since(offset int) Value { return Value(c.b[offset:c.i]) }
 
 // Value reads the value that comes next.
 func (c *Cursor) Value() Value {
@@ -64,18 +61,6 @@ func (c *Cursor) String() String {
 	end, extra, wide := scanString(c.b, start)
 	c.i = end
 	return String{Value(c.b[start:end]), extra, wide}
-}
-
-// Text reads the string that comes next; any other value has no text. It is valid
-// until the next Text.
-func (c *Cursor) Text() []byte {
-	start := c.i
-	v := c.Value()
-	if start < len(c.b) && c.b[start] == '"' && bytes.IndexByte(v, '\\') < 0 {
-		return v[1 : len(v)-1]
-	}
-	c.text = v.AppendText(c.text[:0])
-	return c.text
 }
 
 // Compact is a value as AppendCompact spells it. It is valid until the next Compact.

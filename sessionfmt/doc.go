@@ -8,6 +8,10 @@
 // Damage never ends a reading: it is left in Session.Findings, with line and
 // entry.
 //
+// [Session.Point] finds an entry by what people call it: leaf, request:7, a label, the
+// beginning of an id. Entries are known by their record, from 0 in the order of the file;
+// [Session.Path] are the records from the root to one of them.
+//
 // A line is read to three depths by one mechanism, the [Scanner]: its head
 // (type, id, parentId, timestamp and role), which validates all of it on the
 // way; a [Value], which is raw JSON with accessors and keeps the bytes that were

@@ -59,10 +59,10 @@ func Gist(kind Kind, line Value) string {
 	return g.String()
 }
 
-// GistOfMessage is the gist of a message by itself, of whatever role.
-func GistOfMessage(m Value) string {
+// MessageGist is the gist of a message by itself, of whatever role.
+func (v Value) MessageGist() string {
 	g := gist{}
-	g.message(RoleKind(m.Get("role")), m)
+	g.message(v.Get("role").RoleKind(), v)
 	return g.String()
 }
 

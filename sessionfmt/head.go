@@ -84,7 +84,7 @@ func (r *headReader) read(line []byte) (h head, err *scanError) {
 	case !v[4].IsObject():
 		h.Kind = NoMessage
 	default:
-		h.Kind = RoleKind(r.msg.vals[0])
+		h.Kind = r.msg.vals[0].RoleKind()
 	}
 	return h, nil
 }
@@ -115,7 +115,7 @@ func (r *headReader) prefix(line []byte) (h head, ok bool) {
 	if !ok {
 		return h, false
 	}
-	h.Kind = RoleKind(role)
+	h.Kind = role.RoleKind()
 	return h, h.Kind != OtherMessage
 }
 

@@ -166,7 +166,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
-	if IsBlank(line) {
+	if isBlank(line) {
 		if len(line) > 0 || !open {
 			u.cover.Blank++
 		}
@@ -273,8 +273,7 @@ func (u *unit) findBroken(at int, line []byte, err *scanError, open bool) {
 	}
 }
 
-// IsBlank says that nothing is left of the line after JavaScript's trim.
-func IsBlank(line []byte) bool {
+func isBlank(line []byte) bool {
 	if len(line) > 0 && line[0] == '{' {
 		return false
 	}

@@ -126,10 +126,10 @@ func KindNames() []string {
 	return names
 }
 
-// RoleKind is the kind of a message with that role.
-func RoleKind(role Value) Kind {
+// RoleKind is the kind of a message whose role the value is.
+func (v Value) RoleKind() Kind {
 	for k := System; k < OtherMessage; k++ {
-		if role.Is(kinds[k].role) {
+		if v.Is(kinds[k].role) {
 			return k
 		}
 	}

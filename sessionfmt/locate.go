@@ -79,9 +79,9 @@ func (st Store) Files() ([]string, error) {
 	return names, err
 }
 
-// Find is the name of the file whose session has that id, or the one whose id
+// find is the name of the file whose session has that id, or the one whose id
 // begins with it.
-func (st Store) Find(id string) (string, error) {
+func (st Store) find(id string) (string, error) {
 	fault := &Error{Pos: Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir names another folder"}
 	files, err := st.files()
 	if err != nil {
@@ -199,5 +199,5 @@ func (st Store) Locate(arg string) (string, error) {
 	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") {
 		return arg, nil // meant as a file: opening it says what is wrong
 	}
-	return st.Find(arg)
+	return st.find(arg)
 }

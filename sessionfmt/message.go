@@ -88,7 +88,7 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 			m.block(c)
 		}
 	}
-	m.Content = c.Since(start)
+	m.Content = c.since(start)
 }
 
 // block reads the block that comes next.
@@ -118,7 +118,7 @@ func (m *Message) block(c *Cursor) {
 			b.Mime = c.Value()
 		}
 	}
-	b.Raw = c.Since(start)
+	b.Raw = c.since(start)
 	answer, any := m.Kind == Assistant, m.Kind == Unknown
 	switch {
 	case typ.Is("text"):
@@ -135,7 +135,7 @@ func (m *Message) block(c *Cursor) {
 // Message is a value as a message, of the kind that its role says.
 func (v Value) Message() *Message {
 	var m Message
-	m.Read(new(Cursor).Reset(v), RoleKind(v.Get("role")))
+	m.Read(new(Cursor).Reset(v), v.Get("role").RoleKind())
 	return &m
 }
 

@@ -100,10 +100,10 @@ func (f *NewFile) Commit() error {
 	return f.wrap(f.rename())
 }
 
-// CommitKeeping is Commit, and the file that was there stays, beside the new one,
+// commitKeeping is Commit, and the file that was there stays, beside the new one,
 // as kept: NAME.orig-N (see FreeName). It is empty if there was none. The name is
 // never absent in between, and whoever has the old file open goes on with kept.
-func (f *NewFile) CommitKeeping() (kept string, err error) {
+func (f *NewFile) commitKeeping() (kept string, err error) {
 	defer f.Abort()
 	if err = f.finish(); err != nil {
 		return "", f.wrap(err)

@@ -117,7 +117,7 @@ func TestCommitBehindLinks(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	kept, err := begun(t, link, "text").CommitKeeping()
+	kept, err := begun(t, link, "text").commitKeeping()
 	if err != nil || kept != file+".orig-1" {
 		t.Fatalf("kept as %q, %v", kept, err)
 	}
@@ -134,7 +134,7 @@ func TestCommitBehindLinks(t *testing.T) {
 func TestCommitKeeping(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "s")
-	if kept, err := begun(t, file, "0").CommitKeeping(); kept != "" || err != nil {
+	if kept, err := begun(t, file, "0").commitKeeping(); kept != "" || err != nil {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
 	if err := os.Mkdir(file+".orig-2", 0o700); err != nil {
@@ -145,7 +145,7 @@ func TestCommitKeeping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := begun(t, file, fmt.Sprint(k+1)).CommitKeeping()
+		kept, err := begun(t, file, fmt.Sprint(k+1)).commitKeeping()
 		if err != nil || filepath.Base(kept) != want {
 			t.Fatalf("kept as %q, %v; want %s", kept, err, want)
 		}
@@ -192,7 +192,7 @@ func TestCommitFails(t *testing.T) {
 	put(t, file, "old", 0o600)
 	for _, commit := range []func(*NewFile) error{
 		(*NewFile).Commit,
-		func(f *NewFile) error { _, err := f.CommitKeeping(); return err },
+		func(f *NewFile) error { _, err := f.commitKeeping(); return err },
 	} {
 		f := begun(t, file, "text")
 		if err := os.Remove(f.temp.Name()); err != nil {

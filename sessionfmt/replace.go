@@ -21,7 +21,7 @@ const (
 )
 
 // Replace puts a new file, which write writes, in the place of the session's, and
-// keeps the original beside it as kept; see NewFile.CommitKeeping. It takes the
+// keeps the original beside it as kept; see NewFile.commitKeeping. It takes the
 // lock, and refuses a file that is no longer what was read. A compressed session is
 // compressed again the same way. Every error is an *Error.
 func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kept string, err error) {
@@ -48,7 +48,7 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	if err := s.same(); err != nil { // writing may have taken a while
 		return "", s.at(err)
 	}
-	return f.CommitKeeping()
+	return f.commitKeeping()
 }
 
 // same says whether the file that has the session's name is still the one that was

@@ -17,6 +17,9 @@ type Line struct {
 	Ended  bool   // a newline follows
 }
 
+// Blank reports whether nothing is left of the line after JavaScript's trim.
+func (l Line) Blank() bool { return isBlank(l.Raw) }
+
 // Lines goes through all of the file, the lines too that hold no record, in
 // order: what is in Raw, and a newline where Ended says so, is the file byte for
 // byte. A byte order mark comes first, as a piece of line 1 without end.

@@ -295,7 +295,7 @@ func (s *Session) readVersion() error {
 	if !f[1].IsString() {
 		s.find("header-id", s.header, "the header's id is no string: pi refuses the file")
 	}
-	version, ok := ParseVersion(f[0])
+	version, ok := f[0].Version()
 	s.Version = version
 	if !ok {
 		s.find("version", s.header, "version %s is no number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
@@ -305,9 +305,9 @@ func (s *Session) readVersion() error {
 	return nil
 }
 
-// ParseVersion reads a header's version as JavaScript's comparisons would
+// Version reads a header's version as JavaScript's comparisons would
 // (spec/pi-format.md 3.1): none is 1, and text that is no number passes for 3.
-func ParseVersion(v Value) (version int, ok bool) {
+func (v Value) Version() (version int, ok bool) {
 	if v.IsNull() {
 		return 1, true
 	}

@@ -113,7 +113,7 @@ func (t *tail) header() error {
 	if bad != nil || h.Kind != Header || !h.ID.IsString() {
 		return fmt.Errorf("%w: its first line is no session header", ErrTail)
 	}
-	version, ok := ParseVersion(Value(trimJSON(line)).Get("version"))
+	version, ok := Value(trimJSON(line)).Get("version").Version()
 	if !ok || version < 3 {
 		return fmt.Errorf("%w: its format version is older than 3", ErrTail)
 	}

@@ -15,21 +15,21 @@ type Budget struct {
 	Figure    *Figure
 	Max, Min  *float64 // in the figure's unit; either or both
 	Tolerance Amount   // how far beyond them it may be
-	Severity  Severity
+	Severity  severity
 }
 
-// A Severity is what a crossed limit does: an Error fails the gate, a Warning is
+// A severity is what a crossed limit does: an Error fails the gate, a Warning is
 // said.
-type Severity string
+type severity string
 
 const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
+	Error   severity = "error"
+	Warning severity = "warning"
 )
 
 // UnmarshalText reads a severity.
-func (s *Severity) UnmarshalText(text []byte) error {
-	*s = Severity(text)
+func (s *severity) UnmarshalText(text []byte) error {
+	*s = severity(text)
 	if *s != Error && *s != Warning {
 		return fmt.Errorf("severity %q: error or warning", sessionfmt.Quote(string(text)))
 	}
@@ -67,7 +67,7 @@ func (a *Amount) UnmarshalText(text []byte) (err error) {
 type Drift struct {
 	Amount
 	Up, Down bool     // which way it is held to that
-	Severity Severity // an Error when empty
+	Severity severity // an Error when empty
 }
 
 // UnmarshalText reads an Amount: with + it is how much the figure may grow, with -

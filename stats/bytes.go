@@ -20,13 +20,13 @@ var bytesLens = Lens{
 // A BytesPart is how many bytes the next requests at the point have, and the lines of
 // the files.
 type BytesPart struct {
-	Sessions []BytesOf    `json:"sessions"` // the next request of each at the point, and its file
-	Images   []ImageBytes `json:"images"`   // the largest in the requests, at most 10
-	Lines    []LineBytes  `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
+	Sessions []bytesOf    `json:"sessions"` // the next request of each at the point, and its file
+	Images   []imageBytes `json:"images"`   // the largest in the requests, at most 10
+	Lines    []lineBytes  `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
 }
 
-// A BytesOf is the next request of one session. A limit of 0 is one that nobody states.
-type BytesOf struct {
+// A bytesOf is the next request of one session. A limit of 0 is one that nobody states.
+type bytesOf struct {
 	File         string   `json:"file,omitempty"`         // as in `files[]`
 	Session      string   `json:"session,omitempty"`      // the header's id
 	Entry        string   `json:"entry,omitempty"`        // the last entry of the context's path
@@ -46,8 +46,8 @@ type BytesOf struct {
 	LargestEntry string   `json:"largestEntry,omitempty"` // the entry on that line
 }
 
-// An ImageBytes is an image in a request.
-type ImageBytes struct {
+// An imageBytes is an image in a request.
+type imageBytes struct {
 	File  string `json:"file,omitempty"`
 	Entry string `json:"entry"` // of the message
 	Line  int    `json:"line"`  // of that entry
@@ -55,8 +55,8 @@ type ImageBytes struct {
 	Over  bool   `json:"over"`  // it is over the provider's limit
 }
 
-// A LineBytes is a line of a session file.
-type LineBytes struct {
+// A lineBytes is a line of a session file.
+type lineBytes struct {
 	File  string `json:"file,omitempty"`
 	Line  int    `json:"line"`            // from 1
 	Entry string `json:"entry,omitempty"` // on it
@@ -65,8 +65,8 @@ type LineBytes struct {
 }
 
 // lookAtBytes hangs the lens on a session.
-func lookAtBytes(l *Look) {
-	p := &BytesPart{Sessions: []BytesOf{{}}, Images: []ImageBytes{}, Lines: []LineBytes{}}
+func lookAtBytes(l *lensRun) {
+	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
 	var images []imageAt
@@ -87,14 +87,14 @@ func lookAtBytes(l *Look) {
 			return err
 		}
 		for _, at := range images {
-			image := ImageBytes{
+			image := imageBytes{
 				Entry: sessionfmt.Quote(l.Session.ID(at.record)), Line: l.Session.Line(at.record), Bytes: at.bytes,
 				Over: b.ImageLimit > 0 && int64(at.bytes) > b.ImageLimit,
 			}
 			if image.Over {
 				b.LargeImages++
 			}
-			p.Images = keep(p.Images, image, func(i ImageBytes) int { return i.Bytes })
+			p.Images = keep(p.Images, image, func(i imageBytes) int { return i.Bytes })
 		}
 		p.Lines = largestLines(l.Session)
 		if len(p.Lines) > 0 {
@@ -108,7 +108,7 @@ func lookAtBytes(l *Look) {
 type imageAt struct{ record, bytes int }
 
 // read is everything of a request but its messages.
-func (b *BytesOf) read(l *Look, e *replay.Envelope) error {
+func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	p, err := e.Prompt()
 	if err != nil {
 		return err
@@ -134,14 +134,14 @@ func (b *BytesOf) read(l *Look, e *replay.Envelope) error {
 }
 
 // largestLines are the largest records of a session.
-func largestLines(s *sessionfmt.Session) []LineBytes {
+func largestLines(s *sessionfmt.Session) []lineBytes {
 	records := []int{}
 	for i := range s.Len() {
 		records = keep(records, i, s.LineSize)
 	}
-	lines := make([]LineBytes, len(records))
+	lines := make([]lineBytes, len(records))
 	for k, i := range records {
-		lines[k] = LineBytes{Line: s.Line(i), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
+		lines[k] = lineBytes{Line: s.Line(i), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
 		if s.Kind(i).IsEntry() {
 			lines[k].Entry = sessionfmt.Quote(s.ID(i))
 		}
@@ -152,7 +152,7 @@ func largestLines(s *sessionfmt.Session) []LineBytes {
 // addBytes adds one session's bytes to several.
 func addBytes(sum, one *Report) {
 	if sum.Bytes == nil {
-		sum.Bytes = &BytesPart{Images: []ImageBytes{}, Lines: []LineBytes{}}
+		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}}
 	}
 	p, q := sum.Bytes, one.Bytes
 	for _, b := range q.Sessions {
@@ -161,22 +161,22 @@ func addBytes(sum, one *Report) {
 	}
 	for _, image := range q.Images {
 		image.File = cmp.Or(image.File, one.File)
-		p.Images = keep(p.Images, image, func(i ImageBytes) int { return i.Bytes })
+		p.Images = keep(p.Images, image, func(i imageBytes) int { return i.Bytes })
 	}
 	for _, line := range q.Lines {
 		line.File = cmp.Or(line.File, one.File)
-		p.Lines = keep(p.Lines, line, func(l LineBytes) int { return l.Bytes })
+		p.Lines = keep(p.Lines, line, func(l lineBytes) int { return l.Bytes })
 	}
 }
 
 // bytesSheets are the tables of the bytes lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
-	s := Sheet{Columns: []Column{
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "session", Flex: true}, {Name: "request", Unit: Bytes}, {Name: "limit", Unit: Bytes}, {Name: "share", Unit: Share},
 		{Name: "provider"}, {Name: "images", Unit: Number}, {Name: "of request", Unit: Share}, {Name: "too large", Unit: Number},
 	}}
-	largest, notes := fullest(p.Sessions, func(b BytesOf) int { return int(b.Request) })
+	largest, notes := fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
 	for _, b := range largest {
 		var images any
 		if b.Images > 0 {
@@ -199,7 +199,7 @@ func bytesSheets(r *Report) []Sheet {
 }
 
 func (p *BytesPart) imageSheet() Sheet {
-	s := Sheet{Title: "the largest images", Columns: []Column{
+	s := Sheet{Title: "the largest images", Columns: []sheetColumn{
 		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "base64", Unit: Bytes}, {Name: ""},
 	}}
 	for _, i := range p.Images {
@@ -213,7 +213,7 @@ func (p *BytesPart) imageSheet() Sheet {
 }
 
 func (p *BytesPart) lineSheet() Sheet {
-	s := Sheet{Title: "the largest lines", Columns: []Column{
+	s := Sheet{Title: "the largest lines", Columns: []sheetColumn{
 		{Name: "line", Unit: Number}, {Name: "entry"}, {Name: "kind"}, {Name: "bytes", Unit: Bytes},
 	}}
 	for _, l := range p.Lines {

@@ -23,7 +23,7 @@ type CachePart struct {
 	Prompt   int64             `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
 	Read     int64             `json:"read"`              // tokens of them that a cache served
 	HitRate  *float64          `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
-	Could    CacheCould        `json:"could"`             // what a cache would have done that keeps every beginning
+	Could    cacheCould        `json:"could"`             // what a cache would have done that keeps every beginning
 	Rebilled replay.CacheAgain `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
 	Broken   replay.CacheAgain `json:"broken"`            // what breaks had billed again
 	Unserved replay.CacheAgain `json:"unserved"`          // what the cache had, and the provider did not serve
@@ -32,9 +32,9 @@ type CachePart struct {
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
 
-// A CacheCould is what a cache that keeps every beginning of every request would
+// A cacheCould is what a cache that keeps every beginning of every request would
 // have read and written, and the share of it that it would have read.
-type CacheCould struct {
+type cacheCould struct {
 	Read    int64    `json:"read"`
 	Write   int64    `json:"write"`
 	HitRate *float64 `json:"hitRate,omitempty"`
@@ -48,7 +48,7 @@ type CacheWorst struct {
 	replay.CacheAgain
 }
 
-func lookAtCache(l *Look) {
+func lookAtCache(l *lensRun) {
 	l.Ends = append(l.Ends, func(*replay.Envelope) error {
 		opt := l.Options.Replay
 		opt.Leaf = l.Session.Leaf()
@@ -131,7 +131,7 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	s := Sheet{Columns: []Column{
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "requests", Unit: Number}, {Name: "answered", Unit: Number}, {Name: "prompts", Unit: Tokens}, {Name: "read", Unit: Tokens},
 		{Name: "hit rate", Unit: Share}, {Name: "could be", Unit: Share}, {Name: "billed again", Unit: Dollars}, {Name: "most by", Flex: true},
 	}}

@@ -18,7 +18,7 @@ var calibrationLens = Lens{
 	look:  lookAtCalibration,
 	add: func(sum, one *Report) {
 		if sum.Calibration == nil {
-			sum.Calibration = &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []Calibration{}}
+			sum.Calibration = &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
 		}
 		p := sum.Calibration
 		for _, m := range one.Calibration.Models {
@@ -36,41 +36,41 @@ var calibrationLens = Lens{
 type CalibrationPart struct {
 	Counter string        `json:"counter"`       // that is calibrated
 	Least   int           `json:"leastRequests"` // fewer make no factor; a session with fewer than 3 tells nothing
-	Models  []Calibration `json:"models"`        // that answered, those with the most requests first
+	Models  []calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
 	path   modelKey            // its model at the point
 }
 
-// A Calibration is the factor of a model: so many of its tokens is one of the counter's.
-type Calibration struct {
+// A calibration is the factor of a model: so many of its tokens is one of the counter's.
+type calibration struct {
 	Provider   string      `json:"provider"`             // as the answers name it
 	Model      string      `json:"model"`                // as the answers name it
 	Factor     *float64    `json:"factor"`               // null where there is none
-	Error      *ErrorRange `json:"error"`                // of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
+	Error      *errorRange `json:"error"`                // of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
 	Requests   int         `json:"requests"`             // that it rests on
 	Sessions   int         `json:"sessions"`             // that it rests on
 	Vocabulary string      `json:"vocabulary,omitempty"` // `cl100k` or `o200k`: the tokenizer is public, nothing is fitted, `--counter` takes this name
 	Reason     string      `json:"reason,omitempty"`     // why there is no factor
 }
 
-// An ErrorRange is how far from the recorded prompts the fitted ones are, as a share
+// An errorRange is how far from the recorded prompts the fitted ones are, as a share
 // of those.
-type ErrorRange struct {
+type errorRange struct {
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
 }
 
-// Calibrated says that tokens are the counter's times the factor.
-type Calibrated struct {
+// calibrated says that tokens are the counter's times the factor.
+type calibrated struct {
 	Model    string     `json:"model"`    // `provider/id`
 	Factor   float64    `json:"factor"`   // its tokens for one of the counter
-	Error    ErrorRange `json:"error"`    // of the fit, as a share of the recorded prompt
+	Error    errorRange `json:"error"`    // of the fit, as a share of the recorded prompt
 	Requests int        `json:"requests"` // that it rests on
 }
 
-func lookAtCalibration(l *Look) {
-	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []Calibration{}}
+func lookAtCalibration(l *lensRun) {
+	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
 	l.Steps = append(l.Steps, func(a *replay.Account) error {
 		if a.Request < 0 {
@@ -111,10 +111,10 @@ func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
 	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
 }
 
-func (c *Calibration) key() modelKey { return modelKey{c.Provider, c.Model} }
+func (c *calibration) key() modelKey { return modelKey{c.Provider, c.Model} }
 
 // of is the calibration of a model, nil for none.
-func (p *CalibrationPart) of(model modelKey) *Calibration {
+func (p *CalibrationPart) of(model modelKey) *calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
 			return &p.Models[i]
@@ -124,7 +124,7 @@ func (p *CalibrationPart) of(model modelKey) *Calibration {
 }
 
 func (p *CalibrationPart) sort() {
-	slices.SortFunc(p.Models, func(a, b Calibration) int {
+	slices.SortFunc(p.Models, func(a, b calibration) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
 }
@@ -142,7 +142,7 @@ func Calibrate(reports []*Report, apply bool) {
 			}
 		}
 	}
-	fits := map[modelKey]Calibration{}
+	fits := map[modelKey]calibration{}
 	for model, groups := range byModel {
 		fits[model] = calibrate(model, groups)
 	}
@@ -165,8 +165,8 @@ func Calibrate(reports []*Report, apply bool) {
 }
 
 // calibrate is the calibration of a model, from its requests in each session.
-func calibrate(model modelKey, groups []*calibrationGroup) Calibration {
-	c := Calibration{Provider: model.provider, Model: model.id, Vocabulary: models.Vocabulary(model.id)}
+func calibrate(model modelKey, groups []*calibrationGroup) calibration {
+	c := calibration{Provider: model.provider, Model: model.id, Vocabulary: models.Vocabulary(model.id)}
 	usable := groups
 	if c.Vocabulary == "" {
 		usable = nil
@@ -204,7 +204,7 @@ func (r *Report) calibrate() {
 	if c == nil || c.Factor == nil {
 		return
 	}
-	by := &Calibrated{Model: p.path.name(), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
+	by := &calibrated{Model: p.path.name(), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
 	if r.Context != nil {
 		r.Context.calibrate(by, p.hidden(*c.Factor))
 	}
@@ -230,19 +230,19 @@ func (p *CalibrationPart) hidden(factor float64) int {
 	return max(0, int(math.Round(first.recorded-factor*first.counted)))
 }
 
-func (m modelKey) name() string { return ModelCount{Provider: m.provider, Model: m.id}.name() }
+func (m modelKey) name() string { return modelCount{Provider: m.provider, Model: m.id}.name() }
 
 // tokens are so many of the counter's.
-func (c *Calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
+func (c *calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
 
 // String is the calibration in a sentence.
-func (c *Calibrated) String() string {
+func (c *calibrated) String() string {
 	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of them within %.1f%%.",
 		c.Model, c.Factor, count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
 func (p *CalibrationPart) sheets() []Sheet {
-	s := Sheet{Columns: []Column{
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "model", Flex: true}, {Name: "factor", Unit: Number}, {Name: "error, median", Unit: Share}, {Name: "90%", Unit: Share},
 		{Name: "requests", Unit: Number}, {Name: "sessions", Unit: Number}, {Name: "note"},
 	}}

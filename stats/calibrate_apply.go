@@ -7,7 +7,7 @@ import (
 
 // calibrate makes tokens of a model of what was counted of one session's context.
 // What the provider has told stays.
-func (p *ContextPart) calibrate(by *Calibrated, hidden int) {
+func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	c := &p.Sessions[0]
 	told, sum := p.hasRest(), 0
 	for i := range p.Categories {
@@ -40,17 +40,17 @@ func (p *ContextPart) calibrate(by *Calibrated, hidden int) {
 
 // calibrated says that some of the contexts are.
 func (p *ContextPart) calibrated() bool {
-	return slices.ContainsFunc(p.Sessions, func(c ContextOf) bool { return c.Calibrated != nil })
+	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 
 // hasRest says that the context's size is what the provider has told.
 func (p *ContextPart) hasRest() bool {
-	return slices.ContainsFunc(p.Categories, func(c ContextCategory) bool { return c.Category == inRest })
+	return slices.ContainsFunc(p.Categories, func(c contextCategory) bool { return c.Category == inRest })
 }
 
 // calibrate makes tokens of a model of what was counted of each request. What the
 // provider recorded stays.
-func (g *Growth) calibrate(by *Calibrated) {
+func (g *growth) calibrate(by *calibrated) {
 	g.Calibrated = by
 	for i := range g.Requests {
 		g.Requests[i].Tokens = by.tokens(g.Requests[i].Tokens)
@@ -61,7 +61,7 @@ func (g *Growth) calibrate(by *Calibrated) {
 
 // calibratedNotes say of several sessions by which models they are calibrated, each
 // once, and how many are not.
-func calibratedNotes(sessions int, by func(i int) *Calibrated) (notes []string) {
+func calibratedNotes(sessions int, by func(i int) *calibrated) (notes []string) {
 	without := 0
 	for i := range sessions {
 		c := by(i)

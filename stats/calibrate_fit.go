@@ -95,7 +95,7 @@ func quantile(sorted []float64, share float64) float64 {
 // where least squares would follow the largest of them. Nothing has less than no tokens:
 // sessions whose constant comes out below 0 are taken as if nothing were hidden there,
 // and the factor is fitted again. ok is false where the requests do not tell one.
-func fit(groups []*calibrationGroup) (factor float64, errs ErrorRange, ok bool) {
+func fit(groups []*calibrationGroup) (factor float64, errs errorRange, ok bool) {
 	for again := true; again; {
 		again = false
 		var all []slope
@@ -123,7 +123,7 @@ func fit(groups []*calibrationGroup) (factor float64, errs ErrorRange, ok bool) 
 		}
 	}
 	slices.Sort(off)
-	return factor, ErrorRange{quantile(off, 0.5), quantile(off, 0.9)}, true
+	return factor, errorRange{quantile(off, 0.5), quantile(off, 0.9)}, true
 }
 
 // rest is the median of what the requests have beyond the factor.

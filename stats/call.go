@@ -2,9 +2,9 @@ package stats
 
 import "ctxtool/sessionfmt"
 
-// CallFields are what a record says of a call of a model; absent is nil. All are
+// callRecord are what a record says of a call of a model; absent is nil. All are
 // valid during the call only.
-type CallFields struct {
+type callRecord struct {
 	Kind     sessionfmt.Kind
 	ID, Time sessionfmt.Value // of the entry
 
@@ -21,8 +21,8 @@ var callPick = sessionfmt.Pick{
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
 }
 
-func callFields(p *sessionfmt.Picked) CallFields {
-	f := CallFields{Kind: p.Kind, ID: p.ID, Time: p.Timestamp}
+func callFields(p *sessionfmt.Picked) callRecord {
+	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp}
 	if v := p.Message; p.Kind.IsMessage() {
 		f.Usage, f.Provider, f.Model, f.Response, f.ResponseID, f.Tool = v[0], v[1], v[2], v[3], v[4], v[5]
 		return f
@@ -34,7 +34,7 @@ func callFields(p *sessionfmt.Picked) CallFields {
 
 // Paid says that the record counts as a call (spec/pi-1.5.md 8). An answer does, and
 // a usage entry, even if it says nothing of what it used.
-func (f *CallFields) Paid() bool {
+func (f *callRecord) Paid() bool {
 	switch f.Kind {
 	case sessionfmt.Assistant, sessionfmt.UsageEntry:
 		return true
@@ -45,13 +45,13 @@ func (f *CallFields) Paid() bool {
 }
 
 // named says that the record can tell which model was called.
-func (f *CallFields) named() bool {
+func (f *callRecord) named() bool {
 	return f.Kind == sessionfmt.Assistant || f.Kind == sessionfmt.UsageEntry
 }
 
 // modelName is how pi lists the model of a call: by the provider, and by the model
 // that answered, where the record says which it was.
-func (f *CallFields) modelName() string {
+func (f *callRecord) modelName() string {
 	if !f.named() {
 		return otherModels
 	}

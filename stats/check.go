@@ -6,7 +6,7 @@ import "errors"
 var checkLens = Lens{
 	Name:   "check",
 	About:  "damage: what ctxtool check finds",
-	look:   func(l *Look) { l.checked = true },
+	look:   func(l *lensRun) { l.checked = true },
 	add:    addCheck,
 	sheets: checkSheets,
 }
@@ -31,7 +31,7 @@ type CheckWorst struct {
 }
 
 // check counts the findings in the file of that name.
-func (l *Look) check(name string) (err error) {
+func (l *lensRun) check(name string) (err error) {
 	if !l.checked {
 		return nil
 	}
@@ -58,7 +58,7 @@ func addCheck(sum, one *Report) {
 }
 
 func checkSheets(r *Report) []Sheet {
-	s := Sheet{Columns: []Column{
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
 	}}
 	p := r.Check

@@ -12,7 +12,7 @@ import (
 var compactionsLens = Lens{
 	Name:  "compactions",
 	About: "each compaction: why, how much it freed, what its summary keeps, loops",
-	look: func(l *Look) {
+	look: func(l *lensRun) {
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
 		l.Steps = append(l.Steps, w.step)
@@ -50,7 +50,7 @@ type CompactionsPart struct {
 	Loops    int            `json:"loops"`       // those in a loop that frees nothing
 	Before   int64          `json:"before"`      // sum of tokens
 	After    int64          `json:"after"`       // sum of tokens
-	Survival Survival       `json:"survival"`    // sums, without `lost`
+	Survival survival       `json:"survival"`    // sums, without `lost`
 	List     []Compacting   `json:"compactions"` // in order
 }
 
@@ -78,7 +78,7 @@ type Compacting struct {
 	Kept       int      `json:"kept"`                // messages behind the summary
 	FirstKept  string   `json:"firstKept,omitempty"` // the entry that the first of these comes from
 	Split      bool     `json:"split"`               // that is in the middle of a turn
-	Survival   Survival `json:"survival"`            // what the summary still tells of the files, commands, unmended failures and sentences of the user that it stands for; each `{of, found, lost?}`, `lost` being those that it does not
+	Survival   survival `json:"survival"`            // what the summary still tells of the files, commands, unmended failures and sentences of the user that it stands for; each `{of, found, lost?}`, `lost` being those that it does not
 	Loops      []string `json:"loops,omitempty"`     // why it is part of a loop
 
 	limit    int64   // the threshold, 0 where nobody knows the window
@@ -121,7 +121,7 @@ func (p *CompactionsPart) sum() {
 
 // A compactionWalk goes along the path.
 type compactionWalk struct {
-	l    *Look
+	l    *lensRun
 	part *CompactionsPart
 
 	before  *replay.Envelope // what the step at hand found

@@ -41,7 +41,7 @@ func (p *CompactionsPart) files() int {
 	return len(files)
 }
 
-var compactionColumns = []Column{
+var compactionColumns = []sheetColumn{
 	{Name: "entry"}, {Name: "why"}, {Name: "before", Unit: Tokens}, {Name: "after", Unit: Tokens}, {Name: "freed", Unit: Share}, {Name: "band"},
 	{Name: "kept", Unit: Number}, {Name: "turn"}, {Name: "paths"}, {Name: "commands"}, {Name: "errors"}, {Name: "constraints"},
 }
@@ -77,8 +77,8 @@ func (p *CompactionsPart) note() string {
 // why is what tells of their causes.
 func (p *CompactionsPart) why(several bool) Sheet {
 	s := Sheet{Title: "why", Few: mostListed, Columns: located(several,
-		Column{Name: "entry"}, Column{Name: "request", Unit: Number}, Column{Name: "recorded", Unit: Tokens}, Column{Name: "next", Unit: Tokens},
-		Column{Name: "evidence", Flex: true})}
+		sheetColumn{Name: "entry"}, sheetColumn{Name: "request", Unit: Number}, sheetColumn{Name: "recorded", Unit: Tokens}, sheetColumn{Name: "next", Unit: Tokens},
+		sheetColumn{Name: "evidence", Flex: true})}
 	for i := range p.List {
 		c := &p.List[i]
 		evidence := c.Evidence
@@ -101,7 +101,7 @@ func orNil(n int64) any {
 // lost is what the summaries do not tell, a few of each kind.
 func (p *CompactionsPart) lost(several bool) Sheet {
 	const few = 3
-	s := Sheet{Title: "lost by the summary", Few: mostListed, Columns: located(several, Column{Name: "entry"}, Column{Name: "kind"}, Column{Name: "what", Flex: true})}
+	s := Sheet{Title: "lost by the summary", Few: mostListed, Columns: located(several, sheetColumn{Name: "entry"}, sheetColumn{Name: "kind"}, sheetColumn{Name: "what", Flex: true})}
 	for i := range p.List {
 		c := &p.List[i]
 		for _, k := range []struct {

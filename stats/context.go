@@ -28,17 +28,17 @@ const most = 10
 type ContextPart struct {
 	Counter    string            `json:"counter"`        // that tokens are counted by
 	Estimates  bool              `json:"estimates"`      // it does not know the model's own tokens
-	Sessions   []ContextOf       `json:"sessions"`       // the context of each
-	Categories []ContextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
-	Largest    []ContextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
-	Rereads    Rereads           `json:"rereads"`        // files that were read more than once
-	Like       *Likeness         `json:"like,omitempty"` // with `--like`, see below
+	Sessions   []contextOf       `json:"sessions"`       // the context of each
+	Categories []contextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
+	Largest    []contextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
+	Rereads    rereads           `json:"rereads"`        // files that were read more than once
+	Like       *likeness         `json:"like,omitempty"` // with `--like`, see below
 
 	at map[[2]string]int // places in Categories by category and name, while they stay
 }
 
-// A ContextOf is the context of one session.
-type ContextOf struct {
+// A contextOf is the context of one session.
+type contextOf struct {
 	File        string          `json:"file,omitempty"`       // as in `files[]`
 	Session     string          `json:"session,omitempty"`    // the header's id
 	Entry       string          `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
@@ -54,12 +54,12 @@ type ContextOf struct {
 	Hidden      int             `json:"hidden"`               // tokens: what the first answered request had beyond what is counted of it, by the provider's usage: prompt and tools that are not in the file, and what the counter missed; an estimate
 	PromptKnown bool            `json:"promptKnown"`          // prompt and tools come from the session or a baseline
 	Usage       replay.Shown    `json:"contextUsage"`         // what pi's own indicator shows: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
-	Calibrated  *Calibrated     `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+	Calibrated  *calibrated     `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A ContextCategory is one kind of thing in contexts: a part of the prompt, a tool's
+// A contextCategory is one kind of thing in contexts: a part of the prompt, a tool's
 // definition, the results of a tool.
-type ContextCategory struct {
+type contextCategory struct {
 	Category string   `json:"category"`       // see below
 	Name     string   `json:"name,omitempty"` // see below
 	Tokens   int      `json:"tokens"`         // of all contexts together
@@ -68,8 +68,8 @@ type ContextCategory struct {
 	Share    *float64 `json:"share"`          // of the window; null of several sessions too
 }
 
-// A ContextEntry is a message of a context.
-type ContextEntry struct {
+// A contextEntry is a message of a context.
+type contextEntry struct {
 	File   string `json:"file,omitempty"` // as in `files[]`
 	Entry  string `json:"entry"`          // of the message
 	Line   int    `json:"line"`           // of that entry
@@ -79,15 +79,15 @@ type ContextEntry struct {
 	Bytes  int    `json:"bytes"`          // of the message as JSON
 }
 
-// Rereads are files whose text is in a context more than once.
-type Rereads struct {
+// rereads are files whose text is in a context more than once.
+type rereads struct {
 	Files   int      `json:"files"`   // whose text a context has more than once
 	Tokens  int      `json:"tokens"`  // of all their reads but the newest
-	Largest []Reread `json:"largest"` // by tokens, at most 10
+	Largest []reread `json:"largest"` // by tokens, at most 10
 }
 
-// A Reread is a file that was read more than once.
-type Reread struct {
+// A reread is a file that was read more than once.
+type reread struct {
 	File   string `json:"file,omitempty"`
 	Path   string `json:"path"`   // of the file
 	Times  int    `json:"times"`  // that it was read
@@ -121,8 +121,8 @@ var categories = []string{
 }
 
 // lookAtContext hangs the lens on a session.
-func lookAtContext(l *Look) {
-	p := &ContextPart{Counter: l.counterName(), Estimates: l.Counter.Estimates(), Sessions: []ContextOf{{}}}
+func lookAtContext(l *lensRun) {
+	p := &ContextPart{Counter: l.counterName(), Estimates: l.Counter.Estimates(), Sessions: []contextOf{{}}}
 	l.Report.Context = p
 	t := newContextTally(l)
 	l.Messages = append(l.Messages, t.message)
@@ -137,13 +137,13 @@ func lookAtContext(l *Look) {
 		return nil
 	})
 	if l.Like != nil {
-		p.Like = &Likeness{}
+		p.Like = &likeness{}
 		l.Like.look(l, p.Like)
 	}
 }
 
 // read is everything of a session's context but what the tally counts.
-func (c *ContextOf) read(l *Look, e *replay.Envelope) (err error) {
+func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	c.Session = l.Report.ID
 	if e.Leaf >= 0 {
 		c.Entry, c.Line = sessionfmt.Quote(l.Session.ID(e.Leaf)), l.Session.Line(e.Leaf)
@@ -166,7 +166,7 @@ func (c *ContextOf) read(l *Look, e *replay.Envelope) (err error) {
 // inUse is how many tokens the context takes, as pi shows them: its provider has recorded
 // the most of them. Where pi shows nothing, or another counter was asked for than pi's
 // own, they are counted.
-func (c *ContextOf) inUse(counter string) int {
+func (c *contextOf) inUse(counter string) int {
 	if c.Usage.Tokens == nil || c.Calibrated != nil || counter != tokens.Pi.Name {
 		return c.Tokens
 	}
@@ -178,7 +178,7 @@ func addContext(sum, one *Report) {
 	if sum.Context == nil {
 		sum.Context = &ContextPart{
 			Counter: one.Context.Counter, Estimates: one.Context.Estimates,
-			Largest: []ContextEntry{}, Rereads: Rereads{Largest: []Reread{}},
+			Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}},
 		}
 	}
 	p, q := sum.Context, one.Context
@@ -192,13 +192,13 @@ func addContext(sum, one *Report) {
 	}
 	for _, entry := range q.Largest {
 		entry.File = cmp.Or(entry.File, one.File)
-		p.Largest = keep(p.Largest, entry, func(e ContextEntry) int { return e.Tokens })
+		p.Largest = keep(p.Largest, entry, func(e contextEntry) int { return e.Tokens })
 	}
 	p.Rereads.Files += q.Rereads.Files
 	p.Rereads.Tokens += q.Rereads.Tokens
 	for _, r := range q.Rereads.Largest {
 		r.File = cmp.Or(r.File, one.File)
-		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r Reread) int { return r.Tokens })
+		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r reread) int { return r.Tokens })
 	}
 	p.order()
 	if q.Like != nil {
@@ -208,7 +208,7 @@ func addContext(sum, one *Report) {
 
 // category is the row of a category, a new one where there was none. It is valid until
 // the next one is asked for.
-func (p *ContextPart) category(category, name string) *ContextCategory {
+func (p *ContextPart) category(category, name string) *contextCategory {
 	if p.at == nil {
 		p.at = map[[2]string]int{}
 		for i := range p.Categories {
@@ -220,12 +220,12 @@ func (p *ContextPart) category(category, name string) *ContextCategory {
 	if !ok {
 		i = len(p.Categories)
 		p.at[key] = i
-		p.Categories = append(p.Categories, ContextCategory{Category: category, Name: name})
+		p.Categories = append(p.Categories, contextCategory{Category: category, Name: name})
 	}
 	return &p.Categories[i]
 }
 
-func (c *ContextCategory) plus(d ContextCategory) {
+func (c *contextCategory) plus(d contextCategory) {
 	c.Tokens += d.Tokens
 	c.Bytes += d.Bytes
 	c.Messages += d.Messages
@@ -235,7 +235,7 @@ func (c *ContextCategory) plus(d ContextCategory) {
 // shares of the window.
 func (p *ContextPart) order() {
 	p.at = nil
-	slices.SortStableFunc(p.Categories, func(a, b ContextCategory) int {
+	slices.SortStableFunc(p.Categories, func(a, b contextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),
 			b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name))
@@ -273,13 +273,13 @@ func keep[T any](list []T, one T, size func(T) int) []T {
 // counterName is how the counter was asked for.
 func (o *Options) counterName() string {
 	if o.Recorded {
-		return Recorded
+		return recordedCounter
 	}
 	return o.Counter.Name
 }
 
 // where is the point of a context, for people.
-func (c *ContextOf) where() string {
+func (c *contextOf) where() string {
 	at := "at the root"
 	if c.Entry != "" {
 		at = "at " + c.Entry

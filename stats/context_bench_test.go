@@ -37,7 +37,7 @@ func BenchmarkContext(b *testing.B) {
 	}
 	bench("context", func(s *sessionfmt.Session) error {
 		opt := Options{Counter: &tokens.Pi}
-		l := &Look{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{Leaf: s.Leaf()})}
+		l := &lensRun{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{Leaf: s.Leaf()})}
 		contextLens.look(l)
 		return l.walk()
 	})

@@ -40,13 +40,13 @@ func (p *ContextPart) unit() string {
 // categorySheet is what is in the contexts. The shares are those of the window, or of
 // all tokens where there are several contexts.
 func (p *ContextPart) categorySheet() Sheet {
-	s := Sheet{Columns: []Column{
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "what"}, {Name: "name", Flex: true}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "bytes", Unit: Bytes}, {Name: "messages", Unit: Number},
 	}}
-	var all ContextCategory
+	var all contextCategory
 	for _, c := range p.Sessions {
-		all.plus(ContextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
+		all.plus(contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
 	}
 	of := int64(all.Tokens)
 	if len(p.Sessions) == 1 {
@@ -54,9 +54,9 @@ func (p *ContextPart) categorySheet() Sheet {
 		of = p.Sessions[0].Window
 	} else {
 		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
-		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated })
+		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	}
-	row := func(c ContextCategory) []any {
+	row := func(c contextCategory) []any {
 		return []any{c.Category, c.Name, p.tokens(c.Tokens), ratio(share(c.Tokens, of)), orNil(c.Bytes), orNil(int64(c.Messages))}
 	}
 	all.Category = "total"
@@ -77,7 +77,7 @@ func (p *ContextPart) categorySheet() Sheet {
 }
 
 // headline is what the context of one session is.
-func (c *ContextOf) headline() string {
+func (c *contextOf) headline() string {
 	s := c.where()
 	if c.Model.ID != "" {
 		s += ", " + c.Model.Provider + "/" + c.Model.ID
@@ -93,7 +93,7 @@ func (c *ContextOf) headline() string {
 }
 
 // notes are what else is to be said of the context of one session.
-func (c *ContextOf) notes() (notes []string) {
+func (c *contextOf) notes() (notes []string) {
 	if c.Window == 0 {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
 	}
@@ -111,7 +111,7 @@ func (c *ContextOf) notes() (notes []string) {
 }
 
 // cell is how many tokens the context takes, as a cell: an estimate is marked.
-func (c *ContextOf) cell(p *ContextPart) any {
+func (c *contextOf) cell(p *ContextPart) any {
 	if n := c.inUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
 		return int64(n)
 	}
@@ -120,11 +120,11 @@ func (c *ContextOf) cell(p *ContextPart) any {
 
 // sessionSheet is the fullest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
-	s := Sheet{Title: "the fullest", Columns: []Column{
+	s := Sheet{Title: "the fullest", Columns: []sheetColumn{
 		{Name: "session", Flex: true}, {Name: "entry"}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
 	}}
-	some, notes := fullest(p.Sessions, func(c ContextOf) int { return c.inUse(p.Counter) })
+	some, notes := fullest(p.Sessions, func(c contextOf) int { return c.inUse(p.Counter) })
 	for _, c := range some {
 		s.Rows = append(s.Rows, []any{
 			cmp.Or(c.File, c.Session), c.Entry, c.cell(p), ratio(share(c.inUse(p.Counter), c.Window)), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
@@ -136,7 +136,7 @@ func (p *ContextPart) sessionSheet() Sheet {
 
 // largestSheet is the largest messages.
 func (p *ContextPart) largestSheet() Sheet {
-	s := Sheet{Title: "the largest", Columns: []Column{
+	s := Sheet{Title: "the largest", Columns: []sheetColumn{
 		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "kind"}, {Name: "tool", Flex: true}, {Name: p.unit(), Unit: Tokens}, {Name: "bytes", Unit: Bytes},
 	}}
 	for _, e := range p.Largest {
@@ -154,7 +154,7 @@ func (p *ContextPart) largestSheet() Sheet {
 
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() Sheet {
-	s := Sheet{Title: "read more than once", Columns: []Column{
+	s := Sheet{Title: "read more than once", Columns: []sheetColumn{
 		{Name: "path", Flex: true}, {Name: "times", Unit: Number}, {Name: "tokens of the older", Unit: Tokens}, {Name: "newest"},
 	}}
 	for _, r := range p.Rereads.Largest {
@@ -171,7 +171,7 @@ func inFiles(s Sheet, sessions int, file func(row int) string) Sheet {
 	if sessions < 2 {
 		return s
 	}
-	s.Columns = append([]Column{{Name: "session", Flex: true}}, s.Columns...)
+	s.Columns = append([]sheetColumn{{Name: "session", Flex: true}}, s.Columns...)
 	for i := range s.Rows {
 		s.Rows[i] = append([]any{file(i)}, s.Rows[i]...)
 	}

@@ -10,7 +10,7 @@ import (
 
 // A contextTally counts the request at the point.
 type contextTally struct {
-	l        *Look
+	l        *lensRun
 	part     ContextPart // categories alone
 	messages int
 	largest  []weighedEntry
@@ -35,7 +35,7 @@ type filesReads struct {
 	record int // its
 }
 
-func newContextTally(l *Look) *contextTally {
+func newContextTally(l *lensRun) *contextTally {
 	return &contextTally{l: l, calls: map[string]string{}, files: map[string]*filesReads{}}
 }
 
@@ -50,7 +50,7 @@ func (t *contextTally) put(category, name string, tokens, bytes int) bool {
 	if tokens == 0 && bytes == 0 {
 		return false
 	}
-	t.part.category(category, name).plus(ContextCategory{Tokens: tokens, Bytes: int64(bytes)})
+	t.part.category(category, name).plus(contextCategory{Tokens: tokens, Bytes: int64(bytes)})
 	return true
 }
 
@@ -185,22 +185,22 @@ func (t *contextTally) finish(p *ContextPart) {
 	p.category(inHidden, "").Tokens = c.Hidden
 	p.order()
 	s := t.l.Session
-	p.Largest = []ContextEntry{}
+	p.Largest = []contextEntry{}
 	for _, e := range t.largest {
-		p.Largest = append(p.Largest, ContextEntry{
+		p.Largest = append(p.Largest, contextEntry{
 			Entry: sessionfmt.Quote(s.ID(e.record)), Line: s.Line(e.record),
 			Kind: e.kind.String(), Tool: e.tool, Tokens: e.tokens, Bytes: e.bytes,
 		})
 	}
-	p.Rereads.Largest = []Reread{}
+	p.Rereads.Largest = []reread{}
 	for _, name := range t.paths {
 		f := t.files[name]
 		if f.times < 2 {
 			continue
 		}
-		r := Reread{Path: name, Times: f.times, Tokens: f.tokens - f.newest, Entry: sessionfmt.Quote(s.ID(f.record))}
+		r := reread{Path: name, Times: f.times, Tokens: f.tokens - f.newest, Entry: sessionfmt.Quote(s.ID(f.record))}
 		p.Rereads.Files++
 		p.Rereads.Tokens += r.Tokens
-		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r Reread) int { return r.Tokens })
+		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r reread) int { return r.Tokens })
 	}
 }

@@ -235,7 +235,7 @@ func TestContextHidden(t *testing.T) {
 		t.Errorf("hidden %d, want 98", got)
 	}
 	p = lookAt(t, chain(), Options{})
-	if got := p.Categories; len(got) != 1 || got[0] != (ContextCategory{Category: inHidden}) {
+	if got := p.Categories; len(got) != 1 || got[0] != (contextCategory{Category: inHidden}) {
 		t.Errorf("an empty session has %s", asJSON(got))
 	}
 }
@@ -243,19 +243,19 @@ func TestContextHidden(t *testing.T) {
 // TestContextRecorded: providers are believed as far as they have told.
 func TestContextRecorded(t *testing.T) {
 	var opt Options
-	if err := opt.SetCounter(Recorded); err != nil {
+	if err := opt.SetCounter(recordedCounter); err != nil {
 		t.Fatal(err)
 	}
 	opt.Replay.Window = 1000
 	p := lookAt(t, chain(message("u", `"role":"user","content":"12345678"`), answered("a", 100), message("v", `"role":"user","content":"1234"`)), opt)
 	c := p.Sessions[0]
-	if p.Counter != Recorded || c.Tokens != 102 || *c.Share != 0.102 {
+	if p.Counter != recordedCounter || c.Tokens != 102 || *c.Share != 0.102 {
 		t.Errorf("%s: %s", p.Counter, asJSON(c))
 	}
 	if got := p.category(inRest, "").Tokens; got != 102-4 {
 		t.Errorf("rest %d", got)
 	}
-	if err := opt.SetCounter("words"); err == nil || !strings.Contains(err.Error(), Recorded) {
+	if err := opt.SetCounter("words"); err == nil || !strings.Contains(err.Error(), recordedCounter) {
 		t.Errorf("unknown counter: %v", err)
 	}
 	if err := opt.SetCounter("bytes4"); err != nil || opt.Recorded || opt.Counter != &tokens.GSH {
@@ -283,7 +283,7 @@ func TestContextRereads(t *testing.T) {
 	)...)
 	p := lookAt(t, data, Options{})
 	got := p.Rereads
-	want := Rereads{1, 6, []Reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
+	want := rereads{1, 6, []reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}

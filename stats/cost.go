@@ -8,7 +8,7 @@ var costLens = Lens{
 	Name:    "cost",
 	About:   "tokens and dollars of all branches, as recorded; each call once across files",
 	Default: true,
-	look: func(l *Look) {
+	look: func(l *lensRun) {
 		c := newCostLook(l)
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
@@ -37,9 +37,9 @@ type CostPart struct {
 	CostSum
 
 	Unique CostSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
-	Kinds  CostKinds `json:"kinds"`  // sums by what the calls were for
+	Kinds  costKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
-	Rows   []CostRow `json:"rows"`   // a sum with `unique` for each group that occurs, the dearest first, or by time where the first group is one
+	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the dearest first, or by time where the first group is one
 
 	calls *calls           // of one session, for the sum
 	once  *onceOnly        // calls that were counted, of the sum
@@ -79,8 +79,8 @@ type Cost struct {
 	Computed  float64 `json:"computed"`  // of unpriced calls, by the table; not in `total`
 }
 
-// CostKinds are sums by what the calls were for.
-type CostKinds struct {
+// costKinds are sums by what the calls were for.
+type costKinds struct {
 	Answers   CostSum `json:"answers"`   // of models
 	Tools     CostSum `json:"tools"`     // models inside of tools
 	Summaries CostSum `json:"summaries"` // compactions, branches
@@ -100,7 +100,7 @@ const (
 )
 
 // of is the sum of a kind.
-func (k *CostKinds) of(kind callKind) *CostSum {
+func (k *costKinds) of(kind callKind) *CostSum {
 	return [...]*CostSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
 }
 
@@ -161,7 +161,7 @@ func (s *CostSum) plus(o *CostSum) {
 
 // newCostPart is an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}}
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []costRow{}}
 }
 
 // sumUp makes the sums of one session of its calls, once all are there.

@@ -64,7 +64,7 @@ var callSeed = sync.OnceValue(maphash.MakeSeed)
 // where there is none by the entry's id and time and its usage, to the letter.
 // Forks, clones, imports and copies take all of these over. The memory of buf is
 // used, and returned.
-func callKey(buf []byte, f *CallFields) (uint64, []byte) {
+func callKey(buf []byte, f *callRecord) (uint64, []byte) {
 	buf = buf[:0]
 	if len(f.ResponseID) > len(`""`) && f.ResponseID.IsString() {
 		buf = append(append(buf, 'r'), f.ResponseID...)

@@ -9,7 +9,7 @@ import (
 
 // A costLook reads the calls of a session. It allocates nothing a record.
 type costLook struct {
-	*Look
+	*lensRun
 	part *CostPart
 	by   costBy
 
@@ -34,12 +34,12 @@ type paidModel struct {
 	prices                    models.Model
 }
 
-func newCostLook(l *Look) *costLook {
+func newCostLook(l *lensRun) *costLook {
 	by := l.By
 	if len(by) == 0 {
 		by = []string{"model"}
 	}
-	c := &costLook{Look: l, part: newCostPart(by), by: newCostBy(by), rows: map[rowID]int32{}, lastRow: -1,
+	c := &costLook{lensRun: l, part: newCostPart(by), by: newCostBy(by), rows: map[rowID]int32{}, lastRow: -1,
 		modelAt: map[string]int{}, toolAt: map[string]int32{}}
 	c.part.calls = &calls{}
 	l.Report.Cost = c.part
@@ -47,7 +47,7 @@ func newCostLook(l *Look) *costLook {
 }
 
 // take reads a record.
-func (c *costLook) take(f *CallFields) {
+func (c *costLook) take(f *callRecord) {
 	rec := c.next
 	c.next++
 	if !f.Paid() {
@@ -67,7 +67,7 @@ func (c *costLook) take(f *CallFields) {
 	c.part.calls.add(one)
 }
 
-func kindOfCall(f *CallFields) callKind {
+func kindOfCall(f *callRecord) callKind {
 	switch {
 	case f.Kind == sessionfmt.Assistant:
 		return answerCall
@@ -83,7 +83,7 @@ func kindOfCall(f *CallFields) callKind {
 
 // model finds the model of a call among those seen, or adds it; -1 for one of which
 // no record says.
-func (c *costLook) model(f *CallFields) int {
+func (c *costLook) model(f *callRecord) int {
 	if !f.named() {
 		return -1
 	}

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A CostRow is what the calls with some keys in common used and cost.
-type CostRow struct {
+// A costRow is what the calls with some keys in common used and cost.
+type costRow struct {
 	CostKeys
 	CostSum
 	Unique CostSum `json:"unique"` // the same with each call once
@@ -82,7 +82,7 @@ type rowID struct{ model, day, tool int32 }
 const noDay = math.MinInt32
 
 // row is the row of a call.
-func (c *costLook) row(f *CallFields, m int, ms int64, dated bool) int32 {
+func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
 	id := rowID{model: -1, tool: -1}
 	if c.by.model || c.by.provider {
 		id.model = int32(m)
@@ -162,7 +162,7 @@ func (p *CostPart) row(k CostKeys) int {
 	at, ok := p.table[k]
 	if !ok {
 		at = len(p.Rows)
-		p.Rows = append(p.Rows, CostRow{CostKeys: k})
+		p.Rows = append(p.Rows, costRow{CostKeys: k})
 		p.table[k] = at
 	}
 	return at
@@ -172,7 +172,7 @@ func (p *CostPart) row(k CostKeys) int {
 // group is one, else the dearest first.
 func (p *CostPart) order() {
 	inTime := len(p.By) > 0 && slices.Contains([]string{"day", "week", "month"}, p.By[0])
-	slices.SortFunc(p.Rows, func(a, b CostRow) int {
+	slices.SortFunc(p.Rows, func(a, b costRow) int {
 		c := 0
 		if !inTime {
 			c = cmp.Or(cmp.Compare(b.Cost.Total+b.Cost.Computed, a.Cost.Total+a.Cost.Computed), cmp.Compare(b.Tokens.Total, a.Tokens.Total))
@@ -192,7 +192,7 @@ const sharedBranch = "shared"
 func (c *costLook) toBranches() {
 	names := branches(c.Session)
 	old := c.part.Rows
-	c.part.Rows, c.part.table = []CostRow{}, nil
+	c.part.Rows, c.part.table = []costRow{}, nil
 	k := 0
 	for one := range c.part.calls.all {
 		keys := old[one.row].CostKeys

@@ -17,7 +17,7 @@ func (p *CostPart) sheets() []Sheet {
 const fewRows = 50
 
 // sumColumns are those of a sum; see sumCells.
-var sumColumns = []Column{
+var sumColumns = []sheetColumn{
 	{Name: "calls", Unit: Number},
 	{Name: "input", Unit: Tokens},
 	{Name: "output", Unit: Tokens},
@@ -50,9 +50,9 @@ func orBlank[T int64 | float64](n T) any {
 func (p *CostPart) rowSheet() Sheet {
 	s := Sheet{Few: fewRows}
 	for i, by := range p.By {
-		s.Columns = append(s.Columns, Column{Name: by, Flex: i == 0})
+		s.Columns = append(s.Columns, sheetColumn{Name: by, Flex: i == 0})
 	}
-	s.Columns = append(append(s.Columns, sumColumns...), Column{Name: "unique cost", Unit: Dollars, Spare: true})
+	s.Columns = append(append(s.Columns, sumColumns...), sheetColumn{Name: "unique cost", Unit: Dollars, Spare: true})
 	line := func(sum, unique *CostSum, keys []any) []any {
 		cells := append(keys, sumCells(sum)...)
 		if p.Calls == p.Unique.Calls {
@@ -76,7 +76,7 @@ func (p *CostPart) rowSheet() Sheet {
 }
 
 func (p *CostPart) kindSheet() Sheet {
-	s := Sheet{Title: "by what for", Columns: append([]Column{{Name: "what for"}}, sumColumns...)}
+	s := Sheet{Title: "by what for", Columns: append([]sheetColumn{{Name: "what for"}}, sumColumns...)}
 	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
 			s.Rows = append(s.Rows, append([]any{name}, sumCells(sum)...))

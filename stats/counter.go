@@ -7,15 +7,15 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// Recorded is the name of the counter that believes providers: see Options.Recorded.
-const Recorded = "recorded"
+// recordedCounter is the name of the counter that believes providers: see Options.Recorded.
+const recordedCounter = "recorded"
 
 // CounterNames are the names that SetCounter takes, the default first.
-func CounterNames() []string { return append(tokens.Names(), Recorded) }
+func CounterNames() []string { return append(tokens.Names(), recordedCounter) }
 
 // SetCounter sets the counter of that name.
 func (o *Options) SetCounter(name string) (err error) {
-	if o.Recorded = name == Recorded; o.Recorded {
+	if o.Recorded = name == recordedCounter; o.Recorded {
 		o.Counter = &tokens.Pi
 		return nil
 	}

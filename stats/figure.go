@@ -13,31 +13,31 @@ type Figure struct {
 	Name  string
 	About string // one line for help
 	Unit  Unit
-	Scope Scope
+	Scope scope
 
 	lens    *Lens // whose part it is read off
-	read    func(r *Report) (values []Value, has bool)
+	read    func(r *Report) (values []figureValue, has bool)
 	entries bool // a session has a value for each of several entries
 }
 
-// A Scope says how many values a figure has.
-type Scope uint8
+// A scope says how many values a figure has.
+type scope uint8
 
 const (
-	All         Scope = iota // one, of all sessions together
-	EachSession              // one a session
-	EachGroup                // one a row of all sessions together, such as a day
+	allSessions scope = iota // one, of all sessions together
+	eachSession              // one a session
+	eachGroup                // one a row of all sessions together, such as a day
 )
 
-// A Value is what a figure is.
-type Value struct {
+// A figureValue is what a figure is.
+type figureValue struct {
 	Amount     float64 // tokens, bytes, dollars, a number of things, or a share from 0 to 1
 	Group      string  // the day
 	File       string  // of one session among several
 	Entry      string  // the one to look at
 	Line       int     // of that entry, from 1
 	Unpriced   int     // calls whose price nobody knows: the amount is at least this
-	Calibrated bool    // the amount is an estimate: see Calibrated
+	Calibrated bool    // the amount is an estimate: see calibrated
 }
 
 // FindFigure is the figure of that name.
@@ -77,7 +77,7 @@ func FigureHelp() string {
 
 // of are the figure's values in a report; none where there is nothing to say it of.
 // has is that the lens has looked.
-func (f *Figure) of(r *Report) (values []Value, has bool) {
+func (f *Figure) of(r *Report) (values []figureValue, has bool) {
 	all, has := f.read(r)
 	for _, v := range all {
 		if !math.IsNaN(v.Amount) && !math.IsInf(v.Amount, 0) {

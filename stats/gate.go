@@ -28,7 +28,7 @@ type Gate struct {
 // A Verdict says how a figure keeps to a budget, or to the saved run.
 type Verdict struct {
 	State      State    `json:"state"`                // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
-	Severity   Severity `json:"severity"`             // `error` or `warning`
+	Severity   severity `json:"severity"`             // `error` or `warning`
 	Figure     string   `json:"figure"`               // as in the help; `readable` is a session without figures, or not with all
 	Unit       string   `json:"unit,omitempty"`       // `number`, `tokens`, `bytes`, `dollars` or `share`
 	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
@@ -153,7 +153,7 @@ func (g *Gate) Add(one *Report) {
 	}
 	if one.Error == "" {
 		g.sessions++
-		g.judge(one, func(f *Figure) bool { return f.Scope == EachSession })
+		g.judge(one, func(f *Figure) bool { return f.Scope == eachSession })
 	}
 }
 
@@ -161,7 +161,7 @@ func (g *Gate) Add(one *Report) {
 // ErrEmpty where none of them had figures.
 func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 	if g.sessions > 0 {
-		g.judge(sum, func(f *Figure) bool { return f.Scope != EachSession })
+		g.judge(sum, func(f *Figure) bool { return f.Scope != eachSession })
 	}
 	slices.SortStableFunc(g.verdicts, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)),
@@ -231,7 +231,7 @@ func (g *Gate) put(v Verdict) {
 }
 
 // compare judges a value by that of the saved run.
-func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
+func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value figureValue) {
 	saved, ok := g.Saved.value(f, r, value)
 	if !ok {
 		v.take(value)
@@ -253,7 +253,7 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value Value) {
 }
 
 // judge says how a value keeps to the verdict's limits.
-func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
+func (v *Verdict) judge(value figureValue, tolerance Amount, ignoreUnpriced bool) {
 	v.take(value)
 	v.State = LimitKept
 	tolerated := false
@@ -278,7 +278,7 @@ func (v *Verdict) judge(value Value, tolerance Amount, ignoreUnpriced bool) {
 }
 
 // take is the value that the verdict is on.
-func (v *Verdict) take(value Value) {
+func (v *Verdict) take(value figureValue) {
 	v.Value, v.Unpriced, v.Calibrated = &value.Amount, value.Unpriced, value.Calibrated
 	v.File, v.Group, v.Entry, v.Line = value.File, value.Group, value.Entry, value.Line
 }
@@ -289,7 +289,7 @@ func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)
 
 // valuesOf are the figure's values, with the lines that are known since the session
 // was read.
-func (r *Report) valuesOf(f *Figure) []Value {
+func (r *Report) valuesOf(f *Figure) []figureValue {
 	values, _ := f.of(r)
 	for i := range values {
 		if v := &values[i]; v.Line == 0 {
@@ -301,7 +301,7 @@ func (r *Report) valuesOf(f *Figure) []Value {
 
 // noteLines keeps the lines of the entries that the gate's figures name, while the
 // session is open.
-func (l *Look) noteLines() {
+func (l *lensRun) noteLines() {
 	for i := range figures {
 		values, _ := figures[i].of(l.Report)
 		for _, v := range values {

@@ -15,15 +15,15 @@ import (
 var growthLens = Lens{
 	Name:  "growth",
 	About: "context size request by request, with compactions, truncations and edits",
-	look: func(l *Look) {
-		w := &growthWalk{l: l, g: Growth{Requests: []GrowthRow{}}}
-		l.Report.Growth = &GrowthPart{Sessions: []Growth{}}
+	look: func(l *lensRun) {
+		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
+		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
 		l.Steps = append(l.Steps, w.step)
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
 		if sum.Growth == nil {
-			sum.Growth = &GrowthPart{Sessions: []Growth{}}
+			sum.Growth = &GrowthPart{Sessions: []growth{}}
 		}
 		for _, g := range one.Growth.Sessions {
 			g.File = one.File
@@ -36,11 +36,11 @@ var growthLens = Lens{
 // A GrowthPart is how the contexts of sessions grew. Contexts do not add up, so
 // several sessions are a list.
 type GrowthPart struct {
-	Sessions []Growth `json:"sessions"` // each the path of a session to the point; sizes are tokens
+	Sessions []growth `json:"sessions"` // each the path of a session to the point; sizes are tokens
 }
 
-// A Growth is how the context of a session grew along its path.
-type Growth struct {
+// A growth is how the context of a session grew along its path.
+type growth struct {
 	File        string      `json:"file,omitempty"`
 	Peak        int64       `json:"peak"`            // the largest request
 	PeakRequest int         `json:"peakRequest"`     // its number
@@ -48,16 +48,16 @@ type Growth struct {
 	Compactions int         `json:"compactions"`     // how many, as the next two of what marks stand for
 	Truncations int         `json:"truncations"`
 	Edits       int         `json:"edits"`
-	Requests    []GrowthRow `json:"requests"`             // in order
-	Now         GrowthRow   `json:"now"`                  // the same of the next request, without `entry`
-	Calibrated  *Calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+	Requests    []growthRow `json:"requests"`             // in order
+	Now         growthRow   `json:"now"`                  // the same of the next request, without `entry`
+	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A GrowthRow is a request: what the model got, in tokens. Size is what the provider
+// A growthRow is a request: what the model got, in tokens. Size is what the provider
 // recorded of its prompt. Where it did not, and Estimated says so, it is what we
 // count, and besides what the recorded request before it had more than we count of that;
 // behind a compaction, or before all of them, what the first recorded one had more.
-type GrowthRow struct {
+type growthRow struct {
 	Request   int     `json:"request"`            // from 0
 	Entry     string  `json:"entry,omitempty"`    // its answer
 	Size      int64   `json:"size"`               // what the provider recorded of the prompt; else an estimate from what is counted, and what the nearest recorded request had beyond that
@@ -71,8 +71,8 @@ type GrowthRow struct {
 
 // A growthWalk goes along the path.
 type growthWalk struct {
-	l     *Look
-	g     Growth
+	l     *lensRun
+	g     growth
 	marks string
 
 	model  [2]string // of the answer that window belongs to
@@ -150,7 +150,7 @@ func (w *growthWalk) request(a *replay.Account) error {
 			return err
 		}
 	}
-	row := GrowthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
+	row := growthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
 	if !m.Failed() {
 		usage := m.Usage.Usage()
 		row.Recorded = usage.Prompt()
@@ -171,14 +171,14 @@ func (w *growthWalk) end(e *replay.Envelope) error {
 		return err
 	}
 	g := &w.g
-	g.Now = GrowthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
+	g.Now = growthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
 	g.complete()
 	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
 	return nil
 }
 
 // complete works out the sizes of all requests from what was counted and recorded.
-func (g *Growth) complete() {
+func (g *growth) complete() {
 	g.Peak, g.PeakRequest, g.Share = 0, 0, 0
 	first := int64(0) // what the first recorded request had more than counted
 	for i := range g.Requests {
@@ -210,7 +210,7 @@ func (g *Growth) complete() {
 
 // complete works out the size of a request; more is what the nearest recorded one had
 // more than counted.
-func (r *GrowthRow) complete(more int64) {
+func (r *growthRow) complete(more int64) {
 	r.Size, r.Estimated = r.Recorded, r.Recorded == 0
 	if r.Estimated {
 		r.Size = max(0, int64(r.Tokens)+more)
@@ -224,7 +224,7 @@ func (p *GrowthPart) sheets() []Sheet {
 	if len(p.Sessions) == 1 {
 		return []Sheet{p.Sessions[0].sheet()}
 	}
-	s := Sheet{Columns: []Column{
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "session", Flex: true}, {Name: "requests", Unit: Number}, {Name: "peak", Unit: Tokens}, {Name: "share", Unit: Share},
 		{Name: "now", Unit: Tokens}, {Name: "C", Unit: Number}, {Name: "T", Unit: Number}, {Name: "E", Unit: Number}, {Name: "growth"},
 	}}
@@ -236,11 +236,11 @@ func (p *GrowthPart) sheets() []Sheet {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	s.Notes = calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated })
+	s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	return []Sheet{s}
 }
 
-func (g *Growth) sizes() (sizes []int64) {
+func (g *growth) sizes() (sizes []int64) {
 	for i := range g.Requests {
 		sizes = append(sizes, g.Requests[i].Size)
 	}
@@ -248,13 +248,13 @@ func (g *Growth) sizes() (sizes []int64) {
 }
 
 // sheet is one session: a row a request, and for people a chart.
-func (g *Growth) sheet() Sheet {
+func (g *growth) sheet() Sheet {
 	counted := "tokens"
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
 	s := Sheet{
-		Columns: []Column{
+		Columns: []sheetColumn{
 			{Name: "request", Unit: Number}, {Name: "entry"}, {Name: "size", Unit: Tokens}, {Name: counted, Unit: Tokens},
 			{Name: "recorded", Unit: Tokens}, {Name: "window", Unit: Tokens}, {Name: "share", Unit: Share}, {Name: "marks"},
 		},
@@ -297,7 +297,7 @@ func topMark(marks string) byte {
 }
 
 // note is the session in a sentence, and what the marks mean that it has.
-func (g *Growth) note() string {
+func (g *growth) note() string {
 	text := count(len(g.Requests), "request")
 	if len(g.Requests) > 0 {
 		peak := g.Requests[g.PeakRequest]

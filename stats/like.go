@@ -11,9 +11,9 @@ type Like struct {
 	Name  string
 	About string // one line for help
 
-	look   func(l *Look, to *Likeness)
-	plus   func(sum, one *Likeness, file string)
-	sheets func(k *Likeness) []Sheet
+	look   func(l *lensRun, to *likeness)
+	plus   func(sum, one *likeness, file string)
+	sheets func(k *likeness) []Sheet
 }
 
 // Likes are the systems, in the order in which they are shown.
@@ -37,18 +37,18 @@ func LikeNames() (names []string) {
 	return names
 }
 
-// A Likeness is how another system takes the contexts of sessions, one after the other.
+// A likeness is how another system takes the contexts of sessions, one after the other.
 // It has those of the system that was asked for.
-type Likeness struct {
-	YAgent []YAgent `json:"y-agent,omitempty"`
-	SWE    []SWE    `json:"swe-cli,omitempty"`
-	Gsh    []Gsh    `json:"gsh,omitempty"`
+type likeness struct {
+	YAgent []yAgent `json:"y-agent,omitempty"`
+	SWE    []swe    `json:"swe-cli,omitempty"`
+	Gsh    []gsh    `json:"gsh,omitempty"`
 }
 
 // plus is a likeness with that of one more session in it.
-func (k *Likeness) plus(one *Likeness, file string) *Likeness {
+func (k *likeness) plus(one *likeness, file string) *likeness {
 	if k == nil {
-		k = &Likeness{}
+		k = &likeness{}
 	}
 	for _, like := range Likes {
 		like.plus(k, one, file)
@@ -57,7 +57,7 @@ func (k *Likeness) plus(one *Likeness, file string) *Likeness {
 }
 
 // sheets are the tables of a likeness; nil has none.
-func (k *Likeness) sheets() (all []Sheet) {
+func (k *likeness) sheets() (all []Sheet) {
 	if k == nil {
 		return nil
 	}

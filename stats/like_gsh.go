@@ -14,21 +14,21 @@ var likeGsh = Like{
 	Name:  "gsh",
 	About: "gsh's estimate of the conversation, and its threshold",
 	look:  lookLikeGsh,
-	plus: func(sum, one *Likeness, file string) {
+	plus: func(sum, one *likeness, file string) {
 		for _, g := range one.Gsh {
 			g.File = cmp.Or(g.File, file)
 			sum.Gsh = append(sum.Gsh, g)
 		}
 	},
-	sheets: func(k *Likeness) (all []Sheet) {
+	sheets: func(k *likeness) (all []Sheet) {
 		if len(k.Gsh) == 0 {
 			return nil
 		}
-		s := Sheet{Columns: []Column{
+		s := Sheet{Columns: []sheetColumn{
 			{Name: "session", Flex: true}, {Name: "estimate", Unit: Tokens}, {Name: "messages", Unit: Number},
 			{Name: "limit", Unit: Tokens}, {Name: "from"}, {Name: "compacts above", Unit: Tokens}, {Name: "verdict"},
 		}}
-		some, notes := fullest(k.Gsh, func(g Gsh) int { return g.Estimate })
+		some, notes := fullest(k.Gsh, func(g gsh) int { return g.Estimate })
 		s.Notes = notes
 		for _, g := range some {
 			verdict := "goes on"
@@ -43,8 +43,8 @@ var likeGsh = Like{
 	},
 }
 
-// A Gsh is how gsh takes a context. It counts neither prompt nor tools, and no images.
-type Gsh struct {
+// A gsh is how gsh takes a context. It counts neither prompt nor tools, and no images.
+type gsh struct {
 	File          string  `json:"file,omitempty"`
 	Session       string  `json:"session,omitempty"`
 	Estimate      int     `json:"estimate"` // tokens
@@ -60,9 +60,9 @@ type Gsh struct {
 // GshThreshold is gsh's default compact_threshold.
 const GshThreshold = 0.85
 
-func lookLikeGsh(l *Look, to *Likeness) {
+func lookLikeGsh(l *lensRun, to *likeness) {
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		g := Gsh{Session: l.Report.ID, Threshold: GshThreshold}
+		g := gsh{Session: l.Report.ID, Threshold: GshThreshold}
 		if l.CompactThreshold != nil {
 			g.Threshold = *l.CompactThreshold
 		}

@@ -15,13 +15,13 @@ var likeSWE = Like{
 	Name:  "swe-cli",
 	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy",
 	look:  lookLikeSWE,
-	plus: func(sum, one *Likeness, file string) {
+	plus: func(sum, one *likeness, file string) {
 		for _, s := range one.SWE {
 			s.File = cmp.Or(s.File, file)
 			sum.SWE = append(sum.SWE, s)
 		}
 	},
-	sheets: func(k *Likeness) (all []Sheet) {
+	sheets: func(k *likeness) (all []Sheet) {
 		switch len(k.SWE) {
 		case 0:
 			return nil
@@ -32,18 +32,18 @@ var likeSWE = Like{
 	},
 }
 
-// A SWE is how SWE-CLI takes a context.
-type SWE struct {
+// A swe is how SWE-CLI takes a context.
+type swe struct {
 	File      string     `json:"file,omitempty"`
 	Session   string     `json:"session,omitempty"`
 	Estimator string     `json:"estimator"` // cl100k; chars4: a quarter of the characters of each text, rounded down
-	Usage     SWEUsage   `json:"usage"`
-	Targets   SWETargets `json:"targets"`
+	Usage     sweUsed    `json:"usage"`
+	Targets   sweTargets `json:"targets"`
 	Images    int        `json:"unestimatedBlocks"`
 }
 
-// A SWEUsage has the keys of SWE-CLI's own.
-type SWEUsage struct {
+// A sweUsed has the keys of SWE-CLI's own.
+type sweUsed struct {
 	Total       int     `json:"total_tokens"`
 	Limit       int64   `json:"limit"`
 	Percent     float64 `json:"usage_percent"`
@@ -65,8 +65,8 @@ const (
 )
 
 // sweUsage is the usage of so many tokens.
-func sweUsage(total int, limit int64) SWEUsage {
-	u := SWEUsage{Total: total, Limit: limit, Available: limit - int64(total), Needed: !sweFits(total, limit)}
+func sweUsage(total int, limit int64) sweUsed {
+	u := sweUsed{Total: total, Limit: limit, Available: limit - int64(total), Needed: !sweFits(total, limit)}
 	if limit > 0 {
 		u.Percent = float64(total) / float64(limit) * 100
 	}
@@ -79,17 +79,17 @@ func sweFits(total int, limit int64) bool {
 	return float64(total) < float64(limit)*threshold
 }
 
-// SWETargets is how far SWE-CLI's targets are met. A value is null where there is
+// sweTargets is how far SWE-CLI's targets are met. A value is null where there is
 // nothing to measure. What its table has besides, no session tells.
-type SWETargets struct {
-	Efficiency SWETarget `json:"context_efficiency"`       // requests below the threshold
-	Compaction SWETarget `json:"compaction_effectiveness"` // tokens that compactions took away
-	Waste      SWEWaste  `json:"token_waste"`              // tokens of results that say nothing new
-	Autonomy   SWETarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
+type sweTargets struct {
+	Efficiency sweTarget `json:"context_efficiency"`       // requests below the threshold
+	Compaction sweTarget `json:"compaction_effectiveness"` // tokens that compactions took away
+	Waste      sweWaste  `json:"token_waste"`              // tokens of results that say nothing new
+	Autonomy   sweTarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
 }
 
-// A SWETarget is a share, 0 to 1, with what it was found from.
-type SWETarget struct {
+// A sweTarget is a share, 0 to 1, with what it was found from.
+type sweTarget struct {
 	Value *float64 `json:"value"`
 	Min   *float64 `json:"min,omitempty"` // what it should not be below
 	Max   *float64 `json:"max,omitempty"` // or above
@@ -98,9 +98,9 @@ type SWETarget struct {
 	Of    int      `json:"of"`
 }
 
-// A SWEWaste is tokens of results, each counted once.
-type SWEWaste struct {
-	SWETarget
+// A sweWaste is tokens of results, each counted once.
+type sweWaste struct {
+	sweTarget
 	Retried    int `json:"retried"`    // failures whose call was made again
 	Errors     int `json:"errors"`     // other failures
 	Superseded int `json:"superseded"` // reads of files that were read again later
@@ -108,7 +108,7 @@ type SWEWaste struct {
 }
 
 // measure is a target met or not.
-func measure(part, of int, low, high float64) (t SWETarget) {
+func measure(part, of int, low, high float64) (t sweTarget) {
 	t.Part, t.Of = part, of
 	if low > 0 {
 		t.Min = &low
@@ -124,7 +124,7 @@ func measure(part, of int, low, high float64) (t SWETarget) {
 	return t
 }
 
-func lookLikeSWE(l *Look, to *Likeness) {
+func lookLikeSWE(l *lensRun, to *likeness) {
 	limit := cmp.Or(l.Options.Replay.Window, sweLimit)
 	run := sweRun{l: l, limit: limit}
 	l.Steps = append(l.Steps, run.step)
@@ -143,10 +143,10 @@ func lookLikeSWE(l *Look, to *Likeness) {
 				codebase += m.of(part.Text)
 			}
 		}
-		s := SWE{Session: l.Report.ID, Estimator: m.estimator(), Usage: sweUsage(m.tokens+codebase, limit), Images: m.images}
+		s := swe{Session: l.Report.ID, Estimator: m.estimator(), Usage: sweUsage(m.tokens+codebase, limit), Images: m.images}
 		s.Usage.Messages, s.Usage.Compactions = m.n, run.compactions
 		s.Usage.Breakdown.Messages, s.Usage.Breakdown.Codebase = m.tokens, codebase
-		s.Targets = SWETargets{
+		s.Targets = sweTargets{
 			Efficiency: measure(run.fitting, run.requests, 1, 0),
 			Compaction: measure(run.before-run.after, run.before, 0.6, 0.8),
 			Waste:      m.waste(),
@@ -159,7 +159,7 @@ func lookLikeSWE(l *Look, to *Likeness) {
 
 // A sweRun is what the path tells of SWE-CLI's targets.
 type sweRun struct {
-	l     *Look
+	l     *lensRun
 	limit int64
 
 	requests, fitting int
@@ -222,7 +222,7 @@ func (r *sweRun) answer(a *replay.Account) error {
 
 // autonomy is the prompts that ended well. One that nobody has answered yet has not
 // ended.
-func (r *sweRun) autonomy() SWETarget {
+func (r *sweRun) autonomy() sweTarget {
 	good, all := 0, 0
 	for i, p := range r.prompts {
 		if i == len(r.prompts)-1 && !p.answered {
@@ -237,7 +237,7 @@ func (r *sweRun) autonomy() SWETarget {
 }
 
 // cell is a number of tokens as a cell.
-func (s *SWE) cell(n int64) any {
+func (s *swe) cell(n int64) any {
 	if s.Estimator == sweEstimate {
 		return About(n)
 	}
@@ -245,9 +245,9 @@ func (s *SWE) cell(n int64) any {
 }
 
 // sheets are the tables of usage and targets.
-func (s *SWE) sheets() []Sheet {
+func (s *swe) sheets() []Sheet {
 	u := s.Usage
-	usage := Sheet{Columns: []Column{{Name: "usage"}, {Name: "tokens", Unit: Tokens}, {Name: "of", Unit: Tokens}, {Name: "percent", Unit: Share}}}
+	usage := Sheet{Columns: []sheetColumn{{Name: "usage"}, {Name: "tokens", Unit: Tokens}, {Name: "of", Unit: Tokens}, {Name: "percent", Unit: Share}}}
 	usage.Rows = [][]any{
 		{"total", s.cell(int64(u.Total)), u.Limit, u.Percent / 100},
 		{"available", s.cell(u.Available), nil, nil},
@@ -261,7 +261,7 @@ func (s *SWE) sheets() []Sheet {
 	if u.Needed {
 		usage.Notes = append(usage.Notes, "It needs compaction: SWE-CLI compacts at 80% of its limit.")
 	}
-	targets := Sheet{Title: "targets", Columns: []Column{
+	targets := Sheet{Title: "targets", Columns: []sheetColumn{
 		{Name: "target"}, {Name: "is", Unit: Share}, {Name: "should be"}, {Name: "met"}, {Name: "from"},
 	}}
 	w := s.Targets.Waste
@@ -274,7 +274,7 @@ func (s *SWE) sheets() []Sheet {
 	return []Sheet{usage, targets}
 }
 
-func (t *SWETarget) row(name, should, from string) []any {
+func (t *sweTarget) row(name, should, from string) []any {
 	met := ""
 	switch {
 	case t.Met == nil:
@@ -291,12 +291,12 @@ func (t *SWETarget) row(name, should, from string) []any {
 }
 
 // sweSheet is a table of the fullest of several contexts.
-func sweSheet(all []SWE) Sheet {
-	s := Sheet{Columns: []Column{
+func sweSheet(all []swe) Sheet {
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "session", Flex: true}, {Name: "total", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "efficiency", Unit: Share},
 		{Name: "compaction", Unit: Share}, {Name: "waste", Unit: Share}, {Name: "autonomy", Unit: Share},
 	}}
-	some, notes := fullest(all, func(s SWE) int { return s.Usage.Total })
+	some, notes := fullest(all, func(s swe) int { return s.Usage.Total })
 	s.Notes = notes
 	for _, one := range some {
 		t := &one.Targets

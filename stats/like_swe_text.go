@@ -119,7 +119,7 @@ func (s *sweMessages) call(b *sessionfmt.Block) {
 // waste is what results say that says nothing new: looking back from the end, what has
 // been called again, read again or said again. A read supersedes an older one of the
 // same lines, and one of all lines supersedes every older one (spec/policies.md, PD-21).
-func (s *sweMessages) waste() (w SWEWaste) {
+func (s *sweMessages) waste() (w sweWaste) {
 	called, said := map[string]bool{}, map[string]bool{}
 	read, lines := map[string]bool{}, map[string]bool{}
 	for i := len(s.results) - 1; i >= 0; i-- {
@@ -141,7 +141,7 @@ func (s *sweMessages) waste() (w SWEWaste) {
 			read[r.path] = read[r.path] || r.whole
 		}
 	}
-	w.SWETarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)
+	w.sweTarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)
 	return w
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // likeOf is how a system takes the context of a session.
-func likeOf(t *testing.T, name string, data []byte, opt Options) *Likeness {
+func likeOf(t *testing.T, name string, data []byte, opt Options) *likeness {
 	t.Helper()
 	var err error
 	if opt.Like, err = FindLike(name); err != nil {
@@ -141,16 +141,16 @@ func TestLikeSWECounts(t *testing.T) {
 func TestPolicyT21Guard(t *testing.T) {
 	for _, test := range []struct {
 		used int
-		want GuardVerdict
+		want guardVerdict
 	}{
-		{78_399, GuardVerdict{"ok", 69, 0}},
-		{78_400, GuardVerdict{"warning", 70, 0}},
-		{95_199, GuardVerdict{"warning", 84, 0}},
-		{95_200, GuardVerdict{"overflow", 85, 0}},
-		{106_399, GuardVerdict{"overflow", 94, 11_199}},
-		{106_400, GuardVerdict{"critical", 95, 0}},
-		{112_000, GuardVerdict{"critical", 100, 0}},
-		{112_001, GuardVerdict{"critical", 100, 1}},
+		{78_399, guardVerdict{"ok", 69, 0}},
+		{78_400, guardVerdict{"warning", 70, 0}},
+		{95_199, guardVerdict{"warning", 84, 0}},
+		{95_200, guardVerdict{"overflow", 85, 0}},
+		{106_399, guardVerdict{"overflow", 94, 11_199}},
+		{106_400, guardVerdict{"critical", 95, 0}},
+		{112_000, guardVerdict{"critical", 100, 0}},
+		{112_001, guardVerdict{"critical", 100, 1}},
 	} {
 		if got := guard(test.used, yBudget); got != test.want {
 			t.Errorf("%d: %+v, want %+v", test.used, got, test.want)
@@ -233,7 +233,7 @@ func TestYAgentRecovery(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
-	y := YAgent{Used: 70_000, Budget: yBudget, Categories: slices.Clone(yCategories)}
+	y := yAgent{Used: 70_000, Budget: yBudget, Categories: slices.Clone(yCategories)}
 	y.Categories[yTools].Tokens, y.Categories[yMemory].Tokens = 16_001, 50_000
 	y.judge(0)
 	if !y.Categories[yTools].Over || y.Categories[yMemory].Over || y.Categories[ySystem].Over {
@@ -282,13 +282,13 @@ func TestLikeSWETargets(t *testing.T) {
 	s := likeOf(t, "swe-cli", data, Options{Replay: replay.Options{Window: 100}, Counter: &tokens.Pi, Asked: true}).SWE[0]
 	for _, test := range []struct {
 		name     string
-		got      SWETarget
+		got      sweTarget
 		part, of int
 		met      bool
 	}{
 		{"efficiency", s.Targets.Efficiency, 4, 6, false}, // a2 has 80 tokens, a6 100
 		{"autonomy", s.Targets.Autonomy, 2, 4, false},
-		{"waste", s.Targets.Waste.SWETarget, 0, s.Usage.Total, true},
+		{"waste", s.Targets.Waste.sweTarget, 0, s.Usage.Total, true},
 	} {
 		if test.got.Part != test.part || test.got.Of != test.of || *test.got.Met != test.met || *test.got.Value != float64(test.part)/float64(test.of) {
 			t.Errorf("%s: %s", test.name, asJSON(test.got))

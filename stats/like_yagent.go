@@ -17,13 +17,13 @@ var likeYAgent = Like{
 	Name:  "y-agent",
 	About: "y-agent's eight categories with their budgets, its status lines, its guard and its recovery",
 	look:  lookLikeYAgent,
-	plus: func(sum, one *Likeness, file string) {
+	plus: func(sum, one *likeness, file string) {
 		for _, y := range one.YAgent {
 			y.File = cmp.Or(y.File, file)
 			sum.YAgent = append(sum.YAgent, y)
 		}
 	},
-	sheets: func(k *Likeness) (all []Sheet) {
+	sheets: func(k *likeness) (all []Sheet) {
 		switch len(k.YAgent) {
 		case 0:
 			return nil
@@ -34,22 +34,22 @@ var likeYAgent = Like{
 	},
 }
 
-// A YAgent is how y-agent takes a context. Tokens are a quarter of the bytes, rounded
+// A yAgent is how y-agent takes a context. Tokens are a quarter of the bytes, rounded
 // up once a message.
-type YAgent struct {
+type yAgent struct {
 	File       string          `json:"file,omitempty"`
 	Session    string          `json:"session,omitempty"`
-	Categories []YCategory     `json:"categories"` // all eight, by priority
+	Categories []yCategory     `json:"categories"` // all eight, by priority
 	Used       int             `json:"used"`       // tokens
 	Budget     int             `json:"budget"`     // tokens: what the guard compares with
 	Status     [2]string       `json:"status"`     // the status provider's line, the guard's
-	Guard      GuardVerdict    `json:"guard"`
-	Recovery   []YRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
+	Guard      guardVerdict    `json:"guard"`
+	Recovery   []yRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
 	Images     int             `json:"unestimatedBlocks"`
 }
 
-// A YCategory is one of y-agent's categories. Budget 0 is none.
-type YCategory struct {
+// A yCategory is one of y-agent's categories. Budget 0 is none.
+type yCategory struct {
 	Name     string `json:"category"`
 	Priority int    `json:"priority"`
 	Budget   int    `json:"budget"`
@@ -73,7 +73,7 @@ const (
 )
 
 // yCategories are y-agent's own, empty.
-var yCategories = []YCategory{
+var yCategories = []yCategory{
 	{Name: "SystemPrompt", Priority: 100, Budget: 8000, guarded: true},
 	{Name: "Bootstrap", Priority: 200, Budget: 8000, guarded: true},
 	{Name: "Memory", Priority: 300, Budget: 4000},
@@ -93,9 +93,9 @@ const yRetained = 10
 // yBootstrapParts are the parts of a prompt that say where the session starts.
 var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
 
-func lookLikeYAgent(l *Look, to *Likeness) {
+func lookLikeYAgent(l *lensRun, to *likeness) {
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		y := YAgent{Session: l.Report.ID, Budget: yBudget, Categories: slices.Clone(yCategories)}
+		y := yAgent{Session: l.Report.ID, Budget: yBudget, Categories: slices.Clone(yCategories)}
 		p, err := e.Prompt()
 		if err != nil {
 			return err
@@ -113,14 +113,14 @@ func lookLikeYAgent(l *Look, to *Likeness) {
 }
 
 // add is an item of a category.
-func (y *YAgent) add(category, tokens int) {
+func (y *yAgent) add(category, tokens int) {
 	y.Categories[category].Tokens += tokens
 	y.Categories[category].Items++
 	y.Used += tokens
 }
 
 // prompt sorts prompt and tools into categories.
-func (y *YAgent) prompt(p *replay.Prompt) {
+func (y *yAgent) prompt(p *replay.Prompt) {
 	parts, tools := p.Count(&tokens.YBytes)
 	for i, n := range parts {
 		category := ySystem
@@ -139,7 +139,7 @@ func (y *YAgent) prompt(p *replay.Prompt) {
 
 // history sorts the messages into categories, and says what the most recent ones take
 // that a compaction keeps.
-func (y *YAgent) history(e *replay.Envelope) (recent int, err error) {
+func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
 	var last []int
 	for m, err := range e.Weighed(&tokens.YBytes) {
 		if err != nil {
@@ -165,7 +165,7 @@ func (y *YAgent) history(e *replay.Envelope) (recent int, err error) {
 
 // judge is what y-agent says of its context and does about it; recent are the tokens
 // that a compaction keeps.
-func (y *YAgent) judge(recent int) {
+func (y *yAgent) judge(recent int) {
 	for i := range y.Categories {
 		c := &y.Categories[i]
 		c.Over = c.guarded && c.Tokens > c.Budget
@@ -177,7 +177,7 @@ func (y *YAgent) judge(recent int) {
 
 // yStatusLine is the text of y-agent's status provider. Knowledge is part of what is
 // used, and not named.
-func yStatusLine(used, budget int, categories []YCategory) string {
+func yStatusLine(used, budget int, categories []yCategory) string {
 	percent := 0.0
 	if budget > 0 {
 		percent = float64(used) * 100 / float64(budget)
@@ -198,16 +198,16 @@ func yStatusLine(used, budget int, categories []YCategory) string {
 	return line
 }
 
-// A GuardVerdict is what y-agent's guard says of a context.
-type GuardVerdict struct {
+// A guardVerdict is what y-agent's guard says of a context.
+type guardVerdict struct {
 	Verdict string `json:"verdict"` // ok, warning, overflow, critical
 	Percent int    `json:"percent"` // of the budget, rounded down
 	Over    int    `json:"tokensOver"`
 }
 
 // guard is the verdict on so many tokens of a budget.
-func guard(used, budget int) GuardVerdict {
-	v := GuardVerdict{"ok", 100, 0}
+func guard(used, budget int) guardVerdict {
+	v := guardVerdict{"ok", 100, 0}
 	if budget > 0 {
 		v.Percent = used * 100 / budget
 	}
@@ -237,18 +237,18 @@ func guardLine(used, budget int) string {
 	return line
 }
 
-// A YRecoveryStep is one of the steps in which y-agent makes room.
-type YRecoveryStep struct {
+// A yRecoveryStep is one of the steps in which y-agent makes room.
+type yRecoveryStep struct {
 	Step  string       `json:"step"`  // compact History, drop Bootstrap, drop Tools
 	Drops int          `json:"drops"` // tokens
 	Left  int          `json:"left"`  // tokens; the summary is not among them
-	Guard GuardVerdict `json:"guard"` // on what is left
+	Guard guardVerdict `json:"guard"` // on what is left
 }
 
 // yRecovery is what y-agent would drop: it stops when the guard sees no overflow. What
 // is left of it critical after the last step is an error there.
-func yRecovery(used, budget int, categories []YCategory, recent int) []YRecoveryStep {
-	steps := []YRecoveryStep{}
+func yRecovery(used, budget int, categories []yCategory, recent int) []yRecoveryStep {
+	steps := []yRecoveryStep{}
 	for _, s := range []struct {
 		step  string
 		drops int
@@ -261,14 +261,14 @@ func yRecovery(used, budget int, categories []YCategory, recent int) []YRecovery
 			break
 		}
 		used -= s.drops
-		steps = append(steps, YRecoveryStep{s.step, s.drops, used, guard(used, budget)})
+		steps = append(steps, yRecoveryStep{s.step, s.drops, used, guard(used, budget)})
 	}
 	return steps
 }
 
 // sheet is a table of the categories, and below it what y-agent says.
-func (y *YAgent) sheet() Sheet {
-	s := Sheet{Columns: []Column{
+func (y *yAgent) sheet() Sheet {
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "category"}, {Name: "priority", Unit: Number}, {Name: "tokens", Unit: Tokens}, {Name: "budget", Unit: Tokens},
 		{Name: "items", Unit: Number}, {Name: "", Unit: Text},
 	}}
@@ -300,12 +300,12 @@ func (y *YAgent) sheet() Sheet {
 }
 
 // yAgentSheet is a table of the fullest of several contexts.
-func yAgentSheet(all []YAgent) Sheet {
-	s := Sheet{Columns: []Column{
+func yAgentSheet(all []yAgent) Sheet {
+	s := Sheet{Columns: []sheetColumn{
 		{Name: "session", Flex: true}, {Name: "used", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "verdict"},
 		{Name: "over budget"}, {Name: "after recovery"},
 	}}
-	some, notes := fullest(all, func(y YAgent) int { return y.Used })
+	some, notes := fullest(all, func(y yAgent) int { return y.Used })
 	s.Notes = notes
 	for _, y := range some {
 		var over []string

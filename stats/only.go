@@ -27,7 +27,7 @@ func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) 
 func (r *Report) Fits() bool { return r.fits }
 
 // fit looks at a record, until one is found that was asked for.
-func (l *Look) fit(f *CallFields) {
+func (l *lensRun) fit(f *callRecord) {
 	if l.Report.fits || !f.Kind.IsEntry() || l.Only.Model != "" && !(f.Paid() && l.Only.model(f.modelName())) {
 		return
 	}

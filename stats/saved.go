@@ -21,7 +21,7 @@ type Saved struct {
 }
 
 // places are a figure's values by where they are.
-type places map[place][]Value
+type places map[place][]figureValue
 
 type place struct{ file, group string }
 
@@ -33,11 +33,11 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 	for d := json.NewDecoder(bytes.NewReader(data)); ; {
 		// What of a report is about the reading is not needed, and may not be read back.
 		var one struct {
-			Schema string `json:"schema"`
-			File   string `json:"file"`
-			ID     string `json:"session"`
-			Error  string `json:"error"`
-			Files  []File `json:"files"`
+			Schema string       `json:"schema"`
+			File   string       `json:"file"`
+			ID     string       `json:"session"`
+			Error  string       `json:"error"`
+			Files  []reportFile `json:"files"`
 			Parts  `json:"lenses"`
 		}
 		err := d.Decode(&one)
@@ -80,7 +80,7 @@ func (s *Saved) values(f *Figure) places {
 		return at
 	}
 	reports := s.sessions
-	if len(reports) == 0 || f.Scope != EachSession {
+	if len(reports) == 0 || f.Scope != eachSession {
 		reports = []*Report{s.sum}
 	}
 	var at places
@@ -91,14 +91,14 @@ func (s *Saved) values(f *Figure) places {
 		}
 		for _, v := range values {
 			k := place{"", v.Group}
-			if f.Scope == EachSession {
+			if f.Scope == eachSession {
 				k.file = cmp.Or(v.File, r.onlyFile())
 			}
 			at[k] = append(at[k], v)
 		}
 	}
 	// What a sum says of several sessions together is nothing of each.
-	if _, together := at[place{}]; together && f.Scope == EachSession {
+	if _, together := at[place{}]; together && f.Scope == eachSession {
 		at = nil
 	}
 	s.known[f] = at
@@ -117,9 +117,9 @@ func (s *Saved) lacks(f *Figure) error {
 
 // value is the value that one of a report is compared with: of the same group, and of
 // the session in the file of the same name, else with the same id.
-func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
+func (s *Saved) value(f *Figure, r *Report, value figureValue) (figureValue, bool) {
 	at := place{"", value.Group}
-	if f.Scope == EachSession {
+	if f.Scope == eachSession {
 		at.file = cmp.Or(s.files[r.File], s.files[r.ID], r.File)
 	}
 	values := s.values(f)[at]
@@ -129,7 +129,7 @@ func (s *Saved) value(f *Figure, r *Report, value Value) (Value, bool) {
 		}
 	}
 	if len(values) == 0 || f.entries {
-		return Value{}, false
+		return figureValue{}, false
 	}
 	return values[0], true
 }

@@ -40,32 +40,32 @@ type SessionPart struct {
 	Turns       int            `json:"turns"`       // prompts of the user
 	Requests    int            `json:"requests"`    // answers of models
 	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, `none` where it does not say
-	Models      []ModelCount   `json:"models"`      // the most used first
-	Calls       ToolCount      `json:"toolCalls"`   // of all tools together, without `tool`
-	Tools       []ToolCount    `json:"tools"`       // by tool, the most called first
+	Models      []modelCount   `json:"models"`      // the most used first
+	Calls       toolCount      `json:"toolCalls"`   // of all tools together, without `tool`
+	Tools       []toolCount    `json:"tools"`       // by tool, the most called first
 	LostResults int            `json:"lostResults"` // results whose call is nowhere
 	Branches    int            `json:"branches"`    // leaves of the tree
 	Compactions int            `json:"compactions"` // entries of this type, as the next three
 	Summaries   int            `json:"branchSummaries"`
 	Edits       int            `json:"edits"`
 	Transforms  int            `json:"transforms"`
-	Time        Span           `json:"time"`        // when it was written
-	LongPrompts LongPrompts    `json:"longPrompts"` // prompts that took many requests
+	Time        timeSpan       `json:"time"`        // when it was written
+	LongPrompts longPrompts    `json:"longPrompts"` // prompts that took many requests
 
 	modelAt map[[2]string]int // places in Models and Tools, until they are sorted
 	toolAt  map[string]int
 }
 
-// A ModelCount is how many requests a model answered.
-type ModelCount struct {
+// A modelCount is how many requests a model answered.
+type modelCount struct {
 	Provider string `json:"provider"` // as the answers name it
 	Model    string `json:"model"`    // as the answers name it
 	Requests int    `json:"requests"` // that it answered
 }
 
-// A Span is from when to when something was written, as the entries say. Seconds are
+// A timeSpan is from when to when something was written, as the entries say. Seconds are
 // those between the two, of several sessions the sum.
-type Span struct {
+type timeSpan struct {
 	First   string  `json:"first,omitempty"` // timestamp of the earliest entry
 	Last    string  `json:"last,omitempty"`  // timestamp of the latest entry
 	Seconds float64 `json:"seconds"`         // between them, of several sessions their sum
@@ -73,17 +73,17 @@ type Span struct {
 	first, last int64 // milliseconds since 1970
 }
 
-// LongPrompts are prompts that took more requests than gsh allows (max_iterations,
+// longPrompts are prompts that took more requests than gsh allows (max_iterations,
 // spec/policies.md 1.6). Where paths part, the longest counts.
-type LongPrompts struct {
+type longPrompts struct {
 	Limit   int          `json:"limit"`   // `--max-iterations`
 	Count   int          `json:"count"`   // prompts that took more requests than that; where paths part, the longest counts
 	Most    int          `json:"most"`    // requests that any prompt took
-	Prompts []LongPrompt `json:"prompts"` // the prompts, those with the most requests first, at most 20; `text` is the first words
+	Prompts []longPrompt `json:"prompts"` // the prompts, those with the most requests first, at most 20; `text` is the first words
 }
 
-// A LongPrompt is one of them. Text is its first words.
-type LongPrompt struct {
+// A longPrompt is one of them. Text is its first words.
+type longPrompt struct {
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line"`
 	Entry    string `json:"entry"`
@@ -96,13 +96,13 @@ const mostListed = 20
 
 func newSessionPart(limit int) *SessionPart {
 	return &SessionPart{
-		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []ModelCount{}, Tools: []ToolCount{},
-		LongPrompts: LongPrompts{Limit: limit, Prompts: []LongPrompt{}},
+		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []modelCount{}, Tools: []toolCount{},
+		LongPrompts: longPrompts{Limit: limit, Prompts: []longPrompt{}},
 		modelAt:     map[[2]string]int{}, toolAt: map[string]int{},
 	}
 }
 
-func lookAtSession(l *Look) {
+func lookAtSession(l *lensRun) {
 	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
 	p.Sessions = 1
 	l.Report.Session = p
@@ -152,11 +152,11 @@ func (p *SessionPart) take(calls *callBook, kind sessionfmt.Kind, line sessionfm
 func (p *SessionPart) answer(calls *callBook, m *sessionfmt.Message) {
 	p.Requests++
 	p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
-	p.model(ModelCount{m.Provider.Text(), m.Model.Text(), 1})
+	p.model(modelCount{m.Provider.Text(), m.Model.Text(), 1})
 	calls.answer(m)
 }
 
-func (p *SessionPart) model(m ModelCount) {
+func (p *SessionPart) model(m modelCount) {
 	name := [2]string{m.Provider, m.Model}
 	if at, ok := p.modelAt[name]; ok {
 		p.Models[at].Requests += m.Requests
@@ -166,7 +166,7 @@ func (p *SessionPart) model(m ModelCount) {
 	p.Models = append(p.Models, m)
 }
 
-func (s *Span) take(stamp sessionfmt.Value) {
+func (s *timeSpan) take(stamp sessionfmt.Value) {
 	ms, ok := stamp.Millis()
 	if !ok {
 		return
@@ -212,7 +212,7 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 }
 
 // find lists the prompts that took too many requests, given how many each took.
-func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
+func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 	read := s.NewReader()
 	for _, rec := range slices.Sorted(maps.Keys(most)) {
 		n := int(most[rec])
@@ -225,7 +225,7 @@ func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 			return err
 		}
 		l.Count++
-		l.Prompts = append(l.Prompts, LongPrompt{
+		l.Prompts = append(l.Prompts, longPrompt{
 			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n, Text: sessionfmt.Gist(sessionfmt.User, line),
 		})
 	}
@@ -234,8 +234,8 @@ func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 }
 
 // cut keeps the longest.
-func (l *LongPrompts) cut() {
-	slices.SortStableFunc(l.Prompts, func(a, b LongPrompt) int { return b.Requests - a.Requests })
+func (l *longPrompts) cut() {
+	slices.SortStableFunc(l.Prompts, func(a, b longPrompt) int { return b.Requests - a.Requests })
 	l.Prompts = l.Prompts[:min(len(l.Prompts), mostListed)]
 }
 
@@ -287,15 +287,15 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 // sort puts the most important first. Nothing is added after that.
 func (p *SessionPart) sort() {
 	p.modelAt, p.toolAt = nil, nil
-	slices.SortFunc(p.Models, func(a, b ModelCount) int {
+	slices.SortFunc(p.Models, func(a, b modelCount) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
-	slices.SortFunc(p.Tools, func(a, b ToolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
+	slices.SortFunc(p.Tools, func(a, b toolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
 }
 
 func (p *SessionPart) sheets() []Sheet {
 	all := []Sheet{{
-		Columns: []Column{{Name: "what"}, {Name: "number", Unit: Number}, {Name: "of which", Flex: true}},
+		Columns: []sheetColumn{{Name: "what"}, {Name: "number", Unit: Number}, {Name: "of which", Flex: true}},
 		Rows:    p.rows(),
 	}}
 	if len(p.Tools) > 0 {
@@ -304,7 +304,7 @@ func (p *SessionPart) sheets() []Sheet {
 	if len(p.LongPrompts.Prompts) > 0 {
 		s := Sheet{
 			Title:   fmt.Sprintf("prompts with more than %d requests", p.LongPrompts.Limit),
-			Columns: located(p.Sessions > 1, Column{Name: "entry"}, Column{Name: "requests", Unit: Number}, Column{Name: "prompt", Flex: true}),
+			Columns: located(p.Sessions > 1, sheetColumn{Name: "entry"}, sheetColumn{Name: "requests", Unit: Number}, sheetColumn{Name: "prompt", Flex: true}),
 		}
 		for _, l := range p.LongPrompts.Prompts {
 			s.Rows = append(s.Rows, at(p.Sessions > 1, l.File, l.Entry, int64(l.Requests), l.Text))
@@ -353,12 +353,12 @@ func (p *SessionPart) rows() (rows [][]any) {
 }
 
 // name is the model as a flag would have it.
-func (m ModelCount) name() string {
+func (m modelCount) name() string {
 	return cmp.Or(strings.Trim(m.Provider+"/"+m.Model, "/"), "unnamed")
 }
 
 // String is the span in words.
-func (s Span) String() string {
+func (s timeSpan) String() string {
 	minutes := int64(s.Seconds) / 60
 	length := fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
 	if minutes < 60 {

@@ -7,8 +7,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A ToolCount is what became of the calls of a tool.
-type ToolCount struct {
+// A toolCount is what became of the calls of a tool.
+type toolCount struct {
 	Tool       string `json:"tool,omitempty"` // its name
 	Calls      int    `json:"calls"`          // how often it was called
 	OK         int    `json:"ok"`             // calls that went well
@@ -21,7 +21,7 @@ type ToolCount struct {
 	Got        int64  `json:"gotBytes"`       // JSON of results' content, as it stands in the file
 }
 
-func (t *ToolCount) add(one *ToolCount) {
+func (t *toolCount) add(one *toolCount) {
 	t.Calls += one.Calls
 	t.OK += one.OK
 	t.Error += one.Error
@@ -33,26 +33,26 @@ func (t *ToolCount) add(one *ToolCount) {
 	t.Got += one.Got
 }
 
-func (t *ToolCount) outcomes() map[string]int {
+func (t *toolCount) outcomes() map[string]int {
 	return map[string]int{
 		"ok": t.OK, "error": t.Error, "blocked": t.Blocked, "skipped": t.Skipped, "aborted": t.Aborted, "unanswered": t.Unanswered,
 	}
 }
 
-// An Outcome is what became of a tool call.
-type Outcome uint8
+// An outcome is what became of a tool call.
+type outcome uint8
 
 const (
-	OutcomeOK Outcome = iota
-	OutcomeError
-	OutcomeBlocked
-	OutcomeSkipped
-	OutcomeAborted
-	OutcomeUnanswered
+	outcomeOK outcome = iota
+	outcomeError
+	outcomeBlocked
+	outcomeSkipped
+	outcomeAborted
+	outcomeUnanswered
 )
 
 // outcome adds a call with its outcome.
-func (t *ToolCount) outcome(o Outcome) {
+func (t *toolCount) outcome(o outcome) {
 	*[...]*int{&t.OK, &t.Error, &t.Blocked, &t.Skipped, &t.Aborted, &t.Unanswered}[o]++
 }
 
@@ -61,24 +61,24 @@ func (t *ToolCount) outcome(o Outcome) {
 // queued, and gives a hook's reason, or its own words, for what the hook blocks; its
 // tools say that they were aborted at the end. A result that only says that there is
 // none was made up for a call that nobody answered.
-func outcomeOf(isError bool, text string) Outcome {
+func outcomeOf(isError bool, text string) outcome {
 	if !isError {
-		return OutcomeOK
+		return outcomeOK
 	}
 	text = strings.TrimSpace(text)
 	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
 	end := text[strings.LastIndexByte(text, '\n')+1:]
 	switch {
 	case text == "No result provided":
-		return OutcomeUnanswered
+		return outcomeUnanswered
 	case strings.HasPrefix(start, "skipped due to queued user message"):
-		return OutcomeSkipped
+		return outcomeSkipped
 	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
-		return OutcomeBlocked
+		return outcomeBlocked
 	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
-		return OutcomeAborted
+		return outcomeAborted
 	}
-	return OutcomeError
+	return outcomeError
 }
 
 // A callBook pairs calls and results by id, whatever lies between them, and also
@@ -98,7 +98,7 @@ type openCall struct {
 }
 
 type strangeResult struct {
-	outcome Outcome
+	outcome outcome
 	got     int64
 }
 
@@ -107,12 +107,12 @@ func newCallBook(sum *SessionPart) *callBook {
 }
 
 // tool is the count of the tool with that name.
-func (p *SessionPart) tool(name string) *ToolCount {
+func (p *SessionPart) tool(name string) *toolCount {
 	at, ok := p.toolAt[name]
 	if !ok {
 		at = len(p.Tools)
 		p.toolAt[name] = at
-		p.Tools = append(p.Tools, ToolCount{Tool: name})
+		p.Tools = append(p.Tools, toolCount{Tool: name})
 	}
 	return &p.Tools[at]
 }
@@ -127,7 +127,7 @@ func (b *callBook) message(kind sessionfmt.Kind, line sessionfmt.Value) *session
 func (b *callBook) answer(m *sessionfmt.Message) {
 	for call := range m.Calls {
 		id, tool := call.ID.Text(), call.Name.Text()
-		b.count(tool, ToolCount{Calls: 1, Asked: int64(len(call.Args))})
+		b.count(tool, toolCount{Calls: 1, Asked: int64(len(call.Args))})
 		if r, ok := b.strange[id]; ok {
 			delete(b.strange, id)
 			b.settle(tool, r)
@@ -139,7 +139,7 @@ func (b *callBook) answer(m *sessionfmt.Message) {
 
 // result takes down a tool result.
 func (b *callBook) result(m *sessionfmt.Message) {
-	r := strangeResult{OutcomeOK, int64(len(m.Content))}
+	r := strangeResult{outcomeOK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
 		r.outcome = outcomeOf(true, string(m.AppendText(nil, "\n")))
 	}
@@ -161,12 +161,12 @@ func (b *callBook) result(m *sessionfmt.Message) {
 
 // settle counts the outcome of a call.
 func (b *callBook) settle(tool string, r strangeResult) {
-	one := ToolCount{Got: r.got}
+	one := toolCount{Got: r.got}
 	one.outcome(r.outcome)
 	b.count(tool, one)
 }
 
-func (b *callBook) count(tool string, one ToolCount) {
+func (b *callBook) count(tool string, one toolCount) {
 	b.sum.Calls.add(&one)
 	b.sum.tool(tool).add(&one)
 }
@@ -175,9 +175,9 @@ func (b *callBook) count(tool string, one ToolCount) {
 func (b *callBook) close() {
 	for _, calls := range b.open {
 		for _, c := range calls {
-			outcome := OutcomeUnanswered
+			outcome := outcomeUnanswered
 			if c.aborted {
-				outcome = OutcomeAborted
+				outcome = outcomeAborted
 			}
 			b.settle(c.tool, strangeResult{outcome: outcome})
 		}
@@ -185,13 +185,13 @@ func (b *callBook) close() {
 	b.sum.LostResults += len(b.strange)
 }
 
-var toolColumns = []Column{
+var toolColumns = []sheetColumn{
 	{Name: "tool", Flex: true}, {Name: "calls", Unit: Number}, {Name: "ok", Unit: Number}, {Name: "error", Unit: Number},
 	{Name: "blocked", Unit: Number}, {Name: "skipped", Unit: Number}, {Name: "aborted", Unit: Number},
 	{Name: "unanswered", Unit: Number}, {Name: "asked", Unit: Bytes}, {Name: "got", Unit: Bytes},
 }
 
-func toolRows(tools []ToolCount) (rows [][]any) {
+func toolRows(tools []toolCount) (rows [][]any) {
 	for i := range tools {
 		t := &tools[i]
 		row := []any{t.Tool}

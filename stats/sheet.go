@@ -9,7 +9,7 @@ import (
 type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
-	Columns []Column
+	Columns []sheetColumn
 	// Rows have a cell a column: a string, an int64, a float64, an About, a Line, or nil
 	// where there is nothing to say.
 	Rows  [][]any
@@ -55,7 +55,7 @@ func (s Sheet) spared() Sheet {
 // Gaps is a table of the sessions that a report does not count, or not to their ends.
 func (r *Report) Gaps() Sheet {
 	s := Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed,
-		Columns: []Column{{Name: "session"}, {Name: "counted"}, {Name: "why", Flex: true}}}
+		Columns: []sheetColumn{{Name: "session"}, {Name: "counted"}, {Name: "why", Flex: true}}}
 	for _, f := range r.Files {
 		switch {
 		case f.Error != "":
@@ -69,9 +69,9 @@ func (r *Report) Gaps() Sheet {
 
 // located are columns of a table, with one for the file where there are several; at are
 // the cells of its rows.
-func located(several bool, columns ...Column) []Column {
+func located(several bool, columns ...sheetColumn) []sheetColumn {
 	if several {
-		return append([]Column{{Name: "session"}}, columns...)
+		return append([]sheetColumn{{Name: "session"}}, columns...)
 	}
 	return columns
 }
@@ -95,8 +95,8 @@ type Bar struct {
 	Mark byte
 }
 
-// A Column is a column of a sheet.
-type Column struct {
+// A sheetColumn is a column of a sheet.
+type sheetColumn struct {
 	Name string
 	Unit Unit
 	Flex bool // its texts are cut where the terminal is narrow

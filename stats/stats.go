@@ -1,4 +1,13 @@
-// Package stats counts: what a session holds, what it cost, how full it is.
+// Package stats counts: what a session holds, what it cost, how full its context is.
+//
+// Summarize reads what a listing shows of a session. For more, Options name Lenses:
+// Options.Read returns the Report of a session with a part for each lens, Options.Add
+// adds up several, Options.Sheets returns them as tables. The file is read once, and the
+// path walked once, for all lenses.
+//
+// A Figure is a number of a report by name, as cost.total; a Budget is limits for
+// figures, and a Gate judges reports by it. The rows of a report are JSON, and in
+// docs/formats.md.
 package stats
 
 import (
@@ -20,7 +29,7 @@ type Lens struct {
 	About   string // one line for help
 	Default bool   // used where none is asked for
 
-	look   func(l *Look)           // gets ready to look at a session
+	look   func(l *lensRun)        // gets ready to look at a session
 	add    func(sum, one *Report)  // adds the part of one session to that of several
 	finish func(r *Report)         // readies the part for showing; may be nil
 	sheets func(r *Report) []Sheet // the part as tables
@@ -68,7 +77,7 @@ type Report struct {
 	ID       string               `json:"session,omitempty"`
 	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
 	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
-	Files    []File               `json:"files,omitempty"`   // of several, or of a sum
+	Files    []reportFile         `json:"files,omitempty"`   // of several, or of a sum
 	Version  int                  `json:"version,omitempty"` // of the format
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
@@ -88,8 +97,8 @@ const (
 	SessionSchema = "ctxtool/stats.session/2"
 )
 
-// A File is a session file that a report is about.
-type File struct {
+// A reportFile is a session file that a report is about.
+type reportFile struct {
 	File    string `json:"file"`
 	ID      string `json:"session,omitempty"`
 	Error   string `json:"error,omitempty"`
@@ -109,9 +118,9 @@ type Parts struct {
 	Calibration *CalibrationPart `json:"calibration,omitempty"`
 }
 
-// A Look is a session while the lenses look at it. A lens hangs on to what it wants
+// A lensRun is a session while the lenses look at it. A lens hangs on to what it wants
 // to see, so that the file is read once and the path walked once for all of them.
-type Look struct {
+type lensRun struct {
 	*Options
 	Report  *Report
 	Session *sessionfmt.Session // once it has been read
@@ -126,7 +135,7 @@ type Look struct {
 	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
 	// Calls are called with what every record says of a call of a model, likewise, but
 	// for no more than it took to validate the line.
-	Calls []func(f *CallFields)
+	Calls []func(f *callRecord)
 	// Indexed are called once the file has been read, before the path is walked.
 	Indexed []func() error
 	// Steps are called with every step of the path to the point.
@@ -138,13 +147,13 @@ type Look struct {
 	Ends []func(e *replay.Envelope) error
 
 	checked bool       // the lens check looks
-	fields  CallFields // of the record that is being read
+	fields  callRecord // of the record that is being read
 }
 
 // Read looks at a session file. What cannot be read at all is an error; a replay
 // that stops is not: see Report.Stopped.
 func (o *Options) Read(name string) (*Report, error) {
-	l := &Look{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
+	l := &lensRun{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
 		lens.look(l)
@@ -193,20 +202,20 @@ func (o *Options) Read(name string) (*Report, error) {
 }
 
 // line is the line of a record, valid until the next one is asked for.
-func (l *Look) line(rec int) (sessionfmt.Value, error) {
+func (l *lensRun) line(rec int) (sessionfmt.Value, error) {
 	if l.lines == nil {
 		l.lines = l.Session.NewReader()
 	}
 	return l.lines.Line(rec)
 }
 
-func (l *Look) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (l *lensRun) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 	for _, see := range l.Records {
 		see(off, kind, line)
 	}
 }
 
-func (l *Look) call(p *sessionfmt.Picked) {
+func (l *lensRun) call(p *sessionfmt.Picked) {
 	l.fields = callFields(p)
 	for _, see := range l.Calls {
 		see(&l.fields)
@@ -214,7 +223,7 @@ func (l *Look) call(p *sessionfmt.Picked) {
 }
 
 // walk replays the path, where a lens wants to see it.
-func (l *Look) walk() (err error) {
+func (l *lensRun) walk() (err error) {
 	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
@@ -251,7 +260,7 @@ func inFile(err error) string {
 }
 
 // messages shows the messages of the request at the point to the lenses.
-func (l *Look) messages(e *replay.Envelope) error {
+func (l *lensRun) messages(e *replay.Envelope) error {
 	if len(l.Messages) == 0 {
 		return nil
 	}
@@ -275,7 +284,7 @@ func (l *Look) messages(e *replay.Envelope) error {
 
 // steps shows the path to the lenses, and returns the context at its end; where a
 // broken patch stops it, that before the patch and the patch's error.
-func (l *Look) steps() (e *replay.Envelope, stopped, err error) {
+func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 	if len(l.Steps) == 0 {
 		return l.Replay.Reach(l.Point, false)
 	}
@@ -304,7 +313,7 @@ func (l *Look) steps() (e *replay.Envelope, stopped, err error) {
 // Add adds the report of one more session to that of several. Sessions are added in
 // the order of their files, which decides whose copy of a call counts.
 func (o *Options) Add(sum, one *Report) {
-	sum.Files = append(sum.Files, File{one.File, one.ID, one.Error, one.Stopped})
+	sum.Files = append(sum.Files, reportFile{one.File, one.ID, one.Error, one.Stopped})
 	if one.Error != "" {
 		return
 	}

@@ -1,4 +1,3 @@
-// Package stats counts: what a session holds, what it cost, how full it is.
 package stats
 
 import (
@@ -59,7 +58,7 @@ func MarkCopies(all []*Summary) {
 // goes through.
 func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
-	l := &Look{Options: &Options{}, Report: &Report{}}
+	l := &lensRun{Options: &Options{}, Report: &Report{}}
 	costLens.look(l)
 	s, err := sessionfmt.Open(name, sessionfmt.Options{
 		Stdin:   opt.Stdin,

@@ -37,8 +37,8 @@ type subject struct {
 	path bool
 }
 
-// A Survival is how much of the facts a summary tells.
-type Survival struct {
+// A survival is how much of the facts a summary tells.
+type survival struct {
 	Paths       Kept `json:"paths"`
 	Commands    Kept `json:"commands"`
 	Errors      Kept `json:"errors"`
@@ -137,13 +137,13 @@ func (f *Facts) result(msg sessionfmt.Value) {
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
 	outcome := outcomeOf(m.IsError.Truthy(), text)
-	if outcome != OutcomeOK && outcome != OutcomeError {
+	if outcome != outcomeOK && outcome != outcomeError {
 		return // it says nothing about what was called
 	}
 	if failed := "failure " + sub.what; !f.first(failed) {
 		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.Subject == sub.what })
 	}
-	if outcome == OutcomeOK {
+	if outcome == outcomeOK {
 		delete(f.noted, "failure "+sub.what)
 	} else {
 		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(shell.Telling(text)), " "), sub.path})
@@ -151,7 +151,7 @@ func (f *Facts) result(msg sessionfmt.Value) {
 }
 
 // Survive says which of the facts a summary tells.
-func (f *Facts) Survive(summary string) (s Survival, found Facts) {
+func (f *Facts) Survive(summary string) (s survival, found Facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
 	for i, p := range f.Paths {
@@ -195,7 +195,7 @@ func (k *Kept) add(other Kept) {
 	k.Found += other.Found
 }
 
-func (s *Survival) add(other Survival) {
+func (s *survival) add(other survival) {
 	s.Paths.add(other.Paths)
 	s.Commands.add(other.Commands)
 	s.Errors.add(other.Errors)

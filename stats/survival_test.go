@@ -15,7 +15,7 @@ func facts(l *lines) *stats.Facts {
 	f := &stats.Facts{}
 	for _, line := range l.text[1:] {
 		msg := sessionfmt.Value(line).Get("message")
-		f.Take(sessionfmt.RoleKind(msg.Get("role")), msg)
+		f.Take(msg.Get("role").RoleKind(), msg)
 	}
 	return f
 }

@@ -37,7 +37,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
 	var formats []string
 	forms := "Forms (-f):\n"
-	for _, f := range render.Formats() {
+	for _, f := range render.Formats {
 		formats = append(formats, f.Name)
 		forms += fmt.Sprintf("  %-8s %s\n", f.Name, f.About)
 	}

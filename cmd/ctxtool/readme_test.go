@@ -86,7 +86,7 @@ func TestReadme(t *testing.T) {
 
 // TestLinks: what a page links to is there.
 func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
 	for _, name := range documents(t) {
 		text, err := os.ReadFile(name)
 		if err != nil {

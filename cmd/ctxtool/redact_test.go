@@ -272,7 +272,7 @@ func TestRedactedReadings(t *testing.T) {
 			continue // no session
 		}
 		var forms [][]string
-		for _, f := range render.Formats() {
+		for _, f := range render.Formats {
 			forms = append(forms, []string{"replay", "-f", f.Name, "--lenient"})
 		}
 		forms = append(forms, []string{"log", "--all"}, []string{"tree"}, []string{"show", "-f", "raw"}, []string{"ls"}, []string{"check"})
@@ -298,7 +298,7 @@ func TestRedactBaseline(t *testing.T) {
 	if err := os.WriteFile(base, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range render.Formats() {
+	for _, f := range render.Formats {
 		args := append([]string{"replay", filepath.Join(corpus.Root(t), "testdata", "sessions", "good", "v1.jsonl"), "--baseline", base, "-f", f.Name, "--redact"}, flags...)
 		plantedLine(t, args, filepath.Join(dir, "none"))
 	}

@@ -14,7 +14,7 @@ import (
 
 // readingLines are the command lines that read a session, FILE and OUT being put in.
 func readingLines() (lines []string) {
-	for _, f := range render.Formats() {
+	for _, f := range render.Formats {
 		for _, more := range []string{
 			"", " --lenient", " --strict", " --rules pi --tail", " --rules envelope", " --before", " --ephemeral",
 		} {

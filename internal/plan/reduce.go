@@ -78,7 +78,7 @@ func placed(s *sessionfmt.Session, err error) error {
 
 // reduces says what a reduction does.
 func (p *Plan) reduces(done *compact.Reduction) {
-	p.Skipped, p.Rules = done.Skipped, done.Before.Envelope.Replay().Rules.String()
+	p.Skipped, p.Rules = done.Skipped, done.From.Envelope.Replay().Rules.String()
 	r := &Reduction{As: done.Form, Plan: done.Plan, Cache: done.Cache, Notice: done.Notice()}
 	if p.Reduction = r; r.Cache != nil && r.Cache.Cost != nil {
 		r.Prices = models.Date

@@ -115,8 +115,8 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 			if got := (replay.Origin{Record: x.Entry[row-n], By: x.By[row-n], Op: x.Op[row-n]}); m.Origin != got {
 				t.Errorf("%s: %+v, the envelope says %+v", at, got, m.Origin)
 			}
-			if body := x.Row[row-n]; body >= n && sessionfmt.GistOfMessage(rows[body]) != sessionfmt.GistOfMessage(m.Raw) {
-				t.Errorf("%s: says %q, the envelope %q", at, sessionfmt.GistOfMessage(rows[body]), sessionfmt.GistOfMessage(m.Raw))
+			if body := x.Row[row-n]; body >= n && sessionfmt.Value(rows[body]).MessageGist() != m.Raw.MessageGist() {
+				t.Errorf("%s: says %q, the envelope %q", at, sessionfmt.Value(rows[body]).MessageGist(), m.Raw.MessageGist())
 			}
 			sum += x.Tokens[row-n]
 		}
@@ -148,7 +148,7 @@ func TestRows(t *testing.T) {
 				if !kind.IsMessage() || kind == sessionfmt.NoMessage || !line.Get("message").IsObject() {
 					continue
 				}
-				was, is := sessionfmt.GistOfMessage(line.Get("message")), sessionfmt.GistOfMessage(sessionfmt.Value(rows[i]).Get("message"))
+				was, is := line.Get("message").MessageGist(), sessionfmt.Value(rows[i]).Get("message").MessageGist()
 				if was != is {
 					t.Errorf("row %d says %q, its entry %q", i, is, was)
 				}

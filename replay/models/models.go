@@ -1,13 +1,13 @@
-// Package models knows what a model is: how much it reads, how much it
-// answers, what it costs, and how long its prompt cache lives.
+// Package models knows what a model is: how much it reads, how much it answers, what
+// it costs, and how long its prompt cache lives.
 //
-// The facts are a table built into the binary, one line a model, known by
-// provider and id. Nothing is unpacked before the first question is asked.
-// [Table.With] lets a configuration correct the table or add to it.
+// Builtin is the Table in the binary, one line a model, known by provider and id. Nothing
+// is unpacked before the first question is asked. Table.Lookup finds a Model, Model.Price
+// is the cost of a call, and Table.With corrects the table or adds to it.
 //
-// A question that the table does not answer to the letter is answered by the
-// rules at [Table.Lookup], which says how it got there. They never trade one
-// model for another: a wrong window is worse than none.
+// A question that the table does not answer to the letter is answered by the rules at
+// Table.Lookup, which says how it got there. They never trade one model for another: a
+// wrong window is worse than none.
 package models
 
 import "slices"

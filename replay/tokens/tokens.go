@@ -1,5 +1,10 @@
-// Package tokens counts the tokens of plain text. What a message's text is, and
-// what images and tool calls count for, is the business of package replay.
+// Package tokens counts the tokens of plain text. What a message's text is, and what
+// images and tool calls count for, is the business of package replay.
+//
+// Find returns a Counter by name, Names are all names. Counters are tokenizers (cl100k,
+// o200k), which count exactly, or estimates by length, each as one agent makes it.
+// Counter.Text is the tokens of one text by a tokenizer; Counter.Of makes tokens of a
+// length by any Counter.
 package tokens
 
 import (

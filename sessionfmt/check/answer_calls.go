@@ -17,7 +17,7 @@ const noResult = "No result provided"
 // entries alone: calls at the end of the conversation get an error as their
 // result, those further up are edited away, and so are results without a call.
 func (r *Repair) AnswerCalls(now time.Time) error {
-	s, err := r.Repaired()
+	s, err := r.repaired()
 	if err != nil {
 		return err
 	}

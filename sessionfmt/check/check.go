@@ -1,10 +1,12 @@
-// Package check finds and mends damage in session files.
+// Package check finds and repairs damage in session files.
 //
-// What may be wrong is a table, with a page for each check. Some of it shows while a
-// file is read or replayed, and is found there; for the rest a check has a function
-// of its own. Each finding says what the damage does: what pi does with the file,
-// and how much of the context it hides. Repair makes a sound file of a damaged one,
-// and nothing of what was there is lost.
+// File returns the Report of a file. What may be wrong is a table, All, with a page for
+// each check (Check.Page). Some of it shows while a file is read or replayed, and is found
+// there; for the rest a check has a function of its own. Each finding says what the damage
+// does: what pi does with the file, and how much of the context it hides.
+//
+// NewRepair plans the repair of an open session; sessionfmt.Rewrite writes it. Lines that
+// cannot stay go to the quarantine, so nothing is lost.
 package check
 
 import (
@@ -158,7 +160,7 @@ func (c *Check) section(head string) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// A Choice is a set of checks.
+// A Choice is a set of checks; nil is all of them.
 type Choice map[string]bool
 
 // Choose reads which checks to run: only those named, or all, less those to skip.
@@ -179,9 +181,11 @@ func Choose(only, skip []string) (Choice, error) {
 
 func (c *Check) named(name string) bool { return name == c.Code || name == c.Group }
 
+func (ch Choice) has(code string) bool { return ch == nil || ch[code] }
+
 // any reports whether a check of the choice has a use.
 func (ch Choice) any(use func(*Check) bool) bool {
-	return slices.ContainsFunc(checks, func(c *Check) bool { return ch[c.Code] && use(c) })
+	return slices.ContainsFunc(checks, func(c *Check) bool { return ch.has(c.Code) && use(c) })
 }
 
 func groupNames() string {

@@ -59,7 +59,7 @@ func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
 		fields = append(fields, sessionfmt.Field{Name: "id", Value: sessionfmt.AppendQuoted(nil, text)})
 		c.Notes = append(c.Notes, "the session gets the id "+text)
 	}
-	if _, ok := sessionfmt.ParseVersion(v.Get("version")); !ok && m.mended("version", c.Line) {
+	if _, ok := v.Get("version").Version(); !ok && m.mended("version", c.Line) {
 		fields = append(fields, sessionfmt.Field{Name: "version", Value: sessionfmt.Value("3")})
 		c.Notes = append(c.Notes, "the version is set to 3")
 	}

@@ -105,7 +105,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		m.out(c, "bom", "the byte order mark is taken away")
 		return
 	}
-	if sessionfmt.IsBlank(c.Raw) {
+	if c.Blank() {
 		if bytes.HasPrefix(c.Raw, []byte("\ufeff")) { // it would begin the file once the first mark is gone
 			m.out(c, "bom", "a line of byte order marks is taken out")
 		}

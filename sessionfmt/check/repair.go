@@ -178,8 +178,8 @@ func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (se
 	return c, nil
 }
 
-// Repaired is the session as it is after the repair.
-func (r *Repair) Repaired() (s *sessionfmt.Session, err error) {
+// repaired is the session as it is after the repair.
+func (r *Repair) repaired() (s *sessionfmt.Session, err error) {
 	switch {
 	case r.end != nil:
 	case !r.links.any():

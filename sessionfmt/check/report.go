@@ -72,9 +72,6 @@ type Report struct {
 	unread bool
 }
 
-// Unread reports whether the file could not be read as a session.
-func (r *Report) Unread() bool { return r.unread }
-
 // Rename gives the file another name in the report.
 func (r *Report) Rename(name string) {
 	r.File = name
@@ -118,7 +115,7 @@ func Together(reports []*Report) Reports {
 	r := Reports{Schema: "ctxtool/check/1", Files: reports}
 	for _, f := range reports {
 		r.Totals.Files++
-		if f.Unread() {
+		if f.unread {
 			r.Totals.Unread++
 		}
 		if worst, _ := f.Worst(); worst == Info {

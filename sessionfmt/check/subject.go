@@ -115,7 +115,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 			c.facts(x)
 		}
 	}
-	if x.more > 0 && x.opt.Choice["more"] {
+	if x.more > 0 && x.opt.Choice.has("more") {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return a.Line - b.Line })
@@ -125,7 +125,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 // chosen goes through the checks that were chosen; each looks while it is its turn.
 func (x *subject) chosen(yield func(*Check) bool) {
 	for _, c := range checks {
-		if x.check = c; x.opt.Choice[c.Code] && !yield(c) {
+		if x.check = c; x.opt.Choice.has(c.Code) && !yield(c) {
 			return
 		}
 	}
@@ -146,7 +146,7 @@ func (x *subject) take(found []sessionfmt.Finding) {
 			continue
 		}
 		x.check = Find(f.Code)
-		if x.check == nil || !x.opt.Choice[f.Code] || x.check.file != nil || x.check.record != nil {
+		if x.check == nil || !x.opt.Choice.has(f.Code) || x.check.file != nil || x.check.record != nil {
 			continue // a check with a function of its own finds it everywhere
 		}
 		x.addLine(f.Line, f.Entry, "%s", f.Text)

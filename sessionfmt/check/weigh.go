@@ -95,7 +95,7 @@ func (w *weighing) mended(want pick) (f Figures, ok bool) {
 		return f, false
 	}
 	defer r.Close()
-	s, err := r.Repaired()
+	s, err := r.repaired()
 	if err != nil {
 		return f, false
 	}

@@ -18,7 +18,7 @@ func TestImageThatIsNone(t *testing.T) {
 		`{"type":"custom","data":{"data":"` + value + `","type":"image"}}`,
 	} {
 		x := r.NewRun()
-		out, err := x.Line([]byte(line))
+		out, err := x.line([]byte(line))
 		if err != nil || bytes.Contains(out, []byte(value)) || x.Tally.Images != 0 {
 			t.Errorf("%s: %d images, %v", out, x.Tally.Images, err)
 		}
@@ -27,7 +27,7 @@ func TestImageThatIsNone(t *testing.T) {
 	x := r.NewRun()
 	defer x.Close()
 	picture := `{"type":"message","message":{"role":"user","content":[{"type":"image","mimeType":"image/png","data":"` + pixel + `"}]}}`
-	if out, err := x.Line([]byte(picture)); err != nil || string(out) != picture || x.Tally.Images != 1 {
+	if out, err := x.line([]byte(picture)); err != nil || string(out) != picture || x.Tally.Images != 1 {
 		t.Errorf("%s: %d images, %v", out, x.Tally.Images, err)
 	}
 }

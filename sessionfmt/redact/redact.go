@@ -1,7 +1,10 @@
 // Package redact takes what nobody else should read out of sessions: secrets that
-// well-known patterns find, addresses, names in paths, exact values. What stands in
-// their place is the same wherever the same was, and a redacted session is a
-// session still: its lines, its tree and what replays of it keep their shape.
+// well-known patterns find, addresses, names in paths, exact values. What stands in their
+// place is the same wherever the same was, and a redacted session is a session still: its
+// lines, its tree and what replays of it keep their shape.
+//
+// New returns a Redactor. Redactor.Text redacts one text; Redactor.Passes, as
+// sessionfmt.Options.Through, has a session opened as if it had been redacted.
 package redact
 
 import (

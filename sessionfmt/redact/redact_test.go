@@ -68,7 +68,7 @@ func TestLine(t *testing.T) {
 		{`["localhost:80:/users/list"]`, ``}, // no drive stands before it
 		{`{"id":"hunter22","parentId":"hunter22"}`, `{"id":"[redacted:value-3]","parentId":"[redacted:value-3]"}`},
 	} {
-		got, err := x.Line([]byte(c.line))
+		got, err := x.line([]byte(c.line))
 		if c.want == "" {
 			c.want = c.line
 		}
@@ -89,7 +89,7 @@ func TestAcross(t *testing.T) {
 		{`ab", "cd", "e`, `["x\nab", "cd", "e\n"]`, `["x\n[redacted:value-1]", "[redacted:value-2]", "[redacted:value-3]\n"]`},
 	} {
 		x := mustNew(t, Options{Values: []string{c.value}}).NewRun()
-		if got, err := x.Line([]byte(c.line)); err != nil || string(got) != c.want {
+		if got, err := x.line([]byte(c.line)); err != nil || string(got) != c.want {
 			t.Errorf("%s\nbecomes %s, %v\nwant    %s", c.line, got, err, c.want)
 		}
 		x.Close()
@@ -238,7 +238,7 @@ func TestStructureOnly(t *testing.T) {
 		{`{"content":[{"type":"image","data":"AAAA","mimeType":"image/gif"}]}`, `{"content":[{"type":"image","data":"` + pixel + `","mimeType":"image/gif"}]}`},
 		{`no JSON`, `[7 characters]`},
 	} {
-		got, err := x.Line([]byte(c.line))
+		got, err := x.line([]byte(c.line))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s\nbecomes %s, %v\nwant    %s", c.line, got, err, c.want)
 		}
@@ -255,7 +255,7 @@ func TestFormat(t *testing.T) {
 	defer named.Close()
 	for _, word := range strings.Fields(types) {
 		line := `{"type":"` + word + `","message":{"role":"` + word + `"}}`
-		if got, err := named.Line([]byte(line)); err != nil || string(got) != line {
+		if got, err := named.line([]byte(line)); err != nil || string(got) != line {
 			t.Errorf("%s becomes %s, %v", line, got, err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestFormat(t *testing.T) {
 		"firstKeptEntryId toolCallId transformEntryId responseId timestamp model modelId responseModel provider api rawStopReason " +
 		"providerThinkingLevel toolName namespace customType transformerName rendererId partName expiresAt version") {
 		line := `{"message":{"` + name + `":"of its own"}}`
-		if got, err := bare.Line([]byte(line)); err != nil || string(got) != line {
+		if got, err := bare.line([]byte(line)); err != nil || string(got) != line {
 			t.Errorf("%s becomes %s, %v", line, got, err)
 		}
 	}

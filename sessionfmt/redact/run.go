@@ -68,9 +68,9 @@ func (x *Run) again() *Run {
 // Close gives back what the run has used.
 func (x *Run) Close() { x.r.scans.Put(x.s) }
 
-// Line is the line that stands in the place of raw, which has no newline; it may be
+// line is the line that stands in the place of raw, which has no newline; it may be
 // raw itself, and is valid until the next call. The error is ErrLeft.
-func (x *Run) Line(raw []byte) (line []byte, err error) {
+func (x *Run) line(raw []byte) (line []byte, err error) {
 	x.Tally.begin()
 	line = raw
 	for round := range maxRounds {

@@ -24,19 +24,19 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 				*tally = *x.Tally
 			}
 		}()
-		more := yield(x.pass(x.Line))
+		more := yield(x.pass(x.line))
 		for round, known := 1, 0; more && len(x.s.found) > known; round++ {
 			known = len(x.s.found)
 			y := x.again()
 			more = yield(x.pass(func(raw []byte) ([]byte, error) {
-				line, err := y.Line(raw)
+				line, err := y.line(raw)
 				same := len(line) == 0 || len(raw) == 0 || &line[0] == &raw[0] // and raw is needed no more
 				switch {
 				case err != nil || same:
 				case round == maxRounds:
 					err = ErrLeft
 				default:
-					line, err = x.Line(line) // it may show something else now
+					line, err = x.line(line) // it may show something else now
 				}
 				return line, err
 			}))
@@ -139,7 +139,7 @@ func (x *Run) Text(text string) string {
 // error is ErrLeft.
 func (x *Run) Definition(raw sessionfmt.Value) (sessionfmt.Value, error) {
 	line := append(append([]byte(definitionOpen), raw...), definitionClose...)
-	line, err := x.Line(line)
+	line, err := x.line(line)
 	if err != nil {
 		return nil, err
 	}

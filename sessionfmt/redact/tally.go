@@ -33,8 +33,8 @@ type Found struct {
 	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, or their lines; at most MaxEntries
 }
 
-// MaxEntries is how many entries are named for each rule.
-const MaxEntries = 1000
+// maxEntries is how many entries are named for each rule.
+const maxEntries = 1000
 
 // Found is what each rule has found, in the order of the rules.
 func (t *Tally) Found() (all []Found) {
@@ -65,7 +65,7 @@ func (t *Tally) entry(line []byte) {
 	var id string
 	for _, k := range t.line {
 		c := &t.rules[k]
-		if len(c.entries) >= MaxEntries {
+		if len(c.entries) >= maxEntries {
 			continue
 		}
 		if id == "" {

@@ -1,0 +1,54 @@
+package compact_test
+
+import (
+	"fmt"
+	"log"
+	"time"
+
+	"ctxtool/compact"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// A reduction is planned, stored in a batch, and read back before it is appended.
+func ExampleJob() {
+	s, err := sessionfmt.Open("../testdata/sessions/demo.jsonl", sessionfmt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	opt := replay.Options{Rules: replay.ByPi, Window: 20000}
+	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	policy, err := compact.FindPolicy("gsh")
+	if err != nil {
+		log.Fatal(err)
+	}
+	policy = policy.Copy()
+	policy.Layer(&compact.Prune).Options.Protect = 500
+	job := compact.Job{Command: "example", Policy: policy}
+	plan, err := job.Plan(e)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range plan.Changes {
+		fmt.Println(s.ID(c.Record), c.Pass, c.Action, c.Was, c.Now)
+	}
+	b := s.NewBatch(s.Leaf(), time.Now())
+	if err := job.Store(b, plan, ""); err != nil {
+		log.Fatal(err)
+	}
+	with, err := sessionfmt.OpenReader("with", s.With(b), sessionfmt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer with.Close()
+	fmt.Println(b.Len(), "entries,", plan.Promise(with, opt))
+	// Output:
+	// f8f96145 prune replace 593 8
+	// 504b55d4 prune replace 691 8
+	// 8478140e prune replace 167 8
+	// 4 entries, <nil>
+}

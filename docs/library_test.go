@@ -1,0 +1,57 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLibrary builds and runs the program of library.md in a module of its own, offline:
+// it prints what the page says.
+func TestLibrary(t *testing.T) {
+	page, err := os.ReadFile("library.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\nWith `demo\\.jsonl ([^`]*)` it prints\n\n```\n(.*?)```").FindSubmatch(page)
+	if blocks == nil {
+		t.Fatal("library.md has no program, or does not say what it prints")
+	}
+	program, args, want := string(blocks[1]), strings.Fields(string(blocks[2])), string(blocks[3])
+	if n := strings.Count(program, "\n"); n > 40 {
+		t.Errorf("the program has %d lines, over 40", n)
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile("../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"main.go": program,
+		"go.sum":  string(sums),
+		"go.mod":  "module example\n\ngo 1.26.0\n\nrequire ctxtool v0.0.0\n\nreplace ctxtool => " + root + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := exec.Command("go", append([]string{"run", ".", filepath.Join(root, "testdata", "sessions", "demo.jsonl")}, args...)...)
+	run.Dir = dir
+	run.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	var failed strings.Builder
+	run.Stderr = &failed
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, failed.String())
+	}
+	if string(out) != want {
+		t.Errorf("it prints\n%s", out)
+	}
+}

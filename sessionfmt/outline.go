@@ -105,8 +105,9 @@ func (o *outline) node(i, children, depth int, branch bool) (n Node, err error) 
 	if err != nil {
 		return n, err
 	}
+	say := s.Row(i, line)
 	n = Node{
-		ID: s.ID(i), Line: s.Line(i), Kind: s.Kind(i).String(), Time: line.Get("timestamp").Text(), Text: Gist(s.Kind(i), line),
+		ID: say.ID, Line: say.Line, Kind: say.Kind, Time: say.Time, Text: say.Text,
 		Label: o.labels[i], Active: o.active[i], Leaf: i == o.leaf, Depth: depth, Is: s.Kind(i),
 	}
 	if p := s.Parent(i); p >= 0 {
@@ -132,7 +133,9 @@ type Row struct {
 
 // Row is a record's row; line is its line.
 func (s *Session) Row(rec int, line Value) Row {
-	return Row{s.ID(rec), s.Line(rec), line.Get("timestamp").Text(), s.Kind(rec).String(), Gist(s.Kind(rec), line)}
+	g := gist{}
+	time := g.entry(s.Kind(rec), line)
+	return Row{s.ID(rec), s.Line(rec), time.Text(), s.Kind(rec).String(), g.String()}
 }
 
 // Rows are the rows of records.

@@ -37,6 +37,7 @@ func FirstWords(text string) string {
 type gist struct {
 	words []byte // with spaces between them
 	size  int    // without
+	out   []byte
 
 	at  Cursor
 	msg Message
@@ -44,6 +45,7 @@ type gist struct {
 
 // entry gathers what an entry says, and returns its timestamp.
 func (g *gist) entry(kind Kind, line Value) (time Value) {
+	g.words, g.size = g.words[:0], 0
 	for key := range g.at.Reset(line).Members {
 		switch string(key) {
 		case "timestamp":
@@ -107,7 +109,7 @@ func (g *gist) other(kind Kind, line Value) {
 
 // String is what has been gathered, on one line.
 func (g *gist) String() string {
-	out := make([]byte, 0, len(g.words))
+	out := g.out[:0]
 	for rest := g.words; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		switch {
@@ -118,6 +120,7 @@ func (g *gist) String() string {
 		}
 		rest = rest[n:]
 	}
+	g.out = out
 	return string(bytes.TrimSuffix(out, []byte{' '}))
 }
 

@@ -105,7 +105,7 @@ func (o *outline) node(i, children, depth int, branch bool) (n Node, err error) 
 	if err != nil {
 		return n, err
 	}
-	say := s.Row(i, line)
+	say := o.lines.Row(i, line)
 	n = Node{
 		ID: say.ID, Line: say.Line, Kind: say.Kind, Time: say.Time, Text: say.Text,
 		Label: o.labels[i], Active: o.active[i], Leaf: i == o.leaf, Depth: depth, Is: s.Kind(i),
@@ -131,11 +131,11 @@ type Row struct {
 	Text string `json:"text,omitempty"` // its first words
 }
 
-// Row is a record's row; line is its line.
-func (s *Session) Row(rec int, line Value) Row {
-	g := gist{}
-	time := g.entry(s.Kind(rec), line)
-	return Row{s.ID(rec), s.Line(rec), time.Text(), s.Kind(rec).String(), g.String()}
+// Row is record i's row; line is its line.
+func (r *Reader) Row(i int, line Value) Row {
+	kind := r.s.Kind(i)
+	time := r.gist.entry(kind, line)
+	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }
 
 // Rows are the rows of records.
@@ -146,7 +146,7 @@ func (s *Session) Rows(records []int) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = s.Row(rec, line)
+		rows[i] = lines.Row(rec, line)
 	}
 	return rows, nil
 }

@@ -230,9 +230,9 @@ func (l *logger) await(name string) error {
 // while the replay goes on.
 func (l *logger) entries(leaf int) error {
 	workers := runtime.GOMAXPROCS(0)
-	for text := range parallel.Map(l.batches(leaf), workers, 2*workers, l.writer) {
-		if _, err := l.w.Write(text.out); err != nil || text.err != nil {
-			return cmp.Or(err, text.err)
+	for batch := range parallel.Map(l.batches(leaf), workers, 2*workers, l.writer) {
+		if _, err := l.w.Write(batch.text); err != nil || batch.err != nil {
+			return cmp.Or(err, batch.err)
 		}
 	}
 	return nil
@@ -245,16 +245,18 @@ type logRow struct {
 	err error
 }
 
+const batchSize = 128
+
 // batches are the rows to be listed, some at a time.
 func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
 	return func(yield func([]logRow) bool) {
-		var batch []logRow
+		batch := make([]logRow, 0, batchSize)
 		for row := range l.rows(leaf) {
-			if batch = append(batch, row); len(batch) == 128 {
+			if batch = append(batch, row); len(batch) == batchSize {
 				if !yield(batch) {
 					return
 				}
-				batch = nil
+				batch = make([]logRow, 0, batchSize)
 			}
 		}
 		yield(batch)
@@ -306,21 +308,20 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 
 // A written is a batch as it is printed.
 type written struct {
-	out []byte
-	err error
+	text []byte
+	err  error
 }
 
 // writer returns what writes batches one after the other.
 func (l *logger) writer() func([]logRow) written {
-	lines := l.s.NewReader()
-	return func(batch []logRow) written {
-		var out bytes.Buffer
-		for i := range batch {
-			if err := l.write(&out, lines, &batch[i]); err != nil {
-				return written{out.Bytes(), err}
-			}
+	lines, size := l.s.NewReader(), 0
+	return func(batch []logRow) (done written) {
+		out := bytes.NewBuffer(make([]byte, 0, size)) // about as large as the last one
+		for i := 0; i < len(batch) && done.err == nil; i++ {
+			done.err = l.write(out, lines, &batch[i])
 		}
-		return written{out.Bytes(), nil}
+		done.text, size = out.Bytes(), out.Len()
+		return done
 	}
 }
 
@@ -339,7 +340,7 @@ func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) e
 	if !l.since.from(row.rec, line) || !l.until.to(row.rec, line) || l.o.pattern != nil && !matches(l.o.pattern, line) {
 		return nil
 	}
-	say := l.s.Row(row.rec, line)
+	say := lines.Row(row.rec, line)
 	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", say.ID, say.Line, say.Time, say.Kind, say.Text
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.LogRow)

@@ -59,7 +59,7 @@ var floors = []struct {
 	{"docs", nil, nil},
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
-		"ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/parallel", "ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

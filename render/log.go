@@ -1,7 +1,7 @@
 package render
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -11,7 +11,7 @@ import (
 
 // WriteLogText writes a row as one line for people, cut to a width in columns; 0
 // is what fits a page.
-func WriteLogText(w *bufio.Writer, r *replay.LogRow, width int) error {
+func WriteLogText(w *bytes.Buffer, r *replay.LogRow, width int) error {
 	mark := r.Mark
 	if r.Request != nil {
 		mark = fmt.Sprintf("#%d", *r.Request)

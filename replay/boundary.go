@@ -65,12 +65,18 @@ func (m *machine) turnEntry(step int) int {
 // the same replay, in order, as a provider gets them; the uncached ones last.
 func (e *Envelope) entered(earlier *Envelope) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
+		same := e.state.msgs.n
+		for i := range e.state.msgs.differs(&earlier.state.msgs) {
+			same = i
+			break
+		}
 		had := map[message]int{}
-		for m := range earlier.messages {
-			had[m.place()]++
+		for i := same; i < earlier.len(); i++ {
+			had[earlier.message(i).place()]++
 		}
 		l := e.r.newLoader()
-		for m := range e.messages {
+		for i := same; i < e.len(); i++ {
+			m := e.message(i)
 			if had[m.place()] > 0 {
 				had[m.place()]--
 			} else if m.shown() && !l.yield(yield, m, (*loader).provider) {
@@ -82,14 +88,6 @@ func (e *Envelope) entered(earlier *Envelope) iter.Seq2[Message, error] {
 
 // messages goes through all messages, the uncached ones last.
 func (e *Envelope) messages(yield func(*message) bool) {
-	for _, m := range e.state.msgs.all {
-		if !yield(m) {
-			return
-		}
-	}
-	for i := range e.state.uncached {
-		if !yield(&e.state.uncached[i]) {
-			return
-		}
+	for i := 0; i < e.len() && yield(e.message(i)); i++ {
 	}
 }

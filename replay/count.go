@@ -18,16 +18,27 @@ type Counts struct {
 // Count counts the envelope as /context does (spec/pi-format.md 8.1): the parts
 // together, and each tool and each message by itself.
 func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
-	p, err := e.Prompt()
-	if err != nil {
-		return Counts{}, err
+	n, err := counts(c, e)
+	return n[0], err
+}
+
+// counts are the counts of envelopes of one replay. What is the same message at the same
+// place in several of them is counted once.
+func counts(c *tokens.Counter, all ...*Envelope) ([]Counts, error) {
+	n := make([]Counts, len(all))
+	for i, e := range all {
+		p, err := e.Prompt()
+		if err != nil {
+			return n, err
+		}
+		n[i] = countPrompt(c, p.Parts, p.Tools)
 	}
-	n := countPrompt(c, p.Parts, p.Tools)
-	if n.Messages, err = e.countMessages(c); err != nil {
-		return Counts{}, err
+	sums, err := countMessages(c, all)
+	for i := range n {
+		n[i].Messages = int(sums[i].Load())
+		n[i].Total = n[i].System + n[i].Tools + n[i].Messages
 	}
-	n.Total = n.System + n.Tools + n.Messages
-	return n, nil
+	return n, err
 }
 
 // countPrompt counts prompt and tools.
@@ -68,40 +79,35 @@ func (t Tool) tokens(c *tokens.Counter) (n int) {
 	return n
 }
 
-// countMessages counts the shown messages, on all processors: each takes chunks
-// of the list in turn. The sum does not depend on who counted what.
-func (e *Envelope) countMessages(c *tokens.Counter) (int, error) {
-	msgs := &e.state.msgs
-	var sum atomic.Int64
-	fault := e.inChunks((msgs.n+chunkSize-1)/chunkSize, func(l *loader, k int) error {
-		n, err := l.countChunk(c, msgs, k)
-		sum.Add(int64(n))
-		return err
+// countMessages counts the shown messages, on all processors: each takes stretches of the
+// lists in turn. The sums do not depend on who counted what.
+func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
+	sums := make([]atomic.Int64, len(all))
+	most := 0
+	for _, e := range all {
+		most = max(most, e.len())
+	}
+	return sums, all[0].inChunks((most+chunkSize-1)/chunkSize, func(l *loader, k int) error {
+		for i := k * chunkSize; i < min(most, (k+1)*chunkSize); i++ {
+			var was *message
+			n := 0
+			for j, e := range all {
+				if i >= e.len() || !e.message(i).shown() {
+					continue
+				}
+				m := e.message(i)
+				if was == nil || was.place() != m.place() {
+					var err error
+					if n, err = l.tokens(c, m); err != nil {
+						return err
+					}
+					was = m
+				}
+				sums[j].Add(int64(n))
+			}
+		}
+		return nil
 	})
-	total, l := int(sum.Load()), e.r.newLoader()
-	for i := range e.state.uncached {
-		n, err := l.tokens(c, &e.state.uncached[i])
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, fault
-}
-
-func (l *loader) countChunk(c *tokens.Counter, msgs *list, k int) (sum int, err error) {
-	for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize); i++ {
-		m := msgs.at(i)
-		if !m.shown() {
-			continue
-		}
-		n, err := l.tokens(c, m)
-		if err != nil {
-			return 0, err
-		}
-		sum += n
-	}
-	return sum, nil
 }
 
 // HiddenEstimate is about how many tokens a prompt and tools have that are not

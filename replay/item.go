@@ -169,14 +169,11 @@ type EntryEffect struct {
 
 // Effect is what makes an earlier envelope of the same replay this one.
 func (e *Envelope) Effect(earlier *Envelope, c *tokens.Counter) (*EntryEffect, error) {
-	out := &EntryEffect{}
-	var err error
-	if out.Before, err = earlier.Count(c); err != nil {
+	n, err := counts(c, earlier, e)
+	if err != nil {
 		return nil, err
 	}
-	if out.After, err = e.Count(c); err != nil {
-		return nil, err
-	}
+	out := &EntryEffect{Before: n[0], After: n[1]}
 	for _, err := range e.entered(earlier) {
 		if err != nil {
 			return nil, err

@@ -107,6 +107,9 @@ func (t *Texts) Agent(index int) (sessionfmt.Value, error) {
 	return t.l.agent(t.e.message(index))
 }
 
+// len is the number of messages, the uncached ones last.
+func (e *Envelope) len() int { return e.state.msgs.n + len(e.state.uncached) }
+
 func (e *Envelope) message(index int) *message {
 	if n := e.state.msgs.n; index >= n {
 		return &e.state.uncached[index-n]

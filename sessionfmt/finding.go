@@ -71,15 +71,15 @@ func Quote(s string) string {
 // Clean replaces what a terminal would obey or be misled by: control characters,
 // escape sequences, marks that turn the direction of text, and bytes that are not
 // UTF-8. Each becomes U+FFFD; line ends and tabs do too.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < 0x20, r >= 0x7f && r < 0xa0, r == 0x061c, r == 0x200e, r == 0x200f,
-			r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return '\uFFFD'
-		}
-		return r
-	}, s)
+func Clean(s string) string { return strings.Map(cleanRune, s) }
+
+func cleanRune(r rune) rune {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0, r == 0x061c, r == 0x200e, r == 0x200f,
+		r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return '\uFFFD'
+	}
+	return r
 }
 
 // Coverage is what a run has read of a session.

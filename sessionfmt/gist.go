@@ -1,8 +1,9 @@
 package sessionfmt
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -14,9 +15,57 @@ const gistSize = 200
 // obey, and is empty where there is nothing to say.
 func Gist(kind Kind, line Value) string {
 	g := gist{}
+	g.entry(kind, line)
+	return g.String()
+}
+
+// MessageGist is the gist of a message by itself, of whatever role.
+func (v Value) MessageGist() string {
+	g := gist{}
+	g.message(v.Get("role").RoleKind(), g.at.Reset(v))
+	return g.String()
+}
+
+// FirstWords is the gist of a text.
+func FirstWords(text string) string {
+	g := gist{}
+	g.add(text)
+	return g.String()
+}
+
+// A gist gathers pieces of an entry until they are enough.
+type gist struct {
+	words []byte // with spaces between them
+	size  int    // without
+	out   []byte
+
+	at  Cursor
+	msg Message
+}
+
+// entry gathers what an entry says, and returns its timestamp.
+func (g *gist) entry(kind Kind, line Value) (time Value) {
+	g.words, g.size = g.words[:0], 0
+	for key := range g.at.Reset(line).Members {
+		switch string(key) {
+		case "timestamp":
+			time = g.at.Value()
+		case "message":
+			if kind < NoMessage {
+				g.words, g.size = g.words[:0], 0 // of two the last one counts
+				g.message(kind, &g.at)
+			}
+		}
+	}
+	if kind > NoMessage {
+		g.other(kind, line)
+	}
+	return time
+}
+
+// other gathers what an entry says that is no message.
+func (g *gist) other(kind Kind, line Value) {
 	switch kind {
-	case System, User, Assistant, ToolResult, Bash, Custom, HookMessage, BranchMessage, CompactionMessage, TransformMessage, OtherMessage:
-		g.message(kind, line.Get("message"))
 	case Compaction, BranchSummary:
 		g.text(line.Get("summary"))
 	case CustomMessage:
@@ -56,32 +105,23 @@ func Gist(kind Kind, line Value) string {
 	case Scalar:
 		g.add(string(line[:min(len(line), gistSize)]))
 	}
-	return g.String()
-}
-
-// MessageGist is the gist of a message by itself, of whatever role.
-func (v Value) MessageGist() string {
-	g := gist{}
-	g.message(v.Get("role").RoleKind(), v)
-	return g.String()
-}
-
-// FirstWords is the gist of a text.
-func FirstWords(text string) string {
-	g := gist{}
-	g.add(text)
-	return g.String()
 }
 
 // String is what has been gathered, on one line.
 func (g *gist) String() string {
-	return Clean(strings.Join(strings.Fields(strings.Join(g.words, " ")), " "))
-}
-
-// A gist gathers pieces of an entry until they are enough.
-type gist struct {
-	words []string
-	size  int
+	out := g.out[:0]
+	for rest := g.words; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case !unicode.IsSpace(r):
+			out = utf8.AppendRune(out, cleanRune(r))
+		case len(out) > 0 && out[len(out)-1] != ' ':
+			out = append(out, ' ')
+		}
+		rest = rest[n:]
+	}
+	g.out = out
+	return string(bytes.TrimSuffix(out, []byte{' '}))
 }
 
 func (g *gist) add(s string) {
@@ -95,14 +135,18 @@ func (g *gist) add(s string) {
 		}
 		s = s[:max(0, len(s)-1)]
 	}
-	g.words = append(g.words, s)
+	g.words = append(append(g.words, s...), ' ')
 	g.size += len(s)
 }
 
 // text adds the beginning of a string.
 func (g *gist) text(v Value) { g.add(v.beginning(gistSize)) }
 
-func (g *gist) message(kind Kind, m Value) {
+// message gathers what the message that comes next says.
+func (g *gist) message(kind Kind, c *Cursor) {
+	start := c.Offset()
+	g.msg.Read(c, kind)
+	m := c.since(start)
 	switch kind {
 	case System:
 		g.system(m)
@@ -111,25 +155,25 @@ func (g *gist) message(kind Kind, m Value) {
 	case BranchMessage, CompactionMessage:
 		g.text(m.Get("summary"))
 	case ToolResult:
-		if m.Get("isError").Truthy() {
+		if g.msg.IsError.Truthy() {
 			g.add("error")
 		}
-		g.add(m.Get("toolName").Text() + ":")
-		g.content(m.Get("content"), kind)
+		g.add(g.msg.Tool.Text() + ":")
+		g.blocks()
 	case Assistant:
-		g.content(m.Get("content"), kind)
-		if stop := m.Get("stopReason").Text(); stop == "error" || stop == "aborted" {
-			g.add("[" + stop + "]")
-			g.text(m.Get("errorMessage"))
+		g.blocks()
+		if g.msg.Failed() {
+			g.add("[" + g.msg.Stop.Text() + "]")
+			g.text(g.msg.Failure)
 		}
 	default:
-		g.content(m.Get("content"), kind)
+		g.blocks()
 	}
 }
 
 // system names the sections and tools that a system message sets.
 func (g *gist) system(m Value) {
-	g.content(m.Get("content"), System)
+	g.blocks()
 	for name, text := range m.Get("sections").Members {
 		if text.IsNull() {
 			g.add("-" + string(name))
@@ -145,21 +189,25 @@ func (g *gist) system(m Value) {
 	}
 }
 
-// content gathers a message's texts, then what it calls; thinking only where it
-// says nothing else.
+// content gathers a content by itself.
 func (g *gist) content(content Value, kind Kind) {
-	if content.IsString() {
-		g.text(content)
+	g.msg.ReadContent(g.at.Reset(content), kind)
+	g.blocks()
+}
+
+// blocks gathers a message's texts, then what it calls; thinking only where it
+// says nothing else.
+func (g *gist) blocks() {
+	if g.msg.Content.IsString() {
+		g.text(g.msg.Content)
 		return
 	}
-	var m Message
-	m.ReadContent(new(Cursor).Reset(content), kind)
 	var thinking Value
-	for i := range m.Blocks {
+	for i := range g.msg.Blocks {
 		if g.size >= gistSize {
 			return
 		}
-		switch b := &m.Blocks[i]; b.Kind {
+		switch b := &g.msg.Blocks[i]; b.Kind {
 		case TextBlock:
 			g.text(b.Says.Value)
 		case ImageBlock:

@@ -105,8 +105,9 @@ func (o *outline) node(i, children, depth int, branch bool) (n Node, err error) 
 	if err != nil {
 		return n, err
 	}
+	say := o.lines.Row(i, line)
 	n = Node{
-		ID: s.ID(i), Line: s.Line(i), Kind: s.Kind(i).String(), Time: line.Get("timestamp").Text(), Text: Gist(s.Kind(i), line),
+		ID: say.ID, Line: say.Line, Kind: say.Kind, Time: say.Time, Text: say.Text,
 		Label: o.labels[i], Active: o.active[i], Leaf: i == o.leaf, Depth: depth, Is: s.Kind(i),
 	}
 	if p := s.Parent(i); p >= 0 {
@@ -130,9 +131,11 @@ type Row struct {
 	Text string `json:"text,omitempty"` // its first words
 }
 
-// Row is a record's row; line is its line.
-func (s *Session) Row(rec int, line Value) Row {
-	return Row{s.ID(rec), s.Line(rec), line.Get("timestamp").Text(), s.Kind(rec).String(), Gist(s.Kind(rec), line)}
+// Row is record i's row; line is its line.
+func (r *Reader) Row(i int, line Value) Row {
+	kind := r.s.Kind(i)
+	time := r.gist.entry(kind, line)
+	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }
 
 // Rows are the rows of records.
@@ -143,7 +146,7 @@ func (s *Session) Rows(records []int) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = s.Row(rec, line)
+		rows[i] = lines.Row(rec, line)
 	}
 	return rows, nil
 }

@@ -14,6 +14,8 @@ type Reader struct {
 	s   *Session
 	buf []byte // holds the file from off on
 	off int64
+
+	gist gist // of rows
 }
 
 // NewReader returns a Reader of s.

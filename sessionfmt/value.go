@@ -222,6 +222,9 @@ func (v Value) beginning(n int) string {
 		return v.Text()
 	}
 	i := 1
+	if bytes.IndexByte(v[:n], '\\') < 0 {
+		i = n
+	}
 	for i < n {
 		next := i + 1
 		if v[i] == '\\' {
@@ -235,7 +238,7 @@ func (v Value) beginning(n int) string {
 	for i > 1 && !utf8.RuneStart(v[i]) {
 		i--
 	}
-	return Value(append(v[:i:i], '"')).Text()
+	return v[:i+1].Text() // whatever stands in the place of the quote
 }
 
 // Strings goes through all strings in the value, at any depth, the names of

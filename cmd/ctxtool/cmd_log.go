@@ -2,14 +2,18 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -133,7 +137,6 @@ type logger struct {
 	size   int64 // bytes of the file that they were in
 
 	s            *sessionfmt.Session
-	lines        *sessionfmt.Reader
 	r            *replay.Replay
 	accounts     *replay.Accounting
 	since, until limit
@@ -149,7 +152,7 @@ func (l *logger) open(name string) (err error) {
 		l.s.Close()
 	}
 	if l.s, err = l.e.open(name); err == nil {
-		l.lines, l.r = l.s.NewReader(), nil
+		l.r = nil
 	}
 	return err
 }
@@ -223,69 +226,126 @@ func (l *logger) await(name string) error {
 	}
 }
 
-// entries lists the path, or with --all the file.
+// entries lists the path, or with --all the file. Rows are completed on all processors
+// while the replay goes on.
 func (l *logger) entries(leaf int) error {
-	rows := map[int]replay.LogRow{} // of the path, where the file's order is asked for
-	var stopped error
+	workers := runtime.GOMAXPROCS(0)
+	for batch := range parallel.Map(l.batches(leaf), workers, 2*workers, l.writer) {
+		if _, err := l.w.Write(batch.text); err != nil || batch.err != nil {
+			return cmp.Or(err, batch.err)
+		}
+	}
+	return nil
+}
+
+// A logRow is a row that lacks what its entry says, or why there is none.
+type logRow struct {
+	rec int
+	replay.LogRow
+	err error
+}
+
+const batchSize = 128
+
+// batches are the rows to be listed, some at a time.
+func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
+	return func(yield func([]logRow) bool) {
+		batch := make([]logRow, 0, batchSize)
+		for row := range l.rows(leaf) {
+			if batch = append(batch, row); len(batch) == batchSize {
+				if !yield(batch) {
+					return
+				}
+				batch = make([]logRow, 0, batchSize)
+			}
+		}
+		yield(batch)
+	}
+}
+
+// rows goes through the path, or with --all through the file.
+func (l *logger) rows(leaf int) iter.Seq[logRow] {
+	return func(yield func(logRow) bool) {
+		if !l.o.all {
+			l.path(leaf, yield)
+			return
+		}
+		rows := map[int]logRow{}
+		l.path(leaf, func(row logRow) bool {
+			rows[row.rec] = row
+			return true
+		})
+		for rec := l.listed; rec < l.s.Len(); rec++ {
+			row := rows[rec]
+			if row.rec = rec; !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// path goes along the path.
+func (l *logger) path(leaf int, yield func(logRow) bool) {
 	for a, err := range l.accounts.Along(leaf) {
 		if err != nil {
-			stopped = err
+			l.e.note("%s: the entries behind it are listed without their size", err)
 			break
 		}
 		if a.Record < l.listed {
 			continue
 		}
 		row, err := a.Row()
-		if err == nil && !l.o.all {
-			err = l.write(a.Record, row)
+		if !yield(logRow{a.Record, row, err}) {
+			return
 		}
-		if err != nil {
-			return err
-		}
-		if l.o.all {
-			rows[a.Record] = row
-		}
-	}
-	if stopped != nil {
-		l.e.note("%s: the entries behind it are listed without their size", stopped)
 	}
 	for _, rec := range l.accounts.Behind {
-		if rec < l.listed {
-			continue
-		}
-		row := replay.LogRow{Active: true}
-		if l.o.all {
-			rows[rec] = row
-		} else if err := l.write(rec, row); err != nil {
-			return err
+		if rec >= l.listed && !yield(logRow{rec: rec, LogRow: replay.LogRow{Active: true}}) {
+			return
 		}
 	}
-	for rec := l.listed; l.o.all && rec < l.s.Len(); rec++ {
-		if err := l.write(rec, rows[rec]); err != nil {
-			return err
+}
+
+// A written is a batch as it is printed.
+type written struct {
+	text []byte
+	err  error
+}
+
+// writer returns what writes batches one after the other.
+func (l *logger) writer() func([]logRow) written {
+	lines, size := l.s.NewReader(), 0
+	return func(batch []logRow) (done written) {
+		out := bytes.NewBuffer(make([]byte, 0, size)) // about as large as the last one
+		for i := 0; i < len(batch) && done.err == nil; i++ {
+			done.err = l.write(out, lines, &batch[i])
 		}
+		done.text, size = out.Bytes(), out.Len()
+		return done
 	}
-	return nil
 }
 
 // write completes a row by what its entry says, and writes it if it is wanted.
-func (l *logger) write(rec int, row replay.LogRow) error {
-	if l.o.only != nil && !l.o.only[l.s.Kind(rec).String()] {
+func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) error {
+	if row.err != nil {
+		return row.err
+	}
+	if l.o.only != nil && !l.o.only[l.s.Kind(row.rec).String()] {
 		return nil
 	}
-	line, err := l.lines.Line(rec)
+	line, err := lines.Line(row.rec)
 	if err != nil {
 		return err
 	}
-	if !l.since.from(rec, line) || !l.until.to(rec, line) || l.o.pattern != nil && !matches(l.o.pattern, line) {
+	if !l.since.from(row.rec, line) || !l.until.to(row.rec, line) || l.o.pattern != nil && !matches(l.o.pattern, line) {
 		return nil
 	}
-	say := l.s.Row(rec, line)
+	say := lines.Row(row.rec, line)
 	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", say.ID, say.Line, say.Time, say.Kind, say.Text
 	if l.o.format == "jsonl" {
-		return render.WriteJSON(l.w, row)
+		return render.WriteJSON(w, &row.LogRow)
 	}
-	return render.WriteLogText(l.w, &row, l.width)
+	return render.WriteLogText(w, &row.LogRow, l.width)
 }
 
 // matches says whether any string of the entry has the pattern.

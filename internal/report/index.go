@@ -121,6 +121,9 @@ func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 // Finish puts the index together, once all rows have been read.
 func (p *Report) Finish() {
 	x := &p.Index
+	if x.notes == nil {
+		return // it has been
+	}
 	var ids strings.Builder
 	var last int64
 	for i := range p.s.Len() {

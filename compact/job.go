@@ -170,10 +170,10 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	if len(r.Changes) == 0 {
 		return nil
 	}
-	st := Storing{
+	st := storage{
 		Form: r.Form, Unmarked: j.Unmarked, Display: display,
 		Reason: fmt.Sprintf("ctxtool %s: %s", j.Command, r.passes()),
-		Record: Record{Job: j.Command, Policy: j.Policy.Name, Params: j.Policy.params(), Before: r.Plan.Before, After: r.Plan.After},
+		Record: jobRecord{Job: j.Command, Policy: j.Policy.Name, Params: j.Policy.params(), Before: r.Plan.Before, After: r.Plan.After},
 	}
 	return st.Store(b, r.From, r.View, r.Changes)
 }

@@ -10,9 +10,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Record says of a batch what made it: the data of its first entry, by which undo
+// A jobRecord says of a batch what made it: the data of its first entry, by which undo
 // finds it.
-type Record struct {
+type jobRecord struct {
 	Job    string `json:"job"` // the command
 	Policy string `json:"policy"`
 	Params string `json:"params"` // the policy's numbers
@@ -26,10 +26,10 @@ type Record struct {
 // markType is the custom type of the entry that a batch begins with.
 const markType = "ctxtool.reduce"
 
-// A Storing is how the changes of a plan become entries.
-type Storing struct {
+// A storage is how the changes of a plan become entries.
+type storage struct {
 	Form     Form
-	Record   Record
+	Record   jobRecord
 	Unmarked bool   // without the entry that says what made the batch
 	Reason   string // that a patch gives for changing what is cached
 	Display  string // Markdown table of the changes, for a patch
@@ -37,8 +37,8 @@ type Storing struct {
 
 // Store adds to a batch the entries which make of a context, before, what passes made of
 // it: after, by changes. It adds nothing where nothing has changed.
-func (st Storing) Store(b *sessionfmt.Batch, before, after *View, changes []Change) error {
-	w := &storing{Storing: st, View: after, before: before, b: b, s: after.session()}
+func (st storage) Store(b *sessionfmt.Batch, before, after *View, changes []Change) error {
+	w := &storing{storage: st, View: after, before: before, b: b, s: after.session()}
 	for k := range changes {
 		if changes[k].Action != Summarise {
 			continue
@@ -77,7 +77,7 @@ func (st Storing) Store(b *sessionfmt.Batch, before, after *View, changes []Chan
 
 // A storing is a Storing at work.
 type storing struct {
-	Storing
+	storage
 	*View
 	before *View
 	b      *sessionfmt.Batch

@@ -85,7 +85,7 @@ func TestStoreKeepsThePromise(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 				b := s.NewBatch(s.Leaf(), now)
-				if err := (compact.Storing{Form: form, Reason: "test", Record: compact.Record{Job: "reduce", Policy: p.Name}}).Store(b, before, did.View, did.Changes); err != nil {
+				if err := (&compact.Job{Command: "test", Policy: p}).Store(b, &compact.Reduction{Plan: did, Form: form, From: before}, ""); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 				if b.Len() == 0 || b.Err() != nil {

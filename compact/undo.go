@@ -13,7 +13,7 @@ import (
 
 // An Undone is a batch that undo takes back.
 type Undone struct {
-	Record
+	jobRecord
 	Entry  string `json:"undoes"` // the entry that the batch begins with
 	Moved  bool   `json:"moved"`  // the leaf is before the batch again; else edits restore what was there
 	Parent int    `json:"-"`      // the record below which the batch of the undoing begins
@@ -86,7 +86,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 			last = last || rec == s.Len()-1
 		case line.Get("customType").Is(markType) && !undone[s.ID(rec)]:
 			p := &past{rec: rec}
-			if err := json.Unmarshal(data, &p.Record); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
+			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
 				return nil, p.refuse(s, "its batch is not whole on this path")
 			}
 			p.Entry, p.Parent = s.ID(rec), s.Leaf()

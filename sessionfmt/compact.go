@@ -205,30 +205,31 @@ func (c *compactor) run(v Value) {
 		case '}', ']':
 			c.close(ch)
 			i++
+		case '"':
+			i = c.string(v, i)
 		default:
 			end := scanScalar(v, i)
-			c.scalar(v[i:end])
+			if scalar := v[i:end]; scalar.IsNumber() {
+				c.out = scalar.appendCompactNumber(c.out)
+			} else {
+				c.out = append(c.out, scalar...)
+			}
 			i = end
 		}
 	}
 }
 
-func (c *compactor) scalar(v Value) {
-	switch {
-	case v.IsString():
-		c.out = v.appendCompactString(c.out)
-	case v.IsNumber():
-		c.out = v.appendCompactNumber(c.out)
-	default:
-		c.out = append(c.out, v...)
-	}
+// string writes the string at v[i], and returns where it ends.
+func (c *compactor) string(v Value, i int) int {
+	end, _, _ := scanString(v, i)
+	c.out = v[i:end].appendCompactString(c.out)
+	return end
 }
 
 // key writes the key at v[i] and the colon.
 func (c *compactor) key(v Value, i int) int {
-	end, _, _ := scanString(v, i)
 	from := len(c.out)
-	c.scalar(v[i:end])
+	end := c.string(v, i)
 	c.members = append(c.members, member{key: span{from, len(c.out)}, all: span{from: from}})
 	c.out = append(c.out, ':')
 	return end

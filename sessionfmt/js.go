@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -46,20 +47,19 @@ func IndexName(name string) (uint32, bool) {
 
 // appendCompactString appends a string in JavaScript's spelling.
 func (v Value) appendCompactString(dst []byte) []byte {
-	if _, extra, _ := scanString(v, 0); extra == 0 {
-		return append(dst, v...)
-	}
 	if len(v) >= largeValue {
 		dst = slices.Grow(dst, len(v))
 	}
 	dst = append(dst, '"')
 	b := v[1 : len(v)-1]
 	for i := 0; i < len(b); {
-		if b[i] != '\\' {
-			dst = append(dst, b[i])
-			i++
-			continue
+		plain := bytes.IndexByte(b[i:], '\\')
+		if plain < 0 {
+			dst = append(dst, b[i:]...)
+			break
 		}
+		dst = append(dst, b[i:i+plain]...)
+		i += plain
 		if b[i+1] != 'u' {
 			if b[i+1] == '/' {
 				dst = append(dst, '/')

@@ -1,11 +1,14 @@
 package compact
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ctxtool/internal/shell"
 )
 
 // oneLine is a text on one line of valid UTF-8. Of a longer one it is about so many
@@ -235,4 +238,117 @@ func addresses(text string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// commands are those of a shell line that did something, each on a line.
+func commands(line string) []string {
+	all := shell.Commands(line)
+	for i, name := range all {
+		all[i] = oneLine(name, 120)
+	}
+	return all
+}
+
+// tests says that a command judges the work.
+func tests(command string) bool {
+	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&
+		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
+}
+
+// A commit is one that a result tells of.
+type commit struct{ branch, hash, subject string }
+
+// commitsIn are the commits that git tells of in the output of a command: lines of the
+// form [branch hash] subject.
+func commitsIn(output string) (all []commit) {
+	for line := range strings.Lines(output[:min(len(output), 64<<10)]) {
+		if line[0] != '[' {
+			continue
+		}
+		head, subject, ok := strings.Cut(line[1:], "] ")
+		words := strings.Fields(head)
+		if n := len(words); ok && n >= 2 && isHash(words[n-1]) {
+			all = append(all, commit{words[0], words[n-1], oneLine(subject, 120)})
+		}
+	}
+	return all
+}
+
+// isHash says that a word is the beginning of a hash as git shortens them, or all of it.
+func isHash(w string) bool {
+	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
+}
+
+// exitOf is what the end of an output says of how a command ended, empty for nothing.
+func exitOf(output string) string {
+	end := strings.TrimSpace(output[max(0, len(output)-200):])
+	last := end[strings.LastIndexByte(end, '\n')+1:]
+	if _, code, ok := strings.Cut(last, "exited with code "); ok {
+		return "exit " + oneLine(code, 8)
+	}
+	if strings.Contains(last, "timed out") {
+		return "timed out"
+	}
+	return ""
+}
+
+// telling is the line of an error that tells best what went wrong.
+func telling(text string) string { return oneLine(shell.Telling(text), 200) }
+
+// verdict is the last line of a test's output that has a number and speaks of outcomes,
+// empty for none.
+func verdict(output string) string {
+	output = output[max(0, len(output)-(8<<10)):]
+	for output != "" {
+		at := strings.LastIndexByte(strings.TrimRight(output, "\n"), '\n') + 1
+		line := strings.TrimSpace(output[at:])
+		output = output[:at]
+		if strings.ContainsAny(line, "0123456789") && containsAny(strings.ToLower(line), "pass", "fail", "error", " ok") && !strings.Contains(line, "exited with code") {
+			return oneLine(line, 120)
+		}
+	}
+	return ""
+}
+
+// identifiersIn are the words of a text that a summary has to keep letter by letter, as
+// y-agent finds them: addresses, paths with a dot, and texts that patterns name; sorted,
+// each once (spec/policies.md 3.8).
+func identifiersIn(text string, patterns []string) (all []string) {
+	found := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		end := ",."
+		if strings.HasPrefix(w, "http://") || strings.HasPrefix(w, "https://") {
+			end = ",.)"
+		} else if dot := strings.Contains(w, "."); !(dot && strings.Contains(w, "@") && len(w) > 5 || dot && strings.Contains(w, "/") && len(w) > 3) {
+			continue
+		}
+		found[strings.TrimRight(w, end)] = true
+	}
+	for _, p := range patterns {
+		if p != "" && strings.Contains(text, p) {
+			found[p] = true
+		}
+	}
+	for w := range found {
+		all = append(all, w)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// identifiers are what a request says of those of a text.
+func (p Prompt) identifiers(text string) string {
+	if p.Identifiers == "relaxed" {
+		return ""
+	}
+	const most = 200 // more would bury the conversation
+	all := identifiersIn(text, p.Patterns)
+	if len(all) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(all) - most; n > 0 {
+		all, more = all[:most], fmt.Sprintf("\n- and %d more of the same kind", n)
+	}
+	return "\n\nThese identifiers have to stand in the summary exactly as they are, where what they name does:\n- " + strings.Join(all, "\n- ") + more
 }

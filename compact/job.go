@@ -1,10 +1,13 @@
 package compact
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"time"
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -207,3 +210,180 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 }
 
 var errTwoCompactions = errors.New("two compactions in one batch")
+
+// Kept says how a context differs from what passes have promised of it, nil where it is
+// just that: message by message what a provider gets, times aside. A summary is its
+// words, whatever frame it stands in.
+func Kept(promised *View, e *replay.Envelope) error {
+	is, err := NewView(e, nil)
+	if err != nil {
+		return err
+	}
+	want, got := promised.live(), is.live()
+	for k := range min(len(want), len(got)) {
+		differ, err := promised.differs(want[k], is, got[k])
+		if err != nil {
+			return err
+		}
+		if differ != "" {
+			return fmt.Errorf("message %d: %s", k, differ)
+		}
+	}
+	if len(want) != len(got) {
+		return fmt.Errorf("%d messages, and not %d", len(got), len(want))
+	}
+	return nil
+}
+
+// differs says how a message of a view differs from that of another, empty where it does
+// not.
+func (v *View) differs(i int, other *View, k int) (string, error) {
+	a, b := &v.Messages[i], &other.Messages[k]
+	if a.Heads {
+		want, err := v.earlier(i)
+		if err != nil {
+			return "", err
+		}
+		got, err := other.earlier(k)
+		if err == nil && want != got {
+			return "the summary is another", nil
+		}
+		return "", err
+	}
+	if v.role(a) != other.role(b) {
+		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind), nil
+	}
+	for _, name := range []string{"content", "toolCallId", "toolName", "isError"} {
+		want, err := v.member(i, name)
+		if err != nil {
+			return "", err
+		}
+		got, err := other.member(k, name)
+		if err != nil {
+			return "", err
+		}
+		if !bytes.Equal(want, got) {
+			return "another " + name, nil
+		}
+	}
+	return "", nil
+}
+
+// role is the role in which a message is sent.
+func (v *View) role(m *message) sessionfmt.Kind {
+	switch {
+	case m.isAssistant(), m.isResult():
+		return m.Kind
+	}
+	return sessionfmt.User
+}
+
+// member is a member of a message as the view has it, in JavaScript's spelling. A text
+// stands for the list of it.
+func (v *View) member(i int, name string) ([]byte, error) {
+	m := &v.Messages[i]
+	if name == "content" {
+		content, err := v.Content(i)
+		if err == nil && content.IsString() {
+			content = append(appendTextBlock(value{'['}, content), ']')
+		}
+		return content.AppendCompact(nil), err
+	}
+	raw, err := v.texts.provider(m)
+	return raw.Get(name).AppendCompact(nil), err
+}
+
+// EventForms are the forms in which events are written, the default first: as gsh logs
+// them, as SWE-CLI does, or the report of each pass.
+var EventForms = []string{"report", "gsh", "swe-cli"}
+
+// WriteEvents writes what happened as JSON lines, in one of EventForms.
+func (p *Plan) WriteEvents(w io.Writer, form, session string, at time.Time) error {
+	var b bytes.Buffer
+	for _, e := range p.eventsIn(form, session, at) {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		b.Write(append(line, '\n'))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// eventsIn are what happened as JSON objects, in one of EventForms
+// (spec/policies.md 0.5, 1.11, 2.7).
+func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
+	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
+	for _, l := range p.Layers {
+		if form == "report" && l.Report != nil {
+			all = append(all, struct {
+				Session string `json:"session"`
+				*report
+			}{session, l.Report})
+		}
+	}
+	for _, e := range p.Events {
+		if cut, ok := e.(truncation); ok && form == "gsh" {
+			all = append(all, struct {
+				gshEvent
+				truncation
+			}{gshEvent{stamp, session, "root"}, cut})
+		}
+	}
+	for _, c := range p.Changes {
+		if c.Action != Summarise {
+			continue
+		}
+		r := p.report(c.Pass)
+		switch form {
+		case "gsh":
+			all = append(all, struct {
+				gshEvent
+				gshCompaction
+			}{gshEvent{stamp, session, "root"}, gshCompaction{"compaction", r.TokensBefore, c.Range.Summary, r.MessagesBefore, r.MessagesAfter}})
+		case "swe-cli":
+			all = append(all, struct {
+				Time string `json:"timestamp"`
+				sweCompaction
+			}{stamp, newSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
+		}
+	}
+	return all
+}
+
+// A gshCompaction is what gsh logs of a compaction.
+type gshCompaction struct {
+	Event          string `json:"event"` // compaction
+	OriginalTokens int    `json:"original_tokens"`
+	SummaryTokens  int    `json:"summary_tokens"`
+	MessagesBefore int    `json:"messages_before"`
+	MessagesAfter  int    `json:"messages_after"`
+}
+
+// A gshEvent is what every line of gsh's log begins with.
+type gshEvent struct {
+	Time    string `json:"ts"`
+	Session string `json:"session"`
+	Agent   string `json:"agent"`
+}
+
+// report is that of a pass which has run.
+func (p *Plan) report(pass string) *report {
+	for _, l := range p.Layers {
+		if l.Pass == pass && l.Report != nil {
+			return l.Report
+		}
+	}
+	return &report{}
+}
+
+// Notice is what gsh tells its user of a compaction, empty where there was none.
+func (p *Plan) Notice() string {
+	for _, c := range p.Changes {
+		if c.Action == Summarise {
+			return fmt.Sprintf("[context compacted: %d -> %d tokens]", p.Before, c.Range.Summary)
+		}
+	}
+	return ""
+}

@@ -1,10 +1,14 @@
 package compact
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
 )
 
 // A Pass is one way to take something out of a context. It looks at a view and says
@@ -159,4 +163,228 @@ func totals(v *View, c *tokens.Counter) (t total) {
 		}
 	}
 	return t
+}
+
+// A Form is how changes of a context are stored in its session.
+type Form string
+
+// The forms. Auto is decided by the session: see Decide.
+const (
+	AsAuto      Form = "auto"
+	AsEdits     Form = "edits"     // entries that pi itself knows: context_edit and compaction
+	AsTransform Form = "transform" // a patch, of which pi honours a compaction alone
+)
+
+// Forms are all forms, the default first.
+var Forms = []Form{AsAuto, AsEdits, AsTransform}
+
+// decide settles AsAuto: patches go where patches are. Where a session has none, a
+// first one would change the rules by which auto replays it, so that has to be asked
+// for: given says that the rules were.
+func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
+	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
+	switch {
+	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
+		return "", &sessionfmt.Error{
+			Pos:  sessionfmt.Pos{File: r.Session.Name},
+			Err:  errors.New("it has no patches, and today's pi would not honour one"),
+			Hint: "--as edits is what pi knows; --rules envelope says that a patch is wanted",
+		}
+	case f != AsAuto && f != "":
+		return f, nil
+	case r.Rules == replay.ByEnvelope:
+		return AsTransform, nil
+	}
+	return AsEdits, nil
+}
+
+// A refusal is a change that a pass would make, and the form cannot store. It is in no
+// sum.
+type refusal struct {
+	Pass    string `json:"pass"`
+	Message int    `json:"message"` // its place in the view
+	Record  int    `json:"record"`  // the entry that the message comes from
+	Action  Action `json:"action"`
+	Why     string `json:"why"`
+	Could   Form   `json:"could,omitempty"` // the form that can; empty where none can
+}
+
+// In is the view for changes that are stored in a form: what that cannot store no pass
+// changes, and the report says so.
+func (v *View) In(f Form) *View {
+	w := *v
+	w.form = f
+	return &w
+}
+
+// may says that a message can be changed. Where it cannot, the pass's report says why.
+func (w *work) may(a Action, i int) bool {
+	if w.form == "" {
+		return true
+	}
+	why, could := w.fixed(a, i)
+	if why == "" {
+		return true
+	}
+	w.cannot = append(w.cannot, refusal{w.pass, i, w.Messages[i].Origin.Record, a, why, could})
+	return false
+}
+
+// mayAll is may for messages that change together or not at all.
+func (w *work) mayAll(a Action, all []int) bool {
+	for _, i := range all {
+		if !w.may(a, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayKeep says that a compaction can name the first message that it leaves.
+func (w *work) mayKeep(r stretch) bool {
+	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
+}
+
+// fixed says why the view's form cannot store a change of a message, and which form
+// could; why is empty where it can. To summarise is asked of the first message that
+// stays.
+func (v *View) fixed(a Action, i int) (why string, could Form) {
+	m := &v.Messages[i]
+	s, rec := v.session(), m.Origin.Record
+	switch {
+	case !m.Cached:
+		return "it is sent behind the history, and no entry changes it", ""
+	case m.Heads || v.form == AsTransform:
+		return "", ""
+	case m.Origin.Op >= 0:
+		return "a patch has put it there, where no edit reaches it", AsTransform
+	case s.ID(rec) == "" || s.WrongID(rec) || s.Shadowed(rec):
+		return "it has no id by which an entry could name it", AsTransform
+	case a != Replace && a != Drop || s.Kind(rec) == sessionfmt.CustomMessage || s.Kind(rec).Replaceable():
+		return "", ""
+	}
+	return fmt.Sprintf("an edit cannot replace what a %s says", m.Kind), AsTransform
+}
+
+// A work is a pass at work: the view as it is so far, and what has changed.
+type work struct {
+	*View
+	Options
+	from    *View // as it was
+	pass    string
+	system  string
+	was     total
+	params  any
+	changes []Change
+	cannot  []refusal
+	events  []any
+	skip    string // why nothing changed, where nothing does
+
+	requests []Request // that wait for summaries
+}
+
+// change changes a message and takes that down. The tokens of a part are what the
+// message counts for less without it: counters may round up once a message.
+func (w *work) change(c Change, f func(m *message)) {
+	if c.Action != Summarise && !w.may(c.Action, c.Message) {
+		return
+	}
+	if w.View == w.from {
+		w.View = w.from.fork()
+	}
+	m := &w.Messages[c.Message]
+	before := m.Tokens(w.Counter)
+	m.Blocks = slices.Clone(m.Blocks)
+	m.Edited = true
+	f(m)
+	after := m.Tokens(w.Counter)
+	c.Pass, c.Record = w.pass, m.Origin.Record
+	switch c.Action {
+	case Replace:
+		if c.Now = after; c.Block >= 0 {
+			c.Now = tokensOf(w.Counter, w.length(c.Text))
+		}
+		c.Was = c.Now + before - after
+	case Drop:
+		c.Was = before - after
+	case Omit:
+		c.Was = before
+	}
+	w.changes = append(w.changes, c)
+}
+
+// replace puts a text in the place of what a block said. A result's images stay.
+func (w *work) replace(i, block int, text, why string) {
+	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *message) {
+		m.Blocks[block].says(text, w.length(text))
+	})
+}
+
+// replaceResult puts a text in the place of a result, its images included.
+func (w *work) replaceResult(i int, text, why string) {
+	block := w.Messages[i].result()
+	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *message) {
+		m.Blocks[block].says(text, w.length(text))
+		m.Blocks = m.Blocks[block : block+1]
+	})
+}
+
+// replaceMessage puts a text in the place of all that a message says and calls.
+func (w *work) replaceMessage(i int, text, why string) {
+	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *message) {
+		m.Blocks = []block{newText(text, w.length(text))}
+		m.Call = -1
+	})
+}
+
+// drop takes a block out of a message.
+func (w *work) drop(i, block int, why string) {
+	w.change(Change{Message: i, Block: block, Action: Drop, Why: why}, func(m *message) {
+		m.Blocks = slices.Delete(m.Blocks, block, block+1)
+	})
+}
+
+// omit takes a message out. Who calls it sees to the group.
+func (w *work) omit(i int, why string) {
+	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *message) { m.Gone = true })
+}
+
+// says gives a block another text.
+func (b *block) says(text string, n length) {
+	kind := textBlock
+	if b.Kind == resultBlock {
+		kind = resultBlock
+	}
+	*b = block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, length: n, text: &text}
+}
+
+func newText(text string, n length) block {
+	return block{Kind: textBlock, At: -1, length: n, text: &text}
+}
+
+func (w *work) report() report {
+	now := w.was
+	if w.View != w.from {
+		now = totals(w.View, w.Counter)
+	}
+	r := report{
+		Policy: w.pass, System: w.system, Counter: w.Counter.Name, Params: w.params,
+		MessagesBefore: w.was.messages, MessagesAfter: now.messages,
+		TokensBefore: w.was.tokens, TokensAfter: now.tokens, TokensSaved: max(0, w.was.tokens-now.tokens),
+		BytesBefore: w.was.bytes, BytesAfter: now.bytes,
+		Touched: []touch{}, Unestimated: w.was.images,
+	}
+	for _, c := range w.changes {
+		r.Touched = append(r.Touched, touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
+	}
+	slices.SortStableFunc(r.Touched, func(a, b touch) int {
+		if a.Ref != b.Ref {
+			return a.Ref - b.Ref
+		}
+		return a.Block - b.Block
+	})
+	if len(w.changes) == 0 {
+		r.Skipped, r.SkipReason = true, w.skip
+	}
+	return r
 }

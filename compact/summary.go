@@ -1,8 +1,13 @@
 package compact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -113,4 +118,202 @@ func (v *View) previous(messages []int) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// files are the files that tools were called with, as pi tracks them: by the path that
+// was given, sorted by UTF-16 code unit. A file that was read and changed is modified
+// (spec/pi-format.md 7.5).
+type files struct {
+	Read     []string `json:"readFiles"`
+	Modified []string `json:"modifiedFiles"`
+}
+
+// filesOf are the files that the messages of a range are about, which the view still has:
+// what a stored compaction has as its details.
+func (v *View) filesOf(r stretch) (files, error) {
+	var messages []int
+	previous := -1
+	for i := r.From; i < r.To; i++ {
+		switch m := &v.Messages[i]; {
+		case m.Gone:
+		case m.isSummary() && previous < 0:
+			previous = i
+		default:
+			messages = append(messages, i)
+		}
+	}
+	return v.files(messages, previous)
+}
+
+// files are the files of messages: those that calls of the tools read, write and edit
+// name, whether they worked or not, and calls within those. The lists that an earlier
+// compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
+// none.
+func (v *View) files(messages []int, previous int) (files, error) {
+	var b fileBook
+	if previous >= 0 && !v.Messages[previous].Heads {
+		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
+		if err != nil {
+			return files{}, err
+		}
+		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
+			b.add(files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
+		}
+	}
+	for _, i := range messages {
+		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
+			continue
+		}
+		raw, all, err := v.pieces(i, longestSaid)
+		if err != nil {
+			return files{}, err
+		}
+		b.message(raw, all)
+	}
+	return b.files(), nil
+}
+
+// listed are the strings of a list.
+func listed(list sessionfmt.Value) (all []string) {
+	for el := range list.Elements {
+		if text := el.Text(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// With are the files of both.
+func (f files) With(g files) files {
+	var b fileBook
+	for _, one := range []files{f, g} {
+		b.add(one)
+	}
+	return b.files()
+}
+
+// String is the files as pi appends them to a summary, with the blank line before them;
+// empty where there are none.
+func (f files) String() string {
+	var b strings.Builder
+	for _, list := range []struct {
+		tag   string
+		paths []string
+	}{{"read-files", f.Read}, {"modified-files", f.Modified}} {
+		if len(list.paths) > 0 {
+			b.WriteString("\n\n<" + list.tag + ">\n" + strings.Join(list.paths, "\n") + "\n</" + list.tag + ">")
+		}
+	}
+	return b.String()
+}
+
+// cutFiles parts a summary from the files that pi, or we, have put behind it.
+func cutFiles(summary string) (text string, f files) {
+	text, f.Read = cutBlocks(summary, "read-files")
+	text, f.Modified = cutBlocks(text, "modified-files")
+	return sessionfmt.TrimJS(text), f
+}
+
+// cutBlocks cuts blocks of a name out of a text, each of lines of its own.
+func cutBlocks(text, tag string) (string, []string) {
+	open, end := "<"+tag+">\n", "\n</"+tag+">"
+	var rest strings.Builder
+	var paths []string
+	for {
+		at := strings.Index(text, open)
+		if at < 0 {
+			break
+		}
+		behind := at + len(open)
+		if at > 0 && text[at-1] != '\n' {
+			rest.WriteString(text[:behind])
+			text = text[behind:]
+			continue
+		}
+		inside, after, ok := strings.Cut(text[behind:], end)
+		if !ok {
+			break
+		}
+		rest.WriteString(strings.TrimRight(text[:at], "\n"))
+		paths = append(paths, strings.Split(inside, "\n")...)
+		text = after
+	}
+	rest.WriteString(text)
+	return rest.String(), paths
+}
+
+// A fileBook takes down files.
+type fileBook struct{ read, modified map[string]bool }
+
+// message takes down those of a message, which pieces has read.
+func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
+	for _, p := range all {
+		if p.Kind == callBlock {
+			b.call(p.tool(), p.Args)
+		}
+	}
+	for c := range raw.Get("nestedCalls").Get("calls").Elements {
+		b.call(c.Get("name").Text(), c.Get("arguments"))
+	}
+}
+
+func (b *fileBook) call(tool string, args sessionfmt.Value) {
+	path := args.Get("path")
+	if !path.IsString() || len(path) == len(`""`) {
+		return
+	}
+	switch tool {
+	case "read":
+		b.add(files{Read: []string{path.Text()}})
+	case "write", "edit":
+		b.add(files{Modified: []string{path.Text()}})
+	}
+}
+
+func (b *fileBook) add(f files) {
+	if b.read == nil {
+		b.read, b.modified = map[string]bool{}, map[string]bool{}
+	}
+	for _, path := range f.Read {
+		b.read[path] = true
+	}
+	for _, path := range f.Modified {
+		b.modified[path] = true
+	}
+}
+
+func (b *fileBook) files() files {
+	f := files{Read: []string{}, Modified: []string{}}
+	for path := range b.modified {
+		f.Modified = append(f.Modified, path)
+	}
+	for path := range b.read {
+		if !b.modified[path] {
+			f.Read = append(f.Read, path)
+		}
+	}
+	slices.SortFunc(f.Read, byUnits)
+	slices.SortFunc(f.Modified, byUnits)
+	return f
+}
+
+// byUnits compares as JavaScript sorts: by UTF-16 units.
+func byUnits(a, b string) int {
+	for a != "" && b != "" {
+		x, n := utf8.DecodeRuneInString(a)
+		y, k := utf8.DecodeRuneInString(b)
+		if x != y {
+			return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+		}
+		a, b = a[n:], b[k:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// firstUnit is the first UTF-16 unit of a character.
+func firstUnit(r rune) rune {
+	if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
+		return high
+	}
+	return r
 }

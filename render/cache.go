@@ -2,6 +2,9 @@ package render
 
 import (
 	"bufio"
+	"fmt"
+	"strings"
+	"time"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -96,4 +99,187 @@ func WriteCachesCSV(w *bufio.Writer, all []replay.CacheTotal) error {
 		rows[i] = cells
 	}
 	return writeCSV(w, columns, rows)
+}
+
+// mostLosses is how many breaks the text names.
+const mostLosses = 10
+
+// WriteCacheText writes the account of a session as a table, and the totals below it.
+func WriteCacheText(w *bufio.Writer, c *replay.CacheReport, width int) error {
+	columns := []Column{
+		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
+		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
+		{Name: "again", Right: true}, {Name: "broken by", Flex: true},
+	}
+	var cells [][]string
+	if c.Total.Hidden > 0 {
+		cells = append(cells, []string{"", "hidden", "", "~" + number(c.Total.Hidden), "", "", "", "", "", "", "prompt and tools that are not in this file"})
+	}
+	for i := range c.Rows {
+		cells = append(cells, cacheLine(&c.Rows[i]))
+	}
+	if len(cells) > 0 {
+		if err := WriteTable(w, columns, cells, width); err != nil {
+			return err
+		}
+		w.WriteByte('\n')
+	}
+	writeCacheSums(w, c.Total)
+	writeLosses(w, "broken, the most expensive first:", c.Total.Breaks)
+	writeLosses(w, "by transformer:", c.Total.ByName)
+	writeLosses(w, "by reason:", c.Total.ByReason)
+	return nil
+}
+
+// cacheLine are a row's cells for people. A prompt has a mark where nothing is recorded.
+func cacheLine(r *replay.CacheRow) []string {
+	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
+	if r.Estimated {
+		cells[3] = "~" + cells[3]
+	}
+	if r.Expected != nil {
+		cells = append(cells, fmt.Sprint(r.Shared.Messages), number(r.Expected.Read), number(r.Expected.Write))
+	} else {
+		cells = append(cells, "", "", "")
+	}
+	if u := r.Recorded; u != nil {
+		cells = append(cells, number(u.CacheRead), number(u.CacheWrite))
+	} else {
+		cells = append(cells, "-", "-")
+	}
+	again := ""
+	if r.Rebilled.Tokens > 0 {
+		again = fmt.Sprintf("%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
+	}
+	return append(cells, again, whyAgain(r))
+}
+
+// whyAgain is why something was billed again, in words.
+func whyAgain(r *replay.CacheRow) string {
+	var all []string
+	if r.Unserved.Tokens > 0 {
+		all = append(all, fmt.Sprintf("%s (%d)", replay.ReasonUnserved, r.Unserved.Tokens))
+	}
+	if r.Break != nil {
+		all = append(all, whyBroken(r.Break))
+	}
+	if r.Outlived > 0 {
+		all = append(all, fmt.Sprintf("served after %s, beyond its lifetime", duration(r.Outlived)))
+	}
+	if r.Endless {
+		all = append(all, "lifetime unknown, pauses not judged")
+	}
+	return strings.Join(all, "; ")
+}
+
+func whyBroken(b *replay.CacheBreak) string {
+	text := string(b.Cause)
+	if b.Entry != "" {
+		text += " " + sessionfmt.Quote(b.Entry)
+	}
+	if b.Op >= 0 {
+		text += fmt.Sprintf(" op %d", b.Op)
+	}
+	if b.Transformer != "" {
+		text += " of " + sessionfmt.Quote(b.Transformer)
+	}
+	if b.Reason != "" {
+		text += ": " + sessionfmt.Quote(b.Reason)
+	}
+	if b.Again.Tokens > 0 {
+		text += fmt.Sprintf(" (%d)", b.Again.Tokens)
+	}
+	return text
+}
+
+func writeCacheSums(w *bufio.Writer, t *replay.CacheTotal) {
+	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
+	if t.Answered > 0 && t.Answered < t.Requests {
+		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, count(t.Requests-t.Answered, "request"))
+	}
+	if t.Expected != nil {
+		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
+	}
+	if t.Answered > 0 {
+		fmt.Fprintf(w, ", did read %d and write %d", t.Recorded.CacheRead, t.Recorded.CacheWrite)
+	}
+	w.WriteByte('\n')
+	if t.HitRate.Achieved != nil {
+		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", percent(*t.HitRate.Achieved), percent(t.HitRate.Possible))
+	} else if t.Requests > 0 {
+		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", percent(t.HitRate.Possible))
+	}
+	if t.Requests > 0 {
+		fmt.Fprintf(w, "billed again: %s: %s by what broke the cache, %s that it had and did not serve (prices of %s)\n", money(t.Rebilled), money(t.Broken), money(t.Unserved), t.Prices)
+	}
+	for _, l := range t.Outlived {
+		fmt.Fprintf(w, "the cache of %s was read after %s, its lifetime is %s by the table: from then on pauses are judged by the longer\n", sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
+	}
+}
+
+// duration is a number of seconds in words: 5m, 1h5m, 14m12s.
+func duration(seconds int64) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+func money(a replay.CacheAgain) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
+
+// writeLosses writes losses below a heading, the first of them.
+func writeLosses(w *bufio.Writer, heading string, all []replay.CacheLoss) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heading)
+	for i, l := range all {
+		if i == mostLosses {
+			fmt.Fprintf(w, "  and %d more\n", len(all)-i)
+			return
+		}
+		name := sessionfmt.Quote(l.Name)
+		if l.Request >= 0 {
+			name = fmt.Sprintf("#%d %s %s", l.Request, l.Cause, sessionfmt.Quote(l.Entry))
+		} else {
+			name = fmt.Sprintf("%s (%d)", name, l.Times)
+		}
+		fmt.Fprintf(w, "  %8d  $%.4f  %s\n", l.Tokens, l.Cost, name)
+	}
+}
+
+// WriteCachesText writes the accounts of several sessions, a row each, and their sum.
+func WriteCachesText(w *bufio.Writer, all []replay.CacheTotal, sum *replay.CacheTotal, width int) error {
+	columns := []Column{
+		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
+		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},
+	}
+	var cells [][]string
+	for i := range all {
+		t := &all[i]
+		name := sessionfmt.Clean(t.File)
+		if t.Error != "" {
+			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", "", ""})
+			continue
+		}
+		achieved := "-"
+		if t.HitRate.Achieved != nil {
+			achieved = percent(*t.HitRate.Achieved)
+		}
+		cells = append(cells, []string{
+			name, fmt.Sprint(t.Requests), short(t.Prompt), percent(t.HitRate.Possible), achieved,
+			fmt.Sprintf("$%.4f", t.Rebilled.Cost), fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Unserved.Cost),
+		})
+	}
+	if len(cells) > 0 {
+		if err := WriteTable(w, columns, cells, width); err != nil {
+			return err
+		}
+		w.WriteByte('\n')
+	}
+	writeCacheSums(w, sum)
+	return nil
 }

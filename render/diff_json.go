@@ -2,7 +2,9 @@ package render
 
 import (
 	"bufio"
+	"fmt"
 
+	"ctxtool/internal/markdown"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -153,4 +155,144 @@ func textOf(content sessionfmt.Value) string {
 		text = append(text, '\n')
 	}
 	return string(text)
+}
+
+// stat writes a comparison as tables: sizes, then what became of the messages.
+func (x diff) stat(w *bufio.Writer, width int) error {
+	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
+	var rows [][]string
+	for _, c := range x.categories() {
+		rows = append(rows, append([]string{c.name}, c.cells()...))
+	}
+	right := func(names ...string) (columns []Column) {
+		columns = []Column{{Name: ""}}
+		for _, n := range names {
+			columns = append(columns, Column{Name: n, Right: true})
+		}
+		return columns
+	}
+	if err := WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, width); err != nil {
+		return err
+	}
+	if rows = x.tally(); len(rows) == 0 {
+		return nil
+	}
+	w.WriteByte('\n')
+	return WriteTable(w, right("number", "tokens"), rows, width)
+}
+
+func (c category) cells() []string {
+	return []string{
+		fmt.Sprint(c.tokens[0]), fmt.Sprint(c.tokens[1]), signed(c.tokens[1] - c.tokens[0]),
+		fmt.Sprint(c.bytes[0]), fmt.Sprint(c.bytes[1]), signed(c.bytes[1] - c.bytes[0]),
+	}
+}
+
+func signed(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%+d", n)
+}
+
+// changeOrder is the order in which changes are counted.
+var changeOrder = [...]replay.Change{
+	replay.ChangeKept, replay.ChangeMoved, replay.ChangeEdited, replay.ChangeTruncated, replay.ChangeReplaced, replay.ChangeSummarised,
+	replay.ChangeRemoved, replay.ChangeAdded, replay.ChangeChanged,
+}
+
+// tally counts the changes: how many messages, parts and tools, and their tokens.
+func (x diff) tally() (rows [][]string) {
+	for _, change := range changeOrder {
+		n, tokens := 0, 0
+		for _, c := range x.Messages {
+			if c.Change == change {
+				n, tokens = n+c.Count, tokens+c.Tokens
+			}
+		}
+		if n > 0 {
+			rows = append(rows, []string{"messages " + string(change), fmt.Sprint(n), fmt.Sprint(tokens)})
+		}
+	}
+	for _, items := range []struct {
+		name string
+		all  []replay.ItemChange
+	}{{"parts", x.Parts}, {"tools", x.Tools}} {
+		for _, change := range changeOrder {
+			n := 0
+			for _, c := range items.all {
+				if c.Change == change {
+					n++
+				}
+			}
+			if n > 0 {
+				rows = append(rows, []string{items.name + " " + string(change), fmt.Sprint(n), ""})
+			}
+		}
+	}
+	if n := len(x.Options); n > 0 {
+		rows = append(rows, []string{"options changed", fmt.Sprint(n), ""})
+	}
+	if x.Model != nil {
+		rows = append(rows, []string{"model changed", "1", ""})
+	}
+	return rows
+}
+
+// WriteDiffEntries writes the entries in one of the forms of WriteDiff.
+func WriteDiffEntries(w *bufio.Writer, x *replay.DiffEntries, form string, style Style, width int) error {
+	switch form {
+	case "json":
+		return WriteJSON(w, x)
+	case "stat":
+		fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
+		return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
+			{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
+		}, width)
+	case "markdown":
+		return entriesMarkdown(w, x)
+	}
+	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
+	for _, side := range []struct {
+		mark byte
+		rows []sessionfmt.Row
+	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
+		for _, r := range side.rows {
+			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
+			w.WriteString(style.mark(side.mark, fit(sessionfmt.Clean(text), lineWidth(width))) + "\n")
+		}
+	}
+	return nil
+}
+
+func ancestor(x *replay.DiffEntries) string {
+	if x.Ancestor == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s, line %d", orDash(sessionfmt.Quote(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
+}
+
+func entriesMarkdown(w *bufio.Writer, x *replay.DiffEntries) error {
+	w.WriteString("# Entries of two paths\n\n")
+	w.Write(markdown.AppendInline([]byte("Common ancestor: "), []byte(ancestor(x))))
+	w.WriteByte('\n')
+	for _, side := range []struct {
+		name string
+		of   replay.DiffSource
+		rows []sessionfmt.Row
+	}{{"A", x.A, x.OnlyA}, {"B", x.B, x.OnlyB}} {
+		if len(side.rows) == 0 {
+			continue
+		}
+		w.Write(markdown.AppendCode(fmt.Appendf(nil, "\n## Only %s: ", side.name), []byte(source(side.of))))
+		w.WriteString("\n\n")
+		for _, r := range side.rows {
+			line := append(markdown.AppendCode([]byte("- "), []byte(orDash(r.ID))), " "+r.Kind...)
+			if r.Text != "" {
+				line = markdown.AppendInline(append(line, ": "...), []byte(r.Text))
+			}
+			w.Write(append(line, '\n'))
+		}
+	}
+	return nil
 }

@@ -2,9 +2,13 @@ package render
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
 
@@ -165,4 +169,210 @@ func cleaned(dst, text []byte, indent string) []byte {
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// The two parts of a block: what of it is never folded, and the rest. One of them
+// may be empty.
+const (
+	never = iota
+	ifNeeded
+	parts
+)
+
+// Characters that are set aside: for the line of the head that says what was
+// folded, and for one in the place of what was.
+const (
+	foldedLine = 300
+	foldedMark = 120
+)
+
+// smallest is how many characters are worth a mark in their place.
+const smallest = 60
+
+// A unit is a part of a block, as folding sees it.
+type unit struct {
+	size  int32 // characters
+	brief int32 // of it in a line, 0 for what has no such form
+	turn  int32
+	kind  transcript.Kind
+	must  bool
+	shape shape
+}
+
+// A shape is how much of a unit is shown.
+type shape uint8
+
+const (
+	whole shape = iota
+	brief       // a line
+	gone
+)
+
+// A folder makes a page fit.
+type folder struct {
+	units  []unit
+	must   int  // characters of what is never folded
+	all    int  // of everything
+	silent bool // nothing in the place of what is gone
+}
+
+func (f *folder) add(units []unit) {
+	f.units = append(f.units, units...)
+	for _, u := range units {
+		f.all += int(u.size)
+		if u.must {
+			f.must += int(u.size)
+		}
+	}
+}
+
+// keep makes a unit of that size one that is never folded.
+func (f *folder) keep(k int, size int32) {
+	f.all += int(size - f.units[k].size)
+	f.units[k].must, f.units[k].size = true, size
+	f.must += int(size)
+}
+
+// fit folds the oldest and largest first, until the page has no more characters
+// than the budget allows; head is what stands before the units.
+func (f *folder) fit(budget, head int) error {
+	if budget == 0 || f.must <= budget && head+f.all <= budget {
+		return nil
+	}
+	if head+f.must > budget {
+		return &TooLargeError{head + f.must, budget}
+	}
+	if !f.reduce(budget-head, foldedMark) {
+		for k := range f.units {
+			f.units[k].shape = whole
+		}
+		f.silent = true
+		f.reduce(budget-head, 0)
+	}
+	return nil
+}
+
+// A fold is a unit that takes a smaller shape.
+type fold struct {
+	unit   int
+	to     shape
+	weight int64 // characters that it saves, times the age of its turn
+}
+
+// folds are all that can be done, the oldest and largest first. A unit becomes a line
+// before it goes, where that saves the most of it.
+func (f *folder) folds() (all []fold) {
+	last := int64(0)
+	for _, u := range f.units {
+		last = max(last, int64(u.turn))
+	}
+	for k, u := range f.units {
+		age := last - int64(u.turn) + 1
+		switch {
+		case u.must || u.size == 0:
+		case u.brief > 0 && u.brief < u.size/2:
+			all = append(all, fold{k, brief, age * int64(u.size-u.brief)}, fold{k, gone, age * int64(u.brief) / worth(u)})
+		default:
+			all = append(all, fold{k, gone, age * int64(u.size) / worth(u)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b fold) int { return cmp.Compare(b.weight, a.weight) })
+	return all
+}
+
+// worth is how much longer a line is kept than its size says: one that tells what was
+// done, and one with what came of it.
+func worth(u unit) int64 {
+	switch {
+	case u.kind == transcript.Answer && (u.brief > 0 || u.size <= briefAnswer):
+		return 32
+	case u.brief > 0:
+		return 2
+	}
+	return 1
+}
+
+// reduce folds until what is left has at most limit characters, and says whether
+// that could be. A mark of so many stands for what is gone in a row.
+func (f *folder) reduce(limit, mark int) bool {
+	left := f.all
+	for _, d := range f.folds() {
+		if left <= limit {
+			return true
+		}
+		u := &f.units[d.unit]
+		if mark > 0 && d.to == gone && u.size < smallest {
+			continue // what says that it is gone is as long
+		}
+		was := int(u.size)
+		if u.shape == brief {
+			was = int(u.brief)
+		}
+		if u.shape = d.to; d.to == brief {
+			left += int(u.brief) - was
+		} else {
+			left += mark*(1-f.beside(d.unit, -1)-f.beside(d.unit, 1)) - was
+		}
+	}
+	return left <= limit
+}
+
+// beside is 1 where the next unit in that direction, empty ones aside, is gone, so
+// that one mark stands for both.
+func (f *folder) beside(k, step int) int {
+	for k += step; k >= 0 && k < len(f.units); k += step {
+		if u := f.units[k]; u.size > 0 {
+			if u.shape == gone {
+				return 1
+			}
+			break
+		}
+	}
+	return 0
+}
+
+// tally is what was folded in all.
+func (f *folder) tally() (t tally) {
+	for _, u := range f.units {
+		if u.shape != whole {
+			t.add(u)
+		}
+	}
+	return t
+}
+
+// A tally counts what is folded.
+type tally struct {
+	n, size int
+	kinds   [32]int
+}
+
+func (t *tally) add(u unit) {
+	t.n++
+	t.size += int(u.size)
+	if u.shape == brief {
+		t.size -= int(u.brief)
+	}
+	t.kinds[u.kind]++
+}
+
+// String says what was folded: at most the three most frequent kinds by name.
+func (t *tally) String() string {
+	var kinds []transcript.Kind
+	for k, n := range t.kinds {
+		if n > 0 {
+			kinds = append(kinds, transcript.Kind(k))
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b transcript.Kind) int { return t.kinds[b] - t.kinds[a] })
+	var words []string
+	rest := t.n
+	for _, k := range kinds[:min(3, len(kinds))] {
+		words = append(words, count(t.kinds[k], k.String()))
+		rest -= t.kinds[k]
+	}
+	if rest > 0 {
+		words = append(words, fmt.Sprintf("%d more", rest))
+	}
+	return fmt.Sprintf("%s (%s characters)", strings.Join(words, ", "), short(int64(t.size)))
 }

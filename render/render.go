@@ -7,9 +7,13 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
+	"math"
+	"strconv"
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -57,4 +61,246 @@ func (f *Format) Write(w io.Writer, r Report) error {
 		return err
 	}
 	return b.Flush()
+}
+
+var summaryFormat = Format{
+	Name:  "summary",
+	About: "tokens by category, as /context shows them",
+	Need:  sessionfmt.NeedModel,
+	write: writeSummary,
+}
+
+// writeSummary is the text of spec/pi-format.md 8.2; its last line names our own
+// commands.
+func writeSummary(w *bufio.Writer, r Report) error {
+	e := r.Envelope
+	prompt, err := e.Prompt()
+	if err != nil {
+		return err
+	}
+	n, err := e.Count(&tokens.Pi)
+	if err != nil {
+		return err
+	}
+	model, limit, _, err := e.Model()
+	if err != nil {
+		return err
+	}
+	share := func(tokens int) string {
+		if limit <= 0 {
+			return ""
+		}
+		return " (" + oneDecimal(float64(tokens)/float64(limit)*100) + "%)"
+	}
+	used := 0
+	if limit > 0 {
+		used = int(min(100, math.Floor(float64(n.Total)/float64(limit)*100+0.5)))
+	}
+	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s/%s · ~%s/%s tokens (%d%%)\n\n",
+		bar(n.Total, limit), model.Provider, model.ID, short(int64(n.Total)), short(limit), used)
+	fmt.Fprintf(w, "- system: ~%s%s\n", short(int64(n.System)), share(n.System))
+	fmt.Fprintf(w, "- tools (%d): ~%s%s", len(prompt.Tools), short(int64(n.Tools)), share(n.Tools))
+	for i, t := range prompt.Tools {
+		switch {
+		case i == 0:
+			fmt.Fprintf(w, " — %s", t.Name)
+		case i < 12:
+			fmt.Fprintf(w, ", %s", t.Name)
+		case i == 12:
+			w.WriteString(", …")
+		}
+	}
+	fmt.Fprintf(w, "\n- messages: ~%s%s (cached %d", short(int64(n.Messages)), share(n.Messages), e.Cached())
+	if u := e.Uncached(); u > 0 {
+		fmt.Fprintf(w, ", uncached %d", u)
+	}
+	w.WriteString(")\n")
+	if u := e.Uncached(); r.Ephemeral && u > 0 {
+		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
+	}
+	_, err = w.WriteString("\nUse `ctxtool replay -f context` for message history. Use `ctxtool replay -f full` for the full envelope.\n")
+	return err
+}
+
+// bar shows how full the window is in 20 cells.
+func bar(used int, limit int64) string {
+	filled := 0
+	if limit > 0 {
+		filled = int(max(0, min(20, math.Floor(float64(used)/float64(limit)*20+0.5))))
+	}
+	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
+}
+
+// short is a number of tokens as pi prints it: 950, 1.3k, 2m.
+func short(n int64) string {
+	unit := func(div float64, suffix string) string {
+		return strings.TrimSuffix(oneDecimal(float64(n)/div), ".0") + suffix
+	}
+	switch {
+	case n >= 1_000_000:
+		return unit(1_000_000, "m")
+	case n >= 1_000:
+		return unit(1_000, "k")
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// oneDecimal prints with one decimal as JavaScript does: an exact tie goes up,
+// where Go takes the even digit.
+func oneDecimal(x float64) string {
+	if twenty := x * 20; math.FMA(x, 20, -twenty) == 0 && math.Mod(twenty, 2) == 1 {
+		x = math.Nextafter(x, math.Inf(1))
+	}
+	return strconv.FormatFloat(x, 'f', 1, 64)
+}
+
+var fullFormat = Format{
+	Name:  "full",
+	About: "the whole envelope as Markdown, as /context --full shows it",
+	Need:  sessionfmt.NeedPath,
+	write: writeFull,
+}
+
+// writeFull is the text of spec/pi-format.md 8.3.
+func writeFull(w *bufio.Writer, r Report) error {
+	e := r.Envelope
+	prompt, err := e.Prompt()
+	if err != nil {
+		return err
+	}
+	model, limit, _, err := e.Model()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "# Context Envelope\n\n## Meta\n\n- model: %s/%s\n- context window: %d\n\n", model.Provider, model.ID, limit)
+	fmt.Fprintf(w, "## Options\n\n```json\n%s\n```\n\n## System (parts)\n\n", indentOptions(prompt.Options))
+	for _, p := range prompt.Parts {
+		fmt.Fprintf(w, "### %s\n```text\n%s\n```\n\n", p.Name, p.Text)
+	}
+	w.WriteString("## Tools\n\n")
+	if len(prompt.Tools) == 0 {
+		w.WriteString("(none)\n")
+	}
+	for _, t := range prompt.Tools {
+		fmt.Fprintf(w, "- **%s**: %s\n", t.Name, t.Raw.Get("description").Text())
+	}
+	fmt.Fprintf(w, "\n## Messages (cached)\n\ncount: %d\n\n", e.Cached())
+	if err := writeMessageLines(w, e.CachedMessages()); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n## Messages (uncached)\n\ncount: %d\n\n", e.Uncached())
+	if err := writeMessageLines(w, e.UncachedMessages()); err != nil {
+		return err
+	}
+	if err := writeTransforms(w, e); err != nil {
+		return err
+	}
+	if e.Ephemerals > 0 {
+		fmt.Fprintf(w, "\n## Ephemeral (request-only log)\n\ncount: %d\n", e.Ephemerals)
+	}
+	return nil
+}
+
+// indentOptions is the options as JSON, two blanks deep.
+func indentOptions(o replay.ModelOptions) string {
+	var lines []string
+	for _, f := range optionFields(o) {
+		lines = append(lines, fmt.Sprintf("  %q: %s", f.name, f.val.AppendCompact(nil)))
+	}
+	if len(lines) == 0 {
+		return "{}"
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "\n}"
+}
+
+func writeMessageLines(w *bufio.Writer, messages iter.Seq2[replay.Message, error]) error {
+	i := 0
+	for m, err := range messages {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d. **%s** — %s\n", i, m.Raw.Get("role").Text(), clip(sessionfmt.TrimJS(messageText(m.Raw)), 2000))
+		i++
+	}
+	return nil
+}
+
+// messageText is what a message says on one line of the full text.
+func messageText(v sessionfmt.Value) string {
+	var f [3]sessionfmt.Value
+	v.Fields(f[:], "role", "content", "toolName")
+	var b strings.Builder
+	if f[0].Is("toolResult") {
+		b.WriteString("[toolResult " + f[2].Text() + "] ")
+	}
+	for _, block := range f[1].Blocks(sessionfmt.Unknown) {
+		switch block.Kind {
+		case sessionfmt.TextBlock:
+			b.WriteString(block.Says.Text())
+		case sessionfmt.ImageBlock:
+			b.WriteString("[image]")
+		case sessionfmt.ThinkingBlock:
+			b.WriteString("[thinking]")
+		case sessionfmt.CallBlock:
+			b.WriteString("[toolCall " + block.Name.Text() + "]")
+		}
+	}
+	return b.String()
+}
+
+// clip cuts a text at n UTF-16 units and marks the cut. Half of a character that
+// the cut goes through prints as U+FFFD, as it does from JavaScript.
+func clip(s string, n int) string {
+	for i, r := range s {
+		units := 1
+		if r > 0xffff {
+			units = 2
+		}
+		switch {
+		case n == 0:
+			return s[:i] + "…"
+		case n < units:
+			return s[:i] + "\uFFFD…"
+		}
+		n -= units
+	}
+	return s
+}
+
+func writeTransforms(w *bufio.Writer, e *replay.Envelope) error {
+	if len(e.Transforms) == 0 {
+		return nil
+	}
+	w.WriteString("\n## Context transforms (persisted)\n")
+	lines := e.Replay().Session.NewReader()
+	for _, rec := range e.Transforms {
+		line, err := lines.Line(rec)
+		if err != nil {
+			return err
+		}
+		display := line.Get("display")
+		title := "(unknown)"
+		for _, v := range []sessionfmt.Value{line.Get("transformerName"), display.Get("title")} {
+			if v.Truthy() {
+				title = v.Text()
+			}
+		}
+		fmt.Fprintf(w, "\n### %s\n", title)
+		if v := display.Get("summary"); v.Truthy() {
+			fmt.Fprintf(w, "\n%s\n", v.Text())
+		}
+		if v := display.Get("rendererId"); v.Truthy() {
+			fmt.Fprintf(w, "\nrendererId: `%s`\n", v.Text())
+		}
+		if v := display.Get("markdown"); v.Truthy() {
+			fmt.Fprintf(w, "\n%s\n", v.Text())
+			continue
+		}
+		var names []string
+		for op := range line.Get("patch").Elements {
+			names = append(names, op.Get("op").Text())
+		}
+		fmt.Fprintf(w, "\nops: %s\n", strings.Join(names, ", "))
+	}
+	return nil
 }

@@ -139,3 +139,130 @@ func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
 	}
 	return writeCSV(w, names, rows)
 }
+
+// How a chart is drawn: as many lines, columns left of the bars, columns in all where
+// the width is not known, and columns that a bar takes at most.
+const (
+	chartLines  = 8
+	chartMargin = 7
+	chartWidth  = 80
+	widestBar   = 4
+)
+
+// blocks fill a column by eighths.
+var blocks = []rune(" ▁▂▃▄▅▆▇█")
+
+// writeChart draws a chart as bars, one a size, or the largest of several where there
+// are too many for the width; 0 stands for chartWidth, so that what goes into a pipe
+// is the same everywhere.
+func writeChart(w *bufio.Writer, c *stats.Chart, width int) {
+	if width <= 0 {
+		width = chartWidth
+	}
+	bars := chartBars(c.Bars, max(10, width-chartMargin-1))
+	top := chartTop(c)
+	line := func(label, axis, text string) {
+		fmt.Fprintf(w, "%s\n", strings.TrimRight(fmt.Sprintf("%*s %s%s", chartMargin-2, label, axis, text), " "))
+	}
+	if top == c.Limit {
+		line(short(top), "┬", strings.Repeat("┄", len(bars))+" window")
+	}
+	for k := chartLines; k > 0; k-- {
+		label, axis := "", "│"
+		if k%2 == 0 && (k < chartLines || top != c.Limit) {
+			label, axis = short(top*int64(k)/chartLines), "┤"
+		}
+		text := make([]rune, len(bars))
+		for i, b := range bars {
+			text[i] = blocks[min(8, max(0, eighths(b.Size, top, 8*chartLines)-8*(k-1)))]
+		}
+		line(label, axis, string(text))
+	}
+	line("0", "┴", strings.Repeat("─", len(bars)))
+	marks := make([]byte, len(bars))
+	for i, b := range bars {
+		marks[i] = max(' ', b.Mark)
+	}
+	if marked := string(marks); strings.TrimSpace(marked) != "" {
+		line("", " ", marked)
+	}
+	last := fmt.Sprint(len(c.Bars) - 1)
+	line("", " ", "0"+strings.Repeat(" ", max(1, len(bars)-1-len(last)))+last)
+}
+
+// eighths is how many of all eighths of a column a size fills: none only for nothing.
+func eighths(size, top int64, all int) int {
+	if size <= 0 || top <= 0 {
+		return 0
+	}
+	return max(1, int(float64(size)/float64(top)*float64(all)+0.5))
+}
+
+// chartTop is the size at the top: the limit where the bars come near it, else the
+// next round number.
+func chartTop(c *stats.Chart) int64 {
+	peak := int64(1)
+	for _, b := range c.Bars {
+		peak = max(peak, b.Size)
+	}
+	if peak <= c.Limit && peak >= c.Limit/2 {
+		return c.Limit
+	}
+	for unit := int64(8); ; unit *= 10 {
+		for _, n := range []int64{1, 2, 3, 4, 5, 6, 8} {
+			if n*unit >= peak {
+				return n * unit
+			}
+		}
+	}
+}
+
+// chartBars are the bars, a column each: several times where there is room, and where
+// there is not the largest of their neighbours, with its weightiest mark.
+func chartBars(bars []stats.Bar, columns int) []stats.Bar {
+	if wide := min(widestBar, columns/max(1, len(bars))); wide > 0 {
+		var out []stats.Bar
+		for _, b := range bars {
+			out = append(out, b)
+			for range wide - 1 {
+				out = append(out, stats.Bar{Size: b.Size})
+			}
+		}
+		return out
+	}
+	out := make([]stats.Bar, columns)
+	for i, b := range bars {
+		o := &out[i*columns/len(bars)]
+		o.Size = max(o.Size, b.Size)
+		if strings.IndexByte(markOrder, b.Mark) > strings.IndexByte(markOrder, o.Mark) {
+			o.Mark = b.Mark
+		}
+	}
+	return out
+}
+
+// markOrder are the marks, the weightiest last.
+const markOrder = "\x00ETC"
+
+// sparkWidth is how many columns a line of little bars takes.
+const sparkWidth = 24
+
+// sparkline draws sizes in one line, scaled by the largest.
+func sparkline(sizes []int64) string {
+	if len(sizes) == 0 {
+		return ""
+	}
+	top := slices.Max(sizes)
+	bars := make([]stats.Bar, len(sizes))
+	for i, n := range sizes {
+		bars[i].Size = n
+	}
+	if len(bars) > sparkWidth {
+		bars = chartBars(bars, sparkWidth)
+	}
+	text := make([]rune, len(bars))
+	for i, b := range bars {
+		text[i] = blocks[eighths(b.Size, top, 8)]
+	}
+	return string(text)
+}

@@ -2,11 +2,14 @@ package render
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -131,4 +134,226 @@ func seenBy(requests []replay.Range) string {
 		}
 	}
 	return "seen by " + strings.Join(all, ", ")
+}
+
+// WriteBlame writes where a context comes from for people, a line a message, cut to a
+// width in columns; 0 is what fits a page.
+func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
+	for _, r := range all {
+		by := ""
+		if r.By != "" {
+			by = sessionfmt.Quote(r.By)
+		}
+		if r.Op >= 0 {
+			by += fmt.Sprintf(" op %d", r.Op)
+		}
+		what := r.As
+		if r.Index >= 0 {
+			what = fmt.Sprintf("%d %s", r.Index, r.As)
+		}
+		if r.Uncached {
+			what += "*"
+		}
+		line := ""
+		if r.Line > 0 {
+			line = fmt.Sprint(r.Line)
+		}
+		name := ""
+		if r.Name != "" {
+			name = sessionfmt.Quote(r.Name) + ": "
+		}
+		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), line, clock(r.Time),
+			shortKind(r.Kind), by, sessionfmt.Quote(what), name, r.Text), " "), width)
+	}
+}
+
+// WriteEntering writes what entered a request for people, cut to a width in
+// columns.
+func WriteEntering(w *bufio.Writer, all []replay.Item, request int, before, after replay.Counts, width int) {
+	since := "the start"
+	if request > 0 {
+		since = fmt.Sprintf("request %d", request-1)
+	}
+	fmt.Fprintf(w, "request %d: %d tokens, %+d since %s\n", request, after.Total, after.Total-before.Total, since)
+	for _, r := range all {
+		from := orDash(sessionfmt.Quote(r.ID))
+		switch {
+		case r.Op >= 0:
+			from = fmt.Sprintf("%s op %d", sessionfmt.Quote(r.By), r.Op)
+		case r.By != "":
+			from += " by " + sessionfmt.Quote(r.By)
+		}
+		name := ""
+		if r.Name != "" {
+			name = sessionfmt.Quote(r.Name) + ": "
+		}
+		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, name, r.Text), width)
+	}
+}
+
+// annotate writes a workflow command of GitHub Actions, which shows the text beside
+// the line of a file, or where there is none, with the run. A level is error, warning
+// or notice.
+func annotate(w *bufio.Writer, level, file string, line int, title, text string) {
+	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	fmt.Fprintf(w, "::%s ", level)
+	if file != "" {
+		fmt.Fprintf(w, "file=%s,", property.Replace(sessionfmt.Clean(file)))
+	}
+	if file != "" && line > 0 {
+		fmt.Fprintf(w, "line=%d,", line)
+	}
+	fmt.Fprintf(w, "title=%s::%s\n", property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
+}
+
+// WriteShownJSON writes entries as one object, schema ctxtool/show/1.
+func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
+	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
+	for i, s := range all {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.WriteByte('\n')
+		var b bytes.Buffer
+		inner := bufio.NewWriter(&b)
+		if err := writeValue(inner, s); err != nil {
+			return err
+		}
+		inner.Flush()
+		w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}")))
+		w.WriteString(`,"entry":`)
+		w.Write(s.Entry)
+		w.WriteByte('}')
+	}
+	_, err := w.WriteString("\n]}\n")
+	return err
+}
+
+// WriteShownText writes an entry for people: what it is, what it did, and all of
+// it.
+func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
+	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
+	if s.Label != "" {
+		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
+	}
+	if s.Parent != "" {
+		fmt.Fprintf(w, ", below %s", sessionfmt.Quote(s.Parent))
+	}
+	if !s.Active {
+		w.WriteString(", not on the path to the leaf")
+	}
+	w.WriteByte('\n')
+	if s.Effect != nil {
+		writeEffect(w, s.Effect)
+	}
+	for line := range strings.Lines(string(indented(s.Entry))) {
+		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
+		w.WriteByte('\n')
+	}
+	return nil
+}
+
+func writeEffect(w *bufio.Writer, e *replay.EntryEffect) {
+	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
+	for _, c := range []struct {
+		name          string
+		before, after int
+	}{{"system", e.Before.System, e.After.System}, {"tools", e.Before.Tools, e.After.Tools}, {"messages", e.Before.Messages, e.After.Messages}} {
+		if c.before != c.after {
+			fmt.Fprintf(w, "; %s %+d", c.name, c.after-c.before)
+		}
+	}
+	w.WriteByte('\n')
+	if e.Entered > 0 {
+		fmt.Fprintf(w, "  messages entered: %d\n", e.Entered)
+	}
+	for _, names := range []struct {
+		what string
+		list []string
+	}{{"parts set", e.Parts}, {"parts removed", e.PartsRemoved}, {"tools set", e.Tools}, {"tools removed", e.ToolsRemoved}} {
+		if len(names.list) > 0 {
+			fmt.Fprintf(w, "  %s: %s\n", names.what, sessionfmt.Clean(strings.Join(names.list, ", ")))
+		}
+	}
+	if e.Broken != "" {
+		fmt.Fprintf(w, "  cached prefix: broken, %s\n", e.Broken)
+	} else {
+		w.WriteString("  cached prefix: kept\n")
+	}
+}
+
+// WriteCountLines writes an object a text, and the sum on the last line.
+func WriteCountLines(w *bufio.Writer, t *tokens.Texts) error {
+	for _, r := range t.Rows {
+		r.Schema = t.Schema
+		if err := WriteJSON(w, r); err != nil {
+			return err
+		}
+	}
+	return WriteJSON(w, tokens.Texts{Schema: t.Schema, Counters: t.Counters, Total: t.Total})
+}
+
+// WriteCountCSV writes the texts; by total the sum is the only row.
+func WriteCountCSV(w *bufio.Writer, t *tokens.Texts) error {
+	names := []string{"file", "line", "bytes"}
+	for _, c := range t.Counters {
+		names = append(names, c.Name)
+	}
+	rows := t.Rows
+	if t.By == "total" {
+		rows = []tokens.Text{t.Total}
+	}
+	cells := make([][]any, len(rows))
+	for k, r := range rows {
+		cells[k] = []any{sessionfmt.Clean(r.File), nil, r.Bytes}
+		if r.Line > 0 {
+			cells[k][1] = r.Line
+		}
+		for _, c := range r.Tokens {
+			cells[k] = append(cells[k], c.N)
+		}
+	}
+	return writeCSV(w, names, cells)
+}
+
+// WriteCount writes a table, the sum in its last row unless it would say what the
+// only one says.
+func WriteCount(w *bufio.Writer, t *tokens.Texts, width int) error {
+	var columns []Column
+	for _, c := range t.Counters {
+		columns = append(columns, Column{Name: c.Name, Right: true})
+	}
+	columns = append(columns, Column{Name: "bytes", Right: true})
+	if t.By == "line" {
+		columns = append(columns, Column{Name: "line", Right: true})
+	}
+	columns = append(columns, Column{Name: "file", Flex: true})
+	var rows [][]string
+	for _, r := range t.Rows {
+		rows = append(rows, countCells(t, r, sessionfmt.Clean(r.File)))
+	}
+	if len(t.Rows) != 1 {
+		rows = append(rows, countCells(t, t.Total, "total"))
+	}
+	return WriteTable(w, columns, rows, width)
+}
+
+func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {
+	for i, c := range r.Tokens {
+		mark := ""
+		if t.Counters[i].Estimate {
+			mark = "~"
+		}
+		cells = append(cells, mark+number(c.N))
+	}
+	cells = append(cells, number(r.Bytes))
+	if t.By == "line" {
+		line := ""
+		if r.Line > 0 {
+			line = strconv.Itoa(r.Line)
+		}
+		cells = append(cells, line)
+	}
+	return append(cells, name)
 }

@@ -2,12 +2,15 @@ package render
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // A TreeReport is a session's tree, ready to be drawn.
@@ -193,4 +196,131 @@ func orDash(id string) string {
 		return "-"
 	}
 	return id
+}
+
+// WriteLogText writes a row as one line for people, cut to a width in columns; 0
+// is what fits a page.
+func WriteLogText(w *bytes.Buffer, r *replay.LogRow, width int) error {
+	mark := r.Mark
+	if r.Request != nil {
+		mark = fmt.Sprintf("#%d", *r.Request)
+	}
+	tokens, context := "", ""
+	if r.Tokens != nil && *r.Tokens != 0 {
+		tokens = fmt.Sprintf("%+d", *r.Tokens)
+	}
+	if r.Context != nil {
+		context = short(int64(*r.Context))
+	}
+	text := r.Text
+	if b := r.Boundary; b != nil {
+		text = fmt.Sprintf("[%s#%d, %s (inferred)] %s", behind(b.After), b.Before, b.Likely, text)
+	}
+	active := " "
+	if !r.Active {
+		active = "○"
+	}
+	id := orDash(sessionfmt.Quote(r.ID))
+	if r.Kind == sessionfmt.Header.String() {
+		id = "-" // is the session's, and long
+	}
+	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), id,
+		shortKind(r.Kind), tokens, context, text)
+	w.WriteString(strings.TrimRight(fit(line, lineWidth(width)), " "))
+	return w.WriteByte('\n')
+}
+
+func behind(request int) string {
+	if request < 0 {
+		return "before "
+	}
+	return fmt.Sprintf("#%d to ", request)
+}
+
+// clock is a timestamp's day and time, in the file's own zone, mostly UTC.
+func clock(stamp string) string {
+	if len(stamp) < 19 || stamp[10] != 'T' {
+		return "              "
+	}
+	return sessionfmt.Clean(stamp[5:10] + " " + stamp[11:19])
+}
+
+// shortKind is a kind's name in 13 columns.
+func shortKind(kind string) string {
+	switch kind {
+	case "thinking_level_change":
+		return "thinking"
+	case "context_transform":
+		return "transform"
+	case "branch_summary":
+		return "branch"
+	case "custom_message":
+		return "custom_msg"
+	}
+	return fit(kind, 13)
+}
+
+// WriteList writes rows as a table.
+func WriteList(w *bufio.Writer, rows []*stats.Summary, width int) error {
+	columns := []Column{
+		{Name: "time"}, {Name: "project"}, {Name: "session", Flex: true}, {Name: "model"},
+		{Name: "entries", Right: true}, {Name: "context", Right: true}, {Name: "cost", Right: true}, {Name: "size", Right: true}, {Name: "id"},
+	}
+	cells := make([][]string, len(rows))
+	copied := 0.0
+	for i, r := range rows {
+		cells[i] = listCells(r)
+		copied += r.Copied
+	}
+	if err := WriteTable(w, columns, cells, width); err != nil || copied == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n* $%.2f of the costs are of calls that another session of the list has too.\n", copied)
+	return err
+}
+
+// listCells are the cells of a row.
+func listCells(r *stats.Summary) []string {
+	name := r.Name
+	if name == "" {
+		name = r.First
+	}
+	if r.Error != "" {
+		return []string{"", "", sessionfmt.Clean(r.File) + ": " + sessionfmt.Clean(r.Error), "", "", "", "", megabytes(r.Size), ""}
+	}
+	if r.Findings > 0 {
+		name = fmt.Sprintf("(%d findings) %s", r.Findings, name)
+	}
+	context := short(int64(r.Context))
+	if r.Estimated {
+		context = "~" + context
+	}
+	cost := fmt.Sprintf("$%.2f", r.Cost)
+	if r.Copied > 0 {
+		cost += "*"
+	}
+	when := ""
+	if len(r.Time) >= 16 {
+		when = r.Time[:10] + " " + r.Time[11:16]
+	}
+	return []string{
+		sessionfmt.Clean(when), base(r.Project), name, fit(base(r.Model), 24),
+		fmt.Sprint(r.Entries), context, cost, megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+	}
+}
+
+// base is the last part of a name with slashes.
+func base(name string) string {
+	return sessionfmt.Clean(name[strings.LastIndexByte(name, '/')+1:])
+}
+
+// megabytes is a size for people.
+func megabytes(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d B", n)
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"sync/atomic"
+	"unicode/utf8"
 
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -134,4 +135,134 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 		}
 	}
 	return 0, nil
+}
+
+// A weight is what a message takes, in tokens of a counter or in bytes, by what its
+// blocks are. A result's text is Text.
+type weight struct {
+	Text, Thinking, Calls, Images int
+}
+
+// Total is all of it.
+func (w weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
+
+// A weighing counts the texts of a message as a counter does. Where the counter
+// rounds once a message, each text has what it adds to the sum so far.
+type weighing struct {
+	c      *tokens.Counter
+	length int // of the texts so far, in the counter's measure
+	buf    []byte
+	at     sessionfmt.Cursor
+}
+
+// add is how many more tokens a message has with a further text of that length.
+func (w *weighing) add(length int) int {
+	if w.c.ByText {
+		return w.c.Of(length)
+	}
+	before := w.c.Of(w.length)
+	w.length += length
+	return w.c.Of(w.length) - before
+}
+
+// string is the length of a string.
+func (w *weighing) string(s sessionfmt.String) int {
+	if w.c.Measure == tokens.Units {
+		return s.Units() // without being unescaped
+	}
+	return w.of(s.Bytes(&w.buf))
+}
+
+// value is the length of a value: of a string its text, of any other nothing.
+func (w *weighing) value(v value) int { return w.string(w.at.Reset(v).String()) }
+
+// compact is the length of a value as JSON.stringify spells it.
+func (w *weighing) compact(v value) int { return w.of(w.at.Compact(v)) }
+
+// of is the length of a text.
+func (w *weighing) of(text []byte) int { return TextLength(w.c, text) }
+
+// TextLength is the length of a text, which is UTF-8, in the counter's measure.
+func TextLength(c *tokens.Counter, text []byte) int {
+	switch c.Measure {
+	case tokens.Units:
+		return sessionfmt.Units(text)
+	case tokens.Bytes:
+		return len(text)
+	case tokens.Scalars:
+		return utf8.RuneCount(text)
+	}
+	return c.Text(text)
+}
+
+// message counts a message.
+func (w *weighing) message(m *sessionfmt.Message) weight {
+	sum := w.content(m)
+	sum.Text += w.c.Message
+	return sum
+}
+
+// content counts the content of a message.
+func (w *weighing) content(m *sessionfmt.Message) (sum weight) {
+	w.length = 0
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; b.Kind {
+		case sessionfmt.TextBlock:
+			sum.Text += w.add(w.string(b.Says))
+		case sessionfmt.ImageBlock:
+			sum.Images += w.add(w.c.Image)
+		case sessionfmt.ThinkingBlock:
+			sum.Thinking += w.add(w.string(b.Says))
+		case sessionfmt.CallBlock:
+			sum.Calls += w.add(w.value(b.Name)) + w.add(w.compact(b.Args))
+		}
+	}
+	return sum
+}
+
+// read reads a message as a provider gets it. size is that of its JSON, bytes. A plain
+// message is read off its line, without being made into JSON first.
+func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error) {
+	if m.form == plain && m.edit < 0 {
+		switch m.kind {
+		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+			line, err := l.lines.Line(int(m.rec))
+			if err != nil {
+				return nil, 0, err
+			}
+			l.msg.Content = nil
+			l.at.Reset(line)
+			for key := range l.at.Members {
+				if string(key) == "message" {
+					start := l.at.Offset()
+					l.msg.Read(&l.at, m.kind)
+					size = l.at.Offset() - start
+				}
+			}
+			if !l.msg.Content.IsNull() { // else it gets some
+				return &l.msg, size, nil
+			}
+		}
+	}
+	v, err := l.provider(m)
+	if err != nil {
+		return nil, 0, err
+	}
+	l.msg.Read(l.at.Reset(v), v.Get("role").RoleKind())
+	return &l.msg, len(v), nil
+}
+
+// tokens is what a message counts for as a provider message.
+func (l *loader) tokens(c *tokens.Counter, m *message) (int, error) {
+	msg, _, err := l.read(m)
+	if err != nil {
+		return 0, err
+	}
+	return l.weigher(c).message(msg).Total(), nil
+}
+
+// weigher is the loader's own weighing, for a counter.
+func (l *loader) weigher(c *tokens.Counter) *weighing {
+	l.weighing.c, l.weighing.length = c, 0
+	return &l.weighing
 }

@@ -1,6 +1,10 @@
 package replay
 
 import (
+	"hash/maphash"
+	"slices"
+	"sort"
+
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -233,4 +237,78 @@ func (m *machine) place(s *state, rec int32) int {
 		m.where[s] = places
 	}
 	return s.msgs.find(rec, places)
+}
+
+// A trail is the path that a machine goes, root first. Machines that part share what
+// they have in common.
+type trail struct {
+	above *trail // what it had when it parted from another; nil for the first
+	from  int    // how long that is
+	own   []int32
+}
+
+func (t *trail) len() int { return t.from + len(t.own) }
+
+func (t *trail) at(pos int) int {
+	for pos < t.from {
+		t = t.above
+	}
+	return int(t.own[pos-t.from])
+}
+
+func (t *trail) push(rec int) { t.own = append(t.own, int32(rec)) }
+
+// fork is the trail so far, to go on another way.
+func (t *trail) fork() trail {
+	above := *t // the other goes on behind it
+	return trail{above: &above, from: t.len()}
+}
+
+// place is where a record stands before a place, -1 if it does not.
+func (t *trail) place(rec, before int) int {
+	for ; t != nil; t = t.above {
+		part := t.own[:max(0, min(before-t.from, len(t.own)))]
+		at := sort.Search(len(part), func(i int) bool { return int(part[i]) >= rec })
+		if at >= len(part) || int(part[at]) != rec {
+			at = slices.Index(part, int32(rec)) // parents may come after their children
+		}
+		if at >= 0 {
+			return t.from + at
+		}
+	}
+	return -1
+}
+
+var digestSeed = maphash.MakeSeed()
+
+// digest is a hash of a message by what it says, however it is spelled. It is
+// good for one run only.
+func (m *machine) digest(v value) uint64 {
+	m.spelled = v.AppendCompact(m.spelled[:0])
+	return maphash.Bytes(digestSeed, m.spelled)
+}
+
+// digests maps the hashes of a list's shown messages to their places, in order.
+// Messages that entries made are hashed once a machine.
+func (m *machine) digests(l *list) (map[uint64][]int, error) {
+	if m.hashes == nil {
+		m.hashes = map[message]uint64{}
+	}
+	out := make(map[uint64][]int, l.shown)
+	for i, msg := range l.all {
+		if !msg.shown() {
+			continue
+		}
+		h, ok := m.hashes[*msg]
+		if !ok {
+			v, err := m.aside.provider(msg)
+			if err != nil {
+				return nil, err
+			}
+			h = m.digest(v)
+			m.hashes[*msg] = h
+		}
+		out[h] = append(out[h], i)
+	}
+	return out, nil
 }

@@ -1,6 +1,12 @@
 package replay
 
-import "ctxtool/sessionfmt"
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"ctxtool/sessionfmt"
+)
 
 // A message is one message of a context, known by where its text stands in the
 // session; it holds no text itself.
@@ -66,4 +72,302 @@ func (m *message) origin() Origin {
 		o.By = int(m.edit)
 	}
 	return o
+}
+
+const chunkSize = 256
+
+// A list holds messages in order: a short head, and a body in chunks of which a
+// stretch counts. Copying the struct makes a snapshot that stays as it is while
+// the owner of the list goes on: appending touches only what no snapshot shows,
+// set copies the chunk it writes to, and the head is replaced whole. Only one
+// copy, the owner's, may be changed.
+type list struct {
+	head   []message // what a patch left in front of the body
+	chunks []*[chunkSize]message
+	lo, hi int  // the stretch of the body that counts
+	n      int  // messages in all
+	shown  int  // messages that a provider gets, of role system aside
+	tokens int  // what all messages count for, where the machine counts
+	mixed  bool // they are not in the order of the path: patches moved some
+}
+
+func (l *list) body(k int) *message { return &l.chunks[k/chunkSize][k%chunkSize] }
+
+func (l *list) at(i int) *message {
+	if i < len(l.head) {
+		return &l.head[i]
+	}
+	return l.body(l.lo + i - len(l.head))
+}
+
+// push appends a message.
+func (l *list) push(m message) {
+	if l.hi%chunkSize == 0 {
+		l.chunks = append(l.chunks, new([chunkSize]message))
+	}
+	*l.body(l.hi) = m
+	l.hi++
+	l.n++
+	l.enter(&m, 1)
+}
+
+// enter adds a message to the sums, or with -1 takes it out of them.
+func (l *list) enter(m *message, sign int) {
+	if m.shown() {
+		l.shown += sign
+	}
+	l.tokens += sign * int(m.tokens)
+}
+
+func (l *list) set(i int, m message) {
+	l.enter(l.at(i), -1)
+	l.enter(&m, 1)
+	if i < len(l.head) {
+		l.head = append([]message(nil), l.head...)
+		l.head[i] = m
+		return
+	}
+	k := l.lo + i - len(l.head)
+	chunks := make([]*[chunkSize]message, len(l.chunks), cap(l.chunks))
+	copy(chunks, l.chunks)
+	fresh := *chunks[k/chunkSize]
+	fresh[k%chunkSize] = m
+	chunks[k/chunkSize] = &fresh
+	l.chunks = chunks
+}
+
+// cut puts one message in the place of those before place first; system messages
+// stay, in front of it. What it costs does not depend on what is kept.
+func (l *list) cut(first int, m message) {
+	var head []message
+	for i := range first {
+		if old := l.at(i); old.kind == sessionfmt.System {
+			head = append(head, *old)
+		} else {
+			l.enter(old, -1)
+		}
+	}
+	head = append(head, m)
+	l.enter(&m, 1)
+	if first < len(l.head) {
+		head = append(head, l.head[first:]...)
+	} else {
+		l.lo += first - len(l.head)
+	}
+	l.head, l.mixed = head, true
+	l.n = len(head) + l.hi - l.lo
+}
+
+// all goes through the messages in order, left-out ones included.
+func (l *list) all(yield func(i int, m *message) bool) {
+	for i := range l.n {
+		if !yield(i, l.at(i)) {
+			return
+		}
+	}
+}
+
+// first are the first n messages.
+func (l *list) first(n int) iter.Seq[*message] {
+	return func(yield func(*message) bool) {
+		for i := 0; i < n && yield(l.at(i)); i++ {
+		}
+	}
+}
+
+// differs are the places at which two lists of one machine do not hold the same
+// message, those behind the end of the shorter one included. Chunks that both have
+// are passed over.
+func (l *list) differs(was *list) iter.Seq[int] {
+	return func(yield func(i int) bool) {
+		n := min(was.n, l.n)
+		aligned := len(was.head) == len(l.head) && was.lo == l.lo
+		for i := 0; i < n; i++ {
+			if k := l.lo + i - len(l.head); aligned && i >= len(l.head) && was.chunks[k/chunkSize] == l.chunks[k/chunkSize] {
+				i += chunkSize - 1 - k%chunkSize
+				continue
+			}
+			if was.at(i).place() != l.at(i).place() && !yield(i) {
+				return
+			}
+		}
+		for i := n; i < max(was.n, l.n); i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// places maps records to where their first message stands in the body; cut does
+// not move it. Messages that an op made are no record's own.
+func (l *list) places() map[int32]int {
+	places := make(map[int32]int, l.n)
+	for k := l.lo; k < l.hi; k++ {
+		m := l.body(k)
+		if _, ok := places[m.rec]; !ok && m.op < 0 {
+			places[m.rec] = k
+		}
+	}
+	return places
+}
+
+// find is the place in the list of a record's first message, -1 if there is
+// none, given the list's places.
+func (l *list) find(rec int32, places map[int32]int) int {
+	for i := range l.head {
+		if m := &l.head[i]; m.rec == rec && m.op < 0 {
+			return i
+		}
+	}
+	if k, ok := places[rec]; ok && k >= l.lo {
+		return len(l.head) + k - l.lo
+	}
+	return -1
+}
+
+// recent is find among the last messages of the body, that many, -1 if it is not
+// among them.
+func (l *list) recent(rec int32, most int) int {
+	for k := l.hi - 1; k >= max(l.lo, l.hi-most); k-- {
+		if m := l.body(k); m.rec != rec || m.op >= 0 {
+			continue
+		}
+		for k > l.lo && l.body(k-1).rec == rec && l.body(k-1).op < 0 {
+			k--
+		}
+		return len(l.head) + k - l.lo
+	}
+	return -1
+}
+
+// from is the place of the message that came from that place of the path; where
+// there is none, exact is false and it is the place of the first message that
+// came from a later one, l.n without any.
+func (l *list) from(pos int32) (i int, exact bool) {
+	if !l.mixed {
+		i = l.n
+		for i > 0 && l.at(i-1).pos >= pos {
+			i--
+		}
+		return i, i < l.n && l.at(i).pos == pos
+	}
+	later := l.n
+	for i, m := range l.all {
+		if m.pos == pos {
+			return i, true
+		}
+		if m.pos > pos && i < later {
+			later = i
+		}
+	}
+	return later, false
+}
+
+// index is the place of the message that n shown ones come before, l.n when
+// there are not so many.
+func (l *list) index(n int) int {
+	if n >= l.shown {
+		return l.n
+	}
+	for i, m := range l.all {
+		if m.shown() {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return l.n
+}
+
+// An edit is the last context_edit of a record.
+type edit struct {
+	rec, pos int32
+	omit     bool
+}
+
+// apply puts the edit in force on one message.
+func (e edit) apply(msg *message) {
+	msg.flags &^= omitted
+	msg.edit = -1
+	if e.omit {
+		msg.flags |= omitted
+		msg.edit = e.rec
+	} else if msg.kind.Replaceable() {
+		msg.edit = e.rec
+	}
+}
+
+// edit applies a context_edit (spec/pi-1.5.md 4.5). Where its target comes only
+// later, it waits.
+func (m *machine) edit(rec, pos int) (Effect, error) {
+	line, err := m.load.lines.Line(rec)
+	if err != nil {
+		return Nothing, err
+	}
+	target := -1
+	if id := line.Get("targetId"); id.IsString() {
+		target = m.r.Session.Find(id.Text())
+	}
+	replacement := line.Get("replacement")
+	if !replacement.Exists() {
+		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
+		return Nothing, nil
+	}
+	if target < 0 || m.r.Session.Kind(target) == sessionfmt.Transform {
+		return Nothing, nil
+	}
+	if !replacement.IsNull() && !replacement.Get("content").Exists() {
+		m.r.find("edit-no-content", rec, "the replacement has no content: the message stays without any, and pi cannot count it")
+	}
+	e := edit{rec: int32(rec), pos: int32(pos), omit: replacement.IsNull()}
+	m.edits[int32(target)] = e
+	did := Nothing
+	m.each(func(s *state) {
+		applied, failed := m.applyEdit(s, e, int32(target))
+		if applied && s == m.now() {
+			did = Edited
+		}
+		err = cmp.Or(err, failed)
+	})
+	return did, err
+}
+
+// applyEdit applies an edit to the messages of its target that are in a state.
+func (m *machine) applyEdit(s *state, e edit, target int32) (bool, error) {
+	i := m.place(s, target)
+	if i < 0 {
+		return false, nil
+	}
+	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
+		msg := *s.msgs.at(i)
+		e.apply(&msg)
+		if err := m.size(&msg); err != nil {
+			return false, err
+		}
+		s.msgs.set(i, msg)
+	}
+	if k := m.r.Session.Kind(int(target)); k != sessionfmt.System && k != sessionfmt.Compaction {
+		return true, nil // nothing of the prompt comes from it
+	}
+	for k, d := range s.deltas {
+		if d.op == nil && d.m.rec == target {
+			s.deltas = slices.Clone(s.deltas) // snapshots keep theirs
+			e.apply(&s.deltas[k].m)
+		}
+	}
+	return true, nil
+}
+
+// Edits are the edits in force on the messages of the context, those included that an
+// edit leaves out: for each record the edit's.
+func (e *Envelope) Edits() map[int]int {
+	all := map[int]int{}
+	for _, m := range e.state.msgs.all {
+		if m.edit >= 0 {
+			all[int(m.rec)] = int(m.edit)
+		}
+	}
+	return all
 }

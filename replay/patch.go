@@ -1,8 +1,11 @@
 package replay
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"ctxtool/sessionfmt"
 )
@@ -214,4 +217,200 @@ func optionalNumber(v value, name string) error {
 		return fmt.Errorf("%s is no number", name)
 	}
 	return nil
+}
+
+// compactionApply puts a summary in place of the cached messages before an
+// index. An index below 0 or missing counts as 0, a fraction is cut off, one
+// beyond the end leaves the summary alone.
+var compactionApply = op{
+	name:   "compaction_apply",
+	cached: true,
+	check: func(v value) error {
+		if err := needText(v, "summary"); err != nil {
+			return err
+		}
+		return optionalNumber(v, "firstKeptMessageIndex")
+	},
+	apply: func(m *machine, s *state, v value, at message) error {
+		f, ok := v.Get("firstKeptMessageIndex").Float()
+		if cached := s.msgs.shown; s == m.now() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
+			m.r.find("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex %s, and the list has %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is cut off",
+				at.op, v.Get("firstKeptMessageIndex"), cached)
+		}
+		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
+		at.form, at.kind = opSummary, sessionfmt.CompactionMessage
+		if err := m.size(&at); err != nil {
+			return err
+		}
+		if s == m.now() {
+			m.watch.take(s.msgs.first(first), taker{at.origin(), true})
+		}
+		s.msgs.cut(first, at)
+		return nil
+	},
+}
+
+var errNoMessage = errors.New("is no message")
+
+func checkMessages(v value) error {
+	return needList(v, "messages", func(el value) error {
+		if !el.IsObject() {
+			return errNoMessage
+		}
+		return nil
+	})
+}
+
+// givenMessage is the message that stands at v in the op at.
+func givenMessage(v, op value, at message) message {
+	at.form = given
+	at.kind = v.Get("role").RoleKind()
+	if at.kind == sessionfmt.System { // a provider message like any other here
+		at.kind = sessionfmt.OtherMessage
+	}
+	start, size := stretch(op, v)
+	at.start, at.size = at.start+start, size
+	return at
+}
+
+var messagesUncachedAppend = op{
+	name:  "messages_uncached_append",
+	check: checkMessages,
+	apply: func(m *machine, s *state, v value, at message) error {
+		for el := range v.Get("messages").Elements {
+			msg := givenMessage(el, v, at)
+			if err := m.size(&msg); err != nil {
+				return err
+			}
+			s.uncached = append(s.uncached, msg)
+		}
+		return nil
+	},
+}
+
+// messagesCachedReplace puts a new list in place of the cached messages. One that
+// equals a message that was there is that message and keeps its origin; of equal
+// ones the first comes first.
+var messagesCachedReplace = op{
+	name:   "messages_cached_replace",
+	cached: true,
+	check:  checkMessages,
+	apply: func(m *machine, s *state, v value, at message) error {
+		had, err := m.digests(&s.msgs)
+		if err != nil {
+			return err
+		}
+		next := list{mixed: true}
+		for _, msg := range s.msgs.all { // system messages are no cached ones
+			if msg.kind == sessionfmt.System {
+				next.push(*msg)
+			}
+		}
+		for el := range v.Get("messages").Elements {
+			msg := givenMessage(el, v, at)
+			h := m.digest(el)
+			if same := had[h]; len(same) > 0 {
+				msg = *s.msgs.at(same[0])
+				had[h] = same[1:]
+			} else if err := m.size(&msg); err != nil {
+				return err
+			}
+			next.push(msg)
+		}
+		if s == m.now() {
+			m.watch.take(func(yield func(*message) bool) {
+				for _, places := range had {
+					for _, i := range places {
+						yield(s.msgs.at(i))
+					}
+				}
+			}, taker{at.origin(), false})
+		}
+		s.msgs = next
+		m.rebuilt(s)
+		return nil
+	},
+}
+
+// optionsSet overwrites what it gives. Null keeps the old value: there is no way
+// to clear one.
+var optionsSet = op{
+	name:   "options_set",
+	cached: true,
+	check: func(v value) error {
+		return cmp.Or(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
+	},
+	fold: func(f *folded, v value, _ Origin) {
+		set := func(to *value, name string) {
+			if got := v.Get(name); !got.IsNull() {
+				*to = bytes.Clone(got)
+			}
+		}
+		set(&f.options.Reasoning, "reasoning")
+		set(&f.options.Temperature, "temperature")
+		set(&f.options.MaxTokens, "maxTokens")
+	},
+}
+
+var systemPartSet = op{
+	name:   "system_part_set",
+	cached: true,
+	check: func(v value) error {
+		return cmp.Or(needText(v, "partName"), optionalText(v, "text"))
+	},
+	fold: func(f *folded, v value, by Origin) {
+		f.setPart(v.Get("partName").Text(), v.Get("text").Text(), by)
+	},
+}
+
+var systemPartRemove = op{
+	name:   "system_part_remove",
+	cached: true,
+	check:  func(v value) error { return needText(v, "partName") },
+	fold: func(f *folded, v value, _ Origin) {
+		f.removeParts(v.Get("partName").Text())
+	},
+}
+
+var systemPartsReplace = op{
+	name:   "system_parts_replace",
+	cached: true,
+	check: func(v value) error {
+		return needList(v, "parts", func(p value) error {
+			return cmp.Or(needText(p, "name"), optionalText(p, "text"))
+		})
+	},
+	fold: func(f *folded, v value, by Origin) {
+		f.replaceParts()
+		for p := range v.Get("parts").Elements {
+			f.parts = append(f.parts, newPart(p.Get("name").Text(), p.Get("text").Text(), by))
+		}
+	},
+}
+
+var toolsReplace = op{
+	name:   "tools_replace",
+	cached: true,
+	check: func(v value) error {
+		return needList(v, "tools", func(t value) error { return needText(t, "name") })
+	},
+	fold: func(f *folded, v value, by Origin) {
+		f.replaceTools()
+		for t := range v.Get("tools").Elements {
+			f.tools = append(f.tools, newTool(bytes.Clone(t), by))
+		}
+	},
+}
+
+var toolsRemove = op{
+	name:   "tools_remove",
+	cached: true,
+	check: func(v value) error {
+		return needList(v, "toolNames", func(value) error { return nil })
+	},
+	fold: func(f *folded, v value, _ Origin) {
+		for name := range v.Get("toolNames").Elements {
+			f.removeTools(name)
+		}
+	},
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -161,4 +162,184 @@ func wordsAround(b []byte, from, to int) string {
 		words += "…"
 	}
 	return sessionfmt.Clean(words)
+}
+
+// A promptPiece is a part of the prompt or a tool, by its name.
+type promptPiece struct {
+	as, name string
+	content  bool // the text outside of all sections
+	nth      int  // of equal names
+}
+
+// A said is what a piece says, and where it has it from.
+type said struct {
+	text string
+	from Origin
+}
+
+// lookAtPrompt compares parts and tools with what they were at the last look.
+func (t *tracer) lookAtPrompt() error {
+	changed, err := t.m.prompt.follow(t.m.r, t.m.now().deltas)
+	if err != nil || !changed {
+		return err
+	}
+	f := &t.m.prompt.f
+	have, _ := t.m.r.implemented(f.tools)
+	nth := map[promptPiece]int{}
+	for i := range f.parts {
+		p := &f.parts[i]
+		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.content}, said{p.Text, p.Origin}, func() (string, bool) {
+			if around, ok := t.find.text([]byte(p.Text)); ok {
+				return around, true
+			}
+			return t.find.text([]byte(p.Name))
+		})
+	}
+	for i := range have {
+		tool := &have[i]
+		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, said{string(tool.Raw), tool.Origin}, func() (string, bool) {
+			return t.find.words(tool.Raw)
+		})
+	}
+	for _, l := range t.prompt {
+		switch {
+		case l.looked == t.looks || !l.open:
+		case t.cuts:
+			t.leave(l, FateSummed, nil)
+		default:
+			t.leave(l, FateRemoved, nil)
+		}
+	}
+	return nil
+}
+
+// meetPiece takes down a part or tool. A text is searched where it has changed.
+func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find func() (string, bool)) {
+	at := p
+	p.nth = nth[at]
+	nth[at]++
+	l := t.prompt[p]
+	if l == nil {
+		l = &life{Life: &Life{As: p.as, Name: p.name, Origin: is.from}}
+		t.prompt[p] = l
+	}
+	was := l.said
+	l.said, l.looked = is, t.looks
+	if was == is && l.met {
+		if l.holds && !l.open {
+			t.enter(l)
+		}
+		return
+	}
+	l.met = true
+	around, ok := "", false
+	if q := t.find.q; !q.follows() {
+		around, ok = find()
+	} else if ok = is.from.Record == q.Entry || is.from.By == q.Entry; ok {
+		around = sessionfmt.FirstWords(is.text)
+	} else {
+		// Content adds up: what was there before still is.
+		ok = l.open && p.content && strings.HasPrefix(is.text, was.text)
+	}
+	l.holds = ok
+	if ok && len(l.Events) == 0 {
+		l.Origin, l.Text = is.from, around
+	}
+	switch {
+	case ok && !l.open:
+		t.enter(l)
+	case ok && was.text != is.text:
+		t.event(l, FateChanged, t.mention(true))
+	case !ok && l.open:
+		t.leave(l, FateChanged, t.mention(false))
+	}
+}
+
+// why says why an entry never reached a context.
+type why string
+
+// The reasons, the first that applies.
+const (
+	OffPath why = "off-path" // another branch
+	Behind  why = "behind"   // a broken patch stopped the replay before it
+	Unsent  why = "unsent"   // it is none that a model gets, or not in what one gets of it
+)
+
+// Strays are the entries of the whole file that the trace along the path to record
+// leaf says nothing of, in the order of the file. Their lines are searched whole, ids
+// and times of the entries themselves aside.
+func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] {
+	return func(yield func(*Life, error) bool) {
+		told := t.told()
+		path, _ := r.Session.Path(leaf)
+		onPath := make(map[int]bool, len(path))
+		for _, rec := range path {
+			onPath[rec] = true
+		}
+		behind := map[int]bool{}
+		for _, rec := range path[min(t.Steps, len(path)):] {
+			behind[rec] = true
+		}
+		f, lines := newFinder(q), r.Session.NewReader()
+		for rec := range r.Session.Len() {
+			if told[rec] || q.follows() && rec != q.Entry {
+				continue
+			}
+			line, err := lines.Line(rec)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: Origin{rec, rec, -1}}
+			switch {
+			case behind[rec]:
+				stray.Why = Behind
+			case !onPath[rec] && rec != r.Session.Header():
+				stray.Why = OffPath
+			}
+			ok := q.follows()
+			if ok {
+				stray.Text = sessionfmt.Gist(r.Session.Kind(rec), line)
+			} else if f.may(line) {
+				stray.Text, ok = f.entry(line)
+			}
+			if !ok {
+				continue
+			}
+			if stray.source, err = r.source(stray.Origin, lines); !yield(stray, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// told are the entries that lives tell of.
+func (t *Tracing) told() map[int]bool {
+	told := map[int]bool{}
+	for _, l := range t.Lives {
+		told[l.Origin.Record], told[l.Origin.By] = true, true
+		for _, e := range l.Events {
+			if e.Did != FateSummed && e.Did != FateReplaced {
+				told[e.Record] = true
+			}
+		}
+	}
+	return told
+}
+
+// entry finds the first match in what an entry says.
+func (f *finder) entry(line value) (around string, ok bool) {
+	if !line.IsObject() {
+		return f.strings(line)
+	}
+	for name, v := range line.Members {
+		switch string(name) {
+		case "type", "id", "parentId", "timestamp":
+			continue
+		}
+		if around, ok = f.strings(v); ok {
+			return around, true
+		}
+	}
+	return "", false
 }

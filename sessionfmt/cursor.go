@@ -1,5 +1,11 @@
 package sessionfmt
 
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
 // A Cursor reads one value from front to back in a single pass, without copying
 // and without going back: the deepest way of reading a line. It expects text
 // that a Scanner has accepted. What a loop does not read is skipped.
@@ -148,4 +154,210 @@ func (c *Cursor) step(more bool, at, start int) bool {
 		c.Value()
 	}
 	return more
+}
+
+// fields names the members of an object that a reader wants, and receives their
+// raw values. A member that occurs twice counts as it does in JavaScript: the
+// last one wins. At most one member, names[nested], is itself read as fields.
+type fields struct {
+	names  []string
+	vals   []Value // nil where absent; parallel to names
+	nested int     // index into names, or -1
+	inner  *fields
+}
+
+func (f *fields) reset() {
+	for i := range f.vals {
+		f.vals[i] = nil
+	}
+	if f.inner != nil {
+		f.inner.reset()
+	}
+}
+
+// match returns the index of the wanted member whose quoted name is key.
+func (f *fields) match(key []byte, escaped bool) int {
+	if escaped {
+		name := Value(key).Text()
+		for k, want := range f.names {
+			if name == want {
+				return k
+			}
+		}
+		return -1
+	}
+	for k, want := range f.names {
+		if len(want) == len(key)-2 && want == string(key[1:len(key)-1]) {
+			return k
+		}
+	}
+	return -1
+}
+
+// object reads the object at b[i] into f and returns the offset behind it
+// (negative: see fail). Everything inside is validated, wanted or not.
+func (s *Scanner) object(b []byte, i int, f *fields) int {
+	if i = skipSpace(b, i+1); i >= len(b) {
+		return fail(i, failEnd)
+	}
+	if b[i] == '}' {
+		return i + 1
+	}
+	for {
+		if b[i] != '"' {
+			return fail(i, failKey)
+		}
+		end, extra, _ := scanString(b, i)
+		if end < 0 {
+			return end
+		}
+		k := f.match(b[i:end], extra > 0)
+		if i = scanColon(b, end); i < 0 {
+			return i
+		}
+		if i = skipSpace(b, i); i >= len(b) {
+			return fail(i, failEnd)
+		}
+		start := i
+		if k >= 0 && k == f.nested && b[i] == '{' {
+			f.inner.reset()
+			i = s.object(b, i, f.inner)
+		} else {
+			i = s.value(b, i)
+		}
+		if i < 0 {
+			return i
+		}
+		if k >= 0 {
+			f.vals[k] = Value(b[start:i])
+			if k == f.nested && b[start] != '{' {
+				f.inner.reset()
+			}
+		}
+		if i = skipSpace(b, i); i >= len(b) {
+			return fail(i, failEnd)
+		}
+		if b[i] == '}' {
+			return i + 1
+		}
+		if b[i] != ',' {
+			return fail(i, failComma)
+		}
+		if i = skipSpace(b, i+1); i >= len(b) {
+			return fail(i, failEnd)
+		}
+	}
+}
+
+// Sizes say how long a text is: in bytes of UTF-8, in UTF-16 units, and in Unicode
+// scalars.
+type Sizes struct{ Bytes, Units, Scalars int }
+
+// Add is the length of both texts.
+func (s Sizes) Add(t Sizes) Sizes {
+	return Sizes{s.Bytes + t.Bytes, s.Units + t.Units, s.Scalars + t.Scalars}
+}
+
+// SizesOf are the sizes of a text that is UTF-8.
+func SizesOf[T string | []byte](text T) Sizes {
+	more, four := wideParts([]byte(text))
+	return Sizes{len(text), len(text) - more + four, len(text) - more}
+}
+
+// A String is a string as it is spelled, and what reading it has shown: it is measured
+// without being read again. Any other value has no length.
+type String struct {
+	Value
+	extra int  // bytes by which its escapes are longer than one each
+	wide  bool // it has bytes beyond ASCII
+}
+
+// Units is its length in UTF-16 units; see Value.Units.
+func (s String) Units() int {
+	if !s.IsString() {
+		return 0
+	}
+	n := len(s.Value) - 2 - s.extra
+	if s.wide {
+		n -= wideExtra(s.Value)
+	}
+	return n
+}
+
+// Sizes measure it: an escape counts as what it stands for, a lone surrogate as U+FFFD.
+// Nothing is decoded.
+func (s String) Sizes() (n Sizes) {
+	if !s.IsString() {
+		return n
+	}
+	text := s.Value[1 : len(s.Value)-1]
+	all := len(text) - s.extra
+	n = Sizes{all, all, all}
+	if s.wide {
+		more, four := wideParts(text)
+		n.Units -= more - four
+		n.Scalars -= more
+	}
+	if s.extra >= 5 {
+		n.escapes(text)
+	}
+	return n
+}
+
+// Bytes are its text, valid until buf is used again.
+func (s String) Bytes(buf *[]byte) []byte {
+	if s.extra == 0 && s.IsString() {
+		return s.Value[1 : len(s.Value)-1]
+	}
+	*buf = s.AppendText((*buf)[:0])
+	return *buf
+}
+
+// escapes adds what \u escapes stand for beyond the byte, unit and scalar that each
+// has been counted for.
+func (s *Sizes) escapes(text []byte) {
+	for i := 0; ; {
+		at := bytes.IndexByte(text[i:], '\\')
+		if at < 0 {
+			return
+		}
+		if i += at; text[i+1] != 'u' {
+			i += 2
+			continue
+		}
+		u := hex4(text[i+2:])
+		i += 6
+		switch {
+		case u < 0x80:
+		case u < 0x800:
+			s.Bytes++
+		case u&0xfc00 == 0xd800 && i+6 <= len(text) && text[i] == '\\' && text[i+1] == 'u' && hex4(text[i+2:])&0xfc00 == 0xdc00:
+			s.Bytes += 2
+			s.Scalars--
+			i += 6
+		default:
+			s.Bytes += 2
+		}
+	}
+}
+
+// wideParts are the continuation bytes of UTF-8 text, and its sequences of four bytes.
+func wideParts(b []byte) (more, four int) {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if w&msb == 0 {
+			continue
+		}
+		more += bits.OnesCount64(w & msb &^ (w << 1))
+		four += bits.OnesCount64(w & (w << 1) & (w << 2) & (w << 3) & msb)
+	}
+	for ; i < len(b); i++ {
+		if b[i]&0xc0 == 0x80 {
+			more++
+		} else if b[i] >= 0xf0 {
+			four++
+		}
+	}
+	return more, four
 }

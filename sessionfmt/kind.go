@@ -1,5 +1,10 @@
 package sessionfmt
 
+import (
+	"bytes"
+	"slices"
+)
+
 // A Kind is what an entry is: its type and, for a message, its role.
 type Kind uint8
 
@@ -144,4 +149,165 @@ func typeKind(typ Value) Kind {
 		}
 	}
 	return Unknown
+}
+
+// A head is what places an entry in its session, as raw JSON: absent members
+// are nil.
+type head struct {
+	Type, ID, ParentID, Timestamp Value
+	Kind                          Kind
+}
+
+// A Pick names members that a reader wants: of records, and of their messages. What
+// every Picked has, and the type, message and role that make its Kind, have no place
+// in it.
+type Pick struct{ Record, Message []string }
+
+// A Picked is what was picked of a record, valid during the call. What is absent is
+// nil.
+type Picked struct {
+	Kind                    Kind
+	ID, ParentID, Timestamp Value
+	Record, Message         []Value // in the order of their names
+}
+
+// headReader reads heads of lines, reusing its memory from line to line.
+type headReader struct {
+	scan Scanner
+	top  fields
+	msg  fields
+}
+
+func newHeadReader() *headReader { return newPickReader(Pick{}) }
+
+// newPickReader also reads what pick names.
+func newPickReader(pick Pick) *headReader {
+	r := &headReader{}
+	r.msg = newFields(msgNames, pick.Message)
+	r.top = newFields(topNames, pick.Record)
+	r.top.nested, r.top.inner = 4, &r.msg
+	return r
+}
+
+var (
+	topNames = []string{"type", "id", "parentId", "timestamp", "message"}
+	msgNames = []string{"role"}
+)
+
+func newFields(names, more []string) fields {
+	names = slices.Concat(names, more)
+	return fields{names: names, vals: make([]Value, len(names)), nested: -1}
+}
+
+// picked is what was picked of the line that was read last.
+func (r *headReader) picked(h head) Picked {
+	return Picked{h.Kind, h.ID, h.ParentID, h.Timestamp, r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]}
+}
+
+// read validates the whole line and returns its head. A line that is JSON but
+// no object has the kind Scalar. The error is a *scanError.
+func (r *headReader) read(line []byte) (h head, err *scanError) {
+	r.top.reset()
+	i := skipSpace(line, 0)
+	if i < len(line) && line[i] != '{' {
+		if end := r.scan.whole(line, r.scan.value(line, i)); end < 0 {
+			return h, failed(end)
+		}
+		return head{Kind: Scalar}, nil
+	}
+	end := fail(i, failEnd)
+	if i < len(line) {
+		end = r.scan.whole(line, r.scan.object(line, i, &r.top))
+	}
+	if end < 0 {
+		return h, failed(end)
+	}
+	v := r.top.vals
+	h = head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
+	switch {
+	case !h.Type.Is("message"):
+		h.Kind = typeKind(h.Type)
+	case !v[4].IsObject():
+		h.Kind = NoMessage
+	default:
+		h.Kind = r.msg.vals[0].RoleKind()
+	}
+	return h, nil
+}
+
+// prefix reads the head of a line that pi wrote, from its first bytes alone:
+// type, id, parentId, timestamp in that order, and for a message the role if it
+// comes first. It validates nothing, and says no to any line that looks
+// otherwise; ask read then.
+func (r *headReader) prefix(line []byte) (h head, ok bool) {
+	rest := line
+	if h.Type, rest, ok = cutMember(rest, `{"type":`); !ok {
+		return h, false
+	}
+	if h.ID, rest, ok = cutMember(rest, `,"id":`); !ok {
+		return h, false
+	}
+	if h.ParentID, rest, ok = cutMember(rest, `,"parentId":`); !ok {
+		return h, false
+	}
+	if h.Timestamp, rest, ok = cutMember(rest, `,"timestamp":`); !ok {
+		return h, false
+	}
+	if !h.Type.Is("message") {
+		h.Kind = typeKind(h.Type)
+		return h, h.Kind != Unknown
+	}
+	role, _, ok := cutMember(rest, `,"message":{"role":`)
+	if !ok {
+		return h, false
+	}
+	h.Kind = role.RoleKind()
+	return h, h.Kind != OtherMessage
+}
+
+// cutMember cuts `,"name":` and a plain string (or null) off the front of b.
+func cutMember(b []byte, name string) (v Value, rest []byte, ok bool) {
+	b, ok = bytes.CutPrefix(b, []byte(name))
+	if !ok || len(b) == 0 {
+		return nil, nil, false
+	}
+	if b[0] == 'n' {
+		if rest, ok = bytes.CutPrefix(b, []byte("null")); ok {
+			return Value(b[:4]), rest, true
+		}
+		return nil, nil, false
+	}
+	if b[0] != '"' {
+		return nil, nil, false
+	}
+	end := bytes.IndexByte(b[1:], '"')
+	if end < 0 || bytes.IndexByte(b[1:1+end], '\\') >= 0 {
+		return nil, nil, false
+	}
+	return Value(b[:end+2]), b[end+2:], true
+}
+
+// BrokenHead reads id and parent off the beginning of a line that breaks off or
+// breaks later on, where they stand in pi's order. A root has the parent "".
+func BrokenHead(line []byte) (id, parent string, ok bool) {
+	v, rest, ok := cutMember(line, `{"type":`)
+	if !ok || v.IsNull() {
+		return "", "", false
+	}
+	v, rest, ok = cutMember(rest, `,"id":`)
+	if !ok || v.IsNull() {
+		return "", "", false
+	}
+	up, _, ok := cutMember(rest, `,"parentId":`)
+	return v.Text(), up.Text(), ok
+}
+
+// ValueLen is the length of the JSON value that b begins with, whatever follows it.
+// Where there is none it is how far b had to be read to see that.
+func ValueLen(b []byte) (n int, ok bool) {
+	var s Scanner
+	if n = s.value(b, 0); n < 0 {
+		return failed(n).Offset, false
+	}
+	return n, true
 }

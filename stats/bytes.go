@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"errors"
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -220,4 +221,75 @@ func (p *BytesPart) lineSheet() Sheet {
 		s.Rows = append(s.Rows, []any{int64(l.Line), l.Entry, l.Kind, int64(l.Bytes)})
 	}
 	return inFiles(s, len(p.Sessions), func(i int) string { return p.Lines[i].File })
+}
+
+// checkLens counts what ctxtool check finds; Options.Check has to be set.
+var checkLens = Lens{
+	Name:   "check",
+	About:  "damage: what ctxtool check finds",
+	look:   func(l *lensRun) { l.checked = true },
+	add:    addCheck,
+	sheets: checkSheets,
+}
+
+// A CheckPart is how many findings of each severity there are, and the first of the
+// worst of those that count, which are errors and warnings.
+type CheckPart struct {
+	Errors   int         `json:"errors"` // that `ctxtool check` finds, as the next two
+	Warnings int         `json:"warnings"`
+	Infos    int         `json:"infos"`
+	Worst    *CheckWorst `json:"worst,omitempty"` // the first of the worst, but for infos
+}
+
+// A CheckWorst is a finding.
+type CheckWorst struct {
+	File     string `json:"file,omitempty"` // of several
+	Severity string `json:"severity"`       // `error` or `warning`
+	Code     string `json:"code"`           // of the [check](checks/README.md)
+	Line     int    `json:"line,omitempty"` // from 1
+	Entry    string `json:"entry,omitempty"`
+	Text     string `json:"text"` // one sentence
+}
+
+// check counts the findings in the file of that name.
+func (l *lensRun) check(name string) (err error) {
+	if !l.checked {
+		return nil
+	}
+	if l.Check == nil {
+		return errors.New("nothing checks sessions here")
+	}
+	l.Report.Check, err = l.Check(name)
+	return err
+}
+
+func addCheck(sum, one *Report) {
+	if sum.Check == nil {
+		sum.Check = &CheckPart{}
+	}
+	p, o := sum.Check, one.Check
+	p.Errors += o.Errors
+	p.Warnings += o.Warnings
+	p.Infos += o.Infos
+	if o.Worst != nil && (p.Worst == nil || p.Worst.Severity == "warning" && o.Worst.Severity == "error") {
+		w := *o.Worst
+		w.File = one.File
+		p.Worst = &w
+	}
+}
+
+func checkSheets(r *Report) []Sheet {
+	s := Sheet{Columns: []sheetColumn{
+		{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
+	}}
+	p := r.Check
+	if p == nil {
+		return []Sheet{s}
+	}
+	row := []any{int64(p.Errors), int64(p.Warnings), int64(p.Infos), nil}
+	if p.Worst != nil {
+		row[3] = p.Worst.Code + ": " + p.Worst.Text
+	}
+	s.Rows = [][]any{row}
+	return []Sheet{s}
 }

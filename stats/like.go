@@ -1,9 +1,13 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 )
 
 // A Like is another system, and how it takes the context of a session.
@@ -79,4 +83,116 @@ func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 		return list[:most], []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
 	}
 	return list, nil
+}
+
+// likeGsh is gsh's estimate of the conversation, and when it would compact it
+// (spec/policies.md 1.2, 1.5).
+var likeGsh = Like{
+	Name:  "gsh",
+	About: "gsh's estimate of the conversation, and its threshold",
+	look:  lookLikeGsh,
+	plus: func(sum, one *likeness, file string) {
+		for _, g := range one.Gsh {
+			g.File = cmp.Or(g.File, file)
+			sum.Gsh = append(sum.Gsh, g)
+		}
+	},
+	sheets: func(k *likeness) (all []Sheet) {
+		if len(k.Gsh) == 0 {
+			return nil
+		}
+		s := Sheet{Columns: []sheetColumn{
+			{Name: "session", Flex: true}, {Name: "estimate", Unit: Tokens}, {Name: "messages", Unit: Number},
+			{Name: "limit", Unit: Tokens}, {Name: "from"}, {Name: "compacts above", Unit: Tokens}, {Name: "verdict"},
+		}}
+		some, notes := fullest(k.Gsh, func(g gsh) int { return g.Estimate })
+		s.Notes = notes
+		for _, g := range some {
+			verdict := "goes on"
+			if g.Compacts {
+				verdict = "compacts"
+			}
+			s.Rows = append(s.Rows, []any{
+				cmp.Or(g.File, g.Session), About(g.Estimate), int64(g.Messages), g.Limit, g.LimitFrom, int64(g.CompactsAbove), verdict,
+			})
+		}
+		return []Sheet{s}
+	},
+}
+
+// A gsh is how gsh takes a context. It counts neither prompt nor tools, and no images.
+type gsh struct {
+	File          string  `json:"file,omitempty"`
+	Session       string  `json:"session,omitempty"`
+	Estimate      int     `json:"estimate"` // tokens
+	Messages      int     `json:"messages"`
+	Limit         int64   `json:"limit"` // tokens
+	LimitFrom     string  `json:"limitFrom"`
+	Threshold     float64 `json:"compactThreshold"`
+	CompactsAbove int     `json:"compactsAbove"` // tokens
+	Compacts      bool    `json:"compacts"`
+	Images        int     `json:"unestimatedBlocks"`
+}
+
+// GshThreshold is gsh's default compact_threshold.
+const GshThreshold = 0.85
+
+func lookLikeGsh(l *lensRun, to *likeness) {
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		g := gsh{Session: l.Report.ID, Threshold: GshThreshold}
+		if l.CompactThreshold != nil {
+			g.Threshold = *l.CompactThreshold
+		}
+		for m, err := range e.Weighed(&tokens.GSH) {
+			if err != nil {
+				return err
+			}
+			g.Estimate += m.Tokens.Total()
+			g.Images += len(m.Images)
+			g.Messages++
+		}
+		model, _, _, err := e.Model()
+		if err != nil {
+			return err
+		}
+		if g.Limit, g.LimitFrom = l.Options.Replay.Window, "given"; g.Limit == 0 {
+			g.Limit, g.LimitFrom = gshLimit(model)
+		}
+		g.CompactsAbove = gshCompactsAbove(g.Limit, g.Threshold)
+		g.Compacts = g.Estimate > g.CompactsAbove
+		to.Gsh = append(to.Gsh, g)
+		return nil
+	})
+}
+
+// gshCompactsAbove is the most tokens that gsh goes on with: the product of two
+// doubles, rounded towards zero.
+func gshCompactsAbove(limit int64, threshold float64) int { return int(float64(limit) * threshold) }
+
+// gshLimits are the windows that gsh knows: of a provider, of its models with that in
+// their names. The first that fits counts.
+var gshLimits = []struct {
+	provider, model string
+	limit           int64
+}{
+	{"anthropic", "", 200_000},
+	{"openai", "gpt-4o", 128_000},
+	{"openai", "gpt-4-turbo", 128_000},
+	{"openai", "gpt-4", 8192},
+	{"openai", "gpt-3.5", 16_385},
+	{"openai", "o1", 200_000},
+	{"openai", "o3", 200_000},
+	{"openai", "", 128_000},
+	{"ollama", "", 4000},
+	{"", "", 100_000},
+}
+
+// gshLimit is the window that gsh takes a model to have.
+func gshLimit(m replay.ModelRef) (limit int64, from string) {
+	for _, g := range gshLimits {
+		if strings.HasPrefix(m.Provider, g.provider) && strings.Contains(m.ID, g.model) {
+			return g.limit, cmp.Or(g.provider, "any provider")
+		}
+	}
+	return 0, ""
 }

@@ -7,7 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -140,4 +144,122 @@ func (r *Report) onlyFile() string {
 		return r.Files[0].File
 	}
 	return r.File
+}
+
+// SummarySchema is that of a Summary.
+const SummarySchema = "ctxtool/ls/1"
+
+// A Summary is what a session is about, in a line of schema ctxtool/ls/1. One that
+// could not be read has an error and little else.
+type Summary struct {
+	Schema    string  `json:"schema"`
+	File      string  `json:"file"`                // below the folder listed, or as it was given
+	ID        string  `json:"id,omitempty"`        // of the header
+	Name      string  `json:"name,omitempty"`      // the last one given
+	First     string  `json:"first,omitempty"`     // first words of the first prompt
+	Project   string  `json:"project,omitempty"`   // the header's folder
+	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
+	Entries   int     `json:"entries"`             // of all branches
+	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
+	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
+	Cost      float64 `json:"cost"`                // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`
+	Copied    float64 `json:"copied,omitempty"`    // US dollars of it for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
+	Size      int64   `json:"size"`                // bytes
+	Time      string  `json:"time,omitempty"`      // of the last entry, as it stands
+	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
+	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
+
+	Calls *CostPart `json:"-"` // what they used and cost
+}
+
+// MarkCopies says of each session which part of its cost is of calls that another has
+// too: the first by the names of files has them itself.
+func MarkCopies(all []*Summary) {
+	seen := newOnceOnly(0)
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
+	for _, sum := range all {
+		if sum.Calls == nil {
+			continue
+		}
+		for one := range sum.Calls.calls.all {
+			if !seen.first(one.key) && one.pricing <= estimated {
+				sum.Copied += one.dollars
+			}
+		}
+	}
+}
+
+// Summarize opens a session file and sums it up. What it says of entries is taken
+// while the file is indexed. Of opt it heeds what says where the file is and what it
+// goes through.
+func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
+	sum := &Summary{Schema: SummarySchema}
+	l := &lensRun{Options: &Options{}, Report: &Report{}}
+	costLens.look(l)
+	s, err := sessionfmt.Open(name, sessionfmt.Options{
+		Stdin:   opt.Stdin,
+		Disk:    opt.Disk,
+		Workers: 1,
+		Through: opt.Through,
+		Visit: func() func(int64, sessionfmt.Kind, sessionfmt.Value) {
+			return func(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) { sum.take(kind, line) }
+		},
+		Pick:   callPick,
+		Picked: func() func(*sessionfmt.Picked) { return l.call },
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	l.Session = s
+	for _, see := range l.Indexed {
+		if err := see(); err != nil {
+			return nil, err
+		}
+	}
+	sum.Calls = l.Report.Cost
+	sum.Entries, sum.Size, sum.Cost = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total
+	sum.Findings = len(s.Findings)
+	return sum, sum.leaf(s)
+}
+
+// take is what a record adds to the summary.
+func (sum *Summary) take(kind sessionfmt.Kind, line sessionfmt.Value) {
+	switch kind {
+	case sessionfmt.Header:
+		if sum.Time == "" { // the first header is the session's
+			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
+		}
+	case sessionfmt.User:
+		if sum.First == "" {
+			sum.First = sessionfmt.Gist(kind, line)
+		}
+	case sessionfmt.SessionInfo:
+		sum.Name = sessionfmt.FirstWords(line.Get("name").Text())
+	}
+}
+
+// leaf fills in what the leaf says: when it was, how full the context is, and
+// which model has it.
+func (sum *Summary) leaf(s *sessionfmt.Session) error {
+	if s.Leaf() >= 0 {
+		line, err := s.NewReader().Line(s.Leaf())
+		if err != nil {
+			return err
+		}
+		sum.Time = line.Get("timestamp").Text()
+	}
+	e, _, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).Reach(s.Leaf(), false)
+	if err != nil {
+		return err
+	}
+	u, err := e.InUse(&tokens.Pi)
+	if err != nil {
+		return err
+	}
+	sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
+	model, _, _, err := e.Model()
+	sum.Model = model.Name()
+	return err
 }

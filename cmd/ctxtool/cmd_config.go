@@ -2,15 +2,20 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"maps"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ctxtool/compact"
 	"ctxtool/render"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 
@@ -210,4 +215,67 @@ func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	}
 	say("default", fmt.Sprintf("%q", s.flag.DefValue), true)
 	return nil
+}
+
+func newPoliciesCommand(e *env) *cobra.Command {
+	o := &answer{}
+	cmd := &cobra.Command{
+		Use:   "policies [flags]",
+		Short: "List the policies of reduce, with their numbers",
+		Long: "List the policies of reduce: their layers in order, each a pass with its numbers and\n" +
+			"with what makes it run; their presets; and those of the configuration. A policy of\n" +
+			"one's own is a table [policies.NAME] (docs/config.toml).\n\n" +
+			"Exit status: 0 they were listed, 2 the command line or a configuration file is\n" +
+			"wrong, 3 the output could not be written.",
+		Example: "  ctxtool policies\n" +
+			"  ctxtool policies -f json | jq '.policies[].name'",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runPolicies(e, o) },
+	}
+	o.flags(cmd, "text", "json")
+	return cmd
+}
+
+func runPolicies(e *env, o *answer) error {
+	own, err := e.config.policies()
+	if err = cmp.Or(o.check(), err); err != nil {
+		return usage(err)
+	}
+	all := append(own, compact.Policies()...)
+	return e.answer(o, nil, func(w *bufio.Writer) error {
+		if o.format == "json" {
+			return render.WriteJSON(w, compact.PolicyList{Schema: "ctxtool/policies/1", Policies: all})
+		}
+		return render.WritePolicies(w, all)
+	})
+}
+
+// version is set by make dist.
+var version = ""
+
+func newVersionCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(e.stdout, "ctxtool %s (%s, models of %s)\n", versionName(), runtime.Version(), models.Date)
+			return err
+		},
+	}
+}
+
+// versionName is the release, or the commit that the binary was built from.
+func versionName() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value[:min(12, len(s.Value))]
+			}
+		}
+	}
+	return "unreleased"
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ctxtool/compact"
+	"ctxtool/internal/plan"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 )
 
 // reduceOptions are the flags of ctxtool reduce.
@@ -115,4 +119,233 @@ func (o *reduceOptions) gsh(given func(flag string) bool) (c compact.GSHConfig) 
 		c.CompactThreshold = &o.threshold
 	}
 	return c
+}
+
+// A passes is what the commands share that run single passes.
+type passes struct {
+	reducing
+	compact.Options
+	which []string
+}
+
+// use makes a policy of passes, which runs them whatever the context.
+func (o *passes) use(names ...string) error {
+	p := &compact.Policy{Name: strings.Join(names, ","), Window: compact.PiPolicy.Window}
+	for _, name := range names {
+		pass, err := compact.FindPass(name)
+		if err != nil {
+			return err
+		}
+		if p.Counter == nil {
+			p.Counter = pass.Defaults.Counter
+		}
+		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: o.Options})
+	}
+	o.policy = p
+	return nil
+}
+
+func newTruncateCommand(e *env) *cobra.Command {
+	o := &passes{reducing: reducing{writing: writing{name: "truncate"}}}
+	cmd := &cobra.Command{
+		Use:   "truncate [flags] SESSION|DIR...",
+		Short: "Cap long tool results in the context, by appending entries",
+		Long: "Cap each tool result in the context. In bytes, as gsh does it, the first and the last\n" +
+			"half of the limit stay; in chars (10000 by default) or tokens, as y-agent does it,\n" +
+			"the beginning stays. What has been cut is not cut again.\n\n" +
+			reduceHelp + "\n" + filesHelp + reduceStatus,
+		Example: "  ctxtool truncate s.jsonl\n" +
+			"  ctxtool truncate --unit chars --max 10000 s.jsonl --write\n" +
+			"  ctxtool truncate --max 8000 --if-over 50% sessions/",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Unit == "chars" && !cmd.Flags().Changed("max") {
+				o.Max = 10000
+			}
+			if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
+				return usagef("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
+			}
+			if err := o.use("truncate"); err != nil {
+				return usage(err)
+			}
+			return o.run(e, args)
+		},
+	}
+	o.reducing.flags(e, cmd)
+	f := cmd.Flags()
+	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
+	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
+	complete(cmd, "unit", []string{"bytes", "chars", "tokens"})
+	return cmd
+}
+
+// pruning are the passes of ctxtool prune, the default first.
+var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
+
+func newPruneCommand(e *env) *cobra.Command {
+	o := &passes{reducing: reducing{writing: writing{name: "prune"}}}
+	about := ""
+	for _, name := range pruning {
+		if p, err := compact.FindPass(name); err == nil {
+			about += fmt.Sprintf("  %-14s %s\n", name, p.About)
+		}
+	}
+	cmd := &cobra.Command{
+		Use:   "prune [flags] SESSION|DIR...",
+		Short: "Take old and useless tool results out of the context, by appending entries",
+		Long: "Take out of the context what it no longer needs, by these passes (--pass):\n\n" + about +
+			"\nCalls keep their results, or both go.\n\n" +
+			reduceHelp + "\n" + filesHelp + reduceStatus,
+		Example: "  ctxtool prune --protect 20000 s.jsonl\n" +
+			"  ctxtool prune --pass superseded,retry-prune sessions/",
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, name := range o.which {
+				if !slices.Contains(pruning, name) {
+					return usagef("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
+				}
+			}
+			switch {
+			case o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0:
+				return usagef("--protect, --requests and --min-tokens want numbers from 0 on")
+			case !slices.Contains([]string{"seed", "source"}, o.Profile):
+				return usagef("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
+			}
+			if err := o.use(o.which...); err != nil {
+				return usage(err)
+			}
+			return o.run(e, args)
+		},
+	}
+	o.reducing.flags(e, cmd)
+	o.summaryFlags(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&o.which, "pass", pruning[:1], "run these `PASSES`, in this order")
+	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "prune: the results of the last `N` tokens stay")
+	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "stale-results: those that `N` requests have had are stale")
+	f.StringVar(&o.Profile, "profile", "seed", "retry-prune: find retries as `PROFILE` does: seed, or source (y-agent's code)")
+	f.BoolVar(&o.IntraTurn, "intra-turn", false, "retry-prune: in the last turn only, and five messages at most")
+	f.IntVar(&o.MinTokens, "min-tokens", 0, "retry-prune, progressive: fewer than `N` tokens are not worth it")
+	complete(cmd, "pass", pruning)
+	complete(cmd, "profile", []string{"seed", "source"})
+	return cmd
+}
+
+func newStripCommand(e *env) *cobra.Command {
+	o := &passes{reducing: reducing{writing: writing{name: "strip"}}}
+	var thinking, images bool
+	cmd := &cobra.Command{
+		Use:   "strip [flags] SESSION|DIR...",
+		Short: "Take thinking and images out of the context, by appending entries",
+		Long: "Take out of the context the thinking of all answers but the last, and with --images\n" +
+			"images, in whose place stands that there was one. Without either flag it is the\n" +
+			"thinking alone.\n\n" +
+			reduceHelp + "\n" + filesHelp + reduceStatus,
+		Example: "  ctxtool strip s.jsonl\n" +
+			"  ctxtool strip --images --keep 5 sessions/ --write",
+		RunE: func(_ *cobra.Command, args []string) error {
+			var names []string
+			if thinking || !images {
+				names = append(names, "strip-thinking")
+			}
+			if images {
+				names = append(names, "drop-images")
+			}
+			if o.Keep < 0 {
+				return usagef("--keep %d: want a number of requests", o.Keep)
+			}
+			if err := o.use(names...); err != nil {
+				return usage(err)
+			}
+			return o.run(e, args)
+		},
+	}
+	o.reducing.flags(e, cmd)
+	f := cmd.Flags()
+	f.BoolVar(&thinking, "thinking", false, "thinking, and <think> in texts")
+	f.BoolVar(&images, "images", false, "images, in whose place stands that there was one")
+	f.IntVar(&o.Keep, "keep", 0, "let the images of the last `N` requests stay")
+	return cmd
+}
+
+func newCompactCommand(e *env) *cobra.Command {
+	o := &passes{reducing: reducing{writing: writing{name: "compact"}}}
+	style := ""
+	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
+	cmd := &cobra.Command{
+		Use:   "compact [flags] SESSION|DIR...",
+		Short: "Put a summary in the place of old history, by appending entries",
+		Long: "Put a summary in the place of the history before what stays: by default cut as pi\n" +
+			"cuts it, so that about the last 20000 tokens stay. With --style swe-cli the last 20\n" +
+			"messages stay, with gsh and y-agent the summary alone. Calls stay with their results.\n" +
+			"--if-over says from when on; reduce does it by an agent's own rules.\n\n" +
+			reduceHelp + "\n" + filesHelp + reduceStatus,
+		Example: "  ctxtool compact s.jsonl\n" +
+			"  ctxtool compact --if-over 80% --summarizer 'exec:claude -p' s.jsonl --write\n" +
+			"  ctxtool compact --emit requests.jsonl sessions/\n" +
+			"  ctxtool compact --apply answers.jsonl sessions/ --write",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(styles, style) {
+				return usagef("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
+			}
+			o.Style, o.Retries = compact.Style(style), 1
+			if !cmd.Flags().Changed("keep") {
+				o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
+			}
+			if o.Keep < 0 || style == "gsh" && o.Keep > 0 {
+				return usagef("--keep %d: want a number, and gsh keeps nothing", o.Keep)
+			}
+			if err := o.use("compact"); err != nil {
+				return usage(err)
+			}
+			like, err := compact.FindPolicy(style)
+			if err != nil {
+				return usage(err)
+			}
+			o.policy.Name, o.policy.Window, o.policy.Counter = "compact", like.Window, like.Counter
+			return o.run(e, args)
+		},
+	}
+	o.reducing.flags(e, cmd)
+	o.summaryFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "))
+	f.IntVar(&o.Keep, "keep", 20000, "let `N` tokens stay; for swe-cli and y-agent N messages, by default 20 and 0")
+	complete(cmd, "style", styles)
+	return cmd
+}
+
+func newUndoCommand(e *env) *cobra.Command {
+	o := &writing{name: "undo"}
+	cmd := &cobra.Command{
+		Use:   "undo [flags] SESSION",
+		Short: "Take back the last batch that made a context smaller, by appending entries",
+		Long: "Take back what reduce, truncate, prune, strip or compact last appended: edits by edits\n" +
+			"that repeat what the messages said before; a compaction or a patch by going on\n" +
+			"before it, while nothing but labels and settings follows. Otherwise it refuses,\n" +
+			"and says what would not come back.\n\n" +
+			"SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id or\n" +
+			"its beginning.\n\n" +
+			writingHelp + inUseHelp + "Not where the file ends with what is taken back.\n" + writingStatus,
+		Example: "  ctxtool undo s.jsonl\n" +
+			"  ctxtool undo s.jsonl --write",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runUndo(e, o, args) },
+	}
+	o.appendFlags(cmd)
+	o.forceFlag(cmd, "append")
+	cmd.ValidArgsFunction = e.completeSession
+	return cmd
+}
+
+func runUndo(e *env, o *writing, args []string) error {
+	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		u, err := compact.FindLast(s)
+		if err != nil {
+			return nil, err
+		}
+		o.guarded = !u.Last // else nobody has written since
+		return o.entries(s, f, u.Parent, func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
+			return nil, compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
+		})
+	}
+	return o.runOne(e, args[0], nil)
 }

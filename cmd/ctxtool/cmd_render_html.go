@@ -135,3 +135,137 @@ func (p *pageFile) Close() error {
 	defer p.out.abort()
 	return cmp.Or(p.Flush(), p.out.commit())
 }
+
+// htmlStore makes a page of each session of a folder, and an index of them, in the
+// folder of -o. A session that cannot be read is a row with its reason.
+func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
+	if o.output == "" || o.output == "-" {
+		return &usageError{errors.New("the pages of a folder go into another: -o DIR")}
+	}
+	if info, err := e.disk.Stat(o.output); err == nil && !info.IsDir() {
+		return &usageError{fmt.Errorf("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))}
+	}
+	if o.leaf != "" {
+		return &usageError{errors.New("--leaf is for a session: each page of a folder opens with its own")}
+	}
+	files, err := e.listed([]string{dir})
+	if err != nil {
+		return err
+	}
+	if o.failOnSecret {
+		if err := o.storeSecrets(e, files, rules); err != nil {
+			return err
+		}
+	}
+	e.namePages(files)
+	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *pages.Summary {
+		row, err := o.storePage(e, f, rules)
+		if err != nil {
+			row = &pages.Summary{Error: reason(err)}
+		}
+		row.File = e.fileName(f.name)
+		return row
+	})
+	broken := 0
+	for _, row := range rows {
+		if row.Error != "" {
+			broken++
+			e.note("%s: %s", sessionfmt.Quote(row.File), row.Error)
+		}
+	}
+	if o.strict && broken > 0 {
+		return fmt.Errorf("%d of %d sessions have no page, and --strict allows none", broken, len(rows))
+	}
+	index := *o
+	index.output = filepath.Join(o.output, "index.html")
+	if err := e.disk.MkdirAll(o.output); err != nil {
+		return err
+	}
+	store := pages.NewStore(e.fileName(filepath.Base(dir)), e.redactor != nil, rows)
+	err = e.answer(&index.answer, paths(files), func(w *bufio.Writer) error { return render.WriteStore(w, store) })
+	if err == nil {
+		e.note("%s: %d pages and their index", o.output, len(rows)-broken)
+	}
+	return err
+}
+
+// namePages renames, with --redact, the pages whose names would say what is redacted.
+// Names that become the same are told apart by a number.
+func (e *env) namePages(files []listedFile) {
+	if e.redactor == nil {
+		return
+	}
+	taken := map[string]bool{}
+	for i := range files {
+		name := e.fileName(files[i].out)
+		out := name
+		for n := 2; taken[strings.ToLower(out)]; n++ {
+			out = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[strings.ToLower(out)] = true
+		files[i].out = out
+	}
+}
+
+// storePage makes the page of one session.
+func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {
+	s, err := sessionfmt.Open(f.path, e.opening(1))
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	opt := replay.Options{Rules: rules, Leaf: s.Leaf()}
+	if o.strict {
+		r := replay.New(s, opt)
+		if _, _, err := r.Reach(s.Leaf(), false); err != nil {
+			return nil, err
+		}
+		if n := len(r.AllFindings()); n > 0 {
+			return nil, fmt.Errorf("--strict allows no findings, this has %d", n)
+		}
+	}
+	name := filepath.Join(o.output, f.out+".html")
+	if err := e.disk.MkdirAll(filepath.Dir(name)); err != nil {
+		return nil, err
+	}
+	h := o.page(e, replay.New(s, opt), opt.Leaf, name)
+	h.Index = "./" + strings.Repeat("../", strings.Count(filepath.ToSlash(f.out), "/")) + "index.html"
+	one := *o
+	one.output = name
+	if err := e.answer(&one.answer, []string{f.path}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
+		return nil, err
+	}
+	row, err := h.Report.Summary()
+	if err == nil {
+		row.Page = "./" + (&url.URL{Path: filepath.ToSlash(f.out + ".html")}).EscapedPath()
+	}
+	return row, err
+}
+
+// storeSecrets looks through all pages before any is written.
+func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
+	found := inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
+		s, err := sessionfmt.Open(f.path, e.opening(1))
+		if err != nil {
+			return false // it will have no page
+		}
+		defer s.Close()
+		scan, err := o.secrets(e)
+		if err != nil {
+			return false
+		}
+		r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
+		h := render.HTML{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.scan}
+		if err := h.Write(io.Discard); err != nil || len(scan.found) == 0 {
+			return false
+		}
+		scan.note(e, s)
+		return true
+	})
+	for _, any := range found {
+		if any {
+			return errFound
+		}
+	}
+	return nil
+}

@@ -1,3 +1,5 @@
+// Command ctxtool shows what a coding agent's model saw, from the session file
+// alone.
 package main
 
 import (
@@ -6,7 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"runtime/debug"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -194,4 +200,129 @@ func otherHint(err error, hint string) error {
 		return err
 	}
 	return &sessionfmt.Error{Pos: at.Pos, Err: at.Err, Hint: hint}
+}
+
+func main() {
+	debug.SetTraceback("none") // who has no memory left is told so; GOTRACEBACK=all has the rest
+	os.Exit(processEnv().run(os.Args[1:]))
+}
+
+// Exit statuses, the same for all commands.
+const (
+	exitOK      = 0
+	exitFound   = 1 // the command found what it looks for: damage, a difference
+	exitUsage   = 2 // the command line is wrong
+	exitNothing = 3 // there is no answer: broken or missing input, a stopped replay, --strict, the disk
+)
+
+// A usageError is a command line that is wrong, also where that only shows once the
+// session is open, such as a point that is not in it.
+type usageError struct{ error }
+
+// A foundError is the end of a command that has found something, and has said all of it.
+type foundError struct{}
+
+// A noAnswerError is what keeps a command from its answer.
+type noAnswerError struct{ error }
+
+var errFound = &foundError{}
+
+func (e *usageError) Unwrap() error    { return e.error }
+func (e *usageError) exit() int        { return exitUsage }
+func (e *foundError) Error() string    { return "found" }
+func (e *foundError) exit() int        { return exitFound }
+func (e *noAnswerError) Unwrap() error { return e.error }
+func (e *noAnswerError) exit() int     { return exitNothing }
+
+// exitStatus is the exit status of an error: of those that carry none, which are cobra's,
+// that of a wrong command line.
+func exitStatus(err error) int {
+	var known interface{ exit() int }
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &known):
+		return known.exit()
+	}
+	return exitUsage
+}
+
+// usage makes an error one of the command line, unless it carries its status already.
+func usage(err error) error {
+	if carries(err) {
+		return err
+	}
+	return &usageError{err}
+}
+
+// usagef is an error of the command line.
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// noAnswer makes an error one that keeps a command from its answer, unless it carries
+// its status already.
+func noAnswer(err error) error {
+	if carries(err) {
+		return err
+	}
+	return &noAnswerError{err}
+}
+
+func carries(err error) bool {
+	return err == nil || errors.As(err, new(interface{ exit() int }))
+}
+
+// interrupts remove the temporary files that there are when a signal ends the process.
+// While there is none, signals do what they always do.
+type interrupts struct {
+	mu      sync.Mutex
+	files   map[string]bool
+	signals chan os.Signal // nil while there is no file
+}
+
+// ending are the signals that end a process unless it says otherwise.
+var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+
+// note records that there is a temporary file, or no longer is.
+func (x *interrupts) note(name string, there bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !there {
+		delete(x.files, name)
+		if len(x.files) == 0 && x.signals != nil {
+			signal.Stop(x.signals)
+			close(x.signals)
+			x.signals = nil
+		}
+		return
+	}
+	if x.signals == nil {
+		x.files, x.signals = map[string]bool{}, make(chan os.Signal, 1)
+		for _, s := range ending {
+			if !signal.Ignored(s) { // nohup
+				signal.Notify(x.signals, s)
+			}
+		}
+		go x.wait(x.signals)
+	}
+	x.files[name] = true
+}
+
+// wait waits for a signal, removes the files, and has the signal do what it does.
+func (x *interrupts) wait(signals chan os.Signal) {
+	s, ok := <-signals
+	if !ok {
+		return
+	}
+	x.mu.Lock() // and never let go: no file gets its name any more
+	for name := range x.files {
+		os.Remove(name)
+	}
+	if s == syscall.SIGPIPE { // which Go's runtime heeds only where it comes from a write
+		os.Exit(128 + int(syscall.SIGPIPE))
+	}
+	signal.Reset(s)
+	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(s) == nil {
+		time.Sleep(time.Second) // it comes at once
+	}
+	os.Exit(exitNothing)
 }

@@ -98,7 +98,7 @@ func (e *env) named(args []string) (s *sessionfmt.Session, point string, err err
 // that only grows: collecting it often costs little, and halves the memory.
 func (e *env) frugal(name string) {
 	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
-		debug.SetGCPercent(10)
+		debug.SetGCPercent(25)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestLaw6(t *testing.T) {
 	t.Logf("%d messages omitted, %d restored", omitted, restored)
 }
 
-// respelled says that no edit gives the message back as it was: content that should
+// respelled reports that no edit gives the message back as it was: content that should
 // be a list of blocks is a text, or a compaction carries a message that an edit of
 // it would change.
 func respelled(t *testing.T, s *sessionfmt.Session, rec int) bool {

@@ -149,10 +149,10 @@ func (a *Answers) add(line []byte) error {
 	return nil
 }
 
-// ErrMovedOn says that a session is no longer as it was when a summary was asked for.
+// ErrMovedOn reports that a session is no longer as it was when a summary was asked for.
 var ErrMovedOn = errors.New("the session has moved on since the summary was asked for")
 
-// ErrNoAnswer says that nobody has answered a request. A pass then waits for it.
+// ErrNoAnswer reports that nobody has answered a request. A pass then waits for it.
 var ErrNoAnswer = errors.New("no answer to the request")
 
 // For takes summaries from the answers, for a session and a policy as they were named

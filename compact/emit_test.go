@@ -82,7 +82,7 @@ func TestEmit(t *testing.T) {
 
 // TestEmitMovedOn: what was asked for another state of a session is refused, and named.
 func TestEmitMovedOn(t *testing.T) {
-	before := []said{user("one"), answer("two"), user("three")}
+	before := []testMessage{user("one"), answer("two"), user("three")}
 	out := asked(t, &Compact, Options{Style: StyleGSH}, of(t, before...), "s.jsonl")
 	a := answers(t, out...)
 	now := of(t, append(before, answer("four"))...)
@@ -111,14 +111,14 @@ func TestEmitMovedOn(t *testing.T) {
 
 // TestEmitSequences: answers that are there go in, and the pass waits for the others.
 func TestEmitSequences(t *testing.T) {
-	piece := func(k string) []said {
-		var calls, results []said
+	piece := func(k string) []testMessage {
+		var calls, results []testMessage
 		for i := range 3 {
 			id := fmt.Sprint(k, i)
 			calls = append(calls, call(id, "read", `{"path":"a"}`))
 			results = append(results, result(id, strings.Repeat(k, 4000)))
 		}
-		return append(append([]said{user("do " + k), answer("", calls...)}, results...), answer("done "+k))
+		return append(append([]testMessage{user("do " + k), answer("", calls...)}, results...), answer("done "+k))
 	}
 	v := of(t, append(append(piece("a"), piece("b")...), user("more"))...)
 	out := asked(t, &Progressive, Progressive.Defaults, v, "s")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
 )
 
@@ -16,7 +17,7 @@ var (
 	commandArguments = []string{"command", "cmd", "script"}
 )
 
-// call takes down a tool call.
+// call records a tool call.
 func (x *extractor) call(p *piece) {
 	d := deed{what: p.tool(), tool: p.tool()}
 	for key, v := range p.Args.Members {
@@ -57,7 +58,7 @@ func cleanPath(path string) string {
 	return strings.ToValidUTF8(path, "\uFFFD")
 }
 
-// todos takes down a list of tasks that a tool keeps.
+// todos records a list of tasks that a tool keeps.
 func (x *extractor) todos(list sessionfmt.Value) {
 	for item := range list.Elements {
 		text := oneLine(item.First("content", "text", "step", "title").Text(), 200)
@@ -71,7 +72,7 @@ func (x *extractor) todos(list sessionfmt.Value) {
 	}
 }
 
-// result takes down what became of a call.
+// result records what became of a call.
 func (x *extractor) result(p *piece) {
 	d, ok := x.calls[p.ID]
 	if !ok {
@@ -85,7 +86,7 @@ func (x *extractor) result(p *piece) {
 	x.outcome(d, p.Says, bad, exitOf(p.Says))
 }
 
-// gaveUp says that a result is none: the call was skipped, blocked or aborted.
+// gaveUp reports that a result is none: the call was skipped, blocked or aborted.
 func gaveUp(text string) bool {
 	text = strings.TrimSpace(text)
 	start := strings.ToLower(text[:min(len(text), 64)])
@@ -101,7 +102,7 @@ func (x *extractor) made() {
 	}
 }
 
-// outcome takes down how a call, or a command of the user's, ended.
+// outcome records how a call, or a command of the user's, ended.
 func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	x.made()
 	delete(x.failed, d.what)
@@ -140,7 +141,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	}
 }
 
-// worked takes down that a file was changed.
+// worked records that a file was changed.
 func (x *extractor) worked(d deed) {
 	e := x.edits[d.path]
 	if e == nil {
@@ -159,7 +160,7 @@ func (x *extractor) worked(d deed) {
 	x.unsaved[d.path] = true
 }
 
-// saved takes down commits.
+// saved records commits.
 func (x *extractor) saved(all []commit) {
 	for _, c := range all {
 		x.commits++
@@ -174,7 +175,7 @@ func (x *extractor) end(messages int) {
 		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
 	}
 	if x.last != "" {
-		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(prose(x.last)), " "), 400), x.now)
+		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(said.Prose(x.last)), " "), 400), x.now)
 	}
 	x.lastRequest()
 	const stale = 3 // prompts

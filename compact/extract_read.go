@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
 )
 
@@ -110,7 +111,7 @@ func (x *extractor) summary(i int) error {
 	return err
 }
 
-// shell takes down a command that the user ran himself.
+// shell records a command that the user ran himself.
 func (x *extractor) shell(i int) error {
 	raw, err := x.v.texts.agent(&x.v.Messages[i])
 	if err != nil {
@@ -127,7 +128,7 @@ func (x *extractor) shell(i int) error {
 	return nil
 }
 
-// prompt takes down what the user says.
+// prompt records what the user says.
 func (x *extractor) prompt(text string) {
 	var lines strings.Builder
 	demands := 0
@@ -169,7 +170,7 @@ func (x *extractor) prompt(text string) {
 	}
 }
 
-// answer takes down what an answer says.
+// answer records what an answer says.
 func (x *extractor) answer(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -180,7 +181,7 @@ func (x *extractor) answer(text string) {
 	}
 	var plan []string
 	planning, points := false, "" // the mark of the plan's list
-	for line := range prose(text) {
+	for line := range said.Prose(text) {
 		mark, item := listMark(line)
 		switch mark {
 		case "x":
@@ -222,7 +223,7 @@ func (x *extractor) replan(plan []string) {
 	}
 }
 
-// finished takes down that something is done, which then is open no longer.
+// finished records that something is done, which then is open no longer.
 func (x *extractor) finished(item string) {
 	key := wordsOf(item)
 	x.put(&theDone, key, item, x.now)
@@ -344,7 +345,7 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	n.list = append(n.list, note{k, key, text, at})
 }
 
-// has says that there is a note of a kind.
+// has reports that there is a note of a kind.
 func (n *notes) has(k *kind, key string) bool {
 	_, ok := n.by[noteKey{k, key}]
 	return ok

@@ -27,10 +27,10 @@ func extractOf(t testing.TB, r Request, most int) string {
 
 // daysWork is a session with something for every heading. It is long enough for an
 // extract to have room.
-func daysWork() []said {
+func daysWork() []testMessage {
 	padding := strings.Repeat("and so on, as the file goes\n", 2000)
-	bash := func(id, command string) said { return call(id, "bash", fmt.Sprintf(`{"command":%q}`, command)) }
-	return []said{
+	bash := func(id, command string) testMessage { return call(id, "bash", fmt.Sprintf(`{"command":%q}`, command)) }
+	return []testMessage{
 		user("Please make the parser accept trailing commas in lists. Never change the public API! See https://example.com/issue/7."),
 		answer("", call("r1", "read", `{"path":"parse.go"}`), call("r2", "read", `{"path":"doc.md"}`)),
 		failed("r1", padding, false), failed("r2", padding, false),
@@ -328,12 +328,12 @@ func TestOneLine(t *testing.T) {
 func FuzzExtract(f *testing.F) {
 	f.Add("fix it; never ask", "I'll use tabs because\n\nNext:\n1. a\n- [ ] b", "FAIL x\n\nCommand exited with code 1", "git commit -m x && make", daysExtract)
 	f.Add("```\nx", "- [x] \n**a**\n", "[main 1234567] s", "cat <<E\n", "- Also ran: `a`, `b\n- [x] Ran `c`: 3 runs, the last said: x\n<read-files>\n\n</read-files>")
-	f.Fuzz(func(t *testing.T, prompt, said, output, command, previous string) {
+	f.Fuzz(func(t *testing.T, prompt, text, output, command, previous string) {
 		args, err := json.Marshal(map[string]string{"command": command, "path": previous})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := of(t, user(prompt), answer(said, call("1", "bash", string(args)), call("2", "edit", string(args))), failed("1", output, true), failed("2", output, false), user(said))
+		v := of(t, user(prompt), answer(text, call("1", "bash", string(args)), call("2", "edit", string(args))), failed("1", output, true), failed("2", output, false), user(text))
 		for _, most := range []int{10, 200, 1 << 20} {
 			r := wholeOf(v, StyleGSH, historyPart)
 			for range 2 {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/shell"
+	"ctxtool/internal/said"
 )
 
 // oneLine is a text on one line of valid UTF-8. Of a longer one it is about so many
@@ -35,33 +35,6 @@ func oneLine(text string, most int) string {
 	return text
 }
 
-// prose is a text line by line without what is fenced, quoted, or in a block that pi
-// puts into prompts (<skill ...>, <file ...>): what somebody says himself.
-func prose(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		fenced, block := false, ""
-		for line := range strings.Lines(text) {
-			t := strings.TrimSpace(line)
-			switch {
-			case block != "":
-				if strings.Contains(t, block) {
-					block = ""
-				}
-			case strings.HasPrefix(t, "```"):
-				fenced = !fenced
-			case fenced || t == "" || t[0] == '>':
-			case strings.HasPrefix(t, "<skill "), strings.HasPrefix(t, "<file "):
-				name, _, _ := strings.Cut(t[1:], " ")
-				if block = "</" + name + ">"; strings.Contains(t, block) {
-					block = ""
-				}
-			case !yield(t):
-				return
-			}
-		}
-	}
-}
-
 // paragraphs are the lines of somebody's prose, those put together that a margin has
 // parted: long ones, that do not end as a sentence does, with one behind them that
 // begins as none.
@@ -70,7 +43,7 @@ func paragraphs(text string) iter.Seq[string] {
 		const margin = 60 // bytes
 		var held []byte   // a long paragraph costs no more than its length
 		last := 0
-		for line := range prose(text) {
+		for line := range said.Prose(text) {
 			mark, _ := listMark(line)
 			first, _ := utf8.DecodeRuneInString(line)
 			if last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
@@ -191,7 +164,7 @@ func demandOf(sentence string) demand {
 // deciding are words by which an answer says what it decides, or found out.
 var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with", "go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is", "the issue was", "turns out"}
 
-// decides says that a sentence of an answer does.
+// decides reports that a sentence of an answer does.
 func decides(sentence string) bool {
 	if n := len(sentence); n < 30 || n > 300 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
 		return false
@@ -199,7 +172,7 @@ func decides(sentence string) bool {
 	return containsAny(strings.ToLower(sentence), deciding...)
 }
 
-// plans says that a line announces what is to be done next: a heading, or a line that
+// plans reports that a line announces what is to be done next: a heading, or a line that
 // ends in a colon.
 func plans(line string) bool {
 	if len(line) > 80 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
@@ -242,14 +215,14 @@ func addresses(text string) iter.Seq[string] {
 
 // commands are those of a shell line that did something, each on a line.
 func commands(line string) []string {
-	all := shell.Commands(line)
+	all := said.Commands(line)
 	for i, name := range all {
 		all[i] = oneLine(name, 120)
 	}
 	return all
 }
 
-// tests says that a command judges the work.
+// tests reports that a command judges the work.
 func tests(command string) bool {
 	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&
 		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
@@ -274,7 +247,7 @@ func commitsIn(output string) (all []commit) {
 	return all
 }
 
-// isHash says that a word is the beginning of a hash as git shortens them, or all of it.
+// isHash reports that a word is the beginning of a hash as git shortens them, or all of it.
 func isHash(w string) bool {
 	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }
@@ -293,7 +266,7 @@ func exitOf(output string) string {
 }
 
 // telling is the line of an error that tells best what went wrong.
-func telling(text string) string { return oneLine(shell.Telling(text), 200) }
+func telling(text string) string { return oneLine(said.Telling(text), 200) }
 
 // verdict is the last line of a test's output that has a number and speaks of outcomes,
 // empty for none.

@@ -57,7 +57,7 @@ func sessions(t *testing.T) []corpus.Session {
 	text := strings.Repeat("words and more ", 40)
 	repeats := lines(user("q"), answer("", call("1", "read", `{"path":"a.go"}`)), result("1", text), answer("", call("2", "read", `{"path":"a.go"}`)), result("2", text),
 		answer("", call("3", "bash", `{"command":"make"}`)), failed("3", text, true), answer("", call("4", "bash", `{"command":"make"}`)), failed("4", text, false), answer("done"))
-	var long []said
+	var long []testMessage
 	for range 12 {
 		long = append(long, user("go on"), answer(strings.Repeat(text, 20)))
 	}

@@ -217,7 +217,7 @@ func (v *View) In(f Form) *View {
 	return &w
 }
 
-// may says that a message can be changed. Where it cannot, the pass's report says why.
+// may reports that a message can be changed. Where it cannot, the pass's report says why.
 func (w *work) may(a Action, i int) bool {
 	if w.form == "" {
 		return true
@@ -240,7 +240,7 @@ func (w *work) mayAll(a Action, all []int) bool {
 	return true
 }
 
-// mayKeep says that a compaction can name the first message that it leaves.
+// mayKeep reports that a compaction can name the first message that it leaves.
 func (w *work) mayKeep(r stretch) bool {
 	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
 }

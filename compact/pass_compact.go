@@ -252,7 +252,7 @@ func sequences(v *View) (all []Request) {
 	return all
 }
 
-// whole says that messages hold every group of which they hold a part, no call that waits
+// whole reports that messages hold every group of which they hold a part, no call that waits
 // for its result, and no result of a call that is elsewhere.
 func (v *View) whole(messages []int, groups []group, of []int) bool {
 	in := map[int]bool{}

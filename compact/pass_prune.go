@@ -207,7 +207,7 @@ func fileKey(path string) string {
 	return path
 }
 
-// useless says that the result of a message tells that there is nothing, at length.
+// useless reports that the result of a message tells that there is nothing, at length.
 func (w *work) useless(i int) (bool, error) {
 	k := w.Messages[i].result()
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {

@@ -162,7 +162,7 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 	return found, nil
 }
 
-// allFailed says that a group has results, one for each call, and all are errors.
+// allFailed reports that a group has results, one for each call, and all are errors.
 func (w *work) allFailed(g *group) (bool, error) {
 	if len(g.results) == 0 || w.open(g) {
 		return false, nil

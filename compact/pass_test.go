@@ -62,7 +62,7 @@ func TestPresets(t *testing.T) {
 
 // TestStaleResults: a result is stale after more requests than it is given.
 func TestStaleResults(t *testing.T) {
-	all := []said{user("q"), answer("", call("c", "x", `{}`)), result("c", strings.Repeat("x", 404)), answer("1"), user("q"), answer("2")}
+	all := []testMessage{user("q"), answer("", call("c", "x", `{}`)), result("c", strings.Repeat("x", 404)), answer("1"), user("q"), answer("2")}
 	for requests, want := range map[int]string{1: "[output elided after 1 requests, was ~101 tokens]", 2: strings.Repeat("x", 404)} {
 		if got := saidIn(t, apply(t, &StaleResults, of(t, all...), Options{Requests: requests}).View)[2]; got != want {
 			t.Errorf("after %d: %.60q", requests, got)
@@ -81,8 +81,8 @@ func TestDropImages(t *testing.T) {
 	shot["content"] = append(shot["content"].([]any), image(), image())
 	bare := result("d", "")
 	bare["content"] = []any{image()}
-	v := of(t, said{"role": "user", "content": []any{image(), said{"type": "text", "text": "look"}}},
-		answer("", call("c", "x", `{}`), call("d", "x", `{}`)), shot, bare, answer("y"), said{"role": "user", "content": []any{image()}}, answer("z"))
+	v := of(t, testMessage{"role": "user", "content": []any{image(), testMessage{"type": "text", "text": "look"}}},
+		answer("", call("c", "x", `{}`), call("d", "x", `{}`)), shot, bare, answer("y"), testMessage{"role": "user", "content": []any{image()}}, answer("z"))
 	for keep, want := range map[int][]string{
 		0: {"[image removed]look", "", "a screen\n[image removed]\n[image removed]", "[image removed]", "y", "[image removed]", "z"},
 		2: {"[image removed]look", "", "a screen\n[image removed]\n[image removed]", "[image removed]", "y", "", "z"},
@@ -148,7 +148,7 @@ func TestPiSummary(t *testing.T) {
 		t.Errorf("kept from record %d", rec)
 	}
 	// The next one takes the summary in, and the files that it names.
-	compaction := said{"type": "compaction", "id": "k", "summary": "before", "firstKeptEntryId": "m0000003", "tokensBefore": 40, "details": said{"readFiles": []string{"b", "a"}}}
+	compaction := testMessage{"type": "compaction", "id": "k", "summary": "before", "firstKeptEntryId": "m0000003", "tokensBefore": 40, "details": testMessage{"readFiles": []string{"b", "a"}}}
 	again := of(t, user(ten), answer(ten), user(ten), answer(ten), compaction, user(ten), answer(ten))
 	asked = nil
 	next := apply(t, &Compact, again, o).Changes[0]
@@ -159,7 +159,7 @@ func TestPiSummary(t *testing.T) {
 		t.Errorf("%v", asked)
 	}
 	// So it does below a checkpoint, by either rules.
-	compaction["systemMessage"] = said{"role": "system", "content": "be brief"}
+	compaction["systemMessage"] = testMessage{"role": "system", "content": "be brief"}
 	for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
 		asked = nil
 		apply(t, &Compact, viewed(t, lines(user(ten), answer(ten), user(ten), answer(ten), compaction, user(ten), answer(ten)), replay.Options{Rules: rules}), o)

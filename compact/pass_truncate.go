@@ -94,7 +94,7 @@ func truncateMiddle(s string, most int) (string, bool) {
 	return head + markOpens + strconv.Itoa(len(s)-len(head)-len(tail)) + markCloses + tail, true
 }
 
-// marked says that a text has truncateMiddle's marker in it.
+// marked reports that a text has truncateMiddle's marker in it.
 func marked(s string) bool {
 	for {
 		_, after, found := strings.Cut(s, markOpens)
@@ -137,7 +137,7 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	return s[:end] + "\n[... truncated: " + strconv.Itoa(scalars) + " chars total, showing first " + strconv.Itoa(shown) + "]", true
 }
 
-// cutBefore says that a text ends in truncateHead's marker.
+// cutBefore reports that a text ends in truncateHead's marker.
 func cutBefore(s string) bool {
 	at := strings.LastIndex(s, "\n[... truncated: ")
 	if at < 0 {
@@ -220,7 +220,7 @@ func (w *work) lastAnswer() int {
 	return -1
 }
 
-// open says that a call of a group has no result.
+// open reports that a call of a group has no result.
 func (v *View) open(g *group) bool {
 	for _, b := range v.Messages[g.call].Blocks {
 		if b.Kind == callBlock && !v.answered(g, b.ID) {

@@ -201,7 +201,7 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 	return at, turn, nil
 }
 
-// recovers says that what stands behind a cut is a failed attempt that has been omitted
+// recovers reports that what stands behind a cut is a failed attempt that has been omitted
 // and nothing else: then the cut moves behind the input, so that it can be summarised.
 func (v *View) recovers(suffix []item) (bool, error) {
 	omitted := map[string]bool{}
@@ -234,7 +234,7 @@ func (v *View) recovers(suffix []item) (bool, error) {
 	return true, nil
 }
 
-// speaks says that an entry has something to say, whether or not it is in the context.
+// speaks reports that an entry has something to say, whether or not it is in the context.
 func (v *View) speaks(rec int) bool {
 	k := v.kindOf(rec)
 	return k.IsMessage() && k != sessionfmt.NoMessage || k == sessionfmt.CustomMessage || k == sessionfmt.BranchSummary
@@ -242,7 +242,7 @@ func (v *View) speaks(rec int) bool {
 
 func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
 
-// any says that one of an item's messages is so.
+// any reports that one of an item's messages is so.
 func (v *View) any(e *item, so func(m *message) bool) bool {
 	for i := e.first; i < e.last; i++ {
 		if !v.Messages[i].Gone && !e.compaction && so(&v.Messages[i]) {
@@ -273,7 +273,7 @@ func (v *View) conversation(items []item) (all []int) {
 	return all
 }
 
-// canCut says that pi may cut before a message; startsPiTurn that it opens a turn to it.
+// canCut reports that pi may cut before a message; startsPiTurn that it opens a turn to it.
 func canCut(m *message) bool { return m.isAssistant() || startsPiTurn(m) }
 
 func startsPiTurn(m *message) bool {

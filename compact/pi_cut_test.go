@@ -17,33 +17,33 @@ import (
 var ten = strings.Repeat("x", 40)
 
 // edit is a context_edit entry; a replacement of nothing omits.
-func edit(target int, replacement any) said {
-	return said{"type": "context_edit", "targetId": fmt.Sprintf("m%07d", target), "replacement": replacement}
+func edit(target int, replacement any) testMessage {
+	return testMessage{"type": "context_edit", "targetId": fmt.Sprintf("m%07d", target), "replacement": replacement}
 }
 
 // TestPiCutChecks are the checks of spec/pi-1.5.md 7.4.
 func TestPiCutChecks(t *testing.T) {
-	setting := said{"type": "thinking_level_change", "thinkingLevel": "high"}
+	setting := testMessage{"type": "thinking_level_change", "thinkingLevel": "high"}
 	hundred := strings.Repeat("x", 400)
-	put := func(messages ...said) said {
-		return said{"type": "context_transform", "schemaVersion": 1, "transformerName": "t", "patch": []said{{"op": "messages_cached_replace", "messages": messages, "scope": "cached", "invalidateCacheReason": "r"}}}
+	put := func(messages ...testMessage) testMessage {
+		return testMessage{"type": "context_transform", "schemaVersion": 1, "transformerName": "t", "patch": []testMessage{{"op": "messages_cached_replace", "messages": messages, "scope": "cached", "invalidateCacheReason": "r"}}}
 	}
 	for _, test := range []struct {
 		name            string
-		in              []said
+		in              []testMessage
 		keep            int
 		kept            int // the entry, -1 where there is nothing to compact
 		history, prefix int
 	}{
-		{"turn", []said{user(ten), answer(ten), user(ten), answer(ten)}, 20, 2, 2, 0},
-		{"split", []said{user(ten), answer(ten), user(ten), answer(ten)}, 10, 3, 2, 1},
-		{"all of it", []said{user(ten), answer(ten)}, 100, -1, 0, 0},
-		{"setting", []said{user(ten), answer(ten), setting, user(ten)}, 10, 2, 0, 2},
-		{"recovered", []said{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil)}, 50, 3, 2, 1},
-		{"more behind it", []said{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil), {"type": "custom_message", "customType": "x", "content": "y", "display": true}}, 50, 2, 2, 0},
-		{"replaced", []said{user(ten), answer(ten), user(ten), answer(ten), edit(3, nil), edit(2, said{"content": hundred})}, 50, 2, 2, 0},
-		{"between messages of one patch", []said{put(user(ten), answer(ten), user(ten), answer(ten))}, 20, 0, 2, 0},
-		{"between such and what follows", []said{put(user(ten), answer(ten)), user(ten)}, 10, 1, 2, 0},
+		{"turn", []testMessage{user(ten), answer(ten), user(ten), answer(ten)}, 20, 2, 2, 0},
+		{"split", []testMessage{user(ten), answer(ten), user(ten), answer(ten)}, 10, 3, 2, 1},
+		{"all of it", []testMessage{user(ten), answer(ten)}, 100, -1, 0, 0},
+		{"setting", []testMessage{user(ten), answer(ten), setting, user(ten)}, 10, 2, 0, 2},
+		{"recovered", []testMessage{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil)}, 50, 3, 2, 1},
+		{"more behind it", []testMessage{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil), {"type": "custom_message", "customType": "x", "content": "y", "display": true}}, 50, 2, 2, 0},
+		{"replaced", []testMessage{user(ten), answer(ten), user(ten), answer(ten), edit(3, nil), edit(2, testMessage{"content": hundred})}, 50, 2, 2, 0},
+		{"between messages of one patch", []testMessage{put(user(ten), answer(ten), user(ten), answer(ten))}, 20, 0, 2, 0},
+		{"between such and what follows", []testMessage{put(user(ten), answer(ten)), user(ten)}, 10, 1, 2, 0},
 	} {
 		v := of(t, test.in...)
 		cut, err := v.piCut(test.keep)
@@ -63,16 +63,16 @@ func TestPiCutChecks(t *testing.T) {
 // TestTrapCuts: what is easily got wrong about where today's pi cuts.
 func TestTrapCuts(t *testing.T) {
 	hundred := strings.Repeat("x", 400)
-	setting := said{"type": "model_change", "provider": "p", "modelId": "m"}
-	note := said{"type": "custom_message", "customType": "x", "content": hundred, "display": true}
-	hidden := said{"role": "bashExecution", "command": "ls", "output": hundred, "excludeFromContext": true, "exitCode": 0}
-	own := said{"type": "compaction", "id": "k1", "summary": "one", "firstKeptEntryId": "k1", "tokensBefore": 1}
-	again := said{"type": "compaction", "id": "k2", "summary": "two", "firstKeptEntryId": "k2", "tokensBefore": 1}
-	turn := []said{user(ten), answer(ten)}
-	with := func(more ...said) []said { return append(slices.Clone(turn), more...) }
+	setting := testMessage{"type": "model_change", "provider": "p", "modelId": "m"}
+	note := testMessage{"type": "custom_message", "customType": "x", "content": hundred, "display": true}
+	hidden := testMessage{"role": "bashExecution", "command": "ls", "output": hundred, "excludeFromContext": true, "exitCode": 0}
+	own := testMessage{"type": "compaction", "id": "k1", "summary": "one", "firstKeptEntryId": "k1", "tokensBefore": 1}
+	again := testMessage{"type": "compaction", "id": "k2", "summary": "two", "firstKeptEntryId": "k2", "tokensBefore": 1}
+	turn := []testMessage{user(ten), answer(ten)}
+	with := func(more ...testMessage) []testMessage { return append(slices.Clone(turn), more...) }
 	for _, test := range []struct {
 		trap    string
-		in      []said
+		in      []testMessage
 		keep    int
 		to      int // the first message that stays, -1 where there is nothing to compact
 		history int
@@ -82,7 +82,7 @@ func TestTrapCuts(t *testing.T) {
 		{"T32", with(user(ten), answer("", call("c", "x", `{}`)), result("c", hundred)), 50, 3, 2, 1},
 		{"T33", with(setting, user(ten), answer(ten)), 20, 2, 0, 2},
 		{"T34", with(user(ten), note), 50, 3, 3, 0},
-		{"N5", with(said{"role": "user", "content": []any{image()}}, answer(ten)), 1200, 2, 2, 0},
+		{"N5", with(testMessage{"role": "user", "content": []any{image()}}, answer(ten)), 1200, 2, 2, 0},
 		{"T35", with(user(ten), answer(ten)), 20, 2, 2, 0},
 		{"T35", with(user(ten), answer(ten)), 21, 1, 0, 1},
 		{"T27", with(hidden, user(ten)), 100, 2, 2, 0},

@@ -11,20 +11,20 @@ import (
 
 // TestConversation: spec/pi-format.md 7.6 without thinking (spec/pi-1.5.md 7.5).
 func TestConversation(t *testing.T) {
-	blocks := func(all ...any) said { return said{"role": "user", "content": all} }
+	blocks := func(all ...any) testMessage { return testMessage{"role": "user", "content": all} }
 	for _, test := range []struct {
 		name string
-		in   []said
+		in   []testMessage
 		want string
 	}{
-		{"user", []said{blocks(said{"type": "text", "text": "a"}, image(), said{"type": "text", "text": "b"})}, "[User]: ab"},
-		{"only an image", []said{blocks(image()), user("c")}, "[User]: c"},
-		{"calls after texts", []said{answer("", call("1", "ls", `{"path":".","2":{"b":1.0,"a":[1, 2]}}`), said{"type": "text", "text": "look"}, call("2", "pwd", `{}`))},
+		{"user", []testMessage{blocks(testMessage{"type": "text", "text": "a"}, image(), testMessage{"type": "text", "text": "b"})}, "[User]: ab"},
+		{"only an image", []testMessage{blocks(image()), user("c")}, "[User]: c"},
+		{"calls after texts", []testMessage{answer("", call("1", "ls", `{"path":".","2":{"b":1.0,"a":[1, 2]}}`), testMessage{"type": "text", "text": "look"}, call("2", "pwd", `{}`))},
 			"[Assistant]: look\n\n[Assistant tool calls]: ls(2={\"b\":1,\"a\":[1,2]}, path=\".\"); pwd()"},
-		{"only thinking", []said{user("q"), {"role": "assistant", "content": []any{thinking("hm")}}}, "[User]: q"},
-		{"empty text", []said{{"role": "assistant", "content": []any{said{"type": "text", "text": ""}}}}, "[Assistant]: "},
-		{"2000 units", []said{answer("", call("1", "x", `{}`)), result("1", strings.Repeat("é", 2000))}, "[Assistant tool calls]: x()\n\n[Tool result]: " + strings.Repeat("é", 2000)},
-		{"empty result", []said{answer("", call("1", "x", `{}`)), result("1", "")}, "[Assistant tool calls]: x()"},
+		{"only thinking", []testMessage{user("q"), {"role": "assistant", "content": []any{thinking("hm")}}}, "[User]: q"},
+		{"empty text", []testMessage{{"role": "assistant", "content": []any{testMessage{"type": "text", "text": ""}}}}, "[Assistant]: "},
+		{"2000 units", []testMessage{answer("", call("1", "x", `{}`)), result("1", strings.Repeat("é", 2000))}, "[Assistant tool calls]: x()\n\n[Tool result]: " + strings.Repeat("é", 2000)},
+		{"empty result", []testMessage{answer("", call("1", "x", `{}`)), result("1", "")}, "[Assistant tool calls]: x()"},
 	} {
 		v := of(t, test.in...)
 		if got, err := wholeOf(v, StylePi, historyPart).conversation(v.live()); err != nil || got != test.want {

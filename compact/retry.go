@@ -13,7 +13,7 @@ import (
 
 // This file is how y-agent tells failures and retries (spec/policies.md 3.6).
 
-// isErrorText says that a result reads like a failure. Case counts, and so do blanks at
+// isErrorText reports that a result reads like a failure. Case counts, and so do blanks at
 // the start.
 func isErrorText(s string, patterns []string) bool {
 	for _, start := range []string{"FAILED", "failed to", "not found"} {
@@ -25,13 +25,13 @@ func isErrorText(s string, patterns []string) bool {
 		containsAny(s, patterns...)
 }
 
-// isEmptyText says that a result reads as if nothing had been found.
+// isEmptyText reports that a result reads as if nothing had been found.
 func isEmptyText(s string) bool {
 	return len(s) < 200 && containsAny(s, `"results": []`, `"results":[]`, `"count": 0`, `"count":0`,
 		"no results found", "No results found", "no matches", "No matches", "[]")
 }
 
-// repeats says that two texts are more than nine tenths the same, place by place.
+// repeats reports that two texts are more than nine tenths the same, place by place.
 func repeats(a, b string) bool { return similarity(a, b, 0.9) > 0.9 }
 
 // similarity is the share of places with the same character, of the bytes of the longer
@@ -59,7 +59,7 @@ func similarity(a, b string, least float64) float64 {
 	return float64(same) / long
 }
 
-// failed says that a result is an error: what it says of itself counts, else how it
+// failed reports that a result is an error: what it says of itself counts, else how it
 // reads.
 func (w *work) failed(i int) (bool, error) {
 	k := w.Messages[i].result()
@@ -155,7 +155,7 @@ func (w *work) tries(groups []group, turn []int) (*tries, error) {
 	return t, nil
 }
 
-// again says that each call of a group is made again by a later one: with the same
+// again reports that each call of a group is made again by a later one: with the same
 // arguments, of the same file, or with words that are nearly the same.
 func (t *tries) again(k int) bool {
 	for i := range t.calls[k] {
@@ -170,7 +170,7 @@ func (t *tries) again(k int) bool {
 	return true
 }
 
-// alike says that a group makes a call whose words are nearly those of another.
+// alike reports that a group makes a call whose words are nearly those of another.
 func (t *tries) alike(c *made, group int) bool {
 	for i := range t.calls[group] {
 		d := &t.calls[group][i]

@@ -60,7 +60,7 @@ func (w *work) summary(r Request) (text string, err error) {
 	return "", fmt.Errorf("summarise %s of %d messages: %w", r.Part, len(r.Messages), err)
 }
 
-// waits says that nothing happens before those summaries are there.
+// waits reports that nothing happens before those summaries are there.
 func (w *work) waits(all ...Request) {
 	for k := range all {
 		all[k].View = w.View
@@ -242,10 +242,10 @@ func cutBlocks(text, tag string) (string, []string) {
 	return rest.String(), paths
 }
 
-// A fileBook takes down files.
+// A fileBook records files.
 type fileBook struct{ read, modified map[string]bool }
 
-// message takes down those of a message, which pieces has read.
+// message records those of a message, which pieces has read.
 func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == callBlock {

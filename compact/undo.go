@@ -54,7 +54,7 @@ func findPast(s *sessionfmt.Session) (*past, error) {
 	return p, p.movable(s)
 }
 
-// grown says that something has come since which a request holds, or which changes one.
+// grown reports that something has come since which a request holds, or which changes one.
 func (p *past) grown(s *sessionfmt.Session) bool {
 	return slices.ContainsFunc(p.after, func(rec int) bool {
 		switch s.Kind(rec) {

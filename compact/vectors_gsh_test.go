@@ -55,7 +55,7 @@ func TestPolicyTruncate(t *testing.T) {
 }
 
 // outputs is a session with a tool call for each length of a result, in bytes.
-func outputs(bytes ...int) (all []said) {
+func outputs(bytes ...int) (all []testMessage) {
 	all = append(all, user("q"))
 	for i, n := range bytes {
 		id := fmt.Sprint("c", i)
@@ -176,7 +176,7 @@ func TestPolicySWE(t *testing.T) {
 		}
 	}
 	summary := func(Request) (string, error) { return "summary", nil }
-	many := func(n int) (all []said) {
+	many := func(n int) (all []testMessage) {
 		for i := range n {
 			all = append(all, user(fmt.Sprint("message ", i)))
 		}
@@ -204,7 +204,7 @@ func TestPolicyWindow(t *testing.T) {
 	known := answer("y")
 	known["provider"], known["model"] = "anthropic", "claude-sonnet-4-5"
 	for _, test := range []struct {
-		answer said
+		answer testMessage
 		given  int64
 		window int64
 		from   string

@@ -117,7 +117,7 @@ func TestPolicySimilarity(t *testing.T) {
 // TestPolicyRetrySource holds T17, T20 and T20b of profile "source".
 func TestPolicyRetrySource(t *testing.T) {
 	source := Options{Profile: "source"}
-	orphan := func(text string) said { return result("none", text) }
+	orphan := func(text string) testMessage { return result("none", text) }
 	t17 := of(t, user("q"), answer("", call("c1", "a", `{}`), call("c2", "b", `{}`)), result("c1", "fine"), result("c2", "error: boom"), answer("done"))
 	for _, profile := range []string{"source", "seed"} {
 		if got := shape(apply(t, &RetryPrune, t17, Options{Profile: profile}).View); got != "uAtta" {
@@ -143,10 +143,10 @@ func TestPolicyRetrySource(t *testing.T) {
 
 // TestPolicyRetrySeed holds T20c to T20f of profile "seed".
 func TestPolicyRetrySeed(t *testing.T) {
-	try := func(id, name, args, says string, bad bool) []said {
-		return []said{answer("", call(id, name, args)), failed(id, says, bad)}
+	try := func(id, name, args, says string, bad bool) []testMessage {
+		return []testMessage{answer("", call(id, name, args)), failed(id, says, bad)}
 	}
-	all := func(parts ...[]said) (all []said) {
+	all := func(parts ...[]testMessage) (all []testMessage) {
 		all = append(all, user("q"))
 		for _, p := range parts {
 			all = append(all, p...)
@@ -156,17 +156,17 @@ func TestPolicyRetrySeed(t *testing.T) {
 	read, edit := `{"path":"a.go"}`, `{"path":"f","edits":[]}`
 	for _, test := range []struct {
 		trap string
-		in   []said
+		in   []testMessage
 		want string
 		gone []int
 	}{
-		{"T20c", all(try("1", "read", read, "error", true), []said{answer("another try")}, try("2", "read", read, "ok", false)), "uAt", []int{1, 2, 3}},
-		{"T20d", all(try("1", "edit", edit, "error", true), try("2", "read", `{"path":"f"}`, "ok", false), try("3", "edit", `{"path":"f","edits":[1]}`, "ok", false), []said{answer("x")}), "uAtAta", []int{1, 2}},
+		{"T20c", all(try("1", "read", read, "error", true), []testMessage{answer("another try")}, try("2", "read", read, "ok", false)), "uAt", []int{1, 2, 3}},
+		{"T20d", all(try("1", "edit", edit, "error", true), try("2", "read", `{"path":"f"}`, "ok", false), try("3", "edit", `{"path":"f","edits":[1]}`, "ok", false), []testMessage{answer("x")}), "uAtAta", []int{1, 2}},
 		{"T20e", all(try("1", "bash", `{"command":"npm test"}`, "bad", true), try("2", "bash", `{"command":"git status"}`, "ok", false)), "uAtAt", nil},
 		{"T20f", all(try("1", "bash", `{"command":"x"}`, "bad", true), try("2", "bash", `{"command":"x"}`, "bad", true), try("3", "bash", `{"command":"x"}`, "bad", true)), "uAt", []int{1, 2, 3, 4}},
 		// Both failures of a call that then works go, and those of another turn stay.
 		{"both", all(try("1", "bash", `{"command":"x"}`, "bad", true), try("2", "bash", `{"command":"x"}`, "bad", true), try("3", "Bash", `{"command": "x"}`, "ok", false)), "uAt", []int{1, 2, 3, 4}},
-		{"turn", append(all(try("1", "read", read, "error", true)), append([]said{user("again")}, try("2", "read", read, "ok", false)...)...), "uAtuAt", nil},
+		{"turn", append(all(try("1", "read", read, "error", true)), append([]testMessage{user("again")}, try("2", "read", read, "ok", false)...)...), "uAtuAt", nil},
 		{"open", append(all(), answer("", call("1", "read", read), call("2", "read", read)), failed("1", "error", true), answer("", call("3", "read", read)), failed("3", "ok", false)), "uAtAt", nil},
 	} {
 		v := of(t, test.in...)
@@ -181,11 +181,11 @@ func TestPolicyRetrySeed(t *testing.T) {
 		}
 	}
 	// Of a turn inside which it runs, y-agent's source takes five messages at most.
-	var long []said
+	var long []testMessage
 	for k := range 5 {
 		long = append(long, try(fmt.Sprint(k), "bash", `{"command":"x"}`, strings.Repeat("bad ", 1000), true)...)
 	}
-	v := of(t, append(all(try("0", "bash", `{"command":"x"}`, "bad", true), try("a", "bash", `{"command":"x"}`, "ok", false)), append([]said{user("q")}, long...)...)...)
+	v := of(t, append(all(try("0", "bash", `{"command":"x"}`, "bad", true), try("a", "bash", `{"command":"x"}`, "ok", false)), append([]testMessage{user("q")}, long...)...)...)
 	for compat, want := range map[bool]string{false: "uAtAtuAt", true: "uAtAtuAtAtAt"} {
 		if got := shape(apply(t, &RetryPrune, v, Options{Profile: "seed", IntraTurn: true, Compat: compat}).View); got != want {
 			t.Errorf("inside a turn, compat %v: %s, want %s", compat, got, want)
@@ -199,7 +199,7 @@ func TestPolicySequences(t *testing.T) {
 		"uatata": {1, 2, 3, 4}, "uatat": nil, "uata": nil, "uattta": {1, 2, 3, 4}, "uatatu": {1, 2, 3, 4}, "ttaata": nil,
 		"uAtAta": {1, 2, 3, 4},
 	} {
-		var all []said
+		var all []testMessage
 		for i, c := range in {
 			switch c {
 			case 'u':
@@ -281,7 +281,7 @@ func TestPolicySuperseded(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]int{busySuffix: 1, busySuffix + 1: 0} {
-		all := []said{answer("", call("1", "read", a)), result("1", x(300)), answer("", call("2", "read", a)), result("2", x(4))}
+		all := []testMessage{answer("", call("1", "read", a)), result("1", x(300)), answer("", call("2", "read", a)), result("2", x(4))}
 		v := of(t, all...)
 		rest := v.Messages[2].Tokens(&tokens.YScalars) + v.Messages[3].Tokens(&tokens.YScalars)
 		v = of(t, append(all, user(x(4*(n-rest))))...)
@@ -299,29 +299,29 @@ func TestPolicySuperseded(t *testing.T) {
 
 // TestPolicySafeRange holds T25 and T25b.
 func TestPolicySafeRange(t *testing.T) {
-	end := func(retain int, all ...said) int {
+	end := func(retain int, all ...testMessage) int {
 		w := &work{View: of(t, all...)}
 		_, end := w.safeRange(w.live(), 0, retain)
 		return max(0, end)
 	}
-	pair := []said{answer("", call("c", "x", `{}`)), result("c", "y")}
+	pair := []testMessage{answer("", call("c", "x", `{}`)), result("c", "y")}
 	for retain, want := range []int{5, 4, 3, 1, 1, 0} {
-		if got := end(retain, append(append([]said{user("1")}, pair...), answer("2"), user("3"))...); got != want {
+		if got := end(retain, append(append([]testMessage{user("1")}, pair...), answer("2"), user("3"))...); got != want {
 			t.Errorf("T25: retaining %d: %d, want %d", retain, got, want)
 		}
 	}
-	system := said{"role": "system", "content": "s"}
-	if got := end(1, append([]said{system}, pair...)...); got != 0 {
+	system := testMessage{"role": "system", "content": "s"}
+	if got := end(1, append([]testMessage{system}, pair...)...); got != 0 {
 		t.Errorf("T25b: %d", got)
 	}
-	if got := end(1, append([]said{summarised("s")}, pair...)...); got != 1 {
+	if got := end(1, append([]testMessage{summarised("s")}, pair...)...); got != 1 {
 		t.Errorf("T25b: a summary before it: %d", got)
 	}
 }
 
 // TestPolicyYCompaction holds T26.
 func TestPolicyYCompaction(t *testing.T) {
-	var all []said
+	var all []testMessage
 	for i := range 20 {
 		all = append(all, user(fmt.Sprintf("message %d with some content", i)))
 	}
@@ -351,13 +351,13 @@ func TestPolicyStripThinking(t *testing.T) {
 	alone := answer("")
 	alone["content"] = []any{thinking("long")}
 	for _, test := range []struct {
-		in   []said
+		in   []testMessage
 		want string
 	}{
-		{[]said{user("q"), blocks, result("c", "r"), answer("y")}, `[{"type":"text","text":"x"},{"arguments":{},"id":"c","name":"t","type":"toolCall"}]`},
-		{[]said{user("q"), alone, answer("y")}, `[{"type":"text","text":""}]`},
-		{[]said{user("q"), blocks, answer("y")}, ""},
-		{[]said{user("q"), alone}, ""},
+		{[]testMessage{user("q"), blocks, result("c", "r"), answer("y")}, `[{"type":"text","text":"x"},{"arguments":{},"id":"c","name":"t","type":"toolCall"}]`},
+		{[]testMessage{user("q"), alone, answer("y")}, `[{"type":"text","text":""}]`},
+		{[]testMessage{user("q"), blocks, answer("y")}, ""},
+		{[]testMessage{user("q"), alone}, ""},
 	} {
 		r := apply(t, &StripThinking, of(t, test.in...), Options{})
 		if test.want == "" {
@@ -376,7 +376,7 @@ func TestPolicyStripThinking(t *testing.T) {
 // TestPolicyMergeNotes holds T30c.
 func TestPolicyMergeNotes(t *testing.T) {
 	with := func(second string) *View {
-		return of(t, said{"role": "system", "content": "s"}, user("q"), answer("n1", call("1", "t", `{}`)), result("1", "r"),
+		return of(t, testMessage{"role": "system", "content": "s"}, user("q"), answer("n1", call("1", "t", `{}`)), result("1", "r"),
 			answer(second, call("2", "t", `{}`)), result("2", "r"), answer("n3", call("3", "t", `{}`)), result("3", "r"))
 	}
 	if r := apply(t, &MergeNotes, with(""), Options{}); len(r.Changes) > 0 {

@@ -128,7 +128,7 @@ func (v *View) fork() *View {
 	return &w
 }
 
-// Live says that a message is one of the request's, and no pass has taken it out.
+// Live reports that a message is one of the request's, and no pass has taken it out.
 func (v *View) Live(i int) bool { return v.Messages[i].Sent && !v.Messages[i].Gone }
 
 // live are the messages of the request, by their places.
@@ -145,17 +145,17 @@ func (v *View) live() (at []int) {
 func (m *message) isAssistant() bool { return m.Kind == sessionfmt.Assistant }
 func (m *message) isResult() bool    { return m.Kind == sessionfmt.ToolResult }
 
-// isUser says that a message is sent as the user's: a prompt, a shell command, what an
+// isUser reports that a message is sent as the user's: a prompt, a shell command, what an
 // extension adds, a summary.
 func (m *message) isUser() bool { return !m.isAssistant() && !m.isResult() }
 
-// startsTurn says that a message opens a user turn: it is the user's, and says
+// startsTurn reports that a message opens a user turn: it is the user's, and says
 // something (spec/policies.md 0.3).
 func (m *message) startsTurn() bool {
 	return m.isUser() && m.text().Bytes > 0
 }
 
-// isSummary says that a message is what a compaction left of the messages before it.
+// isSummary reports that a message is what a compaction left of the messages before it.
 func (m *message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
 
 // text is how long the texts of a message are together, those of results included.
@@ -168,7 +168,7 @@ func (m *message) text() (n length) {
 	return n
 }
 
-// makesCalls says that a message has tool calls.
+// makesCalls reports that a message has tool calls.
 func (m *message) makesCalls() bool {
 	for i := range m.Blocks {
 		if m.Blocks[i].Kind == callBlock {

@@ -15,59 +15,61 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A said is a message of a session that a test makes up.
-type said map[string]any
+// A testMessage is a message of a session that a test makes up.
+type testMessage map[string]any
 
-func user(text string) said { return said{"role": "user", "content": text} }
+func user(text string) testMessage { return testMessage{"role": "user", "content": text} }
 
 // answer is an answer that says something, unless that is empty, and makes calls.
-func answer(text string, calls ...said) said {
+func answer(text string, calls ...testMessage) testMessage {
 	content := []any{}
 	if text != "" {
-		content = append(content, said{"type": "text", "text": text})
+		content = append(content, testMessage{"type": "text", "text": text})
 	}
 	for _, c := range calls {
 		content = append(content, c)
 	}
-	return said{"role": "assistant", "content": content, "stopReason": "stop"}
+	return testMessage{"role": "assistant", "content": content, "stopReason": "stop"}
 }
 
 // call is a tool call, its arguments as JSON.
-func call(id, name, args string) said {
-	return said{"type": "toolCall", "id": id, "name": name, "arguments": json.RawMessage(args)}
+func call(id, name, args string) testMessage {
+	return testMessage{"type": "toolCall", "id": id, "name": name, "arguments": json.RawMessage(args)}
 }
 
-func thinking(text string) said { return said{"type": "thinking", "thinking": text} }
+func thinking(text string) testMessage { return testMessage{"type": "thinking", "thinking": text} }
 
-func image() said { return said{"type": "image", "data": "AAAA", "mimeType": "image/png"} }
+func image() testMessage {
+	return testMessage{"type": "image", "data": "AAAA", "mimeType": "image/png"}
+}
 
 // result is the result of a call, with nothing said of errors.
-func result(id, text string) said {
-	return said{"role": "toolResult", "toolCallId": id, "toolName": "tool", "content": []any{said{"type": "text", "text": text}}}
+func result(id, text string) testMessage {
+	return testMessage{"role": "toolResult", "toolCallId": id, "toolName": "tool", "content": []any{testMessage{"type": "text", "text": text}}}
 }
 
 // failed is a result that says whether it is an error.
-func failed(id, text string, is bool) said {
+func failed(id, text string, is bool) testMessage {
 	r := result(id, text)
 	r["isError"] = is
 	return r
 }
 
 // summarised is the stored message of an earlier compaction.
-func summarised(text string) said {
-	return said{"role": "compactionSummary", "summary": text, "tokensBefore": 1}
+func summarised(text string) testMessage {
+	return testMessage{"role": "compactionSummary", "summary": text, "tokensBefore": 1}
 }
 
 // lines are a session file of those messages, entries given as they are.
-func lines(all ...said) []byte {
+func lines(all ...testMessage) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
 	parent := any(nil)
 	for i, m := range all {
 		id := fmt.Sprintf("m%07d", i)
-		entry := said{"type": "message", "id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:01.000Z", "message": m}
+		entry := testMessage{"type": "message", "id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:01.000Z", "message": m}
 		if m["type"] != nil {
-			entry = said{"id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:01.000Z"}
+			entry = testMessage{"id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:01.000Z"}
 			for k, v := range m {
 				entry[k] = v
 			}
@@ -103,7 +105,7 @@ func viewed(t testing.TB, data []byte, opt replay.Options) *View {
 }
 
 // of is the view of messages.
-func of(t testing.TB, all ...said) *View {
+func of(t testing.TB, all ...testMessage) *View {
 	t.Helper()
 	v := viewed(t, lines(all...), replay.Options{})
 	if v == nil {

@@ -47,7 +47,7 @@ func FuzzMigrate(f *testing.F) {
 	})
 }
 
-// losesNothing says that each line stays, is edited, or goes to the quarantine, and
+// losesNothing reports that each line stays, is edited, or goes to the quarantine, and
 // that the members of an entry stay the members of an entry.
 func losesNothing(t *testing.T, data []byte, p *Plan) {
 	t.Helper()
@@ -72,7 +72,7 @@ func losesNothing(t *testing.T, data []byte, p *Plan) {
 	}
 }
 
-// keepsMembers says that the last line in an entry's place has all its members but
+// keepsMembers reports that the last line in an entry's place has all its members but
 // those that migrating is about, as they were spelled.
 func keepsMembers(t *testing.T, c sessionfmt.Change) {
 	t.Helper()

@@ -96,6 +96,6 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// Current says that nothing is to be done: the file stays byte for byte, its
+// Current reports that nothing is to be done: the file stays byte for byte, its
 // broken lines too.
 func (p *Plan) Current() bool { return p.From == p.To && len(p.turn) == 0 }

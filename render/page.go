@@ -128,7 +128,7 @@ func (p *Page) near(text string) string {
 	}
 }
 
-// inPath says that a path goes on behind a byte.
+// inPath reports that a path goes on behind a byte.
 func inPath(c byte) bool {
 	return c >= utf8.RuneSelf || c|0x20-'a' < 26 || c-'0' < 10 || strings.IndexByte("._-/~@+", c) >= 0
 }
@@ -320,7 +320,7 @@ func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
 	return parts, nil
 }
 
-// has says that a page shows a block, if only in a line.
+// has reports that a page shows a block, if only in a line.
 func (p PageParts) has(b *transcript.Block) bool {
 	need := PageParts(0)
 	switch b.Kind {

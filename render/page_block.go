@@ -193,7 +193,7 @@ func lastLines(text []byte, n int) int {
 	return at + 1
 }
 
-// hasLong says that a line of a text is too long to be shown.
+// hasLong reports that a line of a text is too long to be shown.
 func hasLong(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if len(line) > widest {

@@ -234,7 +234,7 @@ func byOutcome(all []*transcript.Command) []*transcript.Command {
 
 func rank(c *transcript.Command) int { return 2*b2i(looks(c.Line)) + b2i(c.Passed) }
 
-// looks says that a command looks for something.
+// looks reports that a command looks for something.
 func looks(line string) bool {
 	for part := range strings.SplitSeq(line, "&&") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")

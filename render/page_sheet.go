@@ -64,14 +64,14 @@ func (s *sheet) part(b *transcript.Block, part int) (err error) {
 	return s.put(b.Record, s.buf, isItem(s.buf))
 }
 
-// isItem says that a piece of a page is a line of a list: they alone have no empty
+// isItem reports that a piece of a page is a line of a list: they alone have no empty
 // line behind them.
 func isItem(piece []byte) bool {
 	n := len(piece)
 	return n < 2 || piece[n-2] != '\n'
 }
 
-// mark says that something was left out here. Thoughts alone are not worth it.
+// mark reports that something was left out here. Thoughts alone are not worth it.
 func (s *sheet) mark() error {
 	t := s.left
 	s.left = tally{}

@@ -302,7 +302,7 @@ func (f *folder) reduce(limit, mark int) bool {
 		}
 		u := &f.units[d.unit]
 		if mark > 0 && d.to == gone && u.size < smallest {
-			continue // what says that it is gone is as long
+			continue // what reports that it is gone is as long
 		}
 		was := int(u.size)
 		if u.shape == brief {

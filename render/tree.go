@@ -109,7 +109,7 @@ func (d *drawing) gather(n sessionfmt.Node) {
 	}
 }
 
-// foldable says that an entry is one of many: what answers and tools say between
+// foldable reports that an entry is one of many: what answers and tools say between
 // prompts, and bookkeeping.
 func foldable(n sessionfmt.Node) bool {
 	switch n.Is {

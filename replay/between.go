@@ -86,7 +86,7 @@ func records(path []int) onPath {
 	return on
 }
 
-// span goes a path, and takes down what takes messages out behind the first so many
+// span goes a path, and records what takes messages out behind the first so many
 // entries. The envelopes are those there and at the end.
 func (r *Replay) span(path []int, first int) (there, end *Envelope, took takers, err error) {
 	there = newMachine(r).envelope()
@@ -109,7 +109,7 @@ func (r *Replay) span(path []int, first int) (there, end *Envelope, took takers,
 	return there, end, watch.taken, err
 }
 
-// A taking takes down what takes messages out.
+// A taking records what takes messages out.
 type taking struct {
 	unconcerned
 	on    bool

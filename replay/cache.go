@@ -207,7 +207,7 @@ func (c *cacheWalk) tell(path []int) error {
 	if c.opt.Requests == nil {
 		return nil
 	}
-	quiet := *c.r // findings have been taken down once
+	quiet := *c.r // findings have been recorded once
 	for q, err := range c.each(&quiet, path, false) {
 		if err != nil && !Stopped(err) {
 			return err
@@ -318,7 +318,7 @@ func (c *cacheWalk) hide(onPath map[int32]bool) {
 	}
 }
 
-// use says that the provider has seen a request.
+// use reports that the provider has seen a request.
 func (c *cacheWalk) use(k int) {
 	s := &c.sent[k]
 	if s.whole == nothing || s.failed && s.promptTokens() == 0 {

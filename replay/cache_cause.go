@@ -224,7 +224,7 @@ func (c *cacheWalk) measure() {
 	}
 }
 
-// search goes through entries and the ops of their patches, and takes down the last
+// search goes through entries and the ops of their patches, and records the last
 // that is wanted.
 func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool) error {
 	for _, rec := range records {
@@ -259,14 +259,14 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 	return nil
 }
 
-// systemOp says that an op changes the prompt's text, toolsOp that it changes tools.
+// systemOp reports that an op changes the prompt's text, toolsOp that it changes tools.
 func systemOp(o *op) bool {
 	return o == &systemPartSet || o == &systemPartRemove || o == &systemPartsReplace
 }
 
 func toolsOp(o *op) bool { return o == &toolsReplace || o == &toolsRemove }
 
-// onlyTools says that nothing between has changed the prompt's text.
+// onlyTools reports that nothing between has changed the prompt's text.
 func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none CacheBreak

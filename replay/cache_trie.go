@@ -171,7 +171,7 @@ func (t *cacheTrie) depth(at begin) int32 {
 	return -1
 }
 
-// use says that a request has sent a beginning.
+// use reports that a request has sent a beginning.
 func (t *cacheTrie) use(at begin, u cacheUse) {
 	for of, chain := range t.chains(at) {
 		u.depth = t.depth(of)

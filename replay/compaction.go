@@ -163,10 +163,10 @@ type Cut struct {
 	// Why says why no patch leaves the same envelope after every later entry. It is
 	// empty where one does.
 	Why string
-	// Revives says that the entry would mean something else if the compactions
+	// Revives reports that the entry would mean something else if the compactions
 	// before it were patches: it brings back what they cut.
 	Revives bool
-	// Direct says that nothing but labels lies between the entry and the compaction
+	// Direct reports that nothing but labels lies between the entry and the compaction
 	// before it.
 	Direct bool
 }
@@ -213,7 +213,7 @@ func (c *cutter) fork() observer {
 	return &next
 }
 
-// compacted takes down the compaction at hand.
+// compacted records the compaction at hand.
 func (c *cutter) compacted(m *machine, msg message, line value, before, next *state, heads int) error {
 	cut := Cut{Record: int(msg.rec), Above: c.last}
 	cut.Direct = c.last >= 0 && m.follows((*c.list)[c.last].Record)
@@ -242,7 +242,7 @@ func (c *cutter) compacted(m *machine, msg message, line value, before, next *st
 	return nil
 }
 
-// follows says that only labels lie between a record and the entry at hand.
+// follows reports that only labels lie between a record and the entry at hand.
 func (m *machine) follows(rec int) bool {
 	i := m.pos - 1
 	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == sessionfmt.Label {
@@ -287,7 +287,7 @@ func (m *machine) unpatchable(line value, place int, before, next *state) string
 	return ""
 }
 
-// awaits says that there are edits between two places of the path whose targets may
+// awaits reports that there are edits between two places of the path whose targets may
 // yet come.
 func (m *machine) awaits(from, to int32) bool {
 	for target, e := range m.edits {

@@ -146,13 +146,13 @@ type MessageChange struct {
 	Cause       Cause
 }
 
-// Equal says that a model gets the same on both sides.
+// Equal reports that a model gets the same on both sides.
 func (d *Difference) Equal() bool {
 	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept })
 	return !differ && len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
 }
 
-// MessagesDiffer says that there is more of the messages to tell than that all are
+// MessagesDiffer reports that there is more of the messages to tell than that all are
 // kept, letter by letter.
 func (d *Difference) MessagesDiffer() bool {
 	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept || m.Respelt })
@@ -268,7 +268,7 @@ func (d *Difference) ValueA(i int) (value, error) { return d.sides[0].value(i) }
 // ValueB is message i of B.
 func (d *Difference) ValueB(i int) (value, error) { return d.sides[1].value(i) }
 
-// sameValue says that two values are the same, however they are spelled.
+// sameValue reports that two values are the same, however they are spelled.
 func sameValue(a, b value) bool {
 	return bytes.Equal(a, b) || bytes.Equal(a.AppendCompact(nil), b.AppendCompact(nil))
 }

@@ -264,7 +264,7 @@ func (d *Difference) fate(j int, still bool) (MessageChange, error) {
 // marker is how long the words may be, in bytes, that say that a text was cut.
 const marker = 256
 
-// truncated says that the text of a message is what was cut out of the old one: its
+// truncated reports that the text of a message is what was cut out of the old one: its
 // beginning, or its beginning and end, with a few words on what is missing.
 func (d *Difference) truncated(i, j int) (bool, error) {
 	v, err := d.ValueA(i)

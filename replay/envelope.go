@@ -33,7 +33,7 @@ type Prompt struct {
 	Compiled string // what is sent of the parts
 	Tools    []Tool
 	Options  ModelOptions
-	// Known says that parts and tools come from the session or a baseline.
+	// Known reports that parts and tools come from the session or a baseline.
 	// Otherwise pi's own prompt and tools are missing here.
 	Known bool
 	// Omitted are tools that were left out because nothing implements them.
@@ -261,7 +261,7 @@ func (e *Envelope) ThinkingLevel() (sessionfmt.Value, error) {
 }
 
 // PathModel is the model that the path was on last, as raw JSON strings; named
-// says that an entry has named one, if only by saying nothing.
+// reports that an entry has named one, if only by saying nothing.
 func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err error) {
 	if e.model < 0 {
 		return nil, nil, false, nil

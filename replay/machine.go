@@ -218,11 +218,11 @@ func (m *machine) add(s *state, msg message) error {
 	return nil
 }
 
-// rebuilt says that a state's list has been made anew.
+// rebuilt reports that a state's list has been made anew.
 func (m *machine) rebuilt(s *state) { delete(m.where, s) }
 
 // nearby is how many messages from the end are looked through before all places
-// are taken down: most edits aim at something recent.
+// are recorded: most edits aim at something recent.
 const nearby = 64
 
 // place is where the first message of a record stands in a state's list, -1 if

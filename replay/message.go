@@ -45,7 +45,7 @@ const (
 	unsent              // no provider gets it: an unknown role, excluded bash
 )
 
-// shown says that the message is one of the request's, system messages aside.
+// shown reports that the message is one of the request's, system messages aside.
 func (m *message) shown() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
 }

@@ -69,7 +69,7 @@ func (a *asking) fork() observer {
 	return &next
 }
 
-// request takes down what the request got that the record at hand answers.
+// request records what the request got that the record at hand answers.
 func (a *asking) request(m *machine, rec int) error {
 	front, deltas := &m.prompt, m.now().deltas
 	if a.prefix.inPlace {
@@ -150,7 +150,7 @@ func leadingSystems(l *list) (n int) {
 	return n
 }
 
-// inList says that a message is a system message which is sent where it stands.
+// inList reports that a message is a system message which is sent where it stands.
 func (m *message) inList() bool {
 	return m.kind == sessionfmt.System && m.form == plain && m.flags&omitted == 0
 }
@@ -311,7 +311,7 @@ func (p *Prefix) follow(e *Envelope) error {
 	return nil
 }
 
-// takes says that a message is one of the request's, given how many come before it.
+// takes reports that a message is one of the request's, given how many come before it.
 func (p *Prefix) takes(m *message, before int) bool {
 	return m.shown() || p.inPlace && before > 0 && m.inList()
 }

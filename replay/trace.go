@@ -188,7 +188,7 @@ func (t *tracer) look(m *machine, op int, cuts bool) error {
 	return t.lookAtPrompt()
 }
 
-// meet takes down a message that was not in its place at the last look.
+// meet records a message that was not in its place at the last look.
 func (t *tracer) meet(m *message) error {
 	l := t.messages[m.itself()]
 	hit, err := t.holds(m)
@@ -280,7 +280,7 @@ func (t *tracer) read(m *message) (h hit, err error) {
 	return h, nil
 }
 
-// may says that the lines that a message is made of can hold a match. Of summaries
+// may reports that the lines that a message is made of can hold a match. Of summaries
 // and shell commands a provider gets words that are not in the file.
 func (t *tracer) may(m *message) (bool, error) {
 	switch m.kind {
@@ -299,7 +299,7 @@ func (t *tracer) may(m *message) (bool, error) {
 	return t.find.may(edit), err
 }
 
-// enter says that something holds it from here on.
+// enter reports that something holds it from here on.
 func (t *tracer) enter(l *life) {
 	did := FateReturned
 	if len(l.Events) == 0 {
@@ -310,7 +310,7 @@ func (t *tracer) enter(l *life) {
 	t.event(l, did, nil)
 }
 
-// leave says that it does no more.
+// leave reports that it does no more.
 func (t *tracer) leave(l *life, did Fate, mentions *bool) {
 	t.event(l, did, mentions)
 	t.close(l)
@@ -320,7 +320,7 @@ func (t *tracer) event(l *life, did Fate, mentions *bool) {
 	l.Events = append(l.Events, Event{Did: did, Record: t.rec, Op: Index(t.op), Request: t.m.request, Mentions: mentions})
 }
 
-// close takes down the requests that have seen it.
+// close records the requests that have seen it.
 func (t *tracer) close(l *life) {
 	l.open = false
 	if last := t.m.request - 1; last >= l.since {

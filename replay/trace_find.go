@@ -18,7 +18,7 @@ type Query struct {
 	Entry  int            // the record to follow, where there is neither
 }
 
-// follows says that an entry is followed, whatever it says.
+// follows reports that an entry is followed, whatever it says.
 func (q *Query) follows() bool { return q.Text == "" && q.Regexp == nil }
 
 // A finder looks for what a query asks for. It is not safe for concurrent use.
@@ -43,7 +43,7 @@ func newFinder(q *Query) *finder {
 	return f
 }
 
-// may says that a line of JSON can hold a match: that none is in it shows without
+// may reports that a line of JSON can hold a match: that none is in it shows without
 // reading it. A letter may be spelled as an escape, and what is needed is ASCII.
 func (f *finder) may(line value) bool {
 	return len(f.need) == 0 || bytes.Contains(line, f.need) || bytes.Contains(line, escapedLetter)
@@ -213,7 +213,7 @@ func (t *tracer) lookAtPrompt() error {
 	return nil
 }
 
-// meetPiece takes down a part or tool. A text is searched where it has changed.
+// meetPiece records a part or tool. A text is searched where it has changed.
 func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find func() (string, bool)) {
 	at := p
 	p.nth = nth[at]

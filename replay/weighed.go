@@ -51,7 +51,7 @@ type read struct{ Call, Path string }
 // arguments that say which.
 var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
 
-// take takes down what is in a message.
+// take records what is in a message.
 func (w *weigher) take(out *Weighed, m *sessionfmt.Message) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]

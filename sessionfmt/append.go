@@ -274,7 +274,7 @@ func (s *Session) refuseVersion() error {
 	return nil
 }
 
-// refuseTail says that the last line is not finished: what is appended to it would
+// refuseTail reports that the last line is not finished: what is appended to it would
 // be lost together with it. The offset is that of the line.
 func (s *Session) refuseTail() error {
 	var buf [4 << 10]byte

@@ -157,7 +157,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 var bom = []byte("\xef\xbb\xbf")
 
 // add puts one line into the unit, and returns its head where it is a record.
-// open says that no newline follows it.
+// open reports that no newline follows it.
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, bom) {

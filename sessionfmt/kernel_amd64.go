@@ -4,7 +4,7 @@ package sessionfmt
 
 import "golang.org/x/sys/cpu"
 
-// hasKernel says that stringKernel may be called on this machine. Tests switch
+// hasKernel reports that stringKernel may be called on this machine. Tests switch
 // it off to hold both ways of scanning to the same verdicts.
 var hasKernel = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
 

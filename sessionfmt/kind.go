@@ -86,14 +86,14 @@ func (k Kind) Role() string {
 	return ""
 }
 
-// IsMessage says that the entry is of type message, with or without a message
+// IsMessage reports that the entry is of type message, with or without a message
 // in it.
 func (k Kind) IsMessage() bool { return k <= NoMessage }
 
-// IsEntry says that the record is part of the tree.
+// IsEntry reports that the record is part of the tree.
 func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
 
-// Replaceable says that a context_edit can give a message of that kind other
+// Replaceable reports that a context_edit can give a message of that kind other
 // content (spec/pi-1.5.md 4.5).
 func (k Kind) Replaceable() bool {
 	switch k {

@@ -125,7 +125,7 @@ func baseNames(names []string) []string {
 }
 
 // Newest is the name of the file that was written last of those whose header
-// says that they belong to the folder cwd.
+// reports that they belong to the folder cwd.
 func (st Store) Newest(cwd string) (string, error) {
 	files, err := st.files()
 	if err != nil {

@@ -283,7 +283,7 @@ func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err err
 	}
 }
 
-// stillNamed says that the locked file is the one that others will find. Its
+// stillNamed reports that the locked file is the one that others will find. Its
 // holder before us removes it before letting go, so it may have lost its name
 // between our opening and our locking it; a lock on it would then keep nobody out.
 func stillNamed(lock *flock.Flock) bool {
@@ -306,7 +306,7 @@ func release(lock *flock.Flock) {
 	}
 }
 
-// beingRemoved says that the file could not be opened because its holder is just
+// beingRemoved reports that the file could not be opened because its holder is just
 // removing it, as happens on Windows.
 func beingRemoved(err error) bool {
 	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)

@@ -9,7 +9,7 @@ import (
 	"ctxtool/internal/corpus"
 )
 
-// TestLawLines says that a file's lines are the file, byte for byte.
+// TestLawLines reports that a file's lines are the file, byte for byte.
 func TestLawLines(t *testing.T) {
 	for _, c := range corpus.All(t) {
 		name := c.Name

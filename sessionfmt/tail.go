@@ -189,7 +189,7 @@ func (t *tail) wanted(id Value) bool {
 	return id.Is(string(t.want)) || len(t.want) > 0 && t.want[0] == 0 && string(id) == string(t.want[1:])
 }
 
-// note takes down what the entry settles, and whether anything is left to find.
+// note records what the entry settles, and whether anything is left to find.
 func (t *tail) note(h head, line Value) {
 	switch h.Kind {
 	case ModelChange, Assistant:
@@ -274,7 +274,7 @@ func (n *Namer) Name(parent string, line []byte) string {
 	return id
 }
 
-// Taken says that an entry has that id, or was given it.
+// Taken reports that an entry has that id, or was given it.
 func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
 
 // Take takes an id that nobody has.

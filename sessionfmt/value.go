@@ -35,22 +35,22 @@ func trimJSON(b []byte) []byte {
 
 func (v Value) is(c byte) bool { return len(v) > 0 && v[0] == c }
 
-// Exists says that the value is there, null included.
+// Exists reports that the value is there, null included.
 func (v Value) Exists() bool { return len(v) > 0 }
 
-// IsNull says that the value is absent or null.
+// IsNull reports that the value is absent or null.
 func (v Value) IsNull() bool { return len(v) == 0 || v[0] == 'n' }
 
 // IsString, IsObject, IsArray and IsNumber tell the kind of an existing value.
 func (v Value) IsString() bool { return v.is('"') }
 
-// IsObject says that the value is an object.
+// IsObject reports that the value is an object.
 func (v Value) IsObject() bool { return v.is('{') }
 
-// IsArray says that the value is an array.
+// IsArray reports that the value is an array.
 func (v Value) IsArray() bool { return v.is('[') }
 
-// IsNumber says that the value is a number.
+// IsNumber reports that the value is a number.
 func (v Value) IsNumber() bool { return len(v) > 0 && (v[0] == '-' || v[0]-'0' <= 9) }
 
 // Truthy says what JavaScript's if would: false for absent, null, false, zero
@@ -144,13 +144,13 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
-// quotes says that the value is the string with that text, spelled without
+// quotes reports that the value is the string with that text, spelled without
 // escapes.
 func (v Value) quotes(text []byte) bool {
 	return len(v) == len(text)+2 && v[0] == '"' && bytes.Equal(v[1:len(v)-1], text)
 }
 
-// Is says that the value is the string s.
+// Is reports that the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
 		return true

@@ -61,7 +61,7 @@ type errorRange struct {
 	P90    float64 `json:"p90"`
 }
 
-// calibrated says that tokens are the counter's times the factor.
+// calibrated reports that tokens are the counter's times the factor.
 type calibrated struct {
 	Model    string     `json:"model"`    // `provider/id`
 	Factor   float64    `json:"factor"`   // its tokens for one of the counter
@@ -93,7 +93,7 @@ func lookAtCalibration(l *lensRun) {
 	})
 }
 
-// take takes down an answered request, whose prompt was counted.
+// take records an answered request, whose prompt was counted.
 func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
 	m := answer.Message()
 	usage := m.Usage.Usage()
@@ -291,12 +291,12 @@ func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	p.order()
 }
 
-// calibrated says that some of the contexts are.
+// calibrated reports that some of the contexts are.
 func (p *ContextPart) calibrated() bool {
 	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 
-// hasRest says that the context's size is what the provider has told.
+// hasRest reports that the context's size is what the provider has told.
 func (p *ContextPart) hasRest() bool {
 	return slices.ContainsFunc(p.Categories, func(c contextCategory) bool { return c.Category == inRest })
 }

@@ -155,7 +155,7 @@ func (w *compactionWalk) step(a *replay.Account) error {
 	return nil
 }
 
-// boundary takes down a compaction, if the step is one.
+// boundary records a compaction, if the step is one.
 func (w *compactionWalk) boundary(a *replay.Account) error {
 	line, err := w.l.line(a.Record)
 	if err != nil {
@@ -187,7 +187,7 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 	return nil
 }
 
-// compacts says that the entry of a step, with that line, is a compaction: by its
+// compacts reports that the entry of a step, with that line, is a compaction: by its
 // effect, or as a patch by its name.
 func compacts(a *replay.Account, line sessionfmt.Value) bool {
 	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")
@@ -319,7 +319,7 @@ var overflows = []string{
 	"token count", "token limit", "tokens exceed", "exceeds the limit", "reduce the length", "input length", "input tokens",
 }
 
-// answer takes down an answer, and tells the compaction before it what came of it.
+// answer records an answer, and tells the compaction before it what came of it.
 func (w *compactionWalk) answer(rec int) error {
 	line, err := w.l.line(rec)
 	if err != nil {
@@ -347,7 +347,7 @@ func (w *compactionWalk) answer(rec int) error {
 	return nil
 }
 
-// edit takes down that the last answer was left out, as pi does it before it
+// edit records that the last answer was left out, as pi does it before it
 // compacts for an overflow (spec/pi-1.5.md 7.3).
 func (w *compactionWalk) edit(rec int) error {
 	line, err := w.l.line(rec)

@@ -97,13 +97,13 @@ func (t *contextTally) message(m *replay.Weighed) {
 	}
 }
 
-// entry takes down a message among the largest, if it is one.
+// entry records a message among the largest, if it is one.
 func (t *contextTally) entry(m *replay.Weighed) {
 	t.largest = keep(t.largest, weighedEntry{m.Origin.Record, m.Kind, m.Result.Tool, m.Tokens.Total(), m.Size},
 		func(e weighedEntry) int { return e.tokens })
 }
 
-// read takes down the result of a tool that reads a file.
+// read records the result of a tool that reads a file.
 func (t *contextTally) read(m *replay.Weighed) {
 	name, ok := t.calls[m.Result.Call]
 	if !ok {

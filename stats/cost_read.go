@@ -204,7 +204,7 @@ func callFields(p *sessionfmt.Picked) callRecord {
 	return f
 }
 
-// Paid says that the record counts as a call (spec/pi-1.5.md 8). An answer does, and
+// Paid reports that the record counts as a call (spec/pi-1.5.md 8). An answer does, and
 // a usage entry, even if it says nothing of what it used.
 func (f *callRecord) Paid() bool {
 	switch f.Kind {
@@ -216,7 +216,7 @@ func (f *callRecord) Paid() bool {
 	return false
 }
 
-// named says that the record can tell which model was called.
+// named reports that the record can tell which model was called.
 func (f *callRecord) named() bool {
 	return f.Kind == sessionfmt.Assistant || f.Kind == sessionfmt.UsageEntry
 }

@@ -284,7 +284,7 @@ func (v *Verdict) take(value figureValue) {
 	v.File, v.Group, v.Entry, v.Line = value.File, value.Group, value.Entry, value.Line
 }
 
-// beyond says that a is more than b, by more than what adding up dollars in another
+// beyond reports that a is more than b, by more than what adding up dollars in another
 // order makes of a sum.
 func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)) }
 
@@ -331,7 +331,7 @@ type Only struct {
 	Model        string // text in a model's name
 }
 
-// time says that a record of that time is within the limits; without any all are.
+// time reports that a record of that time is within the limits; without any all are.
 func (o *Only) time(ms int64, dated bool) bool {
 	if o.Since == 0 && o.Until == 0 {
 		return true
@@ -339,10 +339,10 @@ func (o *Only) time(ms int64, dated bool) bool {
 	return dated && ms >= o.Since && (o.Until == 0 || ms <= o.Until)
 }
 
-// model says that the name of a model has the text.
+// model reports that the name of a model has the text.
 func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
 
-// Fits says that the session is one of those that were asked for: see Options.Only.
+// Fits reports that the session is one of those that were asked for: see Options.Only.
 func (r *Report) Fits() bool { return r.fits }
 
 // fit looks at a record, until one is found that was asked for.

@@ -137,7 +137,7 @@ func isCut(text string) bool {
 	return (strings.Contains(text, " bytes omitted) ...") || strings.HasSuffix(text, "]")) && cutMarks().MatchString(text)
 }
 
-// request takes down a request by its answer.
+// request records a request by its answer.
 func (w *growthWalk) request(a *replay.Account) error {
 	line, err := w.l.line(a.Record)
 	if err != nil {

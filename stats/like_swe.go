@@ -73,7 +73,7 @@ func sweUsage(total int, limit int64) sweUsed {
 	return u
 }
 
-// sweFits says that so many tokens are below SWE-CLI's threshold.
+// sweFits reports that so many tokens are below SWE-CLI's threshold.
 func sweFits(total int, limit int64) bool {
 	threshold := sweThreshold
 	return float64(total) < float64(limit)*threshold
@@ -173,7 +173,7 @@ type sweRun struct {
 // A swePrompt is how a prompt went.
 type swePrompt struct{ answered, failed, steered bool }
 
-// step takes down a step of the path.
+// step records a step of the path.
 func (r *sweRun) step(a *replay.Account) error {
 	if a.Did == replay.Compacted {
 		r.compactions++
@@ -197,7 +197,7 @@ func (r *sweRun) step(a *replay.Account) error {
 	return nil
 }
 
-// answer takes down an answer, and the request that it answers.
+// answer records an answer, and the request that it answers.
 func (r *sweRun) answer(a *replay.Account) error {
 	line, err := r.l.line(a.Record)
 	if err != nil {

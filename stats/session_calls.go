@@ -123,7 +123,7 @@ func (b *callBook) message(kind sessionfmt.Kind, line sessionfmt.Value) *session
 	return &b.msg
 }
 
-// answer takes down the calls of an answer.
+// answer records the calls of an answer.
 func (b *callBook) answer(m *sessionfmt.Message) {
 	for call := range m.Calls {
 		id, tool := call.ID.Text(), call.Name.Text()
@@ -137,7 +137,7 @@ func (b *callBook) answer(m *sessionfmt.Message) {
 	}
 }
 
-// result takes down a tool result.
+// result records a tool result.
 func (b *callBook) result(m *sessionfmt.Message) {
 	r := strangeResult{outcomeOK, int64(len(m.Content))}
 	if m.IsError.Truthy() {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/shell"
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
 )
 
@@ -16,7 +16,7 @@ import (
 // need no model, so that the same texts always give the same.
 type Facts struct {
 	Paths       []string // files that tools were called with
-	Commands    []string // that did something: see shell.Commands
+	Commands    []string // that did something: see said.Commands
 	Errors      []Failure
 	Constraints []string // sentences of the user: see constraints
 
@@ -80,7 +80,7 @@ func (f *Facts) note(list *[]string, kind, fact string) {
 	}
 }
 
-// first says that something is noted for the first time.
+// first reports that something is noted for the first time.
 func (f *Facts) first(what string) bool {
 	if f.noted == nil {
 		f.noted, f.calls = map[string]bool{}, map[string]subject{}
@@ -98,14 +98,14 @@ var (
 	commandArguments = []string{"command", "cmd", "script"}
 )
 
-// call takes down a tool call.
+// call records a tool call.
 func (f *Facts) call(call sessionfmt.Value) {
 	sub := subject{what: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
 		case !v.IsString():
 		case slices.Contains(commandArguments, string(key)):
-			heads := shell.Commands(v.Text())
+			heads := said.Commands(v.Text())
 			for _, head := range heads {
 				f.note(&f.Commands, "command ", head)
 			}
@@ -125,7 +125,7 @@ func (f *Facts) call(call sessionfmt.Value) {
 	}
 }
 
-// result takes down whether the call that a result answers failed. An earlier
+// result records whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
 func (f *Facts) result(msg sessionfmt.Value) {
 	m := msg.Message()
@@ -146,7 +146,7 @@ func (f *Facts) result(msg sessionfmt.Value) {
 	if outcome == outcomeOK {
 		delete(f.noted, "failure "+sub.what)
 	} else {
-		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(shell.Telling(text)), " "), sub.path})
+		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(said.Telling(text)), " "), sub.path})
 	}
 }
 
@@ -224,7 +224,7 @@ func newSummaryText(summary string) *summaryText {
 	return t
 }
 
-// names says that the summary has a name or a command, as it is spelled and by
+// names reports that the summary has a name or a command, as it is spelled and by
 // itself: not as a part of a longer word.
 func (t *summaryText) names(what string) bool { return standsIn(t.text, what) }
 
@@ -245,7 +245,7 @@ func standsIn(text, what string) bool {
 	return false
 }
 
-// inWord says that a letter next to a name makes it another name. At the edge of the
+// inWord reports that a letter next to a name makes it another name. At the edge of the
 // text there is none: it is utf8.RuneError.
 func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
@@ -256,7 +256,7 @@ var trouble = []string{
 	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
-// tells says that the summary tells of a failure: it has the words of the error, or a
+// tells reports that the summary tells of a failure: it has the words of the error, or a
 // line that names what failed, or something that the error names, and says that it
 // does not work.
 func (t *summaryText) tells(e Failure) bool {
@@ -276,7 +276,7 @@ func (t *summaryText) tells(e Failure) bool {
 	return false
 }
 
-// states says that one line of the summary has half of a sentence's telling words.
+// states reports that one line of the summary has half of a sentence's telling words.
 func (t *summaryText) states(sentence string) bool {
 	want := stems(sentence)
 	for _, l := range t.lines {
@@ -361,7 +361,7 @@ const shortestSentence, longestSentence = 10, 400 // bytes
 // fenced, quoted, or in a block that pi puts into prompts (<skill ...>, <file ...>)
 // is not the user's word.
 func constraints(text string) (all []string) {
-	for _, s := range sentences(ownWords(text)) {
+	for _, s := range sentences(strings.Join(slices.Collect(said.Prose(text)), "\n")) {
 		if len(s) < shortestSentence || len(s) > longestSentence || strings.HasSuffix(s, "?") {
 			continue
 		}
@@ -378,32 +378,6 @@ func constraints(text string) (all []string) {
 		}
 	}
 	return all
-}
-
-// ownWords is a prompt without what the user only passed on.
-func ownWords(text string) string {
-	var own strings.Builder
-	fenced, block := false, ""
-	for line := range strings.Lines(text) {
-		t := strings.TrimSpace(line)
-		switch {
-		case block != "":
-			if strings.Contains(t, block) {
-				block = ""
-			}
-		case strings.HasPrefix(t, "```"):
-			fenced = !fenced
-		case fenced || strings.HasPrefix(t, ">"):
-		case strings.HasPrefix(t, "<skill "), strings.HasPrefix(t, "<file "):
-			name, _, _ := strings.Cut(t[1:], " ")
-			if block = "</" + name + ">"; strings.Contains(t, block) {
-				block = ""
-			}
-		default:
-			own.WriteString(line)
-		}
-	}
-	return own.String()
 }
 
 // sentences cuts a text at line ends, and behind a mark that ends a sentence and has

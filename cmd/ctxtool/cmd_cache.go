@@ -202,7 +202,7 @@ func (o *cacheOptions) session(e *env, f listedFile) replay.CacheTotal {
 	return *report.Total
 }
 
-// over says that more was billed again than --fail-over allows.
+// over reports that more was billed again than --fail-over allows.
 func (o *cacheOptions) over(t *replay.CacheTotal) bool {
 	again := t.Rebilled
 	switch {

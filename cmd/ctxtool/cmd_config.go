@@ -71,7 +71,7 @@ var notSettings = []string{
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 
-// isSetting says that a configuration may set the flag of a command.
+// isSetting reports that a configuration may set the flag of a command.
 func isSetting(c *cobra.Command, flag string) bool {
 	return !slices.Contains(notSettings, flag) && !slices.Contains(notSettings, c.Name()+" "+flag)
 }
@@ -172,7 +172,7 @@ func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 	return rows
 }
 
-// known says that all keys of gsh's table are names of settings.
+// known reports that all keys of gsh's table are names of settings.
 func known(settings map[string]*setting, table map[string]any) bool {
 	names := map[string]bool{}
 	for key := range settings {

@@ -127,7 +127,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	return a, b, nil
 }
 
-// namesSession says that an argument is no POINT of the session before it: a file, or
+// namesSession reports that an argument is no POINT of the session before it: a file, or
 // SESSION@POINT.
 func (e *env) namesSession(arg string) bool {
 	file, point := e.disk.SplitPoint(arg)

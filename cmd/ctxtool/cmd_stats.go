@@ -277,7 +277,7 @@ func byPath(files []listedFile) []listedFile {
 	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
-// calibrates says that factors are fitted, whether they are applied or not.
+// calibrates reports that factors are fitted, whether they are applied or not.
 func (o *statsOptions) calibrates() bool {
 	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "calibration" })
 }

@@ -232,7 +232,7 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 	return &output{f, f}, nil
 }
 
-// sameFile says that a name is that of an input, which may be standard input.
+// sameFile reports that a name is that of an input, which may be standard input.
 func (e *env) sameFile(name, input string) bool {
 	info, err := e.disk.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {

@@ -239,7 +239,7 @@ func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
 	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
-// interrupted says that a signal has come that ends the run.
+// interrupted reports that a signal has come that ends the run.
 func (o *summarizing) interrupted() error {
 	if o.running == nil || o.running.Err() == nil {
 		return nil
@@ -268,7 +268,7 @@ func (o *summarizing) load(e *env) error {
 	return nil
 }
 
-// emit takes down what a plan waits for.
+// emit records what a plan waits for.
 func (o *summarizing) emit(session, policy string, plan *compact.Plan) error {
 	if o.emitTo == "" || len(plan.Requests) == 0 {
 		return nil

@@ -137,7 +137,7 @@ func (o *gating) ready(format string, lenses []*stats.Lens) error {
 	return noAnswer(o.gate.Start(lenses))
 }
 
-// fit says that the files can be judged. Findings of check are those of a file that
+// fit reports that the files can be judged. Findings of check are those of a file that
 // is read again.
 func (o *gating) fit(files []listedFile, lenses []*stats.Lens) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {

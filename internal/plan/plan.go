@@ -38,7 +38,7 @@ type Plan struct {
 	Append     [][]byte `json:"-"`                    // the entries; nil for what writes a whole file
 	Lines      []string `json:"-"`                    // what is appended, for people
 
-	// Guarded says that the context changes, which an agent at the session would not see.
+	// Guarded reports that the context changes, which an agent at the session would not see.
 	Guarded bool `json:"-"`
 
 	s       *sessionfmt.Session

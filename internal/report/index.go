@@ -106,7 +106,7 @@ func (x *Index) start(s *sessionfmt.Session) {
 	x.times, x.notes = make([]int64, n), make([]note, n)
 }
 
-// take takes down what a row has. Rows may be taken at the same time.
+// take records what a row has. Rows may be taken at the same time.
 func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 	if up := s.Parent(i); up >= 0 {
 		x.Up[i] = int32(i - up)

@@ -76,7 +76,7 @@ func member(dst []byte, start int, key []byte) []byte {
 	return append(sessionfmt.AppendQuoted(dst, string(key)), ':')
 }
 
-// other appends what is neither message nor patch, and takes down what the index
+// other appends what is neither message nor patch, and records what the index
 // wants of it.
 func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []byte {
 	switch {
@@ -196,7 +196,7 @@ func (w *rower) block(dst []byte, block value) []byte {
 	return append(dst, '}')
 }
 
-// see takes down that there is a block of a type.
+// see records that there is a block of a type.
 func (w *rower) see(typ value) {
 	switch {
 	case typ.Is("text"):

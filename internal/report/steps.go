@@ -89,7 +89,7 @@ type Break struct {
 	Again       *replay.CacheAgain `json:"again,omitempty"`
 }
 
-// request takes down a request.
+// request records a request.
 func (p *Report) request(q replay.Request, stopped error) error {
 	if stopped != nil {
 		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: q.Record, Line: p.s.Line(q.Record), Text: stopped.Error()})
@@ -116,7 +116,7 @@ func (p *Report) request(q replay.Request, stopped error) error {
 	return p.settings(q.Before, before, q.Prompt, q.Counts)
 }
 
-// settings takes down the rest of a request.
+// settings records the rest of a request.
 func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n replay.Counts) error {
 	st := &p.Steps
 	st.Before, st.Leaf = append(st.Before, before), append(st.Leaf, e.Leaf)
@@ -269,7 +269,7 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64, last int) (int, error) 
 	return len(st.Prompts) - 1, nil
 }
 
-// same says that two prompts are the same, wherever they come from.
+// same reports that two prompts are the same, wherever they come from.
 func (p *Prompt) same(q *Prompt) bool {
 	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
 	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&

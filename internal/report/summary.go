@@ -73,7 +73,7 @@ func (p *Report) Summary() (*Summary, error) {
 	return s, nil
 }
 
-// first takes down what the first prompt says.
+// first records what the first prompt says.
 func (p *Report) first(s *Summary, path []int) error {
 	lines := p.s.NewReader()
 	for _, rec := range path {

@@ -158,7 +158,7 @@ func sameCommand(line string) string {
 	}
 }
 
-// cutsOutput says that a command only shows a part of what it is given.
+// cutsOutput reports that a command only shows a part of what it is given.
 func cutsOutput(command string) bool {
 	name, args, _ := strings.Cut(command, " ")
 	return (name == "head" || name == "tail") && !strings.ContainsAny(args, "|;&<>")

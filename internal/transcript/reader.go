@@ -95,7 +95,7 @@ func (r *reader) send() {
 	r.done = !r.yield(&r.b, nil)
 }
 
-// telling says that the turn at hand belongs to the story.
+// telling reports that the turn at hand belongs to the story.
 func (r *reader) telling() bool { return r.story != nil && (r.only == nil || r.only[r.turn]) }
 
 // say sends a block of that kind with a text.
@@ -170,7 +170,7 @@ func appendText(v value, dst []byte) []byte {
 // longestText is how many bytes of a text are read, as it is spelled: nobody reads on.
 const longestText = 8 << 20
 
-// blank says that a string is nothing but white space, as it is mostly spelled.
+// blank reports that a string is nothing but white space, as it is mostly spelled.
 func blank(text value) bool {
 	for i := 1; i < len(text)-1; i++ {
 		switch text[i] {

@@ -83,7 +83,7 @@ func (r *reader) summary(v value) []byte {
 	return r.text
 }
 
-// paid takes down what making a summary took (spec/pi-1.5.md 8).
+// paid records what making a summary took (spec/pi-1.5.md 8).
 func (r *reader) paid(v value) {
 	if r.telling() {
 		r.story.pay(v.Get("usage"))

@@ -94,7 +94,7 @@ const (
 	promptBytes = 4096 // of each
 )
 
-// aim takes down a prompt, if it is one of the first.
+// aim records a prompt, if it is one of the first.
 func (s *Story) aim(text string) {
 	if text != "" && len(s.prompts) < mostPrompts {
 		s.prompts = append(s.prompts, text)
@@ -115,7 +115,7 @@ func (s *Story) Goal() string {
 	return strings.Join(goal, " … ")
 }
 
-// when takes down the time of an entry.
+// when records the time of an entry.
 func (s *Story) when(stamp value) {
 	if s.Aside || !stamp.IsString() {
 		return
@@ -129,7 +129,7 @@ func (s *Story) when(stamp value) {
 // To is the time of the last entry, as it stands.
 func (s *Story) To() string { return value(s.to).Text() }
 
-// said takes down what the model said.
+// said records what the model said.
 func (s *Story) said(text value) {
 	if !s.Aside {
 		s.last, s.before = text.AppendShort(s.before[:0], longestText), s.last
@@ -169,7 +169,7 @@ func (s *Story) call(c *ToolCall) {
 // seed is of hashes that nobody sees.
 var seed = maphash.MakeSeed()
 
-// ran takes down that a command was run.
+// ran records that a command was run.
 func (s *Story) ran(c *ToolCall) {
 	if !c.Answered {
 		return

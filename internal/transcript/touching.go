@@ -23,7 +23,7 @@ func (c *Conversation) Touching(names []string) error {
 	return nil
 }
 
-// stands says that one of the names stands for a file.
+// stands reports that one of the names stands for a file.
 func stands(names []string, file string) bool {
 	file = strings.ReplaceAll(file, "\\", "/")
 	for _, name := range names {

@@ -254,7 +254,7 @@ func fates(data, out, quarantine []byte) map[int]string {
 	return found
 }
 
-// split says that a line is nothing but pieces that are there.
+// split reports that a line is nothing but pieces that are there.
 func split(line []byte, there func(piece []byte) bool) bool {
 	for line = bytes.TrimSpace(line); len(line) > 0; line = bytes.TrimSpace(line) {
 		n, ok := sessionfmt.ValueLen(line)

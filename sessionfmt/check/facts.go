@@ -44,7 +44,7 @@ type facts struct {
 	all   []fact // in the order of the file, once sorted
 }
 
-// notes are what one worker takes down.
+// notes are what one worker records.
 type notes struct {
 	facts  *facts
 	number uint64 // of the worker
@@ -54,7 +54,7 @@ type notes struct {
 	calls  outlines
 }
 
-// factChunk is how many facts are taken down before room is made for more.
+// factChunk is how many facts are recorded before room is made for more.
 const factChunk = 4096
 
 func newFacts() *facts { return &facts{seed: maphash.MakeSeed()} }
@@ -81,7 +81,7 @@ func (f *facts) hash(id sessionfmt.Value) uint64 {
 	return maphash.Bytes(f.seed, id[1:len(id)-1])
 }
 
-// visitor returns what one worker takes down facts with.
+// visitor returns what one worker records facts with.
 func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 	n := f.newNotes()
 	var list []fact
@@ -111,7 +111,7 @@ func (n *notes) keep(list []fact) {
 	n.chunks[last] = append(n.chunks[last], list...)
 }
 
-// line takes down what is in the message of a line.
+// line records what is in the message of a line.
 func (n *notes) line(list []fact, off int64, kind sessionfmt.Kind, line sessionfmt.Value) []fact {
 	n.msg = sessionfmt.Message{Blocks: n.msg.Blocks[:0]}
 	for key := range n.at.Reset(line).Members {
@@ -122,7 +122,7 @@ func (n *notes) line(list []fact, off int64, kind sessionfmt.Kind, line sessionf
 	return n.message(list, off, kind)
 }
 
-// message takes down an answer's calls, and that it failed, or whose a result is.
+// message records an answer's calls, and that it failed, or whose a result is.
 func (n *notes) message(list []fact, off int64, kind sessionfmt.Kind) []fact {
 	m := &n.msg
 	if kind == sessionfmt.ToolResult {
@@ -147,7 +147,7 @@ func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
 	return list
 }
 
-// images takes down the images of a line: pieces of base64 that large.
+// images records the images of a line: pieces of base64 that large.
 func images(list []fact, off int64, line sessionfmt.Value) []fact {
 	for _, content := range []sessionfmt.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
 		for _, b := range content.Blocks(sessionfmt.Unknown) {

@@ -103,7 +103,7 @@ func (w *weighing) mended(want pick) (f Figures, ok bool) {
 	return f, err == nil
 }
 
-// readBroken takes down which orphans have lost their parents to which line.
+// readBroken records which orphans have lost their parents to which line.
 func (w *weighing) readBroken() {
 	if !w.report.has("orphan") || !(w.report.has("malformed") || w.report.has("glued")) {
 		return

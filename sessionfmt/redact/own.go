@@ -42,7 +42,7 @@ func email(text []byte, at int) (start, end int, ok bool) {
 	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
 }
 
-// inURL says that text[at] ends the name and the password in a URL.
+// inURL reports that text[at] ends the name and the password in a URL.
 func inURL(text []byte, at int) bool {
 	start := at
 	for start > 0 && at-start < 320 && strings.IndexByte(" \t\r\n/\"'<>\\", text[start-1]) < 0 {
@@ -121,7 +121,7 @@ func folderHome(text []byte, start, end int, known func(name []byte) bool) (from
 	return from, longest, true
 }
 
-// drive says that a drive of Windows stands before text[at:].
+// drive reports that a drive of Windows stands before text[at:].
 func drive(text []byte, at int) bool {
 	switch {
 	case at >= 2 && text[at-1] == ':' && isLetter(text[at-2]):
@@ -132,7 +132,7 @@ func drive(text []byte, at int) bool {
 	return false
 }
 
-// rooted says that the path in which text[at:] stands begins at the root of a
+// rooted reports that the path in which text[at:] stands begins at the root of a
 // system, and not at a folder of a project or a page of a site.
 func rooted(text []byte, at int) bool {
 	if drive(text, at) {

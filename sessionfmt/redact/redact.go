@@ -189,7 +189,7 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 	return fmt.Appendf(dst, "[redacted:%s-%d]", r.names[rule], n)
 }
 
-// covered says that text[start:end] is nothing but placeholders, or parts of them.
+// covered reports that text[start:end] is nothing but placeholders, or parts of them.
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
 		n := r.mark(text[at:])
@@ -230,7 +230,7 @@ func (r *Redactor) mark(b []byte) int {
 	return end + 1
 }
 
-// Marked says that a text is not what it was: something in it was redacted.
+// Marked reports that a text is not what it was: something in it was redacted.
 func Marked(text string) bool {
 	b := []byte(text)
 	for i := range b {

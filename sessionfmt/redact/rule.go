@@ -110,7 +110,7 @@ func both(one *allowlist, more []*allowlist) []*allowlist {
 	return more
 }
 
-// validName says that an id can stand in a placeholder.
+// validName reports that an id can stand in a placeholder.
 func validName(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
@@ -158,7 +158,7 @@ func (r *rule) prepare(check bool) error {
 
 var errEmptyList = errors.New("it has nothing in it")
 
-// hasKeyword says that a text has one of the keywords in it, or needs none.
+// hasKeyword reports that a text has one of the keywords in it, or needs none.
 func (r *rule) hasKeyword(text string) bool {
 	for _, word := range r.Keywords {
 		if strings.Contains(text, word) {
@@ -197,7 +197,7 @@ func (a *allowlist) prepare(check bool) error {
 	return nil
 }
 
-// allows says that a secret is none, by the secret itself, the whole match, or the
+// allows reports that a secret is none, by the secret itself, the whole match, or the
 // line that it is in, whichever the list is about.
 func (a *allowlist) allows(secret, match, line []byte) bool {
 	and := strings.EqualFold(a.Condition, "and") || a.Condition == "&&"
@@ -245,7 +245,7 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 	return start, end, start < end
 }
 
-// plain says that a secret is none, by itself or by its match: it is too plain, or on
+// plain reports that a secret is none, by itself or by its match: it is too plain, or on
 // a list.
 func (r *rule) plain(secret, match []byte) bool {
 	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
@@ -266,7 +266,7 @@ func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 	return false
 }
 
-// plainLine says that a secret is none, by the line text[start:end] is in.
+// plainLine reports that a secret is none, by the line text[start:end] is in.
 func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 	return r.allowed(true, func(a *allowlist) bool {
 		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')

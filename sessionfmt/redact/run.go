@@ -386,7 +386,7 @@ func (x *Run) number(rule int32, value string) int {
 // pixel is an image of one pixel: a PNG in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
-// isBase64 says that a text is data, and cannot be read as anything else.
+// isBase64 reports that a text is data, and cannot be read as anything else.
 func isBase64(text []byte) bool {
 	for _, c := range text {
 		if !isAlnum(c) && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {

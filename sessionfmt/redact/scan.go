@@ -16,7 +16,7 @@ type Hit struct {
 	Start, End int
 }
 
-// Secret says that it is a secret, and no address or name.
+// Secret reports that it is a secret, and no address or name.
 func (h Hit) Secret() bool { return h.Rule != ruleEmail && h.Rule != ruleHome }
 
 // A hit is a Hit while it is worked on.
@@ -227,7 +227,7 @@ func (s *Scanner) wake(k int32) {
 	}
 }
 
-// anchor takes down where matches of a rule begin that hold the anchor.
+// anchor records where matches of a rule begin that hold the anchor.
 func (s *Scanner) anchor(text []byte, u use, end int) {
 	at := end - u.size
 	if u.exact != "" && string(text[at:end]) != u.exact || s.work[u.rule] > 8*len(text)+1<<16 {
@@ -253,7 +253,7 @@ func (s *Scanner) anchor(text []byte, u use, end int) {
 	}
 }
 
-// boundary says that a character begins at text[at].
+// boundary reports that a character begins at text[at].
 func boundary(text []byte, at int) bool {
 	if utf8.RuneStart(text[at]) {
 		return true

@@ -89,7 +89,7 @@ const huge = 16 << 20
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Same says that a redacted session is the session that it was: the same records of
+// Same reports that a redacted session is the session that it was: the same records of
 // the same kinds with the same parents, and the same leaf. The error names the first
 // line that differs.
 func Same(was, is *sessionfmt.Session) error {

@@ -17,7 +17,7 @@ func sizeOf(n int) string {
 	return "[" + itoa(n) + " characters]"
 }
 
-// sized says that a text is a size already, with a number behind it where it is one
+// sized reports that a text is a size already, with a number behind it where it is one
 // of several keys.
 func sized(text []byte) bool {
 	rest, ok := bytes.CutPrefix(text, []byte("["))

@@ -117,7 +117,7 @@ func (w *walker) value(b []byte, i int) (next int, within bool) {
 	return end, false
 }
 
-// text takes down a string.
+// text records a string.
 func (w *walker) text(b []byte, f *frame, t token, known, sealed bool) {
 	word := b[t.start:t.end]
 	if sealed {

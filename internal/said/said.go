@@ -1,7 +1,9 @@
-// Package shell reads what was run in a shell, and what came of it.
-package shell
+// Package said takes apart what people write in prompts, what they run in a shell, and what
+// that prints.
+package said
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -35,7 +37,7 @@ func Commands(line string) (all []string) {
 	return all
 }
 
-// isName says that a word is no flag, and that a shell takes it as it stands.
+// isName reports that a word is no flag, and that a shell takes it as it stands.
 func isName(w string) bool {
 	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;")
 }
@@ -116,4 +118,31 @@ func Telling(text string) string {
 		}
 	}
 	return first
+}
+
+// Prose is a text line by line without what is fenced, quoted, or in a block that pi
+// puts into prompts (<skill ...>, <file ...>): what somebody says himself.
+func Prose(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fenced, block := false, ""
+		for line := range strings.Lines(text) {
+			t := strings.TrimSpace(line)
+			switch {
+			case block != "":
+				if strings.Contains(t, block) {
+					block = ""
+				}
+			case strings.HasPrefix(t, "```"):
+				fenced = !fenced
+			case fenced || t == "" || t[0] == '>':
+			case strings.HasPrefix(t, "<skill "), strings.HasPrefix(t, "<file "):
+				name, _, _ := strings.Cut(t[1:], " ")
+				if block = "</" + name + ">"; strings.Contains(t, block) {
+					block = ""
+				}
+			case !yield(t):
+				return
+			}
+		}
+	}
 }

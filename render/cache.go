@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
 
 // WriteCacheJSON writes the rows of an account, or those of several sessions, an object
 // a line, and the total as the last line.
-func WriteCacheJSON[T any](w *bufio.Writer, rows []T, total *replay.CacheTotal) error {
+func WriteCacheJSON[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
 	if err := WriteLines(w, rows); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ var cacheColumns = []string{
 
 // WriteCacheCSV writes the account of a session as a CSV file. What the file does not
 // hold of the prompt is the row "hidden".
-func WriteCacheCSV(w *bufio.Writer, c *replay.CacheReport) error {
+func WriteCacheCSV(w *bufio.Writer, c *cache.Report) error {
 	var rows [][]any
 	if c.Total.Hidden > 0 {
 		rows = append(rows, []any{"hidden", nil, nil, c.Total.Hidden})
@@ -40,7 +40,7 @@ func WriteCacheCSV(w *bufio.Writer, c *replay.CacheReport) error {
 }
 
 // cacheCells are a row's cells in a CSV file.
-func cacheCells(r *replay.CacheRow) []any {
+func cacheCells(r *cache.Row) []any {
 	cells := make([]any, len(cacheColumns))
 	copy(cells, []any{r.Request, r.Entry, r.Model, r.Prompt})
 	if s := r.Shared; s != nil {
@@ -70,7 +70,7 @@ func cacheCells(r *replay.CacheRow) []any {
 }
 
 // again are the cells of what was billed again, none for nothing.
-func again(a replay.CacheAgain) []any {
+func again(a cache.Again) []any {
 	if a.Tokens == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func again(a replay.CacheAgain) []any {
 }
 
 // WriteCachesCSV writes the accounts of several sessions as a CSV file.
-func WriteCachesCSV(w *bufio.Writer, all []replay.CacheTotal) error {
+func WriteCachesCSV(w *bufio.Writer, all []cache.Total) error {
 	columns := []string{
 		"file", "requests", "answered", "hidden", "prompt", "estimated", "expected_read", "expected_write", "read", "write", "write1h",
 		"possible", "achieved", "rebilled_tokens", "rebilled_cost", "broken_tokens", "broken_cost", "unserved_tokens", "unserved_cost", "error",
@@ -105,7 +105,7 @@ func WriteCachesCSV(w *bufio.Writer, all []replay.CacheTotal) error {
 const mostLosses = 10
 
 // WriteCacheText writes the account of a session as a table, and the totals below it.
-func WriteCacheText(w *bufio.Writer, c *replay.CacheReport, width int) error {
+func WriteCacheText(w *bufio.Writer, c *cache.Report, width int) error {
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
 		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
@@ -132,7 +132,7 @@ func WriteCacheText(w *bufio.Writer, c *replay.CacheReport, width int) error {
 }
 
 // cacheLine are a row's cells for people. A prompt has a mark where nothing is recorded.
-func cacheLine(r *replay.CacheRow) []string {
+func cacheLine(r *cache.Row) []string {
 	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
 	if r.Estimated {
 		cells[3] = "~" + cells[3]
@@ -155,10 +155,10 @@ func cacheLine(r *replay.CacheRow) []string {
 }
 
 // whyAgain is why something was billed again, in words.
-func whyAgain(r *replay.CacheRow) string {
+func whyAgain(r *cache.Row) string {
 	var all []string
 	if r.Unserved.Tokens > 0 {
-		all = append(all, fmt.Sprintf("%s (%d)", replay.ReasonUnserved, r.Unserved.Tokens))
+		all = append(all, fmt.Sprintf("%s (%d)", cache.ReasonUnserved, r.Unserved.Tokens))
 	}
 	if r.Break != nil {
 		all = append(all, whyBroken(r.Break))
@@ -172,7 +172,7 @@ func whyAgain(r *replay.CacheRow) string {
 	return strings.Join(all, "; ")
 }
 
-func whyBroken(b *replay.CacheBreak) string {
+func whyBroken(b *cache.Break) string {
 	text := string(b.Cause)
 	if b.Entry != "" {
 		text += " " + sessionfmt.Quote(b.Entry)
@@ -192,7 +192,7 @@ func whyBroken(b *replay.CacheBreak) string {
 	return text
 }
 
-func writeCacheSums(w *bufio.Writer, t *replay.CacheTotal) {
+func writeCacheSums(w *bufio.Writer, t *cache.Total) {
 	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
 	if t.Answered > 0 && t.Answered < t.Requests {
 		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, count(t.Requests-t.Answered, "request"))
@@ -228,10 +228,10 @@ func duration(seconds int64) string {
 	return text
 }
 
-func money(a replay.CacheAgain) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
+func money(a cache.Again) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
 
 // writeLosses writes losses below a heading, the first of them.
-func writeLosses(w *bufio.Writer, heading string, all []replay.CacheLoss) {
+func writeLosses(w *bufio.Writer, heading string, all []cache.Loss) {
 	if len(all) == 0 {
 		return
 	}
@@ -252,7 +252,7 @@ func writeLosses(w *bufio.Writer, heading string, all []replay.CacheLoss) {
 }
 
 // WriteCachesText writes the accounts of several sessions, a row each, and their sum.
-func WriteCachesText(w *bufio.Writer, all []replay.CacheTotal, sum *replay.CacheTotal, width int) error {
+func WriteCachesText(w *bufio.Writer, all []cache.Total, sum *cache.Total, width int) error {
 	columns := []Column{
 		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
 		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},

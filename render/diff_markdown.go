@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"ctxtool/internal/markdown"
-	"ctxtool/replay"
+	"ctxtool/replay/diff"
 )
 
 // markdown writes a comparison as a page for a review.
-func (x diff) markdown(w *bufio.Writer) error {
+func (x comparison) markdown(w *bufio.Writer) error {
 	p := &diffPage{w: w, x: x, pen: markdownPen{}}
 	p.head()
 	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
@@ -28,7 +28,7 @@ func (x diff) markdown(w *bufio.Writer) error {
 
 type diffPage struct {
 	w   *bufio.Writer
-	x   diff
+	x   comparison
 	pen markdownPen
 }
 
@@ -38,10 +38,10 @@ func (p *diffPage) head() {
 	w.WriteString("# Two contexts\n\n")
 	for _, s := range []struct {
 		name string
-		side replay.DiffSide
+		side diff.Side
 		n    int
 	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
-		w.Write(p.pen.code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.DiffSource)))
+		w.Write(p.pen.code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.Source)))
 		if s.side.Entry != "" {
 			w.Write(p.pen.code([]byte(", behind entry "), s.side.Entry))
 		}
@@ -72,7 +72,7 @@ func (p *diffPage) head() {
 }
 
 // cause appends by what a difference came.
-func (p *diffPage) cause(dst []byte, c replay.Cause) []byte {
+func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 	if c.IsZero() {
 		return dst
 	}
@@ -87,7 +87,7 @@ func (p *diffPage) cause(dst []byte, c replay.Cause) []byte {
 func (p *diffPage) item(c itemDiff) {
 	line := append(p.pen.code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
 	p.w.Write(append(p.cause(line, c.Cause), "\n\n"...))
-	if c.Change != replay.ChangeMoved {
+	if c.Change != diff.Moved {
 		p.fence(c.old, c.new)
 	}
 }
@@ -105,14 +105,14 @@ func (p *diffPage) fence(old, new string) {
 
 // message writes a stretch of messages as an item of a list, and the lines that changed
 // below it. It returns whether the list goes on.
-func (p *diffPage) message(c replay.MessageChange, open bool) (bool, error) {
+func (p *diffPage) message(c diff.MessageChange, open bool) (bool, error) {
 	line := fmt.Appendf(nil, "- **%s** %s", c.Change, placesOf(c))
 	if c.Count > 1 {
 		line = fmt.Appendf(line, " (%s)", count(c.Count, "message"))
 	}
 	line = fmt.Appendf(p.cause(line, c.Cause), ", %s", count(c.Tokens, "token"))
-	changed := c.A >= 0 && c.B >= 0 && c.Change != replay.ChangeKept && c.Change != replay.ChangeMoved
-	if c.Count == 1 && c.Change != replay.ChangeKept {
+	changed := c.A >= 0 && c.B >= 0 && c.Change != diff.Kept && c.Change != diff.Moved
+	if c.Count == 1 && c.Change != diff.Kept {
 		what, err := p.x.gist(c)
 		if err != nil {
 			return open, err

@@ -9,16 +9,18 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
 )
 
 // WriteTrace writes lives for people, those together that came to the same end and
 // first what is there now, cut to a width in columns; 0 is what fits a page.
-func WriteTrace(w *bufio.Writer, lives []*replay.Life, width int) error {
-	now := endOf(&replay.Life{Now: true})
+func WriteTrace(w *bufio.Writer, lives []*trace.Life, width int) error {
+	now := endOf(&trace.Life{Now: true})
 	ends := []string{now}
-	of := map[string][]*replay.Life{}
+	of := map[string][]*trace.Life{}
 	for _, r := range lives {
 		end := endOf(r)
 		if of[end] == nil && end != now {
@@ -44,13 +46,13 @@ func WriteTrace(w *bufio.Writer, lives []*replay.Life, width int) error {
 }
 
 // endOf is what has become of it, as a heading.
-func endOf(r *replay.Life) string {
+func endOf(r *trace.Life) string {
 	switch {
 	case r.Now:
 		return "in the context now"
-	case r.Why == replay.OffPath:
+	case r.Why == trace.OffPath:
 		return "never in this context: on another branch"
-	case r.Why == replay.Behind:
+	case r.Why == trace.Behind:
 		return "not known: behind a broken patch"
 	case r.Why != "":
 		return "never in a context: no model gets it"
@@ -60,7 +62,7 @@ func endOf(r *replay.Life) string {
 }
 
 // eventText is an event in words.
-func eventText(e *replay.Event) string {
+func eventText(e *trace.Event) string {
 	at := "line " + fmt.Sprint(e.Line)
 	if e.ID != "" {
 		at = sessionfmt.Quote(e.ID) + ", " + at
@@ -73,8 +75,8 @@ func eventText(e *replay.Event) string {
 }
 
 // mentioned says whether what stands there instead holds it.
-func mentioned(e *replay.Event) string {
-	what := map[replay.Fate]string{replay.FateSummed: "the summary", replay.FateReplaced: "what replaced it"}[e.Did]
+func mentioned(e *trace.Event) string {
+	what := map[trace.Fate]string{trace.FateSummed: "the summary", trace.FateReplaced: "what replaced it"}[e.Did]
 	switch {
 	case e.Mentions == nil:
 		return ""
@@ -89,7 +91,7 @@ func mentioned(e *replay.Event) string {
 }
 
 // writeLife writes what it is, the words, and what happened in between.
-func writeLife(w *bufio.Writer, r *replay.Life, width int) {
+func writeLife(w *bufio.Writer, r *trace.Life, width int) {
 	what := cmp.Or(r.Kind, r.As)
 	if r.As == "part" || r.As == "tool" {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
@@ -109,7 +111,7 @@ func writeLife(w *bufio.Writer, r *replay.Life, width int) {
 		put(w, "           "+r.Text, width)
 	}
 	events := r.Events
-	if len(events) > 0 && (events[0].Did == replay.FateEntered && events[0].ID == r.ID && r.Op < 0) {
+	if len(events) > 0 && (events[0].Did == trace.FateEntered && events[0].ID == r.ID && r.Op < 0) {
 		events = events[1:]
 	}
 	if !r.Now && len(events) > 0 {
@@ -121,7 +123,7 @@ func writeLife(w *bufio.Writer, r *replay.Life, width int) {
 }
 
 // seenBy says which requests have seen it.
-func seenBy(requests []replay.Range) string {
+func seenBy(requests []trace.Range) string {
 	if len(requests) == 0 {
 		return "seen by no request"
 	}
@@ -138,7 +140,7 @@ func seenBy(requests []replay.Range) string {
 
 // WriteBlame writes where a context comes from for people, a line a message, cut to a
 // width in columns; 0 is what fits a page.
-func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
+func WriteBlame(w *bufio.Writer, all []entry.Item, width int) {
 	for _, r := range all {
 		by := ""
 		if r.By != "" {
@@ -169,7 +171,7 @@ func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
 
 // WriteEntering writes what entered a request for people, cut to a width in
 // columns.
-func WriteEntering(w *bufio.Writer, all []replay.Item, request int, before, after replay.Counts, width int) {
+func WriteEntering(w *bufio.Writer, all []entry.Item, request int, before, after replay.Counts, width int) {
 	since := "the start"
 	if request > 0 {
 		since = fmt.Sprintf("request %d", request-1)
@@ -208,7 +210,7 @@ func annotate(w *bufio.Writer, level, file string, line int, title, text string)
 }
 
 // WriteShownJSON writes entries as one object, schema ctxtool/show/1.
-func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
+func WriteShownJSON(w *bufio.Writer, all []entry.Shown) error {
 	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
 	for i, s := range all {
 		if i > 0 {
@@ -232,7 +234,7 @@ func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
 
 // WriteShownText writes an entry for people: what it is, what it did, and all of
 // it.
-func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
+func WriteShownText(w *bufio.Writer, s *entry.Shown) error {
 	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
 	if s.Label != "" {
 		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
@@ -254,7 +256,7 @@ func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
 	return nil
 }
 
-func writeEffect(w *bufio.Writer, e *replay.EntryEffect) {
+func writeEffect(w *bufio.Writer, e *entry.Effect) {
 	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
 	for _, c := range []struct {
 		name          string

@@ -11,13 +11,14 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // logOptions are the flags of ctxtool log.
@@ -241,7 +242,7 @@ func (l *logger) entries(leaf int) error {
 // A logRow is a row that lacks what its entry says, or why there is none.
 type logRow struct {
 	rec int
-	replay.LogRow
+	entry.Row
 	err error
 }
 
@@ -294,13 +295,13 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 		if a.Record < l.listed {
 			continue
 		}
-		row, err := a.Row()
+		row, err := entry.RowOf(l.r, &a)
 		if !yield(logRow{a.Record, row, err}) {
 			return
 		}
 	}
 	for _, rec := range l.accounts.Behind {
-		if rec >= l.listed && !yield(logRow{rec: rec, LogRow: replay.LogRow{Active: true}}) {
+		if rec >= l.listed && !yield(logRow{rec: rec, Row: entry.Row{Active: true}}) {
 			return
 		}
 	}
@@ -343,9 +344,9 @@ func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) e
 	say := lines.Row(row.rec, line)
 	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", say.ID, say.Line, say.Time, say.Kind, say.Text
 	if l.o.format == "jsonl" {
-		return render.WriteJSON(w, &row.LogRow)
+		return render.WriteJSON(w, &row.Row)
 	}
-	return render.WriteLogText(w, &row.LogRow, l.width)
+	return render.WriteLogText(w, &row.Row, l.width)
 }
 
 // matches says whether any string of the entry has the pattern.
@@ -380,7 +381,7 @@ func (l *logger) request(leaf int) error {
 	if err != nil {
 		return err
 	}
-	all, err := now.NewItems(before)
+	all, err := entry.NewItems(now, before)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ var exported = []struct {
 	{"replay", 33, 20},
 	{"replay/entry", 20, 20},
 	{"replay/diff", 20, 20},
+	{"replay/reuse", 20, 20},
 	{"replay/trace", 20, 20},
 	{"replay/cache", 20, 20},
 	{"replay/tokens", 20, 20},

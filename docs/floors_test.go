@@ -38,6 +38,7 @@ var floors = []struct {
 	{"replay", []string{"ctxtool/internal/parallel", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/cache", "ctxtool/replay/diff"}},
 	{"replay/entry", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, nil},
 	{"replay/diff", []string{"ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, nil},
+	{"replay/reuse", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"replay/trace", []string{"ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"replay/cache", []string{"ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
 	{"stats", []string{"ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/pelletier/go-toml/v2"}, nil},

@@ -104,6 +104,14 @@ type Change struct {
 	cut     *cutting // of OpTakeBack
 }
 
+// Came is the message that an entry appended, nil where it is another change.
+func (c *Change) Came() *Piece {
+	if c.Do != OpAppend || c.op != nil {
+		return nil
+	}
+	return &c.piece
+}
+
 // do makes a change, in the state in force and in the one without compactions.
 func (m *machine) do(c Change) error {
 	m.change = c

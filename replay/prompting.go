@@ -36,12 +36,6 @@ func (p *Prompting) Follow(s Step) (changed bool, err error) {
 // follow brings it to where the deltas of the state in force are, and says
 // whether that has changed anything.
 func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) {
-	defer func() {
-		if changed {
-			p.Now = Prompt{Parts: p.f.parts, Options: p.f.options, Known: p.own || r.Options.Baseline != nil}
-			p.Now.Tools, p.Now.Omitted = r.implemented(p.f.tools)
-		}
-	}()
 	fresh := deltas
 	extends := p.begun && len(deltas) >= len(p.seen) && (len(p.seen) == 0 || &p.seen[0] == &deltas[0])
 	if extends {
@@ -57,11 +51,15 @@ func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	}
 	p.seen, p.own, p.begun = deltas, own, true
 	if extends {
-		return true, p.load.fold(&p.f, fresh)
+		err = p.load.fold(&p.f, fresh)
+	} else {
+		p.f = r.startingPrompt(own)
+		p.f.textless = p.tools
+		err = p.again(deltas)
 	}
-	p.f = r.startingPrompt(own)
-	p.f.textless = p.tools
-	return true, p.again(deltas)
+	p.Now = Prompt{Parts: p.f.parts, Options: p.f.options, Known: p.own || r.Options.Baseline != nil}
+	p.Now.Tools, p.Now.Omitted = r.implemented(p.f.tools)
+	return true, err
 }
 
 // again folds all deltas: a checkpoint, the ops behind it, and what came then.

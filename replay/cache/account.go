@@ -260,7 +260,7 @@ func (c *cacheWalk) systems() {
 			if n = c.trie.nodes[n].system; n < 0 || c.trie.nodes[n].depth <= known {
 				break
 			}
-			s.late, s.lateRec = c.trie.nodes[n].depth, int32(c.trie.nodes[n].piece.Origin().Record)
+			s.late, s.lateRec = c.trie.nodes[n].depth, int32(c.trie.pieces[n].Origin().Record)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (c *cacheWalk) pieceAt(s *sending, i int32) replay.Origin {
 	if i >= s.messages {
 		return replay.Origin{Record: -1, By: -1, Op: -1}
 	}
-	return c.trie.nodes[c.trie.above(s.whole.node, i)].piece.Origin()
+	return c.trie.pieces[c.trie.above(s.whole.node, i)].Origin()
 }
 
 // between are the records of the path to s behind e, e's answer first. If e is not on

@@ -17,7 +17,8 @@ import (
 type cacheTrie struct {
 	fronts   []cacheNode
 	byFront  map[uint64]int32
-	nodes    []cacheNode // of messages
+	nodes    []cacheNode    // of messages
+	pieces   []replay.Piece // of each of these its last one
 	byKey    map[uint64]int32
 	recorded map[begin]int64 // what a provider counted for the last request that was just this beginning
 
@@ -39,11 +40,10 @@ var nothing = begin{-1, -1}
 
 // A cacheNode is a beginning of fronts, or of messages.
 type cacheNode struct {
-	parent int32        // -1 for none
-	depth  int32        // pieces before it
-	tokens int32        // counted, all pieces up to it
-	piece  replay.Piece // the last one
-	system int32        // the last system message in it that is sent in its place, -1 for none
+	parent int32 // -1 for none
+	depth  int32 // pieces before it
+	tokens int32 // counted, all pieces up to it
+	system int32 // the last system message in it that is sent in its place, -1 for none
 }
 
 // A cacheUse is a request that has used a chain down to a depth, and until when the
@@ -97,7 +97,8 @@ func (t *cacheTrie) addAll(sums []sum) int32 {
 		if s.place.System() {
 			system = next
 		}
-		t.nodes = append(t.nodes, cacheNode{n, int32(i), int32(s.tokens), s.place, system})
+		t.nodes = append(t.nodes, cacheNode{n, int32(i), int32(s.tokens), system})
+		t.pieces = append(t.pieces, s.place)
 		t.byKey[s.all] = next
 		n = next
 	}
@@ -251,12 +252,12 @@ func (t *cacheTrie) firstSent(last []begin) []int32 {
 		if node.parent >= 0 {
 			first[node.parent] = min(first[node.parent], first[i])
 		}
-		if was, ok := sent[node.piece]; !ok || first[i] < was {
-			sent[node.piece] = first[i]
+		if was, ok := sent[t.pieces[i]]; !ok || first[i] < was {
+			sent[t.pieces[i]] = first[i]
 		}
 	}
 	for i := range first {
-		first[i] = sent[t.nodes[i].piece]
+		first[i] = sent[t.pieces[i]]
 	}
 	return first
 }

@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// BenchmarkAccounts counts the context behind every entry of a session whose prompt and
+// BenchmarkAccounts counts the context after every entry of a session whose prompt and
 // tools change again and again: twice the session should take twice the time.
 func BenchmarkAccounts(b *testing.B) {
 	p, err := gen.Find("everything")

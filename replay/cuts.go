@@ -22,7 +22,7 @@ type Cut struct {
 }
 
 // Cuts are the compactions of the whole file that count by the envelope rules: all
-// but those that only repeat a transform. What stands behind a patch at which a
+// but those that only repeat a transform. What stands after a patch at which a
 // replay stops, or below a cycle of parents, is not among them. One before another
 // on a path comes before it.
 func (r *Replay) Cuts() (cuts []Cut, err error) {
@@ -182,7 +182,7 @@ func hasDelta(deltas []delta) bool {
 }
 
 // keepsSame says whether a compaction with that first kept place would keep of s
-// what it keeps in next, behind its own messages.
+// what it keeps in next, after its own messages.
 func (m *machine) keepsSame(s *state, place int, next *state, heads int) (bool, error) {
 	first := 0 // of an entry that is not there, everything is kept
 	switch {

@@ -58,7 +58,7 @@ func (e *Envelope) Replay() *Replay { return e.r }
 // Cached and Uncached are the numbers of messages in the request's two parts.
 func (e *Envelope) Cached() int { return e.state.msgs.shown }
 
-// Uncached is the number of messages behind the cached ones.
+// Uncached is the number of messages after the cached ones.
 func (e *Envelope) Uncached() int { return len(e.state.uncached) }
 
 // A Message is a message of an envelope. Raw is valid until the next one is
@@ -94,7 +94,7 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 
 // ContextMessages are the messages as pi's own context building returns them:
 // agent messages, system messages in place, also those that no provider gets;
-// behind them the uncached ones.
+// after them the uncached ones.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
 	return e.each(func(m *Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent, true)
 }
@@ -129,7 +129,7 @@ func (l *Reader) yield(yield func(Message, error) bool, m *Piece, load func(*Rea
 }
 
 // WithEphemeral is the envelope with the request-only messages that were logged
-// for its request, if they were, behind the others.
+// for its request, if they were, after the others.
 func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	if e.ephemeral < 0 {
 		return e, nil

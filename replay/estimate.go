@@ -158,7 +158,7 @@ func (e *Envelope) lastUsage() (at, used int, err error) {
 	return -1, 0, nil
 }
 
-// estimateAfter adds up the messages behind place at of the list; from the start
+// estimateAfter adds up the messages after place at of the list; from the start
 // on, system messages count as the one that they replay to. It is whole unless a
 // message has lost its content.
 func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool, err error) {

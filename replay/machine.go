@@ -229,7 +229,7 @@ func (t *trail) push(rec int) { t.own = append(t.own, int32(rec)) }
 
 // fork is the trail so far, to go on another way.
 func (t *trail) fork() trail {
-	above := *t // the other goes on behind it
+	above := *t // the other goes on after it
 	return trail{above: &above, from: t.len()}
 }
 

@@ -197,7 +197,7 @@ func (l *list) first(n int) iter.Seq[*Piece] {
 }
 
 // differs are the places at which two lists of one machine do not hold the same
-// message, those behind the end of the shorter one included. Chunks that both have
+// message, those after the end of the shorter one included. Chunks that both have
 // are passed over.
 func (l *list) differs(was *list) iter.Seq[int] {
 	return func(yield func(i int) bool) {

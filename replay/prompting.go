@@ -62,7 +62,7 @@ func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	return true, err
 }
 
-// again folds all deltas: a checkpoint, the ops behind it, and what came then.
+// again folds all deltas: a checkpoint, the ops after it, and what came then.
 func (p *Prompting) again(deltas []delta) error {
 	isOp := func(d delta) bool { return d.op != nil }
 	lead := slices.IndexFunc(deltas, isOp)

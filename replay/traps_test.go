@@ -110,7 +110,7 @@ func replayed(t *testing.T, data []byte, opt replay.Options) (*replay.Envelope, 
 	return replay.New(s, opt).At(s.Leaf(), false)
 }
 
-// short says what messages are: their text, or summary, behind their role where
+// short says what messages are: their text, or summary, after their role where
 // that is none of user, assistant and toolResult.
 func short(v sessionfmt.Value) string {
 	text := v.Get("content").Text()
@@ -159,7 +159,7 @@ type trap struct {
 	entries  []string
 	version  int // 3 when 0
 	pi       string
-	envelope string // what stops the replay at p, right after u1, behind !
+	envelope string // what stops the replay at p, right after u1, after !
 	lenient  string // the reference's answer, where it differs from ours
 	found    string // codes of findings under envelope rules
 	warned   string // and with --lenient

@@ -32,7 +32,7 @@ type Options struct {
 type Row struct {
 	Schema    string       `json:"schema"`
 	Record    int          `json:"-"`                   // the answer
-	Request   replay.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent behind a broken patch, as are `shared`, `break` and `expected`
+	Request   replay.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
 	Entry     string       `json:"entry"`               // id of the answer
 	Model     string       `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
@@ -74,7 +74,7 @@ type Again struct {
 type Report struct {
 	Rows    []Row
 	Total   *Total
-	Stopped error // the broken patch behind which requests have no expectation
+	Stopped error // the broken patch after which requests have no expectation
 }
 
 // noise is how many tokens a provider may fall short without meaning anything
@@ -250,7 +250,7 @@ func (c *cacheWalk) put(q *Request) error {
 	return nil
 }
 
-// systems finds the first system message in each request that none before it had behind
+// systems finds the first system message in each request that none before it had after
 // the same front, as they were replayed.
 func (c *cacheWalk) systems() {
 	for _, k := range c.replayed {
@@ -377,7 +377,7 @@ func (c *cacheWalk) judge(k int) (row Row, err error) {
 		}
 		b.Again.Tokens = max(0, min(b.Again.Tokens-max(0, read-from), row.Prompt-served))
 		if read > from && b.Again.Tokens <= noise {
-			b.Again.Tokens = 0 // the provider has read on behind it
+			b.Again.Tokens = 0 // the provider has read on after it
 		}
 	}
 	if b := row.Break; b != nil {

@@ -486,7 +486,7 @@ func TestCacheWildUsage(t *testing.T) {
 }
 
 // TestCacheTime: an answer's time is its message's, unless that is later than the
-// entry's, and so one wrong clock does not hide all pauses behind it.
+// entry's, and so one wrong clock does not hide all pauses after it.
 func TestCacheTime(t *testing.T) {
 	for _, c := range []struct {
 		line string

@@ -95,7 +95,7 @@ func (c *cacheWalk) hiddenOf(at begin) int64 {
 	return c.hidden
 }
 
-// lost is what of request k had been sent before and is behind a node, in counted
+// lost is what of request k had been sent before and is after a node, in counted
 // tokens: messages that an earlier request had, and of a prompt as much as there was.
 func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
 	t, s := &c.trie, &c.sent[k]
@@ -113,7 +113,7 @@ func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
 			lost += int64(node.tokens) - t.tokensOf(begin{-1, node.parent})
 		}
 	}
-	if depth < 1 { // the prompt is behind the break
+	if depth < 1 { // the prompt is after the break
 		lost += min(s.front, e.front)
 	}
 	if depth < 0 {
@@ -122,7 +122,7 @@ func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
 	return lost
 }
 
-// why finds what parts request s from request e behind a node.
+// why finds what parts request s from request e after a node.
 func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
 	between, below := c.between(e.rec, s.rec)
 	if known == nothing {
@@ -174,7 +174,7 @@ func (c *cacheWalk) pieceAt(s *sending, i int32) replay.Origin {
 	return c.trie.pieces[c.trie.above(s.whole.node, i)].Origin()
 }
 
-// between are the records of the path to s behind e, e's answer first. If e is not on
+// between are the records of the path to s after e, e's answer first. If e is not on
 // it, below is the first record of the path that e's has not, else -1.
 func (c *cacheWalk) between(e, s int32) (records []int32, below int32) {
 	if c.depth == nil {

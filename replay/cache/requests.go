@@ -106,16 +106,16 @@ type Prefix struct {
 	// Same is how many messages at the start are those of the request before, where
 	// nothing has to be compared to know.
 	Same int
-	// Cached is the number of cached messages; those behind are the uncached ones.
+	// Cached is the number of cached messages; those after are the uncached ones.
 	Cached int
 
-	// inPlace takes system messages behind the first message for messages: they are
+	// inPlace takes system messages after the first message for messages: they are
 	// sent where they stand.
 	inPlace bool
 	says    *sayings
 	last    *replay.Envelope // that of the request before; nil for the first
 	sums    []sum
-	gone    []sum   // what the request before had in place of those behind Same
+	gone    []sum   // what the request before had in place of those after Same
 	at      []int32 // of each place in the list, the cached messages before it
 }
 
@@ -264,13 +264,13 @@ func hashPrompt(text string, tools []replay.Tool) uint64 {
 }
 
 // withEphemeral are the sums of a request with the request-only messages that were
-// logged for it behind the others.
+// logged for it after the others.
 func (p *Prefix) withEphemeral(e *replay.Envelope) ([]sum, error) {
 	whole, err := e.WithEphemeral()
 	if err != nil {
 		return nil, err
 	}
-	next := Prefix{says: p.says, sums: p.sums} // what comes behind is written over by the next request
+	next := Prefix{says: p.says, sums: p.sums} // what comes after is written over by the next request
 	for i := e.Len(); i < whole.Len(); i++ {
 		if err := next.add(whole.Piece(i)); err != nil {
 			return nil, err

@@ -94,7 +94,7 @@ func (t *Total) add(row *Row) {
 		u = *row.Recorded
 	}
 	t.Recorded.plus(u)
-	e := Expected{u.CacheRead, row.Prompt - u.CacheRead} // behind a broken patch nothing else is known
+	e := Expected{u.CacheRead, row.Prompt - u.CacheRead} // after a broken patch nothing else is known
 	if row.Expected != nil {
 		e = *row.Expected
 	}

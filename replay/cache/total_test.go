@@ -36,7 +36,7 @@ func cacheOf(t *testing.T, name string, data []byte) *Report {
 }
 
 // TestCacheOutlived: what was read after a pause beyond the lifetime was not lost, and
-// pauses behind it are judged by the longer lifetime.
+// pauses after it are judged by the longer lifetime.
 func TestCacheOutlived(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/sessions/good/outlived.jsonl")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // A cacheTrie holds what requests began with: their fronts, which are what every request
 // of a model begins with, its prompt, and its thinking level; and their messages, which
-// are there once however many fronts they stood behind. A node is a beginning, its
+// are there once however many fronts they stood after. A node is a beginning, its
 // parent the one that is shorter by one piece. First all requests are put in, then their
 // uses are gone through in the order of time.
 type cacheTrie struct {
@@ -31,7 +31,7 @@ type cacheTrie struct {
 	put   map[begin]int32      // by front and head, how deep requests go
 }
 
-// A begin is what a request begins with: a front, and messages behind a whole one, -1
+// A begin is what a request begins with: a front, and messages after a whole one, -1
 // for none.
 type begin struct{ front, node int32 }
 
@@ -64,7 +64,7 @@ func newCacheTrie() cacheTrie {
 	return cacheTrie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[begin]int64{}, uses: map[begin][]cacheUse{}, put: map[begin]int32{}}
 }
 
-// addFront is the front behind parent of that key, made where there is none.
+// addFront is the front after parent of that key, made where there is none.
 func (t *cacheTrie) addFront(parent int32, key uint64, tokens int) int32 {
 	if n, ok := t.byFront[key]; ok {
 		return n

@@ -10,7 +10,7 @@ import (
 // what took messages out on the ways to them from where their paths part.
 type Span struct {
 	A, B *replay.Envelope
-	// Stopped is the broken patch that the replay did not come past. A point behind it
+	// Stopped is the broken patch that the replay did not come past. A point after it
 	// stands for the last entry before it.
 	Stopped error
 
@@ -33,7 +33,7 @@ type taker struct {
 
 type onPath map[int]bool
 
-// Between replays to the points behind records a and b, -1 for the empty session:
+// Between replays to the points after records a and b, -1 for the empty session:
 // each entry once where one path goes on from the other.
 func Between(r *replay.Replay, a, b int) (*Span, error) {
 	pathA, _ := r.Session.Path(a)
@@ -73,7 +73,7 @@ func Between(r *replay.Replay, a, b int) (*Span, error) {
 	}
 	s.Stopped = err
 	if s.Stopped != nil && s.A.Leaf == s.B.Leaf && a != b {
-		return nil, err // both points lie behind it
+		return nil, err // both points lie after it
 	}
 	return s, nil
 }

@@ -99,7 +99,7 @@ type Sizes struct {
 }
 
 // A Difference is what has to be done to envelope A to have envelope B. The request's
-// messages are counted from 0, the uncached behind the cached ones.
+// messages are counted from 0, the uncached after the cached ones.
 type Difference struct {
 	A, B   Side
 	Shared Shared

@@ -49,7 +49,7 @@ type Item struct {
 	As       string       `json:"as"`                 // `part`, `tool`, or the role that a provider gets a message as
 	Name     string       `json:"name,omitempty"`     // of a part or tool
 	Index    replay.Index `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
-	Uncached bool         `json:"uncached,omitempty"` // it comes behind the cached messages
+	Uncached bool         `json:"uncached,omitempty"` // it comes after the cached messages
 	Source
 	Text string `json:"text,omitempty"` // first words
 }
@@ -163,13 +163,13 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 // An Effect is what an entry did to the envelope on its own path.
 type Effect struct {
 	Before       replay.Counts `json:"before"`                 // tokens of the request before it
-	After        replay.Counts `json:"after"`                  // tokens of the request behind it
+	After        replay.Counts `json:"after"`                  // tokens of the request after it
 	Entered      int           `json:"entered"`                // messages that the request before it had not
 	Parts        []string      `json:"parts,omitempty"`        // names of the parts that it set
 	PartsRemoved []string      `json:"partsRemoved,omitempty"` // and that it removed
 	Tools        []string      `json:"tools,omitempty"`        // names of the tools that it set
 	ToolsRemoved []string      `json:"toolsRemoved,omitempty"` // and that it removed
-	Broken       string        `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve behind some point; absent where it can
+	Broken       string        `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve after some point; absent where it can
 }
 
 // EffectOf is what makes an earlier envelope of a replay the other.
@@ -227,7 +227,7 @@ type Row struct {
 	Kind     string       `json:"kind"`               // the role of a message, else the type
 	Text     string       `json:"text,omitempty"`     // the first words
 	Active   bool         `json:"active"`             // on the path to the leaf
-	Did      string       `json:"did,omitempty"`      // to the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and behind a broken patch, as are the next two
+	Did      string       `json:"did,omitempty"`      // to the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and after a broken patch, as are the next two
 	Tokens   *int         `json:"tokens,omitempty"`   // that it added to the request, below 0 where it took some away
 	Context  *int         `json:"context,omitempty"`  // tokens of the request as it stands after the entry: prompt, tools and messages
 	Request  *int         `json:"request,omitempty"`  // that the entry is the answer to, from 0
@@ -237,7 +237,7 @@ type Row struct {
 
 // A logBoundary says where a transform lies.
 type logBoundary struct {
-	After    int      `json:"after"`    // the request whose answer it lies behind, -1 for none
+	After    int      `json:"after"`    // the request whose answer it lies after, -1 for none
 	Before   int      `json:"before"`   // the request that it lies before
 	Likely   boundary `json:"likely"`   // where in the agent's loop it was likely made, `before_request` or `turn_end`
 	Inferred bool     `json:"inferred"` // the file does not say it
@@ -272,7 +272,7 @@ type Shown struct {
 	Kind   string           `json:"kind"`             // the role of a message, else the type
 	Label  string           `json:"label,omitempty"`  // that it has at the end of the file
 	Active bool             `json:"active"`           // on the path to the leaf
-	Effect *Effect          `json:"effect,omitempty"` // what it did on its own path; absent behind a broken patch
+	Effect *Effect          `json:"effect,omitempty"` // what it did on its own path; absent after a broken patch
 	Entry  sessionfmt.Value `json:"-"`                // as it stands in the file
 }
 
@@ -289,7 +289,7 @@ const (
 
 // boundaryOf infers the boundary of a transform on a walk along a path. Messages reach
 // the file late: a transform made before a request stands in front of the prompt that
-// caused it, right behind an earlier answer. Between an answer and a prompt the nearer in
+// caused it, right after an earlier answer. Between an answer and a prompt the nearer in
 // time decides.
 func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error) {
 	before, after := ofTurn(session, slices.Backward(a.Path[:a.At])), ofTurn(session, slices.All(a.Path[a.At+1:]))

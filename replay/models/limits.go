@@ -16,7 +16,7 @@ var limits = []struct {
 	Limits
 }{
 	{"anthropic", Limits{32 * mb, 5 * mb}},
-	{"amazon-bedrock", Limits{25_000_000, 0}}, // of images, what the model behind it takes
+	{"amazon-bedrock", Limits{25_000_000, 0}}, // of images, what the model after it takes
 	{"google", Limits{100 * mb, 0}},
 	{"google-vertex", Limits{20 * mb, 0}},
 	{"groq", Limits{0, 4 * mb}},

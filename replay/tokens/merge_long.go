@@ -55,7 +55,7 @@ func (c *counting) long(piece []byte, size int) (n int) {
 }
 
 // split counts the tokens that begin at first or later and end at limit or earlier,
-// and keeps where those behind them begin as the tail. The first of these is at cut.
+// and keeps where those after them begin as the tail. The first of these is at cut.
 func (w *window) split(first, limit int) (n, cut int) {
 	w.tail = w.tail[:0]
 	i, last := int32(0), int32(len(w.nodes)-1)

@@ -50,7 +50,7 @@ func (c *classes) nextO200K(text []byte, i int) int {
 // `U*` gives back, which ends at the last character that both may have. With no
 // such character there are capitals alone, the second expression's.
 func (c *classes) word(text []byte, i int) int {
-	shared := 0 // behind the last character that both may have
+	shared := 0 // after the last character that both may have
 	for i < len(text) {
 		k, n := c.ascii[text[i]], 1
 		if k == 0 {

@@ -13,7 +13,7 @@ import (
 type item struct {
 	set         func(r rune) bool
 	least, most int
-	notBefore   func(r rune) bool // and none of these behind it
+	notBefore   func(r rune) bool // and none of these after it
 }
 
 func is(set class) func(r rune) bool  { return func(r rune) bool { return classOf(r)&set != 0 } }

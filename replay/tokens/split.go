@@ -4,7 +4,7 @@ package tokens
 // end of the last piece, and the first that matches says where the piece ends:
 //
 //	\p{N}{1,3}                     up to three numbers
-//	 ?[^\s\p{L}\p{N}]+[\r\n]*      symbols, the space before and the line ends behind
+//	 ?[^\s\p{L}\p{N}]+[\r\n]*      symbols, the space before and the line ends after
 //	                               them; o200k has [\r\n/]* at the end
 //	\s*[\r\n]+                     white space up to the last line end in it
 //	\s+(?!\S)                      white space; not its last character, if a piece follows that may take it
@@ -47,7 +47,7 @@ func (c *classes) numbers(text []byte, i int) int {
 	return i
 }
 
-// symbols is where symbols end that go on at i, and the line ends behind them.
+// symbols is where symbols end that go on at i, and the line ends after them.
 func (c *classes) symbols(text []byte, i int, tail byte) int {
 	i = c.run(text, i, symbol|mark)
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r' || text[i] == tail) {
@@ -58,7 +58,7 @@ func (c *classes) symbols(text []byte, i int, tail byte) int {
 
 // blanks is where white space that begins at i ends as a piece.
 func (c *classes) blanks(text []byte, i int) int {
-	begin, last, line := i, i, 0 // line is behind the last line end
+	begin, last, line := i, i, 0 // line is after the last line end
 	for i < len(text) {
 		k, n := c.at(text, i)
 		if k&blanks == 0 {
@@ -106,7 +106,7 @@ func contraction(text []byte, i int) int {
 }
 
 // Cut is a place at which a text may be cut and its parts counted one after the
-// other, 0 if it has none: behind the last line end that an ASCII character follows
+// other, 0 if it has none: after the last line end that an ASCII character follows
 // which is no white space and no slash. No piece of any vocabulary goes on there, and
 // where a piece ends has no say in the next.
 func Cut(text []byte) int {

@@ -50,7 +50,7 @@ func (c *counting) text(next func(c *classes, text []byte, i int) int, text []by
 	return n
 }
 
-// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 behind the last,
+// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 after the last,
 // and in the upper 7 bits its tokens. A longer one as known.
 type known struct {
 	piece  [30]byte

@@ -67,7 +67,7 @@ type Tracing struct {
 	Lives    []*Life // in the order in which they began
 	Requests int     // of the path, as far as it was replayed
 	Steps    int     // entries of the path that were replayed
-	Stopped  error   // the broken patch behind which nothing is known
+	Stopped  error   // the broken patch after which nothing is known
 }
 
 // Follow replays the path to record leaf, and follows what the query asks for. Each

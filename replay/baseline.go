@@ -82,7 +82,7 @@ func loadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
 	return baselineFromSession(s)
 }
 
-// startsSession says whether the first line is a record of a session: an
+// startsSession reports whether the first line is a record of a session: an
 // envelope has no type.
 func startsSession(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")

@@ -171,7 +171,7 @@ func (m *machine) awaits(from, to int32) bool {
 	return false
 }
 
-// hasDelta says whether there are system messages, edits of them aside.
+// hasDelta reports whether there are system messages, edits of them aside.
 func hasDelta(deltas []delta) bool {
 	for _, d := range deltas {
 		if d.op == nil {
@@ -181,7 +181,7 @@ func hasDelta(deltas []delta) bool {
 	return false
 }
 
-// keepsSame says whether a compaction with that first kept place would keep of s
+// keepsSame reports whether a compaction with that first kept place would keep of s
 // what it keeps in next, after its own messages.
 func (m *machine) keepsSame(s *state, place int, next *state, heads int) (bool, error) {
 	first := 0 // of an entry that is not there, everything is kept

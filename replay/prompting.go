@@ -122,7 +122,7 @@ type inFront struct {
 	all    int     // system messages
 }
 
-// follow says whether there are later system messages, and gives the deltas without
+// follow reports whether there are later system messages, and gives the deltas without
 // them. The slice goes on where it was as long as nothing but more deltas has come,
 // so that each is folded once.
 func (p *inFront) follow(s *state) (deltas []delta, later bool) {

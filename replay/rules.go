@@ -63,7 +63,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	return Added, m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg})
 }
 
-// message completes msg, and says whether its entry adds a message at all
+// message completes msg, and reports whether its entry adds a message at all
 // (spec/pi-1.5.md 4.4; spec/pi-format.md 4.3 and 5).
 func (m *machine) message(msg *Piece) (bool, error) {
 	envelope := m.r.Rules == ByEnvelope
@@ -268,7 +268,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 // if it does not.
 func (m *machine) placeOnPath(rec int) int { return m.path.place(rec, m.pos) }
 
-// hasSystem says whether there are system messages: then prompt and tools are in
+// hasSystem reports whether there are system messages: then prompt and tools are in
 // the session.
 func hasSystem(deltas []delta) bool {
 	for _, d := range deltas {

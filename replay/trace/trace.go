@@ -248,7 +248,7 @@ type hit struct {
 	as, text string
 }
 
-// holds says whether a message is sent and holds what is looked for. The text is
+// holds reports whether a message is sent and holds what is looked for. The text is
 // read the first time.
 func (t *tracer) holds(m *replay.Piece) (h hit, err error) {
 	if !m.Sent() {

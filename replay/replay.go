@@ -198,9 +198,3 @@ func (e *Envelope) Entered(earlier *Envelope) iter.Seq2[Message, error] {
 		}
 	}
 }
-
-// messages goes through all messages, the uncached ones last.
-func (e *Envelope) messages(yield func(*Piece) bool) {
-	for i := 0; i < e.Len() && yield(e.Piece(i)); i++ {
-	}
-}

@@ -27,7 +27,7 @@ type CachePart struct {
 	Rebilled replay.CacheAgain `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
 	Broken   replay.CacheAgain `json:"broken"`            // what breaks had billed again
 	Unserved replay.CacheAgain `json:"unserved"`          // what the cache had, and the provider did not serve
-	Worst    *CacheWorst       `json:"worst,omitempty"`   // the entry that had the most billed once more
+	Worst    *cacheWorst       `json:"worst,omitempty"`   // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
@@ -40,8 +40,8 @@ type cacheCould struct {
 	HitRate *float64 `json:"hitRate,omitempty"`
 }
 
-// A CacheWorst is the entry that had the most billed once more.
-type CacheWorst struct {
+// A cacheWorst is the entry that had the most billed once more.
+type cacheWorst struct {
 	File  string            `json:"file,omitempty"`  // of several
 	Entry string            `json:"entry"`           // that did it
 	Cause replay.CacheCause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
@@ -69,18 +69,18 @@ func lookAtCache(l *lensRun) {
 // worse keeps what a request had billed again, if it is the most so far.
 func (p *CachePart) worse(r *replay.CacheRow) {
 	if b := r.Break; b != nil && b.Again.Tokens > 0 {
-		w := &CacheWorst{Entry: r.Entry, Cause: b.Cause, CacheAgain: b.Again}
+		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, CacheAgain: b.Again}
 		if b.Record >= 0 {
 			w.Entry = b.Entry
 		}
 		p.worst(w)
 	}
 	if r.Unserved.Tokens > 0 {
-		p.worst(&CacheWorst{Entry: r.Entry, CacheAgain: r.Unserved})
+		p.worst(&cacheWorst{Entry: r.Entry, CacheAgain: r.Unserved})
 	}
 }
 
-func (p *CachePart) worst(w *CacheWorst) {
+func (p *CachePart) worst(w *cacheWorst) {
 	if p.Worst == nil || cmp.Or(cmp.Compare(w.Cost, p.Worst.Cost), cmp.Compare(w.Tokens, p.Worst.Tokens)) > 0 {
 		p.Worst = w
 	}

@@ -291,8 +291,8 @@ func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	p.order()
 }
 
-// calibrated reports that some of the contexts are.
-func (p *ContextPart) calibrated() bool {
+// Calibrated reports that some of the contexts are.
+func (p *ContextPart) Calibrated() bool {
 	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 

@@ -53,12 +53,12 @@ type CompactionsPart struct {
 	Before   int64          `json:"before"`      // sum of tokens
 	After    int64          `json:"after"`       // sum of tokens
 	Survival survival       `json:"survival"`    // sums, without `lost`
-	List     []Compacting   `json:"compactions"` // in order
+	List     []compacting   `json:"compactions"` // in order
 }
 
-// A Compacting is a compaction: an entry, or a transform that has the effect or the
+// A compacting is a compaction: an entry, or a transform that has the effect or the
 // name. Tokens are of the whole context as the counter counts it, but for Recorded.
-type Compacting struct {
+type compacting struct {
 	File     string `json:"file,omitempty"` // as in `files[]`
 	Line     int    `json:"line"`           // of the entry
 	Entry    string `json:"entry"`          // where it is
@@ -99,7 +99,7 @@ const (
 )
 
 func newCompactionsPart() *CompactionsPart {
-	return &CompactionsPart{List: []Compacting{}}
+	return &CompactionsPart{List: []compacting{}}
 }
 
 // sum adds up the list.
@@ -129,7 +129,7 @@ type compactionWalk struct {
 	before  *replay.Envelope // what the step at hand found
 	last    lastAnswer
 	asked   int   // requests answered before the last compaction
-	carried Facts // what the last summary told of what it stood for
+	carried facts // what the last summary told of what it stood for
 	waiting bool  // the last compaction has had no prompt behind it
 }
 
@@ -170,7 +170,7 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 		}
 	}
 	s := w.l.Session
-	c := Compacting{
+	c := compacting{
 		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
 		Request: a.Answers, Recorded: tokensBefore(line), Before: a.Before.Total, After: a.After.Total,
 	}
@@ -208,7 +208,7 @@ func tokensBefore(line sessionfmt.Value) int64 {
 
 // judge says what caused a compaction, how well it did, and whether it is part of a
 // loop.
-func (w *compactionWalk) judge(c *Compacting, window int64) {
+func (w *compactionWalk) judge(c *compacting, window int64) {
 	size := c.Recorded
 	if size == 0 {
 		size = max(w.last.context, int64(c.Before))
@@ -248,7 +248,7 @@ func (w *compactionWalk) judge(c *Compacting, window int64) {
 
 // endsAbove adds that the context is still too large, by what the provider recorded of
 // the next request, else by what is to be expected.
-func (c *Compacting) endsAbove() {
+func (c *compacting) endsAbove() {
 	after := c.expected
 	if c.Next > 0 {
 		after = float64(c.Next)
@@ -259,7 +259,7 @@ func (c *Compacting) endsAbove() {
 }
 
 // lost says what a compaction kept, and what its summary tells of the rest.
-func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
+func (w *compactionWalk) lost(c *compacting, a *replay.Account) error {
 	kept := map[int]int{} // messages by record
 	summary := ""
 	own := func(m replay.Message) bool { return m.Origin.Record == a.Record }
@@ -287,7 +287,7 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 	for rec, n := range kept {
 		gone[rec] -= n
 	}
-	var facts Facts
+	var facts facts
 	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
 	for m, err := range w.before.Sources(out) {
 		switch {

@@ -163,10 +163,10 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	return nil
 }
 
-// inUse is how many tokens the context takes, as pi shows them: its provider has recorded
+// InUse is how many tokens the context takes, as pi shows them: its provider has recorded
 // the most of them. Where pi shows nothing, or another counter was asked for than pi's
 // own, they are counted.
-func (c *contextOf) inUse(counter string) int {
+func (c *contextOf) InUse(counter string) int {
 	if c.Usage.Tokens == nil || c.Calibrated != nil || counter != tokens.Pi.Name {
 		return c.Tokens
 	}

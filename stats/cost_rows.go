@@ -12,13 +12,13 @@ import (
 
 // A costRow is what the calls with some keys in common used and cost.
 type costRow struct {
-	CostKeys
-	CostSum
-	Unique CostSum `json:"unique"` // the same with each call once
+	costKeys
+	costSum
+	Unique costSum `json:"unique"` // the same with each call once
 }
 
-// CostKeys say which calls a row is about; those that were not asked for are empty.
-type CostKeys struct {
+// costKeys say which calls a row is about; those that were not asked for are empty.
+type costKeys struct {
 	Session  string `json:"session,omitempty"`  // the header's id
 	Project  string `json:"project,omitempty"`  // the header's folder
 	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC; as the next two absent of a call without time
@@ -33,17 +33,17 @@ type CostKeys struct {
 // costGroups are what rows can be by, and their keys.
 var costGroups = []struct {
 	name string
-	key  func(k *CostKeys) *string
+	key  func(k *costKeys) *string
 }{
-	{"session", func(k *CostKeys) *string { return &k.Session }},
-	{"model", func(k *CostKeys) *string { return &k.Model }},
-	{"provider", func(k *CostKeys) *string { return &k.Provider }},
-	{"day", func(k *CostKeys) *string { return &k.Day }},
-	{"week", func(k *CostKeys) *string { return &k.Week }},
-	{"month", func(k *CostKeys) *string { return &k.Month }},
-	{"project", func(k *CostKeys) *string { return &k.Project }},
-	{"tool", func(k *CostKeys) *string { return &k.Tool }},
-	{"branch", func(k *CostKeys) *string { return &k.Branch }},
+	{"session", func(k *costKeys) *string { return &k.Session }},
+	{"model", func(k *costKeys) *string { return &k.Model }},
+	{"provider", func(k *costKeys) *string { return &k.Provider }},
+	{"day", func(k *costKeys) *string { return &k.Day }},
+	{"week", func(k *costKeys) *string { return &k.Week }},
+	{"month", func(k *costKeys) *string { return &k.Month }},
+	{"project", func(k *costKeys) *string { return &k.Project }},
+	{"tool", func(k *costKeys) *string { return &k.Tool }},
+	{"branch", func(k *costKeys) *string { return &k.Branch }},
 }
 
 // CostGroups are the names of what the rows of the lens cost can be by.
@@ -55,7 +55,7 @@ func CostGroups() (names []string) {
 }
 
 // costKey is a key of the row by its group's name.
-func (k *CostKeys) costKey(group string) *string {
+func (k *costKeys) costKey(group string) *string {
 	for _, g := range costGroups {
 		if g.name == group {
 			return g.key(k)
@@ -126,7 +126,7 @@ func (c *costLook) tool(name sessionfmt.Value) int32 {
 }
 
 // keys are those of a row, but for what is known once the session has been read.
-func (c *costLook) keys(id rowID) (k CostKeys) {
+func (c *costLook) keys(id rowID) (k costKeys) {
 	model, provider := c.modelOf(int(id.model))
 	if c.by.model {
 		k.Model = model
@@ -155,14 +155,14 @@ func (c *costLook) keys(id rowID) (k CostKeys) {
 }
 
 // row is the row with these keys, made where there is none.
-func (p *CostPart) row(k CostKeys) int {
+func (p *CostPart) row(k costKeys) int {
 	if p.table == nil {
-		p.table = map[CostKeys]int{}
+		p.table = map[costKeys]int{}
 	}
 	at, ok := p.table[k]
 	if !ok {
 		at = len(p.Rows)
-		p.Rows = append(p.Rows, costRow{CostKeys: k})
+		p.Rows = append(p.Rows, costRow{costKeys: k})
 		p.table[k] = at
 	}
 	return at
@@ -195,7 +195,7 @@ func (c *costLook) toBranches() {
 	c.part.Rows, c.part.table = []costRow{}, nil
 	k := 0
 	for one := range c.part.calls.all {
-		keys := old[one.row].CostKeys
+		keys := old[one.row].costKeys
 		keys.Branch = names(int(c.records[k]))
 		one.row = int32(c.part.row(keys))
 		k++

@@ -230,7 +230,7 @@ func (p *GrowthPart) sheets() []Sheet {
 	}}
 	for i := range p.Sessions {
 		g := &p.Sessions[i]
-		row := []any{g.File, int64(len(g.Requests)), g.Peak, nil, About(g.Now.Size), orNil(int64(g.Compactions)), orNil(int64(g.Truncations)), orNil(int64(g.Edits)), Line(g.sizes())}
+		row := []any{g.File, int64(len(g.Requests)), g.Peak, nil, About(g.Now.Size), orNil(int64(g.Compactions)), orNil(int64(g.Truncations)), orNil(int64(g.Edits)), g.sizes()}
 		if g.Share > 0 {
 			row[3] = g.Share
 		}

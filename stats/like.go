@@ -10,8 +10,8 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// A Like is another system, and how it takes the context of a session.
-type Like struct {
+// A like is another system, and how it takes the context of a session.
+type like struct {
 	Name  string
 	About string // one line for help
 
@@ -20,22 +20,23 @@ type Like struct {
 	sheets func(k *likeness) []Sheet
 }
 
-// Likes are the systems, in the order in which they are shown.
-var Likes = []*Like{&likeYAgent, &likeSWE, &likeGsh}
+// likes are the systems, in the order in which they are shown.
+var likes = []*like{&likeYAgent, &likeSWE, &likeGsh}
 
-// FindLike is the system of that name.
-func FindLike(name string) (*Like, error) {
-	for _, k := range Likes {
+// SetLike sets the other system that the context is counted like.
+func (o *Options) SetLike(name string) error {
+	for _, k := range likes {
 		if k.Name == name {
-			return k, nil
+			o.Like = k
+			return nil
 		}
 	}
-	return nil, fmt.Errorf("unknown system %q: one of %s", name, strings.Join(LikeNames(), ", "))
+	return fmt.Errorf("unknown system %q: one of %s", name, strings.Join(LikeNames(), ", "))
 }
 
 // LikeNames are the names of the systems.
 func LikeNames() (names []string) {
-	for _, k := range Likes {
+	for _, k := range likes {
 		names = append(names, k.Name)
 	}
 	return names
@@ -54,7 +55,7 @@ func (k *likeness) plus(one *likeness, file string) *likeness {
 	if k == nil {
 		k = &likeness{}
 	}
-	for _, like := range Likes {
+	for _, like := range likes {
 		like.plus(k, one, file)
 	}
 	return k
@@ -65,7 +66,7 @@ func (k *likeness) sheets() (all []Sheet) {
 	if k == nil {
 		return nil
 	}
-	for _, like := range Likes {
+	for _, like := range likes {
 		for _, s := range like.sheets(k) {
 			s.Title = strings.TrimSuffix("like "+like.Name+", "+s.Title, ", ")
 			all = append(all, s)
@@ -87,7 +88,7 @@ func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 
 // likeGsh is gsh's estimate of the conversation, and when it would compact it
 // (spec/policies.md 1.2, 1.5).
-var likeGsh = Like{
+var likeGsh = like{
 	Name:  "gsh",
 	About: "gsh's estimate of the conversation, and its threshold",
 	look:  lookLikeGsh,

@@ -11,7 +11,7 @@ import (
 
 // likeSWE is SWE-CLI's usage statistics (spec/policies.md 2.2, 2.6) and its table of
 // targets, as far as a session tells them.
-var likeSWE = Like{
+var likeSWE = like{
 	Name:  "swe-cli",
 	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy",
 	look:  lookLikeSWE,

@@ -13,7 +13,7 @@ import (
 
 // likeYAgent is y-agent's context by its categories, its guard's verdict and what its
 // recovery would drop (spec/policies.md 3.1, 3.3, 3.4).
-var likeYAgent = Like{
+var likeYAgent = like{
 	Name:  "y-agent",
 	About: "y-agent's eight categories with their budgets, its status lines, its guard and its recovery",
 	look:  lookLikeYAgent,

@@ -10,8 +10,8 @@ type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
 	Columns []sheetColumn
-	// Rows have a cell a column: a string, an int64, a float64, an About, a Line, or nil
-	// where there is nothing to say.
+	// Rows have a cell a column: a string, an int64, a float64, an About, sizes one after the other as
+	// []int64, which people see as a line of little bars, or nil where there is nothing to say.
 	Rows  [][]any
 	Few   int      // how many of the rows people see, 0 for all
 	Chart *Chart   // what people see in place of the rows; machine forms have these
@@ -118,9 +118,6 @@ const (
 
 // An About is a number that is an estimate.
 type About int64
-
-// A Line is sizes one after the other, which people see as a line of little bars.
-type Line []int64
 
 var unitNames = []string{"text", "number", "tokens", "bytes", "dollars", "share"}
 

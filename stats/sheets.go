@@ -49,7 +49,7 @@ var compactionColumns = []sheetColumn{
 	{Name: "kept", Unit: Number}, {Name: "turn"}, {Name: "paths"}, {Name: "commands"}, {Name: "errors"}, {Name: "constraints"},
 }
 
-func (c *Compacting) row(several bool) []any {
+func (c *compacting) row(several bool) []any {
 	turn := ""
 	if c.Split {
 		turn = "split"
@@ -61,7 +61,7 @@ func (c *Compacting) row(several bool) []any {
 }
 
 // String is how many were found, nothing of none.
-func (k Kept) String() string {
+func (k kept) String() string {
 	if k.Of == 0 {
 		return ""
 	}
@@ -109,7 +109,7 @@ func (p *CompactionsPart) lost(several bool) Sheet {
 		c := &p.List[i]
 		for _, k := range []struct {
 			name string
-			Kept
+			kept
 		}{{"constraint", c.Survival.Constraints}, {"error", c.Survival.Errors}, {"path", c.Survival.Paths}, {"command", c.Survival.Commands}} {
 			for _, what := range k.Lost[:min(few, len(k.Lost))] {
 				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, what))
@@ -148,7 +148,7 @@ func (p *ContextPart) tokens(n int) any {
 
 // unit is what a column of tokens is called: where some of them are calibrated, so.
 func (p *ContextPart) unit() string {
-	if p.calibrated() {
+	if p.Calibrated() {
 		return "calibrated"
 	}
 	return "tokens"
@@ -229,10 +229,10 @@ func (c *contextOf) notes() (notes []string) {
 
 // cell is how many tokens the context takes, as a cell: an estimate is marked.
 func (c *contextOf) cell(p *ContextPart) any {
-	if n := c.inUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
+	if n := c.InUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
 		return int64(n)
 	}
-	return p.tokens(c.inUse(p.Counter))
+	return p.tokens(c.InUse(p.Counter))
 }
 
 // sessionSheet is the fullest contexts of several sessions.
@@ -241,10 +241,10 @@ func (p *ContextPart) sessionSheet() Sheet {
 		{Name: "session", Flex: true}, {Name: "entry"}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
 		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
 	}}
-	some, notes := fullest(p.Sessions, func(c contextOf) int { return c.inUse(p.Counter) })
+	some, notes := fullest(p.Sessions, func(c contextOf) int { return c.InUse(p.Counter) })
 	for _, c := range some {
 		s.Rows = append(s.Rows, []any{
-			cmp.Or(c.File, c.Session), c.Entry, c.cell(p), ratio(share(c.inUse(p.Counter), c.Window)), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
+			cmp.Or(c.File, c.Session), c.Entry, c.cell(p), ratio(share(c.InUse(p.Counter), c.Window)), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
 		})
 	}
 	s.Notes = notes
@@ -331,7 +331,7 @@ var sumColumns = []sheetColumn{
 }
 
 // sumCells are the cells of a sum.
-func sumCells(s *CostSum) []any {
+func sumCells(s *costSum) []any {
 	var cost any // nothing where nobody recorded any
 	if s.Calls.Total > s.Calls.Unpriced {
 		cost = s.Cost.Total
@@ -354,7 +354,7 @@ func (p *CostPart) rowSheet() Sheet {
 		s.Columns = append(s.Columns, sheetColumn{Name: by, Flex: i == 0})
 	}
 	s.Columns = append(append(s.Columns, sumColumns...), sheetColumn{Name: "unique cost", Unit: Dollars, Spare: true})
-	line := func(sum, unique *CostSum, keys []any) []any {
+	line := func(sum, unique *costSum, keys []any) []any {
 		cells := append(keys, sumCells(sum)...)
 		if p.Calls == p.Unique.Calls {
 			return append(cells, nil)
@@ -366,12 +366,12 @@ func (p *CostPart) rowSheet() Sheet {
 		for _, by := range p.By {
 			keys = append(keys, *row.costKey(by))
 		}
-		s.Rows = append(s.Rows, line(&row.CostSum, &row.Unique, keys))
+		s.Rows = append(s.Rows, line(&row.costSum, &row.Unique, keys))
 	}
 	if len(p.Rows) > 1 {
 		keys := make([]any, len(p.By))
 		keys[0] = "total"
-		s.Total = line(&p.CostSum, &p.Unique, keys)
+		s.Total = line(&p.costSum, &p.Unique, keys)
 	}
 	return s
 }

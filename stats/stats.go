@@ -5,9 +5,8 @@
 // adds up several, Options.Sheets returns them as tables. The file is read once, and the
 // path walked once, for all lenses.
 //
-// A Figure is a number of a report by name, as cost.total; a Budget is limits for
-// figures, and a Gate judges reports by it. The rows of a report are JSON, and in
-// docs/formats.md.
+// The rows of a report are JSON, and in docs/formats.md. Package gate holds its numbers
+// to limits.
 package stats
 
 import (
@@ -48,7 +47,7 @@ type Options struct {
 	// Recorded takes the providers' usage where there is one for the size of a context,
 	// and the counter for the rest, as pi does.
 	Recorded bool
-	Like     *Like          // another system that the context is counted like; may be nil
+	Like     *like          // another system that the context is counted like; may be nil
 	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
 	At       string         // the point whose context is looked at; the leaf when empty
 
@@ -61,7 +60,8 @@ type Options struct {
 	By               []string // what the rows of the lens cost are by: CostGroups; model when empty
 	Only             Only     // which sessions and calls
 
-	Places bool // say in which lines the entries are that figures name, for a Gate
+	// Entries are those whose lines a report has to say; may be nil.
+	Entries func(r *Report) []string
 	// Check counts what is wrong with a session file; the lens check needs it.
 	Check func(name string) (*CheckPart, error)
 
@@ -82,11 +82,11 @@ type Report struct {
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
-	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
-	Parts    `json:"lenses"`
+	Gate     any                  `json:"gate,omitempty"`     // of a sum: the gate.Report on it
+	parts    `json:"lenses"`
 
 	Path    string         `json:"-"` // of the file from the current folder
-	lines   map[string]int // of entries that figures name
+	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
 	project string         // the folder that the session belongs to
 	fits    bool           // see Fits
 }
@@ -105,8 +105,8 @@ type reportFile struct {
 	Stopped string `json:"stopped,omitempty"`
 }
 
-// Parts are the lenses' parts of a report; those that were not asked for are nil.
-type Parts struct {
+// parts are the lenses' parts of a report; those that were not asked for are nil.
+type parts struct {
 	Session     *SessionPart     `json:"session,omitempty"`
 	Context     *ContextPart     `json:"context,omitempty"`
 	Growth      *GrowthPart      `json:"growth,omitempty"`
@@ -194,8 +194,13 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 	}
 	err = cmp.Or(l.walk(), l.check(name))
-	if l.Places {
-		l.noteLines()
+	if l.Entries != nil {
+		l.Report.Lines = map[string]int{}
+		for _, entry := range l.Entries(l.Report) {
+			if k := s.Find(entry); k >= 0 {
+				l.Report.Lines[entry] = s.Line(k)
+			}
+		}
 	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
@@ -365,4 +370,37 @@ func (o *Options) SetCounter(name string) (err error) {
 		return fmt.Errorf("unknown counter %q: one of %s", name, strings.Join(CounterNames(), ", "))
 	}
 	return nil
+}
+
+// Only says which sessions and calls are looked at; the zero value means all. A
+// session fits that belongs to the project and has an entry within the time, or,
+// where a model is named, a call of it within the time. The lens cost counts no
+// other calls.
+type Only struct {
+	Since, Until int64  // milliseconds since 1970, both within; 0 where there is no limit
+	Project      string // text in the name of the project's folder
+	Model        string // text in a model's name
+}
+
+// time reports that a record of that time is within the limits; without any all are.
+func (o *Only) time(ms int64, dated bool) bool {
+	if o.Since == 0 && o.Until == 0 {
+		return true
+	}
+	return dated && ms >= o.Since && (o.Until == 0 || ms <= o.Until)
+}
+
+// model reports that the name of a model has the text.
+func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
+
+// Fits reports that the session is one of those that were asked for: see Options.Only.
+func (r *Report) Fits() bool { return r.fits }
+
+// fit looks at a record, until one is found that was asked for.
+func (l *lensRun) fit(f *callRecord) {
+	if l.Report.fits || !f.Kind.IsEntry() || l.Only.Model != "" && !(f.Paid() && l.Only.model(f.modelName())) {
+		return
+	}
+	ms, dated := f.Time.Millis()
+	l.Report.fits = l.Only.time(ms, dated)
 }

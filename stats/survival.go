@@ -10,22 +10,22 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Facts are what a summary should keep of the messages that it stands for: what
+// facts are what a summary should keep of the messages that it stands for: what
 // those who go on with it cannot know from anywhere else. Take gathers them, Survive
 // looks which of them a summary still tells. Both look at texts alone, by rules that
 // need no model, so that the same texts always give the same.
-type Facts struct {
+type facts struct {
 	Paths       []string // files that tools were called with
 	Commands    []string // that did something: see said.Commands
-	Errors      []Failure
+	Errors      []failure
 	Constraints []string // sentences of the user: see constraints
 
 	calls map[string]subject // open tool calls, by id
 	noted map[string]bool    // what is in the lists
 }
 
-// A Failure is a call that failed and was not made again with success.
-type Failure struct {
+// A failure is a call that failed and was not made again with success.
+type failure struct {
 	Subject string // the command, the path, or else the tool
 	Text    string // what went wrong, the line of the result that tells it best
 	path    bool
@@ -39,15 +39,15 @@ type subject struct {
 
 // A survival is how much of the facts a summary tells.
 type survival struct {
-	Paths       Kept `json:"paths"`
-	Commands    Kept `json:"commands"`
-	Errors      Kept `json:"errors"`
-	Constraints Kept `json:"constraints"`
+	Paths       kept `json:"paths"`
+	Commands    kept `json:"commands"`
+	Errors      kept `json:"errors"`
+	Constraints kept `json:"constraints"`
 }
 
-// Kept is how many facts there were, and how many of them were found. Lost are the
+// kept is how many facts there were, and how many of them were found. Lost are the
 // others, the first mostListed, in the order in which they came up.
-type Kept struct {
+type kept struct {
 	Of    int      `json:"of"`
 	Found int      `json:"found"`
 	Lost  []string `json:"lost,omitempty"`
@@ -55,7 +55,7 @@ type Kept struct {
 
 // Take adds the facts of a message, given as a provider gets it. Kind is its role in
 // the session: what the user did not write states no constraint of his.
-func (f *Facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
+func (f *facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
 	switch kind {
 	case sessionfmt.User:
 		for _, c := range constraints(msg.Get("content").ContentText()) {
@@ -74,14 +74,14 @@ func (f *Facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
 }
 
 // note adds a fact to a list, if it is not there.
-func (f *Facts) note(list *[]string, kind, fact string) {
+func (f *facts) note(list *[]string, kind, fact string) {
 	if fact != "" && f.first(kind+fact) {
 		*list = append(*list, fact)
 	}
 }
 
 // first reports that something is noted for the first time.
-func (f *Facts) first(what string) bool {
+func (f *facts) first(what string) bool {
 	if f.noted == nil {
 		f.noted, f.calls = map[string]bool{}, map[string]subject{}
 	}
@@ -99,7 +99,7 @@ var (
 )
 
 // call records a tool call.
-func (f *Facts) call(call sessionfmt.Value) {
+func (f *facts) call(call sessionfmt.Value) {
 	sub := subject{what: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
@@ -127,7 +127,7 @@ func (f *Facts) call(call sessionfmt.Value) {
 
 // result records whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
-func (f *Facts) result(msg sessionfmt.Value) {
+func (f *facts) result(msg sessionfmt.Value) {
 	m := msg.Message()
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
@@ -141,17 +141,17 @@ func (f *Facts) result(msg sessionfmt.Value) {
 		return // it says nothing about what was called
 	}
 	if failed := "failure " + sub.what; !f.first(failed) {
-		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.Subject == sub.what })
+		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.what })
 	}
 	if outcome == outcomeOK {
 		delete(f.noted, "failure "+sub.what)
 	} else {
-		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(said.Telling(text)), " "), sub.path})
+		f.Errors = append(f.Errors, failure{sub.what, strings.Join(strings.Fields(said.Telling(text)), " "), sub.path})
 	}
 }
 
 // Survive says which of the facts a summary tells.
-func (f *Facts) Survive(summary string) (s survival, found Facts) {
+func (f *facts) Survive(summary string) (s survival, found facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
 	for i, p := range f.Paths {
@@ -179,7 +179,7 @@ func (f *Facts) Survive(summary string) (s survival, found Facts) {
 }
 
 // count counts a fact.
-func (k *Kept) count(found bool, fact string) bool {
+func (k *kept) count(found bool, fact string) bool {
 	k.Of++
 	if found {
 		k.Found++
@@ -190,7 +190,7 @@ func (k *Kept) count(found bool, fact string) bool {
 }
 
 // add adds what another summary kept. What was lost is that of each.
-func (k *Kept) add(other Kept) {
+func (k *kept) add(other kept) {
 	k.Of += other.Of
 	k.Found += other.Found
 }
@@ -259,7 +259,7 @@ var trouble = []string{
 // tells reports that the summary tells of a failure: it has the words of the error, or a
 // line that names what failed, or something that the error names, and says that it
 // does not work.
-func (t *summaryText) tells(e Failure) bool {
+func (t *summaryText) tells(e failure) bool {
 	const telling = 12 // bytes of an error that nobody writes by chance
 	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {
 		return true

@@ -1,4 +1,4 @@
-package stats
+package gate
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // A Budget is what a figure has to keep to.
@@ -112,14 +113,14 @@ func ParseNumber(text string) (float64, error) {
 // share, or a dollar sign for dollars.
 func (f *Figure) limit(text string) (*float64, error) {
 	t, percent := strings.CutSuffix(text, "%")
-	if f.Unit == Dollars {
+	if f.Unit == stats.Dollars {
 		t = strings.TrimPrefix(t, "$")
 	}
 	n, err := ParseNumber(t)
 	switch {
-	case err != nil || percent && f.Unit != Share:
-		return nil, fmt.Errorf("%s: limit %q: want %s", f.Name, sessionfmt.Quote(text), f.Unit.want())
-	case f.Unit == Share && !percent && n > 1:
+	case err != nil || percent && f.Unit != stats.Share:
+		return nil, fmt.Errorf("%s: limit %q: want %s", f.Name, sessionfmt.Quote(text), want(f.Unit))
+	case f.Unit == stats.Share && !percent && n > 1:
 		return nil, fmt.Errorf("%s: limit %q: it is a share, from 0 to 1 or as %s%%", f.Name, sessionfmt.Quote(text), sessionfmt.Quote(text))
 	case percent:
 		n /= 100
@@ -128,15 +129,15 @@ func (f *Figure) limit(text string) (*float64, error) {
 }
 
 // want is what a limit looks like.
-func (u Unit) want() string {
+func want(u stats.Unit) string {
 	switch u {
-	case Tokens:
+	case stats.Tokens:
 		return "tokens, as 150000 or 150k"
-	case Bytes:
+	case stats.Bytes:
 		return "bytes, as 20000000 or 20M"
-	case Dollars:
+	case stats.Dollars:
 		return "dollars, as 1.20"
-	case Share:
+	case stats.Share:
 		return "a share, as 0.8 or 80%"
 	}
 	return "a number"

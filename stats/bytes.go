@@ -173,54 +173,35 @@ func addBytes(sum, one *Report) {
 // bytesSheets are the tables of the bytes lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "request", Unit: Bytes}, {Name: "limit", Unit: Bytes}, {Name: "share", Unit: Share},
-		{Name: "provider"}, {Name: "images", Unit: Number}, {Name: "of request", Unit: Share}, {Name: "too large", Unit: Number},
-	}}
-	largest, notes := fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
+	s := Sheet{Columns: columns("session*", "request:bytes", "limit:bytes", "share:share", "provider", "images:number", "of request:share", "too large:number")}
+	var largest []bytesOf
+	largest, s.Notes = fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
 	for _, b := range largest {
 		var images any
 		if b.Images > 0 {
-			images = ratio(b.ImageShare)
+			images = b.ImageShare
 		}
-		s.Rows = append(s.Rows, []any{
-			cmp.Or(b.File, b.Session), About(b.Request), orNil(b.Limit), ratio(b.Share), b.Provider,
-			orNil(int64(b.Images)), images, orNil(int64(b.LargeImages)),
-		})
+		s.row(cmp.Or(b.File, b.Session), About(b.Request), unless0(b.Limit), b.Share, b.Provider, unless0(b.Images), images, unless0(b.LargeImages))
 	}
-	s.Notes = notes
 	all := []Sheet{s}
-	if len(p.Images) > 0 {
-		all = append(all, p.imageSheet())
-	}
-	if len(p.Lines) > 0 {
-		all = append(all, p.lineSheet())
-	}
-	return all
-}
-
-func (p *BytesPart) imageSheet() Sheet {
-	s := Sheet{Title: "the largest images", Columns: []sheetColumn{
-		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "base64", Unit: Bytes}, {Name: ""},
-	}}
+	images := Sheet{Title: "the largest images", Columns: columns("session*", "entry", "line:number", "base64:bytes", "")}
 	for _, i := range p.Images {
 		over := ""
 		if i.Over {
 			over = "over the limit"
 		}
-		s.Rows = append(s.Rows, []any{i.Entry, int64(i.Line), int64(i.Bytes), over})
+		images.row(i.File, i.Entry, i.Line, i.Bytes, over)
 	}
-	return inFiles(s, len(p.Sessions), func(i int) string { return p.Images[i].File })
-}
-
-func (p *BytesPart) lineSheet() Sheet {
-	s := Sheet{Title: "the largest lines", Columns: []sheetColumn{
-		{Name: "line", Unit: Number}, {Name: "entry"}, {Name: "kind"}, {Name: "bytes", Unit: Bytes},
-	}}
+	lines := Sheet{Title: "the largest lines", Columns: columns("session*", "line:number", "entry", "kind", "bytes:bytes")}
 	for _, l := range p.Lines {
-		s.Rows = append(s.Rows, []any{int64(l.Line), l.Entry, l.Kind, int64(l.Bytes)})
+		lines.row(l.File, l.Line, l.Entry, l.Kind, l.Bytes)
 	}
-	return inFiles(s, len(p.Sessions), func(i int) string { return p.Lines[i].File })
+	for _, s := range []Sheet{images, lines} {
+		if len(s.Rows) > 0 {
+			all = append(all, s.of(len(p.Sessions) > 1))
+		}
+	}
+	return all
 }
 
 // checkLens counts what ctxtool check finds; Options.Check has to be set.
@@ -268,9 +249,7 @@ func addCheck(sum, one *Report) {
 		sum.Check = &CheckPart{}
 	}
 	p, o := sum.Check, one.Check
-	p.Errors += o.Errors
-	p.Warnings += o.Warnings
-	p.Infos += o.Infos
+	addUp(p, o)
 	if o.Worst != nil && (p.Worst == nil || p.Worst.Severity == "warning" && o.Worst.Severity == "error") {
 		w := *o.Worst
 		w.File = one.File
@@ -279,17 +258,15 @@ func addCheck(sum, one *Report) {
 }
 
 func checkSheets(r *Report) []Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
-	}}
+	s := Sheet{Columns: columns("errors:number", "warnings:number", "infos:number", "worst*")}
 	p := r.Check
 	if p == nil {
 		return []Sheet{s}
 	}
-	row := []any{int64(p.Errors), int64(p.Warnings), int64(p.Infos), nil}
+	var worst any
 	if p.Worst != nil {
-		row[3] = p.Worst.Code + ": " + p.Worst.Text
+		worst = p.Worst.Code + ": " + p.Worst.Text
 	}
-	s.Rows = [][]any{row}
+	s.row(p.Errors, p.Warnings, p.Infos, worst)
 	return []Sheet{s}
 }

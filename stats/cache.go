@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"strings"
 
 	"ctxtool/replay"
 )
@@ -131,27 +132,15 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "requests", Unit: Number}, {Name: "answered", Unit: Number}, {Name: "prompts", Unit: Tokens}, {Name: "read", Unit: Tokens},
-		{Name: "hit rate", Unit: Share}, {Name: "could be", Unit: Share}, {Name: "billed again", Unit: Dollars}, {Name: "most by", Flex: true},
-	}}
+	s := Sheet{Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars", "most by*")}
 	p := r.Cache
 	if p == nil {
 		return []Sheet{s}
 	}
-	row := []any{int64(p.Requests), int64(p.Answered), p.Prompt, p.Read, nil, nil, p.Rebilled.Cost, nil}
-	if p.HitRate != nil {
-		row[4] = *p.HitRate
-	}
-	if p.Could.HitRate != nil {
-		row[5] = *p.Could.HitRate
-	}
+	var worst any
 	if w := p.Worst; w != nil {
-		row[7] = w.Entry
-		if w.Cause != "" {
-			row[7] = w.Entry + " " + string(w.Cause)
-		}
+		worst = strings.TrimSuffix(w.Entry+" "+string(w.Cause), " ")
 	}
-	s.Rows = [][]any{row}
+	s.row(p.Requests, p.Answered, p.Prompt, p.Read, p.HitRate, p.Could.HitRate, p.Rebilled.Cost, worst)
 	return []Sheet{s}
 }

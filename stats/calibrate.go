@@ -242,17 +242,14 @@ func (c *calibrated) String() string {
 }
 
 func (p *CalibrationPart) sheets() []Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "model", Flex: true}, {Name: "factor", Unit: Number}, {Name: "error, median", Unit: Share}, {Name: "90%", Unit: Share},
-		{Name: "requests", Unit: Number}, {Name: "sessions", Unit: Number}, {Name: "note"},
-	}}
+	s := Sheet{Columns: columns("model*", "factor:number", "error, median:share", "90%:share", "requests:number", "sessions:number", "note")}
 	for i := range p.Models {
 		c := &p.Models[i]
-		row := []any{c.key().name(), nil, nil, nil, int64(c.Requests), int64(c.Sessions), c.Reason}
-		if c.Factor != nil {
-			row[1], row[2], row[3] = *c.Factor, c.Error.Median, c.Error.P90
+		var median, p90 any
+		if c.Error != nil {
+			median, p90 = c.Error.Median, c.Error.P90
 		}
-		s.Rows = append(s.Rows, row)
+		s.row(c.key().name(), c.Factor, median, p90, c.Requests, c.Sessions, c.Reason)
 	}
 	s.Notes = []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))}
 	return []Sheet{s}

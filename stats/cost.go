@@ -147,24 +147,6 @@ func (s *costSum) add(c *call) {
 	s.Tokens.Total += c.input + c.output + c.cacheRead + c.cacheWrite
 }
 
-// plus adds the sum of another session.
-func (s *costSum) plus(o *costSum) {
-	s.Calls.Total += o.Calls.Total
-	s.Calls.Billed += o.Calls.Billed
-	s.Calls.Estimated += o.Calls.Estimated
-	s.Calls.Unpriced += o.Calls.Unpriced
-	s.Calls.Unpriceable += o.Calls.Unpriceable
-	s.Tokens.Input += o.Tokens.Input
-	s.Tokens.Output += o.Tokens.Output
-	s.Tokens.CacheRead += o.Tokens.CacheRead
-	s.Tokens.CacheWrite += o.Tokens.CacheWrite
-	s.Tokens.Total += o.Tokens.Total
-	s.Cost.Total += o.Cost.Total
-	s.Cost.Billed += o.Cost.Billed
-	s.Cost.Estimated += o.Cost.Estimated
-	s.Cost.Computed += o.Cost.Computed
-}
-
 // newCostPart is an empty part.
 func newCostPart(by []string) *CostPart {
 	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []costRow{}}
@@ -192,14 +174,12 @@ func (r *Report) addCost(one *CostPart) {
 		r.Cost.once = newOnceOnly(0)
 	}
 	p := r.Cost
-	p.plus(&one.costSum)
-	for kind := answerCall; kind <= otherCall; kind++ {
-		p.Kinds.of(kind).plus(one.Kinds.of(kind))
-	}
+	addUp(&p.costSum, &one.costSum)
+	addUp(&p.Kinds, &one.Kinds)
 	rows := make([]int, len(one.Rows)) // theirs in the sum
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].costKeys)
-		p.Rows[rows[i]].plus(&one.Rows[i].costSum)
+		addUp(&p.Rows[rows[i]].costSum, &one.Rows[i].costSum)
 	}
 	for c := range one.calls.all {
 		if p.once.first(c.key) {
@@ -227,21 +207,11 @@ type calls struct {
 	n      int
 }
 
-// firstPiece and lastPiece are how many calls a list's pieces hold.
-const (
-	firstPiece = 32
-	lastPiece  = 1024
-)
-
 func (l *calls) add(c call) {
 	k := len(l.pieces) - 1
 	if k < 0 || len(l.pieces[k]) == cap(l.pieces[k]) {
-		size := firstPiece
-		if k >= 0 {
-			size = min(2*cap(l.pieces[k]), lastPiece)
-		}
-		l.pieces = append(l.pieces, make([]call, 0, size))
 		k++
+		l.pieces = append(l.pieces, make([]call, 0, 32<<min(k, 5)))
 	}
 	l.pieces[k] = append(l.pieces[k], c)
 	l.n++

@@ -64,14 +64,12 @@ func (k *costKeys) costKey(group string) *string {
 	panic("stats: unknown group " + group)
 }
 
-// A costBy is what rows are by.
-type costBy struct {
-	session, project, model, provider, day, week, month, tool, branch bool
-}
-
-func newCostBy(by []string) costBy {
-	has := func(name string) bool { return slices.Contains(by, name) }
-	return costBy{has("session"), has("project"), has("model"), has("provider"), has("day"), has("week"), has("month"), has("tool"), has("branch")}
+// only are the keys of these groups.
+func (k costKeys) only(groups []string) (some costKeys) {
+	for _, g := range groups {
+		*some.costKey(g) = *k.costKey(g)
+	}
+	return some
 }
 
 // A rowID is what tells the rows of a session apart while it is read: numbers, which
@@ -83,35 +81,22 @@ const noDay = math.MinInt32
 
 // row is the row of a call.
 func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
-	id := rowID{model: -1, tool: -1}
-	if c.by.model || c.by.provider {
-		id.model = int32(m)
-	}
-	if c.by.day || c.by.week || c.by.month {
-		if id.day = noDay; dated {
-			id.day = int32(floorDiv(ms, 24*60*60*1000))
+	id := rowID{model: int32(m), day: noDay, tool: -1}
+	if dated {
+		const day = 24 * 60 * 60 * 1000
+		if id.day = int32(ms / day); ms%day < 0 {
+			id.day--
 		}
 	}
-	if c.by.tool && f.Tool != nil {
+	if f.Tool != nil {
 		id.tool = c.tool(f.Tool)
-	}
-	if id == c.last && c.lastRow >= 0 {
-		return c.lastRow
 	}
 	row, ok := c.rows[id]
 	if !ok {
-		row = int32(c.part.row(c.keys(id)))
+		row = int32(c.part.row(c.keys(id).only(c.part.By)))
 		c.rows[id] = row
 	}
-	c.last, c.lastRow = id, row
 	return row
-}
-
-func floorDiv(a, b int64) int64 {
-	if a%b < 0 {
-		return a/b - 1
-	}
-	return a / b
 }
 
 // tool is the number of a tool's name.
@@ -125,15 +110,10 @@ func (c *costLook) tool(name sessionfmt.Value) int32 {
 	return at
 }
 
-// keys are those of a row, but for what is known once the session has been read.
-func (c *costLook) keys(id rowID) (k costKeys) {
-	model, provider := c.modelOf(int(id.model))
-	if c.by.model {
-		k.Model = model
-	}
-	if c.by.provider {
-		k.Provider = provider
-	}
+// keys are all of a row, but for what is known once the session has been read.
+func (c *costLook) keys(id rowID) costKeys {
+	m := &c.models[id.model]
+	k := costKeys{Model: m.name, Provider: m.provider.Text()}
 	if id.tool >= 0 {
 		k.Tool = c.tools[id.tool]
 	}
@@ -141,16 +121,8 @@ func (c *costLook) keys(id rowID) (k costKeys) {
 		return k
 	}
 	at := time.Unix(int64(id.day)*24*60*60, 0).UTC()
-	if c.by.day {
-		k.Day = at.Format(time.DateOnly)
-	}
-	if c.by.week {
-		year, week := at.ISOWeek()
-		k.Week = fmt.Sprintf("%04d-W%02d", year, week)
-	}
-	if c.by.month {
-		k.Month = at.Format("2006-01")
-	}
+	year, week := at.ISOWeek()
+	k.Day, k.Week, k.Month = at.Format(time.DateOnly), fmt.Sprintf("%04d-W%02d", year, week), at.Format("2006-01")
 	return k
 }
 

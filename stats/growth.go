@@ -224,17 +224,11 @@ func (p *GrowthPart) sheets() []Sheet {
 	if len(p.Sessions) == 1 {
 		return []Sheet{p.Sessions[0].sheet()}
 	}
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "requests", Unit: Number}, {Name: "peak", Unit: Tokens}, {Name: "share", Unit: Share},
-		{Name: "now", Unit: Tokens}, {Name: "C", Unit: Number}, {Name: "T", Unit: Number}, {Name: "E", Unit: Number}, {Name: "growth"},
-	}}
+	s := Sheet{Columns: columns("session*", "requests:number", "peak:tokens", "share:share", "now:tokens", "C:number", "T:number", "E:number", "growth")}
 	for i := range p.Sessions {
 		g := &p.Sessions[i]
-		row := []any{g.File, int64(len(g.Requests)), g.Peak, nil, About(g.Now.Size), orNil(int64(g.Compactions)), orNil(int64(g.Truncations)), orNil(int64(g.Edits)), g.sizes()}
-		if g.Share > 0 {
-			row[3] = g.Share
-		}
-		s.Rows = append(s.Rows, row)
+		s.row(g.File, len(g.Requests), g.Peak, unless0(g.Share), About(g.Now.Size),
+			unless0(g.Compactions), unless0(g.Truncations), unless0(g.Edits), g.sizes())
 	}
 	s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	return []Sheet{s}
@@ -253,26 +247,21 @@ func (g *growth) sheet() Sheet {
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
-	s := Sheet{
-		Columns: []sheetColumn{
-			{Name: "request", Unit: Number}, {Name: "entry"}, {Name: "size", Unit: Tokens}, {Name: counted, Unit: Tokens},
-			{Name: "recorded", Unit: Tokens}, {Name: "window", Unit: Tokens}, {Name: "share", Unit: Share}, {Name: "marks"},
-		},
-		Chart: &Chart{},
-	}
+	s := Sheet{Chart: &Chart{}, Columns: columns("request:number", "entry", "size:tokens", counted+":tokens",
+		"recorded:tokens", "window:tokens", "share:share", "marks")}
 	for i := range len(g.Requests) + 1 {
 		r := &g.Now
 		if i < len(g.Requests) {
 			r = &g.Requests[i]
 		}
-		row := []any{int64(r.Request), r.Entry, r.Size, About(r.Tokens), orNil(r.Recorded), orNil(r.Window), nil, r.Marks}
+		var size, share any = r.Size, nil
 		if r.Estimated {
-			row[2] = About(r.Size)
+			size = About(r.Size)
 		}
 		if r.Window > 0 {
-			row[6] = r.Share
+			share = r.Share
 		}
-		s.Rows = append(s.Rows, row)
+		s.row(r.Request, r.Entry, size, About(r.Tokens), unless0(r.Recorded), unless0(r.Window), share, r.Marks)
 		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, topMark(r.Marks)})
 	}
 	s.Chart.Limit = g.Now.Window

@@ -15,9 +15,7 @@ type like struct {
 	Name  string
 	About string // one line for help
 
-	look   func(l *lensRun, to *likeness)
-	plus   func(sum, one *likeness, file string)
-	sheets func(k *likeness) []Sheet
+	look func(l *lensRun, to *likeness)
 }
 
 // likes are the systems, in the order in which they are shown.
@@ -55,8 +53,17 @@ func (k *likeness) plus(one *likeness, file string) *likeness {
 	if k == nil {
 		k = &likeness{}
 	}
-	for _, like := range likes {
-		like.plus(k, one, file)
+	for _, y := range one.YAgent {
+		y.File = cmp.Or(y.File, file)
+		k.YAgent = append(k.YAgent, y)
+	}
+	for _, s := range one.SWE {
+		s.File = cmp.Or(s.File, file)
+		k.SWE = append(k.SWE, s)
+	}
+	for _, g := range one.Gsh {
+		g.File = cmp.Or(g.File, file)
+		k.Gsh = append(k.Gsh, g)
 	}
 	return k
 }
@@ -66,11 +73,21 @@ func (k *likeness) sheets() (all []Sheet) {
 	if k == nil {
 		return nil
 	}
-	for _, like := range likes {
-		for _, s := range like.sheets(k) {
-			s.Title = strings.TrimSuffix("like "+like.Name+", "+s.Title, ", ")
-			all = append(all, s)
-		}
+	like := &likeGsh
+	switch {
+	case len(k.Gsh) > 0:
+		all = []Sheet{gshSheet(k.Gsh)}
+	case len(k.SWE) == 1:
+		like, all = &likeSWE, k.SWE[0].sheets()
+	case len(k.SWE) > 1:
+		like, all = &likeSWE, []Sheet{sweSheet(k.SWE)}
+	case len(k.YAgent) == 1:
+		like, all = &likeYAgent, []Sheet{k.YAgent[0].sheet()}
+	case len(k.YAgent) > 1:
+		like, all = &likeYAgent, []Sheet{yAgentSheet(k.YAgent)}
+	}
+	for i := range all {
+		all[i].Title = strings.TrimSuffix("like "+like.Name+", "+all[i].Title, ", ")
 	}
 	return all
 }
@@ -92,33 +109,20 @@ var likeGsh = like{
 	Name:  "gsh",
 	About: "gsh's estimate of the conversation, and its threshold",
 	look:  lookLikeGsh,
-	plus: func(sum, one *likeness, file string) {
-		for _, g := range one.Gsh {
-			g.File = cmp.Or(g.File, file)
-			sum.Gsh = append(sum.Gsh, g)
+}
+
+func gshSheet(all []gsh) Sheet {
+	s := Sheet{Columns: columns("session*", "estimate:tokens", "messages:number", "limit:tokens", "from", "compacts above:tokens", "verdict")}
+	var some []gsh
+	some, s.Notes = fullest(all, func(g gsh) int { return g.Estimate })
+	for _, g := range some {
+		verdict := "goes on"
+		if g.Compacts {
+			verdict = "compacts"
 		}
-	},
-	sheets: func(k *likeness) (all []Sheet) {
-		if len(k.Gsh) == 0 {
-			return nil
-		}
-		s := Sheet{Columns: []sheetColumn{
-			{Name: "session", Flex: true}, {Name: "estimate", Unit: Tokens}, {Name: "messages", Unit: Number},
-			{Name: "limit", Unit: Tokens}, {Name: "from"}, {Name: "compacts above", Unit: Tokens}, {Name: "verdict"},
-		}}
-		some, notes := fullest(k.Gsh, func(g gsh) int { return g.Estimate })
-		s.Notes = notes
-		for _, g := range some {
-			verdict := "goes on"
-			if g.Compacts {
-				verdict = "compacts"
-			}
-			s.Rows = append(s.Rows, []any{
-				cmp.Or(g.File, g.Session), About(g.Estimate), int64(g.Messages), g.Limit, g.LimitFrom, int64(g.CompactsAbove), verdict,
-			})
-		}
-		return []Sheet{s}
-	},
+		s.row(cmp.Or(g.File, g.Session), About(g.Estimate), g.Messages, g.Limit, g.LimitFrom, g.CompactsAbove, verdict)
+	}
+	return s
 }
 
 // A gsh is how gsh takes a context. It counts neither prompt nor tools, and no images.

@@ -1,0 +1,43 @@
+package stats
+
+import "reflect"
+
+// addUp adds the numbers of a struct to those of another of its type: those of its
+// fields, and of the structs and maps that these are.
+func addUp[T any](sum, one *T) { addNumbers(reflect.ValueOf(sum).Elem(), reflect.ValueOf(one).Elem()) }
+
+func addNumbers(sum, one reflect.Value) {
+	switch sum.Kind() {
+	case reflect.Int, reflect.Int64:
+		sum.SetInt(sum.Int() + one.Int())
+	case reflect.Float64:
+		sum.SetFloat(sum.Float() + one.Float())
+	case reflect.Struct:
+		for i := range sum.NumField() {
+			if sum.Field(i).CanSet() {
+				addNumbers(sum.Field(i), one.Field(i))
+			}
+		}
+	case reflect.Map:
+		for key, n := range one.Seq2() {
+			total := reflect.New(n.Type()).Elem()
+			if was := sum.MapIndex(key); was.IsValid() {
+				total.Set(was)
+			}
+			addNumbers(total, n)
+			sum.SetMapIndex(key, total)
+		}
+	}
+}
+
+// rowOf is the row of a list with that key, the last one if it is new; at has the places.
+// It is valid until the next one is asked for.
+func rowOf[K comparable, R any](list *[]R, at map[K]int, key K, fresh R) *R {
+	i, ok := at[key]
+	if !ok {
+		i = len(*list)
+		at[key] = i
+		*list = append(*list, fresh)
+	}
+	return &(*list)[i]
+}

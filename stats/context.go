@@ -120,9 +120,14 @@ var categories = []string{
 	inSummaries, inShell, inCustom, inUnseen, inRest, inEphemeral, inHidden,
 }
 
+func newContextPart(counter string, estimates bool) *ContextPart {
+	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, at: map[[2]string]int{}}
+}
+
 // lookAtContext hangs the lens on a session.
 func lookAtContext(l *lensRun) {
-	p := &ContextPart{Counter: l.counterName(), Estimates: l.Counter.Estimates(), Sessions: []contextOf{{}}}
+	p := newContextPart(l.counterName(), l.Counter.Estimates())
+	p.Sessions = []contextOf{{}}
 	l.Report.Context = p
 	t := newContextTally(l)
 	l.Messages = append(l.Messages, t.message)
@@ -133,7 +138,7 @@ func lookAtContext(l *lensRun) {
 		if err := p.Sessions[0].read(l, e); err != nil {
 			return err
 		}
-		t.finish(p)
+		t.finish()
 		return nil
 	})
 	if l.Like != nil {
@@ -176,10 +181,7 @@ func (c *contextOf) InUse(counter string) int {
 // addContext adds one session's context to several.
 func addContext(sum, one *Report) {
 	if sum.Context == nil {
-		sum.Context = &ContextPart{
-			Counter: one.Context.Counter, Estimates: one.Context.Estimates,
-			Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}},
-		}
+		sum.Context = newContextPart(one.Context.Counter, one.Context.Estimates)
 	}
 	p, q := sum.Context, one.Context
 	p.Estimates = p.Estimates || q.Estimates // where one is calibrated
@@ -188,7 +190,7 @@ func addContext(sum, one *Report) {
 		p.Sessions = append(p.Sessions, c)
 	}
 	for _, c := range q.Categories {
-		p.category(c.Category, c.Name).plus(c)
+		addUp(p.category(c.Category, c.Name), &c)
 	}
 	for _, entry := range q.Largest {
 		entry.File = cmp.Or(entry.File, one.File)
@@ -209,32 +211,12 @@ func addContext(sum, one *Report) {
 // category is the row of a category, a new one where there was none. It is valid until
 // the next one is asked for.
 func (p *ContextPart) category(category, name string) *contextCategory {
-	if p.at == nil {
-		p.at = map[[2]string]int{}
-		for i := range p.Categories {
-			p.at[[2]string{p.Categories[i].Category, p.Categories[i].Name}] = i
-		}
-	}
-	key := [2]string{category, name}
-	i, ok := p.at[key]
-	if !ok {
-		i = len(p.Categories)
-		p.at[key] = i
-		p.Categories = append(p.Categories, contextCategory{Category: category, Name: name})
-	}
-	return &p.Categories[i]
-}
-
-func (c *contextCategory) plus(d contextCategory) {
-	c.Tokens += d.Tokens
-	c.Bytes += d.Bytes
-	c.Messages += d.Messages
+	return rowOf(&p.Categories, p.at, [2]string{category, name}, contextCategory{Category: category, Name: name})
 }
 
 // order puts the categories in order, the largest of each first, and gives them their
 // shares of the window.
 func (p *ContextPart) order() {
-	p.at = nil
 	slices.SortStableFunc(p.Categories, func(a, b contextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),
@@ -242,6 +224,7 @@ func (p *ContextPart) order() {
 	})
 	for i := range p.Categories {
 		c := &p.Categories[i]
+		p.at[[2]string{c.Category, c.Name}] = i
 		c.Share = nil
 		if len(p.Sessions) == 1 {
 			c.Share = share(c.Tokens, p.Sessions[0].Window)

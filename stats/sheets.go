@@ -119,7 +119,7 @@ func (p *ContextPart) categorySheet() Sheet {
 	s := Sheet{Columns: columns("what", "name*", p.unit()+":tokens", "window:share", "bytes:bytes", "messages:number")}
 	var all contextCategory
 	for _, c := range p.Sessions {
-		all.plus(contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
+		addUp(&all, &contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
 	}
 	of := int64(all.Tokens)
 	if len(p.Sessions) == 1 {

@@ -57,15 +57,16 @@ var figures = []Figure{
 	{"check.warnings", stats.Number, eachSession, "warnings that it finds"},
 }
 
-// A value is what a figure is.
-type value struct {
-	Amount     float64 // tokens, bytes, dollars, a number of things, or a share from 0 to 1
-	Group      string  // the day
-	File       string  // of one session among several
-	Entry      string  // the one to look at
-	Line       int     // of that entry, from 1
-	Unpriced   int     // calls whose price nobody knows: the amount is at least this
-	Calibrated bool    // the amount is counted, times a factor that was fitted
+// A Reading is what a figure is: tokens, bytes, dollars, a number of things, or a share from
+// 0 to 1.
+type Reading struct {
+	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
+	Group      string   `json:"group,omitempty"`      // the day; absent where it is about all
+	Entry      string   `json:"entry,omitempty"`      // the entry to look at
+	Line       int      `json:"line,omitempty"`       // of that entry, from 1
+	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
+	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
+	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, times a factor that was fitted
 }
 
 // lens is the name of the lens that looks for the figure.
@@ -76,10 +77,10 @@ func (f *Figure) lens() string {
 
 // of are the figure's values in a report; none where there is nothing to say it of.
 // has is that the lens has looked.
-func (f *Figure) of(r *stats.Report) (values []value, has bool) {
-	has = read(r, f.lens(), func(name string, v value, amount float64) {
+func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
+	has = read(r, f.lens(), func(name string, v Reading, amount float64) {
 		if strings.HasSuffix(f.Name, "."+name) && !math.IsNaN(amount) && !math.IsInf(amount, 0) {
-			v.Amount = amount
+			v.Value = &amount
 			values = append(values, v)
 		}
 	})
@@ -87,7 +88,7 @@ func (f *Figure) of(r *stats.Report) (values []value, has bool) {
 }
 
 // An adder takes a value of the figure of that name, its lens left out.
-type adder func(name string, v value, amount float64)
+type adder func(name string, v Reading, amount float64)
 
 // read reads all figures of a lens off a report. has is that the lens has looked.
 func read(r *stats.Report, lens string, add adder) (has bool) {
@@ -115,20 +116,20 @@ func read(r *stats.Report, lens string, add adder) (has bool) {
 }
 
 func readSession(p *stats.SessionPart, add adder) {
-	add("requests", value{}, float64(p.Requests))
-	long := value{}
+	add("requests", Reading{}, float64(p.Requests))
+	long := Reading{}
 	if most := p.LongPrompts.Prompts; len(most) > 0 {
 		long.Entry, long.Line = most[0].Entry, most[0].Line
 	}
 	add("prompt-requests", long, float64(p.LongPrompts.Most))
 	if n := p.Calls.Calls; n > 0 {
-		add("tool-errors", value{}, float64(p.Calls.Error)/float64(n))
+		add("tool-errors", Reading{}, float64(p.Calls.Error)/float64(n))
 	}
 }
 
 func readContext(p *stats.ContextPart, add adder) {
 	for _, c := range p.Sessions {
-		v := value{File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
+		v := Reading{File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
 		add("tokens", v, float64(c.InUse(p.Counter)))
 		if c.Window > 0 {
 			add("share", v, float64(c.InUse(p.Counter))/float64(c.Window))
@@ -136,9 +137,9 @@ func readContext(p *stats.ContextPart, add adder) {
 	}
 	if len(p.Largest) > 0 {
 		l := &p.Largest[0]
-		add("largest", value{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()}, float64(l.Tokens))
+		add("largest", Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()}, float64(l.Tokens))
 	}
-	again := value{Calibrated: p.Calibrated()}
+	again := Reading{Calibrated: p.Calibrated()}
 	if most := p.Rereads.Largest; len(most) > 0 {
 		again.File, again.Entry = most[0].File, most[0].Entry
 	}
@@ -147,7 +148,7 @@ func readContext(p *stats.ContextPart, add adder) {
 
 func readGrowth(p *stats.GrowthPart, add adder) {
 	for _, g := range p.Sessions {
-		v := value{File: g.File}
+		v := Reading{File: g.File}
 		for i := range g.Requests {
 			if r := &g.Requests[i]; r.Request == g.PeakRequest {
 				v.Entry, v.Calibrated = r.Entry, r.Estimated && g.Calibrated != nil
@@ -162,52 +163,52 @@ func readGrowth(p *stats.GrowthPart, add adder) {
 
 func readCost(p *stats.CostPart, add adder) {
 	once := &p.Unique
-	add("total", value{Unpriced: int(once.Calls.Unpriced)}, once.Cost.Total)
-	add("priced", value{Unpriced: int(once.Calls.Unpriceable)}, once.Cost.Total+once.Cost.Computed)
-	add("session", value{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
-	var days []value // rows may be by something else too
+	add("total", Reading{Unpriced: int(once.Calls.Unpriced)}, once.Cost.Total)
+	add("priced", Reading{Unpriced: int(once.Calls.Unpriceable)}, once.Cost.Total+once.Cost.Computed)
+	add("session", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
+	var days []Reading // rows may be by something else too
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		k := slices.IndexFunc(days, func(v value) bool { return v.Group == r.Day })
+		k := slices.IndexFunc(days, func(v Reading) bool { return v.Group == r.Day })
 		if r.Day == "" {
 			continue
 		} else if k < 0 {
 			k = len(days)
-			days = append(days, value{Group: r.Day})
+			days = append(days, Reading{Group: r.Day, Value: new(float64)})
 		}
-		days[k].Amount += r.Unique.Cost.Total
+		*days[k].Value += r.Unique.Cost.Total
 		days[k].Unpriced += int(r.Unique.Calls.Unpriced)
 	}
 	for _, v := range days {
-		add("day", v, v.Amount)
+		add("day", v, *v.Value)
 	}
 }
 
 func readCompactions(p *stats.CompactionsPart, add adder) {
-	add("count", value{}, float64(p.Count))
-	loop := value{}
+	add("count", Reading{}, float64(p.Count))
+	loop := Reading{}
 	for _, c := range p.List {
 		if len(c.Loops) > 0 && loop.Line == 0 {
 			loop.Entry, loop.Line = c.Entry, c.Line
 		}
-		add("reduction", value{File: c.File, Entry: c.Entry, Line: c.Line}, c.Reduction)
+		add("reduction", Reading{File: c.File, Entry: c.Entry, Line: c.Line}, c.Reduction)
 	}
 	add("loops", loop, float64(p.Loops))
 }
 
 func readBytes(p *stats.BytesPart, add adder) {
 	for _, b := range p.Sessions {
-		v := value{File: b.File, Entry: b.Entry}
+		v := Reading{File: b.File, Entry: b.Entry}
 		add("request", v, float64(b.Request))
 		if b.Share != nil {
 			add("share", v, *b.Share)
 		}
-		add("line", value{File: b.File, Entry: b.LargestEntry}, float64(b.LargestLine))
+		add("line", Reading{File: b.File, Entry: b.LargestEntry}, float64(b.LargestLine))
 	}
 }
 
 func readCache(p *stats.CachePart, add adder) {
-	worst, own := value{}, value{} // what is said of several together is nothing of each
+	worst, own := Reading{}, Reading{} // what is said of several together is nothing of each
 	if w := p.Worst; w != nil {
 		worst.File, worst.Entry, own.Entry = w.File, w.Entry, w.Entry
 	}
@@ -219,7 +220,7 @@ func readCache(p *stats.CachePart, add adder) {
 }
 
 func readCheck(p *stats.CheckPart, add adder) {
-	errs, warnings := value{}, value{}
+	errs, warnings := Reading{}, Reading{}
 	if w := p.Worst; w != nil && w.Severity == "error" {
 		errs.Entry, errs.Line = w.Entry, w.Line
 	} else if w != nil {

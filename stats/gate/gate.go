@@ -32,23 +32,17 @@ type Gate struct {
 
 // A Verdict says how a figure keeps to a budget, or to the saved run.
 type Verdict struct {
-	State      State    `json:"state"`                // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
-	Severity   severity `json:"severity"`             // `error` or `warning`
-	Figure     string   `json:"figure"`               // as in the help; `readable` is a session without figures, or not with all
-	Unit       string   `json:"unit,omitempty"`       // `number`, `tokens`, `bytes`, `dollars` or `share`
-	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
-	Group      string   `json:"group,omitempty"`      // the day; absent where it is about all
-	Entry      string   `json:"entry,omitempty"`      // the entry to look at
-	Line       int      `json:"line,omitempty"`       // of that entry, from 1
-	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
-	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
-	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, times a factor that was fitted
-	Max        *float64 `json:"max,omitempty"`        // the limit above
-	Min        *float64 `json:"min,omitempty"`        // the limit below
-	Saved      *float64 `json:"saved,omitempty"`      // of the saved run, where the limits come from that
-	Slack      float64  `json:"tolerance,omitempty"`  // allowed beyond a limit
-	Over       float64  `json:"over,omitempty"`       // how far the value is beyond a limit; absent where it is not
-	Reason     string   `json:"reason,omitempty"`     // why there is no value, why the session has no figures, or that the saved run does not have it
+	State    State    `json:"state"`          // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
+	Severity severity `json:"severity"`       // `error` or `warning`
+	Figure   string   `json:"figure"`         // as in the help; `readable` is a session without figures, or not with all
+	Unit     string   `json:"unit,omitempty"` // `number`, `tokens`, `bytes`, `dollars` or `share`
+	Reading
+	Max    *float64 `json:"max,omitempty"`       // the limit above
+	Min    *float64 `json:"min,omitempty"`       // the limit below
+	Saved  *float64 `json:"saved,omitempty"`     // of the saved run, where the limits come from that
+	Slack  float64  `json:"tolerance,omitempty"` // allowed beyond a limit
+	Over   float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent where it is not
+	Reason string   `json:"reason,omitempty"`    // why there is no value, why the session has no figures, or that the saved run does not have it
 
 	Path string `json:"-"` // of the file from the current folder
 
@@ -150,7 +144,7 @@ func (g *Gate) Add(one *stats.Report) {
 		g.paths[one.File] = one.Path
 	}
 	if why := cmp.Or(one.Error, one.Stopped); why != "" {
-		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, File: one.File, Reason: why, order: -1}
+		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, Reading: Reading{File: one.File}, Reason: why, order: -1}
 		if g.WarnBroken {
 			v.Severity = Warning
 		}
@@ -236,17 +230,17 @@ func (g *Gate) put(v Verdict) {
 }
 
 // compare judges a value by that of the saved run.
-func (g *Gate) compare(v *Verdict, f *Figure, r *stats.Report, value value) {
+func (g *Gate) compare(v *Verdict, f *Figure, r *stats.Report, value Reading) {
 	saved, ok := g.Saved.value(f, r, value)
 	if !ok {
-		v.take(value)
-		v.State, v.Reason = Unknown, "not in the saved run"
+		v.Reading, v.State, v.Reason = value, Unknown, "not in the saved run"
 		return
 	}
 	drift := cmp.Or(g.Drifts[f], g.Drift, &Drift{Up: true, Down: true})
 	v.Severity = cmp.Or(drift.Severity, Error)
-	v.Saved = &saved.Amount
-	least, most := saved.Amount-drift.of(saved.Amount), saved.Amount+drift.of(saved.Amount)
+	v.Saved = saved.Value
+	by := drift.of(*saved.Value)
+	least, most := *saved.Value-by, *saved.Value+by
 	if drift.Up {
 		v.Max = &most
 	}
@@ -258,17 +252,17 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *stats.Report, value value) {
 }
 
 // judge says how a value keeps to the verdict's limits.
-func (v *Verdict) judge(value value, tolerance Amount, ignoreUnpriced bool) {
-	v.take(value)
-	v.State = Kept
+func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
+	v.Reading, v.State = value, Kept
+	is := *value.Value
 	tolerated := false
 	switch {
-	case v.Max != nil && beyond(value.Amount, *v.Max):
-		v.Over, v.Slack = value.Amount-*v.Max, tolerance.of(*v.Max)
-		tolerated = !beyond(value.Amount, *v.Max+v.Slack)
-	case v.Min != nil && beyond(*v.Min, value.Amount):
-		v.Over, v.Slack = *v.Min-value.Amount, tolerance.of(*v.Min)
-		tolerated = !beyond(*v.Min-v.Slack, value.Amount)
+	case v.Max != nil && beyond(is, *v.Max):
+		v.Over, v.Slack = is-*v.Max, tolerance.of(*v.Max)
+		tolerated = !beyond(is, *v.Max+v.Slack)
+	case v.Min != nil && beyond(*v.Min, is):
+		v.Over, v.Slack = *v.Min-is, tolerance.of(*v.Min)
+		tolerated = !beyond(*v.Min-v.Slack, is)
 	}
 	switch {
 	case tolerated:
@@ -282,19 +276,13 @@ func (v *Verdict) judge(value value, tolerance Amount, ignoreUnpriced bool) {
 	}
 }
 
-// take is the value that the verdict is on.
-func (v *Verdict) take(value value) {
-	v.Value, v.Unpriced, v.Calibrated = &value.Amount, value.Unpriced, value.Calibrated
-	v.File, v.Group, v.Entry, v.Line = value.File, value.Group, value.Entry, value.Line
-}
-
 // beyond reports that a is more than b, by more than what adding up dollars in another
 // order makes of a sum.
 func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)) }
 
 // valuesOf are the figure's values, with the lines that are known since the session
 // was read.
-func valuesOf(r *stats.Report, f *Figure) []value {
+func valuesOf(r *stats.Report, f *Figure) []Reading {
 	values, _ := f.of(r)
 	for i := range values {
 		if v := &values[i]; v.Line == 0 {

@@ -23,7 +23,7 @@ type Saved struct {
 }
 
 // places are a figure's values by where they are.
-type places map[place][]value
+type places map[place][]Reading
 
 type place struct{ file, group string }
 
@@ -115,17 +115,17 @@ func (s *Saved) lacks(f *Figure) error {
 
 // value is the value that one of a report is compared with: of the same group, and of
 // the session in the file of the same name, else with the same id.
-func (s *Saved) value(f *Figure, r *stats.Report, v value) (value, bool) {
+func (s *Saved) value(f *Figure, r *stats.Report, v Reading) (Reading, bool) {
 	at := place{"", v.Group}
 	if f.Scope >= eachSession {
 		at.file = cmp.Or(s.files[r.File], s.files[r.ID], r.File)
 	}
 	values := s.values(f)[at]
-	if k := slices.IndexFunc(values, func(of value) bool { return of.Entry == v.Entry }); k >= 0 {
+	if k := slices.IndexFunc(values, func(of Reading) bool { return of.Entry == v.Entry }); k >= 0 {
 		return values[k], true
 	}
 	if len(values) == 0 || f.Scope == eachEntry {
-		return value{}, false
+		return Reading{}, false
 	}
 	return values[0], true
 }

@@ -72,17 +72,7 @@ type calibrated struct {
 func lookAtCalibration(l *lensRun) {
 	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
-	l.Steps = append(l.Steps, func(a *replay.Account) error {
-		if a.Request < 0 {
-			return nil
-		}
-		line, err := l.line(a.Record)
-		if err != nil {
-			return err
-		}
-		p.take(line.Get("message"), a.Before.Total)
-		return nil
-	})
+	l.Answers = append(l.Answers, p.take)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		model, _, _, err := e.Model()
 		if err != nil {
@@ -94,12 +84,10 @@ func lookAtCalibration(l *lensRun) {
 }
 
 // take records an answered request, whose prompt was counted.
-func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
-	m := answer.Message()
-	usage := m.Usage.Usage()
-	recorded := usage.Prompt()
-	if m.Failed() || recorded <= 0 || counted <= 0 {
-		return
+func (p *CalibrationPart) take(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
+	counted, recorded := a.Before.Total, u.Prompt()
+	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
+		return nil
 	}
 	model := modelKey{m.Provider.Text(), m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
@@ -109,6 +97,7 @@ func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
 	}
 	g := p.groups[i]
 	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
+	return nil
 }
 
 func (c *calibration) key() modelKey { return modelKey{c.Provider, c.Model} }

@@ -18,6 +18,7 @@ var compactionsLens = Lens{
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
 		l.Steps = append(l.Steps, w.step)
+		l.Answers = append(l.Answers, w.answer)
 		l.Ends = append(l.Ends, func(*replay.Envelope) error {
 			for i := range w.part.List {
 				w.part.List[i].endsAbove()
@@ -138,10 +139,6 @@ func (w *compactionWalk) step(a *replay.Account) error {
 	switch w.l.Session.Kind(a.Record) {
 	case sessionfmt.User:
 		w.last.failed, w.waiting = "", false
-	case sessionfmt.Assistant:
-		if err := w.answer(a.Record); err != nil {
-			return err
-		}
 	case sessionfmt.ContextEdit:
 		if err := w.edit(a.Record); err != nil {
 			return err
@@ -320,23 +317,17 @@ var overflows = []string{
 }
 
 // answer records an answer, and tells the compaction before it what came of it.
-func (w *compactionWalk) answer(rec int) error {
-	line, err := w.l.line(rec)
-	if err != nil {
-		return err
-	}
-	m := line.Get("message").Message()
-	usage := m.Usage.Usage()
+func (w *compactionWalk) answer(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
 			c.Retried, w.waiting = true, false
 		}
 		if c.Next == 0 {
-			c.Next = usage.Prompt()
+			c.Next = u.Prompt()
 		}
 	}
-	w.last = lastAnswer{id: w.l.Session.ID(rec), context: usage.Context()}
+	w.last = lastAnswer{id: w.l.Session.ID(a.Record), context: u.Context()}
 	message := strings.ToLower(m.Failure.Text())
 	switch {
 	case m.Stop.Is("length"):

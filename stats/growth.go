@@ -19,6 +19,7 @@ var growthLens = Lens{
 		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
 		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
 		l.Steps = append(l.Steps, w.step)
+		l.Answers = append(l.Answers, w.request)
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
@@ -90,9 +91,6 @@ func (w *growthWalk) mark(letter string, count *int) {
 // step looks at one step.
 func (w *growthWalk) step(a *replay.Account) error {
 	g := &w.g
-	if a.Request >= 0 {
-		return w.request(a)
-	}
 	kind := w.l.Session.Kind(a.Record)
 	switch kind {
 	case sessionfmt.Compaction, sessionfmt.Transform, sessionfmt.ContextEdit, sessionfmt.ToolResult, sessionfmt.Bash:
@@ -138,12 +136,10 @@ func isCut(text string) bool {
 }
 
 // request records a request by its answer.
-func (w *growthWalk) request(a *replay.Account) error {
-	line, err := w.l.line(a.Record)
-	if err != nil {
-		return err
+func (w *growthWalk) request(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) (err error) {
+	if a.Request < 0 {
+		return nil
 	}
-	m := line.Get("message").Message()
 	if model := [2]string{m.Provider.Text(), m.Model.Text()}; !w.known || model != w.model {
 		w.model, w.known = model, true
 		if _, w.window, _, err = a.Envelope().Model(); err != nil {
@@ -152,8 +148,7 @@ func (w *growthWalk) request(a *replay.Account) error {
 	}
 	row := growthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
 	if !m.Failed() {
-		usage := m.Usage.Usage()
-		row.Recorded = usage.Prompt()
+		row.Recorded = u.Prompt()
 	}
 	w.marks = ""
 	w.g.Requests = append(w.g.Requests, row)

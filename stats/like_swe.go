@@ -113,6 +113,7 @@ func lookLikeSWE(l *lensRun, to *likeness) {
 	limit := cmp.Or(l.Options.Replay.Window, sweLimit)
 	run := sweRun{l: l, limit: limit}
 	l.Steps = append(l.Steps, run.step)
+	l.Answers = append(l.Answers, run.answer)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		m := newSWEMessages(l.Asked && l.Counter == &tokens.Pi)
 		if err := m.read(e); err != nil {
@@ -166,33 +167,24 @@ func (r *sweRun) step(a *replay.Account) error {
 		r.after += a.After.Total
 		return nil
 	}
-	if a.Did != replay.Added {
-		return nil
-	}
-	switch r.l.Session.Kind(a.Record) {
-	case sessionfmt.User:
+	if a.Did == replay.Added && r.l.Session.Kind(a.Record) == sessionfmt.User {
 		if n := len(r.prompts); r.working && n > 0 {
 			r.prompts[n-1].steered = true
 		} else {
 			r.prompts = append(r.prompts, swePrompt{})
 		}
-	case sessionfmt.Assistant:
-		return r.answer(a)
 	}
 	return nil
 }
 
 // answer records an answer, and the request that it answers.
-func (r *sweRun) answer(a *replay.Account) error {
-	line, err := r.l.line(a.Record)
-	if err != nil {
-		return err
+func (r *sweRun) answer(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
+	if a.Request < 0 {
+		return nil
 	}
-	m := line.Get("message").Message()
 	size := 0
 	if !m.Failed() {
-		usage := m.Usage.Usage()
-		size = int(usage.Prompt())
+		size = int(u.Prompt())
 	}
 	r.requests++
 	if sweFits(cmp.Or(size, a.Before.Total), r.limit) {

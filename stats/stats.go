@@ -140,6 +140,8 @@ type lensRun struct {
 	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
+	// Answers are called with every answer of the path, and what it says.
+	Answers []func(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error
 	// Messages are called with every message of the request at the point, in order,
 	// those that were logged for this request alone included.
 	Messages []func(m *replay.Weighed)
@@ -229,7 +231,7 @@ func (l *lensRun) call(p *sessionfmt.Picked) {
 
 // walk replays the path, where a lens wants to see it.
 func (l *lensRun) walk() (err error) {
-	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
+	if len(l.Steps)+len(l.Answers)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
 	at, err := l.Session.Point(cmp.Or(l.At, "leaf"), l.Session.Leaf())
@@ -290,7 +292,7 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 // steps shows the path to the lenses, and returns the context at its end; where a
 // broken patch stops it, that before the patch and the patch's error.
 func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
-	if len(l.Steps) == 0 {
+	if len(l.Steps)+len(l.Answers) == 0 {
 		return l.Replay.Reach(l.Point, false)
 	}
 	for a, err := range l.Replay.Accounts(l.Point, l.Counter) {
@@ -300,10 +302,8 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 		case err != nil:
 			return nil, nil, err
 		}
-		for _, see := range l.Steps {
-			if err := see(&a); err != nil {
-				return nil, nil, err
-			}
+		if err := l.step(&a); err != nil {
+			return nil, nil, err
 		}
 		if a.Record == l.Point {
 			e = a.Envelope()
@@ -313,6 +313,30 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 		e, err = l.Replay.At(-1, false)
 	}
 	return e, nil, err
+}
+
+// step shows a step of the path to the lenses.
+func (l *lensRun) step(a *replay.Account) error {
+	for _, see := range l.Steps {
+		if err := see(a); err != nil {
+			return err
+		}
+	}
+	if len(l.Answers) == 0 || l.Session.Kind(a.Record) != sessionfmt.Assistant {
+		return nil
+	}
+	line, err := l.line(a.Record)
+	if err != nil {
+		return err
+	}
+	m := line.Get("message").Message()
+	usage := m.Usage.Usage()
+	for _, see := range l.Answers {
+		if err := see(a, m, &usage); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Add adds the report of one more session to that of several. Sessions are added in

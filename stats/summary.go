@@ -58,37 +58,41 @@ func MarkCopies(all []*Summary) {
 // goes through.
 func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
-	l := &lensRun{Options: &Options{}, Report: &Report{}}
-	costLens.look(l)
-	s, err := sessionfmt.Open(name, sessionfmt.Options{
-		Stdin:   opt.Stdin,
-		Disk:    opt.Disk,
-		Workers: 1,
-		Through: opt.Through,
-		Visit: func() func(int64, sessionfmt.Kind, sessionfmt.Value) {
-			return func(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) { sum.take(kind, line) }
-		},
-		Pick:   callPick,
-		Picked: func() func(*sessionfmt.Picked) { return l.call },
-	})
-	if err != nil {
+	o := Options{Lenses: []*Lens{&costLens, {look: sum.look}}, Open: sessionfmt.Options{Stdin: opt.Stdin, Disk: opt.Disk, Through: opt.Through}}
+	if _, err := o.Read(name); err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	l.Session = s
-	for _, see := range l.Indexed {
-		if err := see(); err != nil {
-			return nil, err
+	return sum, nil
+}
+
+// look takes what a summary says of a session.
+func (sum *Summary) look(l *lensRun) {
+	l.Records = append(l.Records, sum.take)
+	l.Indexed = append(l.Indexed, func() error {
+		s := l.Session
+		sum.Calls = l.Report.Cost
+		sum.Entries, sum.Size, sum.Cost, sum.Findings = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total, len(s.Findings)
+		if s.Leaf() < 0 {
+			return nil
 		}
-	}
-	sum.Calls = l.Report.Cost
-	sum.Entries, sum.Size, sum.Cost = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total
-	sum.Findings = len(s.Findings)
-	return sum, sum.leaf(s)
+		line, err := l.line(s.Leaf())
+		sum.Time = line.Get("timestamp").Text()
+		return err
+	})
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		u, err := e.InUse(&tokens.Pi)
+		if err != nil {
+			return err
+		}
+		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
+		model, _, _, err := e.Model()
+		sum.Model = model.Name()
+		return err
+	})
 }
 
 // take is what a record adds to the summary.
-func (sum *Summary) take(kind sessionfmt.Kind, line sessionfmt.Value) {
+func (sum *Summary) take(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) {
 	switch kind {
 	case sessionfmt.Header:
 		if sum.Time == "" { // the first header is the session's
@@ -101,28 +105,4 @@ func (sum *Summary) take(kind sessionfmt.Kind, line sessionfmt.Value) {
 	case sessionfmt.SessionInfo:
 		sum.Name = sessionfmt.FirstWords(line.Get("name").Text())
 	}
-}
-
-// leaf fills in what the leaf says: when it was, how full the context is, and
-// which model has it.
-func (sum *Summary) leaf(s *sessionfmt.Session) error {
-	if s.Leaf() >= 0 {
-		line, err := s.NewReader().Line(s.Leaf())
-		if err != nil {
-			return err
-		}
-		sum.Time = line.Get("timestamp").Text()
-	}
-	e, _, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).Reach(s.Leaf(), false)
-	if err != nil {
-		return err
-	}
-	u, err := e.InUse(&tokens.Pi)
-	if err != nil {
-		return err
-	}
-	sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
-	model, _, _, err := e.Model()
-	sum.Model = model.Name()
-	return err
 }

@@ -118,7 +118,7 @@ func (p *CompactionsPart) sum() {
 		if len(c.Loops) > 0 {
 			p.Loops++
 		}
-		p.Survival.add(c.Survival)
+		addUp(&p.Survival, &c.Survival)
 	}
 }
 

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,21 +21,15 @@ type facts struct {
 	Errors      []failure
 	Constraints []string // sentences of the user: see constraints
 
-	calls map[string]subject // open tool calls, by id
+	calls map[string]failure // that are open, by id
 	noted map[string]bool    // what is in the lists
 }
 
-// A failure is a call that failed and was not made again with success.
+// A failure is a call that failed and was not made again with success, or one that may.
 type failure struct {
 	Subject string // the command, the path, or else the tool
 	Text    string // what went wrong, the line of the result that tells it best
 	path    bool
-}
-
-// A subject is what a tool call is about.
-type subject struct {
-	what string
-	path bool
 }
 
 // A survival is how much of the facts a summary tells.
@@ -83,7 +78,7 @@ func (f *facts) note(list *[]string, kind, fact string) {
 // first reports that something is noted for the first time.
 func (f *facts) first(what string) bool {
 	if f.noted == nil {
-		f.noted, f.calls = map[string]bool{}, map[string]subject{}
+		f.noted, f.calls = map[string]bool{}, map[string]failure{}
 	}
 	if f.noted[what] {
 		return false
@@ -100,7 +95,7 @@ var (
 
 // call records a tool call.
 func (f *facts) call(call sessionfmt.Value) {
-	sub := subject{what: call.Get("name").Text()}
+	sub := failure{Subject: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
 		case !v.IsString():
@@ -110,12 +105,12 @@ func (f *facts) call(call sessionfmt.Value) {
 				f.note(&f.Commands, "command ", head)
 			}
 			if len(heads) > 0 {
-				sub = subject{what: heads[len(heads)-1]}
+				sub = failure{Subject: heads[len(heads)-1]}
 			}
 		case slices.Contains(pathArguments, string(key)):
 			if p := cleanPath(v.Text()); p != "" {
 				f.note(&f.Paths, "path ", p)
-				sub = subject{p, true}
+				sub = failure{Subject: p, path: true}
 			}
 		}
 	}
@@ -132,7 +127,7 @@ func (f *facts) result(msg sessionfmt.Value) {
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
 	if !ok {
-		sub = subject{what: m.Tool.Text()}
+		sub = failure{Subject: m.Tool.Text()}
 	}
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
@@ -140,14 +135,16 @@ func (f *facts) result(msg sessionfmt.Value) {
 	if outcome != outcomeOK && outcome != outcomeError {
 		return // it says nothing about what was called
 	}
-	if failed := "failure " + sub.what; !f.first(failed) {
-		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.what })
+	failed := "failure " + sub.Subject
+	if !f.first(failed) {
+		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.Subject })
 	}
 	if outcome == outcomeOK {
-		delete(f.noted, "failure "+sub.what)
-	} else {
-		f.Errors = append(f.Errors, failure{sub.what, strings.Join(strings.Fields(said.Telling(text)), " "), sub.path})
+		delete(f.noted, failed)
+		return
 	}
+	sub.Text = strings.Join(strings.Fields(said.Telling(text)), " ")
+	f.Errors = append(f.Errors, sub)
 }
 
 // Survive says which of the facts a summary tells.
@@ -155,12 +152,12 @@ func (f *facts) Survive(summary string) (s survival, found facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
 	for i, p := range f.Paths {
-		if s.Paths.count(text.names(names[i]), p) {
+		if s.Paths.count(standsIn(text.text, names[i]), p) {
 			found.note(&found.Paths, "path ", p)
 		}
 	}
 	for _, c := range f.Commands {
-		if s.Commands.count(text.names(c), c) {
+		if s.Commands.count(standsIn(text.text, c), c) {
 			found.note(&found.Commands, "command ", c)
 		}
 	}
@@ -189,19 +186,6 @@ func (k *kept) count(found bool, fact string) bool {
 	return found
 }
 
-// add adds what another summary kept. What was lost is that of each.
-func (k *kept) add(other kept) {
-	k.Of += other.Of
-	k.Found += other.Found
-}
-
-func (s *survival) add(other survival) {
-	s.Paths.add(other.Paths)
-	s.Commands.add(other.Commands)
-	s.Errors.add(other.Errors)
-	s.Constraints.add(other.Constraints)
-}
-
 // A summaryText is a summary that is looked through.
 type summaryText struct {
 	text  string
@@ -224,10 +208,8 @@ func newSummaryText(summary string) *summaryText {
 	return t
 }
 
-// names reports that the summary has a name or a command, as it is spelled and by
-// itself: not as a part of a longer word.
-func (t *summaryText) names(what string) bool { return standsIn(t.text, what) }
-
+// standsIn reports that a text has a name or a command, as it is spelled and by itself: not
+// as a part of a longer word.
 func standsIn(text, what string) bool {
 	for from := 0; what != ""; {
 		k := strings.Index(text[from:], what)
@@ -361,7 +343,7 @@ const shortestSentence, longestSentence = 10, 400 // bytes
 // fenced, quoted, or in a block that pi puts into prompts (<skill ...>, <file ...>)
 // is not the user's word.
 func constraints(text string) (all []string) {
-	for _, s := range sentences(strings.Join(slices.Collect(said.Prose(text)), "\n")) {
+	for s := range sentences(text) {
 		if len(s) < shortestSentence || len(s) > longestSentence || strings.HasSuffix(s, "?") {
 			continue
 		}
@@ -380,23 +362,17 @@ func constraints(text string) (all []string) {
 	return all
 }
 
-// sentences cuts a text at line ends, and behind a mark that ends a sentence and has
-// a space behind it.
-func sentences(text string) (all []string) {
-	for line := range strings.Lines(text) {
-		from := 0
-		for i := range len(line) {
-			if strings.IndexByte(".!?;", line[i]) >= 0 && (i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\n') {
-				all = append(all, line[from:i+1])
-				from = i + 1
+// sentences are those of a text's prose, without the marks of lists.
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range said.Prose(text) {
+			for s := range said.Sentences(line) {
+				if s = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " "); s != "" && !yield(s) {
+					return
+				}
 			}
 		}
-		all = append(all, line[from:])
 	}
-	for i, s := range all {
-		all[i] = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " ")
-	}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
 // common are words that tell nothing of what a sentence is about.

@@ -70,7 +70,6 @@ func lookAtBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
-	var images []imageAt
 	l.Messages = append(l.Messages, func(m *replay.Weighed) {
 		if m.Origin.By == m.Origin.Record && m.Origin.Op < 0 && !m.Uncached {
 			b.Messages += int64(l.Session.LineSize(m.Origin.Record))
@@ -80,23 +79,22 @@ func lookAtBytes(l *lensRun) {
 		for _, n := range m.Images {
 			b.Images++
 			b.ImageBytes += int64(n)
-			images = append(images, imageAt{m.Origin.Record, n})
+			p.Images = append(p.Images, imageBytes{
+				Entry: sessionfmt.Quote(l.Session.ID(m.Origin.Record)), Line: l.Session.Line(m.Origin.Record), Bytes: n,
+			})
 		}
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		if err := b.read(l, e); err != nil {
 			return err
 		}
-		for _, at := range images {
-			image := imageBytes{
-				Entry: sessionfmt.Quote(l.Session.ID(at.record)), Line: l.Session.Line(at.record), Bytes: at.bytes,
-				Over: b.ImageLimit > 0 && int64(at.bytes) > b.ImageLimit,
-			}
-			if image.Over {
+		for i := range p.Images {
+			if image := &p.Images[i]; b.ImageLimit > 0 && int64(image.Bytes) > b.ImageLimit {
+				image.Over = true
 				b.LargeImages++
 			}
-			p.Images = keep(p.Images, image, func(i imageBytes) int { return i.Bytes })
 		}
+		p.Images = largest(p.Images, most, func(i imageBytes) int { return i.Bytes })
 		p.Lines = largestLines(l.Session)
 		if len(p.Lines) > 0 {
 			b.LargestLine, b.LargestEntry = p.Lines[0].Bytes, p.Lines[0].Entry
@@ -104,9 +102,6 @@ func lookAtBytes(l *lensRun) {
 		return nil
 	})
 }
-
-// An imageAt is an image of a request: its record, and bytes of base64.
-type imageAt struct{ record, bytes int }
 
 // read is everything of a request but its messages.
 func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
@@ -156,27 +151,18 @@ func addBytes(sum, one *Report) {
 		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}}
 	}
 	p, q := sum.Bytes, one.Bytes
-	for _, b := range q.Sessions {
-		b.File = cmp.Or(b.File, one.File)
-		p.Sessions = append(p.Sessions, b)
-	}
-	for _, image := range q.Images {
-		image.File = cmp.Or(image.File, one.File)
-		p.Images = keep(p.Images, image, func(i imageBytes) int { return i.Bytes })
-	}
-	for _, line := range q.Lines {
-		line.File = cmp.Or(line.File, one.File)
-		p.Lines = keep(p.Lines, line, func(l lineBytes) int { return l.Bytes })
-	}
+	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *bytesOf) *string { return &b.File })
+	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *imageBytes) *string { return &i.File }), most, func(i imageBytes) int { return i.Bytes })
+	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *lineBytes) *string { return &l.File }), most, func(l lineBytes) int { return l.Bytes })
 }
 
 // bytesSheets are the tables of the bytes lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
 	s := Sheet{Columns: columns("session*", "request:bytes", "limit:bytes", "share:share", "provider", "images:number", "of request:share", "too large:number")}
-	var largest []bytesOf
-	largest, s.Notes = fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
-	for _, b := range largest {
+	var some []bytesOf
+	some, s.Notes = fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
+	for _, b := range some {
 		var images any
 		if b.Images > 0 {
 			images = b.ImageShare

@@ -31,10 +31,7 @@ var compactionsLens = Lens{
 		if sum.Compactions == nil {
 			sum.Compactions = newCompactionsPart()
 		}
-		for _, c := range one.Compactions.List {
-			c.File = one.File
-			sum.Compactions.List = append(sum.Compactions.List, c)
-		}
+		sum.Compactions.List = filed(sum.Compactions.List, one.Compactions.List, one.File, func(c *compacting) *string { return &c.File })
 	},
 	finish: func(r *Report) {
 		if r.Compactions != nil {

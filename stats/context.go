@@ -185,23 +185,14 @@ func addContext(sum, one *Report) {
 	}
 	p, q := sum.Context, one.Context
 	p.Estimates = p.Estimates || q.Estimates // where one is calibrated
-	for _, c := range q.Sessions {
-		c.File = cmp.Or(c.File, one.File)
-		p.Sessions = append(p.Sessions, c)
-	}
+	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(c *contextOf) *string { return &c.File })
 	for _, c := range q.Categories {
 		addUp(p.category(c.Category, c.Name), &c)
 	}
-	for _, entry := range q.Largest {
-		entry.File = cmp.Or(entry.File, one.File)
-		p.Largest = keep(p.Largest, entry, func(e contextEntry) int { return e.Tokens })
-	}
-	p.Rereads.Files += q.Rereads.Files
-	p.Rereads.Tokens += q.Rereads.Tokens
-	for _, r := range q.Rereads.Largest {
-		r.File = cmp.Or(r.File, one.File)
-		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r reread) int { return r.Tokens })
-	}
+	p.Largest = largest(filed(p.Largest, q.Largest, one.File, func(e *contextEntry) *string { return &e.File }), most, entryTokens)
+	again := filed(p.Rereads.Largest, q.Rereads.Largest, one.File, func(r *reread) *string { return &r.File })
+	addUp(&p.Rereads, &q.Rereads)
+	p.Rereads.Largest = largest(again, most, rereadTokens)
 	p.order()
 	if q.Like != nil {
 		p.Like = p.Like.plus(q.Like, one.File)
@@ -252,6 +243,10 @@ func keep[T any](list []T, one T, size func(T) int) []T {
 	}
 	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
 }
+
+func entryTokens(e contextEntry) int { return e.Tokens }
+
+func rereadTokens(r reread) int { return r.Tokens }
 
 // counterName is how the counter was asked for.
 func (o *Options) counterName() string {

@@ -55,7 +55,7 @@ func (t *contextTally) message(m *replay.Weighed) {
 	s, from := t.l.Session, m.Origin.Record
 	t.part.Largest = keep(t.part.Largest, contextEntry{
 		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
-	}, func(e contextEntry) int { return e.Tokens })
+	}, entryTokens)
 	switch m.Kind {
 	case sessionfmt.User:
 		skill := m.Skill
@@ -157,11 +157,13 @@ func (t *contextTally) finish() {
 	c.Share = share(c.Tokens, c.Window)
 	p.category(inHidden, "").Tokens = c.Hidden
 	p.order()
+	again := &p.Rereads
 	for _, f := range t.files {
 		if f.Times > 1 {
-			p.Rereads.Files++
-			p.Rereads.Tokens += f.Tokens
-			p.Rereads.Largest = keep(p.Rereads.Largest, f.reread, func(r reread) int { return r.Tokens })
+			again.Files++
+			again.Tokens += f.Tokens
+			again.Largest = append(again.Largest, f.reread)
 		}
 	}
+	again.Largest = largest(again.Largest, most, rereadTokens)
 }

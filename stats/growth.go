@@ -26,10 +26,7 @@ var growthLens = Lens{
 		if sum.Growth == nil {
 			sum.Growth = &GrowthPart{Sessions: []growth{}}
 		}
-		for _, g := range one.Growth.Sessions {
-			g.File = one.File
-			sum.Growth.Sessions = append(sum.Growth.Sessions, g)
-		}
+		sum.Growth.Sessions = filed(sum.Growth.Sessions, one.Growth.Sessions, one.File, func(g *growth) *string { return &g.File })
 	},
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }

@@ -53,18 +53,9 @@ func (k *likeness) plus(one *likeness, file string) *likeness {
 	if k == nil {
 		k = &likeness{}
 	}
-	for _, y := range one.YAgent {
-		y.File = cmp.Or(y.File, file)
-		k.YAgent = append(k.YAgent, y)
-	}
-	for _, s := range one.SWE {
-		s.File = cmp.Or(s.File, file)
-		k.SWE = append(k.SWE, s)
-	}
-	for _, g := range one.Gsh {
-		g.File = cmp.Or(g.File, file)
-		k.Gsh = append(k.Gsh, g)
-	}
+	k.YAgent = filed(k.YAgent, one.YAgent, file, func(y *yAgent) *string { return &y.File })
+	k.SWE = filed(k.SWE, one.SWE, file, func(s *swe) *string { return &s.File })
+	k.Gsh = filed(k.Gsh, one.Gsh, file, func(g *gsh) *string { return &g.File })
 	return k
 }
 
@@ -95,12 +86,10 @@ func (k *likeness) sheets() (all []Sheet) {
 // fullest are the largest of a list, which are shown where there are many, and a note
 // on the others.
 func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b T) int { return size(b) - size(a) })
 	if n := len(list) - most; n > 0 {
-		return list[:most], []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
+		notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
 	}
-	return list, nil
+	return largest(slices.Clone(list), most, size), notes
 }
 
 // likeGsh is gsh's estimate of the conversation, and when it would compact it

@@ -229,8 +229,7 @@ func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 
 // cut keeps the longest.
 func (l *longPrompts) cut() {
-	slices.SortStableFunc(l.Prompts, func(a, b longPrompt) int { return b.Requests - a.Requests })
-	l.Prompts = l.Prompts[:min(len(l.Prompts), mostListed)]
+	l.Prompts = largest(l.Prompts, mostListed, func(p longPrompt) int { return p.Requests })
 }
 
 // add adds what is in one more session.
@@ -252,10 +251,7 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 			p.Time.Last, p.Time.last = t.Last, t.last
 		}
 	}
-	for _, prompt := range one.LongPrompts.Prompts {
-		prompt.File = file
-		p.LongPrompts.Prompts = append(p.LongPrompts.Prompts, prompt)
-	}
+	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file, func(l *longPrompt) *string { return &l.File })
 	p.LongPrompts.cut()
 }
 

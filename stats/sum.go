@@ -1,6 +1,10 @@
 package stats
 
-import "reflect"
+import (
+	"cmp"
+	"reflect"
+	"slices"
+)
 
 // addUp adds the numbers of a struct to those of another of its type: those of its
 // fields, and of the structs and maps that these are.
@@ -40,4 +44,20 @@ func rowOf[K comparable, R any](list *[]R, at map[K]int, key K, fresh R) *R {
 		*list = append(*list, fresh)
 	}
 	return &(*list)[i]
+}
+
+// filed is a list of several sessions with that of one more, from the file of that name.
+func filed[T any](all, one []T, file string, of func(*T) *string) []T {
+	for _, item := range one {
+		name := of(&item)
+		*name = cmp.Or(*name, file)
+		all = append(all, item)
+	}
+	return all
+}
+
+// largest are at most n of a list, in order; of equals the first stays first.
+func largest[T any](list []T, n int, size func(T) int) []T {
+	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(size(b), size(a)) })
+	return list[:min(len(list), n)]
 }

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -343,36 +342,30 @@ const shortestSentence, longestSentence = 10, 400 // bytes
 // fenced, quoted, or in a block that pi puts into prompts (<skill ...>, <file ...>)
 // is not the user's word.
 func constraints(text string) (all []string) {
-	for s := range sentences(text) {
-		if len(s) < shortestSentence || len(s) > longestSentence || strings.HasSuffix(s, "?") {
-			continue
-		}
-		words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(s), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-		for i, w := range words {
-			if i > 0 && slices.Contains(speakers, words[i-1]) && slices.Contains(habits, w) && !(i+1 < len(words) && slices.Contains(wishes, words[i+1])) {
-				continue
-			}
-			pair := i+1 < len(words) && slices.Contains(constraintPairs[:], [2]string{w, words[i+1]})
-			if pair || slices.Contains(constraintWords, w) {
+	for line := range said.Prose(text) {
+		for s := range said.Sentences(line) {
+			s = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " ") // without the mark of a list
+			if len(s) >= shortestSentence && len(s) <= longestSentence && !strings.HasSuffix(s, "?") && constrains(s) {
 				all = append(all, s)
-				break
 			}
 		}
 	}
 	return all
 }
 
-// sentences are those of a text's prose, without the marks of lists.
-func sentences(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range said.Prose(text) {
-			for s := range said.Sentences(line) {
-				if s = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " "); s != "" && !yield(s) {
-					return
-				}
-			}
+// constrains reports that a sentence states a constraint.
+func constrains(sentence string) bool {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(sentence), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	for i, w := range words {
+		if i > 0 && slices.Contains(speakers, words[i-1]) && slices.Contains(habits, w) && !(i+1 < len(words) && slices.Contains(wishes, words[i+1])) {
+			continue
+		}
+		pair := i+1 < len(words) && slices.Contains(constraintPairs[:], [2]string{w, words[i+1]})
+		if pair || slices.Contains(constraintWords, w) {
+			return true
 		}
 	}
+	return false
 }
 
 // common are words that tell nothing of what a sentence is about.

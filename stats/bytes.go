@@ -124,8 +124,8 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	limits, _ := models.LimitsOf(ref.Provider)
 	b.Limit, b.ImageLimit = limits.Request, limits.Image
 	b.Request = b.Prompt + b.Messages
-	b.Share = share(int(b.Request), b.Limit)
-	b.ImageShare = share(int(b.ImageBytes), b.Request)
+	b.Share = share(b.Request, b.Limit)
+	b.ImageShare = share(b.ImageBytes, b.Request)
 	return nil
 }
 

@@ -106,16 +106,7 @@ func (p *CachePart) plus(o *replay.CacheTotal) {
 	p.Requests, p.Answered, p.Prompt, p.Estimated = t.Requests, t.Answered, t.Prompt, t.Estimated
 	p.Read, p.Could.Read, p.Could.Write = t.Recorded.CacheRead, t.Expected.Read, t.Expected.Write
 	p.Rebilled, p.Broken, p.Unserved = t.Rebilled, t.Broken, t.Unserved
-	p.HitRate, p.Could.HitRate = rate(p.Read, t.Recorded.Prompt()), rate(p.Could.Read, p.Prompt)
-}
-
-// rate is a share, nil where there is nothing to have a share of.
-func rate(part, whole int64) *float64 {
-	if whole <= 0 {
-		return nil
-	}
-	share := float64(part) / float64(whole)
-	return &share
+	p.HitRate, p.Could.HitRate = share(p.Read, t.Recorded.Prompt()), share(p.Could.Read, p.Prompt)
 }
 
 func addCache(sum, one *Report) {

@@ -39,7 +39,7 @@ type CalibrationPart struct {
 	Models  []calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
-	path   modelKey            // its model at the point
+	path   replay.ModelRef     // its model at the point
 }
 
 // A calibration is the factor of a model: so many of its tokens is one of the counter's.
@@ -74,12 +74,9 @@ func lookAtCalibration(l *lensRun) {
 	l.Report.Calibration = p
 	l.Answers = append(l.Answers, p.take)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		model, _, _, err := e.Model()
-		if err != nil {
-			return err
-		}
-		p.path = modelKey{model.Provider, model.ID}
-		return nil
+		var err error
+		p.path, _, _, err = e.Model()
+		return err
 	})
 }
 
@@ -89,7 +86,7 @@ func (p *CalibrationPart) take(a *replay.Account, m *sessionfmt.Message, u *sess
 	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
 		return nil
 	}
-	model := modelKey{m.Provider.Text(), m.Model.Text()}
+	model := replay.ModelRef{Provider: m.Provider.Text(), ID: m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
 	if i < 0 {
 		i = len(p.groups)
@@ -100,10 +97,12 @@ func (p *CalibrationPart) take(a *replay.Account, m *sessionfmt.Message, u *sess
 	return nil
 }
 
-func (c *calibration) key() modelKey { return modelKey{c.Provider, c.Model} }
+func (c *calibration) key() replay.ModelRef {
+	return replay.ModelRef{Provider: c.Provider, ID: c.Model}
+}
 
 // of is the calibration of a model, nil for none.
-func (p *CalibrationPart) of(model modelKey) *calibration {
+func (p *CalibrationPart) of(model replay.ModelRef) *calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
 			return &p.Models[i]
@@ -123,7 +122,7 @@ func (p *CalibrationPart) sort() {
 // becomes tokens of the path's model, where that has a factor. It is done once, before
 // reports are added up.
 func Calibrate(reports []*Report, apply bool) {
-	byModel := map[modelKey][]*calibrationGroup{}
+	byModel := map[replay.ModelRef][]*calibrationGroup{}
 	for _, r := range reports {
 		if r.Calibration != nil {
 			for _, g := range r.Calibration.groups {
@@ -131,7 +130,7 @@ func Calibrate(reports []*Report, apply bool) {
 			}
 		}
 	}
-	fits := map[modelKey]calibration{}
+	fits := map[replay.ModelRef]calibration{}
 	for model, groups := range byModel {
 		fits[model] = calibrate(model, groups)
 	}
@@ -154,8 +153,8 @@ func Calibrate(reports []*Report, apply bool) {
 }
 
 // calibrate is the calibration of a model, from its requests in each session.
-func calibrate(model modelKey, groups []*calibrationGroup) calibration {
-	c := calibration{Provider: model.provider, Model: model.id, Vocabulary: models.Vocabulary(model.id)}
+func calibrate(model replay.ModelRef, groups []*calibrationGroup) calibration {
+	c := calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
 	usable := groups
 	if c.Vocabulary == "" {
 		usable = nil
@@ -193,7 +192,7 @@ func (r *Report) calibrate() {
 	if c == nil || c.Factor == nil {
 		return
 	}
-	by := &calibrated{Model: p.path.name(), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
+	by := &calibrated{Model: modelName(p.path), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
 	if r.Context != nil {
 		r.Context.calibrate(by, p.hidden(*c.Factor))
 	}
@@ -219,8 +218,6 @@ func (p *CalibrationPart) hidden(factor float64) int {
 	return max(0, int(math.Round(first.recorded-factor*first.counted)))
 }
 
-func (m modelKey) name() string { return modelCount{Provider: m.provider, Model: m.id}.name() }
-
 // tokens are so many of the counter's.
 func (c *calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
 
@@ -238,7 +235,7 @@ func (p *CalibrationPart) sheets() []Sheet {
 		if c.Error != nil {
 			median, p90 = c.Error.Median, c.Error.P90
 		}
-		s.row(c.key().name(), c.Factor, median, p90, c.Requests, c.Sessions, c.Reason)
+		s.row(modelName(c.key()), c.Factor, median, p90, c.Requests, c.Sessions, c.Reason)
 	}
 	s.Notes = []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))}
 	return []Sheet{s}

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ctxtool/replay"
@@ -223,12 +222,13 @@ func (p *ContextPart) order() {
 	}
 }
 
-// share is the part of a window that tokens are, nil where nobody knows the window.
-func share(tokens int, window int64) *float64 {
-	if window <= 0 {
+// share is a part of a whole, nil where there is nothing to have a share of, or nobody
+// knows it.
+func share[N int | int64](part N, whole int64) *float64 {
+	if whole <= 0 {
 		return nil
 	}
-	x := float64(tokens) / float64(window)
+	x := float64(part) / float64(whole)
 	return &x
 }
 
@@ -254,13 +254,4 @@ func (o *Options) counterName() string {
 		return recordedCounter
 	}
 	return o.Counter.Name
-}
-
-// where is the point of a context, for people.
-func (c *contextOf) where() string {
-	at := "at the root"
-	if c.Entry != "" {
-		at = "at " + c.Entry
-	}
-	return fmt.Sprintf("request %d, %s", c.Request, at)
 }

@@ -27,28 +27,22 @@ func newContextTally(l *lensRun) *contextTally {
 	return &contextTally{l: l, part: l.Report.Context, calls: map[string]string{}, fileAt: map[string]int{}}
 }
 
-// add is so much more of a category, in a message. What takes nothing is not there.
-func (t *contextTally) add(category, name string, tokens, bytes int) {
-	if t.put(category, name, tokens, bytes) {
-		t.part.category(category, name).Messages++
-	}
-}
-
-func (t *contextTally) put(category, name string, tokens, bytes int) bool {
+// add is so much more of a category, in so many messages. What takes nothing is not there.
+func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 	if tokens == 0 && bytes == 0 {
-		return false
+		return
 	}
 	c := t.part.category(category, name)
 	c.Tokens += tokens
 	c.Bytes += int64(bytes)
-	return true
+	c.Messages += messages
 }
 
 // message counts a message of the request.
 func (t *contextTally) message(m *replay.Weighed) {
 	n, b := m.Tokens, m.Bytes
 	if m.Once { // no part of the context, which goes on
-		t.add(inEphemeral, "", n.Total(), b.Total())
+		t.add(inEphemeral, "", n.Total(), b.Total(), 1)
 		return
 	}
 	t.part.Sessions[0].Messages++
@@ -61,30 +55,30 @@ func (t *contextTally) message(m *replay.Weighed) {
 		skill := m.Skill
 		skill.Tokens = min(skill.Tokens, n.Text)
 		if skill.Bytes > 0 {
-			t.add(inSkills, skill.Name, skill.Tokens, skill.Bytes)
+			t.add(inSkills, skill.Name, skill.Tokens, skill.Bytes, 1)
 		}
-		t.add(inUser, "", n.Text-skill.Tokens, b.Text-skill.Bytes)
+		t.add(inUser, "", n.Text-skill.Tokens, b.Text-skill.Bytes, 1)
 	case sessionfmt.Assistant:
-		t.add(inAssistant, "", n.Text, b.Text)
+		t.add(inAssistant, "", n.Text, b.Text, 1)
 	case sessionfmt.ToolResult:
-		t.add(inResults, m.Result.Tool, n.Text, b.Text)
+		t.add(inResults, m.Result.Tool, n.Text, b.Text, 1)
 		t.read(m)
 	case sessionfmt.CompactionMessage:
-		t.add(inSummaries, "compaction", n.Text, b.Text)
+		t.add(inSummaries, "compaction", n.Text, b.Text, 1)
 	case sessionfmt.BranchMessage:
-		t.add(inSummaries, "branch", n.Text, b.Text)
+		t.add(inSummaries, "branch", n.Text, b.Text, 1)
 	case sessionfmt.Bash:
-		t.add(inShell, "", n.Text, b.Text)
+		t.add(inShell, "", n.Text, b.Text, 1)
 	default:
 		category := inCustom
 		if m.Hidden {
 			category = inUnseen
 		}
-		t.add(category, "", n.Text, b.Text)
+		t.add(category, "", n.Text, b.Text, 1)
 	}
-	t.add(inThinking, "", n.Thinking, b.Thinking)
-	t.add(inCalls, "", n.Calls, b.Calls)
-	t.add(inImages, "", n.Images, b.Images)
+	t.add(inThinking, "", n.Thinking, b.Thinking, 1)
+	t.add(inCalls, "", n.Calls, b.Calls, 1)
+	t.add(inImages, "", n.Images, b.Images, 1)
 	for _, r := range m.Reads {
 		t.calls[r.Call] = r.Path
 	}
@@ -128,13 +122,13 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 	parts, tools := p.Count(t.l.Counter)
 	for i, part := range p.Parts {
 		if part.Name == "skills" {
-			t.put(inSkills, "", parts[i], len(part.Text))
+			t.add(inSkills, "", parts[i], len(part.Text), 0)
 		} else {
-			t.put(inSystem, part.Name, parts[i], len(part.Text))
+			t.add(inSystem, part.Name, parts[i], len(part.Text), 0)
 		}
 	}
 	for i, tool := range p.Tools {
-		t.put(inTools, tool.Name, tools[i], len(tool.Raw))
+		t.add(inTools, tool.Name, tools[i], len(tool.Raw), 0)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 	"sync"
@@ -25,12 +26,7 @@ var costLens = Lens{
 			r.Cost.order()
 		}
 	},
-	sheets: func(r *Report) []Sheet {
-		if r.Cost == nil { // no session was seen
-			return newCostPart([]string{"model"}).sheets()
-		}
-		return r.Cost.sheets()
-	},
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
 }
 
 // A CostPart is what calls of models used and cost: those of all entries of a

@@ -253,8 +253,12 @@ func (g *growth) sheet() Sheet {
 		if r.Window > 0 {
 			share = r.Share
 		}
+		mark := byte(0) // the weightiest
+		if k := strings.IndexAny("CTE", r.Marks); k >= 0 {
+			mark = "CTE"[k]
+		}
 		s.row(r.Request, r.Entry, size, About(r.Tokens), unless0(r.Recorded), unless0(r.Window), share, r.Marks)
-		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, topMark(r.Marks)})
+		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, mark})
 	}
 	s.Chart.Limit = g.Now.Window
 	s.Notes = []string{g.note()}
@@ -267,22 +271,15 @@ func (g *growth) sheet() Sheet {
 	return s
 }
 
-// topMark is the weightiest of a request's marks.
-func topMark(marks string) byte {
-	for _, c := range []byte("CTE") {
-		if strings.IndexByte(marks, c) >= 0 {
-			return c
-		}
-	}
-	return 0
-}
-
 // note is the session in a sentence, and what the marks mean that it has.
 func (g *growth) note() string {
 	text := count(len(g.Requests), "request")
 	if len(g.Requests) > 0 {
-		peak := g.Requests[g.PeakRequest]
-		text += fmt.Sprintf("; the largest, %d, %s%d tokens", g.PeakRequest, approximately(peak.Estimated), g.Peak)
+		peak, about := g.Requests[g.PeakRequest], ""
+		if peak.Estimated {
+			about = "~"
+		}
+		text += fmt.Sprintf("; the largest, %d, %s%d tokens", g.PeakRequest, about, g.Peak)
 		if peak.Share > 0 {
 			text += fmt.Sprintf(", %.1f%% of the window", 100*peak.Share)
 		}
@@ -297,11 +294,4 @@ func (g *growth) note() string {
 		}
 	}
 	return text
-}
-
-func approximately(estimated bool) string {
-	if estimated {
-		return "~"
-	}
-	return ""
 }

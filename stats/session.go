@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -305,7 +306,7 @@ func (p *SessionPart) sheet() Sheet {
 	row("requests", p.Requests, tally(p.StopReasons))
 	models := []string{}
 	for _, m := range p.Models {
-		models = append(models, fmt.Sprintf("%d %s", m.Requests, m.name()))
+		models = append(models, fmt.Sprintf("%d %s", m.Requests, modelName(replay.ModelRef{Provider: m.Provider, ID: m.Model})))
 	}
 	row("models", len(p.Models), strings.Join(models, ", "))
 	row("tool calls", p.Calls.Calls, tally(p.Calls.outcomes()))
@@ -321,9 +322,9 @@ func (p *SessionPart) sheet() Sheet {
 	return s
 }
 
-// name is the model as a flag would have it.
-func (m modelCount) name() string {
-	return cmp.Or(strings.Trim(m.Provider+"/"+m.Model, "/"), "unnamed")
+// modelName is a model as a flag would have it.
+func modelName(m replay.ModelRef) string {
+	return cmp.Or(strings.Trim(m.Provider+"/"+m.ID, "/"), "unnamed")
 }
 
 // String is the span in words.

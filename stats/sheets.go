@@ -150,7 +150,7 @@ func (p *ContextPart) categorySheet() Sheet {
 
 // headline is what the context of one session is.
 func (c *contextOf) headline() string {
-	s := c.where()
+	s := fmt.Sprintf("request %d, at %s", c.Request, cmp.Or(c.Entry, "the root"))
 	if c.Model.ID != "" {
 		s += ", " + c.Model.Provider + "/" + c.Model.ID
 	}

@@ -43,13 +43,11 @@ func WriteGateMarkdown(w *bufio.Writer, r *gate.Report) {
 func WriteGateAnnotations(w *bufio.Writer, r *gate.Report) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		level := ""
+		level := string(v.Severity)
 		switch v.State {
-		case gate.Crossed:
-			level = string(v.Severity)
 		case gate.Tolerated:
 			level = "notice"
-		default:
+		case gate.Unknown, gate.Kept:
 			continue
 		}
 		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+gateEntry(v))
@@ -153,17 +151,10 @@ func margin(v *gate.Verdict) float64 {
 
 // gateWord is a verdict in a word.
 func gateWord(v *gate.Verdict) string {
-	switch {
-	case v.State == gate.Crossed && v.Severity == gate.Warning:
+	if v.State == gate.Crossed && v.Severity == gate.Warning {
 		return "warning"
-	case v.State == gate.Crossed:
-		return "CROSSED"
-	case v.State == gate.Tolerated:
-		return "within"
-	case v.State == gate.Unknown:
-		return "-"
 	}
-	return "ok"
+	return map[gate.State]string{gate.Crossed: "CROSSED", gate.Tolerated: "within", gate.Unknown: "-", gate.Kept: "ok"}[v.State]
 }
 
 // gateValue is the value; with calls that have no price it is the least that it is.

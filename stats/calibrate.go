@@ -155,15 +155,7 @@ func Calibrate(reports []*Report, apply bool) {
 // calibrate is the calibration of a model, from its requests in each session.
 func calibrate(model replay.ModelRef, groups []*calibrationGroup) calibration {
 	c := calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
-	usable := groups
-	if c.Vocabulary == "" {
-		usable = nil
-		for _, g := range groups {
-			if g.usable() {
-				usable = append(usable, g)
-			}
-		}
-	}
+	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool { return c.Vocabulary == "" && !g.usable() })
 	c.Sessions = len(usable)
 	for _, g := range usable {
 		c.Requests += len(g.requests)

@@ -254,7 +254,7 @@ func (c *compacting) endsAbove() {
 
 // lost says what a compaction kept, and what its summary tells of the rest.
 func (w *compactionWalk) lost(c *compacting, a *replay.Account) error {
-	kept := map[int]int{} // messages by record
+	gone := map[int]int{} // how many of a record's messages, the first ones
 	summary := ""
 	own := func(m replay.Message) bool { return m.Origin.Record == a.Record }
 	for m, err := range a.Envelope().Sources(own) {
@@ -269,17 +269,13 @@ func (w *compactionWalk) lost(c *compacting, a *replay.Account) error {
 			c.Split = m.Kind == sessionfmt.Assistant || m.Kind == sessionfmt.ToolResult
 		}
 		c.Kept++
-		kept[m.Origin.Record]++
+		gone[m.Origin.Record]--
 	}
-	gone := map[int]int{} // how many of a record's messages, the first ones
 	for m, err := range w.before.Sources(func(replay.Message) bool { return false }) {
 		if err != nil {
 			return err
 		}
 		gone[m.Origin.Record]++
-	}
-	for rec, n := range kept {
-		gone[rec] -= n
 	}
 	var facts facts
 	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -241,11 +242,7 @@ func (g *growth) sheet() Sheet {
 	}
 	s := Sheet{Chart: &Chart{}, Columns: columns("request:number", "entry", "size:tokens", counted+":tokens",
 		"recorded:tokens", "window:tokens", "share:share", "marks")}
-	for i := range len(g.Requests) + 1 {
-		r := &g.Now
-		if i < len(g.Requests) {
-			r = &g.Requests[i]
-		}
+	for _, r := range append(slices.Clone(g.Requests), g.Now) {
 		var size, share any = r.Size, nil
 		if r.Estimated {
 			size = About(r.Size)

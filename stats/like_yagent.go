@@ -138,11 +138,9 @@ func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
 		}
 		y.add(yHistory, n)
 		y.Images += len(m.Images)
-		if last = append(last, n); len(last) > yRetained {
-			last = last[1:]
-		}
+		last = append(last, n)
 	}
-	for _, n := range last {
+	for _, n := range last[max(0, len(last)-yRetained):] {
 		recent += n
 	}
 	return recent, nil

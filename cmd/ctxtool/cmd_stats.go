@@ -200,7 +200,7 @@ var lensFlags = []struct {
 // idle is the error of a flag that no lens heeds.
 func (o *statsOptions) idle() error {
 	for _, f := range lensFlags {
-		if o.named(f.flag) && !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(f.lenses, l.Name) }) {
+		if o.named(f.flag) && !o.looks(f.lenses...) {
 			return fmt.Errorf("--%s is part of the lens %s: name it with --lens", f.flag, strings.Join(f.lenses, " or "))
 		}
 	}
@@ -222,7 +222,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
-	if err := o.gating.fit(files, o.Lenses); err != nil {
+	if err := o.gating.fit(files, o.looks("check")); err != nil {
 		return err
 	}
 	o.Check = o.checker(e)
@@ -241,7 +241,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				broken++
 				fault = cmp.Or(fault, one.err)
 			}
-			if o.calibrates() { // of each it takes all to say anything
+			if o.looks("calibration") { // of each it takes all to say anything
 				read = append(read, one.Report)
 				return
 			}
@@ -280,9 +280,9 @@ func byPath(files []listedFile) []listedFile {
 	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
-// calibrates reports that factors are fitted, whether they are applied or not.
-func (o *statsOptions) calibrates() bool {
-	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "calibration" })
+// looks reports that one of these lenses looks.
+func (o *statsOptions) looks(lenses ...string) bool {
+	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(lenses, l.Name) })
 }
 
 // take adds a session's report to the sum, and writes it where each has a line.

@@ -141,12 +141,11 @@ func (o *gating) ready(format string, lenses []string) error {
 
 // fit reports that the files can be judged. Findings of check are those of a file that
 // is read again.
-func (o *gating) fit(files []listedFile, lenses []*stats.Lens) error {
+func (o *gating) fit(files []listedFile, checks bool) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {
 		return emptyGate()
 	}
-	looks := slices.ContainsFunc(lenses, func(l *stats.Lens) bool { return l.Name == "check" })
-	if looks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
+	if checks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
 		return &sessionfmt.Error{Err: errors.New("what check finds is counted in files, not in standard input"), Hint: "save it to a file first"}
 	}
 	return nil

@@ -92,17 +92,13 @@ var gateColumns = []Column{
 // gateRows are the cells of the verdicts. Of those that are kept, or have no value,
 // there is one row a budget: the nearest to its limit.
 func gateRows(r *gate.Report) (rows [][]string) {
-	type group struct {
-		state  gate.State
-		figure string
-		limit  string
-	}
-	nearest, times := map[group]*gate.Verdict{}, map[group]int{}
-	key := func(v *gate.Verdict) group {
+	nearest, times := map[string]*gate.Verdict{}, map[string]int{}
+	key := func(v *gate.Verdict) string {
+		limit := gateLimit(v)
 		if v.Saved != nil {
-			return group{v.State, v.Figure, "saved"}
+			limit = "saved"
 		}
-		return group{v.State, v.Figure, gateLimit(v)}
+		return string(v.State) + " " + v.Figure + " " + limit
 	}
 	folds := func(v *gate.Verdict) bool { return v.State == gate.Kept || v.State == gate.Unknown }
 	for i := range r.Verdicts {

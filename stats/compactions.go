@@ -33,11 +33,7 @@ var compactionsLens = Lens{
 		}
 		sum.Compactions.List = filed(sum.Compactions.List, one.Compactions.List, one.File, func(c *compacting) *string { return &c.File })
 	},
-	finish: func(r *Report) {
-		if r.Compactions != nil {
-			r.Compactions.sum()
-		}
-	},
+	finish: func(r *Report) { r.Compactions.sum() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
 }
 

@@ -125,7 +125,10 @@ func newContextPart(counter string, estimates bool) *ContextPart {
 
 // lookAtContext hangs the lens on a session.
 func lookAtContext(l *lensRun) {
-	p := newContextPart(l.counterName(), l.Counter.Estimates())
+	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
+	if l.Recorded {
+		p.Counter = recordedCounter
+	}
 	p.Sessions = []contextOf{{}}
 	l.Report.Context = p
 	t := newContextTally(l)
@@ -247,11 +250,3 @@ func keep[T any](list []T, one T, size func(T) int) []T {
 func entryTokens(e contextEntry) int { return e.Tokens }
 
 func rereadTokens(r reread) int { return r.Tokens }
-
-// counterName is how the counter was asked for.
-func (o *Options) counterName() string {
-	if o.Recorded {
-		return recordedCounter
-	}
-	return o.Counter.Name
-}

@@ -20,12 +20,8 @@ var costLens = Lens{
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
-	add: func(sum, one *Report) { sum.addCost(one.Cost) },
-	finish: func(r *Report) {
-		if r.Cost != nil {
-			r.Cost.order()
-		}
-	},
+	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
+	finish: func(r *Report) { r.Cost.order() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
 }
 

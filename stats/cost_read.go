@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxtool/replay/models"
@@ -129,8 +130,9 @@ func (c *costLook) prices(m int) models.Model {
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
+		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
 		for _, name := range []sessionfmt.Value{p.model, p.response} {
-			if found, _, ok := c.table().Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
+			if found, _, ok := table.Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
 				p.prices = found
 			}
 		}

@@ -23,11 +23,7 @@ var sessionLens = Lens{
 		}
 		sum.Session.add(one.File, one.Session)
 	},
-	finish: func(r *Report) {
-		if r.Session != nil {
-			r.Session.sort()
-		}
-	},
+	finish: func(r *Report) { r.Session.sort() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 

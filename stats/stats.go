@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"ctxtool/replay"
-	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -357,6 +356,9 @@ func (o *Options) Add(sum, one *Report) {
 
 // Finish readies a report for showing, once all that belongs to it has been added.
 func (o *Options) Finish(r *Report) {
+	if r.Coverage == nil {
+		return // no session has been read
+	}
 	for _, lens := range o.Lenses {
 		if lens.finish != nil {
 			lens.finish(r)
@@ -374,9 +376,6 @@ func (o *Options) Sheets(r *Report) (all []Sheet) {
 	}
 	return all
 }
-
-// table is the models table that prices and windows come from.
-func (o *Options) table() *models.Table { return cmp.Or(o.Replay.Models, models.Builtin()) }
 
 // recordedCounter is the name of the counter that believes providers: see Options.Recorded.
 const recordedCounter = "recorded"

@@ -179,7 +179,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	l.Session = s
 	l.Report.Coverage, l.Report.Version = &s.Coverage, s.Version
 	if s.Header() >= 0 {
-		line, err := s.NewReader().Line(s.Header())
+		line, err := l.line(s.Header())
 		if err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func (sum *Summary) look(l *lensRun) {
 		if s.Leaf() < 0 {
 			return nil
 		}
-		line, err := l.line(s.Leaf())
+		line, err := s.NewReader().Line(s.Leaf())
 		sum.Time = line.Get("timestamp").Text()
 		return err
 	})

@@ -194,6 +194,8 @@ func (o *Options) Read(name string) (*Report, error) {
 			return nil, err
 		}
 	}
+	// What has read the lines may hold a long one.
+	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
 	err = cmp.Or(l.walk(), l.check(name))
 	if l.Entries != nil {
 		l.Report.Lines = map[string]int{}

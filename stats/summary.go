@@ -72,12 +72,7 @@ func (sum *Summary) look(l *lensRun) {
 		s := l.Session
 		sum.Calls = l.Report.Cost
 		sum.Entries, sum.Size, sum.Cost, sum.Findings = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total, len(s.Findings)
-		if s.Leaf() < 0 {
-			return nil
-		}
-		line, err := s.NewReader().Line(s.Leaf())
-		sum.Time = line.Get("timestamp").Text()
-		return err
+		return nil
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		u, err := e.InUse(&tokens.Pi)
@@ -87,6 +82,11 @@ func (sum *Summary) look(l *lensRun) {
 		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
 		model, _, _, err := e.Model()
 		sum.Model = model.Name()
+		if err != nil || l.Point < 0 {
+			return err
+		}
+		line, err := l.line(l.Point)
+		sum.Time = line.Get("timestamp").Text()
 		return err
 	})
 }

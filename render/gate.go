@@ -17,26 +17,24 @@ import (
 // kept, and for the others one a budget.
 func WriteGateText(w *bufio.Writer, r *gate.Report, width int) error {
 	fmt.Fprintf(w, "gate: %s\n", gateHead(r))
-	rows := gateRows(r)
-	if len(rows) == 0 {
-		return nil
+	if rows := gateRows(r); len(rows) > 0 {
+		return WriteTable(w, gateColumns, rows, width)
 	}
-	return WriteTable(w, gateColumns, rows, width)
+	return nil
 }
 
 // WriteGateMarkdown writes the same for the summary of a job.
 func WriteGateMarkdown(w *bufio.Writer, r *gate.Report) {
 	fmt.Fprintf(w, "### gate: %s\n", markdown.AppendInline(nil, []byte(gateHead(r))))
 	rows := gateRows(r)
-	if len(rows) == 0 {
-		return
-	}
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = string(markdown.AppendInline(nil, []byte(cell)))
 		}
 	}
-	writeMarkdownTable(w, gateColumns, rows)
+	if len(rows) > 0 {
+		writeMarkdownTable(w, gateColumns, rows)
+	}
 }
 
 // WriteGateAnnotations writes what is not kept as annotations of GitHub Actions.
@@ -50,7 +48,11 @@ func WriteGateAnnotations(w *bufio.Writer, r *gate.Report) {
 		case gate.Unknown, gate.Kept:
 			continue
 		}
-		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+gateEntry(v))
+		text := verdictText(v)
+		if v.Entry != "" {
+			text += ", see entry " + v.Entry
+		}
+		annotate(w, level, v.Path, v.Line, v.Figure, text)
 	}
 }
 
@@ -217,13 +219,6 @@ func gatePlace(v *gate.Verdict) string {
 		text += more
 	}
 	return text
-}
-
-func gateEntry(v *gate.Verdict) string {
-	if v.Entry == "" {
-		return ""
-	}
-	return ", see entry " + v.Entry
 }
 
 // verdictText is a verdict as one sentence.

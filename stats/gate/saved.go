@@ -31,7 +31,10 @@ type place struct{ file, group string }
 // of all together, one in -f jsonl those of each too.
 func LoadSaved(name string, data []byte) (*Saved, error) {
 	s := &Saved{Name: name}
-	hint := "save one with ctxtool stats -f jsonl -o FILE"
+	broken := func(format string, args ...any) (*Saved, error) {
+		err := fmt.Errorf("no saved run: "+format, args...)
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err, Hint: "save one with ctxtool stats -f jsonl -o FILE"}
+	}
 	for d := json.NewDecoder(bytes.NewReader(data)); ; {
 		r := &stats.Report{}
 		one := struct {
@@ -45,17 +48,17 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 		}
 		switch {
 		case err != nil:
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("no saved run: %w", err), Hint: hint}
+			return broken("%w", err)
 		case r.Schema == stats.SessionSchema:
 			s.sessions = append(s.sessions, r)
 		case r.Schema == stats.Schema:
 			s.sum = r
 		default:
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("no saved run: its schema is %q", sessionfmt.Quote(r.Schema)), Hint: hint}
+			return broken("its schema is %q", sessionfmt.Quote(r.Schema))
 		}
 	}
 	if s.sum == nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("no saved run: it does not say what all sessions are together"), Hint: hint}
+		return broken("it does not say what all sessions are together")
 	}
 	s.files = map[string]string{}
 	for _, f := range s.sum.Files {

@@ -280,10 +280,9 @@ func (p *ContextPart) hasRest() bool {
 // provider recorded stays.
 func (g *growth) calibrate(by *calibrated) {
 	g.Calibrated = by
-	for i := range g.Requests {
-		g.Requests[i].Tokens = by.tokens(g.Requests[i].Tokens)
+	for r := range g.rows {
+		r.Tokens = by.tokens(r.Tokens)
 	}
-	g.Now.Tokens = by.tokens(g.Now.Tokens)
 	g.complete()
 }
 

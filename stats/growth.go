@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -170,46 +169,48 @@ func (w *growthWalk) end(e *replay.Envelope) error {
 	return nil
 }
 
+// rows are the requests, the next one last.
+func (g *growth) rows(yield func(r *growthRow) bool) {
+	for i := range g.Requests {
+		if !yield(&g.Requests[i]) {
+			return
+		}
+	}
+	yield(&g.Now)
+}
+
 // complete works out the sizes of all requests from what was counted and recorded.
 func (g *growth) complete() {
 	g.Peak, g.PeakRequest, g.Share = 0, 0, 0
 	first := int64(0) // what the first recorded request had more than counted
-	for i := range g.Requests {
-		if r := &g.Requests[i]; r.Recorded > 0 {
+	for r := range g.rows {
+		if r.Recorded > 0 {
 			first = r.Recorded - int64(r.Tokens)
 			break
 		}
 	}
-	more := first
-	for i := range g.Requests {
-		r := &g.Requests[i]
+	more := first // of the nearest recorded one
+	for r := range g.rows {
 		switch {
 		case r.Recorded > 0:
 			more = r.Recorded - int64(r.Tokens)
 		case strings.Contains(r.Marks, "C"):
 			more = first
 		}
-		r.complete(more)
+		r.Size, r.Estimated = r.Recorded, r.Recorded == 0
+		if r.Estimated {
+			r.Size = max(0, int64(r.Tokens)+more)
+		}
+		if r.Window > 0 {
+			r.Share = float64(r.Size) / float64(r.Window)
+		}
+		if r == &g.Now {
+			return
+		}
 		if r.Size > g.Peak {
 			g.Peak, g.PeakRequest = r.Size, r.Request
 		}
 		g.Share = max(g.Share, r.Share)
-	}
-	if strings.Contains(g.Now.Marks, "C") {
-		more = first
-	}
-	g.Now.complete(more)
-}
-
-// complete works out the size of a request; more is what the nearest recorded one had
-// more than counted.
-func (r *growthRow) complete(more int64) {
-	r.Size, r.Estimated = r.Recorded, r.Recorded == 0
-	if r.Estimated {
-		r.Size = max(0, int64(r.Tokens)+more)
-	}
-	if r.Window > 0 {
-		r.Share = float64(r.Size) / float64(r.Window)
 	}
 }
 
@@ -228,10 +229,10 @@ func (p *GrowthPart) sheets() []Sheet {
 }
 
 func (g *growth) sizes() (sizes []int64) {
-	for i := range g.Requests {
-		sizes = append(sizes, g.Requests[i].Size)
+	for r := range g.rows {
+		sizes = append(sizes, r.Size)
 	}
-	return append(sizes, g.Now.Size)
+	return sizes
 }
 
 // sheet is one session: a row a request, and for people a chart.
@@ -242,7 +243,7 @@ func (g *growth) sheet() Sheet {
 	}
 	s := Sheet{Chart: &Chart{}, Columns: columns("request:number", "entry", "size:tokens", counted+":tokens",
 		"recorded:tokens", "window:tokens", "share:share", "marks")}
-	for _, r := range append(slices.Clone(g.Requests), g.Now) {
+	for r := range g.rows {
 		var size, share any = r.Size, nil
 		if r.Estimated {
 			size = About(r.Size)

@@ -19,9 +19,7 @@ type costLook struct {
 	models  []paidModel    // the first stands for those of which no record says
 	modelAt map[string]int // by what their records say, one after the other
 	rows    map[rowID]int32
-	tools   []string
-	toolAt  map[string]int32 // by their names as JSON
-	records []int32          // of the calls, where branches are asked for
+	records []int32 // of the calls, where branches are asked for
 
 	byBranch bool
 }
@@ -40,7 +38,7 @@ func newCostLook(l *lensRun) *costLook {
 		by = []string{"model"}
 	}
 	c := &costLook{
-		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{}, toolAt: map[string]int32{},
+		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
 		models:   []paidModel{{provider: sessionfmt.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
 		byBranch: slices.Contains(by, "branch"),
 	}

@@ -73,23 +73,23 @@ func (k costKeys) only(groups []string) (some costKeys) {
 }
 
 // A rowID is what tells the rows of a session apart while it is read: numbers, which
-// are quicker to compare than names.
-type rowID struct{ model, day, tool int32 }
+// are quicker to compare than names, and the tool as JSON, which few calls have.
+type rowID struct {
+	model, day int32
+	tool       string
+}
 
 // noDay is the day of a call without a time.
 const noDay = math.MinInt32
 
 // row is the row of a call.
 func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
-	id := rowID{model: int32(m), day: noDay, tool: -1}
+	id := rowID{int32(m), noDay, string(f.Tool)}
 	if dated {
 		const day = 24 * 60 * 60 * 1000
 		if id.day = int32(ms / day); ms%day < 0 {
 			id.day--
 		}
-	}
-	if f.Tool != nil {
-		id.tool = c.tool(f.Tool)
 	}
 	row, ok := c.rows[id]
 	if !ok {
@@ -99,24 +99,10 @@ func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
 	return row
 }
 
-// tool is the number of a tool's name.
-func (c *costLook) tool(name sessionfmt.Value) int32 {
-	at, ok := c.toolAt[string(name)]
-	if !ok {
-		at = int32(len(c.tools))
-		c.toolAt[string(name)] = at
-		c.tools = append(c.tools, name.Text())
-	}
-	return at
-}
-
 // keys are all of a row, but for what is known once the session has been read.
 func (c *costLook) keys(id rowID) costKeys {
 	m := &c.models[id.model]
-	k := costKeys{Model: m.name, Provider: m.provider.Text()}
-	if id.tool >= 0 {
-		k.Tool = c.tools[id.tool]
-	}
+	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: sessionfmt.Value(id.tool).Text()}
 	if id.day == noDay {
 		return k
 	}

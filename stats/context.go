@@ -235,18 +235,6 @@ func share[N int | int64](part N, whole int64) *float64 {
 	return &x
 }
 
-// keep puts one into a list of the largest, in order; of equals the first stays first.
-func keep[T any](list []T, one T, size func(T) int) []T {
-	i := len(list)
-	for i > 0 && size(list[i-1]) < size(one) {
-		i--
-	}
-	if i == most {
-		return list
-	}
-	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
-}
-
 func entryTokens(e contextEntry) int { return e.Tokens }
 
 func rereadTokens(r reread) int { return r.Tokens }

@@ -61,3 +61,15 @@ func largest[T any](list []T, n int, size func(T) int) []T {
 	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(size(b), size(a)) })
 	return list[:min(len(list), n)]
 }
+
+// keep puts one into a list of the largest, in order; of equals the first stays first.
+func keep[T any](list []T, one T, size func(T) int) []T {
+	i := len(list)
+	for i > 0 && size(list[i-1]) < size(one) {
+		i--
+	}
+	if i == most {
+		return list
+	}
+	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
+}

@@ -69,7 +69,7 @@ golden:
 # are kept by version: a run that was stopped continues. Commit first, since all states
 # of a work tree with changes are one version.
 MUTANTS ?= 60
-MUTATED ?= sessionfmt replay compact stats migrate sessionfmt/check replay/tokens sessionfmt/redact
+MUTATED ?= sessionfmt replay compact stats stats/gate migrate sessionfmt/check replay/tokens sessionfmt/redact
 MUTANTS_DIR ?= $(CACHE)/ctxtool-mutants
 mutants:
 	@mkdir -p $(MUTANTS_DIR)

@@ -135,7 +135,7 @@ func (x *extractor) prompt(text string) {
 	const most = 8 // demands of one prompt: who has more has pasted something
 	for line := range paragraphs(text) {
 		lines.WriteString(line + "\n")
-		for s := range sentences(line) {
+		for s := range said.Sentences(listText(line)) {
 			switch demandOf(s) {
 			case insists:
 				if demands++; demands <= most {
@@ -197,7 +197,7 @@ func (x *extractor) answer(text string) {
 		case len(plan) > 0:
 			planning = false
 		}
-		for s := range sentences(line) {
+		for s := range said.Sentences(listText(line)) {
 			if decides(s) {
 				x.put(&theDecision, wordsOf(s), oneLine(s, 300), x.now)
 			}

@@ -61,22 +61,6 @@ func paragraphs(text string) iter.Seq[string] {
 	}
 }
 
-// sentences are those of a line, without the mark of a list in front.
-func sentences(line string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		line = listText(line)
-		from := 0
-		for i := 0; i < len(line); i++ {
-			if end := i + 1; end == len(line) || strings.IndexByte(".!?;", line[i]) >= 0 && line[end] == ' ' {
-				if s := strings.TrimSpace(line[from:end]); s != "" && !yield(s) {
-					return
-				}
-				from = end
-			}
-		}
-	}
-}
-
 // listText is a line without the mark that makes it an item of a list or a heading.
 func listText(line string) string {
 	_, text := listMark(line)

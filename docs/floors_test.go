@@ -41,7 +41,8 @@ var floors = []struct {
 	{"replay/reuse", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"replay/trace", []string{"ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"replay/cache", []string{"ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
-	{"stats", []string{"ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/pelletier/go-toml/v2"}, nil},
+	{"stats", []string{"ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
+	{"stats/gate", []string{"ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
 	{"sessionfmt/check", []string{"ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
 	{"compact", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
@@ -52,7 +53,7 @@ var floors = []struct {
 	}, nil},
 	{"render", []string{
 		"ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/parallel", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/internal/parallel", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"render/html", nil, []string{"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "github.com/chromedp/chromedp/kb"}},
@@ -66,7 +67,7 @@ var floors = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/parallel", "ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/parallel", "ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

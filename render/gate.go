@@ -10,54 +10,54 @@ import (
 
 	"ctxtool/internal/markdown"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // WriteGateText writes what became of limits, for people: a row for each that is not
 // kept, and for the others one a budget.
-func WriteGateText(w *bufio.Writer, r *stats.GateReport, width int) error {
+func WriteGateText(w *bufio.Writer, r *gate.Report, width int) error {
 	fmt.Fprintf(w, "gate: %s\n", gateHead(r))
-	rows := gateRows(r)
-	if len(rows) == 0 {
-		return nil
+	if rows := gateRows(r); len(rows) > 0 {
+		return WriteTable(w, gateColumns, rows, width)
 	}
-	return WriteTable(w, gateColumns, rows, width)
+	return nil
 }
 
 // WriteGateMarkdown writes the same for the summary of a job.
-func WriteGateMarkdown(w *bufio.Writer, r *stats.GateReport) {
+func WriteGateMarkdown(w *bufio.Writer, r *gate.Report) {
 	fmt.Fprintf(w, "### gate: %s\n", markdown.AppendInline(nil, []byte(gateHead(r))))
 	rows := gateRows(r)
-	if len(rows) == 0 {
-		return
-	}
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = string(markdown.AppendInline(nil, []byte(cell)))
 		}
 	}
-	writeMarkdownTable(w, gateColumns, rows)
+	if len(rows) > 0 {
+		writeMarkdownTable(w, gateColumns, rows)
+	}
 }
 
 // WriteGateAnnotations writes what is not kept as annotations of GitHub Actions.
-func WriteGateAnnotations(w *bufio.Writer, r *stats.GateReport) {
+func WriteGateAnnotations(w *bufio.Writer, r *gate.Report) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		level := ""
+		level := string(v.Severity)
 		switch v.State {
-		case stats.LimitCrossed:
-			level = string(v.Severity)
-		case stats.LimitTolerated:
+		case gate.Tolerated:
 			level = "notice"
-		default:
+		case gate.Unknown, gate.Kept:
 			continue
 		}
-		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+gateEntry(v))
+		text := verdictText(v)
+		if v.Entry != "" {
+			text += ", see entry " + v.Entry
+		}
+		annotate(w, level, v.Path, v.Line, v.Figure, text)
 	}
 }
 
 // GateLine is a verdict as one sentence with its place.
-func GateLine(v *stats.Verdict) string {
+func GateLine(v *gate.Verdict) string {
 	text := verdictText(v)
 	if at := (sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}).String(); at != "" {
 		text = at + ": " + text
@@ -66,7 +66,7 @@ func GateLine(v *stats.Verdict) string {
 }
 
 // gateHead says in a line how it went.
-func gateHead(r *stats.GateReport) string {
+func gateHead(r *gate.Report) string {
 	words := []string{"passed"}
 	if !r.Passed {
 		words[0] = "failed"
@@ -93,20 +93,16 @@ var gateColumns = []Column{
 
 // gateRows are the cells of the verdicts. Of those that are kept, or have no value,
 // there is one row a budget: the nearest to its limit.
-func gateRows(r *stats.GateReport) (rows [][]string) {
-	type group struct {
-		state  stats.State
-		figure string
-		limit  string
-	}
-	nearest, times := map[group]*stats.Verdict{}, map[group]int{}
-	key := func(v *stats.Verdict) group {
+func gateRows(r *gate.Report) (rows [][]string) {
+	nearest, times := map[string]*gate.Verdict{}, map[string]int{}
+	key := func(v *gate.Verdict) string {
+		limit := gateLimit(v)
 		if v.Saved != nil {
-			return group{v.State, v.Figure, "saved"}
+			limit = "saved"
 		}
-		return group{v.State, v.Figure, gateLimit(v)}
+		return string(v.State) + " " + v.Figure + " " + limit
 	}
-	folds := func(v *stats.Verdict) bool { return v.State == stats.LimitKept || v.State == stats.LimitUnknown }
+	folds := func(v *gate.Verdict) bool { return v.State == gate.Kept || v.State == gate.Unknown }
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		if !folds(v) {
@@ -125,11 +121,11 @@ func gateRows(r *stats.GateReport) (rows [][]string) {
 		}
 		row := []string{gateWord(v), v.Figure, gateValue(v), gateLimit(v), gateOver(v), gatePlace(v)}
 		switch {
-		case v.State == stats.LimitUnknown && times[k] > 1:
+		case v.State == gate.Unknown && times[k] > 1:
 			row[5] = fmt.Sprintf("%s: %d times", v.Reason, times[k])
-		case v.State == stats.LimitKept && times[k] > 1:
+		case v.State == gate.Kept && times[k] > 1:
 			row[5] = fmt.Sprintf("the nearest of %d: %s", times[k], row[5])
-		case v.State == stats.LimitKept:
+		case v.State == gate.Kept:
 			row[5] = ""
 		}
 		for c := range row {
@@ -141,7 +137,7 @@ func gateRows(r *stats.GateReport) (rows [][]string) {
 }
 
 // margin is how far a kept value is from its limit, as a share of it.
-func margin(v *stats.Verdict) float64 {
+func margin(v *gate.Verdict) float64 {
 	near := math.Inf(1)
 	for _, limit := range []*float64{v.Max, v.Min} {
 		if limit != nil && v.Value != nil {
@@ -152,22 +148,15 @@ func margin(v *stats.Verdict) float64 {
 }
 
 // gateWord is a verdict in a word.
-func gateWord(v *stats.Verdict) string {
-	switch {
-	case v.State == stats.LimitCrossed && v.Severity == stats.Warning:
+func gateWord(v *gate.Verdict) string {
+	if v.State == gate.Crossed && v.Severity == gate.Warning {
 		return "warning"
-	case v.State == stats.LimitCrossed:
-		return "CROSSED"
-	case v.State == stats.LimitTolerated:
-		return "within"
-	case v.State == stats.LimitUnknown:
-		return "-"
 	}
-	return "ok"
+	return map[gate.State]string{gate.Crossed: "CROSSED", gate.Tolerated: "within", gate.Unknown: "-", gate.Kept: "ok"}[v.State]
 }
 
 // gateValue is the value; with calls that have no price it is the least that it is.
-func gateValue(v *stats.Verdict) string {
+func gateValue(v *gate.Verdict) string {
 	if v.Value == nil {
 		return ""
 	}
@@ -181,7 +170,7 @@ func gateValue(v *stats.Verdict) string {
 }
 
 // gateLimit is what the value has to keep to.
-func gateLimit(v *stats.Verdict) string {
+func gateLimit(v *gate.Verdict) string {
 	switch {
 	case v.Max != nil && v.Min != nil && *v.Max == *v.Min:
 		return "= " + amount(v.Unit, *v.Max)
@@ -197,7 +186,7 @@ func gateLimit(v *stats.Verdict) string {
 
 // gateOver is by how much the limit is crossed: a share of it where it is not 0, of
 // shares the points between.
-func gateOver(v *stats.Verdict) string {
+func gateOver(v *gate.Verdict) string {
 	if v.Over <= 0 {
 		return ""
 	}
@@ -214,14 +203,14 @@ func gateOver(v *stats.Verdict) string {
 	case *limit != 0:
 		by = fmt.Sprintf("%.0f times", share)
 	}
-	if v.Slack > 0 && v.State == stats.LimitTolerated {
+	if v.Slack > 0 && v.State == gate.Tolerated {
 		return sign + by + ", allowed " + amount(v.Unit, v.Slack)
 	}
 	return sign + by
 }
 
 // gatePlace is where to look.
-func gatePlace(v *stats.Verdict) string {
+func gatePlace(v *gate.Verdict) string {
 	text := sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}.String()
 	for _, more := range []string{v.Group, v.Reason} {
 		if more != "" && text != "" {
@@ -232,15 +221,8 @@ func gatePlace(v *stats.Verdict) string {
 	return text
 }
 
-func gateEntry(v *stats.Verdict) string {
-	if v.Entry == "" {
-		return ""
-	}
-	return ", see entry " + v.Entry
-}
-
 // verdictText is a verdict as one sentence.
-func verdictText(v *stats.Verdict) string {
+func verdictText(v *gate.Verdict) string {
 	name := v.Figure
 	if v.Group != "" {
 		name += " of " + v.Group
@@ -312,7 +294,7 @@ type junitMessage struct {
 // WriteGateJUnit writes a test case a verdict, as CI systems read them: the class is
 // the file, the name the figure and its limit. What is crossed fails, if its severity
 // is error; what has no value is skipped.
-func WriteGateJUnit(w *bufio.Writer, r *stats.GateReport) error {
+func WriteGateJUnit(w *bufio.Writer, r *gate.Report) error {
 	suite := junitSuite{Name: "ctxtool stats", Tests: len(r.Verdicts), Failures: r.Crossed, Skipped: r.Unknown}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
@@ -328,9 +310,9 @@ func WriteGateJUnit(w *bufio.Writer, r *stats.GateReport) error {
 			one.Class = "all sessions"
 		}
 		switch {
-		case v.State == stats.LimitCrossed && v.Severity == stats.Error:
+		case v.State == gate.Crossed && v.Severity == gate.Error:
 			one.Failure = &junitMessage{Message: text, Type: "crossed", Text: GateLine(v)}
-		case v.State == stats.LimitUnknown:
+		case v.State == gate.Unknown:
 			one.Skipped = &junitMessage{Message: text}
 		default:
 			one.Out = GateLine(v)

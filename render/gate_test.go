@@ -8,26 +8,26 @@ import (
 	"testing"
 
 	"ctxtool/render"
-	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // gateReport is one with a verdict in every state, on a file whose name every form
 // has to spell otherwise.
-func gateReport(file string) *stats.GateReport {
+func gateReport(file string) *gate.Report {
 	n := func(n float64) *float64 { return &n }
-	return &stats.GateReport{
+	return &gate.Report{
 		Sessions: 2, Crossed: 3, Warnings: 1, Tolerated: 1, Unknown: 2, Kept: 3, Saved: "last.jsonl",
-		Verdicts: []stats.Verdict{
-			{State: stats.LimitCrossed, Severity: stats.Error, Figure: "readable", File: file, Path: file, Reason: "no session"},
-			{State: stats.LimitCrossed, Severity: stats.Error, Figure: "context.tokens", Unit: "tokens", File: file, Path: file, Entry: "e,1", Line: 12, Value: n(162400), Max: n(150000), Over: 12400},
-			{State: stats.LimitCrossed, Severity: stats.Error, Figure: "cost.total", Unit: "dollars", Value: n(1.2), Max: n(5), Unpriced: 2},
-			{State: stats.LimitCrossed, Severity: stats.Warning, Figure: "cache.hit-rate", Unit: "share", Value: n(0.31), Min: n(0.6), Over: 0.29},
-			{State: stats.LimitTolerated, Severity: stats.Error, Figure: "cost.day", Unit: "dollars", Group: "2026-01-31", Value: n(1.042), Max: n(1), Over: 0.042, Slack: 0.05},
-			{State: stats.LimitUnknown, Severity: stats.Error, Figure: "cache.hit-rate", Unit: "share", File: "a", Min: n(0.5), Reason: "nothing to judge"},
-			{State: stats.LimitUnknown, Severity: stats.Error, Figure: "cache.hit-rate", Unit: "share", File: "b", Min: n(0.5), Reason: "nothing to judge"},
-			{State: stats.LimitKept, Severity: stats.Error, Figure: "check.errors", Unit: "number", File: "a", Value: n(0), Max: n(2)},
-			{State: stats.LimitKept, Severity: stats.Error, Figure: "check.errors", Unit: "number", File: "b", Value: n(1), Max: n(2)},
-			{State: stats.LimitKept, Severity: stats.Error, Figure: "bytes.request", Unit: "bytes", File: "b", Value: n(100), Max: n(105), Min: n(95), Saved: n(100)},
+		Verdicts: []gate.Verdict{
+			{State: gate.Crossed, Severity: gate.Error, Figure: "readable", Path: file, Reason: "no session", Reading: gate.Reading{File: file}},
+			{State: gate.Crossed, Severity: gate.Error, Figure: "context.tokens", Unit: "tokens", Path: file, Max: n(150000), Over: 12400, Reading: gate.Reading{File: file, Entry: "e,1", Line: 12, Value: n(162400)}},
+			{State: gate.Crossed, Severity: gate.Error, Figure: "cost.total", Unit: "dollars", Max: n(5), Reading: gate.Reading{Value: n(1.2), Unpriced: 2}},
+			{State: gate.Crossed, Severity: gate.Warning, Figure: "cache.hit-rate", Unit: "share", Min: n(0.6), Over: 0.29, Reading: gate.Reading{Value: n(0.31)}},
+			{State: gate.Tolerated, Severity: gate.Error, Figure: "cost.day", Unit: "dollars", Max: n(1), Over: 0.042, Slack: 0.05, Reading: gate.Reading{Group: "2026-01-31", Value: n(1.042)}},
+			{State: gate.Unknown, Severity: gate.Error, Figure: "cache.hit-rate", Unit: "share", Min: n(0.5), Reason: "nothing to judge", Reading: gate.Reading{File: "a"}},
+			{State: gate.Unknown, Severity: gate.Error, Figure: "cache.hit-rate", Unit: "share", Min: n(0.5), Reason: "nothing to judge", Reading: gate.Reading{File: "b"}},
+			{State: gate.Kept, Severity: gate.Error, Figure: "check.errors", Unit: "number", Max: n(2), Reading: gate.Reading{File: "a", Value: n(0)}},
+			{State: gate.Kept, Severity: gate.Error, Figure: "check.errors", Unit: "number", Max: n(2), Reading: gate.Reading{File: "b", Value: n(1)}},
+			{State: gate.Kept, Severity: gate.Error, Figure: "bytes.request", Unit: "bytes", Max: n(105), Min: n(95), Saved: n(100), Reading: gate.Reading{File: "b", Value: n(100)}},
 		},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
 )
 
 var jsonFormat = Format{
@@ -320,8 +319,8 @@ func csvCell(cell any) string {
 		return dollars(*v)
 	case replay.Index:
 		return orNothing(v)
-	case stats.Line:
-		return strings.Trim(fmt.Sprint([]int64(v)), "[]")
+	case []int64:
+		return strings.Trim(fmt.Sprint(v), "[]")
 	}
 	return fmt.Sprint(cell)
 }

@@ -66,7 +66,7 @@ func sheetCell(unit stats.Unit, cell any) string {
 		return sessionfmt.Clean(v)
 	case stats.About:
 		return "~" + number(int64(v))
-	case stats.Line:
+	case []int64:
 		return sparkline(v)
 	case int64:
 		return number(v)

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"errors"
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -70,7 +69,6 @@ func lookAtBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
-	var images []imageAt
 	l.Messages = append(l.Messages, func(m *replay.Weighed) {
 		if m.Origin.By == m.Origin.Record && m.Origin.Op < 0 && !m.Uncached {
 			b.Messages += int64(l.Session.LineSize(m.Origin.Record))
@@ -80,23 +78,22 @@ func lookAtBytes(l *lensRun) {
 		for _, n := range m.Images {
 			b.Images++
 			b.ImageBytes += int64(n)
-			images = append(images, imageAt{m.Origin.Record, n})
+			p.Images = append(p.Images, imageBytes{
+				Entry: sessionfmt.Quote(l.Session.ID(m.Origin.Record)), Line: l.Session.Line(m.Origin.Record), Bytes: n,
+			})
 		}
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		if err := b.read(l, e); err != nil {
 			return err
 		}
-		for _, at := range images {
-			image := imageBytes{
-				Entry: sessionfmt.Quote(l.Session.ID(at.record)), Line: l.Session.Line(at.record), Bytes: at.bytes,
-				Over: b.ImageLimit > 0 && int64(at.bytes) > b.ImageLimit,
-			}
-			if image.Over {
+		for i := range p.Images {
+			if image := &p.Images[i]; b.ImageLimit > 0 && int64(image.Bytes) > b.ImageLimit {
+				image.Over = true
 				b.LargeImages++
 			}
-			p.Images = keep(p.Images, image, func(i imageBytes) int { return i.Bytes })
 		}
+		p.Images = largest(p.Images, most, func(i imageBytes) int { return i.Bytes })
 		p.Lines = largestLines(l.Session)
 		if len(p.Lines) > 0 {
 			b.LargestLine, b.LargestEntry = p.Lines[0].Bytes, p.Lines[0].Entry
@@ -104,9 +101,6 @@ func lookAtBytes(l *lensRun) {
 		return nil
 	})
 }
-
-// An imageAt is an image of a request: its record, and bytes of base64.
-type imageAt struct{ record, bytes int }
 
 // read is everything of a request but its messages.
 func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
@@ -129,8 +123,8 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	limits, _ := models.LimitsOf(ref.Provider)
 	b.Limit, b.ImageLimit = limits.Request, limits.Image
 	b.Request = b.Prompt + b.Messages
-	b.Share = share(int(b.Request), b.Limit)
-	b.ImageShare = share(int(b.ImageBytes), b.Request)
+	b.Share = share(b.Request, b.Limit)
+	b.ImageShare = share(b.ImageBytes, b.Request)
 	return nil
 }
 
@@ -156,140 +150,41 @@ func addBytes(sum, one *Report) {
 		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}}
 	}
 	p, q := sum.Bytes, one.Bytes
-	for _, b := range q.Sessions {
-		b.File = cmp.Or(b.File, one.File)
-		p.Sessions = append(p.Sessions, b)
-	}
-	for _, image := range q.Images {
-		image.File = cmp.Or(image.File, one.File)
-		p.Images = keep(p.Images, image, func(i imageBytes) int { return i.Bytes })
-	}
-	for _, line := range q.Lines {
-		line.File = cmp.Or(line.File, one.File)
-		p.Lines = keep(p.Lines, line, func(l lineBytes) int { return l.Bytes })
-	}
+	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *bytesOf) *string { return &b.File })
+	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *imageBytes) *string { return &i.File }), most, func(i imageBytes) int { return i.Bytes })
+	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *lineBytes) *string { return &l.File }), most, func(l lineBytes) int { return l.Bytes })
 }
 
 // bytesSheets are the tables of the bytes lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "request", Unit: Bytes}, {Name: "limit", Unit: Bytes}, {Name: "share", Unit: Share},
-		{Name: "provider"}, {Name: "images", Unit: Number}, {Name: "of request", Unit: Share}, {Name: "too large", Unit: Number},
-	}}
-	largest, notes := fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
-	for _, b := range largest {
+	s := Sheet{Columns: columns("session*", "request:bytes", "limit:bytes", "share:share", "provider", "images:number", "of request:share", "too large:number")}
+	var some []bytesOf
+	some, s.Notes = fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
+	for _, b := range some {
 		var images any
 		if b.Images > 0 {
-			images = ratio(b.ImageShare)
+			images = b.ImageShare
 		}
-		s.Rows = append(s.Rows, []any{
-			cmp.Or(b.File, b.Session), About(b.Request), orNil(b.Limit), ratio(b.Share), b.Provider,
-			orNil(int64(b.Images)), images, orNil(int64(b.LargeImages)),
-		})
+		s.row(cmp.Or(b.File, b.Session), About(b.Request), unless0(b.Limit), b.Share, b.Provider, unless0(b.Images), images, unless0(b.LargeImages))
 	}
-	s.Notes = notes
 	all := []Sheet{s}
-	if len(p.Images) > 0 {
-		all = append(all, p.imageSheet())
-	}
-	if len(p.Lines) > 0 {
-		all = append(all, p.lineSheet())
-	}
-	return all
-}
-
-func (p *BytesPart) imageSheet() Sheet {
-	s := Sheet{Title: "the largest images", Columns: []sheetColumn{
-		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "base64", Unit: Bytes}, {Name: ""},
-	}}
+	images := Sheet{Title: "the largest images", Columns: columns("session*", "entry", "line:number", "base64:bytes", "")}
 	for _, i := range p.Images {
 		over := ""
 		if i.Over {
 			over = "over the limit"
 		}
-		s.Rows = append(s.Rows, []any{i.Entry, int64(i.Line), int64(i.Bytes), over})
+		images.row(i.File, i.Entry, i.Line, i.Bytes, over)
 	}
-	return inFiles(s, len(p.Sessions), func(i int) string { return p.Images[i].File })
-}
-
-func (p *BytesPart) lineSheet() Sheet {
-	s := Sheet{Title: "the largest lines", Columns: []sheetColumn{
-		{Name: "line", Unit: Number}, {Name: "entry"}, {Name: "kind"}, {Name: "bytes", Unit: Bytes},
-	}}
+	lines := Sheet{Title: "the largest lines", Columns: columns("session*", "line:number", "entry", "kind", "bytes:bytes")}
 	for _, l := range p.Lines {
-		s.Rows = append(s.Rows, []any{int64(l.Line), l.Entry, l.Kind, int64(l.Bytes)})
+		lines.row(l.File, l.Line, l.Entry, l.Kind, l.Bytes)
 	}
-	return inFiles(s, len(p.Sessions), func(i int) string { return p.Lines[i].File })
-}
-
-// checkLens counts what ctxtool check finds; Options.Check has to be set.
-var checkLens = Lens{
-	Name:   "check",
-	About:  "damage: what ctxtool check finds",
-	look:   func(l *lensRun) { l.checked = true },
-	add:    addCheck,
-	sheets: checkSheets,
-}
-
-// A CheckPart is how many findings of each severity there are, and the first of the
-// worst of those that count, which are errors and warnings.
-type CheckPart struct {
-	Errors   int         `json:"errors"` // that `ctxtool check` finds, as the next two
-	Warnings int         `json:"warnings"`
-	Infos    int         `json:"infos"`
-	Worst    *CheckWorst `json:"worst,omitempty"` // the first of the worst, but for infos
-}
-
-// A CheckWorst is a finding.
-type CheckWorst struct {
-	File     string `json:"file,omitempty"` // of several
-	Severity string `json:"severity"`       // `error` or `warning`
-	Code     string `json:"code"`           // of the [check](checks/README.md)
-	Line     int    `json:"line,omitempty"` // from 1
-	Entry    string `json:"entry,omitempty"`
-	Text     string `json:"text"` // one sentence
-}
-
-// check counts the findings in the file of that name.
-func (l *lensRun) check(name string) (err error) {
-	if !l.checked {
-		return nil
+	for _, s := range []Sheet{images, lines} {
+		if len(s.Rows) > 0 {
+			all = append(all, s.of(len(p.Sessions) > 1))
+		}
 	}
-	if l.Check == nil {
-		return errors.New("nothing checks sessions here")
-	}
-	l.Report.Check, err = l.Check(name)
-	return err
-}
-
-func addCheck(sum, one *Report) {
-	if sum.Check == nil {
-		sum.Check = &CheckPart{}
-	}
-	p, o := sum.Check, one.Check
-	p.Errors += o.Errors
-	p.Warnings += o.Warnings
-	p.Infos += o.Infos
-	if o.Worst != nil && (p.Worst == nil || p.Worst.Severity == "warning" && o.Worst.Severity == "error") {
-		w := *o.Worst
-		w.File = one.File
-		p.Worst = &w
-	}
-}
-
-func checkSheets(r *Report) []Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "errors", Unit: Number}, {Name: "warnings", Unit: Number}, {Name: "infos", Unit: Number}, {Name: "worst", Flex: true},
-	}}
-	p := r.Check
-	if p == nil {
-		return []Sheet{s}
-	}
-	row := []any{int64(p.Errors), int64(p.Warnings), int64(p.Infos), nil}
-	if p.Worst != nil {
-		row[3] = p.Worst.Code + ": " + p.Worst.Text
-	}
-	s.Rows = [][]any{row}
-	return []Sheet{s}
+	return all
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
@@ -28,7 +29,7 @@ type CachePart struct {
 	Rebilled cache.Again `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
 	Broken   cache.Again `json:"broken"`            // what breaks had billed again
 	Unserved cache.Again `json:"unserved"`          // what the cache had, and the provider did not serve
-	Worst    *CacheWorst `json:"worst,omitempty"`   // the entry that had the most billed once more
+	Worst    *cacheWorst `json:"worst,omitempty"`   // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
@@ -41,8 +42,8 @@ type cacheCould struct {
 	HitRate *float64 `json:"hitRate,omitempty"`
 }
 
-// A CacheWorst is the entry that had the most billed once more.
-type CacheWorst struct {
+// A cacheWorst is the entry that had the most billed once more.
+type cacheWorst struct {
 	File  string      `json:"file,omitempty"`  // of several
 	Entry string      `json:"entry"`           // that did it
 	Cause cache.Cause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
@@ -70,18 +71,18 @@ func lookAtCache(l *lensRun) {
 // worse keeps what a request had billed again, if it is the most so far.
 func (p *CachePart) worse(r *cache.Row) {
 	if b := r.Break; b != nil && b.Again.Tokens > 0 {
-		w := &CacheWorst{Entry: r.Entry, Cause: b.Cause, Again: b.Again}
+		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Again: b.Again}
 		if b.Record >= 0 {
 			w.Entry = b.Entry
 		}
 		p.worst(w)
 	}
 	if r.Unserved.Tokens > 0 {
-		p.worst(&CacheWorst{Entry: r.Entry, Again: r.Unserved})
+		p.worst(&cacheWorst{Entry: r.Entry, Again: r.Unserved})
 	}
 }
 
-func (p *CachePart) worst(w *CacheWorst) {
+func (p *CachePart) worst(w *cacheWorst) {
 	if p.Worst == nil || cmp.Or(cmp.Compare(w.Cost, p.Worst.Cost), cmp.Compare(w.Tokens, p.Worst.Tokens)) > 0 {
 		p.Worst = w
 	}
@@ -106,16 +107,7 @@ func (p *CachePart) plus(o *cache.Total) {
 	p.Requests, p.Answered, p.Prompt, p.Estimated = t.Requests, t.Answered, t.Prompt, t.Estimated
 	p.Read, p.Could.Read, p.Could.Write = t.Recorded.CacheRead, t.Expected.Read, t.Expected.Write
 	p.Rebilled, p.Broken, p.Unserved = t.Rebilled, t.Broken, t.Unserved
-	p.HitRate, p.Could.HitRate = rate(p.Read, t.Recorded.Prompt()), rate(p.Could.Read, p.Prompt)
-}
-
-// rate is a share, nil where there is nothing to have a share of.
-func rate(part, whole int64) *float64 {
-	if whole <= 0 {
-		return nil
-	}
-	share := float64(part) / float64(whole)
-	return &share
+	p.HitRate, p.Could.HitRate = share(p.Read, t.Recorded.Prompt()), share(p.Could.Read, p.Prompt)
 }
 
 func addCache(sum, one *Report) {
@@ -132,27 +124,15 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "requests", Unit: Number}, {Name: "answered", Unit: Number}, {Name: "prompts", Unit: Tokens}, {Name: "read", Unit: Tokens},
-		{Name: "hit rate", Unit: Share}, {Name: "could be", Unit: Share}, {Name: "billed again", Unit: Dollars}, {Name: "most by", Flex: true},
-	}}
+	s := Sheet{Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars", "most by*")}
 	p := r.Cache
 	if p == nil {
 		return []Sheet{s}
 	}
-	row := []any{int64(p.Requests), int64(p.Answered), p.Prompt, p.Read, nil, nil, p.Rebilled.Cost, nil}
-	if p.HitRate != nil {
-		row[4] = *p.HitRate
-	}
-	if p.Could.HitRate != nil {
-		row[5] = *p.Could.HitRate
-	}
+	var worst any
 	if w := p.Worst; w != nil {
-		row[7] = w.Entry
-		if w.Cause != "" {
-			row[7] = w.Entry + " " + string(w.Cause)
-		}
+		worst = strings.TrimSuffix(w.Entry+" "+string(w.Cause), " ")
 	}
-	s.Rows = [][]any{row}
+	s.row(p.Requests, p.Answered, p.Prompt, p.Read, p.HitRate, p.Could.HitRate, p.Rebilled.Cost, worst)
 	return []Sheet{s}
 }

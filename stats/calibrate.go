@@ -39,7 +39,7 @@ type CalibrationPart struct {
 	Models  []calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
-	path   modelKey            // its model at the point
+	path   replay.ModelRef     // its model at the point
 }
 
 // A calibration is the factor of a model: so many of its tokens is one of the counter's.
@@ -72,36 +72,21 @@ type calibrated struct {
 func lookAtCalibration(l *lensRun) {
 	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
-	l.Steps = append(l.Steps, func(a *replay.Account) error {
-		if a.Request < 0 {
-			return nil
-		}
-		line, err := l.line(a.Record)
-		if err != nil {
-			return err
-		}
-		p.take(line.Get("message"), a.Before.Total)
-		return nil
-	})
+	l.Answers = append(l.Answers, p.take)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		model, _, _, err := e.Model()
-		if err != nil {
-			return err
-		}
-		p.path = modelKey{model.Provider, model.ID}
-		return nil
+		var err error
+		p.path, _, _, err = e.Model()
+		return err
 	})
 }
 
 // take records an answered request, whose prompt was counted.
-func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
-	m := answer.Message()
-	usage := m.Usage.Usage()
-	recorded := usage.Prompt()
-	if m.Failed() || recorded <= 0 || counted <= 0 {
-		return
+func (p *CalibrationPart) take(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
+	counted, recorded := a.Before.Total, u.Prompt()
+	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
+		return nil
 	}
-	model := modelKey{m.Provider.Text(), m.Model.Text()}
+	model := replay.ModelRef{Provider: m.Provider.Text(), ID: m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
 	if i < 0 {
 		i = len(p.groups)
@@ -109,12 +94,15 @@ func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
 	}
 	g := p.groups[i]
 	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
+	return nil
 }
 
-func (c *calibration) key() modelKey { return modelKey{c.Provider, c.Model} }
+func (c *calibration) key() replay.ModelRef {
+	return replay.ModelRef{Provider: c.Provider, ID: c.Model}
+}
 
 // of is the calibration of a model, nil for none.
-func (p *CalibrationPart) of(model modelKey) *calibration {
+func (p *CalibrationPart) of(model replay.ModelRef) *calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
 			return &p.Models[i]
@@ -134,7 +122,7 @@ func (p *CalibrationPart) sort() {
 // becomes tokens of the path's model, where that has a factor. It is done once, before
 // reports are added up.
 func Calibrate(reports []*Report, apply bool) {
-	byModel := map[modelKey][]*calibrationGroup{}
+	byModel := map[replay.ModelRef][]*calibrationGroup{}
 	for _, r := range reports {
 		if r.Calibration != nil {
 			for _, g := range r.Calibration.groups {
@@ -142,7 +130,7 @@ func Calibrate(reports []*Report, apply bool) {
 			}
 		}
 	}
-	fits := map[modelKey]calibration{}
+	fits := map[replay.ModelRef]calibration{}
 	for model, groups := range byModel {
 		fits[model] = calibrate(model, groups)
 	}
@@ -165,17 +153,9 @@ func Calibrate(reports []*Report, apply bool) {
 }
 
 // calibrate is the calibration of a model, from its requests in each session.
-func calibrate(model modelKey, groups []*calibrationGroup) calibration {
-	c := calibration{Provider: model.provider, Model: model.id, Vocabulary: models.Vocabulary(model.id)}
-	usable := groups
-	if c.Vocabulary == "" {
-		usable = nil
-		for _, g := range groups {
-			if g.usable() {
-				usable = append(usable, g)
-			}
-		}
-	}
+func calibrate(model replay.ModelRef, groups []*calibrationGroup) calibration {
+	c := calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
+	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool { return c.Vocabulary == "" && !g.usable() })
 	c.Sessions = len(usable)
 	for _, g := range usable {
 		c.Requests += len(g.requests)
@@ -204,7 +184,7 @@ func (r *Report) calibrate() {
 	if c == nil || c.Factor == nil {
 		return
 	}
-	by := &calibrated{Model: p.path.name(), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
+	by := &calibrated{Model: modelName(p.path), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
 	if r.Context != nil {
 		r.Context.calibrate(by, p.hidden(*c.Factor))
 	}
@@ -230,8 +210,6 @@ func (p *CalibrationPart) hidden(factor float64) int {
 	return max(0, int(math.Round(first.recorded-factor*first.counted)))
 }
 
-func (m modelKey) name() string { return modelCount{Provider: m.provider, Model: m.id}.name() }
-
 // tokens are so many of the counter's.
 func (c *calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
 
@@ -242,17 +220,14 @@ func (c *calibrated) String() string {
 }
 
 func (p *CalibrationPart) sheets() []Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "model", Flex: true}, {Name: "factor", Unit: Number}, {Name: "error, median", Unit: Share}, {Name: "90%", Unit: Share},
-		{Name: "requests", Unit: Number}, {Name: "sessions", Unit: Number}, {Name: "note"},
-	}}
+	s := Sheet{Columns: columns("model*", "factor:number", "error, median:share", "90%:share", "requests:number", "sessions:number", "note")}
 	for i := range p.Models {
 		c := &p.Models[i]
-		row := []any{c.key().name(), nil, nil, nil, int64(c.Requests), int64(c.Sessions), c.Reason}
-		if c.Factor != nil {
-			row[1], row[2], row[3] = *c.Factor, c.Error.Median, c.Error.P90
+		var median, p90 any
+		if c.Error != nil {
+			median, p90 = c.Error.Median, c.Error.P90
 		}
-		s.Rows = append(s.Rows, row)
+		s.row(modelName(c.key()), c.Factor, median, p90, c.Requests, c.Sessions, c.Reason)
 	}
 	s.Notes = []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))}
 	return []Sheet{s}
@@ -291,8 +266,8 @@ func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	p.order()
 }
 
-// calibrated reports that some of the contexts are.
-func (p *ContextPart) calibrated() bool {
+// Calibrated reports that some of the contexts are.
+func (p *ContextPart) Calibrated() bool {
 	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 
@@ -305,10 +280,9 @@ func (p *ContextPart) hasRest() bool {
 // provider recorded stays.
 func (g *growth) calibrate(by *calibrated) {
 	g.Calibrated = by
-	for i := range g.Requests {
-		g.Requests[i].Tokens = by.tokens(g.Requests[i].Tokens)
+	for r := range g.rows {
+		r.Tokens = by.tokens(r.Tokens)
 	}
-	g.Now.Tokens = by.tokens(g.Now.Tokens)
 	g.complete()
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"ctxtool/replay"
 )
 
 // A fitRequest is a request of a calibration: tokens as the counter counts its prompt, and as the
@@ -14,14 +16,12 @@ type fitRequest struct{ counted, recorded float64 }
 // What the file does not hold of them is the same for all: prompt and tools, and where
 // it has these, what a provider adds.
 type calibrationGroup struct {
-	model    modelKey
+	model    replay.ModelRef
 	requests []fitRequest
 	hidden   float64 // tokens, once it has been fitted
 	none     bool    // nothing is hidden: it came out below 0
 	fitted   bool
 }
-
-type modelKey struct{ provider, id string }
 
 const (
 	// leastRequests is from how many requests on there is a factor.

@@ -145,28 +145,6 @@ func TestCalibrateExact(t *testing.T) {
 	}
 }
 
-// TestCalibrateGate: what a gate judges is calibrated, and marked so.
-func TestCalibrateGate(t *testing.T) {
-	data := conversation(30, "", func(_, counted int) int { return 2*counted + 500 })
-	b, err := ParseBudget("context.tokens<=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &Gate{Budgets: []Budget{b}}
-	if err := g.Start([]*Lens{&contextLens}); err != nil {
-		t.Fatal(err)
-	}
-	sum, each := calibratedOf(t, Options{}, data)
-	g.Add(each[0])
-	r, err := g.Judge(sum)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := r.Verdicts[0]; !v.Calibrated || *v.Value != float64(each[0].Context.Sessions[0].Tokens) {
-		t.Errorf("%s", asJSON(v))
-	}
-}
-
 // TestCalibrateKnownPrompt: nothing is hidden where the file has the prompt.
 func TestCalibrateKnownPrompt(t *testing.T) {
 	sum, _ := calibratedOf(t, Options{}, conversation(10, knownPrompt, func(_, counted int) int { return 3 * counted / 2 }))

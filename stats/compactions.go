@@ -18,6 +18,7 @@ var compactionsLens = Lens{
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
 		l.Steps = append(l.Steps, w.step)
+		l.Answers = append(l.Answers, w.answer)
 		l.Ends = append(l.Ends, func(*replay.Envelope) error {
 			for i := range w.part.List {
 				w.part.List[i].endsAbove()
@@ -30,16 +31,9 @@ var compactionsLens = Lens{
 		if sum.Compactions == nil {
 			sum.Compactions = newCompactionsPart()
 		}
-		for _, c := range one.Compactions.List {
-			c.File = one.File
-			sum.Compactions.List = append(sum.Compactions.List, c)
-		}
+		sum.Compactions.List = filed(sum.Compactions.List, one.Compactions.List, one.File, func(c *compacting) *string { return &c.File })
 	},
-	finish: func(r *Report) {
-		if r.Compactions != nil {
-			r.Compactions.sum()
-		}
-	},
+	finish: func(r *Report) { r.Compactions.sum() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
 }
 
@@ -53,12 +47,12 @@ type CompactionsPart struct {
 	Before   int64          `json:"before"`      // sum of tokens
 	After    int64          `json:"after"`       // sum of tokens
 	Survival survival       `json:"survival"`    // sums, without `lost`
-	List     []Compacting   `json:"compactions"` // in order
+	List     []compacting   `json:"compactions"` // in order
 }
 
-// A Compacting is a compaction: an entry, or a transform that has the effect or the
+// A compacting is a compaction: an entry, or a transform that has the effect or the
 // name. Tokens are of the whole context as the counter counts it, but for Recorded.
-type Compacting struct {
+type compacting struct {
 	File     string `json:"file,omitempty"` // as in `files[]`
 	Line     int    `json:"line"`           // of the entry
 	Entry    string `json:"entry"`          // where it is
@@ -99,7 +93,7 @@ const (
 )
 
 func newCompactionsPart() *CompactionsPart {
-	return &CompactionsPart{List: []Compacting{}}
+	return &CompactionsPart{List: []compacting{}}
 }
 
 // sum adds up the list.
@@ -117,7 +111,7 @@ func (p *CompactionsPart) sum() {
 		if len(c.Loops) > 0 {
 			p.Loops++
 		}
-		p.Survival.add(c.Survival)
+		addUp(&p.Survival, &c.Survival)
 	}
 }
 
@@ -129,7 +123,7 @@ type compactionWalk struct {
 	before  *replay.Envelope // what the step at hand found
 	last    lastAnswer
 	asked   int   // requests answered before the last compaction
-	carried Facts // what the last summary told of what it stood for
+	carried facts // what the last summary told of what it stood for
 	waiting bool  // the last compaction has had no prompt behind it
 }
 
@@ -138,10 +132,6 @@ func (w *compactionWalk) step(a *replay.Account) error {
 	switch w.l.Session.Kind(a.Record) {
 	case sessionfmt.User:
 		w.last.failed, w.waiting = "", false
-	case sessionfmt.Assistant:
-		if err := w.answer(a.Record); err != nil {
-			return err
-		}
 	case sessionfmt.ContextEdit:
 		if err := w.edit(a.Record); err != nil {
 			return err
@@ -170,7 +160,7 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 		}
 	}
 	s := w.l.Session
-	c := Compacting{
+	c := compacting{
 		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
 		Request: a.Answers, Recorded: tokensBefore(line), Before: a.Before.Total, After: a.After.Total,
 	}
@@ -208,7 +198,7 @@ func tokensBefore(line sessionfmt.Value) int64 {
 
 // judge says what caused a compaction, how well it did, and whether it is part of a
 // loop.
-func (w *compactionWalk) judge(c *Compacting, window int64) {
+func (w *compactionWalk) judge(c *compacting, window int64) {
 	size := c.Recorded
 	if size == 0 {
 		size = max(w.last.context, int64(c.Before))
@@ -248,7 +238,7 @@ func (w *compactionWalk) judge(c *Compacting, window int64) {
 
 // endsAbove adds that the context is still too large, by what the provider recorded of
 // the next request, else by what is to be expected.
-func (c *Compacting) endsAbove() {
+func (c *compacting) endsAbove() {
 	after := c.expected
 	if c.Next > 0 {
 		after = float64(c.Next)
@@ -259,8 +249,8 @@ func (c *Compacting) endsAbove() {
 }
 
 // lost says what a compaction kept, and what its summary tells of the rest.
-func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
-	kept := map[int]int{} // messages by record
+func (w *compactionWalk) lost(c *compacting, a *replay.Account) error {
+	gone := map[int]int{} // how many of a record's messages, the first ones
 	summary := ""
 	own := func(m replay.Message) bool { return m.Origin.Record == a.Record }
 	for m, err := range a.Envelope().Sources(own) {
@@ -275,19 +265,15 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 			c.Split = m.Kind == sessionfmt.Assistant || m.Kind == sessionfmt.ToolResult
 		}
 		c.Kept++
-		kept[m.Origin.Record]++
+		gone[m.Origin.Record]--
 	}
-	gone := map[int]int{} // how many of a record's messages, the first ones
 	for m, err := range w.before.Sources(func(replay.Message) bool { return false }) {
 		if err != nil {
 			return err
 		}
 		gone[m.Origin.Record]++
 	}
-	for rec, n := range kept {
-		gone[rec] -= n
-	}
-	var facts Facts
+	var facts facts
 	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
 	for m, err := range w.before.Sources(out) {
 		switch {
@@ -320,23 +306,17 @@ var overflows = []string{
 }
 
 // answer records an answer, and tells the compaction before it what came of it.
-func (w *compactionWalk) answer(rec int) error {
-	line, err := w.l.line(rec)
-	if err != nil {
-		return err
-	}
-	m := line.Get("message").Message()
-	usage := m.Usage.Usage()
+func (w *compactionWalk) answer(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
 			c.Retried, w.waiting = true, false
 		}
 		if c.Next == 0 {
-			c.Next = usage.Prompt()
+			c.Next = u.Prompt()
 		}
 	}
-	w.last = lastAnswer{id: w.l.Session.ID(rec), context: usage.Context()}
+	w.last = lastAnswer{id: w.l.Session.ID(a.Record), context: u.Context()}
 	message := strings.ToLower(m.Failure.Text())
 	switch {
 	case m.Stop.Is("length"):

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ctxtool/replay"
@@ -120,9 +119,17 @@ var categories = []string{
 	inSummaries, inShell, inCustom, inUnseen, inRest, inEphemeral, inHidden,
 }
 
+func newContextPart(counter string, estimates bool) *ContextPart {
+	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, at: map[[2]string]int{}}
+}
+
 // lookAtContext hangs the lens on a session.
 func lookAtContext(l *lensRun) {
-	p := &ContextPart{Counter: l.counterName(), Estimates: l.Counter.Estimates(), Sessions: []contextOf{{}}}
+	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
+	if l.Recorded {
+		p.Counter = recordedCounter
+	}
+	p.Sessions = []contextOf{{}}
 	l.Report.Context = p
 	t := newContextTally(l)
 	l.Messages = append(l.Messages, t.message)
@@ -133,7 +140,7 @@ func lookAtContext(l *lensRun) {
 		if err := p.Sessions[0].read(l, e); err != nil {
 			return err
 		}
-		t.finish(p)
+		t.finish()
 		return nil
 	})
 	if l.Like != nil {
@@ -163,10 +170,10 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	return nil
 }
 
-// inUse is how many tokens the context takes, as pi shows them: its provider has recorded
+// InUse is how many tokens the context takes, as pi shows them: its provider has recorded
 // the most of them. Where pi shows nothing, or another counter was asked for than pi's
 // own, they are counted.
-func (c *contextOf) inUse(counter string) int {
+func (c *contextOf) InUse(counter string) int {
 	if c.Usage.Tokens == nil || c.Calibrated != nil || counter != tokens.Pi.Name {
 		return c.Tokens
 	}
@@ -176,30 +183,18 @@ func (c *contextOf) inUse(counter string) int {
 // addContext adds one session's context to several.
 func addContext(sum, one *Report) {
 	if sum.Context == nil {
-		sum.Context = &ContextPart{
-			Counter: one.Context.Counter, Estimates: one.Context.Estimates,
-			Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}},
-		}
+		sum.Context = newContextPart(one.Context.Counter, one.Context.Estimates)
 	}
 	p, q := sum.Context, one.Context
 	p.Estimates = p.Estimates || q.Estimates // where one is calibrated
-	for _, c := range q.Sessions {
-		c.File = cmp.Or(c.File, one.File)
-		p.Sessions = append(p.Sessions, c)
-	}
+	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(c *contextOf) *string { return &c.File })
 	for _, c := range q.Categories {
-		p.category(c.Category, c.Name).plus(c)
+		addUp(p.category(c.Category, c.Name), &c)
 	}
-	for _, entry := range q.Largest {
-		entry.File = cmp.Or(entry.File, one.File)
-		p.Largest = keep(p.Largest, entry, func(e contextEntry) int { return e.Tokens })
-	}
-	p.Rereads.Files += q.Rereads.Files
-	p.Rereads.Tokens += q.Rereads.Tokens
-	for _, r := range q.Rereads.Largest {
-		r.File = cmp.Or(r.File, one.File)
-		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r reread) int { return r.Tokens })
-	}
+	p.Largest = largest(filed(p.Largest, q.Largest, one.File, func(e *contextEntry) *string { return &e.File }), most, entryTokens)
+	again := filed(p.Rereads.Largest, q.Rereads.Largest, one.File, func(r *reread) *string { return &r.File })
+	addUp(&p.Rereads, &q.Rereads)
+	p.Rereads.Largest = largest(again, most, rereadTokens)
 	p.order()
 	if q.Like != nil {
 		p.Like = p.Like.plus(q.Like, one.File)
@@ -209,32 +204,12 @@ func addContext(sum, one *Report) {
 // category is the row of a category, a new one where there was none. It is valid until
 // the next one is asked for.
 func (p *ContextPart) category(category, name string) *contextCategory {
-	if p.at == nil {
-		p.at = map[[2]string]int{}
-		for i := range p.Categories {
-			p.at[[2]string{p.Categories[i].Category, p.Categories[i].Name}] = i
-		}
-	}
-	key := [2]string{category, name}
-	i, ok := p.at[key]
-	if !ok {
-		i = len(p.Categories)
-		p.at[key] = i
-		p.Categories = append(p.Categories, contextCategory{Category: category, Name: name})
-	}
-	return &p.Categories[i]
-}
-
-func (c *contextCategory) plus(d contextCategory) {
-	c.Tokens += d.Tokens
-	c.Bytes += d.Bytes
-	c.Messages += d.Messages
+	return rowOf(&p.Categories, p.at, [2]string{category, name}, contextCategory{Category: category, Name: name})
 }
 
 // order puts the categories in order, the largest of each first, and gives them their
 // shares of the window.
 func (p *ContextPart) order() {
-	p.at = nil
 	slices.SortStableFunc(p.Categories, func(a, b contextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),
@@ -242,6 +217,7 @@ func (p *ContextPart) order() {
 	})
 	for i := range p.Categories {
 		c := &p.Categories[i]
+		p.at[[2]string{c.Category, c.Name}] = i
 		c.Share = nil
 		if len(p.Sessions) == 1 {
 			c.Share = share(c.Tokens, p.Sessions[0].Window)
@@ -249,40 +225,16 @@ func (p *ContextPart) order() {
 	}
 }
 
-// share is the part of a window that tokens are, nil where nobody knows the window.
-func share(tokens int, window int64) *float64 {
-	if window <= 0 {
+// share is a part of a whole, nil where there is nothing to have a share of, or nobody
+// knows it.
+func share[N int | int64](part N, whole int64) *float64 {
+	if whole <= 0 {
 		return nil
 	}
-	x := float64(tokens) / float64(window)
+	x := float64(part) / float64(whole)
 	return &x
 }
 
-// keep puts one into a list of the largest, in order; of equals the first stays first.
-func keep[T any](list []T, one T, size func(T) int) []T {
-	i := len(list)
-	for i > 0 && size(list[i-1]) < size(one) {
-		i--
-	}
-	if i == most {
-		return list
-	}
-	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
-}
+func entryTokens(e contextEntry) int { return e.Tokens }
 
-// counterName is how the counter was asked for.
-func (o *Options) counterName() string {
-	if o.Recorded {
-		return recordedCounter
-	}
-	return o.Counter.Name
-}
-
-// where is the point of a context, for people.
-func (c *contextOf) where() string {
-	at := "at the root"
-	if c.Entry != "" {
-		at = "at " + c.Entry
-	}
-	return fmt.Sprintf("request %d, %s", c.Request, at)
-}
+func rereadTokens(r reread) int { return r.Tokens }

@@ -10,97 +10,78 @@ import (
 
 // A contextTally counts the request at the point.
 type contextTally struct {
-	l        *lensRun
-	part     ContextPart // categories alone
-	messages int
-	largest  []weighedEntry
-	calls    map[string]string // file paths of calls that read, by call id
-	files    map[string]*filesReads
-	paths    []string // of files, in the order of their first reads
+	l      *lensRun
+	part   *ContextPart
+	calls  map[string]string // file paths of calls that read, by call id
+	files  []fileReads       // in the order of their first reads
+	fileAt map[string]int    // by path
 }
 
-// A weighedEntry is a message that may be among the largest.
-type weighedEntry struct {
-	record        int
-	kind          sessionfmt.Kind
-	tool          string
-	tokens, bytes int
-}
-
-// filesReads are the reads of a file.
-type filesReads struct {
-	times  int
-	tokens int // of all
-	newest int // tokens of the newest
-	record int // its
+// fileReads are the reads of a file, of which newest is the tokens of the newest.
+type fileReads struct {
+	reread
+	newest int
 }
 
 func newContextTally(l *lensRun) *contextTally {
-	return &contextTally{l: l, calls: map[string]string{}, files: map[string]*filesReads{}}
+	return &contextTally{l: l, part: l.Report.Context, calls: map[string]string{}, fileAt: map[string]int{}}
 }
 
-// add is so much more of a category, in a message. What takes nothing is not there.
-func (t *contextTally) add(category, name string, tokens, bytes int) {
-	if t.put(category, name, tokens, bytes) {
-		t.part.category(category, name).Messages++
-	}
-}
-
-func (t *contextTally) put(category, name string, tokens, bytes int) bool {
+// add is so much more of a category, in so many messages. What takes nothing is not there.
+func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 	if tokens == 0 && bytes == 0 {
-		return false
+		return
 	}
-	t.part.category(category, name).plus(contextCategory{Tokens: tokens, Bytes: int64(bytes)})
-	return true
+	c := t.part.category(category, name)
+	c.Tokens += tokens
+	c.Bytes += int64(bytes)
+	c.Messages += messages
 }
 
 // message counts a message of the request.
 func (t *contextTally) message(m *replay.Weighed) {
 	n, b := m.Tokens, m.Bytes
 	if m.Once { // no part of the context, which goes on
-		t.add(inEphemeral, "", n.Total(), b.Total())
+		t.add(inEphemeral, "", n.Total(), b.Total(), 1)
 		return
 	}
-	t.messages++
-	t.entry(m)
+	t.part.Sessions[0].Messages++
+	s, from := t.l.Session, m.Origin.Record
+	t.part.Largest = keep(t.part.Largest, contextEntry{
+		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
+	}, entryTokens)
 	switch m.Kind {
 	case sessionfmt.User:
 		skill := m.Skill
 		skill.Tokens = min(skill.Tokens, n.Text)
 		if skill.Bytes > 0 {
-			t.add(inSkills, skill.Name, skill.Tokens, skill.Bytes)
+			t.add(inSkills, skill.Name, skill.Tokens, skill.Bytes, 1)
 		}
-		t.add(inUser, "", n.Text-skill.Tokens, b.Text-skill.Bytes)
+		t.add(inUser, "", n.Text-skill.Tokens, b.Text-skill.Bytes, 1)
 	case sessionfmt.Assistant:
-		t.add(inAssistant, "", n.Text, b.Text)
+		t.add(inAssistant, "", n.Text, b.Text, 1)
 	case sessionfmt.ToolResult:
-		t.add(inResults, m.Result.Tool, n.Text, b.Text)
+		t.add(inResults, m.Result.Tool, n.Text, b.Text, 1)
 		t.read(m)
 	case sessionfmt.CompactionMessage:
-		t.add(inSummaries, "compaction", n.Text, b.Text)
+		t.add(inSummaries, "compaction", n.Text, b.Text, 1)
 	case sessionfmt.BranchMessage:
-		t.add(inSummaries, "branch", n.Text, b.Text)
+		t.add(inSummaries, "branch", n.Text, b.Text, 1)
 	case sessionfmt.Bash:
-		t.add(inShell, "", n.Text, b.Text)
+		t.add(inShell, "", n.Text, b.Text, 1)
 	default:
 		category := inCustom
 		if m.Hidden {
 			category = inUnseen
 		}
-		t.add(category, "", n.Text, b.Text)
+		t.add(category, "", n.Text, b.Text, 1)
 	}
-	t.add(inThinking, "", n.Thinking, b.Thinking)
-	t.add(inCalls, "", n.Calls, b.Calls)
-	t.add(inImages, "", n.Images, b.Images)
+	t.add(inThinking, "", n.Thinking, b.Thinking, 1)
+	t.add(inCalls, "", n.Calls, b.Calls, 1)
+	t.add(inImages, "", n.Images, b.Images, 1)
 	for _, r := range m.Reads {
 		t.calls[r.Call] = r.Path
 	}
-}
-
-// entry records a message among the largest, if it is one.
-func (t *contextTally) entry(m *replay.Weighed) {
-	t.largest = keep(t.largest, weighedEntry{m.Origin.Record, m.Kind, m.Result.Tool, m.Tokens.Total(), m.Size},
-		func(e weighedEntry) int { return e.tokens })
 }
 
 // read records the result of a tool that reads a file.
@@ -113,27 +94,14 @@ func (t *contextTally) read(m *replay.Weighed) {
 	if m.Result.Error {
 		return
 	}
-	name = t.relative(plainPath(name))
-	f := t.files[name]
-	if f == nil {
-		f = &filesReads{}
-		t.files[name] = f
-		t.paths = append(t.paths, name)
-	}
-	f.times++
-	f.newest = m.Tokens.Total()
-	f.tokens += f.newest
-	f.record = m.Origin.Record
-}
-
-// relative is a path as the session's folder has it.
-func (t *contextTally) relative(name string) string {
+	name = plainPath(name)
 	if folder := t.l.Report.project; folder != "" {
-		if rest, ok := strings.CutPrefix(name, path.Clean(folder)+"/"); ok {
-			return rest
-		}
+		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
 	}
-	return name
+	f := rowOf(&t.files, t.fileAt, name, fileReads{reread: reread{Path: name}})
+	f.Times++
+	f.Tokens += f.newest
+	f.newest, f.Entry = m.Tokens.Total(), sessionfmt.Quote(t.l.Session.ID(m.Origin.Record))
 }
 
 // plainPath is the file of a path that may name lines of it (spec/policies.md 3.11).
@@ -150,32 +118,31 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 	if err != nil {
 		return err
 	}
-	t.l.Report.Context.Sessions[0].PromptKnown = p.Known
+	t.part.Sessions[0].PromptKnown = p.Known
 	parts, tools := p.Count(t.l.Counter)
 	for i, part := range p.Parts {
 		if part.Name == "skills" {
-			t.put(inSkills, "", parts[i], len(part.Text))
+			t.add(inSkills, "", parts[i], len(part.Text), 0)
 		} else {
-			t.put(inSystem, part.Name, parts[i], len(part.Text))
+			t.add(inSystem, part.Name, parts[i], len(part.Text), 0)
 		}
 	}
 	for i, tool := range p.Tools {
-		t.put(inTools, tool.Name, tools[i], len(tool.Raw))
+		t.add(inTools, tool.Name, tools[i], len(tool.Raw), 0)
 	}
 	return nil
 }
 
 // finish completes the part with what has been counted.
-func (t *contextTally) finish(p *ContextPart) {
+func (t *contextTally) finish() {
+	p := t.part
 	c := &p.Sessions[0]
-	p.Categories, p.at = t.part.Categories, t.part.at
 	for i := range p.Categories {
 		if p.Categories[i].Category != inEphemeral {
 			c.Tokens += p.Categories[i].Tokens
 			c.Bytes += p.Categories[i].Bytes
 		}
 	}
-	c.Messages = t.messages
 	if t.l.Recorded && c.Usage.Tokens != nil {
 		rest := *c.Usage.Tokens - c.Tokens
 		p.category(inRest, "").Tokens = rest
@@ -184,23 +151,13 @@ func (t *contextTally) finish(p *ContextPart) {
 	c.Share = share(c.Tokens, c.Window)
 	p.category(inHidden, "").Tokens = c.Hidden
 	p.order()
-	s := t.l.Session
-	p.Largest = []contextEntry{}
-	for _, e := range t.largest {
-		p.Largest = append(p.Largest, contextEntry{
-			Entry: sessionfmt.Quote(s.ID(e.record)), Line: s.Line(e.record),
-			Kind: e.kind.String(), Tool: e.tool, Tokens: e.tokens, Bytes: e.bytes,
-		})
-	}
-	p.Rereads.Largest = []reread{}
-	for _, name := range t.paths {
-		f := t.files[name]
-		if f.times < 2 {
-			continue
+	again := &p.Rereads
+	for _, f := range t.files {
+		if f.Times > 1 {
+			again.Files++
+			again.Tokens += f.Tokens
+			again.Largest = append(again.Largest, f.reread)
 		}
-		r := reread{Path: name, Times: f.times, Tokens: f.tokens - f.newest, Entry: sessionfmt.Quote(s.ID(f.record))}
-		p.Rereads.Files++
-		p.Rereads.Tokens += r.Tokens
-		p.Rereads.Largest = keep(p.Rereads.Largest, r, func(r reread) int { return r.Tokens })
 	}
+	again.Largest = largest(again.Largest, most, rereadTokens)
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 	"sync"
@@ -19,18 +20,9 @@ var costLens = Lens{
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
-	add: func(sum, one *Report) { sum.addCost(one.Cost) },
-	finish: func(r *Report) {
-		if r.Cost != nil {
-			r.Cost.order()
-		}
-	},
-	sheets: func(r *Report) []Sheet {
-		if r.Cost == nil { // no session was seen
-			return newCostPart([]string{"model"}).sheets()
-		}
-		return r.Cost.sheets()
-	},
+	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
+	finish: func(r *Report) { r.Cost.order() },
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
 }
 
 // A CostPart is what calls of models used and cost: those of all entries of a
@@ -40,27 +32,27 @@ type CostPart struct {
 
 	// All is every record that pi counts, in the order of the file, repeated ones too:
 	// what pi says of a session. That of several sessions is the sum of theirs.
-	CostSum
+	costSum
 
-	Unique CostSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
+	Unique costSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
 	Kinds  costKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
 	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the dearest first, or by time where the first group is one
 
 	calls *calls           // of one session, for the sum
 	once  *onceOnly        // calls that were counted, of the sum
-	table map[CostKeys]int // of the rows
+	table map[costKeys]int // of the rows
 }
 
-// A CostSum is what calls used and cost.
-type CostSum struct {
-	Calls  CostCalls  `json:"calls"`  // numbers of all records in the order of the file, repeated ids too: what pi says of a session; of several sessions their sum
-	Tokens CostTokens `json:"tokens"` // of the same, as recorded
-	Cost   Cost       `json:"cost"`   // US dollars of the same
+// A costSum is what calls used and cost.
+type costSum struct {
+	Calls  costCalls   `json:"calls"`  // numbers of all records in the order of the file, repeated ids too: what pi says of a session; of several sessions their sum
+	Tokens costTokens  `json:"tokens"` // of the same, as recorded
+	Cost   costDollars `json:"cost"`   // US dollars of the same
 }
 
-// CostCalls are numbers of calls.
-type CostCalls struct {
+// costCalls are numbers of calls.
+type costCalls struct {
 	Total       int64 `json:"total"`       // calls
 	Billed      int64 `json:"billed"`      // the provider said what it billed
 	Estimated   int64 `json:"estimated"`   // the agent recorded a cost of its own; a recorded 0 is one
@@ -68,8 +60,8 @@ type CostCalls struct {
 	Unpriceable int64 `json:"unpriceable"` // of these, those that the table cannot tell either
 }
 
-// CostTokens are tokens as providers counted them.
-type CostTokens struct {
+// costTokens are tokens as providers counted them.
+type costTokens struct {
 	Input      int64 `json:"input"` // neither read from a cache nor written to it
 	Output     int64 `json:"output"`
 	CacheRead  int64 `json:"cacheRead"`
@@ -77,8 +69,8 @@ type CostTokens struct {
 	Total      int64 `json:"total"` // the sum of the four
 }
 
-// A Cost is in US dollars.
-type Cost struct {
+// costDollars are in US dollars.
+type costDollars struct {
 	Total     float64 `json:"total"`     // recorded: the sum of `billed` and `estimated`
 	Billed    float64 `json:"billed"`    // of the calls of that name
 	Estimated float64 `json:"estimated"` // of the calls of that name
@@ -87,11 +79,11 @@ type Cost struct {
 
 // costKinds are sums by what the calls were for.
 type costKinds struct {
-	Answers   CostSum `json:"answers"`   // of models
-	Tools     CostSum `json:"tools"`     // models inside of tools
-	Summaries CostSum `json:"summaries"` // compactions, branches
-	Warming   CostSum `json:"warming"`   // of caches
-	Other     CostSum `json:"other"`     // usage entries of another kind
+	Answers   costSum `json:"answers"`   // of models
+	Tools     costSum `json:"tools"`     // models inside of tools
+	Summaries costSum `json:"summaries"` // compactions, branches
+	Warming   costSum `json:"warming"`   // of caches
+	Other     costSum `json:"other"`     // usage entries of another kind
 }
 
 // A callKind is what a call was for.
@@ -106,8 +98,8 @@ const (
 )
 
 // of is the sum of a kind.
-func (k *costKinds) of(kind callKind) *CostSum {
-	return [...]*CostSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
+func (k *costKinds) of(kind callKind) *costSum {
+	return [...]*costSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
 }
 
 // A pricing says where a call's cost is from.
@@ -121,7 +113,7 @@ const (
 )
 
 // add adds a call.
-func (s *CostSum) add(c *call) {
+func (s *costSum) add(c *call) {
 	s.Calls.Total++
 	switch c.pricing {
 	case billed:
@@ -145,24 +137,6 @@ func (s *CostSum) add(c *call) {
 	s.Tokens.CacheRead += c.cacheRead
 	s.Tokens.CacheWrite += c.cacheWrite
 	s.Tokens.Total += c.input + c.output + c.cacheRead + c.cacheWrite
-}
-
-// plus adds the sum of another session.
-func (s *CostSum) plus(o *CostSum) {
-	s.Calls.Total += o.Calls.Total
-	s.Calls.Billed += o.Calls.Billed
-	s.Calls.Estimated += o.Calls.Estimated
-	s.Calls.Unpriced += o.Calls.Unpriced
-	s.Calls.Unpriceable += o.Calls.Unpriceable
-	s.Tokens.Input += o.Tokens.Input
-	s.Tokens.Output += o.Tokens.Output
-	s.Tokens.CacheRead += o.Tokens.CacheRead
-	s.Tokens.CacheWrite += o.Tokens.CacheWrite
-	s.Tokens.Total += o.Tokens.Total
-	s.Cost.Total += o.Cost.Total
-	s.Cost.Billed += o.Cost.Billed
-	s.Cost.Estimated += o.Cost.Estimated
-	s.Cost.Computed += o.Cost.Computed
 }
 
 // newCostPart is an empty part.
@@ -192,14 +166,12 @@ func (r *Report) addCost(one *CostPart) {
 		r.Cost.once = newOnceOnly(0)
 	}
 	p := r.Cost
-	p.plus(&one.CostSum)
-	for kind := answerCall; kind <= otherCall; kind++ {
-		p.Kinds.of(kind).plus(one.Kinds.of(kind))
-	}
+	addUp(&p.costSum, &one.costSum)
+	addUp(&p.Kinds, &one.Kinds)
 	rows := make([]int, len(one.Rows)) // theirs in the sum
 	for i := range one.Rows {
-		rows[i] = p.row(one.Rows[i].CostKeys)
-		p.Rows[rows[i]].plus(&one.Rows[i].CostSum)
+		rows[i] = p.row(one.Rows[i].costKeys)
+		addUp(&p.Rows[rows[i]].costSum, &one.Rows[i].costSum)
 	}
 	for c := range one.calls.all {
 		if p.once.first(c.key) {
@@ -227,21 +199,11 @@ type calls struct {
 	n      int
 }
 
-// firstPiece and lastPiece are how many calls a list's pieces hold.
-const (
-	firstPiece = 32
-	lastPiece  = 1024
-)
-
 func (l *calls) add(c call) {
 	k := len(l.pieces) - 1
 	if k < 0 || len(l.pieces[k]) == cap(l.pieces[k]) {
-		size := firstPiece
-		if k >= 0 {
-			size = min(2*cap(l.pieces[k]), lastPiece)
-		}
-		l.pieces = append(l.pieces, make([]call, 0, size))
 		k++
+		l.pieces = append(l.pieces, make([]call, 0, 32<<min(k, 5)))
 	}
 	l.pieces[k] = append(l.pieces[k], c)
 	l.n++

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxtool/replay/models"
@@ -11,19 +12,16 @@ import (
 type costLook struct {
 	*lensRun
 	part *CostPart
-	by   costBy
 
 	next    int // number of the record that comes next
 	at      sessionfmt.Cursor
 	keyBuf  []byte
-	models  []paidModel
+	models  []paidModel    // the first stands for those of which no record says
 	modelAt map[string]int // by what their records say, one after the other
 	rows    map[rowID]int32
-	last    rowID // of the call before, and its row
-	lastRow int32
-	tools   []string
-	toolAt  map[string]int32 // by their names as JSON
-	records []int32          // of the calls, where branches are asked for
+	records []int32 // of the calls, where branches are asked for
+
+	byBranch bool
 }
 
 // A paidModel is a model that calls went to, as its records spell it.
@@ -39,8 +37,11 @@ func newCostLook(l *lensRun) *costLook {
 	if len(by) == 0 {
 		by = []string{"model"}
 	}
-	c := &costLook{lensRun: l, part: newCostPart(by), by: newCostBy(by), rows: map[rowID]int32{}, lastRow: -1,
-		modelAt: map[string]int{}, toolAt: map[string]int32{}}
+	c := &costLook{
+		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
+		models:   []paidModel{{provider: sessionfmt.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
+		byBranch: slices.Contains(by, "branch"),
+	}
 	c.part.calls = &calls{}
 	l.Report.Cost = c.part
 	return c
@@ -55,13 +56,13 @@ func (c *costLook) take(f *callRecord) {
 	}
 	m := c.model(f)
 	ms, dated := f.Time.Millis()
-	if !c.Only.model(c.name(m)) || !c.Only.time(ms, dated) {
+	if !c.Only.model(c.models[m].name) || !c.Only.time(ms, dated) {
 		return
 	}
 	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated)}
 	c.price(&one, f.Usage, m)
 	one.key, c.keyBuf = callKey(c.keyBuf, f)
-	if c.by.branch {
+	if c.byBranch {
 		c.records = append(c.records, int32(rec))
 	}
 	c.part.calls.add(one)
@@ -81,11 +82,11 @@ func kindOfCall(f *callRecord) callKind {
 	return otherCall
 }
 
-// model finds the model of a call among those seen, or adds it; -1 for one of which
+// model finds the model of a call among those seen, or adds it; 0 for one of which
 // no record says.
 func (c *costLook) model(f *callRecord) int {
 	if !f.named() {
-		return -1
+		return 0
 	}
 	c.keyBuf = append(append(append(c.keyBuf[:0], f.Provider...), 0), f.Model...)
 	c.keyBuf = append(append(c.keyBuf, 0), f.Response...)
@@ -97,14 +98,6 @@ func (c *costLook) model(f *callRecord) int {
 		c.models = append(c.models, m)
 	}
 	return at
-}
-
-// name is what a model is listed as.
-func (c *costLook) name(m int) string {
-	if m < 0 {
-		return otherModels
-	}
-	return c.models[m].name
 }
 
 // price reads a call's usage, and says what it cost. A recorded 0 is a cost.
@@ -132,14 +125,12 @@ func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
 // prices are what the table says that a model costs. pi prices by the name that the
 // call was made with; the one that answered says more where that was a router.
 func (c *costLook) prices(m int) models.Model {
-	if m < 0 {
-		return models.Model{}
-	}
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
+		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
 		for _, name := range []sessionfmt.Value{p.model, p.response} {
-			if found, _, ok := c.table().Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
+			if found, _, ok := table.Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
 				p.prices = found
 			}
 		}
@@ -150,28 +141,16 @@ func (c *costLook) prices(m int) models.Model {
 // end makes the sums once the session has been read.
 func (c *costLook) end() error {
 	p := c.part
-	if c.by.branch {
+	if c.byBranch {
 		c.toBranches()
 	}
+	own := costKeys{Session: c.Report.ID, Project: c.Report.project}.only(p.By)
 	for i := range p.Rows {
-		if c.by.session {
-			p.Rows[i].Session = c.Report.ID
-		}
-		if c.by.project {
-			p.Rows[i].Project = c.Report.project
-		}
+		p.Rows[i].Session, p.Rows[i].Project = own.Session, own.Project
 	}
 	p.table = nil // its keys were not whole
 	p.sumUp()
 	return nil
-}
-
-// modelOf is the key of a model's row, and of its provider's.
-func (c *costLook) modelOf(m int) (model, provider string) {
-	if m < 0 {
-		return otherModels, otherModels
-	}
-	return c.models[m].name, c.models[m].provider.Text()
 }
 
 // callRecord are what a record says of a call of a model; absent is nil. All are

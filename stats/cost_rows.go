@@ -12,13 +12,13 @@ import (
 
 // A costRow is what the calls with some keys in common used and cost.
 type costRow struct {
-	CostKeys
-	CostSum
-	Unique CostSum `json:"unique"` // the same with each call once
+	costKeys
+	costSum
+	Unique costSum `json:"unique"` // the same with each call once
 }
 
-// CostKeys say which calls a row is about; those that were not asked for are empty.
-type CostKeys struct {
+// costKeys say which calls a row is about; those that were not asked for are empty.
+type costKeys struct {
 	Session  string `json:"session,omitempty"`  // the header's id
 	Project  string `json:"project,omitempty"`  // the header's folder
 	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC; as the next two absent of a call without time
@@ -33,17 +33,17 @@ type CostKeys struct {
 // costGroups are what rows can be by, and their keys.
 var costGroups = []struct {
 	name string
-	key  func(k *CostKeys) *string
+	key  func(k *costKeys) *string
 }{
-	{"session", func(k *CostKeys) *string { return &k.Session }},
-	{"model", func(k *CostKeys) *string { return &k.Model }},
-	{"provider", func(k *CostKeys) *string { return &k.Provider }},
-	{"day", func(k *CostKeys) *string { return &k.Day }},
-	{"week", func(k *CostKeys) *string { return &k.Week }},
-	{"month", func(k *CostKeys) *string { return &k.Month }},
-	{"project", func(k *CostKeys) *string { return &k.Project }},
-	{"tool", func(k *CostKeys) *string { return &k.Tool }},
-	{"branch", func(k *CostKeys) *string { return &k.Branch }},
+	{"session", func(k *costKeys) *string { return &k.Session }},
+	{"model", func(k *costKeys) *string { return &k.Model }},
+	{"provider", func(k *costKeys) *string { return &k.Provider }},
+	{"day", func(k *costKeys) *string { return &k.Day }},
+	{"week", func(k *costKeys) *string { return &k.Week }},
+	{"month", func(k *costKeys) *string { return &k.Month }},
+	{"project", func(k *costKeys) *string { return &k.Project }},
+	{"tool", func(k *costKeys) *string { return &k.Tool }},
+	{"branch", func(k *costKeys) *string { return &k.Branch }},
 }
 
 // CostGroups are the names of what the rows of the lens cost can be by.
@@ -55,7 +55,7 @@ func CostGroups() (names []string) {
 }
 
 // costKey is a key of the row by its group's name.
-func (k *CostKeys) costKey(group string) *string {
+func (k *costKeys) costKey(group string) *string {
 	for _, g := range costGroups {
 		if g.name == group {
 			return g.key(k)
@@ -64,105 +64,63 @@ func (k *CostKeys) costKey(group string) *string {
 	panic("stats: unknown group " + group)
 }
 
-// A costBy is what rows are by.
-type costBy struct {
-	session, project, model, provider, day, week, month, tool, branch bool
-}
-
-func newCostBy(by []string) costBy {
-	has := func(name string) bool { return slices.Contains(by, name) }
-	return costBy{has("session"), has("project"), has("model"), has("provider"), has("day"), has("week"), has("month"), has("tool"), has("branch")}
+// only are the keys of these groups.
+func (k costKeys) only(groups []string) (some costKeys) {
+	for _, g := range groups {
+		*some.costKey(g) = *k.costKey(g)
+	}
+	return some
 }
 
 // A rowID is what tells the rows of a session apart while it is read: numbers, which
-// are quicker to compare than names.
-type rowID struct{ model, day, tool int32 }
+// are quicker to compare than names, and the tool as JSON, which few calls have.
+type rowID struct {
+	model, day int32
+	tool       string
+}
 
 // noDay is the day of a call without a time.
 const noDay = math.MinInt32
 
 // row is the row of a call.
 func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
-	id := rowID{model: -1, tool: -1}
-	if c.by.model || c.by.provider {
-		id.model = int32(m)
-	}
-	if c.by.day || c.by.week || c.by.month {
-		if id.day = noDay; dated {
-			id.day = int32(floorDiv(ms, 24*60*60*1000))
+	id := rowID{int32(m), noDay, string(f.Tool)}
+	if dated {
+		const day = 24 * 60 * 60 * 1000
+		if id.day = int32(ms / day); ms%day < 0 {
+			id.day--
 		}
-	}
-	if c.by.tool && f.Tool != nil {
-		id.tool = c.tool(f.Tool)
-	}
-	if id == c.last && c.lastRow >= 0 {
-		return c.lastRow
 	}
 	row, ok := c.rows[id]
 	if !ok {
-		row = int32(c.part.row(c.keys(id)))
+		row = int32(c.part.row(c.keys(id).only(c.part.By)))
 		c.rows[id] = row
 	}
-	c.last, c.lastRow = id, row
 	return row
 }
 
-func floorDiv(a, b int64) int64 {
-	if a%b < 0 {
-		return a/b - 1
-	}
-	return a / b
-}
-
-// tool is the number of a tool's name.
-func (c *costLook) tool(name sessionfmt.Value) int32 {
-	at, ok := c.toolAt[string(name)]
-	if !ok {
-		at = int32(len(c.tools))
-		c.toolAt[string(name)] = at
-		c.tools = append(c.tools, name.Text())
-	}
-	return at
-}
-
-// keys are those of a row, but for what is known once the session has been read.
-func (c *costLook) keys(id rowID) (k CostKeys) {
-	model, provider := c.modelOf(int(id.model))
-	if c.by.model {
-		k.Model = model
-	}
-	if c.by.provider {
-		k.Provider = provider
-	}
-	if id.tool >= 0 {
-		k.Tool = c.tools[id.tool]
-	}
+// keys are all of a row, but for what is known once the session has been read.
+func (c *costLook) keys(id rowID) costKeys {
+	m := &c.models[id.model]
+	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: sessionfmt.Value(id.tool).Text()}
 	if id.day == noDay {
 		return k
 	}
 	at := time.Unix(int64(id.day)*24*60*60, 0).UTC()
-	if c.by.day {
-		k.Day = at.Format(time.DateOnly)
-	}
-	if c.by.week {
-		year, week := at.ISOWeek()
-		k.Week = fmt.Sprintf("%04d-W%02d", year, week)
-	}
-	if c.by.month {
-		k.Month = at.Format("2006-01")
-	}
+	year, week := at.ISOWeek()
+	k.Day, k.Week, k.Month = at.Format(time.DateOnly), fmt.Sprintf("%04d-W%02d", year, week), at.Format("2006-01")
 	return k
 }
 
 // row is the row with these keys, made where there is none.
-func (p *CostPart) row(k CostKeys) int {
+func (p *CostPart) row(k costKeys) int {
 	if p.table == nil {
-		p.table = map[CostKeys]int{}
+		p.table = map[costKeys]int{}
 	}
 	at, ok := p.table[k]
 	if !ok {
 		at = len(p.Rows)
-		p.Rows = append(p.Rows, costRow{CostKeys: k})
+		p.Rows = append(p.Rows, costRow{costKeys: k})
 		p.table[k] = at
 	}
 	return at
@@ -195,7 +153,7 @@ func (c *costLook) toBranches() {
 	c.part.Rows, c.part.table = []costRow{}, nil
 	k := 0
 	for one := range c.part.calls.all {
-		keys := old[one.row].CostKeys
+		keys := old[one.row].costKeys
 		keys.Branch = names(int(c.records[k]))
 		one.row = int32(c.part.row(keys))
 		k++

@@ -197,7 +197,7 @@ func TestTotalsOfRawLines(t *testing.T) {
 		n++
 		got, want := one.Cost, rawTotals(s.Data)
 		if got.Calls.Total != want.Calls.Total || got.Calls.Unpriced != want.Calls.Unpriced || got.Tokens != want.Tokens || got.Cost.Total != want.Cost.Total {
-			t.Errorf("%s:\n got %+v\nwant %+v", s.Name, got.CostSum, want)
+			t.Errorf("%s:\n got %+v\nwant %+v", s.Name, got.Sum(), want)
 		}
 		if want.Cost.Total > 0 {
 			paid++
@@ -248,15 +248,15 @@ func TestForkAddsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone, all := costs(t, stats.Options{}, names[0]), costs(t, stats.Options{By: []string{"session"}}, names...)
-	if alone.Unique != alone.CostSum || all.Unique != alone.Unique || alone.Cost.Total != 4.875 {
-		t.Errorf("alone %+v, unique %+v; together unique %+v", alone.CostSum, alone.Unique, all.Unique)
+	if alone.Unique != alone.Sum() || all.Unique != alone.Unique || alone.Cost.Total != 4.875 {
+		t.Errorf("alone %+v, unique %+v; together unique %+v", alone.Sum(), alone.Unique, all.Unique)
 	}
 	if want := 2*4.875 + 0.875; all.Cost.Total != want {
 		t.Errorf("together %v, want %v", all.Cost.Total, want)
 	}
 	for _, row := range all.Rows {
 		if want := map[bool]float64{true: 4.875}[row.Session == "s1"]; row.Unique.Cost.Total != want {
-			t.Errorf("row %+v: unique cost %v, want %v: the first file counts", row.CostKeys, row.Unique.Cost.Total, want)
+			t.Errorf("row %+v: unique cost %v, want %v: the first file counts", row.Keys(), row.Unique.Cost.Total, want)
 		}
 	}
 	if own := append(bytesOf(t, names[1]), []byte(answer("x", "c", `"usage":{"input":16,"cost":{"total":1}}`)+"\n")...); os.WriteFile(names[1], own, 0o600) != nil {
@@ -308,7 +308,7 @@ func TestOddUsage(t *testing.T) {
 		answer("b", "a", `"usage":[1]`), answer("c", "b", `"usage":{"cost":{"total":"1"}}`), answer("d", "c", `"usage":{"cost":{"total":-0.5}}`),
 		answer("e", "d", `"usage":{"cost":{"total":8,"totalFromProvider":true},"cost":{"total":0.25}}`))
 	if got.Tokens.Total != 3 || got.Cost.Total != 0.25 || got.Cost.Billed != 0 || got.Calls.Unpriced != 4 {
-		t.Errorf("%+v", got.CostSum)
+		t.Errorf("%+v", got.Sum())
 	}
 }
 
@@ -337,7 +337,7 @@ func TestCostGroups(t *testing.T) {
 		got := costs(t, stats.Options{By: strings.Split(by, ",")}, store(t, session, other)...)
 		var rows []string
 		for _, r := range got.Rows {
-			data, err := json.Marshal(r.CostKeys)
+			data, err := json.Marshal(r.Keys())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ func TestTrapT20CopiesCountOnce(t *testing.T) {
 // TestTrapN3TotalsCountTwice: pi's totals are of all entries of the file.
 func TestTrapN3TotalsCountTwice(t *testing.T) {
 	got := writtenTwice(t)
-	if c := got.Cost.CostSum; c.Calls.Total != 6 || c.Tokens.Total != 14 || c.Cost.Total != 14 {
+	if c := got.Cost.Sum(); c.Calls.Total != 6 || c.Tokens.Total != 14 || c.Cost.Total != 14 {
 		t.Errorf("%+v", c)
 	}
 	if p := got.Session; p.Messages != 6 || p.Turns != 2 || p.Requests != 4 || p.Compactions != 2 {
@@ -67,7 +67,7 @@ func TestTrapN29NestedCallsOnce(t *testing.T) {
 	result := entry("message", "r", "a", `"message":{"role":"toolResult","toolName":"task","toolCallId":"c","content":[],"usage":{"input":5,"cost":{"total":0.5}},"nestedCalls":{"complete":true,"calls":[{"id":"n","name":"read","usage":{"input":5,"cost":{"total":0.5}}}]}}`)
 	got := costs(t, stats.Options{By: []string{"tool"}}, store(t, text(answer("a", "", `"usage":{"input":1,"cost":{"total":1}}`), result))...)
 	if got.Cost.Total != 1.5 || got.Tokens.Input != 6 || got.Kinds.Tools.Cost.Total != 0.5 {
-		t.Errorf("%+v", got.CostSum)
+		t.Errorf("%+v", got.Sum())
 	}
 	if len(got.Rows) != 2 || got.Rows[0].Tool != "" || got.Rows[1].Tool != "task" || got.Rows[1].Cost.Total != 0.5 {
 		t.Errorf("%+v", got.Rows)
@@ -93,6 +93,6 @@ func TestTrapN31OmittedAndFailedCount(t *testing.T) {
 		answer("b", "e", `"stopReason":"error","usage":{"cost":{"total":2}}`), answer("c", "", `"usage":{"cost":{"total":4}}`),
 		answer("c", "", `"usage":{"cost":{"total":8}}`), answer("z", "nowhere", `"usage":{"cost":{"total":16}}`))
 	if got.Cost.Total != 31 || got.Calls.Total != 5 {
-		t.Errorf("%+v", got.CostSum)
+		t.Errorf("%+v", got.Sum())
 	}
 }

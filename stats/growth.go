@@ -19,16 +19,14 @@ var growthLens = Lens{
 		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
 		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
 		l.Steps = append(l.Steps, w.step)
+		l.Answers = append(l.Answers, w.request)
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
 		if sum.Growth == nil {
 			sum.Growth = &GrowthPart{Sessions: []growth{}}
 		}
-		for _, g := range one.Growth.Sessions {
-			g.File = one.File
-			sum.Growth.Sessions = append(sum.Growth.Sessions, g)
-		}
+		sum.Growth.Sessions = filed(sum.Growth.Sessions, one.Growth.Sessions, one.File, func(g *growth) *string { return &g.File })
 	},
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }
@@ -90,9 +88,6 @@ func (w *growthWalk) mark(letter string, count *int) {
 // step looks at one step.
 func (w *growthWalk) step(a *replay.Account) error {
 	g := &w.g
-	if a.Request >= 0 {
-		return w.request(a)
-	}
 	kind := w.l.Session.Kind(a.Record)
 	switch kind {
 	case sessionfmt.Compaction, sessionfmt.Transform, sessionfmt.ContextEdit, sessionfmt.ToolResult, sessionfmt.Bash:
@@ -138,12 +133,10 @@ func isCut(text string) bool {
 }
 
 // request records a request by its answer.
-func (w *growthWalk) request(a *replay.Account) error {
-	line, err := w.l.line(a.Record)
-	if err != nil {
-		return err
+func (w *growthWalk) request(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) (err error) {
+	if a.Request < 0 {
+		return nil
 	}
-	m := line.Get("message").Message()
 	if model := [2]string{m.Provider.Text(), m.Model.Text()}; !w.known || model != w.model {
 		w.model, w.known = model, true
 		if _, w.window, _, err = a.Envelope().Model(); err != nil {
@@ -152,8 +145,7 @@ func (w *growthWalk) request(a *replay.Account) error {
 	}
 	row := growthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
 	if !m.Failed() {
-		usage := m.Usage.Usage()
-		row.Recorded = usage.Prompt()
+		row.Recorded = u.Prompt()
 	}
 	w.marks = ""
 	w.g.Requests = append(w.g.Requests, row)
@@ -177,46 +169,48 @@ func (w *growthWalk) end(e *replay.Envelope) error {
 	return nil
 }
 
+// rows are the requests, the next one last.
+func (g *growth) rows(yield func(r *growthRow) bool) {
+	for i := range g.Requests {
+		if !yield(&g.Requests[i]) {
+			return
+		}
+	}
+	yield(&g.Now)
+}
+
 // complete works out the sizes of all requests from what was counted and recorded.
 func (g *growth) complete() {
 	g.Peak, g.PeakRequest, g.Share = 0, 0, 0
 	first := int64(0) // what the first recorded request had more than counted
-	for i := range g.Requests {
-		if r := &g.Requests[i]; r.Recorded > 0 {
+	for r := range g.rows {
+		if r.Recorded > 0 {
 			first = r.Recorded - int64(r.Tokens)
 			break
 		}
 	}
-	more := first
-	for i := range g.Requests {
-		r := &g.Requests[i]
+	more := first // of the nearest recorded one
+	for r := range g.rows {
 		switch {
 		case r.Recorded > 0:
 			more = r.Recorded - int64(r.Tokens)
 		case strings.Contains(r.Marks, "C"):
 			more = first
 		}
-		r.complete(more)
+		r.Size, r.Estimated = r.Recorded, r.Recorded == 0
+		if r.Estimated {
+			r.Size = max(0, int64(r.Tokens)+more)
+		}
+		if r.Window > 0 {
+			r.Share = float64(r.Size) / float64(r.Window)
+		}
+		if r == &g.Now {
+			return
+		}
 		if r.Size > g.Peak {
 			g.Peak, g.PeakRequest = r.Size, r.Request
 		}
 		g.Share = max(g.Share, r.Share)
-	}
-	if strings.Contains(g.Now.Marks, "C") {
-		more = first
-	}
-	g.Now.complete(more)
-}
-
-// complete works out the size of a request; more is what the nearest recorded one had
-// more than counted.
-func (r *growthRow) complete(more int64) {
-	r.Size, r.Estimated = r.Recorded, r.Recorded == 0
-	if r.Estimated {
-		r.Size = max(0, int64(r.Tokens)+more)
-	}
-	if r.Window > 0 {
-		r.Share = float64(r.Size) / float64(r.Window)
 	}
 }
 
@@ -224,27 +218,21 @@ func (p *GrowthPart) sheets() []Sheet {
 	if len(p.Sessions) == 1 {
 		return []Sheet{p.Sessions[0].sheet()}
 	}
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "requests", Unit: Number}, {Name: "peak", Unit: Tokens}, {Name: "share", Unit: Share},
-		{Name: "now", Unit: Tokens}, {Name: "C", Unit: Number}, {Name: "T", Unit: Number}, {Name: "E", Unit: Number}, {Name: "growth"},
-	}}
+	s := Sheet{Columns: columns("session*", "requests:number", "peak:tokens", "share:share", "now:tokens", "C:number", "T:number", "E:number", "growth")}
 	for i := range p.Sessions {
 		g := &p.Sessions[i]
-		row := []any{g.File, int64(len(g.Requests)), g.Peak, nil, About(g.Now.Size), orNil(int64(g.Compactions)), orNil(int64(g.Truncations)), orNil(int64(g.Edits)), Line(g.sizes())}
-		if g.Share > 0 {
-			row[3] = g.Share
-		}
-		s.Rows = append(s.Rows, row)
+		s.row(g.File, len(g.Requests), g.Peak, unless0(g.Share), About(g.Now.Size),
+			unless0(g.Compactions), unless0(g.Truncations), unless0(g.Edits), g.sizes())
 	}
 	s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	return []Sheet{s}
 }
 
 func (g *growth) sizes() (sizes []int64) {
-	for i := range g.Requests {
-		sizes = append(sizes, g.Requests[i].Size)
+	for r := range g.rows {
+		sizes = append(sizes, r.Size)
 	}
-	return append(sizes, g.Now.Size)
+	return sizes
 }
 
 // sheet is one session: a row a request, and for people a chart.
@@ -253,27 +241,22 @@ func (g *growth) sheet() Sheet {
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
-	s := Sheet{
-		Columns: []sheetColumn{
-			{Name: "request", Unit: Number}, {Name: "entry"}, {Name: "size", Unit: Tokens}, {Name: counted, Unit: Tokens},
-			{Name: "recorded", Unit: Tokens}, {Name: "window", Unit: Tokens}, {Name: "share", Unit: Share}, {Name: "marks"},
-		},
-		Chart: &Chart{},
-	}
-	for i := range len(g.Requests) + 1 {
-		r := &g.Now
-		if i < len(g.Requests) {
-			r = &g.Requests[i]
-		}
-		row := []any{int64(r.Request), r.Entry, r.Size, About(r.Tokens), orNil(r.Recorded), orNil(r.Window), nil, r.Marks}
+	s := Sheet{Chart: &Chart{}, Columns: columns("request:number", "entry", "size:tokens", counted+":tokens",
+		"recorded:tokens", "window:tokens", "share:share", "marks")}
+	for r := range g.rows {
+		var size, share any = r.Size, nil
 		if r.Estimated {
-			row[2] = About(r.Size)
+			size = About(r.Size)
 		}
 		if r.Window > 0 {
-			row[6] = r.Share
+			share = r.Share
 		}
-		s.Rows = append(s.Rows, row)
-		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, topMark(r.Marks)})
+		mark := byte(0) // the weightiest
+		if k := strings.IndexAny("CTE", r.Marks); k >= 0 {
+			mark = "CTE"[k]
+		}
+		s.row(r.Request, r.Entry, size, About(r.Tokens), unless0(r.Recorded), unless0(r.Window), share, r.Marks)
+		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, mark})
 	}
 	s.Chart.Limit = g.Now.Window
 	s.Notes = []string{g.note()}
@@ -286,22 +269,15 @@ func (g *growth) sheet() Sheet {
 	return s
 }
 
-// topMark is the weightiest of a request's marks.
-func topMark(marks string) byte {
-	for _, c := range []byte("CTE") {
-		if strings.IndexByte(marks, c) >= 0 {
-			return c
-		}
-	}
-	return 0
-}
-
 // note is the session in a sentence, and what the marks mean that it has.
 func (g *growth) note() string {
 	text := count(len(g.Requests), "request")
 	if len(g.Requests) > 0 {
-		peak := g.Requests[g.PeakRequest]
-		text += fmt.Sprintf("; the largest, %d, %s%d tokens", g.PeakRequest, approximately(peak.Estimated), g.Peak)
+		peak, about := g.Requests[g.PeakRequest], ""
+		if peak.Estimated {
+			about = "~"
+		}
+		text += fmt.Sprintf("; the largest, %d, %s%d tokens", g.PeakRequest, about, g.Peak)
 		if peak.Share > 0 {
 			text += fmt.Sprintf(", %.1f%% of the window", 100*peak.Share)
 		}
@@ -316,11 +292,4 @@ func (g *growth) note() string {
 		}
 	}
 	return text
-}
-
-func approximately(estimated bool) string {
-	if estimated {
-		return "~"
-	}
-	return ""
 }

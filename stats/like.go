@@ -10,32 +10,31 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// A Like is another system, and how it takes the context of a session.
-type Like struct {
+// A like is another system, and how it takes the context of a session.
+type like struct {
 	Name  string
 	About string // one line for help
 
-	look   func(l *lensRun, to *likeness)
-	plus   func(sum, one *likeness, file string)
-	sheets func(k *likeness) []Sheet
+	look func(l *lensRun, to *likeness)
 }
 
-// Likes are the systems, in the order in which they are shown.
-var Likes = []*Like{&likeYAgent, &likeSWE, &likeGsh}
+// likes are the systems, in the order in which they are shown.
+var likes = []*like{&likeYAgent, &likeSWE, &likeGsh}
 
-// FindLike is the system of that name.
-func FindLike(name string) (*Like, error) {
-	for _, k := range Likes {
+// SetLike sets the other system that the context is counted like.
+func (o *Options) SetLike(name string) error {
+	for _, k := range likes {
 		if k.Name == name {
-			return k, nil
+			o.Like = k
+			return nil
 		}
 	}
-	return nil, fmt.Errorf("unknown system %q: one of %s", name, strings.Join(LikeNames(), ", "))
+	return fmt.Errorf("unknown system %q: one of %s", name, strings.Join(LikeNames(), ", "))
 }
 
 // LikeNames are the names of the systems.
 func LikeNames() (names []string) {
-	for _, k := range Likes {
+	for _, k := range likes {
 		names = append(names, k.Name)
 	}
 	return names
@@ -54,9 +53,9 @@ func (k *likeness) plus(one *likeness, file string) *likeness {
 	if k == nil {
 		k = &likeness{}
 	}
-	for _, like := range Likes {
-		like.plus(k, one, file)
-	}
+	k.YAgent = filed(k.YAgent, one.YAgent, file, func(y *yAgent) *string { return &y.File })
+	k.SWE = filed(k.SWE, one.SWE, file, func(s *swe) *string { return &s.File })
+	k.Gsh = filed(k.Gsh, one.Gsh, file, func(g *gsh) *string { return &g.File })
 	return k
 }
 
@@ -65,11 +64,21 @@ func (k *likeness) sheets() (all []Sheet) {
 	if k == nil {
 		return nil
 	}
-	for _, like := range Likes {
-		for _, s := range like.sheets(k) {
-			s.Title = strings.TrimSuffix("like "+like.Name+", "+s.Title, ", ")
-			all = append(all, s)
-		}
+	like := &likeGsh
+	switch {
+	case len(k.Gsh) > 0:
+		all = []Sheet{gshSheet(k.Gsh)}
+	case len(k.SWE) == 1:
+		like, all = &likeSWE, k.SWE[0].sheets()
+	case len(k.SWE) > 1:
+		like, all = &likeSWE, []Sheet{sweSheet(k.SWE)}
+	case len(k.YAgent) == 1:
+		like, all = &likeYAgent, []Sheet{k.YAgent[0].sheet()}
+	case len(k.YAgent) > 1:
+		like, all = &likeYAgent, []Sheet{yAgentSheet(k.YAgent)}
+	}
+	for i := range all {
+		all[i].Title = strings.TrimSuffix("like "+like.Name+", "+all[i].Title, ", ")
 	}
 	return all
 }
@@ -77,47 +86,32 @@ func (k *likeness) sheets() (all []Sheet) {
 // fullest are the largest of a list, which are shown where there are many, and a note
 // on the others.
 func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b T) int { return size(b) - size(a) })
 	if n := len(list) - most; n > 0 {
-		return list[:most], []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
+		notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
 	}
-	return list, nil
+	return largest(slices.Clone(list), most, size), notes
 }
 
 // likeGsh is gsh's estimate of the conversation, and when it would compact it
 // (spec/policies.md 1.2, 1.5).
-var likeGsh = Like{
+var likeGsh = like{
 	Name:  "gsh",
 	About: "gsh's estimate of the conversation, and its threshold",
 	look:  lookLikeGsh,
-	plus: func(sum, one *likeness, file string) {
-		for _, g := range one.Gsh {
-			g.File = cmp.Or(g.File, file)
-			sum.Gsh = append(sum.Gsh, g)
+}
+
+func gshSheet(all []gsh) Sheet {
+	s := Sheet{Columns: columns("session*", "estimate:tokens", "messages:number", "limit:tokens", "from", "compacts above:tokens", "verdict")}
+	var some []gsh
+	some, s.Notes = fullest(all, func(g gsh) int { return g.Estimate })
+	for _, g := range some {
+		verdict := "goes on"
+		if g.Compacts {
+			verdict = "compacts"
 		}
-	},
-	sheets: func(k *likeness) (all []Sheet) {
-		if len(k.Gsh) == 0 {
-			return nil
-		}
-		s := Sheet{Columns: []sheetColumn{
-			{Name: "session", Flex: true}, {Name: "estimate", Unit: Tokens}, {Name: "messages", Unit: Number},
-			{Name: "limit", Unit: Tokens}, {Name: "from"}, {Name: "compacts above", Unit: Tokens}, {Name: "verdict"},
-		}}
-		some, notes := fullest(k.Gsh, func(g gsh) int { return g.Estimate })
-		s.Notes = notes
-		for _, g := range some {
-			verdict := "goes on"
-			if g.Compacts {
-				verdict = "compacts"
-			}
-			s.Rows = append(s.Rows, []any{
-				cmp.Or(g.File, g.Session), About(g.Estimate), int64(g.Messages), g.Limit, g.LimitFrom, int64(g.CompactsAbove), verdict,
-			})
-		}
-		return []Sheet{s}
-	},
+		s.row(cmp.Or(g.File, g.Session), About(g.Estimate), g.Messages, g.Limit, g.LimitFrom, g.CompactsAbove, verdict)
+	}
+	return s
 }
 
 // A gsh is how gsh takes a context. It counts neither prompt nor tools, and no images.

@@ -11,25 +11,10 @@ import (
 
 // likeSWE is SWE-CLI's usage statistics (spec/policies.md 2.2, 2.6) and its table of
 // targets, as far as a session tells them.
-var likeSWE = Like{
+var likeSWE = like{
 	Name:  "swe-cli",
 	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy",
 	look:  lookLikeSWE,
-	plus: func(sum, one *likeness, file string) {
-		for _, s := range one.SWE {
-			s.File = cmp.Or(s.File, file)
-			sum.SWE = append(sum.SWE, s)
-		}
-	},
-	sheets: func(k *likeness) (all []Sheet) {
-		switch len(k.SWE) {
-		case 0:
-			return nil
-		case 1:
-			return k.SWE[0].sheets()
-		}
-		return []Sheet{sweSheet(k.SWE)}
-	},
 }
 
 // A swe is how SWE-CLI takes a context.
@@ -128,6 +113,7 @@ func lookLikeSWE(l *lensRun, to *likeness) {
 	limit := cmp.Or(l.Options.Replay.Window, sweLimit)
 	run := sweRun{l: l, limit: limit}
 	l.Steps = append(l.Steps, run.step)
+	l.Answers = append(l.Answers, run.answer)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		m := newSWEMessages(l.Asked && l.Counter == &tokens.Pi)
 		if err := m.read(e); err != nil {
@@ -181,33 +167,24 @@ func (r *sweRun) step(a *replay.Account) error {
 		r.after += a.After.Total
 		return nil
 	}
-	if a.Did != replay.Added {
-		return nil
-	}
-	switch r.l.Session.Kind(a.Record) {
-	case sessionfmt.User:
+	if a.Did == replay.Added && r.l.Session.Kind(a.Record) == sessionfmt.User {
 		if n := len(r.prompts); r.working && n > 0 {
 			r.prompts[n-1].steered = true
 		} else {
 			r.prompts = append(r.prompts, swePrompt{})
 		}
-	case sessionfmt.Assistant:
-		return r.answer(a)
 	}
 	return nil
 }
 
 // answer records an answer, and the request that it answers.
-func (r *sweRun) answer(a *replay.Account) error {
-	line, err := r.l.line(a.Record)
-	if err != nil {
-		return err
+func (r *sweRun) answer(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
+	if a.Request < 0 {
+		return nil
 	}
-	m := line.Get("message").Message()
 	size := 0
 	if !m.Failed() {
-		usage := m.Usage.Usage()
-		size = int(usage.Prompt())
+		size = int(u.Prompt())
 	}
 	r.requests++
 	if sweFits(cmp.Or(size, a.Before.Total), r.limit) {
@@ -246,64 +223,48 @@ func (s *swe) cell(n int64) any {
 
 // sheets are the tables of usage and targets.
 func (s *swe) sheets() []Sheet {
-	u := s.Usage
-	usage := Sheet{Columns: []sheetColumn{{Name: "usage"}, {Name: "tokens", Unit: Tokens}, {Name: "of", Unit: Tokens}, {Name: "percent", Unit: Share}}}
-	usage.Rows = [][]any{
-		{"total", s.cell(int64(u.Total)), u.Limit, u.Percent / 100},
-		{"available", s.cell(u.Available), nil, nil},
-		{"messages", s.cell(int64(u.Breakdown.Messages)), nil, nil},
-		{"codebase summary", nil, nil, nil},
-	}
+	u := &s.Usage
+	usage := Sheet{Columns: columns("usage", "tokens:tokens", "of:tokens", "percent:share")}
+	usage.row("total", s.cell(int64(u.Total)), u.Limit, u.Percent/100)
+	usage.row("available", s.cell(u.Available), nil, nil)
+	usage.row("messages", s.cell(int64(u.Breakdown.Messages)), nil, nil)
+	var codebase any
 	if n := u.Breakdown.Codebase; n > 0 {
-		usage.Rows[3][1] = s.cell(int64(n))
+		codebase = s.cell(int64(n))
 	}
+	usage.row("codebase summary", codebase, nil, nil)
 	usage.Notes = []string{fmt.Sprintf("%d messages, %d compactions before.", u.Messages, u.Compactions)}
 	if u.Needed {
 		usage.Notes = append(usage.Notes, "It needs compaction: SWE-CLI compacts at 80% of its limit.")
 	}
-	targets := Sheet{Title: "targets", Columns: []sheetColumn{
-		{Name: "target"}, {Name: "is", Unit: Share}, {Name: "should be"}, {Name: "met"}, {Name: "from"},
-	}}
-	w := s.Targets.Waste
-	targets.Rows = [][]any{
-		s.Targets.Efficiency.row("context efficiency", "100%", "requests below 80% of the limit"),
-		s.Targets.Compaction.row("compaction effectiveness", "60% to 80%", "tokens that compactions took away"),
-		w.row("token waste", "at most 10%", fmt.Sprintf("tokens: %d retried, %d errors, %d superseded, %d duplicate", w.Retried, w.Errors, w.Superseded, w.Duplicate)),
-		s.Targets.Autonomy.row("task autonomy", "at least 90%", "prompts without abort, error or steering"),
+	targets := Sheet{Title: "targets", Columns: columns("target", "is:share", "should be", "met", "from")}
+	row := func(name string, t *sweTarget, should, from string) {
+		met := "nothing to measure"
+		if t.Met != nil {
+			met = map[bool]string{true: "yes", false: "no"}[*t.Met]
+		}
+		if t.Of > 0 {
+			from = fmt.Sprintf("%d of %d %s", t.Part, t.Of, from)
+		}
+		targets.row(name, t.Value, should, met, from)
 	}
+	t, w := &s.Targets, &s.Targets.Waste
+	row("context efficiency", &t.Efficiency, "100%", "requests below 80% of the limit")
+	row("compaction effectiveness", &t.Compaction, "60% to 80%", "tokens that compactions took away")
+	row("token waste", &w.sweTarget, "at most 10%",
+		fmt.Sprintf("tokens: %d retried, %d errors, %d superseded, %d duplicate", w.Retried, w.Errors, w.Superseded, w.Duplicate))
+	row("task autonomy", &t.Autonomy, "at least 90%", "prompts without abort, error or steering")
 	return []Sheet{usage, targets}
-}
-
-func (t *sweTarget) row(name, should, from string) []any {
-	met := ""
-	switch {
-	case t.Met == nil:
-		met = "nothing to measure"
-	case *t.Met:
-		met = "yes"
-	default:
-		met = "no"
-	}
-	if t.Of > 0 {
-		from = fmt.Sprintf("%d of %d %s", t.Part, t.Of, from)
-	}
-	return []any{name, ratio(t.Value), should, met, from}
 }
 
 // sweSheet is a table of the fullest of several contexts.
 func sweSheet(all []swe) Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "total", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "efficiency", Unit: Share},
-		{Name: "compaction", Unit: Share}, {Name: "waste", Unit: Share}, {Name: "autonomy", Unit: Share},
-	}}
-	some, notes := fullest(all, func(s swe) int { return s.Usage.Total })
-	s.Notes = notes
+	s := Sheet{Columns: columns("session*", "total:tokens", "of:share", "efficiency:share", "compaction:share", "waste:share", "autonomy:share")}
+	var some []swe
+	some, s.Notes = fullest(all, func(s swe) int { return s.Usage.Total })
 	for _, one := range some {
 		t := &one.Targets
-		s.Rows = append(s.Rows, []any{
-			cmp.Or(one.File, one.Session), one.cell(int64(one.Usage.Total)), one.Usage.Percent / 100,
-			ratio(t.Efficiency.Value), ratio(t.Compaction.Value), ratio(t.Waste.Value), ratio(t.Autonomy.Value),
-		})
+		s.row(cmp.Or(one.File, one.Session), one.cell(int64(one.Usage.Total)), one.Usage.Percent/100, t.Efficiency.Value, t.Compaction.Value, t.Waste.Value, t.Autonomy.Value)
 	}
 	return s
 }

@@ -16,8 +16,7 @@ import (
 // likeOf is how a system takes the context of a session.
 func likeOf(t *testing.T, name string, data []byte, opt Options) *likeness {
 	t.Helper()
-	var err error
-	if opt.Like, err = FindLike(name); err != nil {
+	if err := opt.SetLike(name); err != nil {
 		t.Fatal(err)
 	}
 	return lookAt(t, data, opt).Like
@@ -327,7 +326,7 @@ func TestLikeSWEWaste(t *testing.T) {
 
 // TestLikesOfAll: every system takes every session, and its tables are whole.
 func TestLikesOfAll(t *testing.T) {
-	for _, like := range Likes {
+	for _, like := range likes {
 		var sum Report
 		opt := Options{Lenses: []*Lens{&contextLens}, Like: like, Replay: replay.Options{Lenient: true}}
 		for _, s := range corpus.Own(t) {
@@ -350,7 +349,7 @@ func TestLikesOfAll(t *testing.T) {
 			}
 		}
 	}
-	if _, err := FindLike("tmux"); err == nil || !strings.Contains(err.Error(), "gsh") {
+	if err := new(Options).SetLike("tmux"); err == nil || !strings.Contains(err.Error(), "gsh") {
 		t.Errorf("unknown system: %v", err)
 	}
 }

@@ -13,25 +13,10 @@ import (
 
 // likeYAgent is y-agent's context by its categories, its guard's verdict and what its
 // recovery would drop (spec/policies.md 3.1, 3.3, 3.4).
-var likeYAgent = Like{
+var likeYAgent = like{
 	Name:  "y-agent",
 	About: "y-agent's eight categories with their budgets, its status lines, its guard and its recovery",
 	look:  lookLikeYAgent,
-	plus: func(sum, one *likeness, file string) {
-		for _, y := range one.YAgent {
-			y.File = cmp.Or(y.File, file)
-			sum.YAgent = append(sum.YAgent, y)
-		}
-	},
-	sheets: func(k *likeness) (all []Sheet) {
-		switch len(k.YAgent) {
-		case 0:
-			return nil
-		case 1:
-			return []Sheet{k.YAgent[0].sheet()}
-		}
-		return []Sheet{yAgentSheet(k.YAgent)}
-	},
 }
 
 // A yAgent is how y-agent takes a context. Tokens are a quarter of the bytes, rounded
@@ -153,11 +138,9 @@ func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
 		}
 		y.add(yHistory, n)
 		y.Images += len(m.Images)
-		if last = append(last, n); len(last) > yRetained {
-			last = last[1:]
-		}
+		last = append(last, n)
 	}
-	for _, n := range last {
+	for _, n := range last[max(0, len(last)-yRetained):] {
 		recent += n
 	}
 	return recent, nil
@@ -205,36 +188,45 @@ type guardVerdict struct {
 	Over    int    `json:"tokensOver"`
 }
 
+// guardLevels are what the guard says from so many percent on, and advises.
+var guardLevels = []struct {
+	percent         int
+	verdict, advice string
+}{
+	{95, "critical", "\nCRITICAL: the context is full"},
+	{85, "overflow", "\nWARNING: the context is nearly full"},
+	{70, "warning", "\nconsider compress_experience"},
+	{0, "ok", ""},
+}
+
 // guard is the verdict on so many tokens of a budget.
 func guard(used, budget int) guardVerdict {
-	v := guardVerdict{"ok", 100, 0}
-	if budget > 0 {
+	v, _ := guardAdvice(used, budget)
+	return v
+}
+
+func guardAdvice(used, budget int) (v guardVerdict, advice string) {
+	if v.Percent = 100; budget > 0 {
 		v.Percent = used * 100 / budget
 	}
-	switch {
-	case v.Percent >= 95:
-		v.Verdict, v.Over = "critical", max(0, used-budget)
-	case v.Percent >= 85:
-		v.Verdict, v.Over = "overflow", used-budget*85/100
-	case v.Percent >= 70:
-		v.Verdict = "warning"
+	k := 0
+	for k < len(guardLevels)-1 && v.Percent < guardLevels[k].percent {
+		k++
 	}
-	return v
+	v.Verdict = guardLevels[k].verdict
+	switch v.Verdict {
+	case "critical":
+		v.Over = max(0, used-budget)
+	case "overflow":
+		v.Over = used - budget*85/100
+	}
+	return v, guardLevels[k].advice
 }
 
 // guardLine is the guard's line of status, and what it advises below it.
 func guardLine(used, budget int) string {
-	v := guard(used, budget)
-	line := fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]", used, budget, v.Percent)
-	switch {
-	case v.Percent >= 95:
-		line += "\nCRITICAL: the context is full"
-	case v.Percent >= 85:
-		line += "\nWARNING: the context is nearly full"
-	case v.Percent >= 70:
-		line += "\nconsider compress_experience"
-	}
-	return line
+	v, advice := guardAdvice(used, budget)
+	return fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]", used, budget, v.Percent) + advice
 }
 
 // A yRecoveryStep is one of the steps in which y-agent makes room.
@@ -268,10 +260,7 @@ func yRecovery(used, budget int, categories []yCategory, recent int) []yRecovery
 
 // sheet is a table of the categories, and below it what y-agent says.
 func (y *yAgent) sheet() Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "category"}, {Name: "priority", Unit: Number}, {Name: "tokens", Unit: Tokens}, {Name: "budget", Unit: Tokens},
-		{Name: "items", Unit: Number}, {Name: "", Unit: Text},
-	}}
+	s := Sheet{Columns: columns("category", "priority:number", "tokens:tokens", "budget:tokens", "items:number", "")}
 	for i, c := range y.Categories {
 		over := ""
 		switch {
@@ -282,9 +271,9 @@ func (y *yAgent) sheet() Sheet {
 		case i == yStatus:
 			over = "fixed"
 		}
-		s.Rows = append(s.Rows, []any{c.Name, int64(c.Priority), about(c.Tokens), orNil(int64(c.Budget)), orNil(int64(c.Items)), over})
+		s.row(c.Name, c.Priority, unless0(About(c.Tokens)), unless0(c.Budget), unless0(c.Items), over)
 	}
-	s.Rows = append(s.Rows, []any{"used", nil, about(y.Used), int64(y.Budget), nil, y.Guard.Verdict})
+	s.row("used", nil, unless0(About(y.Used)), y.Budget, nil, y.Guard.Verdict)
 	s.Notes = append(s.Notes, y.Status[0])
 	s.Notes = append(s.Notes, strings.Split(y.Status[1], "\n")...)
 	for _, r := range y.Recovery {
@@ -301,12 +290,9 @@ func (y *yAgent) sheet() Sheet {
 
 // yAgentSheet is a table of the fullest of several contexts.
 func yAgentSheet(all []yAgent) Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "used", Unit: Tokens}, {Name: "of", Unit: Share}, {Name: "verdict"},
-		{Name: "over budget"}, {Name: "after recovery"},
-	}}
-	some, notes := fullest(all, func(y yAgent) int { return y.Used })
-	s.Notes = notes
+	s := Sheet{Columns: columns("session*", "used:tokens", "of:share", "verdict", "over budget", "after recovery")}
+	var some []yAgent
+	some, s.Notes = fullest(all, func(y yAgent) int { return y.Used })
 	for _, y := range some {
 		var over []string
 		for _, c := range y.Categories {
@@ -318,17 +304,7 @@ func yAgentSheet(all []yAgent) Sheet {
 		if n := len(y.Recovery); n > 0 {
 			after = y.Recovery[n-1].Guard.Verdict
 		}
-		s.Rows = append(s.Rows, []any{
-			cmp.Or(y.File, y.Session), About(y.Used), ratio(share(y.Used, int64(y.Budget))), y.Guard.Verdict, strings.Join(over, ", "), after,
-		})
+		s.row(cmp.Or(y.File, y.Session), About(y.Used), share(y.Used, int64(y.Budget)), y.Guard.Verdict, strings.Join(over, ", "), after)
 	}
 	return s
-}
-
-// about is an estimate as a cell, nothing for none.
-func about(n int) any {
-	if n == 0 {
-		return nil
-	}
-	return About(n)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -22,11 +23,7 @@ var sessionLens = Lens{
 		}
 		sum.Session.add(one.File, one.Session)
 	},
-	finish: func(r *Report) {
-		if r.Session != nil {
-			r.Session.sort()
-		}
-	},
+	finish: func(r *Report) { r.Session.sort() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 
@@ -157,13 +154,7 @@ func (p *SessionPart) answer(calls *callBook, m *sessionfmt.Message) {
 }
 
 func (p *SessionPart) model(m modelCount) {
-	name := [2]string{m.Provider, m.Model}
-	if at, ok := p.modelAt[name]; ok {
-		p.Models[at].Requests += m.Requests
-		return
-	}
-	p.modelAt[name] = len(p.Models)
-	p.Models = append(p.Models, m)
+	rowOf(&p.Models, p.modelAt, [2]string{m.Provider, m.Model}, modelCount{m.Provider, m.Model, 0}).Requests += m.Requests
 }
 
 func (s *timeSpan) take(stamp sessionfmt.Value) {
@@ -235,36 +226,20 @@ func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 
 // cut keeps the longest.
 func (l *longPrompts) cut() {
-	slices.SortStableFunc(l.Prompts, func(a, b longPrompt) int { return b.Requests - a.Requests })
-	l.Prompts = l.Prompts[:min(len(l.Prompts), mostListed)]
+	l.Prompts = largest(l.Prompts, mostListed, func(p longPrompt) int { return p.Requests })
 }
 
 // add adds what is in one more session.
 func (p *SessionPart) add(file string, one *SessionPart) {
-	p.Sessions += one.Sessions
-	p.Messages += one.Messages
-	p.Turns += one.Turns
-	p.Requests += one.Requests
-	p.LostResults += one.LostResults
-	p.Branches += one.Branches
-	p.Compactions += one.Compactions
-	p.Summaries += one.Summaries
-	p.Edits += one.Edits
-	p.Transforms += one.Transforms
-	for role, n := range one.Roles {
-		p.Roles[role] += n
-	}
-	for reason, n := range one.StopReasons {
-		p.StopReasons[reason] += n
-	}
+	limit, most := p.LongPrompts.Limit, max(p.LongPrompts.Most, one.LongPrompts.Most)
+	addUp(p, one)
+	p.LongPrompts.Limit, p.LongPrompts.Most = limit, most
 	for _, m := range one.Models {
 		p.model(m)
 	}
-	p.Calls.add(&one.Calls)
 	for i := range one.Tools {
-		p.tool(one.Tools[i].Tool).add(&one.Tools[i])
+		addUp(p.tool(one.Tools[i].Tool), &one.Tools[i])
 	}
-	seconds := p.Time.Seconds + one.Time.Seconds
 	if t := &one.Time; t.First != "" {
 		if p.Time.First == "" || t.first < p.Time.first {
 			p.Time.First, p.Time.first = t.First, t.first
@@ -273,15 +248,8 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 			p.Time.Last, p.Time.last = t.Last, t.last
 		}
 	}
-	p.Time.Seconds = seconds
-	long := &p.LongPrompts
-	long.Count += one.LongPrompts.Count
-	long.Most = max(long.Most, one.LongPrompts.Most)
-	for _, prompt := range one.LongPrompts.Prompts {
-		prompt.File = file
-		long.Prompts = append(long.Prompts, prompt)
-	}
-	long.cut()
+	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file, func(l *longPrompt) *string { return &l.File })
+	p.LongPrompts.cut()
 }
 
 // sort puts the most important first. Nothing is added after that.
@@ -294,34 +262,32 @@ func (p *SessionPart) sort() {
 }
 
 func (p *SessionPart) sheets() []Sheet {
-	all := []Sheet{{
-		Columns: []sheetColumn{{Name: "what"}, {Name: "number", Unit: Number}, {Name: "of which", Flex: true}},
-		Rows:    p.rows(),
-	}}
+	all := []Sheet{p.sheet()}
 	if len(p.Tools) > 0 {
-		all = append(all, Sheet{Title: "tool calls", Columns: toolColumns, Rows: toolRows(p.Tools)})
+		all = append(all, toolSheet(p.Tools))
 	}
-	if len(p.LongPrompts.Prompts) > 0 {
+	if long := &p.LongPrompts; len(long.Prompts) > 0 {
 		s := Sheet{
-			Title:   fmt.Sprintf("prompts with more than %d requests", p.LongPrompts.Limit),
-			Columns: located(p.Sessions > 1, sheetColumn{Name: "entry"}, sheetColumn{Name: "requests", Unit: Number}, sheetColumn{Name: "prompt", Flex: true}),
+			Title:   fmt.Sprintf("prompts with more than %d requests", long.Limit),
+			Columns: columns("session", "entry", "requests:number", "prompt*"),
 		}
-		for _, l := range p.LongPrompts.Prompts {
-			s.Rows = append(s.Rows, at(p.Sessions > 1, l.File, l.Entry, int64(l.Requests), l.Text))
+		for _, l := range long.Prompts {
+			s.row(l.File, l.Entry, l.Requests, l.Text)
 		}
-		if more := p.LongPrompts.Count - len(s.Rows); more > 0 {
+		if more := long.Count - len(s.Rows); more > 0 {
 			s.Notes = []string{fmt.Sprintf("and %d more", more)}
 		}
-		all = append(all, s)
+		all = append(all, s.of(p.Sessions > 1))
 	}
 	return all
 }
 
-// rows are the numbers, those that are nothing left out.
-func (p *SessionPart) rows() (rows [][]any) {
+// sheet is the numbers, those that are nothing left out.
+func (p *SessionPart) sheet() Sheet {
+	s := Sheet{Columns: columns("what", "number:number", "of which*")}
 	row := func(what string, n int, of string) {
 		if n > 0 {
-			rows = append(rows, []any{what, int64(n), of})
+			s.row(what, n, of)
 		}
 	}
 	if p.Sessions != 1 {
@@ -336,7 +302,7 @@ func (p *SessionPart) rows() (rows [][]any) {
 	row("requests", p.Requests, tally(p.StopReasons))
 	models := []string{}
 	for _, m := range p.Models {
-		models = append(models, fmt.Sprintf("%d %s", m.Requests, m.name()))
+		models = append(models, fmt.Sprintf("%d %s", m.Requests, modelName(replay.ModelRef{Provider: m.Provider, ID: m.Model})))
 	}
 	row("models", len(p.Models), strings.Join(models, ", "))
 	row("tool calls", p.Calls.Calls, tally(p.Calls.outcomes()))
@@ -347,14 +313,14 @@ func (p *SessionPart) rows() (rows [][]any) {
 	row("edits", p.Edits, "")
 	row("transforms", p.Transforms, "")
 	if p.Time.First != "" {
-		rows = append(rows, []any{"time", nil, p.Time.String()})
+		s.row("time", nil, p.Time.String())
 	}
-	return rows
+	return s
 }
 
-// name is the model as a flag would have it.
-func (m modelCount) name() string {
-	return cmp.Or(strings.Trim(m.Provider+"/"+m.Model, "/"), "unnamed")
+// modelName is a model as a flag would have it.
+func modelName(m replay.ModelRef) string {
+	return cmp.Or(strings.Trim(m.Provider+"/"+m.ID, "/"), "unnamed")
 }
 
 // String is the span in words.

@@ -21,18 +21,6 @@ type toolCount struct {
 	Got        int64  `json:"gotBytes"`       // JSON of results' content, as it stands in the file
 }
 
-func (t *toolCount) add(one *toolCount) {
-	t.Calls += one.Calls
-	t.OK += one.OK
-	t.Error += one.Error
-	t.Blocked += one.Blocked
-	t.Skipped += one.Skipped
-	t.Aborted += one.Aborted
-	t.Unanswered += one.Unanswered
-	t.Asked += one.Asked
-	t.Got += one.Got
-}
-
 func (t *toolCount) outcomes() map[string]int {
 	return map[string]int{
 		"ok": t.OK, "error": t.Error, "blocked": t.Blocked, "skipped": t.Skipped, "aborted": t.Aborted, "unanswered": t.Unanswered,
@@ -50,11 +38,6 @@ const (
 	outcomeAborted
 	outcomeUnanswered
 )
-
-// outcome adds a call with its outcome.
-func (t *toolCount) outcome(o outcome) {
-	*[...]*int{&t.OK, &t.Error, &t.Blocked, &t.Skipped, &t.Aborted, &t.Unanswered}[o]++
-}
 
 // outcomeOf tells the outcome from a result. A file does not say why a result is an
 // error, so pi's words have to: it skips the calls behind a message that the user has
@@ -106,15 +89,14 @@ func newCallBook(sum *SessionPart) *callBook {
 	return &callBook{sum: sum, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
 }
 
+// counts are those of all tools, and of the tool with that name.
+func (p *SessionPart) counts(tool string) [2]*toolCount {
+	return [...]*toolCount{&p.Calls, p.tool(tool)}
+}
+
 // tool is the count of the tool with that name.
 func (p *SessionPart) tool(name string) *toolCount {
-	at, ok := p.toolAt[name]
-	if !ok {
-		at = len(p.Tools)
-		p.toolAt[name] = at
-		p.Tools = append(p.Tools, toolCount{Tool: name})
-	}
-	return &p.Tools[at]
+	return rowOf(&p.Tools, p.toolAt, name, toolCount{Tool: name})
 }
 
 // message reads the message of a line.
@@ -127,7 +109,10 @@ func (b *callBook) message(kind sessionfmt.Kind, line sessionfmt.Value) *session
 func (b *callBook) answer(m *sessionfmt.Message) {
 	for call := range m.Calls {
 		id, tool := call.ID.Text(), call.Name.Text()
-		b.count(tool, toolCount{Calls: 1, Asked: int64(len(call.Args))})
+		for _, t := range b.sum.counts(tool) {
+			t.Calls++
+			t.Asked += int64(len(call.Args))
+		}
 		if r, ok := b.strange[id]; ok {
 			delete(b.strange, id)
 			b.settle(tool, r)
@@ -161,14 +146,10 @@ func (b *callBook) result(m *sessionfmt.Message) {
 
 // settle counts the outcome of a call.
 func (b *callBook) settle(tool string, r strangeResult) {
-	one := toolCount{Got: r.got}
-	one.outcome(r.outcome)
-	b.count(tool, one)
-}
-
-func (b *callBook) count(tool string, one toolCount) {
-	b.sum.Calls.add(&one)
-	b.sum.tool(tool).add(&one)
+	for _, t := range b.sum.counts(tool) {
+		t.Got += r.got
+		*[...]*int{&t.OK, &t.Error, &t.Blocked, &t.Skipped, &t.Aborted, &t.Unanswered}[r.outcome]++
+	}
 }
 
 // close counts what is left once all records have been seen.
@@ -185,22 +166,13 @@ func (b *callBook) close() {
 	b.sum.LostResults += len(b.strange)
 }
 
-var toolColumns = []sheetColumn{
-	{Name: "tool", Flex: true}, {Name: "calls", Unit: Number}, {Name: "ok", Unit: Number}, {Name: "error", Unit: Number},
-	{Name: "blocked", Unit: Number}, {Name: "skipped", Unit: Number}, {Name: "aborted", Unit: Number},
-	{Name: "unanswered", Unit: Number}, {Name: "asked", Unit: Bytes}, {Name: "got", Unit: Bytes},
-}
-
-func toolRows(tools []toolCount) (rows [][]any) {
+func toolSheet(tools []toolCount) Sheet {
+	s := Sheet{Title: "tool calls", Columns: columns("tool*", "calls:number", "ok:number", "error:number", "blocked:number", "skipped:number",
+		"aborted:number", "unanswered:number", "asked:bytes", "got:bytes")}
 	for i := range tools {
 		t := &tools[i]
-		row := []any{t.Tool}
-		for _, n := range []int64{
-			int64(t.Calls), int64(t.OK), int64(t.Error), int64(t.Blocked), int64(t.Skipped), int64(t.Aborted), int64(t.Unanswered), t.Asked, t.Got,
-		} {
-			row = append(row, orNil(n))
-		}
-		rows = append(rows, row)
+		s.row(t.Tool, unless0(t.Calls), unless0(t.OK), unless0(t.Error), unless0(t.Blocked), unless0(t.Skipped),
+			unless0(t.Aborted), unless0(t.Unanswered), unless0(t.Asked), unless0(t.Got))
 	}
-	return rows
+	return s
 }

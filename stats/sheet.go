@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A Sheet is a table of a lens: what is printed as text, Markdown or CSV.
@@ -10,8 +11,8 @@ type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
 	Columns []sheetColumn
-	// Rows have a cell a column: a string, an int64, a float64, an About, a Line, or nil
-	// where there is nothing to say.
+	// Rows have a cell a column: a string, an int64, a float64, an About, sizes one after the other as
+	// []int64, which people see as a line of little bars, or nil where there is nothing to say.
 	Rows  [][]any
 	Few   int      // how many of the rows people see, 0 for all
 	Chart *Chart   // what people see in place of the rows; machine forms have these
@@ -55,32 +56,52 @@ func (s Sheet) spared() Sheet {
 // Gaps is a table of the sessions that a report does not count, or not to their ends.
 func (r *Report) Gaps() Sheet {
 	s := Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed,
-		Columns: []sheetColumn{{Name: "session"}, {Name: "counted"}, {Name: "why", Flex: true}}}
+		Columns: columns("session", "counted", "why*")}
 	for _, f := range r.Files {
 		switch {
 		case f.Error != "":
-			s.Rows = append(s.Rows, []any{f.File, "nothing", f.Error})
+			s.row(f.File, "nothing", f.Error)
 		case f.Stopped != "":
-			s.Rows = append(s.Rows, []any{f.File, "the beginning", f.Stopped})
+			s.row(f.File, "the beginning", f.Stopped)
 		}
 	}
 	return s
 }
 
-// located are columns of a table, with one for the file where there are several; at are
-// the cells of its rows.
-func located(several bool, columns ...sheetColumn) []sheetColumn {
-	if several {
-		return append([]sheetColumn{{Name: "session"}}, columns...)
+// row adds a row. An int is a cell as an int64 is, and a share that may be missing one
+// where there is one.
+func (s *Sheet) row(cells ...any) {
+	for i, cell := range cells {
+		switch n := cell.(type) {
+		case int:
+			cells[i] = int64(n)
+		case *float64:
+			if cells[i] = nil; n != nil {
+				cells[i] = *n
+			}
+		}
 	}
-	return columns
+	s.Rows = append(s.Rows, cells)
 }
 
-func at(several bool, file string, cells ...any) []any {
-	if several {
-		return append([]any{file}, cells...)
+// of is the sheet of several sessions, or of one: without its first column, that of the
+// file.
+func (s Sheet) of(several bool) Sheet {
+	if !several {
+		s.Columns = s.Columns[1:]
+		for i := range s.Rows {
+			s.Rows[i] = s.Rows[i][1:]
+		}
 	}
-	return cells
+	return s
+}
+
+// unless0 is a number's cell, empty for 0.
+func unless0[N int | int64 | float64 | About](n N) any {
+	if n == 0 {
+		return nil
+	}
+	return n
 }
 
 // A Chart is a size that changes along a path.
@@ -104,6 +125,18 @@ type sheetColumn struct {
 	Spare bool // left out for people where no row says anything in it
 }
 
+// columns are columns by their names, with their units behind a colon where they have no
+// texts; a * is for Flex, a ? for Spare.
+func columns(all ...string) (columns []sheetColumn) {
+	for _, text := range all {
+		name, unit, _ := strings.Cut(strings.TrimRight(text, "*?"), ":")
+		columns = append(columns, sheetColumn{
+			Name: name, Unit: Unit(max(0, slices.Index(unitNames, unit))), Flex: strings.HasSuffix(text, "*"), Spare: strings.HasSuffix(text, "?"),
+		})
+	}
+	return columns
+}
+
 // A Unit says what a column's numbers are.
 type Unit uint8
 
@@ -118,9 +151,6 @@ const (
 
 // An About is a number that is an estimate.
 type About int64
-
-// A Line is sizes one after the other, which people see as a line of little bars.
-type Line []int64
 
 var unitNames = []string{"text", "number", "tokens", "bytes", "dollars", "share"}
 

@@ -7,61 +7,65 @@ import (
 
 // sheets are the compactions, and what their summaries lost.
 func (p *CompactionsPart) sheets() []Sheet {
-	several := p.files() > 1
+	several := len(p.List) > 0 && p.List[0].File != p.List[len(p.List)-1].File
+	main := Sheet{Few: mostListed, Columns: columns("session", "entry", "why", "before:tokens", "after:tokens", "freed:share", "band",
+		"kept:number", "turn", "paths", "commands", "errors", "constraints")}
 	if p.Count == 0 {
-		return []Sheet{{Columns: located(several, compactionColumns...), Notes: []string{"no compactions on the path"}}}
+		main.Notes = []string{"no compactions on the path"}
+		return []Sheet{main.of(several)}
 	}
-	main := Sheet{Columns: located(several, compactionColumns...), Few: mostListed}
-	for i := range p.List {
-		main.Rows = append(main.Rows, p.List[i].row(several))
-	}
+	why := Sheet{Title: "why", Few: mostListed, Columns: columns("session", "entry", "request:number", "recorded:tokens", "next:tokens", "evidence*")}
+	lost := Sheet{Title: "lost by the summary", Few: mostListed, Columns: columns("session", "entry", "kind", "what*")}
 	main.Notes = []string{p.note()}
-	loops := 0
 	for i := range p.List {
 		c := &p.List[i]
-		for _, why := range c.Loops {
-			entry := c.Entry
-			if several {
-				entry = c.File + ": " + entry
-			}
-			if loops++; loops <= mostListed {
-				main.Notes = append(main.Notes, entry+" is part of a loop: "+why)
+		c.rows(&main, &why, &lost)
+		entry := c.Entry
+		if several {
+			entry = c.File + ": " + entry
+		}
+		for _, loop := range c.Loops {
+			if len(main.Notes) <= mostListed {
+				main.Notes = append(main.Notes, entry+" is part of a loop: "+loop)
 			}
 		}
 	}
-	all := []Sheet{main, p.why(several)}
-	if lost := p.lost(several); len(lost.Rows) > 0 {
-		all = append(all, lost)
+	all := []Sheet{main.of(several), why.of(several)}
+	if len(lost.Rows) > 0 {
+		all = append(all, lost.of(several))
 	}
 	return all
 }
 
-func (p *CompactionsPart) files() int {
-	files := map[string]bool{}
-	for i := range p.List {
-		files[p.List[i].File] = true
-	}
-	return len(files)
-}
-
-var compactionColumns = []sheetColumn{
-	{Name: "entry"}, {Name: "why"}, {Name: "before", Unit: Tokens}, {Name: "after", Unit: Tokens}, {Name: "freed", Unit: Share}, {Name: "band"},
-	{Name: "kept", Unit: Number}, {Name: "turn"}, {Name: "paths"}, {Name: "commands"}, {Name: "errors"}, {Name: "constraints"},
-}
-
-func (c *Compacting) row(several bool) []any {
-	turn := ""
+// rows are those of a compaction: what it did, why there was one, and what its summary
+// does not tell, a few of each kind.
+func (c *compacting) rows(main, why, lost *Sheet) {
+	const few = 3
+	turn, evidence, s := "", c.Evidence, &c.Survival
 	if c.Split {
 		turn = "split"
 	}
-	s := &c.Survival
-	return at(several, c.File,
-		c.Entry, c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, int64(c.Kept), turn,
+	if c.Trigger == "overflow" && c.Retried {
+		evidence += "; then it was asked for again"
+	}
+	main.row(c.File, c.Entry, c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, c.Kept, turn,
 		s.Paths.String(), s.Commands.String(), s.Errors.String(), s.Constraints.String())
+	why.row(c.File, c.Entry, c.Request, unless0(c.Recorded), unless0(c.Next), evidence)
+	for _, k := range []struct {
+		name string
+		kept
+	}{{"constraint", s.Constraints}, {"error", s.Errors}, {"path", s.Paths}, {"command", s.Commands}} {
+		for _, what := range k.Lost[:min(few, len(k.Lost))] {
+			lost.row(c.File, c.Entry, k.name, what)
+		}
+		if more := len(k.Lost) - few; more > 0 {
+			lost.row(c.File, c.Entry, k.name, fmt.Sprintf("and %d more, which json has", more))
+		}
+	}
 }
 
 // String is how many were found, nothing of none.
-func (k Kept) String() string {
+func (k kept) String() string {
 	if k.Of == 0 {
 		return ""
 	}
@@ -75,51 +79,6 @@ func (p *CompactionsPart) note() string {
 		text += fmt.Sprintf("; %d in a loop", p.Loops)
 	}
 	return text
-}
-
-// why is what tells of their causes.
-func (p *CompactionsPart) why(several bool) Sheet {
-	s := Sheet{Title: "why", Few: mostListed, Columns: located(several,
-		sheetColumn{Name: "entry"}, sheetColumn{Name: "request", Unit: Number}, sheetColumn{Name: "recorded", Unit: Tokens}, sheetColumn{Name: "next", Unit: Tokens},
-		sheetColumn{Name: "evidence", Flex: true})}
-	for i := range p.List {
-		c := &p.List[i]
-		evidence := c.Evidence
-		if c.Trigger == "overflow" && c.Retried {
-			evidence += "; then it was asked for again"
-		}
-		s.Rows = append(s.Rows, at(several, c.File, c.Entry, int64(c.Request), orNil(c.Recorded), orNil(c.Next), evidence))
-	}
-	return s
-}
-
-// orNil is a number, or nothing for 0.
-func orNil(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-// lost is what the summaries do not tell, a few of each kind.
-func (p *CompactionsPart) lost(several bool) Sheet {
-	const few = 3
-	s := Sheet{Title: "lost by the summary", Few: mostListed, Columns: located(several, sheetColumn{Name: "entry"}, sheetColumn{Name: "kind"}, sheetColumn{Name: "what", Flex: true})}
-	for i := range p.List {
-		c := &p.List[i]
-		for _, k := range []struct {
-			name string
-			Kept
-		}{{"constraint", c.Survival.Constraints}, {"error", c.Survival.Errors}, {"path", c.Survival.Paths}, {"command", c.Survival.Commands}} {
-			for _, what := range k.Lost[:min(few, len(k.Lost))] {
-				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, what))
-			}
-			if more := len(k.Lost) - few; more > 0 {
-				s.Rows = append(s.Rows, at(several, c.File, c.Entry, k.name, fmt.Sprintf("and %d more, which json has", more)))
-			}
-		}
-	}
-	return s
 }
 
 // contextSheets are the tables of the context lens.
@@ -148,7 +107,7 @@ func (p *ContextPart) tokens(n int) any {
 
 // unit is what a column of tokens is called: where some of them are calibrated, so.
 func (p *ContextPart) unit() string {
-	if p.calibrated() {
+	if p.Calibrated() {
 		return "calibrated"
 	}
 	return "tokens"
@@ -157,13 +116,10 @@ func (p *ContextPart) unit() string {
 // categorySheet is what is in the contexts. The shares are those of the window, or of
 // all tokens where there are several contexts.
 func (p *ContextPart) categorySheet() Sheet {
-	s := Sheet{Columns: []sheetColumn{
-		{Name: "what"}, {Name: "name", Flex: true}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
-		{Name: "bytes", Unit: Bytes}, {Name: "messages", Unit: Number},
-	}}
+	s := Sheet{Columns: columns("what", "name*", p.unit()+":tokens", "window:share", "bytes:bytes", "messages:number")}
 	var all contextCategory
 	for _, c := range p.Sessions {
-		all.plus(contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
+		addUp(&all, &contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
 	}
 	of := int64(all.Tokens)
 	if len(p.Sessions) == 1 {
@@ -173,29 +129,28 @@ func (p *ContextPart) categorySheet() Sheet {
 		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
 		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	}
-	row := func(c contextCategory) []any {
-		return []any{c.Category, c.Name, p.tokens(c.Tokens), ratio(share(c.Tokens, of)), orNil(c.Bytes), orNil(int64(c.Messages))}
+	row := func(c contextCategory) {
+		s.row(c.Category, c.Name, p.tokens(c.Tokens), share(c.Tokens, of), unless0(c.Bytes), unless0(c.Messages))
 	}
 	all.Category = "total"
 	summed := false
 	for _, c := range p.Categories {
-		outside := c.Category == inEphemeral || c.Category == inHidden // the last ones
-		if outside && !summed {
-			s.Rows = append(s.Rows, row(all))
+		if !summed && (c.Category == inEphemeral || c.Category == inHidden) { // the last ones
+			row(all)
 			summed = true
 		}
 		if c.Category == inHidden {
-			s.Rows = append(s.Rows, []any{inHidden, "", About(c.Tokens), ratio(share(c.Tokens, of)), nil, nil})
-			continue
+			s.row(inHidden, "", About(c.Tokens), share(c.Tokens, of), nil, nil)
+		} else {
+			row(c)
 		}
-		s.Rows = append(s.Rows, row(c))
 	}
 	return s
 }
 
 // headline is what the context of one session is.
 func (c *contextOf) headline() string {
-	s := c.where()
+	s := fmt.Sprintf("request %d, at %s", c.Request, cmp.Or(c.Entry, "the root"))
 	if c.Model.ID != "" {
 		s += ", " + c.Model.Provider + "/" + c.Model.ID
 	}
@@ -229,35 +184,28 @@ func (c *contextOf) notes() (notes []string) {
 
 // cell is how many tokens the context takes, as a cell: an estimate is marked.
 func (c *contextOf) cell(p *ContextPart) any {
-	if n := c.inUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
+	if n := c.InUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
 		return int64(n)
 	}
-	return p.tokens(c.inUse(p.Counter))
+	return p.tokens(c.InUse(p.Counter))
 }
 
 // sessionSheet is the fullest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
-	s := Sheet{Title: "the fullest", Columns: []sheetColumn{
-		{Name: "session", Flex: true}, {Name: "entry"}, {Name: p.unit(), Unit: Tokens}, {Name: "window", Unit: Share},
-		{Name: "of", Unit: Tokens}, {Name: "hidden", Unit: Tokens}, {Name: "messages", Unit: Number},
-	}}
-	some, notes := fullest(p.Sessions, func(c contextOf) int { return c.inUse(p.Counter) })
+	s := Sheet{Title: "the fullest", Columns: columns("session*", "entry", p.unit()+":tokens", "window:share", "of:tokens", "hidden:tokens", "messages:number")}
+	var some []contextOf
+	some, s.Notes = fullest(p.Sessions, func(c contextOf) int { return c.InUse(p.Counter) })
 	for _, c := range some {
-		s.Rows = append(s.Rows, []any{
-			cmp.Or(c.File, c.Session), c.Entry, c.cell(p), ratio(share(c.inUse(p.Counter), c.Window)), orNil(c.Window), About(c.Hidden), orNil(int64(c.Messages)),
-		})
+		s.row(cmp.Or(c.File, c.Session), c.Entry, c.cell(p), share(c.InUse(p.Counter), c.Window), unless0(c.Window), About(c.Hidden), unless0(c.Messages))
 	}
-	s.Notes = notes
 	return s
 }
 
 // largestSheet is the largest messages.
 func (p *ContextPart) largestSheet() Sheet {
-	s := Sheet{Title: "the largest", Columns: []sheetColumn{
-		{Name: "entry"}, {Name: "line", Unit: Number}, {Name: "kind"}, {Name: "tool", Flex: true}, {Name: p.unit(), Unit: Tokens}, {Name: "bytes", Unit: Bytes},
-	}}
+	s := Sheet{Title: "the largest", Columns: columns("session*", "entry", "line:number", "kind", "tool*", p.unit()+":tokens", "bytes:bytes")}
 	for _, e := range p.Largest {
-		s.Rows = append(s.Rows, []any{e.Entry, int64(e.Line), e.Kind, e.Tool, p.tokens(e.Tokens), int64(e.Bytes)})
+		s.row(e.File, e.Entry, e.Line, e.Kind, e.Tool, p.tokens(e.Tokens), e.Bytes)
 	}
 	all := 0
 	for _, c := range p.Sessions {
@@ -266,41 +214,19 @@ func (p *ContextPart) largestSheet() Sheet {
 	if more := all - len(p.Largest); more > 0 {
 		s.Notes = []string{fmt.Sprintf("%d more messages are smaller.", more)}
 	}
-	return inFiles(s, len(p.Sessions), func(i int) string { return p.Largest[i].File })
+	return s.of(len(p.Sessions) > 1)
 }
 
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() Sheet {
-	s := Sheet{Title: "read more than once", Columns: []sheetColumn{
-		{Name: "path", Flex: true}, {Name: "times", Unit: Number}, {Name: "tokens of the older", Unit: Tokens}, {Name: "newest"},
-	}}
+	s := Sheet{Title: "read more than once", Columns: columns("session*", "path*", "times:number", "tokens of the older:tokens", "newest")}
 	for _, r := range p.Rereads.Largest {
-		s.Rows = append(s.Rows, []any{r.Path, int64(r.Times), p.tokens(r.Tokens), r.Entry})
+		s.row(r.File, r.Path, r.Times, p.tokens(r.Tokens), r.Entry)
 	}
 	if n := p.Rereads.Files - len(s.Rows); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
 	}
-	return inFiles(s, len(p.Sessions), func(i int) string { return p.Rereads.Largest[i].File })
-}
-
-// inFiles puts the session's file in front of each row, where there are several.
-func inFiles(s Sheet, sessions int, file func(row int) string) Sheet {
-	if sessions < 2 {
-		return s
-	}
-	s.Columns = append([]sheetColumn{{Name: "session", Flex: true}}, s.Columns...)
-	for i := range s.Rows {
-		s.Rows[i] = append([]any{file(i)}, s.Rows[i]...)
-	}
-	return s
-}
-
-// ratio is a share as a cell, nothing for none.
-func ratio(x *float64) any {
-	if x == nil {
-		return nil
-	}
-	return *x
+	return s.of(len(p.Sessions) > 1)
 }
 
 // sheets are the tables of the lens cost: the rows, and what the calls were for.
@@ -318,34 +244,17 @@ func (p *CostPart) sheets() []Sheet {
 const fewRows = 50
 
 // sumColumns are those of a sum; see sumCells.
-var sumColumns = []sheetColumn{
-	{Name: "calls", Unit: Number},
-	{Name: "input", Unit: Tokens},
-	{Name: "output", Unit: Tokens},
-	{Name: "cache read", Unit: Tokens},
-	{Name: "cache write", Unit: Tokens},
-	{Name: "cost", Unit: Dollars},
-	{Name: "billed", Unit: Dollars, Spare: true},
-	{Name: "computed", Unit: Dollars, Spare: true},
-	{Name: "unpriced", Unit: Number, Spare: true},
-}
+var sumColumns = columns("calls:number", "input:tokens", "output:tokens", "cache read:tokens", "cache write:tokens",
+	"cost:dollars", "billed:dollars?", "computed:dollars?", "unpriced:number?")
 
 // sumCells are the cells of a sum.
-func sumCells(s *CostSum) []any {
+func sumCells(s *costSum) []any {
 	var cost any // nothing where nobody recorded any
 	if s.Calls.Total > s.Calls.Unpriced {
 		cost = s.Cost.Total
 	}
-	return []any{s.Calls.Total, orBlank(s.Tokens.Input), orBlank(s.Tokens.Output), orBlank(s.Tokens.CacheRead), orBlank(s.Tokens.CacheWrite),
-		cost, orBlank(s.Cost.Billed), orBlank(s.Cost.Computed), orBlank(s.Calls.Unpriced)}
-}
-
-// orBlank is a number's cell, empty for 0.
-func orBlank[T int64 | float64](n T) any {
-	if n == 0 {
-		return nil
-	}
-	return n
+	return []any{s.Calls.Total, unless0(s.Tokens.Input), unless0(s.Tokens.Output), unless0(s.Tokens.CacheRead), unless0(s.Tokens.CacheWrite),
+		cost, unless0(s.Cost.Billed), unless0(s.Cost.Computed), unless0(s.Calls.Unpriced)}
 }
 
 func (p *CostPart) rowSheet() Sheet {
@@ -353,8 +262,8 @@ func (p *CostPart) rowSheet() Sheet {
 	for i, by := range p.By {
 		s.Columns = append(s.Columns, sheetColumn{Name: by, Flex: i == 0})
 	}
-	s.Columns = append(append(s.Columns, sumColumns...), sheetColumn{Name: "unique cost", Unit: Dollars, Spare: true})
-	line := func(sum, unique *CostSum, keys []any) []any {
+	s.Columns = append(append(s.Columns, sumColumns...), columns("unique cost:dollars?")...)
+	line := func(sum, unique *costSum, keys []any) []any {
 		cells := append(keys, sumCells(sum)...)
 		if p.Calls == p.Unique.Calls {
 			return append(cells, nil)
@@ -366,18 +275,18 @@ func (p *CostPart) rowSheet() Sheet {
 		for _, by := range p.By {
 			keys = append(keys, *row.costKey(by))
 		}
-		s.Rows = append(s.Rows, line(&row.CostSum, &row.Unique, keys))
+		s.Rows = append(s.Rows, line(&row.costSum, &row.Unique, keys))
 	}
 	if len(p.Rows) > 1 {
 		keys := make([]any, len(p.By))
 		keys[0] = "total"
-		s.Total = line(&p.CostSum, &p.Unique, keys)
+		s.Total = line(&p.costSum, &p.Unique, keys)
 	}
 	return s
 }
 
 func (p *CostPart) kindSheet() Sheet {
-	s := Sheet{Title: "by what for", Columns: append([]sheetColumn{{Name: "what for"}}, sumColumns...)}
+	s := Sheet{Title: "by what for", Columns: append(columns("what for"), sumColumns...)}
 	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
 			s.Rows = append(s.Rows, append([]any{name}, sumCells(sum)...))

@@ -5,9 +5,8 @@
 // adds up several, Options.Sheets returns them as tables. The file is read once, and the
 // path walked once, for all lenses.
 //
-// A Figure is a number of a report by name, as cost.total; a Budget is limits for
-// figures, and a Gate judges reports by it. The rows of a report are JSON, and in
-// docs/formats.md.
+// The rows of a report are JSON, and in docs/formats.md. Package gate holds its numbers
+// to limits.
 package stats
 
 import (
@@ -17,7 +16,6 @@ import (
 	"strings"
 
 	"ctxtool/replay"
-	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -48,7 +46,7 @@ type Options struct {
 	// Recorded takes the providers' usage where there is one for the size of a context,
 	// and the counter for the rest, as pi does.
 	Recorded bool
-	Like     *Like          // another system that the context is counted like; may be nil
+	Like     *like          // another system that the context is counted like; may be nil
 	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
 	At       string         // the point whose context is looked at; the leaf when empty
 
@@ -61,7 +59,8 @@ type Options struct {
 	By               []string // what the rows of the lens cost are by: CostGroups; model when empty
 	Only             Only     // which sessions and calls
 
-	Places bool // say in which lines the entries are that figures name, for a Gate
+	// Entries are those whose lines a report has to say; may be nil.
+	Entries func(r *Report) []string
 	// Check counts what is wrong with a session file; the lens check needs it.
 	Check func(name string) (*CheckPart, error)
 
@@ -82,11 +81,11 @@ type Report struct {
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
-	Gate     *GateReport          `json:"gate,omitempty"`     // of a sum
-	Parts    `json:"lenses"`
+	Gate     any                  `json:"gate,omitempty"`     // of a sum: the gate.Report on it
+	parts    `json:"lenses"`
 
 	Path    string         `json:"-"` // of the file from the current folder
-	lines   map[string]int // of entries that figures name
+	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
 	project string         // the folder that the session belongs to
 	fits    bool           // see Fits
 }
@@ -105,8 +104,8 @@ type reportFile struct {
 	Stopped string `json:"stopped,omitempty"`
 }
 
-// Parts are the lenses' parts of a report; those that were not asked for are nil.
-type Parts struct {
+// parts are the lenses' parts of a report; those that were not asked for are nil.
+type parts struct {
 	Session     *SessionPart     `json:"session,omitempty"`
 	Context     *ContextPart     `json:"context,omitempty"`
 	Growth      *GrowthPart      `json:"growth,omitempty"`
@@ -140,6 +139,8 @@ type lensRun struct {
 	Indexed []func() error
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
+	// Answers are called with every answer of the path, and what it says.
+	Answers []func(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error
 	// Messages are called with every message of the request at the point, in order,
 	// those that were logged for this request alone included.
 	Messages []func(m *replay.Weighed)
@@ -178,7 +179,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	l.Session = s
 	l.Report.Coverage, l.Report.Version = &s.Coverage, s.Version
 	if s.Header() >= 0 {
-		line, err := s.NewReader().Line(s.Header())
+		line, err := l.line(s.Header())
 		if err != nil {
 			return nil, err
 		}
@@ -193,9 +194,16 @@ func (o *Options) Read(name string) (*Report, error) {
 			return nil, err
 		}
 	}
+	// What has read the lines may hold a long one.
+	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
 	err = cmp.Or(l.walk(), l.check(name))
-	if l.Places {
-		l.noteLines()
+	if l.Entries != nil {
+		l.Report.Lines = map[string]int{}
+		for _, entry := range l.Entries(l.Report) {
+			if k := s.Find(entry); k >= 0 {
+				l.Report.Lines[entry] = s.Line(k)
+			}
+		}
 	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
@@ -224,7 +232,7 @@ func (l *lensRun) call(p *sessionfmt.Picked) {
 
 // walk replays the path, where a lens wants to see it.
 func (l *lensRun) walk() (err error) {
-	if len(l.Steps)+len(l.Messages)+len(l.Ends) == 0 {
+	if len(l.Steps)+len(l.Answers)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
 	}
 	at, err := l.Session.Point(cmp.Or(l.At, "leaf"), l.Session.Leaf())
@@ -285,7 +293,7 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 // steps shows the path to the lenses, and returns the context at its end; where a
 // broken patch stops it, that before the patch and the patch's error.
 func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
-	if len(l.Steps) == 0 {
+	if len(l.Steps)+len(l.Answers) == 0 {
 		return l.Replay.Reach(l.Point, false)
 	}
 	for a, err := range l.Replay.Accounts(l.Point, l.Counter) {
@@ -295,10 +303,8 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 		case err != nil:
 			return nil, nil, err
 		}
-		for _, see := range l.Steps {
-			if err := see(&a); err != nil {
-				return nil, nil, err
-			}
+		if err := l.step(&a); err != nil {
+			return nil, nil, err
 		}
 		if a.Record == l.Point {
 			e = a.Envelope()
@@ -308,6 +314,30 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 		e, err = l.Replay.At(-1, false)
 	}
 	return e, nil, err
+}
+
+// step shows a step of the path to the lenses.
+func (l *lensRun) step(a *replay.Account) error {
+	for _, see := range l.Steps {
+		if err := see(a); err != nil {
+			return err
+		}
+	}
+	if len(l.Answers) == 0 || l.Session.Kind(a.Record) != sessionfmt.Assistant {
+		return nil
+	}
+	line, err := l.line(a.Record)
+	if err != nil {
+		return err
+	}
+	m := line.Get("message").Message()
+	usage := m.Usage.Usage()
+	for _, see := range l.Answers {
+		if err := see(a, m, &usage); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Add adds the report of one more session to that of several. Sessions are added in
@@ -328,6 +358,9 @@ func (o *Options) Add(sum, one *Report) {
 
 // Finish readies a report for showing, once all that belongs to it has been added.
 func (o *Options) Finish(r *Report) {
+	if r.Coverage == nil {
+		return // no session has been read
+	}
 	for _, lens := range o.Lenses {
 		if lens.finish != nil {
 			lens.finish(r)
@@ -345,9 +378,6 @@ func (o *Options) Sheets(r *Report) (all []Sheet) {
 	}
 	return all
 }
-
-// table is the models table that prices and windows come from.
-func (o *Options) table() *models.Table { return cmp.Or(o.Replay.Models, models.Builtin()) }
 
 // recordedCounter is the name of the counter that believes providers: see Options.Recorded.
 const recordedCounter = "recorded"

@@ -10,44 +10,38 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Facts are what a summary should keep of the messages that it stands for: what
+// facts are what a summary should keep of the messages that it stands for: what
 // those who go on with it cannot know from anywhere else. Take gathers them, Survive
 // looks which of them a summary still tells. Both look at texts alone, by rules that
 // need no model, so that the same texts always give the same.
-type Facts struct {
+type facts struct {
 	Paths       []string // files that tools were called with
 	Commands    []string // that did something: see said.Commands
-	Errors      []Failure
+	Errors      []failure
 	Constraints []string // sentences of the user: see constraints
 
-	calls map[string]subject // open tool calls, by id
+	calls map[string]failure // that are open, by id
 	noted map[string]bool    // what is in the lists
 }
 
-// A Failure is a call that failed and was not made again with success.
-type Failure struct {
+// A failure is a call that failed and was not made again with success, or one that may.
+type failure struct {
 	Subject string // the command, the path, or else the tool
 	Text    string // what went wrong, the line of the result that tells it best
 	path    bool
 }
 
-// A subject is what a tool call is about.
-type subject struct {
-	what string
-	path bool
-}
-
 // A survival is how much of the facts a summary tells.
 type survival struct {
-	Paths       Kept `json:"paths"`
-	Commands    Kept `json:"commands"`
-	Errors      Kept `json:"errors"`
-	Constraints Kept `json:"constraints"`
+	Paths       kept `json:"paths"`
+	Commands    kept `json:"commands"`
+	Errors      kept `json:"errors"`
+	Constraints kept `json:"constraints"`
 }
 
-// Kept is how many facts there were, and how many of them were found. Lost are the
+// kept is how many facts there were, and how many of them were found. Lost are the
 // others, the first mostListed, in the order in which they came up.
-type Kept struct {
+type kept struct {
 	Of    int      `json:"of"`
 	Found int      `json:"found"`
 	Lost  []string `json:"lost,omitempty"`
@@ -55,7 +49,7 @@ type Kept struct {
 
 // Take adds the facts of a message, given as a provider gets it. Kind is its role in
 // the session: what the user did not write states no constraint of his.
-func (f *Facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
+func (f *facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
 	switch kind {
 	case sessionfmt.User:
 		for _, c := range constraints(msg.Get("content").ContentText()) {
@@ -74,16 +68,16 @@ func (f *Facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
 }
 
 // note adds a fact to a list, if it is not there.
-func (f *Facts) note(list *[]string, kind, fact string) {
+func (f *facts) note(list *[]string, kind, fact string) {
 	if fact != "" && f.first(kind+fact) {
 		*list = append(*list, fact)
 	}
 }
 
 // first reports that something is noted for the first time.
-func (f *Facts) first(what string) bool {
+func (f *facts) first(what string) bool {
 	if f.noted == nil {
-		f.noted, f.calls = map[string]bool{}, map[string]subject{}
+		f.noted, f.calls = map[string]bool{}, map[string]failure{}
 	}
 	if f.noted[what] {
 		return false
@@ -99,8 +93,8 @@ var (
 )
 
 // call records a tool call.
-func (f *Facts) call(call sessionfmt.Value) {
-	sub := subject{what: call.Get("name").Text()}
+func (f *facts) call(call sessionfmt.Value) {
+	sub := failure{Subject: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
 		case !v.IsString():
@@ -110,12 +104,12 @@ func (f *Facts) call(call sessionfmt.Value) {
 				f.note(&f.Commands, "command ", head)
 			}
 			if len(heads) > 0 {
-				sub = subject{what: heads[len(heads)-1]}
+				sub = failure{Subject: heads[len(heads)-1]}
 			}
 		case slices.Contains(pathArguments, string(key)):
 			if p := cleanPath(v.Text()); p != "" {
 				f.note(&f.Paths, "path ", p)
-				sub = subject{p, true}
+				sub = failure{Subject: p, path: true}
 			}
 		}
 	}
@@ -127,12 +121,12 @@ func (f *Facts) call(call sessionfmt.Value) {
 
 // result records whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
-func (f *Facts) result(msg sessionfmt.Value) {
+func (f *facts) result(msg sessionfmt.Value) {
 	m := msg.Message()
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
 	if !ok {
-		sub = subject{what: m.Tool.Text()}
+		sub = failure{Subject: m.Tool.Text()}
 	}
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
@@ -140,27 +134,29 @@ func (f *Facts) result(msg sessionfmt.Value) {
 	if outcome != outcomeOK && outcome != outcomeError {
 		return // it says nothing about what was called
 	}
-	if failed := "failure " + sub.what; !f.first(failed) {
-		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.Subject == sub.what })
+	failed := "failure " + sub.Subject
+	if !f.first(failed) {
+		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.Subject })
 	}
 	if outcome == outcomeOK {
-		delete(f.noted, "failure "+sub.what)
-	} else {
-		f.Errors = append(f.Errors, Failure{sub.what, strings.Join(strings.Fields(said.Telling(text)), " "), sub.path})
+		delete(f.noted, failed)
+		return
 	}
+	sub.Text = strings.Join(strings.Fields(said.Telling(text)), " ")
+	f.Errors = append(f.Errors, sub)
 }
 
 // Survive says which of the facts a summary tells.
-func (f *Facts) Survive(summary string) (s survival, found Facts) {
+func (f *facts) Survive(summary string) (s survival, found facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
 	for i, p := range f.Paths {
-		if s.Paths.count(text.names(names[i]), p) {
+		if s.Paths.count(standsIn(text.text, names[i]), p) {
 			found.note(&found.Paths, "path ", p)
 		}
 	}
 	for _, c := range f.Commands {
-		if s.Commands.count(text.names(c), c) {
+		if s.Commands.count(standsIn(text.text, c), c) {
 			found.note(&found.Commands, "command ", c)
 		}
 	}
@@ -179,7 +175,7 @@ func (f *Facts) Survive(summary string) (s survival, found Facts) {
 }
 
 // count counts a fact.
-func (k *Kept) count(found bool, fact string) bool {
+func (k *kept) count(found bool, fact string) bool {
 	k.Of++
 	if found {
 		k.Found++
@@ -187,19 +183,6 @@ func (k *Kept) count(found bool, fact string) bool {
 		k.Lost = append(k.Lost, sessionfmt.FirstWords(fact))
 	}
 	return found
-}
-
-// add adds what another summary kept. What was lost is that of each.
-func (k *Kept) add(other Kept) {
-	k.Of += other.Of
-	k.Found += other.Found
-}
-
-func (s *survival) add(other survival) {
-	s.Paths.add(other.Paths)
-	s.Commands.add(other.Commands)
-	s.Errors.add(other.Errors)
-	s.Constraints.add(other.Constraints)
 }
 
 // A summaryText is a summary that is looked through.
@@ -224,10 +207,8 @@ func newSummaryText(summary string) *summaryText {
 	return t
 }
 
-// names reports that the summary has a name or a command, as it is spelled and by
-// itself: not as a part of a longer word.
-func (t *summaryText) names(what string) bool { return standsIn(t.text, what) }
-
+// standsIn reports that a text has a name or a command, as it is spelled and by itself: not
+// as a part of a longer word.
 func standsIn(text, what string) bool {
 	for from := 0; what != ""; {
 		k := strings.Index(text[from:], what)
@@ -259,7 +240,7 @@ var trouble = []string{
 // tells reports that the summary tells of a failure: it has the words of the error, or a
 // line that names what failed, or something that the error names, and says that it
 // does not work.
-func (t *summaryText) tells(e Failure) bool {
+func (t *summaryText) tells(e failure) bool {
 	const telling = 12 // bytes of an error that nobody writes by chance
 	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {
 		return true
@@ -361,42 +342,30 @@ const shortestSentence, longestSentence = 10, 400 // bytes
 // fenced, quoted, or in a block that pi puts into prompts (<skill ...>, <file ...>)
 // is not the user's word.
 func constraints(text string) (all []string) {
-	for _, s := range sentences(strings.Join(slices.Collect(said.Prose(text)), "\n")) {
-		if len(s) < shortestSentence || len(s) > longestSentence || strings.HasSuffix(s, "?") {
-			continue
-		}
-		words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(s), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-		for i, w := range words {
-			if i > 0 && slices.Contains(speakers, words[i-1]) && slices.Contains(habits, w) && !(i+1 < len(words) && slices.Contains(wishes, words[i+1])) {
-				continue
-			}
-			pair := i+1 < len(words) && slices.Contains(constraintPairs[:], [2]string{w, words[i+1]})
-			if pair || slices.Contains(constraintWords, w) {
+	for line := range said.Prose(text) {
+		for s := range said.Sentences(line) {
+			s = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " ") // without the mark of a list
+			if len(s) >= shortestSentence && len(s) <= longestSentence && !strings.HasSuffix(s, "?") && constrains(s) {
 				all = append(all, s)
-				break
 			}
 		}
 	}
 	return all
 }
 
-// sentences cuts a text at line ends, and behind a mark that ends a sentence and has
-// a space behind it.
-func sentences(text string) (all []string) {
-	for line := range strings.Lines(text) {
-		from := 0
-		for i := range len(line) {
-			if strings.IndexByte(".!?;", line[i]) >= 0 && (i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\n') {
-				all = append(all, line[from:i+1])
-				from = i + 1
-			}
+// constrains reports that a sentence states a constraint.
+func constrains(sentence string) bool {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(sentence), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	for i, w := range words {
+		if i > 0 && slices.Contains(speakers, words[i-1]) && slices.Contains(habits, w) && !(i+1 < len(words) && slices.Contains(wishes, words[i+1])) {
+			continue
 		}
-		all = append(all, line[from:])
+		pair := i+1 < len(words) && slices.Contains(constraintPairs[:], [2]string{w, words[i+1]})
+		if pair || slices.Contains(constraintWords, w) {
+			return true
+		}
 	}
-	for i, s := range all {
-		all[i] = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " ")
-	}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	return false
 }
 
 // common are words that tell nothing of what a sentence is about.

@@ -173,9 +173,10 @@ func TestLostAreCounted(t *testing.T) {
 		many.Commands = append(many.Commands, fmt.Sprint("run ", i))
 	}
 	s, _ := many.Survive("")
-	r := &stats.Report{Parts: stats.Parts{Compactions: &stats.CompactionsPart{Count: 1, List: []stats.Compacting{{Entry: "a", Survival: s}}}}}
+	r := &stats.Report{}
+	r.Compactions = &stats.CompactionsPart{Count: 1, List: []stats.Compacting{{Entry: "a", Survival: s}}}
 	seen := false
-	for _, sheet := range (&stats.Options{Lenses: lensesNamed("compactions")}).Sheets(r) {
+	for _, sheet := range (&stats.Options{Lenses: lenses(t, "compactions")}).Sheets(r) {
 		if sheet.Title == "lost by the summary" {
 			seen = true
 			if n := len(sheet.Rows); n != 4 || sheet.Rows[3][2] != "and 30 more, which json has" {

@@ -159,26 +159,15 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
 	in := bufio.NewReaderSize(r, o.window)
-	var long []byte // the beginning of a line that is longer than the reader's buffer
 	for {
-		part, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, part...)
-			continue
-		}
+		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
-		line := part
-		if len(long) > 0 {
-			line = append(long, part...)
-			long = long[:0]
+		if len(line) > 0 {
+			text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+			rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 		}
-		if err == io.EOF && len(line) == 0 {
-			return rows, nil
-		}
-		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 		if err == io.EOF {
 			return rows, nil
 		}
@@ -191,23 +180,22 @@ const countWindow = 1 << 20
 // whole counts a file as one text, a window after the other: each up to a place at
 // which texts may be cut, and further where it has none.
 func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
-	var row tokens.Text
-	lengths := make([]int64, len(o.counters))
+	row := tokens.Text{Tokens: o.none()}
 	buf := make([]byte, 0, o.window)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		row.Bytes += int64(n)
 		buf = buf[:len(buf)+n]
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			o.add(lengths, buf)
-			row.Tokens = o.round(lengths)
+			o.add(row.Tokens, buf)
+			row.Tokens = rounded(row.Tokens)
 			return []tokens.Text{row}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		at := tokens.Cut(buf)
-		o.add(lengths, buf[:at])
+		o.add(row.Tokens, buf[:at])
 		buf = buf[:copy(buf, buf[at:])]
 		if at == 0 {
 			buf = slices.Grow(buf, len(buf))
@@ -215,28 +203,35 @@ func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 	}
 }
 
-// add adds the length of a text in the measure of every counter.
-func (o *countOptions) add(lengths []int64, text []byte) {
+// none is a count of nothing.
+func (o *countOptions) none() (all tokens.Counts) {
+	for _, c := range o.counters {
+		all = append(all, tokens.Count{By: c})
+	}
+	return all
+}
+
+// add adds the length of a text in the measure of every counter; see rounded.
+func (o *countOptions) add(all tokens.Counts, text []byte) {
 	if !utf8.Valid(text) {
 		text = sessionfmt.MendUTF8(text)
 	}
-	for i, c := range o.counters {
-		lengths[i] += int64(replay.TextLength(c, text))
+	for i := range all {
+		all[i].N += int64(replay.TextLength(all[i].By, text))
 	}
 }
 
-// round makes tokens of lengths.
-func (o *countOptions) round(lengths []int64) tokens.Counts {
-	all := make(tokens.Counts, len(lengths))
-	for i, c := range o.counters {
-		all[i] = tokens.Count{By: c, N: int64(c.Of(int(lengths[i])))}
+// rounded makes tokens of the lengths.
+func rounded(all tokens.Counts) tokens.Counts {
+	for i, c := range all {
+		all[i].N = int64(c.By.Of(int(c.N)))
 	}
 	return all
 }
 
 // of are the tokens of a text.
 func (o *countOptions) of(text []byte) tokens.Counts {
-	n := make([]int64, len(o.counters))
-	o.add(n, text)
-	return o.round(n)
+	all := o.none()
+	o.add(all, text)
+	return rounded(all)
 }

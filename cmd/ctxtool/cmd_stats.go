@@ -14,6 +14,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // statsOptions are the flags of ctxtool stats.
@@ -60,7 +61,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
-	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(), ", "))
+	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(stats.Lenses), ", "))
 	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)")
 	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: what is counted times a factor fitted on recorded usage")
 	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
@@ -68,7 +69,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost: one for each combination of these `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
-	complete(cmd, "lens", lensNames())
+	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
 	complete(cmd, "counter", stats.CounterNames())
 	complete(cmd, "like", stats.LikeNames())
@@ -108,8 +109,8 @@ func statsHelp() string {
 		"or the gate has no session to judge (--allow-empty)."
 }
 
-func lensNames() (names []string) {
-	for _, l := range stats.Lenses {
+func lensNames(lenses []*stats.Lens) (names []string) {
+	for _, l := range lenses {
 		names = append(names, l.Name)
 	}
 	return names
@@ -129,13 +130,15 @@ func (o *statsOptions) check(e *env) (err error) {
 	if err := o.gating.check(e); err != nil {
 		return err
 	}
-	o.By, o.Places = o.gate.By(o.By), o.gated
+	if o.By = o.gate.By(o.By); o.gated {
+		o.Entries = gate.Entries
+	}
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations: want a number above 0")
 	}
 	for _, name := range o.lenses {
-		if !slices.Contains(lensNames(), name) {
-			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(), ", "))
+		if !slices.Contains(lensNames(stats.Lenses), name) {
+			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(stats.Lenses), ", "))
 		}
 	}
 	for _, name := range o.By {
@@ -147,7 +150,7 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	for _, l := range stats.Lenses {
-		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l) ||
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l.Name) ||
 			l.Name == "calibration" && o.calibrate {
 			o.Lenses = append(o.Lenses, l)
 		}
@@ -156,11 +159,11 @@ func (o *statsOptions) check(e *env) (err error) {
 		return errors.New("--compact-threshold: want a share from 0 to 1")
 	}
 	o.CompactThreshold = &o.compact
-	if err := o.gating.ready(o.format, o.Lenses); err != nil {
+	if err := o.gating.ready(o.format, lensNames(o.Lenses)); err != nil {
 		return err
 	}
 	if o.like != "" {
-		if o.Like, err = stats.FindLike(o.like); err != nil {
+		if err := o.SetLike(o.like); err != nil {
 			return fmt.Errorf("--like: %w", err)
 		}
 	}
@@ -197,7 +200,7 @@ var lensFlags = []struct {
 // idle is the error of a flag that no lens heeds.
 func (o *statsOptions) idle() error {
 	for _, f := range lensFlags {
-		if o.named(f.flag) && !slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(f.lenses, l.Name) }) {
+		if o.named(f.flag) && !o.looks(f.lenses...) {
 			return fmt.Errorf("--%s is part of the lens %s: name it with --lens", f.flag, strings.Join(f.lenses, " or "))
 		}
 	}
@@ -219,7 +222,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.given.load(e, &o.Replay); err != nil {
 		return err
 	}
-	if err := o.gating.fit(files, o.Lenses); err != nil {
+	if err := o.gating.fit(files, o.looks("check")); err != nil {
 		return err
 	}
 	o.Check = o.checker(e)
@@ -238,7 +241,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				broken++
 				fault = cmp.Or(fault, one.err)
 			}
-			if o.calibrates() { // of each it takes all to say anything
+			if o.looks("calibration") { // of each it takes all to say anything
 				read = append(read, one.Report)
 				return
 			}
@@ -264,10 +267,10 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		o.noteGaps(e, sum)
 		return o.write(w, sum, e.width(o.output))
 	})
-	if err != nil || sum.Gate == nil {
+	if err != nil || o.said == nil {
 		return err
 	}
-	return o.gating.verdict(e, sum.Gate, o.format)
+	return o.gating.verdict(e, o.format)
 }
 
 // byPath are the files in the order of their paths, whatever the order of the arguments,
@@ -277,9 +280,9 @@ func byPath(files []listedFile) []listedFile {
 	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
-// calibrates reports that factors are fitted, whether they are applied or not.
-func (o *statsOptions) calibrates() bool {
-	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return l.Name == "calibration" })
+// looks reports that one of these lenses looks.
+func (o *statsOptions) looks(lenses ...string) bool {
+	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(lenses, l.Name) })
 }
 
 // take adds a session's report to the sum, and writes it where each has a line.
@@ -343,26 +346,26 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) erro
 		}
 		return nil
 	case "github":
-		render.WriteGateAnnotations(w, sum.Gate)
+		render.WriteGateAnnotations(w, o.said)
 		return nil
 	case "junit":
-		return render.WriteGateJUnit(w, sum.Gate)
+		return render.WriteGateJUnit(w, o.said)
 	case "markdown":
-		if sum.Gate != nil {
-			render.WriteGateMarkdown(w, sum.Gate)
+		if o.said != nil {
+			render.WriteGateMarkdown(w, o.said)
 			w.WriteByte('\n')
 		}
 		render.WriteStatsMarkdown(w, o.sheets(sum))
 		return nil
 	}
 	sheets := o.sheets(sum)
-	if err := render.WriteStatsText(w, sheets, width); err != nil || sum.Gate == nil {
+	if err := render.WriteStatsText(w, sheets, width); err != nil || o.said == nil {
 		return err
 	}
 	if len(sheets) > 0 {
 		w.WriteByte('\n')
 	}
-	return render.WriteGateText(w, sum.Gate, width)
+	return render.WriteGateText(w, o.said, width)
 }
 
 // sheets are the tables of the lenses, and of several sessions what they lack. Of one

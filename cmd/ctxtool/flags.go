@@ -15,7 +15,7 @@ import (
 
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // A tokensFlag is a number of tokens as people write it: 200000, 200k, 1M or 1e6.
@@ -34,7 +34,7 @@ func (f tokensFlag) Type() string { return "tokens" }
 const mostTokensAsked = 1 << 53
 
 func (f tokensFlag) Set(text string) error {
-	n, err := stats.ParseNumber(text)
+	n, err := gate.ParseNumber(text)
 	if err != nil || n < 1 || n > mostTokensAsked || n != float64(int64(n)) {
 		return errors.New("want a number of tokens from 1 on, as 200000, 200k or 1M")
 	}

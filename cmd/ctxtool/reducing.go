@@ -21,7 +21,7 @@ import (
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // A reducing is what the commands share that make contexts smaller. Without -o and
@@ -107,7 +107,7 @@ func amount(flag, text string) (a compact.Amount, err error) {
 		return a, nil
 	}
 	number, percent := strings.CutSuffix(text, "%")
-	n, err := stats.ParseNumber(number)
+	n, err := gate.ParseNumber(number)
 	switch {
 	case err != nil || !(n > 0) || n > 1e15 || percent && n > 100 || !percent && n != float64(int64(n)):
 		return a, fmt.Errorf("%s %q: want a number of tokens, or a share of the window as 80%%", flag, sessionfmt.Quote(text))

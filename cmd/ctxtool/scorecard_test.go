@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ctxtool/internal/golden"
-	"ctxtool/stats"
 )
 
 const scorecardHead = `# What summaries keep
@@ -28,10 +27,15 @@ They are found and looked for in texts, by rules ([formats.md](formats.md)). ` +
 
 // A score is what stats says of a compaction.
 type score struct {
-	stats.Compacting
-	session string
-	how     string
+	Entry                     string
+	Before, After, Summarized int
+	Reduction                 float64
+	Survival                  struct{ Paths, Commands, Constraints, Errors facts }
+	session, how              string
 }
+
+// facts are how many there were, and how many are still told.
+type facts struct{ Of, Found int }
 
 // TestScorecard holds docs/scorecard.md to what extract keeps of the shared sessions, and
 // what the models of their agents kept, and extract to not losing more than they.
@@ -98,15 +102,16 @@ func scoresOf(t *testing.T, name string) (all []score) {
 	t.Helper()
 	out, _ := said(t, "stats", "--lens", "compactions", "-f", "json", name)
 	var report struct {
-		Lenses struct{ Compactions stats.CompactionsPart }
+		Lenses struct {
+			Compactions struct {
+				List []score `json:"compactions"`
+			}
+		}
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
 		t.Fatalf("stats: %v: %.200s", err, out)
 	}
-	for _, c := range report.Lenses.Compactions.List {
-		all = append(all, score{Compacting: c})
-	}
-	return all
+	return report.Lenses.Compactions.List
 }
 
 // beforeEntry is a session that ends above an entry.
@@ -146,7 +151,7 @@ func scoreTable(all []score) []byte {
 	return b.Bytes()
 }
 
-func kept(k stats.Kept) string {
+func kept(k facts) string {
 	if k.Of == 0 {
 		return "none"
 	}
@@ -156,7 +161,7 @@ func kept(k stats.Kept) string {
 // sumOf is how many facts were found, and how many there were.
 func sumOf(all []score) (n [2]int) {
 	for _, s := range all {
-		for _, k := range []stats.Kept{s.Survival.Paths, s.Survival.Commands, s.Survival.Constraints, s.Survival.Errors} {
+		for _, k := range []facts{s.Survival.Paths, s.Survival.Commands, s.Survival.Constraints, s.Survival.Errors} {
 			n[0], n[1] = n[0]+k.Found, n[1]+k.Of
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // gating are the flags of a gate.
@@ -24,7 +25,8 @@ type gating struct {
 	allowEmpty       bool
 
 	gated bool // one was asked for
-	gate  stats.Gate
+	gate  gate.Gate
+	said  *gate.Report // nil without a gate
 }
 
 // gateForms are the forms that only a gate answers in.
@@ -40,7 +42,7 @@ func gateHelp() string {
 		"  --against FILE --drift 5%                 within 5% of it; with +5% a figure may grow\n" +
 		"                                            by that and shrink, with -5% the reverse\n" +
 		"  --check FILE                              limits and drifts in TOML (docs/ci.md)\n" +
-		"What a figure needs is looked through besides --lens. Figures:\n" + stats.FigureHelp()
+		"What a figure needs is looked through besides --lens. Figures:\n" + gate.FigureHelp()
 }
 
 // flags gives stats the flags of a gate.
@@ -55,7 +57,7 @@ func (o *gating) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
 	complete(cmd, "broken", []string{"fail", "warn"})
 	complete(cmd, "unpriced", []string{"fail", "ignore"})
-	complete(cmd, "require", stats.FigureNames())
+	complete(cmd, "require", gate.FigureNames())
 }
 
 // check reads the flags and the files that they name, before any session is opened.
@@ -68,14 +70,14 @@ func (o *gating) check(e *env) error {
 		return errors.New("--drift is from a saved run: name it with --against")
 	}
 	for _, text := range o.budgets {
-		b, err := stats.ParseBudget(text)
+		b, err := gate.ParseBudget(text)
 		if err != nil {
 			return withFlag("--require", err)
 		}
 		o.gate.Budgets = append(o.gate.Budgets, b)
 	}
 	if o.drift != "" {
-		o.gate.Drift = &stats.Drift{}
+		o.gate.Drift = &gate.Drift{}
 		if err := o.gate.Drift.UnmarshalText([]byte(o.drift)); err != nil {
 			return withFlag("--drift", err)
 		}
@@ -122,12 +124,12 @@ func (o *gating) load(e *env) error {
 	if err != nil {
 		return err
 	}
-	o.gate.Saved, err = stats.LoadSaved(o.against, data)
+	o.gate.Saved, err = gate.LoadSaved(o.against, data)
 	return noAnswer(err)
 }
 
 // ready gets the gate ready to judge what the lenses see.
-func (o *gating) ready(format string, lenses []*stats.Lens) error {
+func (o *gating) ready(format string, lenses []string) error {
 	if !o.gated {
 		if slices.Contains(gateForms, format) {
 			return fmt.Errorf("-f %s is the answer of a gate: give it --require, --check or --against", format)
@@ -139,19 +141,18 @@ func (o *gating) ready(format string, lenses []*stats.Lens) error {
 
 // fit reports that the files can be judged. Findings of check are those of a file that
 // is read again.
-func (o *gating) fit(files []listedFile, lenses []*stats.Lens) error {
+func (o *gating) fit(files []listedFile, checks bool) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {
 		return emptyGate()
 	}
-	looks := slices.ContainsFunc(lenses, func(l *stats.Lens) bool { return l.Name == "check" })
-	if looks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
+	if checks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
 		return &sessionfmt.Error{Err: errors.New("what check finds is counted in files, not in standard input"), Hint: "save it to a file first"}
 	}
 	return nil
 }
 
 func emptyGate() error {
-	return &sessionfmt.Error{Err: stats.ErrEmpty, Hint: "a gate over nothing says nothing; --allow-empty lets it pass"}
+	return &sessionfmt.Error{Err: gate.ErrEmpty, Hint: "a gate over nothing says nothing; --allow-empty lets it pass"}
 }
 
 // checker counts what ctxtool check finds in a file.
@@ -182,31 +183,29 @@ func (o *statsOptions) checker(e *env) func(name string) (*stats.CheckPart, erro
 }
 
 // judge asks the gate about all sessions, if there is one.
-func (o *gating) judge(sum *stats.Report) (err error) {
+func (o *gating) judge(sum *stats.Report) error {
 	if !o.gated {
 		return nil
 	}
-	sum.Gate, err = o.gate.Judge(sum)
-	if errors.Is(err, stats.ErrEmpty) {
-		if o.allowEmpty {
-			return nil
-		}
+	said, err := o.gate.Judge(sum)
+	if errors.Is(err, gate.ErrEmpty) && !o.allowEmpty {
 		return emptyGate()
 	}
-	return err
+	o.said, sum.Gate = said, said
+	return nil
 }
 
 // verdict is the command's end, for a gate. What the form does not show goes to
 // standard error.
-func (o *gating) verdict(e *env, r *stats.GateReport, format string) error {
+func (o *gating) verdict(e *env, format string) error {
 	if format == "csv" {
-		for i := range r.Verdicts {
-			if r.Verdicts[i].State == stats.LimitCrossed {
-				e.note("%s", render.GateLine(&r.Verdicts[i]))
+		for i := range o.said.Verdicts {
+			if v := &o.said.Verdicts[i]; v.State == gate.Crossed {
+				e.note("%s", render.GateLine(v))
 			}
 		}
 	}
-	if r.Passed {
+	if o.said.Passed {
 		return nil
 	}
 	return errFound

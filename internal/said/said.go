@@ -146,3 +146,19 @@ func Prose(text string) iter.Seq[string] {
 		}
 	}
 }
+
+// Sentences are those of a line: it is cut behind a mark that ends a sentence and has a
+// space behind it.
+func Sentences(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := 0
+		for i := range len(line) {
+			if end := i + 1; end == len(line) || strings.IndexByte(".!?;", line[i]) >= 0 && line[end] == ' ' {
+				if s := strings.TrimSpace(line[from:end]); s != "" && !yield(s) {
+					return
+				}
+				from = end
+			}
+		}
+	}
+}

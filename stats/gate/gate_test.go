@@ -1,6 +1,7 @@
-package stats_test
+package gate_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // TestParseBudget: what a budget is read as, written out again.
@@ -28,8 +30,8 @@ func TestParseBudget(t *testing.T) {
 		"cache.session-hit-rate>=0:warning":  "cache.session-hit-rate min 0 warning",
 		"cache.hit-rat>=1":                   `unknown figure "cache.hit-rat"; of that kind are cache.hit-rate, cache.session-hit-rate, cache.rebilled`,
 		"cache>=1":                           `unknown figure "cache"; of that kind are cache.hit-rate, cache.session-hit-rate, cache.rebilled`,
-		"check.errors":                       `"check.errors" is no budget; want ` + stats.BudgetHelp,
-		"check.errors<3":                     `"check.errors<3" is no budget; want ` + stats.BudgetHelp,
+		"check.errors":                       `"check.errors" is no budget; want ` + gate.BudgetHelp,
+		"check.errors<3":                     `"check.errors<3" is no budget; want ` + gate.BudgetHelp,
 		"check.errors<=":                     `check.errors: limit "": want a number`,
 		"check.errors<=x":                    `check.errors: limit "x": want a number`,
 		"check.errors<=NaN":                  `check.errors: limit "NaN": want a number`,
@@ -45,17 +47,17 @@ func TestParseBudget(t *testing.T) {
 		"check.errors<=3~-1":                 `tolerance "-1": want a number, or a percentage as 5%`,
 		"check.errors<=\x1b" + "]0;gotcha\a": "check.errors: limit \"\uFFFD]0;gotcha\uFFFD\": want a number",
 	} {
-		b, err := stats.ParseBudget(text)
+		b, err := gate.ParseBudget(text)
 		if got := budgetText(b, err); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}
-	if _, err := stats.ParseBudget("nothing.here<=1"); err == nil || !strings.Contains(hintOf(err), "figures are "+strings.Join(stats.FigureNames(), ", ")) {
+	if _, err := gate.ParseBudget("nothing.here<=1"); err == nil || !strings.Contains(hintOf(err), "figures are "+strings.Join(gate.FigureNames(), ", ")) {
 		t.Errorf("%v, hint %s", err, hintOf(err))
 	}
 }
 
-func budgetText(b stats.Budget, err error) string {
+func budgetText(b gate.Budget, err error) string {
 	if err != nil {
 		return strings.TrimSuffix(err.Error()+"; "+hintOf(err), "; ")
 	}
@@ -86,13 +88,20 @@ func hintOf(err error) string {
 // report is one of a session in which a cache served a share of 1,000 tokens, dollars
 // were billed again, and so many errors were found.
 func report(file string, share, dollars float64, found int) *stats.Report {
-	return &stats.Report{Schema: stats.SessionSchema, File: file, ID: "id of " + file, Parts: stats.Parts{
-		Cache: &stats.CachePart{
-			Requests: 1, Answered: 1, Prompt: 1000, Read: int64(1000 * share), HitRate: &share,
-			Rebilled: cache.Again{Cost: dollars}, Broken: cache.Again{Cost: dollars}, Worst: &stats.CacheWorst{Entry: "e1", Again: cache.Again{Cost: dollars}},
-		},
-		Check: &stats.CheckPart{Errors: found, Worst: &stats.CheckWorst{Severity: "error", Code: "orphan", Line: 7, Entry: "e2"}},
-	}}
+	r := &stats.Report{Schema: stats.SessionSchema, File: file, ID: "id of " + file}
+	r.Cache = &stats.CachePart{
+		Requests: 1, Answered: 1, Prompt: 1000, Read: int64(1000 * share), HitRate: &share,
+		Rebilled: cache.Again{Cost: dollars}, Broken: cache.Again{Cost: dollars},
+	}
+	r.Check = &stats.CheckPart{Errors: found}
+	worst := fmt.Sprintf(`{"cache":{"worst":{"entry":"e1","cost":%g}},"check":{"worst":{"severity":"error","code":"orphan","line":7,"entry":"e2"}}}`, dollars)
+	if err := json.Unmarshal([]byte(worst), &struct {
+		Cache *stats.CachePart
+		Check *stats.CheckPart
+	}{r.Cache, r.Check}); err != nil {
+		panic(err)
+	}
+	return r
 }
 
 // together are reports added up by the lenses that report is about.
@@ -117,9 +126,9 @@ func lensesNamed(names ...string) (all []*stats.Lens) {
 }
 
 // judged is what a gate says of reports.
-func judged(t *testing.T, g *stats.Gate, reports ...*stats.Report) (*stats.GateReport, error) {
+func judged(t *testing.T, g *gate.Gate, reports ...*stats.Report) (*gate.Report, error) {
 	t.Helper()
-	if err := g.Start(lensesNamed("cache", "check")); err != nil {
+	if err := g.Start([]string{"cache", "check"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range reports {
@@ -129,7 +138,7 @@ func judged(t *testing.T, g *stats.Gate, reports ...*stats.Report) (*stats.GateR
 }
 
 // told is a verdict in short.
-func told(r *stats.GateReport) string {
+func told(r *gate.Report) string {
 	var words []string
 	for _, v := range r.Verdicts {
 		text := fmt.Sprintf("%s %s %s", v.State, v.Severity, v.Figure)
@@ -180,13 +189,13 @@ func TestBudgets(t *testing.T) {
 		"cache.rebilled<=0.2~0.1":      "true; tolerated error cache.rebilled 0.3 over 0.1 s e1",
 		"cache.session-hit-rate<=0.25": "false; crossed error cache.session-hit-rate 0.5 over 0.25 s e1",
 	} {
-		b, err := stats.ParseBudget(budget)
+		b, err := gate.ParseBudget(budget)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// 0.1+0.2 is more than 0.3, and no more than 0.3 dollars.
 		tenth, fifth := 0.1, 0.2
-		r, err := judged(t, &stats.Gate{Budgets: []stats.Budget{b}}, report("s", 0.5, tenth+fifth, 4))
+		r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, tenth+fifth, 4))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,17 +208,17 @@ func TestBudgets(t *testing.T) {
 // TestToleranceEdge: what is at the end of its tolerance to the cent is within it, also
 // where the difference of two large sums is no whole cent.
 func TestToleranceEdge(t *testing.T) {
-	for budget, want := range map[string]stats.State{
-		"cache.rebilled<=1000000~0.01":    stats.LimitTolerated,
-		"cache.rebilled<=1000000~0.009":   stats.LimitCrossed,
-		"cache.rebilled>=1000000.03~0.02": stats.LimitTolerated,
-		"cache.rebilled>=1000000.03~0.01": stats.LimitCrossed,
+	for budget, want := range map[string]gate.State{
+		"cache.rebilled<=1000000~0.01":    gate.Tolerated,
+		"cache.rebilled<=1000000~0.009":   gate.Crossed,
+		"cache.rebilled>=1000000.03~0.02": gate.Tolerated,
+		"cache.rebilled>=1000000.03~0.01": gate.Crossed,
 	} {
-		b, err := stats.ParseBudget(budget)
+		b, err := gate.ParseBudget(budget)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := judged(t, &stats.Gate{Budgets: []stats.Budget{b}}, report("s", 0.5, 1000000.01, 0))
+		r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, 1000000.01, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +231,7 @@ func TestToleranceEdge(t *testing.T) {
 // TestBudgetOfSeveral: a figure of each session is judged in each, one of all in none
 // of them, and what is crossed comes first.
 func TestBudgetOfSeveral(t *testing.T) {
-	g := &stats.Gate{}
+	g := &gate.Gate{}
 	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\nmax = 2\nmin = 1\n[[budget]]\nfigure = \"cache.hit-rate\"\nmin = \"55%\"\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +248,7 @@ func TestBudgetOfSeveral(t *testing.T) {
 // TestGateUnreadable: a session without figures fails, or warns; without any session
 // there is no answer.
 func TestGateUnreadable(t *testing.T) {
-	budget, err := stats.ParseBudget("check.errors<=4")
+	budget, err := gate.ParseBudget("check.errors<=4")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,21 +257,21 @@ func TestGateUnreadable(t *testing.T) {
 	stopped.Stopped = "op 0: unknown op"
 	for _, c := range []struct {
 		name    string
-		gate    stats.Gate
+		gate    gate.Gate
 		reports []*stats.Report
 		want    string
 		err     error
 	}{
-		{"one of two", stats.Gate{}, []*stats.Report{broken, report("s", 1, 0, 4)},
+		{"one of two", gate.Gate{}, []*stats.Report{broken, report("s", 1, 0, 4)},
 			"false; crossed error readable x: no session; kept error check.errors 4 s:7 e2", nil},
-		{"warned", stats.Gate{WarnBroken: true}, []*stats.Report{broken, report("s", 1, 0, 4)},
+		{"warned", gate.Gate{WarnBroken: true}, []*stats.Report{broken, report("s", 1, 0, 4)},
 			"true; crossed warning readable x: no session; kept error check.errors 4 s:7 e2", nil},
-		{"stopped", stats.Gate{}, []*stats.Report{stopped},
+		{"stopped", gate.Gate{}, []*stats.Report{stopped},
 			"false; crossed error readable y: op 0: unknown op; kept error check.errors 0 y:7 e2", nil},
-		{"all", stats.Gate{WarnBroken: true}, []*stats.Report{broken}, "true; crossed warning readable x: no session", stats.ErrEmpty},
-		{"none", stats.Gate{}, nil, "true; ", stats.ErrEmpty},
+		{"all", gate.Gate{WarnBroken: true}, []*stats.Report{broken}, "true; crossed warning readable x: no session", gate.ErrEmpty},
+		{"none", gate.Gate{}, nil, "true; ", gate.ErrEmpty},
 	} {
-		c.gate.Budgets = []stats.Budget{budget}
+		c.gate.Budgets = []gate.Budget{budget}
 		r, err := judged(t, &c.gate, c.reports...)
 		if got := told(r); got != c.want || err != c.err {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
@@ -272,17 +281,17 @@ func TestGateUnreadable(t *testing.T) {
 
 // TestGateWithoutValue: what no session says is neither kept nor crossed.
 func TestGateWithoutValue(t *testing.T) {
-	b, err := stats.ParseBudget("cache.hit-rate>=50%")
+	b, err := gate.ParseBudget("cache.hit-rate>=50%")
 	if err != nil {
 		t.Fatal(err)
 	}
 	silent := report("s", 0, 0, 0)
 	silent.Cache = &stats.CachePart{Requests: 1}
-	r, err := judged(t, &stats.Gate{Budgets: []stats.Budget{b}}, silent)
+	r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, silent)
 	if got := told(r); err != nil || got != "true; unknown error cache.hit-rate s: nothing to judge" {
 		t.Errorf("%v %s", err, got)
 	}
-	if err := (&stats.Gate{}).Start(nil); err == nil || hintOf(err) == "" {
+	if err := (&gate.Gate{}).Start(nil); err == nil || hintOf(err) == "" {
 		t.Errorf("a gate that asks for nothing: %v", err)
 	}
 }
@@ -307,17 +316,17 @@ func TestUnpricedBudgets(t *testing.T) {
 		{"cost.priced<=2", 2, false, "true; kept error cost.priced 1.5 s"},
 		{"cost.priced<=2", 3, false, "false; crossed error cost.priced 1.5 s"},
 	} {
-		b, err := stats.ParseBudget(c.budget)
+		b, err := gate.ParseBudget(c.budget)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := &stats.Gate{Budgets: []stats.Budget{b}, IgnoreUnpriced: c.ignore}
+		g := &gate.Gate{Budgets: []gate.Budget{b}, IgnoreUnpriced: c.ignore}
 		g.Add(report("s", 1, 0, 0))
 		sum := together(report("s", 1, 0, 0))
-		sum.Cost = &stats.CostPart{Unique: stats.CostSum{
-			Calls: stats.CostCalls{Total: 4, Unpriced: c.unpriced, Unpriceable: max(0, c.unpriced-2)},
-			Cost:  stats.Cost{Total: 1.2, Computed: 0.3},
-		}}
+		sum.Cost = &stats.CostPart{}
+		calls, cost := &sum.Cost.Unique.Calls, &sum.Cost.Unique.Cost
+		calls.Total, calls.Unpriced, calls.Unpriceable = 4, c.unpriced, max(0, c.unpriced-2)
+		cost.Total, cost.Computed = 1.2, 0.3
 		r, err := g.Judge(sum)
 		if err != nil {
 			t.Fatal(err)
@@ -325,5 +334,22 @@ func TestUnpricedBudgets(t *testing.T) {
 		if got := told(r); got != c.want {
 			t.Errorf("%s, %d unpriced:\n got %s\nwant %s", c.budget, c.unpriced, got, c.want)
 		}
+	}
+}
+
+// TestGateCalibrated: what is calibrated is marked so.
+func TestGateCalibrated(t *testing.T) {
+	b, err := gate.ParseBudget("context.tokens<=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := report("s", 1, 0, 0)
+	one.Context = &stats.ContextPart{}
+	if err := json.Unmarshal([]byte(`{"counter":"chars4","sessions":[{"tokens":9,"calibrated":{"model":"p/m"}}]}`), one.Context); err != nil {
+		t.Fatal(err)
+	}
+	r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, one)
+	if v := r.Verdicts[0]; err != nil || !v.Calibrated || *v.Value != 9 || v.State != gate.Crossed {
+		t.Errorf("%v %+v", err, v)
 	}
 }

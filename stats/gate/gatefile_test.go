@@ -1,15 +1,15 @@
-package stats_test
+package gate_test
 
 import (
 	"strings"
 	"testing"
 
-	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // TestGateFile: what a file of budgets says, and what is wrong with one.
 func TestGateFile(t *testing.T) {
-	g := &stats.Gate{}
+	g := &gate.Gate{}
 	err := g.Load("b.toml", []byte(`# a comment
 unpriced = "ignore"
 broken = "warn"
@@ -37,11 +37,11 @@ drift = 0.02
 	if got := strings.Join(texts, "; "); got != "check.errors max 1500 ~5% error; cache.hit-rate max 0.9 min 0.5 warning" || !g.IgnoreUnpriced || !g.WarnBroken {
 		t.Errorf("%s, %+v", got, g)
 	}
-	rate, err := stats.FindFigure("cache.hit-rate")
+	rate, err := gate.FindFigure("cache.hit-rate")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (stats.Drift{Amount: stats.Amount{N: 0.05, Share: true}, Up: true}); *g.Drift != want || g.Drifts[rate].N != 0.02 || g.Drifts[rate].Severity != stats.Warning {
+	if want := (gate.Drift{Amount: gate.Amount{N: 0.05, Share: true}, Up: true}); *g.Drift != want || g.Drifts[rate].N != 0.02 || g.Drifts[rate].Severity != gate.Warning {
 		t.Errorf("%+v, %+v", *g.Drift, *g.Drifts[rate])
 	}
 	const budget = "\n[[budget]]\nfigure = \"check.errors\"\n"
@@ -62,12 +62,12 @@ drift = 0.02
 		"broken = \"maybe\"":   `b.toml: broken "maybe": fail or warn`,
 		"drift = \"much\"":     `b.toml: drift "much": want a number or a percentage, as 5%, +5% or -5%`,
 	} {
-		err := (&stats.Gate{}).Load("b.toml", []byte(text))
+		err := (&gate.Gate{}).Load("b.toml", []byte(text))
 		if err == nil {
 			t.Errorf("%q is read", text)
 			continue
 		}
-		if got := budgetText(stats.Budget{}, err); !strings.HasPrefix(got, want) {
+		if got := budgetText(gate.Budget{}, err); !strings.HasPrefix(got, want) {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}

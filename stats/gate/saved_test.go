@@ -1,4 +1,4 @@
-package stats_test
+package gate_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
 // saved is a run of reports as it is saved, with a line a session or without.
-func saved(t *testing.T, lines bool, reports ...*stats.Report) *stats.Saved {
+func saved(t *testing.T, lines bool, reports ...*stats.Report) *gate.Saved {
 	t.Helper()
 	var data []byte
 	all := []*stats.Report{together(reports...)}
@@ -23,7 +24,7 @@ func saved(t *testing.T, lines bool, reports ...*stats.Report) *stats.Saved {
 		}
 		data = append(append(data, line...), '\n')
 	}
-	s, err := stats.LoadSaved("last.json", data)
+	s, err := gate.LoadSaved("last.json", data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,17 +36,17 @@ func TestDrift(t *testing.T) {
 	for _, c := range []struct {
 		drift string
 		found int
-		state stats.State
+		state gate.State
 	}{
-		{"", 100, stats.LimitKept}, {"", 101, stats.LimitCrossed}, {"", 99, stats.LimitCrossed},
-		{"5%", 105, stats.LimitKept}, {"5%", 106, stats.LimitCrossed}, {"5%", 95, stats.LimitKept}, {"5%", 94, stats.LimitCrossed},
-		{"+5%", 105, stats.LimitKept}, {"+5%", 106, stats.LimitCrossed}, {"+5%", 0, stats.LimitKept},
-		{"-5%", 95, stats.LimitKept}, {"-5%", 94, stats.LimitCrossed}, {"-5%", 1000, stats.LimitKept},
-		{"10", 110, stats.LimitKept}, {"10", 111, stats.LimitCrossed}, {"+10", 90, stats.LimitKept}, {"-10", 89, stats.LimitCrossed},
+		{"", 100, gate.Kept}, {"", 101, gate.Crossed}, {"", 99, gate.Crossed},
+		{"5%", 105, gate.Kept}, {"5%", 106, gate.Crossed}, {"5%", 95, gate.Kept}, {"5%", 94, gate.Crossed},
+		{"+5%", 105, gate.Kept}, {"+5%", 106, gate.Crossed}, {"+5%", 0, gate.Kept},
+		{"-5%", 95, gate.Kept}, {"-5%", 94, gate.Crossed}, {"-5%", 1000, gate.Kept},
+		{"10", 110, gate.Kept}, {"10", 111, gate.Crossed}, {"+10", 90, gate.Kept}, {"-10", 89, gate.Crossed},
 	} {
-		g := &stats.Gate{Saved: saved(t, false, report("s", 1, 0, 100))}
+		g := &gate.Gate{Saved: saved(t, false, report("s", 1, 0, 100))}
 		if c.drift != "" {
-			g.Drift = &stats.Drift{}
+			g.Drift = &gate.Drift{}
 			if err := g.Drift.UnmarshalText([]byte(c.drift)); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +56,7 @@ func TestDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range r.Verdicts {
-			want := stats.LimitKept
+			want := gate.Kept
 			if v.Figure == "check.errors" {
 				want = c.state
 			}
@@ -65,7 +66,7 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "x", "+-5%", "--5", "5%%", "+"} {
-		if err := new(stats.Drift).UnmarshalText([]byte(text)); err == nil {
+		if err := new(gate.Drift).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("drift %q is read", text)
 		}
 	}
@@ -77,7 +78,7 @@ func TestAgainst(t *testing.T) {
 	moved.ID = "id of b"
 	for _, c := range []struct {
 		name    string
-		saved   *stats.Saved
+		saved   *gate.Saved
 		reports []*stats.Report
 		want    string
 	}{
@@ -88,7 +89,7 @@ func TestAgainst(t *testing.T) {
 		{"a new one", saved(t, true, report("a", 1, 0, 1)), []*stats.Report{report("c", 1, 0, 9)},
 			"true; unknown error cache.session-hit-rate 1 c e1: not in the saved run; unknown error check.errors 9 c:7 e2: not in the saved run"},
 	} {
-		r, err := judged(t, &stats.Gate{Saved: c.saved}, c.reports...)
+		r, err := judged(t, &gate.Gate{Saved: c.saved}, c.reports...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func TestAgainst(t *testing.T) {
 		}
 	}
 	// Of several sessions, one object holds no figures of each.
-	g := &stats.Gate{Saved: saved(t, false, report("a", 1, 0, 1), report("b", 1, 0, 2))}
+	g := &gate.Gate{Saved: saved(t, false, report("a", 1, 0, 1), report("b", 1, 0, 2))}
 	r, err := judged(t, g, report("a", 1, 0, 1), report("b", 1, 0, 2))
 	if got := told(r); err != nil || got != "true; kept error cache.hit-rate 1 a e1; kept error cache.rebilled 0 a e1" {
 		t.Errorf("%v %s", err, got)
@@ -120,16 +121,16 @@ func TestLoadSaved(t *testing.T) {
 		"[]":                             "last.json: no saved run: json: cannot unmarshal array into Go value",
 		`{"schema":"ctxtool/stats/2"} x`: "last.json: no saved run: invalid character 'x' looking for beginning of value",
 	} {
-		if _, err := stats.LoadSaved("last.json", []byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) || hintOf(err) == "" {
+		if _, err := gate.LoadSaved("last.json", []byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) || hintOf(err) == "" {
 			t.Errorf("%q: %v, want %s", data, err, want)
 		}
 	}
-	empty, err := stats.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/2","lenses":{}}`))
+	empty, err := gate.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/2","lenses":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &stats.Gate{Saved: empty}
-	if err := g.Start(lensesNamed("cache")); err == nil || err.Error() != "last.json: the saved run has no figure to compare with" {
+	g := &gate.Gate{Saved: empty}
+	if err := g.Start([]string{"cache"}); err == nil || err.Error() != "last.json: the saved run has no figure to compare with" {
 		t.Errorf("%v", err)
 	}
 	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\ndrift = 3\n")); err != nil {

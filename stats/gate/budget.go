@@ -1,4 +1,4 @@
-package stats
+package gate
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // A Budget is what a figure has to keep to.
@@ -87,19 +88,13 @@ func (d *Drift) UnmarshalText(text []byte) error {
 }
 
 // scales are the letters behind a number that make it larger.
-var scales = []struct {
-	letter string
-	times  float64
-}{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}}
+var scales = map[byte]float64{'k': 1e3, 'm': 1e6, 'g': 1e9}
 
 // ParseNumber reads a number such as 150000, 150_000, 150k, 1.5M or 1e6.
 func ParseNumber(text string) (float64, error) {
 	times := 1.0
-	for _, s := range scales {
-		if n := len(text) - len(s.letter); n > 0 && strings.EqualFold(text[n:], s.letter) {
-			text, times = text[:n], s.times
-			break
-		}
+	if end := len(text) - 1; end > 0 && scales[text[end]|' '] > 0 {
+		text, times = text[:end], scales[text[end]|' ']
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if n *= times; err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -112,14 +107,14 @@ func ParseNumber(text string) (float64, error) {
 // share, or a dollar sign for dollars.
 func (f *Figure) limit(text string) (*float64, error) {
 	t, percent := strings.CutSuffix(text, "%")
-	if f.Unit == Dollars {
+	if f.Unit == stats.Dollars {
 		t = strings.TrimPrefix(t, "$")
 	}
 	n, err := ParseNumber(t)
 	switch {
-	case err != nil || percent && f.Unit != Share:
-		return nil, fmt.Errorf("%s: limit %q: want %s", f.Name, sessionfmt.Quote(text), f.Unit.want())
-	case f.Unit == Share && !percent && n > 1:
+	case err != nil || percent && f.Unit != stats.Share:
+		return nil, fmt.Errorf("%s: limit %q: want %s", f.Name, sessionfmt.Quote(text), wanted[f.Unit])
+	case f.Unit == stats.Share && !percent && n > 1:
 		return nil, fmt.Errorf("%s: limit %q: it is a share, from 0 to 1 or as %s%%", f.Name, sessionfmt.Quote(text), sessionfmt.Quote(text))
 	case percent:
 		n /= 100
@@ -127,19 +122,10 @@ func (f *Figure) limit(text string) (*float64, error) {
 	return &n, nil
 }
 
-// want is what a limit looks like.
-func (u Unit) want() string {
-	switch u {
-	case Tokens:
-		return "tokens, as 150000 or 150k"
-	case Bytes:
-		return "bytes, as 20000000 or 20M"
-	case Dollars:
-		return "dollars, as 1.20"
-	case Share:
-		return "a share, as 0.8 or 80%"
-	}
-	return "a number"
+// wanted is what a limit looks like.
+var wanted = map[stats.Unit]string{
+	stats.Number: "a number", stats.Tokens: "tokens, as 150000 or 150k", stats.Bytes: "bytes, as 20000000 or 20M",
+	stats.Dollars: "dollars, as 1.20", stats.Share: "a share, as 0.8 or 80%",
 }
 
 // BudgetHelp says how a budget is written.

@@ -1,13 +1,17 @@
-package stats
+// Package gate holds what stats counts to limits, and to a saved run.
+//
+// A Figure is a number of a stats.Report by name, as cost.total; a Budget is limits for
+// figures, and a Gate judges reports by it and says a verdict on each value.
+package gate
 
 import (
 	"cmp"
 	"errors"
 	"math"
 	"slices"
-	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // A Gate holds sessions to budgets, and to a saved run. The zero value asks for
@@ -28,23 +32,17 @@ type Gate struct {
 
 // A Verdict says how a figure keeps to a budget, or to the saved run.
 type Verdict struct {
-	State      State    `json:"state"`                // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
-	Severity   severity `json:"severity"`             // `error` or `warning`
-	Figure     string   `json:"figure"`               // as in the help; `readable` is a session without figures, or not with all
-	Unit       string   `json:"unit,omitempty"`       // `number`, `tokens`, `bytes`, `dollars` or `share`
-	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
-	Group      string   `json:"group,omitempty"`      // the day; absent where it is about all
-	Entry      string   `json:"entry,omitempty"`      // the entry to look at
-	Line       int      `json:"line,omitempty"`       // of that entry, from 1
-	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
-	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
-	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, times a factor that was fitted
-	Max        *float64 `json:"max,omitempty"`        // the limit above
-	Min        *float64 `json:"min,omitempty"`        // the limit below
-	Saved      *float64 `json:"saved,omitempty"`      // of the saved run, where the limits come from that
-	Slack      float64  `json:"tolerance,omitempty"`  // allowed beyond a limit
-	Over       float64  `json:"over,omitempty"`       // how far the value is beyond a limit; absent where it is not
-	Reason     string   `json:"reason,omitempty"`     // why there is no value, why the session has no figures, or that the saved run does not have it
+	State    State    `json:"state"`          // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
+	Severity severity `json:"severity"`       // `error` or `warning`
+	Figure   string   `json:"figure"`         // as in the help; `readable` is a session without figures, or not with all
+	Unit     string   `json:"unit,omitempty"` // `number`, `tokens`, `bytes`, `dollars` or `share`
+	Reading
+	Max    *float64 `json:"max,omitempty"`       // the limit above
+	Min    *float64 `json:"min,omitempty"`       // the limit below
+	Saved  *float64 `json:"saved,omitempty"`     // of the saved run, where the limits come from that
+	Slack  float64  `json:"tolerance,omitempty"` // allowed beyond a limit
+	Over   float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent where it is not
+	Reason string   `json:"reason,omitempty"`    // why there is no value, why the session has no figures, or that the saved run does not have it
 
 	Path string `json:"-"` // of the file from the current folder
 
@@ -55,17 +53,17 @@ type Verdict struct {
 type State string
 
 const (
-	LimitCrossed   State = "crossed"
-	LimitTolerated State = "tolerated" // beyond the limit, within its tolerance
-	LimitUnknown   State = "unknown"   // there is nothing to judge
-	LimitKept      State = "kept"
+	Crossed   State = "crossed"
+	Tolerated State = "tolerated" // beyond the limit, within its tolerance
+	Unknown   State = "unknown"   // there is nothing to judge
+	Kept      State = "kept"
 )
 
 // states are all states, the most important first.
-var states = []State{LimitCrossed, LimitTolerated, LimitUnknown, LimitKept}
+var states = []State{Crossed, Tolerated, Unknown, Kept}
 
-// A GateReport is what a gate says.
-type GateReport struct {
+// A Report is what a gate says.
+type Report struct {
 	Passed    bool      `json:"passed"`    // no limit is crossed whose severity is `error`
 	Sessions  int       `json:"sessions"`  // that were judged
 	Crossed   int       `json:"crossed"`   // limits that are crossed, their severity being error
@@ -83,12 +81,12 @@ const Unreadable = "readable"
 // ErrEmpty is that there was no session to judge.
 var ErrEmpty = errors.New("no session to judge")
 
-// Lenses are those that the gate needs besides others.
-func (g *Gate) Lenses() (all []*Lens) {
+// Lenses are the names of those that the gate needs besides others.
+func (g *Gate) Lenses() (names []string) {
 	for _, f := range g.figures() {
-		all = append(all, f.lens)
+		names = append(names, f.lens())
 	}
-	return all
+	return names
 }
 
 // By is what the rows of the lens cost have to be by, besides what was asked for.
@@ -114,7 +112,7 @@ func (g *Gate) figures() (all []*Figure) {
 
 // Start gets ready to judge what the lenses see. Of the saved run every figure is
 // compared that they and it have.
-func (g *Gate) Start(lenses []*Lens) error {
+func (g *Gate) Start(lenses []string) error {
 	if g.Saved == nil {
 		if len(g.Budgets) == 0 {
 			return &sessionfmt.Error{Err: errors.New("the gate has no budget and no saved run"), Hint: "set one: --require 'FIGURE<=LIMIT', or --against FILE"}
@@ -125,7 +123,7 @@ func (g *Gate) Start(lenses []*Lens) error {
 		f := &figures[i]
 		_, named := g.Drifts[f]
 		switch has := g.Saved.values(f) != nil; {
-		case has && (named || slices.Contains(lenses, f.lens)):
+		case has && (named || slices.Contains(lenses, f.lens())):
 			g.compared = append(g.compared, f)
 		case named:
 			return g.Saved.lacks(f)
@@ -138,7 +136,7 @@ func (g *Gate) Start(lenses []*Lens) error {
 }
 
 // Add judges the report of one more session.
-func (g *Gate) Add(one *Report) {
+func (g *Gate) Add(one *stats.Report) {
 	if one.Path != "" && one.Path != one.File {
 		if g.paths == nil {
 			g.paths = map[string]string{}
@@ -146,7 +144,7 @@ func (g *Gate) Add(one *Report) {
 		g.paths[one.File] = one.Path
 	}
 	if why := cmp.Or(one.Error, one.Stopped); why != "" {
-		v := Verdict{State: LimitCrossed, Severity: Error, Figure: Unreadable, File: one.File, Reason: why, order: -1}
+		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, Reading: Reading{File: one.File}, Reason: why, order: -1}
 		if g.WarnBroken {
 			v.Severity = Warning
 		}
@@ -154,31 +152,31 @@ func (g *Gate) Add(one *Report) {
 	}
 	if one.Error == "" {
 		g.sessions++
-		g.judge(one, func(f *Figure) bool { return f.Scope == eachSession })
+		g.judge(one, func(f *Figure) bool { return f.Scope >= eachSession })
 	}
 }
 
 // Judge judges all sessions together, and says what became of every limit. It is
 // ErrEmpty where none of them had figures.
-func (g *Gate) Judge(sum *Report) (*GateReport, error) {
+func (g *Gate) Judge(sum *stats.Report) (*Report, error) {
 	if g.sessions > 0 {
-		g.judge(sum, func(f *Figure) bool { return f.Scope != eachSession })
+		g.judge(sum, func(f *Figure) bool { return f.Scope < eachSession })
 	}
 	slices.SortStableFunc(g.verdicts, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.order, b.order))
 	})
-	r := &GateReport{Passed: true, Sessions: g.sessions, Verdicts: append([]Verdict{}, g.verdicts...)}
+	r := &Report{Passed: true, Sessions: g.sessions, Verdicts: append([]Verdict{}, g.verdicts...)}
 	if g.Saved != nil {
 		r.Saved = g.Saved.Name
 	}
 	for i := range r.Verdicts {
 		switch v := &r.Verdicts[i]; {
-		case v.State == LimitTolerated:
+		case v.State == Tolerated:
 			r.Tolerated++
-		case v.State == LimitUnknown:
+		case v.State == Unknown:
 			r.Unknown++
-		case v.State == LimitKept:
+		case v.State == Kept:
 			r.Kept++
 		case v.Severity == Warning:
 			r.Warnings++
@@ -194,8 +192,8 @@ func (g *Gate) Judge(sum *Report) (*GateReport, error) {
 }
 
 // judge judges the figures of a report that are meant.
-func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
-	file := r.onlyFile()
+func (g *Gate) judge(r *stats.Report, meant func(f *Figure) bool) {
+	file := onlyFile(r)
 	add := func(f *Figure, v Verdict) {
 		v.Figure, v.Unit, v.File = f.Name, f.Unit.String(), cmp.Or(v.File, file)
 		g.put(v)
@@ -204,9 +202,9 @@ func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
 		if !meant(b.Figure) {
 			continue
 		}
-		values := r.valuesOf(b.Figure)
+		values := valuesOf(r, b.Figure)
 		if len(values) == 0 {
-			add(b.Figure, Verdict{State: LimitUnknown, Severity: b.Severity, Max: b.Max, Min: b.Min, Reason: "nothing to judge", order: i})
+			add(b.Figure, Verdict{State: Unknown, Severity: b.Severity, Max: b.Max, Min: b.Min, Reason: "nothing to judge", order: i})
 		}
 		for _, value := range values {
 			v := Verdict{Severity: b.Severity, Max: b.Max, Min: b.Min, order: i}
@@ -218,7 +216,7 @@ func (g *Gate) judge(r *Report, meant func(f *Figure) bool) {
 		if !meant(f) {
 			continue
 		}
-		for _, value := range r.valuesOf(f) {
+		for _, value := range valuesOf(r, f) {
 			v := Verdict{Severity: Error, order: len(g.Budgets) + i}
 			g.compare(&v, f, r, value)
 			add(f, v)
@@ -232,17 +230,17 @@ func (g *Gate) put(v Verdict) {
 }
 
 // compare judges a value by that of the saved run.
-func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value figureValue) {
+func (g *Gate) compare(v *Verdict, f *Figure, r *stats.Report, value Reading) {
 	saved, ok := g.Saved.value(f, r, value)
 	if !ok {
-		v.take(value)
-		v.State, v.Reason = LimitUnknown, "not in the saved run"
+		v.Reading, v.State, v.Reason = value, Unknown, "not in the saved run"
 		return
 	}
 	drift := cmp.Or(g.Drifts[f], g.Drift, &Drift{Up: true, Down: true})
 	v.Severity = cmp.Or(drift.Severity, Error)
-	v.Saved = &saved.Amount
-	least, most := saved.Amount-drift.of(saved.Amount), saved.Amount+drift.of(saved.Amount)
+	v.Saved = saved.Value
+	by := drift.of(*saved.Value)
+	least, most := *saved.Value-by, *saved.Value+by
 	if drift.Up {
 		v.Max = &most
 	}
@@ -254,34 +252,28 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *Report, value figureValue) {
 }
 
 // judge says how a value keeps to the verdict's limits.
-func (v *Verdict) judge(value figureValue, tolerance Amount, ignoreUnpriced bool) {
-	v.take(value)
-	v.State = LimitKept
+func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
+	v.Reading, v.State = value, Kept
+	is := *value.Value
 	tolerated := false
 	switch {
-	case v.Max != nil && beyond(value.Amount, *v.Max):
-		v.Over, v.Slack = value.Amount-*v.Max, tolerance.of(*v.Max)
-		tolerated = !beyond(value.Amount, *v.Max+v.Slack)
-	case v.Min != nil && beyond(*v.Min, value.Amount):
-		v.Over, v.Slack = *v.Min-value.Amount, tolerance.of(*v.Min)
-		tolerated = !beyond(*v.Min-v.Slack, value.Amount)
+	case v.Max != nil && beyond(is, *v.Max):
+		v.Over, v.Slack = is-*v.Max, tolerance.of(*v.Max)
+		tolerated = !beyond(is, *v.Max+v.Slack)
+	case v.Min != nil && beyond(*v.Min, is):
+		v.Over, v.Slack = *v.Min-is, tolerance.of(*v.Min)
+		tolerated = !beyond(*v.Min-v.Slack, is)
 	}
 	switch {
 	case tolerated:
-		v.State = LimitTolerated
+		v.State = Tolerated
 	case v.Over > 0:
-		v.State = LimitCrossed
+		v.State = Crossed
 	}
 	// Nobody knows that the rest keeps below a limit.
 	if v.Max != nil && value.Unpriced > 0 && !ignoreUnpriced {
-		v.State = LimitCrossed
+		v.State = Crossed
 	}
-}
-
-// take is the value that the verdict is on.
-func (v *Verdict) take(value figureValue) {
-	v.Value, v.Unpriced, v.Calibrated = &value.Amount, value.Unpriced, value.Calibrated
-	v.File, v.Group, v.Entry, v.Line = value.File, value.Group, value.Entry, value.Line
 }
 
 // beyond reports that a is more than b, by more than what adding up dollars in another
@@ -290,66 +282,25 @@ func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)
 
 // valuesOf are the figure's values, with the lines that are known since the session
 // was read.
-func (r *Report) valuesOf(f *Figure) []figureValue {
+func valuesOf(r *stats.Report, f *Figure) []Reading {
 	values, _ := f.of(r)
 	for i := range values {
 		if v := &values[i]; v.Line == 0 {
-			v.Line = r.lines[v.Entry]
+			v.Line = r.Lines[v.Entry]
 		}
 	}
 	return values
 }
 
-// noteLines keeps the lines of the entries that the gate's figures name, while the
-// session is open.
-func (l *lensRun) noteLines() {
+// Entries are those that figures of a session name, by which a gate finds their lines.
+func Entries(r *stats.Report) (entries []string) {
 	for i := range figures {
-		values, _ := figures[i].of(l.Report)
+		values, _ := figures[i].of(r)
 		for _, v := range values {
-			k := -1
 			if v.Entry != "" {
-				k = l.Session.Find(v.Entry)
+				entries = append(entries, v.Entry)
 			}
-			if k < 0 {
-				continue
-			}
-			if l.Report.lines == nil {
-				l.Report.lines = map[string]int{}
-			}
-			l.Report.lines[v.Entry] = l.Session.Line(k)
 		}
 	}
-}
-
-// Only says which sessions and calls are looked at; the zero value means all. A
-// session fits that belongs to the project and has an entry within the time, or,
-// where a model is named, a call of it within the time. The lens cost counts no
-// other calls.
-type Only struct {
-	Since, Until int64  // milliseconds since 1970, both within; 0 where there is no limit
-	Project      string // text in the name of the project's folder
-	Model        string // text in a model's name
-}
-
-// time reports that a record of that time is within the limits; without any all are.
-func (o *Only) time(ms int64, dated bool) bool {
-	if o.Since == 0 && o.Until == 0 {
-		return true
-	}
-	return dated && ms >= o.Since && (o.Until == 0 || ms <= o.Until)
-}
-
-// model reports that the name of a model has the text.
-func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
-
-// Fits reports that the session is one of those that were asked for: see Options.Only.
-func (r *Report) Fits() bool { return r.fits }
-
-// fit looks at a record, until one is found that was asked for.
-func (l *lensRun) fit(f *callRecord) {
-	if l.Report.fits || !f.Kind.IsEntry() || l.Only.Model != "" && !(f.Paid() && l.Only.model(f.modelName())) {
-		return
-	}
-	ms, dated := f.Time.Millis()
-	l.Report.fits = l.Only.time(ms, dated)
+	return entries
 }

@@ -1,0 +1,58 @@
+package stats_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// TestCacheLens: the part says what replay.Cache does, and several add up.
+func TestCacheLens(t *testing.T) {
+	o := stats.Options{Lenses: lenses(t, "cache"), Counter: &tokens.Pi}
+	sum := &stats.Report{Schema: stats.Schema}
+	var requests int
+	var read, prompt int64
+	var again float64
+	for _, s := range corpus.Own(t) {
+		name := filepath.Join(t.TempDir(), "s.jsonl")
+		if err := os.WriteFile(name, s.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := o.Read(name)
+		if err != nil {
+			continue
+		}
+		o.Add(sum, r)
+		session, err := sessionfmt.Open(name, sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := cache.Account(replay.New(session, replay.Options{Leaf: session.Leaf()}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		session.Close()
+		requests += want.Total.Requests
+		read += want.Total.Recorded.CacheRead
+		prompt += want.Total.Recorded.Prompt()
+		again += want.Total.Rebilled.Cost
+		if rate := r.Cache.HitRate; rate != nil && *rate != *want.Total.HitRate.Achieved {
+			t.Errorf("%s: hit rate %g, want %g", s.Name, *rate, *want.Total.HitRate.Achieved)
+		}
+	}
+	p := sum.Cache
+	if p.Requests != requests || p.Read != read || p.Prompt != prompt || math.Abs(p.Rebilled.Cost-again) > 1e-9 {
+		t.Errorf("%+v; want %d requests, %d of %d tokens, %g dollars", p, requests, read, prompt, again)
+	}
+	if requests == 0 {
+		t.Error("no session has a request")
+	}
+}

@@ -1,0 +1,17 @@
+package stats
+
+// What the tests outside of the package name.
+type (
+	Compacting = compacting
+	Cost       = costDollars
+	CostCalls  = costCalls
+	CostSum    = costSum
+	CostTokens = costTokens
+	Facts      = facts
+	Failure    = failure
+	Kept       = kept
+)
+
+func (p *CostPart) Sum() CostSum { return p.costSum }
+
+func (r *costRow) Keys() costKeys { return r.costKeys }

@@ -1,0 +1,267 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// A Figure is a number of a report that a budget may be set on. Its name begins with that
+// of the lens that looks for it.
+type Figure struct {
+	Name  string
+	Unit  stats.Unit
+	Scope scope
+	About string // one line for help
+}
+
+// A scope says how many values a figure has.
+type scope uint8
+
+const (
+	allSessions scope = iota // one, of all sessions together
+	eachGroup                // one a row of all sessions together, such as a day
+	eachSession              // one a session
+	eachEntry                // one for each of several entries of a session
+)
+
+// figures are all figures, in the order of the help; see Figure.of.
+var figures = []Figure{
+	{"session.requests", stats.Number, eachSession, "requests of each session, on all branches"},
+	{"session.prompt-requests", stats.Number, eachSession, "the most that any prompt took"},
+	{"session.tool-errors", stats.Share, eachSession, "share of tool calls that failed"},
+	{"context.tokens", stats.Tokens, eachSession, "tokens of the context of each session, at its leaf"},
+	{"context.share", stats.Share, eachSession, "its share of the window"},
+	{"context.largest", stats.Tokens, allSessions, "tokens of the largest message in any context"},
+	{"context.reread", stats.Tokens, allSessions, "tokens of files that contexts hold more than once"},
+	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
+	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
+	{"cost.total", stats.Dollars, allSessions, "recorded dollars of all sessions together, each call once"},
+	{"cost.priced", stats.Dollars, allSessions, "the same, with prices of the table where none is recorded"},
+	{"cost.session", stats.Dollars, eachSession, "recorded dollars of each session"},
+	{"cost.day", stats.Dollars, eachGroup, "recorded dollars of each day, each call once"},
+	{"compactions.count", stats.Number, eachSession, "compactions on the path of each session"},
+	{"compactions.loops", stats.Number, eachSession, "those that are part of a loop that frees nothing"},
+	{"compactions.reduction", stats.Share, eachEntry, "what each compaction freed of the context"},
+	{"bytes.request", stats.Bytes, eachSession, "bytes of the next request of each session"},
+	{"bytes.share", stats.Share, eachSession, "their share of what the provider takes"},
+	{"bytes.line", stats.Bytes, eachSession, "bytes of the largest line of each file"},
+	{"cache.hit-rate", stats.Share, allSessions, "what a cache served of the prompts, all sessions together"},
+	{"cache.session-hit-rate", stats.Share, eachSession, "the same of each session"},
+	{"cache.rebilled", stats.Dollars, allSessions, "what was billed again, all sessions together"},
+	{"check.errors", stats.Number, eachSession, "errors that ctxtool check finds in each session"},
+	{"check.warnings", stats.Number, eachSession, "warnings that it finds"},
+}
+
+// A Reading is what a figure is: tokens, bytes, dollars, a number of things, or a share from
+// 0 to 1.
+type Reading struct {
+	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
+	Group      string   `json:"group,omitempty"`      // the day; absent where it is about all
+	Entry      string   `json:"entry,omitempty"`      // the entry to look at
+	Line       int      `json:"line,omitempty"`       // of that entry, from 1
+	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
+	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
+	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, times a factor that was fitted
+}
+
+// lens is the name of the lens that looks for the figure.
+func (f *Figure) lens() string {
+	lens, _, _ := strings.Cut(f.Name, ".")
+	return lens
+}
+
+// of are the figure's values in a report; none where there is nothing to say it of.
+// has is that the lens has looked.
+func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
+	has = read(r, f.lens(), func(name string, v Reading, amount float64) {
+		if strings.HasSuffix(f.Name, "."+name) && !math.IsNaN(amount) && !math.IsInf(amount, 0) {
+			v.Value = &amount
+			values = append(values, v)
+		}
+	})
+	return values, has
+}
+
+// An adder takes a value of the figure of that name, its lens left out.
+type adder func(name string, v Reading, amount float64)
+
+// read reads all figures of a lens off a report. has is that the lens has looked.
+func read(r *stats.Report, lens string, add adder) (has bool) {
+	switch {
+	case lens == "session" && r.Session != nil:
+		readSession(r.Session, add)
+	case lens == "context" && r.Context != nil:
+		readContext(r.Context, add)
+	case lens == "growth" && r.Growth != nil:
+		readGrowth(r.Growth, add)
+	case lens == "cost" && r.Cost != nil:
+		readCost(r.Cost, add)
+	case lens == "compactions" && r.Compactions != nil:
+		readCompactions(r.Compactions, add)
+	case lens == "bytes" && r.Bytes != nil:
+		readBytes(r.Bytes, add)
+	case lens == "cache" && r.Cache != nil:
+		readCache(r.Cache, add)
+	case lens == "check" && r.Check != nil:
+		readCheck(r.Check, add)
+	default:
+		return false
+	}
+	return true
+}
+
+func readSession(p *stats.SessionPart, add adder) {
+	add("requests", Reading{}, float64(p.Requests))
+	long := Reading{}
+	if most := p.LongPrompts.Prompts; len(most) > 0 {
+		long.Entry, long.Line = most[0].Entry, most[0].Line
+	}
+	add("prompt-requests", long, float64(p.LongPrompts.Most))
+	if n := p.Calls.Calls; n > 0 {
+		add("tool-errors", Reading{}, float64(p.Calls.Error)/float64(n))
+	}
+}
+
+func readContext(p *stats.ContextPart, add adder) {
+	for _, c := range p.Sessions {
+		v := Reading{File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
+		add("tokens", v, float64(c.InUse(p.Counter)))
+		if c.Window > 0 {
+			add("share", v, float64(c.InUse(p.Counter))/float64(c.Window))
+		}
+	}
+	if len(p.Largest) > 0 {
+		l := &p.Largest[0]
+		add("largest", Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()}, float64(l.Tokens))
+	}
+	again := Reading{Calibrated: p.Calibrated()}
+	if most := p.Rereads.Largest; len(most) > 0 {
+		again.File, again.Entry = most[0].File, most[0].Entry
+	}
+	add("reread", again, float64(p.Rereads.Tokens))
+}
+
+func readGrowth(p *stats.GrowthPart, add adder) {
+	for _, g := range p.Sessions {
+		v := Reading{File: g.File}
+		for i := range g.Requests {
+			if r := &g.Requests[i]; r.Request == g.PeakRequest {
+				v.Entry, v.Calibrated = r.Entry, r.Estimated && g.Calibrated != nil
+			}
+		}
+		add("peak", v, float64(g.Peak))
+		if g.Share > 0 {
+			add("share", v, g.Share)
+		}
+	}
+}
+
+func readCost(p *stats.CostPart, add adder) {
+	once := &p.Unique
+	add("total", Reading{Unpriced: int(once.Calls.Unpriced)}, once.Cost.Total)
+	add("priced", Reading{Unpriced: int(once.Calls.Unpriceable)}, once.Cost.Total+once.Cost.Computed)
+	add("session", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
+	var days []Reading // rows may be by something else too
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		k := slices.IndexFunc(days, func(v Reading) bool { return v.Group == r.Day })
+		if r.Day == "" {
+			continue
+		} else if k < 0 {
+			k = len(days)
+			days = append(days, Reading{Group: r.Day, Value: new(float64)})
+		}
+		*days[k].Value += r.Unique.Cost.Total
+		days[k].Unpriced += int(r.Unique.Calls.Unpriced)
+	}
+	for _, v := range days {
+		add("day", v, *v.Value)
+	}
+}
+
+func readCompactions(p *stats.CompactionsPart, add adder) {
+	add("count", Reading{}, float64(p.Count))
+	loop := Reading{}
+	for _, c := range p.List {
+		if len(c.Loops) > 0 && loop.Line == 0 {
+			loop.Entry, loop.Line = c.Entry, c.Line
+		}
+		add("reduction", Reading{File: c.File, Entry: c.Entry, Line: c.Line}, c.Reduction)
+	}
+	add("loops", loop, float64(p.Loops))
+}
+
+func readBytes(p *stats.BytesPart, add adder) {
+	for _, b := range p.Sessions {
+		v := Reading{File: b.File, Entry: b.Entry}
+		add("request", v, float64(b.Request))
+		if b.Share != nil {
+			add("share", v, *b.Share)
+		}
+		add("line", Reading{File: b.File, Entry: b.LargestEntry}, float64(b.LargestLine))
+	}
+}
+
+func readCache(p *stats.CachePart, add adder) {
+	worst, own := Reading{}, Reading{} // what is said of several together is nothing of each
+	if w := p.Worst; w != nil {
+		worst.File, worst.Entry, own.Entry = w.File, w.Entry, w.Entry
+	}
+	if p.HitRate != nil {
+		add("hit-rate", worst, *p.HitRate)
+		add("session-hit-rate", own, *p.HitRate)
+	}
+	add("rebilled", worst, p.Rebilled.Cost)
+}
+
+func readCheck(p *stats.CheckPart, add adder) {
+	errs, warnings := Reading{}, Reading{}
+	if w := p.Worst; w != nil && w.Severity == "error" {
+		errs.Entry, errs.Line = w.Entry, w.Line
+	} else if w != nil {
+		warnings.Entry, warnings.Line = w.Entry, w.Line
+	}
+	add("errors", errs, float64(p.Errors))
+	add("warnings", warnings, float64(p.Warnings))
+}
+
+// FindFigure is the figure of that name.
+func FindFigure(name string) (*Figure, error) {
+	near := ""
+	for i := range figures {
+		f := &figures[i]
+		if f.Name == name {
+			return f, nil
+		}
+		if lens := f.lens(); lens == name || strings.HasPrefix(name, lens+".") {
+			near += ", " + f.Name
+		}
+	}
+	hint := "figures are " + strings.Join(FigureNames(), ", ")
+	if near != "" {
+		hint = "of that kind are " + near[2:]
+	}
+	return nil, &sessionfmt.Error{Err: fmt.Errorf("unknown figure %q", sessionfmt.Quote(name)), Hint: hint}
+}
+
+// FigureNames are the names of all figures.
+func FigureNames() (names []string) {
+	for i := range figures {
+		names = append(names, figures[i].Name)
+	}
+	return names
+}
+
+// FigureHelp lists the figures, a line each.
+func FigureHelp() string {
+	var b strings.Builder
+	for i := range figures {
+		fmt.Fprintf(&b, "  %-24s%s\n", figures[i].Name, figures[i].About)
+	}
+	return b.String()
+}

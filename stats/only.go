@@ -1,0 +1,36 @@
+package stats
+
+import "strings"
+
+// Only says which sessions and calls are looked at; the zero value means all. A
+// session fits that belongs to the project and has an entry within the time, or,
+// where a model is named, a call of it within the time. The lens cost counts no
+// other calls.
+type Only struct {
+	Since, Until int64  // milliseconds since 1970, both within; 0 where there is no limit
+	Project      string // text in the name of the project's folder
+	Model        string // text in a model's name
+}
+
+// time reports that a record of that time is within the limits; without any all are.
+func (o *Only) time(ms int64, dated bool) bool {
+	if o.Since == 0 && o.Until == 0 {
+		return true
+	}
+	return dated && ms >= o.Since && (o.Until == 0 || ms <= o.Until)
+}
+
+// model reports that the name of a model has the text.
+func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
+
+// Fits reports that the session is one of those that were asked for: see Options.Only.
+func (r *Report) Fits() bool { return r.fits }
+
+// fit looks at a record, until one is found that was asked for.
+func (l *lensRun) fit(f *callRecord) {
+	if l.Report.fits || !f.Kind.IsEntry() || l.Only.Model != "" && !(f.Paid() && l.Only.model(f.modelName())) {
+		return
+	}
+	ms, dated := f.Time.Millis()
+	l.Report.fits = l.Only.time(ms, dated)
+}

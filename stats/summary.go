@@ -1,0 +1,108 @@
+package stats
+
+import (
+	"slices"
+	"strings"
+
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// SummarySchema is that of a Summary.
+const SummarySchema = "ctxtool/ls/1"
+
+// A Summary is what a session is about, in a line of schema ctxtool/ls/1. One that
+// could not be read has an error and little else.
+type Summary struct {
+	Schema    string  `json:"schema"`
+	File      string  `json:"file"`                // below the folder listed, or as it was given
+	ID        string  `json:"id,omitempty"`        // of the header
+	Name      string  `json:"name,omitempty"`      // the last one given
+	First     string  `json:"first,omitempty"`     // first words of the first prompt
+	Project   string  `json:"project,omitempty"`   // the header's folder
+	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
+	Entries   int     `json:"entries"`             // of all branches
+	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
+	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
+	Cost      float64 `json:"cost"`                // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`
+	Copied    float64 `json:"copied,omitempty"`    // US dollars of it for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
+	Size      int64   `json:"size"`                // bytes
+	Time      string  `json:"time,omitempty"`      // of the last entry, as it stands
+	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
+	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
+
+	Calls *CostPart `json:"-"` // what they used and cost
+}
+
+// MarkCopies says of each session which part of its cost is of calls that another has
+// too: the first by the names of files has them itself.
+func MarkCopies(all []*Summary) {
+	seen := newOnceOnly(0)
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
+	for _, sum := range all {
+		if sum.Calls == nil {
+			continue
+		}
+		for one := range sum.Calls.calls.all {
+			if !seen.first(one.key) && one.pricing <= estimated {
+				sum.Copied += one.dollars
+			}
+		}
+	}
+}
+
+// Summarize opens a session file and sums it up. What it says of entries is taken
+// while the file is indexed. Of opt it heeds what says where the file is and what it
+// goes through.
+func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
+	sum := &Summary{Schema: SummarySchema}
+	o := Options{Lenses: []*Lens{&costLens, {look: sum.look}}, Open: sessionfmt.Options{Stdin: opt.Stdin, Disk: opt.Disk, Through: opt.Through}}
+	if _, err := o.Read(name); err != nil {
+		return nil, err
+	}
+	return sum, nil
+}
+
+// look takes what a summary says of a session.
+func (sum *Summary) look(l *lensRun) {
+	l.Records = append(l.Records, sum.take)
+	l.Indexed = append(l.Indexed, func() error {
+		s := l.Session
+		sum.Calls = l.Report.Cost
+		sum.Entries, sum.Size, sum.Cost, sum.Findings = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total, len(s.Findings)
+		return nil
+	})
+	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		u, err := e.InUse(&tokens.Pi)
+		if err != nil {
+			return err
+		}
+		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
+		model, _, _, err := e.Model()
+		sum.Model = model.Name()
+		if err != nil || l.Point < 0 {
+			return err
+		}
+		line, err := l.line(l.Point)
+		sum.Time = line.Get("timestamp").Text()
+		return err
+	})
+}
+
+// take is what a record adds to the summary.
+func (sum *Summary) take(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+	switch kind {
+	case sessionfmt.Header:
+		if sum.Time == "" { // the first header is the session's
+			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
+		}
+	case sessionfmt.User:
+		if sum.First == "" {
+			sum.First = sessionfmt.Gist(kind, line)
+		}
+	case sessionfmt.SessionInfo:
+		sum.Name = sessionfmt.FirstWords(line.Get("name").Text())
+	}
+}

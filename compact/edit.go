@@ -73,7 +73,7 @@ func (d *Editor) Omit(rec int) error {
 			return err
 		}
 		if _, shown := d.shown[i]; shown {
-			if err := d.add(i, value("null")); err != nil {
+			if err := d.add(i, nil); err != nil {
 				return err
 			}
 		}
@@ -121,10 +121,7 @@ func (d *Editor) Restore(rec int) error {
 		if d.s.Kind(i).IsMessage() {
 			content = line.Get("message").Get("content")
 		}
-		if content.IsNull() {
-			content = value("[]")
-		}
-		if err := d.add(i, fmt.Appendf(nil, `{"content":%s}`, content)); err != nil {
+		if err := d.add(i, orEmpty(content)); err != nil {
 			return err
 		}
 	}
@@ -144,34 +141,40 @@ func (d *Editor) Replace(rec int, text string) error {
 	if _, shown := d.shown[rec]; !shown {
 		return d.at(rec, notShown)
 	}
-	quoted := sessionfmt.AppendQuoted(nil, text)
+	content := quoted(text)
 	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
-		return d.add(rec, fmt.Appendf(nil, `{"content":%s}`, quoted))
+		return d.add(rec, content)
 	}
-	content := fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}`, quoted)
+	content = appendTextBlock(value{'['}, content)
 	if kind == sessionfmt.Assistant {
 		line, err := d.lines.Line(rec)
 		if err != nil {
 			return err
 		}
 		for call := range line.Get("message").Message().Calls {
-			content = append(append(content, ','), call.Raw...)
+			content = append(comma(content), call.Raw...)
 		}
 	}
-	return d.add(rec, append(content, "]}"...))
+	return d.add(rec, append(content, ']'))
+}
+
+// orEmpty is a content, an empty list for none.
+func orEmpty(content value) value {
+	if content.IsNull() {
+		return value("[]")
+	}
+	return content
 }
 
 // add adds an edit, unless the one in force says the same.
-func (d *Editor) add(rec int, replacement value) error {
+func (d *Editor) add(rec int, content value) error {
 	if by, shown := d.shown[rec]; shown && by != rec {
 		line, err := d.lines.Line(by)
-		if err != nil || bytes.Equal(line.Get("replacement"), replacement) {
+		if err != nil || bytes.Equal(line.Get("replacement"), replacement(content)) {
 			return err
 		}
 	}
-	d.b.Add(sessionfmt.ContextEdit,
-		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, d.s.ID(rec))},
-		sessionfmt.Field{Name: "replacement", Value: replacement})
+	addEdit(d.b, d.s, rec, content)
 	return nil
 }
 

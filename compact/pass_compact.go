@@ -17,6 +17,7 @@ var Compact = Pass{
 	About:    "summarise the history before what stays",
 	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Style: StyleGSH, Retries: 1},
+	reads:    "style keep",
 	run:      compactHistory,
 }
 
@@ -40,11 +41,6 @@ func (s Style) frame(summary string) string {
 }
 
 func compactHistory(w *work) error {
-	w.params = struct {
-		Style Style `json:"style"`
-		Keep  int   `json:"keep"`
-	}{w.Style, w.Keep}
-	w.system = string(w.Style)
 	if w.Style == StylePi {
 		return compactPi(w)
 	}
@@ -141,6 +137,7 @@ var Progressive = Pass{
 	About:    "summarise finished pieces of work one by one",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
+	reads:    "minTokens",
 	run:      progressive,
 }
 
@@ -155,31 +152,25 @@ const (
 )
 
 func progressive(w *work) error {
-	w.params = struct {
-		MinTokens int `json:"min_tokens"`
-	}{w.MinTokens}
-	found := sequences(w.View)
-	event := yPruning{Strategy: "progressive"}
+	found, total := sequences(w.View), 0
 	for _, r := range found {
 		for _, i := range r.Messages {
-			event.TokensBefore += w.Messages[i].Tokens(&tokens.YBytes)
+			total += w.Messages[i].Tokens(&tokens.YBytes)
 		}
 	}
-	event.TokensAfter = event.TokensBefore
 	switch {
 	case len(found) == 0:
-		w.skip, event.Skipped = "no finished piece of work", true
-	case event.TokensBefore < w.MinTokens:
-		w.skip, event.Skipped = "the candidates have fewer tokens than are worth a run", true
+		w.skip = "no finished piece of work"
+		return nil
+	case total < w.MinTokens:
+		w.skip = notWorth
+		return nil
 	case w.Summarize == nil:
 		w.waits(found...)
-		event.Skipped = true
+		return nil
 	}
 	var open []Request
 	for _, r := range found {
-		if event.Skipped {
-			break
-		}
 		if !w.may(Replace, r.Messages[0]) || !w.mayAll(Omit, r.Messages[1:]) {
 			continue
 		}
@@ -194,12 +185,6 @@ func progressive(w *work) error {
 			w.skip = err.Error()
 			continue
 		}
-		for _, i := range r.Messages {
-			event.TokensAfter -= w.Messages[i].Tokens(&tokens.YBytes)
-		}
-		event.TokensAfter += tokensOf(&tokens.YBytes, w.length(text))
-		event.MessagesPruned += len(r.Messages)
-		event.SummaryInserted = true
 		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages", len(r.Messages)))
 		for _, i := range r.Messages[1:] {
 			w.omit(i, "summarised in the answer before it")
@@ -208,8 +193,6 @@ func progressive(w *work) error {
 	if len(open) > 0 {
 		w.waits(open...)
 	}
-	event.TokensSaved = max(0, event.TokensBefore-event.TokensAfter)
-	w.events = append(w.events, event)
 	return nil
 }
 
@@ -288,7 +271,6 @@ var MergeNotes = Pass{
 }
 
 func mergeNotes(w *work) error {
-	w.params = struct{}{}
 	last := w.lastAnswer()
 	if last < 0 {
 		return nil

@@ -15,6 +15,7 @@ var Prune = Pass{
 	About:    "replace old tool results beyond a window of recent ones",
 	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Protect: 40000},
+	reads:    "protect",
 	run:      prune,
 }
 
@@ -22,9 +23,6 @@ var Prune = Pass{
 const pruneAbove = 100
 
 func prune(w *work) error {
-	w.params = struct {
-		Protect int `json:"protect"`
-	}{w.Protect}
 	seen := 0
 	for i := len(w.Messages) - 1; i >= 0; i-- {
 		k := w.Messages[i].result()
@@ -47,13 +45,11 @@ var StaleResults = Pass{
 	About:    "replace tool results older than so many requests",
 	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.GSH, Requests: 10},
+	reads:    "requests",
 	run:      staleResults,
 }
 
 func staleResults(w *work) error {
-	w.params = struct {
-		Requests int `json:"requests"`
-	}{w.Requests}
 	requests := 0 // that a message has been sent with
 	for i := len(w.Messages) - 1; i >= 0; i-- {
 		m := &w.Messages[i]
@@ -64,11 +60,11 @@ func staleResults(w *work) error {
 			requests++
 		}
 		k := m.result()
-		if k < 0 || requests <= w.Requests {
+		if k < 0 || requests <= w.Options.Requests {
 			continue
 		}
 		if t := tokens.GSH.Of(m.Blocks[k].Bytes); t > pruneAbove {
-			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Requests, t), fmt.Sprintf("%d requests have had it", requests))
+			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t), fmt.Sprintf("%d requests have had it", requests))
 		}
 	}
 	return nil
@@ -82,6 +78,7 @@ var Superseded = Pass{
 	About:    "blank older reads of a file, and results that say nothing",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YScalars},
+	reads:    "busy compat",
 	run:      superseded,
 }
 
@@ -104,10 +101,6 @@ const (
 )
 
 func superseded(w *work) error {
-	w.params = struct {
-		Busy   bool `json:"busy"`
-		Compat bool `json:"compat"`
-	}{w.Busy, w.Compat}
 	newer := map[read]bool{} // what later reads show
 	behind := 0              // tokens
 	for i := len(w.Messages) - 1; i >= 0; i-- {
@@ -232,15 +225,13 @@ var DropImages = Pass{
 	About:    "replace images, those of the latest requests aside",
 	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.Pi},
+	reads:    "keep",
 	run:      dropImages,
 }
 
 const imagePlaceholder = "[image removed]"
 
 func dropImages(w *work) error {
-	w.params = struct {
-		Keep int `json:"keep"`
-	}{w.Keep}
 	requests := 0
 	for i := len(w.Messages) - 1; i >= 0; i-- {
 		if !w.Live(i) {

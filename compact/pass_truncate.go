@@ -16,22 +16,19 @@ var Truncate = Pass{
 	About:    "cap each tool result",
 	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Max: 30000, Unit: "bytes"},
+	reads:    "max unit",
 	run:      truncate,
 }
 
 // A truncation is what gsh logs of a result that was over the limit.
 type truncation struct {
-	Event          string `json:"event"` // truncation
+	gshEvent
 	Tool           string `json:"tool"`
 	OriginalBytes  int    `json:"original_bytes"`
 	TruncatedBytes int    `json:"truncated_bytes"`
 }
 
 func truncate(w *work) error {
-	w.params = struct {
-		Max  int    `json:"max"`
-		Unit string `json:"unit"`
-	}{w.Max, w.Unit}
 	for i := range w.Messages {
 		k := w.Messages[i].result()
 		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
@@ -45,7 +42,7 @@ func truncate(w *work) error {
 		if !done {
 			continue
 		}
-		w.events = append(w.events, truncation{"truncation", w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
+		w.truncations = append(w.truncations, truncation{gshEvent{}, w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
 		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
 	}
 	return nil
@@ -186,7 +183,6 @@ var StripThinking = Pass{
 }
 
 func stripThinking(w *work) error {
-	w.params = struct{}{}
 	last := w.lastAnswer()
 	groups, of := w.groups()
 	for i := range max(0, last) {

@@ -38,29 +38,6 @@ var GSHPolicy = Policy{
 	},
 }
 
-// A GSHConfig is gsh's section [context], as far as it is about what leaves the context.
-// What is nil keeps its value.
-type GSHConfig struct {
-	MaxToolOutputBytes *int     `toml:"max_tool_output_bytes"`
-	PruneProtectTokens *int     `toml:"prune_protect_tokens"`
-	CompactThreshold   *float64 `toml:"compact_threshold"`
-}
-
-// Configure is a gsh policy with what a configuration says.
-func (c GSHConfig) Configure(p *Policy) *Policy {
-	q := p.Copy()
-	if l := q.Layer(&Truncate); l != nil && c.MaxToolOutputBytes != nil {
-		l.Max = *c.MaxToolOutputBytes
-	}
-	if l := q.Layer(&Prune); l != nil && c.PruneProtectTokens != nil {
-		l.Protect = *c.PruneProtectTokens
-	}
-	if l := q.Layer(&Compact); l != nil && c.CompactThreshold != nil {
-		l.When = &Trigger{Share: *c.CompactThreshold, Whole: true}
-	}
-	return q
-}
-
 // comparison says of a policy that nobody has read its source for this.
 const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries framed is gsh's"
 
@@ -132,6 +109,7 @@ var swecliPolicy = Policy{
 
 // An sweCompaction is what SWE-CLI logs of a compaction.
 type sweCompaction struct {
+	Time             string  `json:"timestamp"`
 	Type             string  `json:"type"` // compaction
 	TokensBefore     int     `json:"tokens_before"`
 	TokensAfter      int     `json:"tokens_after"`
@@ -140,12 +118,12 @@ type sweCompaction struct {
 }
 
 // newSWECompaction is the event of a compaction with those numbers.
-func newSWECompaction(before, after, messages int) sweCompaction {
+func newSWECompaction(stamp string, before, after, messages int) sweCompaction {
 	share := 0.0
 	if before > 0 {
 		share = float64(before-after) / float64(before) * 100
 	}
-	return sweCompaction{"compaction", before, after, oneDecimal(share), messages}
+	return sweCompaction{stamp, "compaction", before, after, oneDecimal(share), messages}
 }
 
 // yAgentPolicy is y-agent: reads that have been superseded are blanked, failures that

@@ -36,11 +36,13 @@ const (
 // A stretch is the messages that a compaction takes out, which are all before one place
 // but for those that stay as the prompt.
 type stretch struct {
-	From     int `json:"from"` // places in the view, [From, To)
-	To       int `json:"to"`
-	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
-	Messages int `json:"messages"`       // of the request, in the range: the index of the first that stays
-	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
+	Messages int    `json:"messages"`            // of the request, in the range: the index of the first that stays
+	First    string `json:"firstKept,omitempty"` // the entry from which on messages stay
+	Summary  int    `json:"summaryTokens"`       // of the summary alone, without what frames it
+
+	From int `json:"-"` // places in the view, [From, To)
+	To   int `json:"-"`
+	Kept int `json:"-"` // the record of First, -1 for none
 }
 
 var errNoSummary = errors.New("the summary is empty")
@@ -65,7 +67,7 @@ func (w *work) waits(all ...Request) {
 	for k := range all {
 		all[k].View = w.View
 	}
-	w.requests = all
+	w.Requests = all
 	w.skip = "it waits for a summary"
 	if n := len(all); n > 1 {
 		w.skip = fmt.Sprintf("it waits for %d summaries", n)
@@ -83,13 +85,16 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 			was += w.Messages[i].Tokens(w.Counter)
 		}
 	}
-	r.Summary = tokensOf(w.Counter, w.length(summary))
+	if r.Summary = tokensOf(w.Counter, w.length(summary)); r.Kept >= 0 {
+		r.First = sessionfmt.Quote(w.session().ID(r.Kept))
+	}
 	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
 		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
 		m.Blocks = []block{newText(framed, w.length(framed))}
 		m.summary = &summary
 	})
-	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
+	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
+	w.compacted = &r
 	for i := r.From; i < r.To; i++ {
 		if i != slot && w.Messages[i].Kind != sessionfmt.System {
 			w.Messages[i].Gone = true

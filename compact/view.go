@@ -305,8 +305,8 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 }
 
 // comma separates what comes next from what stands before it.
-func comma(list sessionfmt.Value) sessionfmt.Value {
-	if list[len(list)-1] != '[' {
+func comma(list []byte) []byte {
+	if last := list[len(list)-1]; last != '[' && last != '{' {
 		list = append(list, ',')
 	}
 	return list

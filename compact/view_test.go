@@ -115,7 +115,7 @@ func of(t testing.TB, all ...testMessage) *View {
 }
 
 // apply runs a pass that has to work.
-func apply(t testing.TB, p *Pass, v *View, o Options) *passResult {
+func apply(t testing.TB, p *Pass, v *View, o Options) *work {
 	t.Helper()
 	r, err := p.apply(v, o)
 	if err != nil {

@@ -23,7 +23,7 @@ var exported = []struct {
 	{"replay/tokens", 20, 20},
 	{"replay/models", 20, 20},
 	{"stats", 42, 20},
-	{"compact", 24, 20},
+	{"compact", 20, 20},
 	{"migrate", 20, 20},
 	{"render", 20, 41},
 }

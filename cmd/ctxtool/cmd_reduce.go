@@ -84,18 +84,17 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 		return nil, err
 	}
 	given := cmd.Flags().Changed
-	if p.Name == compact.GSHPolicy.Name {
-		p = o.gsh(func(string) bool { return true }).Configure(p)
+	if p = p.Copy(); p.Name == compact.GSHPolicy.Name {
+		o.gsh(p, func(string) bool { return true })
 	}
 	if o.preset != "" {
 		if p, err = p.With(o.preset); err != nil {
 			return nil, err
 		}
-		if p.Name == compact.GSHPolicy.Name {
-			p = o.gsh(given).Configure(p)
+		if p = p.Copy(); p.Name == compact.GSHPolicy.Name {
+			o.gsh(p, given)
 		}
 	}
-	p = p.Copy()
 	if given("keep") {
 		l := p.Layer(&compact.Compact)
 		if l == nil || l.Style == compact.StyleGSH || o.keep < 0 {
@@ -107,18 +106,16 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 	return p, err
 }
 
-// gsh are the values of gsh's own keys, of those that are given.
-func (o *reduceOptions) gsh(given func(flag string) bool) (c compact.GSHConfig) {
-	if given("max-tool-output-bytes") {
-		c.MaxToolOutputBytes = &o.maxOutput
+// gsh sets those of gsh's own numbers that are given.
+func (o *reduceOptions) gsh(p *compact.Policy, given func(flag string) bool) {
+	set := func(flag string, pass *compact.Pass, to func(l *compact.Layer)) {
+		if l := p.Layer(pass); l != nil && given(flag) {
+			to(l)
+		}
 	}
-	if given("prune-protect-tokens") {
-		c.PruneProtectTokens = &o.protect
-	}
-	if given("compact-threshold") {
-		c.CompactThreshold = &o.threshold
-	}
-	return c
+	set("max-tool-output-bytes", &compact.Truncate, func(l *compact.Layer) { l.Max = o.maxOutput })
+	set("prune-protect-tokens", &compact.Prune, func(l *compact.Layer) { l.Protect = o.protect })
+	set("compact-threshold", &compact.Compact, func(l *compact.Layer) { l.When = &compact.Trigger{Share: o.threshold, Whole: true} })
 }
 
 // A passes is what the commands share that run single passes.
@@ -338,14 +335,15 @@ func newUndoCommand(e *env) *cobra.Command {
 
 func runUndo(e *env, o *writing, args []string) error {
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		u, err := compact.FindLast(s)
+		b, last, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), o.time)
 		if err != nil {
 			return nil, err
 		}
-		o.guarded = !u.Last // else nobody has written since
-		return o.entries(s, f, u.Parent, func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
-			return nil, compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
-		})
+		p, err := plan.Entries(o.name, f.given, s, b, nil)
+		if err == nil {
+			p.Guarded = !last // else nobody has written since
+		}
+		return p, err
 	}
 	return o.runOne(e, args[0], nil)
 }

@@ -183,7 +183,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Pl
 	if err != nil {
 		return nil, err
 	}
-	return p, o.summarizing.emit(f.name, o.policy.Name, p.Reduction.Plan)
+	return p, o.summarizing.emit(f.name, o.policy.Name, p.Requests)
 }
 
 // A summarizing is where the summaries of a command come from. Its zero value has
@@ -269,12 +269,12 @@ func (o *summarizing) load(e *env) error {
 }
 
 // emit records what a plan waits for.
-func (o *summarizing) emit(session, policy string, plan *compact.Plan) error {
-	if o.emitTo == "" || len(plan.Requests) == 0 {
+func (o *summarizing) emit(session, policy string, requests []compact.Request) error {
+	if o.emitTo == "" || len(requests) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
-	if _, err := compact.WriteRequests(&b, session, policy, o.prompt, plan.Requests); err != nil {
+	if _, err := compact.WriteRequests(&b, session, policy, o.prompt, requests); err != nil {
 		return err
 	}
 	o.mu.Lock()

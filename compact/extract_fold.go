@@ -25,7 +25,7 @@ func (x *extractor) fold(summary string) {
 	summary, f := cutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
 	x.files.add(f)
 	for _, path := range append(f.Read, f.Modified...) {
-		x.touch(path)
+		x.touched[path] = x.now
 	}
 	k := &theContext
 	heading := ""
@@ -119,7 +119,6 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 		k = &theTodo
 	case k == &theOpen && strings.HasPrefix(text, "`"):
 		if what, _, ok := strings.Cut(text[1:], "` failed"); ok {
-			x.made()
 			x.failed[what] = failure{text, x.now}
 			return
 		}
@@ -138,7 +137,6 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 // foldOwn takes in a note of an earlier extract.
 func (x *extractor) foldOwn(k *kind, text string) {
 	subject, rest, _ := strings.Cut(strings.TrimPrefix(text, "`"), "`")
-	x.made()
 	switch k {
 	case &theDirection, &theRequest:
 		x.put(&theRequest, "", text, x.now)
@@ -171,14 +169,13 @@ func (x *extractor) foldOwn(k *kind, text string) {
 
 // foldName takes in a name of a list in an earlier extract.
 func (x *extractor) foldName(k *kind, name string) {
-	x.made()
 	switch k {
 	case &theCommand:
 		x.runs[name] = &tally{at: x.now}
 	case &theUnsaved:
 		x.unsaved[name] = true
 	case &thePlace:
-		x.touch(name)
+		x.touched[name] = x.now
 	case &theAddress:
 		x.put(k, "", name, x.now)
 	}

@@ -31,6 +31,13 @@ type extractor struct {
 	small   bool // the goal is a prompt that says next to nothing
 }
 
+func newExtractor(v *View) *extractor {
+	return &extractor{
+		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, touched: map[string]int{}, calls: map[string]deed{},
+		runs: map[string]*tally{}, edits: map[string]*effort{}, failed: map[string]failure{}, unsaved: map[string]bool{},
+	}
+}
+
 // What a call is about.
 type deed struct {
 	what     string   // the command, the path, or else the tool
@@ -72,11 +79,11 @@ func (x *extractor) message(i int) error {
 	case m.Kind == sessionfmt.Bash && !m.Edited:
 		return x.shell(i)
 	}
-	raw, all, err := x.v.pieces(i, longestSaid)
+	nested, all, err := x.v.pieces(i, longestSaid)
 	if err != nil {
 		return err
 	}
-	x.files.message(raw, all)
+	x.files.message(nested, all)
 	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
@@ -333,9 +340,6 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	}
 	if key == "" {
 		key = text
-	}
-	if n.by == nil {
-		n.by = map[noteKey]int{}
 	}
 	if i, ok := n.by[noteKey{k, key}]; ok {
 		n.list[i].text, n.list[i].at = text, at

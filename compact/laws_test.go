@@ -219,7 +219,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		var msg sessionfmt.Message
 		msg.ReadContent(new(sessionfmt.Cursor).Reset(got), m.Kind)
 		p.add(m.Place, &msg)
-		again := p.done()[0]
+		again := p.messages[0]
 		for _, c := range counters {
 			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != sessionfmt.User {
 				continue

@@ -68,7 +68,8 @@ func compactPi(w *work) error {
 		return err
 	}
 	text, own := cutFiles(text) // some summarizers list them too
-	text += files.With(own).String()
+	files.add(own)
+	text += files.files().String()
 	for i := range w.Messages[:cut.To] {
 		if w.Live(i) {
 			r.Messages++

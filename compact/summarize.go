@@ -207,7 +207,7 @@ var extractSummarizer = summarizer{
 
 // extract writes an extract of at most so many tokens.
 func (r Request) extract(most int) (string, error) {
-	x := &extractor{v: r.View}
+	x := newExtractor(r.View)
 	if err := x.earlier(r); err != nil {
 		return "", err
 	}

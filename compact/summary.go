@@ -1,13 +1,11 @@
 package compact
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -147,19 +145,20 @@ func (v *View) filesOf(r stretch) (files, error) {
 			messages = append(messages, i)
 		}
 	}
-	return v.files(messages, previous)
+	b, err := v.files(messages, previous)
+	return b.files(), err
 }
 
 // files are the files of messages: those that calls of the tools read, write and edit
 // name, whether they worked or not, and calls within those. The lists that an earlier
 // compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
 // none.
-func (v *View) files(messages []int, previous int) (files, error) {
-	var b fileBook
+func (v *View) files(messages []int, previous int) (fileBook, error) {
+	b := fileBook{}
 	if previous >= 0 && !v.Messages[previous].Heads {
 		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
 		if err != nil {
-			return files{}, err
+			return nil, err
 		}
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
 			b.add(files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
@@ -169,13 +168,13 @@ func (v *View) files(messages []int, previous int) (files, error) {
 		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
 			continue
 		}
-		raw, all, err := v.pieces(i, longestSaid)
+		nested, all, err := v.pieces(i, longestSaid)
 		if err != nil {
-			return files{}, err
+			return nil, err
 		}
-		b.message(raw, all)
+		b.message(nested, all)
 	}
-	return b.files(), nil
+	return b, nil
 }
 
 // listed are the strings of a list.
@@ -186,15 +185,6 @@ func listed(list sessionfmt.Value) (all []string) {
 		}
 	}
 	return all
-}
-
-// With are the files of both.
-func (f files) With(g files) files {
-	var b fileBook
-	for _, one := range []files{f, g} {
-		b.add(one)
-	}
-	return b.files()
 }
 
 // String is the files as pi appends them to a summary, with the blank line before them;
@@ -247,53 +237,45 @@ func cutBlocks(text, tag string) (string, []string) {
 	return rest.String(), paths
 }
 
-// A fileBook records files.
-type fileBook struct{ read, modified map[string]bool }
+// A fileBook records files, and whether they were changed.
+type fileBook map[string]bool
 
 // message records those of a message, which pieces has read.
-func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
+func (b fileBook) message(nested sessionfmt.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == callBlock {
 			b.call(p.tool(), p.Args)
 		}
 	}
-	for c := range raw.Get("nestedCalls").Get("calls").Elements {
+	for c := range nested.Get("calls").Elements {
 		b.call(c.Get("name").Text(), c.Get("arguments"))
 	}
 }
 
-func (b *fileBook) call(tool string, args sessionfmt.Value) {
-	path := args.Get("path")
-	if !path.IsString() || len(path) == len(`""`) {
+func (b fileBook) call(tool string, args sessionfmt.Value) {
+	if !slices.Contains([]string{"read", "write", "edit"}, tool) {
 		return
 	}
-	switch tool {
-	case "read":
-		b.add(files{Read: []string{path.Text()}})
-	case "write", "edit":
-		b.add(files{Modified: []string{path.Text()}})
+	if path := args.Get("path").Text(); path != "" {
+		b[path] = b[path] || tool != "read"
 	}
 }
 
-func (b *fileBook) add(f files) {
-	if b.read == nil {
-		b.read, b.modified = map[string]bool{}, map[string]bool{}
-	}
+func (b fileBook) add(f files) {
 	for _, path := range f.Read {
-		b.read[path] = true
+		b[path] = b[path]
 	}
 	for _, path := range f.Modified {
-		b.modified[path] = true
+		b[path] = true
 	}
 }
 
-func (b *fileBook) files() files {
+func (b fileBook) files() files {
 	f := files{Read: []string{}, Modified: []string{}}
-	for path := range b.modified {
-		f.Modified = append(f.Modified, path)
-	}
-	for path := range b.read {
-		if !b.modified[path] {
+	for path, changed := range b {
+		if changed {
+			f.Modified = append(f.Modified, path)
+		} else {
 			f.Read = append(f.Read, path)
 		}
 	}
@@ -304,21 +286,5 @@ func (b *fileBook) files() files {
 
 // byUnits compares as JavaScript sorts: by UTF-16 units.
 func byUnits(a, b string) int {
-	for a != "" && b != "" {
-		x, n := utf8.DecodeRuneInString(a)
-		y, k := utf8.DecodeRuneInString(b)
-		if x != y {
-			return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
-		}
-		a, b = a[n:], b[k:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// firstUnit is the first UTF-16 unit of a character.
-func firstUnit(r rune) rune {
-	if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
-		return high
-	}
-	return r
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }

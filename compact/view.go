@@ -94,7 +94,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	}
 	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{from: e.Texts(), index: -1}, tokenizer: tokenizer}
 	for i := range parts {
-		v.Messages = append(v.Messages, parts[i].done()...)
+		v.Messages = append(v.Messages, parts[i].messages...)
 	}
 	v.pair()
 	return v, nil
@@ -226,20 +226,21 @@ type piece struct {
 	Args sessionfmt.Value // of a call, as JSON
 }
 
-// pieces are the parts of a message, and the message as a provider gets it, nil for one
-// that a pass has put there: its line is read once. Both are valid until the next call. Of
-// a text longer than most bytes they have the beginning and the end; 0 is all of it.
-func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error) {
+// pieces are the parts of a message, valid until the next call, and the calls within its
+// own, nil for a message that a pass has put there. Of a text longer than most bytes they
+// have the beginning and the end; 0 is all of it.
+func (v *View) pieces(i, most int) (nested sessionfmt.Value, all []piece, err error) {
 	m := &v.Messages[i]
+	msg := &sessionfmt.Message{}
 	if !m.Heads {
-		if raw, err = v.texts.provider(m); err != nil {
+		if msg, err = v.texts.of(m); err != nil {
 			return nil, nil, err
 		}
 	}
-	msg := raw.Message()
 	for k := range msg.Blocks {
 		if says := &msg.Blocks[k].Says; most > 0 && len(says.Value) > most {
 			says.Value = says.AppendShort(nil, most)
+			v.texts.index = -1
 		}
 	}
 	for k := range m.Blocks {
@@ -254,7 +255,7 @@ func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error
 		}
 		all = append(all, p)
 	}
-	return raw, all, nil
+	return msg.Nested, all, nil
 }
 
 // Content is the content of a message as the view has it, as JSON: a list of blocks,

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/replay/tokens"
@@ -24,9 +25,9 @@ const pruneAbove = 100
 
 func prune(w *work) error {
 	seen := 0
-	for i := len(w.Messages) - 1; i >= 0; i-- {
+	for _, i := range slices.Backward(w.live()) {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 {
+		if k < 0 {
 			continue
 		}
 		t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes)
@@ -51,11 +52,8 @@ var StaleResults = Pass{
 
 func staleResults(w *work) error {
 	requests := 0 // that a message has been sent with
-	for i := len(w.Messages) - 1; i >= 0; i-- {
+	for _, i := range slices.Backward(w.live()) {
 		m := &w.Messages[i]
-		if !w.Live(i) {
-			continue
-		}
 		if m.isAssistant() {
 			requests++
 		}
@@ -103,10 +101,7 @@ const (
 func superseded(w *work) error {
 	newer := map[read]bool{} // what later reads show
 	behind := 0              // tokens
-	for i := len(w.Messages) - 1; i >= 0; i-- {
-		if !w.Live(i) {
-			continue
-		}
+	for _, i := range slices.Backward(w.live()) {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
 			notice, why, err := w.notice(i, newer)
 			if err != nil {
@@ -233,10 +228,7 @@ const imagePlaceholder = "[image removed]"
 
 func dropImages(w *work) error {
 	requests := 0
-	for i := len(w.Messages) - 1; i >= 0; i-- {
-		if !w.Live(i) {
-			continue
-		}
+	for _, i := range slices.Backward(w.live()) {
 		if w.Messages[i].isAssistant() {
 			requests++
 		}

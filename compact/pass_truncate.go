@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,9 +30,9 @@ type truncation struct {
 }
 
 func truncate(w *work) error {
-	for i := range w.Messages {
+	for _, i := range w.live() {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
+		if k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
 		text, err := w.text(i, k)
@@ -208,8 +209,8 @@ func stripThinking(w *work) error {
 
 // lastAnswer is the place of the last answer, -1 for none.
 func (w *work) lastAnswer() int {
-	for i := len(w.Messages) - 1; i >= 0; i-- {
-		if w.Live(i) && w.Messages[i].isAssistant() {
+	for _, i := range slices.Backward(w.live()) {
+		if w.Messages[i].isAssistant() {
 			return i
 		}
 	}
@@ -227,13 +228,10 @@ func (v *View) open(g *group) bool {
 }
 
 func (v *View) answered(g *group, id string) bool {
-	for _, r := range g.results {
-		m := &v.Messages[r]
-		if m.Blocks[m.result()].ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.results, func(i int) bool {
+		m := &v.Messages[i]
+		return m.Blocks[m.result()].ID == id
+	})
 }
 
 // stripTags takes tagged thinking out of the texts of an answer.

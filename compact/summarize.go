@@ -70,17 +70,6 @@ func (s *summarizer) Form() string {
 	return s.Name + ":" + s.Takes
 }
 
-// notBlank is a summary that says something.
-func notBlank(text string, err error) (string, error) {
-	switch {
-	case err != nil:
-		return "", err
-	case strings.TrimSpace(text) == "":
-		return "", errNoSummary
-	}
-	return text, nil
-}
-
 var errNothingSaid = errors.New("the messages say nothing that could be summarised")
 
 // ExecLimit is how long a command may take where nothing else is said.
@@ -107,7 +96,11 @@ var Exec = summarizer{
 			if err != nil {
 				return "", err
 			}
-			return notBlank(ask(o, line, text))
+			text, err = ask(o, line, text)
+			if err == nil && text == "" {
+				err = errNoSummary
+			}
+			return text, err
 		}, nil
 	},
 }
@@ -268,8 +261,8 @@ var fileSummarizer = summarizer{
 			if taken[r.Part] {
 				return "", fmt.Errorf("%s has one summary, and a second one is asked for", name)
 			}
-			if summary, err = notBlank(strings.TrimSpace(summary), nil); err != nil {
-				return "", fmt.Errorf("%s: %w", name, err)
+			if summary = strings.TrimSpace(summary); summary == "" {
+				return "", fmt.Errorf("%s: %w", name, errNoSummary)
 			}
 			taken[r.Part] = true
 			return summary, nil

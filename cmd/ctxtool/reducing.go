@@ -56,7 +56,16 @@ const reduceStatus = "\nExit status: 0 the plan was made, or the entries were ap
 	"to do; 2 the command line is wrong; 3 a session cannot be read, replayed or appended\n" +
 	"to, or a summary failed: that session is as it was, and the others go on.\n"
 
-func (o *reducing) flags(e *env, cmd *cobra.Command) {
+// command makes a command that reduces by the policy which choose finds.
+func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
+	cmd.Use = o.name + " [flags] SESSION|DIR..."
+	cmd.Long += "\n\n" + reduceHelp + "\n" + filesHelp + reduceStatus
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if err := choose(); err != nil {
+			return usage(err)
+		}
+		return o.run(e, args)
+	}
 	o.writing.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "jsonl", "entries")
 	o.reading.flags(cmd)
 	o.given.flags(cmd)

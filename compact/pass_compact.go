@@ -1,11 +1,13 @@
 package compact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -34,75 +36,101 @@ const (
 
 // frame is what a summary stands in within the context, where the style has a frame.
 func (s Style) frame(summary string) string {
-	if s == StyleGSH {
+	switch s {
+	case StyleGSH:
 		return "[Context compacted - previous conversation summary]\n\n" + summary
+	case StylePi:
+		return replay.SummaryText(summary)
 	}
 	return summary
 }
 
-func compactHistory(w *work) error {
-	if w.Style == StylePi {
-		return compactPi(w)
-	}
-	r, rows := w.rangeOf()
-	switch {
-	case len(rows) == 0:
-		w.skip = "nothing older than keep window"
-		return nil
-	case len(rows) == 1 && w.Messages[rows[0]].isSummary():
-		w.skip = "nothing but a summary is left to summarise"
-		return nil
-	case !w.mayKeep(r):
-		w.skip = "what stays cannot be named in this form"
-		return nil
-	}
-	previous, err := w.previous(rows)
-	if err != nil {
-		return err
-	}
-	ask := Request{Style: w.Style, Part: historyPart, Messages: rows, Before: -1, After: -1, Previous: previous}
-	if w.Summarize == nil {
-		w.waits(ask)
-		return nil
-	}
-	text, err := w.summary(ask)
-	if errors.Is(err, ErrNoAnswer) {
-		w.waits(ask)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	why := "the whole history"
-	if n := len(w.live()); n > len(rows) {
-		why = fmt.Sprintf("the history before the last %d messages", n-len(rows))
-	}
-	w.summarise(r, text, w.Style.frame(text), why)
-	return nil
+// A cut is what a compaction takes out, and the summaries that it needs.
+type cut struct {
+	stretch
+	asks     []Request
+	previous string // the summary before
+	what     string // in words
+	skip     string // why there is nothing to do
+	read     *piCutPoint
 }
 
-// rangeOf is what a compaction that keeps so many messages takes out, and the messages
-// of the request in it.
-func (w *work) rangeOf() (r stretch, rows []int) {
+func compactHistory(w *work) error {
+	find := w.olderThan
+	if w.Style == StylePi {
+		find = w.piRange
+	}
+	c, err := find(w.Keep)
+	if err != nil {
+		return err
+	}
+	if c.skip == "" && !w.mayKeep(c.stretch) {
+		c.skip = "what stays cannot be named in this form"
+	}
+	if c.skip != "" {
+		w.skip = c.skip
+		return nil
+	}
+	text, err := w.summaries(c)
+	if errors.Is(err, ErrNoAnswer) {
+		w.waits(c.asks...)
+		return nil
+	}
+	if err == nil {
+		w.summarise(c.stretch, text, w.Style.frame(text), c.what)
+	}
+	return err
+}
+
+// summaries is the summary made of the answers to the requests of a cut, as pi joins them.
+func (w *work) summaries(c *cut) (string, error) {
+	text := cmp.Or(c.previous, "No prior history.")
+	for _, ask := range c.asks {
+		part, err := w.summary(ask)
+		switch {
+		case err != nil:
+			return "", err
+		case ask.Part == historyPart:
+			text = part
+		default:
+			text += turnSeparator + part
+		}
+	}
+	if w.Style != StylePi {
+		return text, nil
+	}
+	return w.withFiles(text, c)
+}
+
+// olderThan is what a compaction takes out that keeps so many messages.
+func (w *work) olderThan(keep int) (*cut, error) {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
 		cached-- // nothing takes those out
 	}
+	rest := len(all) - cached
 	all = all[:cached]
-	keep := max(0, w.Keep)
 	if w.Style == StyleGSH {
 		keep = 0
 	}
-	_, end := w.safeRange(all, 0, keep)
-	if end <= 0 {
-		return r, nil
+	_, end := w.safeRange(all, 0, max(0, keep))
+	switch {
+	case end <= 0:
+		return &cut{skip: "nothing older than keep window"}, nil
+	case end == 1 && w.Messages[all[0]].isSummary():
+		return &cut{skip: "nothing but a summary is left to summarise"}, nil
 	}
-	r = stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
+	c := &cut{stretch: stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, what: "the whole history"}
 	if end < len(all) {
-		r.To, r.Kept = all[end], w.Messages[all[end]].Origin.Record
+		c.To, c.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}
-	return r, all[:end]
+	if n := len(all) + rest - end; n > 0 {
+		c.what = fmt.Sprintf("the history before the last %d messages", n)
+	}
+	previous, err := w.previous(all[:end])
+	c.asks = []Request{{Style: w.Style, Part: historyPart, Messages: all[:end], Before: -1, After: -1, Previous: previous}}
+	return c, err
 }
 
 // safeRange is the range of messages before the last so many, given by their places in

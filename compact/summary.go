@@ -47,7 +47,9 @@ var errNoSummary = errors.New("the summary is empty")
 
 // summary asks for a summary, as often as it may fail.
 func (w *work) summary(r Request) (text string, err error) {
-	r.View = w.View
+	if r.View = w.View; w.Summarize == nil {
+		return "", ErrNoAnswer
+	}
 	for range max(1, w.Retries) {
 		text, err = w.Summarize(r)
 		if err == nil && sessionfmt.TrimJS(text) == "" {

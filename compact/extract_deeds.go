@@ -250,9 +250,11 @@ func (x *extractor) lastRequest() {
 		}
 		x.put(&theDirection, "last", text, last.at)
 	}
-	x.drop(func(n note) bool {
-		return n.kind == &theRequest && (n.key == last.key || said(n.text)) || n.kind == &theWish && said(n.text)
-	})
+	for _, n := range append(asked, x.of(&theWish)...) {
+		if said(n.text) || n.kind == &theRequest && n.key == last.key {
+			x.remove(n.kind, n.key)
+		}
+	}
 }
 
 func (e *effort) String() string {

@@ -363,19 +363,6 @@ func (n *notes) remove(k *kind, key string) {
 	}
 }
 
-// drop takes notes out. It looks at all of them.
-func (n *notes) drop(gone func(note) bool) {
-	kept := n.list[:0]
-	clear(n.by)
-	for _, one := range n.list {
-		if one.kind != nil && !gone(one) {
-			n.by[noteKey{one.kind, one.key}] = len(kept)
-			kept = append(kept, one)
-		}
-	}
-	n.list = kept
-}
-
 // of are the notes of a kind, in the order in which they were first put.
 func (n *notes) of(k *kind) (all []note) {
 	for _, one := range n.list {

@@ -203,16 +203,13 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 	a, b := &v.Messages[i], &other.Messages[k]
 	if a.Heads {
 		want, err := v.earlier(i)
-		if err != nil {
-			return "", err
+		got, err2 := other.earlier(k)
+		if want != got {
+			return "the summary is another", cmp.Or(err, err2)
 		}
-		got, err := other.earlier(k)
-		if err == nil && want != got {
-			return "the summary is another", nil
-		}
-		return "", err
+		return "", cmp.Or(err, err2)
 	}
-	if v.role(a) != other.role(b) {
+	if a.isAssistant() != b.isAssistant() || a.isResult() != b.isResult() {
 		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind), nil
 	}
 	for _, name := range []string{"content", "toolCallId", "toolName", "isError"} {
@@ -231,19 +228,9 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 	return "", nil
 }
 
-// role is the role in which a message is sent.
-func (v *View) role(m *message) sessionfmt.Kind {
-	switch {
-	case m.isAssistant(), m.isResult():
-		return m.Kind
-	}
-	return sessionfmt.User
-}
-
 // member is a member of a message as the view has it, in JavaScript's spelling. A text
 // stands for the list of it.
 func (v *View) member(i int, name string) ([]byte, error) {
-	m := &v.Messages[i]
 	if name == "content" {
 		content, err := v.Content(i)
 		if err == nil && content.IsString() {
@@ -251,7 +238,7 @@ func (v *View) member(i int, name string) ([]byte, error) {
 		}
 		return content.AppendCompact(nil), err
 	}
-	raw, err := v.texts.provider(m)
+	raw, err := v.texts.provider(&v.Messages[i])
 	return raw.Get(name).AppendCompact(nil), err
 }
 

@@ -35,14 +35,19 @@ var passes = []*Pass{
 
 // FindPass is the pass of that name.
 func FindPass(name string) (*Pass, error) {
+	return find(fmt.Sprintf("pass %q", name), name, passes, func(p *Pass) string { return p.Name })
+}
+
+// find is the one of that name among all, and what says what that is.
+func find[T any](what, name string, all []T, called func(T) string) (found T, err error) {
 	var names []string
-	for _, p := range passes {
-		if p.Name == name {
-			return p, nil
+	for _, one := range all {
+		if called(one) == name {
+			return one, nil
 		}
-		names = append(names, p.Name)
+		names = append(names, called(one))
 	}
-	return nil, fmt.Errorf("unknown pass %q: one of %s", name, strings.Join(names, ", "))
+	return found, fmt.Errorf("unknown %s: one of %s", what, strings.Join(names, ", "))
 }
 
 // Options are what passes can be told. Each reads its own, and has its defaults.

@@ -3,7 +3,6 @@ package compact
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -43,42 +42,37 @@ type Trigger struct {
 	At      bool    `json:"at,omitempty"`      // it fires at the limit too, not only above it
 }
 
-// limit is the number of tokens at which the trigger fires, or above which; see At.
-func (t *Trigger) limit(window int64) float64 {
+// limit is the number of tokens at which the trigger fires, or above which; see At. With it
+// comes what that is in words.
+func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	switch {
 	case t.Tokens > 0:
-		return float64(t.Tokens)
+		return float64(t.Tokens), fmt.Sprintf("%d tokens", t.Tokens)
 	case t.Reserve > 0:
-		return float64(window - t.Reserve)
+		return float64(window - t.Reserve), fmt.Sprintf("the window less %d tokens", t.Reserve)
 	case t.Percent > 0:
-		return math.Ceil(float64(max(0, window)*t.Percent) / 100)
-	case t.Whole:
-		return math.Trunc(float64(window) * t.Share)
+		return math.Ceil(float64(max(0, window)*t.Percent) / 100), fmt.Sprintf("%d %% of the window", t.Percent)
 	}
-	return float64(window) * t.Share
+	tokens = float64(window) * t.Share
+	if t.Whole {
+		tokens = math.Trunc(tokens)
+	}
+	return tokens, fmt.Sprintf("%g %% of the window", 100*t.Share)
 }
 
 // fires says whether so many tokens are enough.
 func (t *Trigger) fires(used, window int64) bool {
-	limit := t.limit(window)
+	limit, _ := t.limit(window)
 	return float64(used) > limit || t.At && float64(used) >= limit
 }
 
 // String says when the trigger fires.
 func (t *Trigger) String() string {
-	when := "above"
+	_, of := t.limit(0)
 	if t.At {
-		when = "from"
+		return "from " + of
 	}
-	switch {
-	case t.Tokens > 0:
-		return fmt.Sprintf("%s %d tokens", when, t.Tokens)
-	case t.Reserve > 0:
-		return fmt.Sprintf("%s the window less %d tokens", when, t.Reserve)
-	case t.Percent > 0:
-		return fmt.Sprintf("%s %d %% of the window", when, t.Percent)
-	}
-	return fmt.Sprintf("%s %g %% of the window", when, 100*t.Share)
+	return "above " + of
 }
 
 // MarshalText writes what String returns. It never fails.
@@ -99,34 +93,21 @@ func Policies() []*Policy { return policies }
 
 // FindPolicy is the policy of that name, one's own before ours.
 func FindPolicy(name string, own ...*Policy) (*Policy, error) {
-	var names []string
-	for _, p := range append(own, policies...) {
-		if p.Name == name {
-			return p, nil
-		}
-		names = append(names, p.Name)
-	}
-	return nil, fmt.Errorf("unknown policy %q: one of %s", name, strings.Join(names, ", "))
+	return find(fmt.Sprintf("policy %q", name), name, append(own, policies...), func(p *Policy) string { return p.Name })
 }
 
 // With is the policy with the numbers of a preset; the empty name is the policy itself.
-func (p *Policy) With(preset string) (*Policy, error) {
-	if preset == "" {
+func (p *Policy) With(name string) (*Policy, error) {
+	switch {
+	case name == "":
 		return p, nil
-	}
-	var names []string
-	for _, s := range p.Presets {
-		if s.Name == preset {
-			q := *p
-			q.Layers = s.Layers
-			return &q, nil
-		}
-		names = append(names, s.Name)
-	}
-	if len(names) == 0 {
+	case len(p.Presets) == 0:
 		return nil, fmt.Errorf("policy %s has no presets", p.Name)
 	}
-	return nil, fmt.Errorf("unknown preset %q of policy %s: one of %s", preset, p.Name, strings.Join(names, ", "))
+	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s preset) string { return s.Name })
+	q := *p
+	q.Layers = of.Layers
+	return &q, err
 }
 
 // Layer is the first of a policy's layers with a pass, to set numbers in, nil where there
@@ -216,7 +197,8 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 			done.Trigger, done.Limit = "above the target", float64(target)
 			done.Fired = done.Used > target
 		} else if l.When != nil {
-			done.Trigger, done.Limit = l.When.String(), l.When.limit(r.Window)
+			done.Trigger = l.When.String()
+			done.Limit, _ = l.When.limit(r.Window)
 			done.Fired = l.When.fires(done.Used, r.Window)
 		}
 		if done.Fired {

@@ -122,7 +122,7 @@ func TestPolicyThresholds(t *testing.T) {
 		want   float64
 	}{{100, 0.57, 56}, {200000, 0.85, 170000}, {128000, 0.85, 108800}, {4000, 0.85, 3400}, {4096, 0.85, 3481}, {100000, 0.85, 85000}} {
 		when := Trigger{Share: test.share, Whole: true}
-		if got := when.limit(test.window); got != test.want {
+		if got, _ := when.limit(test.window); got != test.want {
 			t.Errorf("%d at %g: %g, want %g", test.window, test.share, got, test.want)
 		}
 		if at := int64(test.want); when.fires(at, test.window) || !when.fires(at+1, test.window) {

@@ -20,10 +20,8 @@ func oneLine(text string, most int) string {
 		text = text[:far]
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if end := most; len(text) > most {
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
+	if len(text) > most {
+		end := runeStart(text, most)
 		if space := strings.LastIndexByte(text[:end], ' '); space > most/2 {
 			end = space
 		}

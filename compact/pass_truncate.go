@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,36 +77,23 @@ func (o *Options) capped(text string) (cut string, done bool) {
 	return truncateMiddle(text, o.Max)
 }
 
-const (
-	markOpens  = "\n\n... ("
-	markCloses = " bytes omitted) ...\n\n"
+// The marks that a text has which has been cut: in the middle, and at its end.
+var (
+	cutMiddle = regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n`)
+	cutEnd    = regexp.MustCompile(`\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]\z`)
 )
 
 // truncateMiddle keeps the first and the last half of so many bytes of a text. Both
 // cuts go back to a character, so that the last half can be up to three bytes longer.
 // What has been cut before stays: it would lose the true count.
 func truncateMiddle(s string, most int) (string, bool) {
-	if most <= 0 || len(s) <= most || len(s) <= most+len(markOpens)+len(markCloses)+20 && marked(s) {
+	const mark = "\n\n... (%d bytes omitted) ...\n\n"
+	if most <= 0 || len(s) <= most || len(s) <= most+len(mark)+18 && cutMiddle.MatchString(s) {
 		return s, false
 	}
 	keep := most / 2
 	head, tail := s[:runeStart(s, keep)], s[runeStart(s, len(s)-keep):]
-	return head + markOpens + strconv.Itoa(len(s)-len(head)-len(tail)) + markCloses + tail, true
-}
-
-// marked reports that a text has truncateMiddle's marker in it.
-func marked(s string) bool {
-	for {
-		_, after, found := strings.Cut(s, markOpens)
-		if !found {
-			return false
-		}
-		digits := strings.TrimLeft(after, "0123456789")
-		if len(digits) < len(after) && strings.HasPrefix(digits, markCloses) {
-			return true
-		}
-		s = after
-	}
+	return head + fmt.Sprintf(mark, len(s)-len(head)-len(tail)) + tail, true
 }
 
 // runeStart is the last place at or before i at which a character begins.
@@ -123,7 +112,7 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	if compat {
 		long = len(s)
 	}
-	if long <= most || cutBefore(s) {
+	if long <= most || cutEnd.MatchString(s) {
 		return s, false
 	}
 	end, shown := runeStart(s, min(most, len(s))), most
@@ -132,20 +121,8 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	} else {
 		end = scalarEnd(s, most)
 	}
-	return s[:end] + "\n[... truncated: " + strconv.Itoa(scalars) + " chars total, showing first " + strconv.Itoa(shown) + "]", true
+	return s[:end] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, shown), true
 }
-
-// cutBefore reports that a text ends in truncateHead's marker.
-func cutBefore(s string) bool {
-	at := strings.LastIndex(s, "\n[... truncated: ")
-	if at < 0 {
-		return false
-	}
-	total, rest, found := strings.Cut(s[at+len("\n[... truncated: "):], " chars total, showing first ")
-	return found && isNumber(total) && strings.HasSuffix(rest, "]") && isNumber(strings.TrimSuffix(rest, "]"))
-}
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // scalarEnd is the place behind the first n characters.
 func scalarEnd(s string, n int) int {

@@ -164,11 +164,7 @@ func short(text string, bytes int) string {
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= bytes {
 		return text
 	}
-	bytes -= len("…")
-	for bytes > 0 && !utf8.RuneStart(text[bytes]) {
-		bytes--
-	}
-	return text[:max(bytes, 0)] + "…"
+	return text[:runeStart(text, max(0, bytes-len("…")))] + "…"
 }
 
 // extractTokens is how long an extract may be where nothing else is said, in tokens as

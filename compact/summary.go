@@ -1,11 +1,11 @@
 package compact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"ctxtool/sessionfmt"
 )
@@ -286,7 +286,17 @@ func (b fileBook) files() files {
 	return f
 }
 
-// byUnits compares as JavaScript sorts: by UTF-16 units.
+// byUnits compares as JavaScript sorts: by UTF-16 units. That is the order of bytes, but that
+// a pair of surrogates comes before what UTF-8 has in three bytes from 0xEE on.
 func byUnits(a, b string) int {
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	for i := range min(len(a), len(b)) {
+		switch x, y := a[i], b[i]; {
+		case x == y:
+		case x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0):
+			return cmp.Compare(y, x)
+		default:
+			return cmp.Compare(x, y)
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }

@@ -9,18 +9,29 @@ import (
 // A part is a stretch of a view in the making. It is one worker's.
 type part struct {
 	messages  []message
-	blocks    []block              // of all messages
+	blocks    []block              // of the last messages
 	names     map[string]*toolName // of tools, each kept once
 	tokenizer *tokens.Counter
 	buf       []byte
 	at        sessionfmt.Cursor
 }
 
+// partSize is about how many messages a part has.
+const partSize = 256
+
 // add takes in a message; nil is one that is not sent.
 func (p *part) add(at replay.Place, m *sessionfmt.Message) {
+	if p.messages == nil {
+		p.messages = make([]message, 0, partSize)
+	}
+	if m == nil {
+		m = &sessionfmt.Message{}
+	}
+	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // the messages before keep theirs
+		p.blocks = make([]block, 0, max(n, partSize))
+	}
 	first, nested := len(p.blocks), false
 	switch {
-	case m == nil:
 	case m.Kind == sessionfmt.ToolResult:
 		p.result(m)
 		nested = m.Nested.Exists()

@@ -14,22 +14,19 @@ import (
 // An emitted is a request for a summary as a line of a file. Whoever answers sends the
 // line back with a summary; text need not be there then.
 type emitted struct {
-	ID      string       `json:"id"`      // of the request: the same for the same state of the same session
-	Session string       `json:"session"` // as the caller names it
-	Leaf    string       `json:"leaf"`    // the id of the entry whose context it is
-	Policy  string       `json:"policy"`
-	Part    summaryPart  `json:"part"`
-	Text    string       `json:"text,omitempty"`
-	State   requestState `json:"state"`
-	Summary string       `json:"summary,omitempty"`
+	ID      string      `json:"id"`      // of the request: the same for the same state of the same session
+	Session string      `json:"session"` // as the caller names it
+	Leaf    string      `json:"leaf"`    // the id of the entry whose context it is
+	Policy  string      `json:"policy"`
+	Part    summaryPart `json:"part"`
+	Text    string      `json:"text,omitempty"`
+	State   struct {    // what the summary was asked for: it fits no other
+		Bytes int64  `json:"bytes"` // of the session
+		Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
+	} `json:"state"`
+	Summary string `json:"summary,omitempty"`
 
 	used bool
-}
-
-// A requestState is what a summary was asked for: it fits no other.
-type requestState struct {
-	Bytes int64  `json:"bytes"` // of the session
-	Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
 }
 
 // emit puts a request into words, for a session and a policy as the caller names them.

@@ -189,24 +189,21 @@ func (n *notes) fit(units int, part summaryPart) string {
 	if part == turnPrefixPart {
 		sections = turnPrefix
 	}
-	all := make([]bool, len(n.list))
-	for i := range all {
-		all[i] = true
-	}
-	if text := n.write(all, sections, part); sessionfmt.Units(text) <= units {
+	if text := n.write(func(int) bool { return true }, sections, part); sessionfmt.Units(text) <= units {
 		return text
 	}
-	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, historyPart)) // all headings, and all that could be left out
+	none := n.write(func(int) bool { return false }, sections, historyPart) // all headings, and all that could be left out
+	bare := sessionfmt.Units(none)
 	if bare > units/2 {
 		return n.bare(units)
 	}
-	return n.write(n.choose(units-bare), sections, part)
+	chosen := n.choose(units - bare)
+	return n.write(func(i int) bool { return chosen[i] }, sections, part)
 }
 
 // choose picks notes that take so many units together.
-func (n *notes) choose(room int) []bool {
-	chosen := make([]bool, len(n.list))
+func (n *notes) choose(room int) map[int]bool {
+	chosen := map[int]bool{}
 	began := map[*kind]bool{}
 	left := room
 	take := func(k *kind, most int) {
@@ -264,11 +261,11 @@ func (k *kind) frame() int {
 }
 
 // write writes the chosen notes under their headings.
-func (n *notes) write(chosen []bool, sections []section, part summaryPart) string {
+func (n *notes) write(chosen func(int) bool, sections []section, part summaryPart) string {
 	of := map[*kind][]string{}
 	lost := map[*kind]int{}
 	for i, one := range n.list {
-		if !chosen[i] {
+		if !chosen(i) {
 			lost[one.kind]++
 			continue
 		}

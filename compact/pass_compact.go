@@ -274,7 +274,7 @@ func (v *View) whole(messages []int, groups []group, of []int) bool {
 		switch {
 		case of[i] < 0:
 			continue
-		case v.open(&groups[of[i]]):
+		case groups[of[i]].open():
 			return false
 		}
 		for _, k := range groups[of[i]].all() {
@@ -304,7 +304,7 @@ func mergeNotes(w *work) error {
 		return nil
 	}
 	groups, of := w.groups()
-	if of[last] >= 0 && w.open(&groups[of[last]]) {
+	if of[last] >= 0 && groups[of[last]].open() {
 		w.skip = "the last answer waits for results, and what it thought is signed for them"
 		return nil
 	}
@@ -312,7 +312,7 @@ func mergeNotes(w *work) error {
 	var gone []int
 	for i := range last {
 		switch {
-		case !w.Live(i) || of[i] < 0 || w.open(&groups[of[i]]): // what waits for its result goes on waiting
+		case !w.Live(i) || of[i] < 0 || groups[of[i]].open(): // what waits for its result goes on waiting
 		case w.Messages[i].isResult():
 			gone = append(gone, i)
 		default:

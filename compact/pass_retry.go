@@ -145,7 +145,7 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 
 // allFailed reports that a group has results, one for each call, and all are errors.
 func (w *work) allFailed(g *group) (bool, error) {
-	if len(g.results) == 0 || w.open(g) {
+	if len(g.results) == 0 || g.open() {
 		return false, nil
 	}
 	for _, i := range g.results {

@@ -164,7 +164,7 @@ func stripThinking(w *work) error {
 	last := w.lastAnswer()
 	groups, of := w.groups()
 	for i := range max(0, last) {
-		if !w.Live(i) || !w.Messages[i].isAssistant() || of[i] >= 0 && w.open(&groups[of[i]]) {
+		if !w.Live(i) || !w.Messages[i].isAssistant() || of[i] >= 0 && groups[of[i]].open() {
 			continue
 		}
 		if err := w.stripTags(i); err != nil {
@@ -192,23 +192,6 @@ func (w *work) lastAnswer() int {
 		}
 	}
 	return -1
-}
-
-// open reports that a call of a group has no result.
-func (v *View) open(g *group) bool {
-	for _, b := range v.Messages[g.call].Blocks {
-		if b.Kind == callBlock && !v.answered(g, b.ID) {
-			return true
-		}
-	}
-	return false
-}
-
-func (v *View) answered(g *group, id string) bool {
-	return slices.ContainsFunc(g.results, func(i int) bool {
-		m := &v.Messages[i]
-		return m.Blocks[m.result()].ID == id
-	})
 }
 
 // stripTags takes tagged thinking out of the texts of an answer.

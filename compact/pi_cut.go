@@ -114,30 +114,24 @@ func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Sessio
 // cutAt finds the place in items of the first one that stays, and that at which the turn
 // begins that is cut, -1 where none is.
 func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
-	first, last := -1, -1 // of the places where a cut can be
+	var cuts []int // the places where a cut can be
 	for k := start; k < len(items); k++ {
 		if v.any(&items[k], canCut) {
-			if first < 0 {
-				first = k
-			}
-			last = k
+			cuts = append(cuts, k)
 		}
 	}
-	if first < 0 {
+	if len(cuts) == 0 {
 		return start, -1, nil
 	}
-	at = first
-	sum, over := 0, false
-	next := last // the first place to cut at k or behind it
-	for k := len(items) - 1; k >= start && !over; k-- {
-		if v.any(&items[k], canCut) {
-			next = k
+	at = cuts[0]
+	sum := 0
+	for k := len(items) - 1; k >= start; k-- {
+		n := v.estimate(&items[k])
+		if sum += n; sum < keep || n == 0 {
+			continue
 		}
-		if sum += v.estimate(&items[k]); sum >= keep && v.estimate(&items[k]) > 0 {
-			at, over = next, true
-		}
-	}
-	if over {
+		behind, _ := slices.BinarySearch(cuts, k)
+		at = cuts[min(behind, len(cuts)-1)]
 		moved, err := v.recovers(items[at+1:])
 		if err != nil {
 			return 0, 0, err
@@ -145,6 +139,7 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 		if moved {
 			at++
 		}
+		break
 	}
 	for at > start && !items[at-1].compaction && !v.yields(&items[at-1]) {
 		at--

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"bytes"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -192,7 +193,11 @@ func (m *message) result() int {
 type group struct {
 	call    int
 	results []int
+	waits   []string // the calls without a result, by their ids
 }
+
+// open reports that a call of a group has no result.
+func (g *group) open() bool { return len(g.waits) > 0 }
 
 // all are the messages of a group, in order.
 func (g *group) all() []int { return append([]int{g.call}, g.results...) }
@@ -207,12 +212,19 @@ func (v *View) groups() (all []group, of []int) {
 		switch {
 		case !v.Live(i) || m.Call < 0:
 		case m.Call == i:
+			g := group{call: i}
+			for _, b := range m.Blocks {
+				if b.Kind == callBlock {
+					g.waits = append(g.waits, b.ID)
+				}
+			}
 			of[i] = len(all)
-			all = append(all, group{call: i})
+			all = append(all, g)
 		default:
 			if of[i] = of[m.Call]; of[i] >= 0 {
 				g := &all[of[i]]
 				g.results = append(g.results, i)
+				g.waits = slices.DeleteFunc(g.waits, func(id string) bool { return id == m.Blocks[m.result()].ID })
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		if line := telling(text); line != "" {
 			said += ": " + line
 		}
-		x.failed[d.what] = failure{said, x.now}
+		x.failed[d.what] = note{text: said, at: x.now}
 	}
 	for _, c := range d.commands {
 		r := x.runs[c]

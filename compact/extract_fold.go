@@ -119,7 +119,7 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 		k = &theTodo
 	case k == &theOpen && strings.HasPrefix(text, "`"):
 		if what, _, ok := strings.Cut(text[1:], "` failed"); ok {
-			x.failed[what] = failure{text, x.now}
+			x.failed[what] = note{text: text, at: x.now}
 			return
 		}
 	case heading != "":

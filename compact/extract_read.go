@@ -18,7 +18,7 @@ type extractor struct {
 	calls   map[string]deed
 	runs    map[string]*tally
 	edits   map[string]*effort
-	failed  map[string]failure
+	failed  map[string]note // by what failed, and nothing has undone yet
 	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
@@ -34,7 +34,7 @@ type extractor struct {
 func newExtractor(v *View) *extractor {
 	return &extractor{
 		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, touched: map[string]int{}, calls: map[string]deed{},
-		runs: map[string]*tally{}, edits: map[string]*effort{}, failed: map[string]failure{}, unsaved: map[string]bool{},
+		runs: map[string]*tally{}, edits: map[string]*effort{}, failed: map[string]note{}, unsaved: map[string]bool{},
 	}
 }
 
@@ -56,12 +56,6 @@ type tally struct {
 
 // An effort is what was done to a file.
 type effort struct{ edits, writes, at int }
-
-// A failure is one that nothing has undone yet.
-type failure struct {
-	text string
-	at   int
-}
 
 // longestSaid is how many bytes of a text are gone through: what else there is somebody has
 // pasted, or a program has printed.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"ctxtool/replay"
@@ -147,15 +148,13 @@ func (j *Job) cached(r *Reduction) error {
 
 // passes names what has changed something.
 func (r *Reduction) passes() string {
-	name := r.Policy
-	var passes []string
+	names := []string{r.Policy}
 	for _, c := range r.Changes {
-		if c.Pass != r.Policy && !slices.Contains(passes, c.Pass) {
-			passes = append(passes, c.Pass)
-			name += " " + c.Pass
+		if !slices.Contains(names, c.Pass) {
+			names = append(names, c.Pass)
 		}
 	}
-	return name
+	return strings.Join(names, " ")
 }
 
 // Promise says where the context of a session that was read back with the reduction's

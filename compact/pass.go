@@ -241,12 +241,7 @@ func (w *work) may(a Action, i int) bool {
 
 // mayAll is may for messages that change together or not at all.
 func (w *work) mayAll(a Action, all []int) bool {
-	for _, i := range all {
-		if !w.may(a, i) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
 // mayKeep reports that a compaction can name the first message that it leaves.

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -250,15 +251,7 @@ func (k *kind) cost(text string) int {
 	return sessionfmt.Units(k.mark) + sessionfmt.Units(text) + len(", ")
 }
 
-func (k *kind) frame() int {
-	switch k {
-	case &theModified:
-		return len("\n\n<modified-files>\n</modified-files>")
-	case &theRead:
-		return len("\n\n<read-files>\n</read-files>")
-	}
-	return len(k.list) + 1
-}
+func (k *kind) frame() int { return cmp.Or(k.tagged, len(k.list)+1) }
 
 // write writes the chosen notes under their headings.
 func (n *notes) write(chosen func(int) bool, sections []section, part summaryPart) string {

@@ -254,6 +254,7 @@ type kind struct {
 	list   string // where notes share one line, what that begins with
 	share  int    // percent of the room that notes of the kind get before others have theirs
 	oldest bool   // what came up first matters most
+	tagged int    // how long the tags are that notes stand between, instead of under a heading
 }
 
 // The kinds. A mark that no other has is how a note is known again in an earlier extract.
@@ -277,8 +278,8 @@ var (
 	theCommand   = kind{what: "commands", list: "- Also ran: ", share: 10}
 	thePlace     = kind{what: "other paths", list: "- Also looked at: ", share: 6}
 	theAddress   = kind{what: "addresses", list: "- Addresses: ", share: 6}
-	theModified  = kind{what: "modified files", share: 18}
-	theRead      = kind{what: "read files", share: 15}
+	theModified  = kind{what: "modified files", share: 18, tagged: len("\n\n<modified-files>\n</modified-files>")}
+	theRead      = kind{what: "read files", share: 15, tagged: len("\n\n<read-files>\n</read-files>")}
 )
 
 // kinds are all kinds, by how much they matter.

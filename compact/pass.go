@@ -168,10 +168,7 @@ func (p *Pass) apply(v *View, o Options) (*work, error) {
 type total struct{ messages, tokens, bytes, images int }
 
 func totals(v *View, c *tokens.Counter) (t total) {
-	for i := range v.Messages {
-		if !v.Live(i) {
-			continue
-		}
+	for _, i := range v.live() {
 		m := &v.Messages[i]
 		t.messages++
 		t.tokens += m.Tokens(c)

@@ -170,19 +170,15 @@ func (m *message) text() (n length) {
 }
 
 // makesCalls reports that a message has tool calls.
-func (m *message) makesCalls() bool {
-	for i := range m.Blocks {
-		if m.Blocks[i].Kind == callBlock {
-			return true
-		}
-	}
-	return false
-}
+func (m *message) makesCalls() bool { return m.first(callBlock) >= 0 }
 
 // result is the place of a message's result among its blocks, -1 for none.
-func (m *message) result() int {
+func (m *message) result() int { return m.first(resultBlock) }
+
+// first is the place of the first block of a kind, -1 for none.
+func (m *message) first(kind blockKind) int {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == resultBlock {
+		if m.Blocks[i].Kind == kind {
 			return i
 		}
 	}

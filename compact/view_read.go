@@ -273,14 +273,7 @@ func (m *message) Tokens(c *tokens.Counter) int {
 func tokensOf(c *tokens.Counter, n length) int { return c.Of(n.in(c)) }
 
 // tokens are those of the request's messages.
-func (v *View) tokens(c *tokens.Counter) (n int) {
-	for i := range v.Messages {
-		if v.Live(i) {
-			n += v.Messages[i].Tokens(c)
-		}
-	}
-	return n
-}
+func (v *View) tokens(c *tokens.Counter) int { return totals(v, c).tokens }
 
 // estimate is what pi takes a message for where it looks for a place to cut.
 func (m *message) estimate() int {

@@ -91,7 +91,8 @@ func (j *Job) skips(r *Reduction) (string, error) {
 	return "", nil
 }
 
-// params are the numbers of a policy, by which a run of it is known again.
+// params are the numbers of a policy, by which a run of it is known again: under the names
+// of a configuration, which marks in sessions have.
 func (p *Policy) params() string {
 	type numbers Trigger // not the words for people
 	type layer struct {
@@ -112,7 +113,7 @@ func (p *Policy) params() string {
 	if err != nil {
 		panic(err) // it is made of numbers and names
 	}
-	return string(text)
+	return strings.NewReplacer(`"minTokens"`, `"min_tokens"`, `"intraTurn"`, `"intra_turn"`).Replace(string(text))
 }
 
 // cached compares the request with what it was, message by message.

@@ -177,7 +177,7 @@ func (x *extractor) answer(text string) {
 		return
 	}
 	const fewest = 40 // bytes; with fewer, one only agrees
-	if len(text) >= fewest || x.last == "" && !x.has(&theAnswer, "last") {
+	if len(text) >= fewest || x.last == "" && len(x.of(&theAnswer)) == 0 {
 		x.last = text
 	}
 	var plan []string
@@ -342,12 +342,6 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	}
 	n.by[noteKey{k, key}] = len(n.list)
 	n.list = append(n.list, note{k, key, text, at})
-}
-
-// has reports that there is a note of a kind.
-func (n *notes) has(k *kind, key string) bool {
-	_, ok := n.by[noteKey{k, key}]
-	return ok
 }
 
 // remove takes a note out.

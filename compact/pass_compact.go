@@ -114,7 +114,7 @@ func (w *work) olderThan(keep int) (*cut, error) {
 	if w.Style == StyleGSH {
 		keep = 0
 	}
-	_, end := w.safeRange(all, 0, max(0, keep))
+	end := w.safeEnd(all, max(0, keep))
 	switch {
 	case end <= 0:
 		return &cut{skip: "nothing older than keep window"}, nil
@@ -133,26 +133,22 @@ func (w *work) olderThan(keep int) (*cut, error) {
 	return c, err
 }
 
-// safeRange is the range of messages before the last so many, given by their places in
+// safeEnd is the end of the messages before the last so many, given by their places in
 // rows, that leaves no result without its call: the first group that it would part stays
-// whole. end is start or less where there is none (spec/policies.md 3.9).
-func (w *work) safeRange(rows []int, start, retain int) (from, end int) {
-	end = len(rows) - retain
-	place := map[int]int{}
+// whole. It is 0 or less where there are none (spec/policies.md 3.9).
+func (w *work) safeEnd(rows []int, retain int) int {
+	end, place := len(rows)-retain, map[int]int{}
 	for k, i := range rows {
 		place[i] = k
 	}
 	groups, _ := w.groups()
 	for _, g := range groups {
 		k, ok := place[g.call]
-		if !ok || k >= end {
-			continue
-		}
-		if n := len(g.results); n > 0 && place[g.results[n-1]] >= end {
-			return start, k
+		if n := len(g.results); ok && k < end && n > 0 && place[g.results[n-1]] >= end {
+			return k
 		}
 	}
-	return start, end
+	return end
 }
 
 // kindOf is what an entry is.

@@ -301,7 +301,7 @@ func TestPolicySuperseded(t *testing.T) {
 func TestPolicySafeRange(t *testing.T) {
 	end := func(retain int, all ...testMessage) int {
 		w := &work{View: of(t, all...)}
-		_, end := w.safeRange(w.live(), 0, retain)
+		end := w.safeEnd(w.live(), retain)
 		return max(0, end)
 	}
 	pair := []testMessage{answer("", call("c", "x", `{}`)), result("c", "y")}

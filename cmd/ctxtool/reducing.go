@@ -214,12 +214,8 @@ type summarizing struct {
 
 // summaryFlags are the flags of commands that need summaries.
 func (o *summarizing) summaryFlags(cmd *cobra.Command) {
-	var forms []string
-	for _, s := range compact.Summarizers() {
-		forms = append(forms, s.Form())
-	}
 	f := cmd.Flags()
-	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(forms, ", "))
+	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: the longest summary, in `TOKENS` (default: by what it stands for)")
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that look at this `TEXT` above all")
@@ -241,7 +237,7 @@ func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
 	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
 		return nil, nil
 	}
-	if strings.HasPrefix(o.summarizer, compact.Exec.Name+":") {
+	if strings.HasPrefix(o.summarizer, "exec:") {
 		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(o.running, o.settle) // the second signal is as ever
 	}

@@ -73,7 +73,7 @@ func (d *Editor) Omit(rec int) error {
 			return err
 		}
 		if _, shown := d.shown[i]; shown {
-			if err := d.add(i, value("null")); err != nil {
+			if err := d.add(i, nil); err != nil {
 				return err
 			}
 		}
@@ -87,11 +87,6 @@ const notShown = "it is not in the context: it was summarised or omitted, or is 
 // is there by a patch, and would be left alone.
 func (d *Editor) loose(rec, i int) error {
 	ids, err := d.calls(i)
-	if err == nil && d.s.Kind(i) == sessionfmt.ToolResult {
-		var id string
-		id, err = d.answers(i)
-		ids = []string{id}
-	}
 	if slices.ContainsFunc(ids, func(id string) bool { return d.fixed[id] }) {
 		return d.at(rec, "a patch has put the other half of a tool call into the context, where no edit reaches it")
 	}
@@ -121,10 +116,7 @@ func (d *Editor) Restore(rec int) error {
 		if d.s.Kind(i).IsMessage() {
 			content = line.Get("message").Get("content")
 		}
-		if content.IsNull() {
-			content = value("[]")
-		}
-		if err := d.add(i, fmt.Appendf(nil, `{"content":%s}`, content)); err != nil {
+		if err := d.add(i, orEmpty(content)); err != nil {
 			return err
 		}
 	}
@@ -144,34 +136,40 @@ func (d *Editor) Replace(rec int, text string) error {
 	if _, shown := d.shown[rec]; !shown {
 		return d.at(rec, notShown)
 	}
-	quoted := sessionfmt.AppendQuoted(nil, text)
+	content := quoted(text)
 	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
-		return d.add(rec, fmt.Appendf(nil, `{"content":%s}`, quoted))
+		return d.add(rec, content)
 	}
-	content := fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}`, quoted)
+	content = appendTextBlock(value{'['}, content)
 	if kind == sessionfmt.Assistant {
 		line, err := d.lines.Line(rec)
 		if err != nil {
 			return err
 		}
 		for call := range line.Get("message").Message().Calls {
-			content = append(append(content, ','), call.Raw...)
+			content = append(comma(content), call.Raw...)
 		}
 	}
-	return d.add(rec, append(content, "]}"...))
+	return d.add(rec, append(content, ']'))
+}
+
+// orEmpty is a content, an empty list for none.
+func orEmpty(content value) value {
+	if content.IsNull() {
+		return value("[]")
+	}
+	return content
 }
 
 // add adds an edit, unless the one in force says the same.
-func (d *Editor) add(rec int, replacement value) error {
+func (d *Editor) add(rec int, content value) error {
 	if by, shown := d.shown[rec]; shown && by != rec {
 		line, err := d.lines.Line(by)
-		if err != nil || bytes.Equal(line.Get("replacement"), replacement) {
+		if err != nil || bytes.Equal(line.Get("replacement"), replacement(content)) {
 			return err
 		}
 	}
-	d.b.Add(sessionfmt.ContextEdit,
-		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, d.s.ID(rec))},
-		sessionfmt.Field{Name: "replacement", Value: replacement})
+	addEdit(d.b, d.s, rec, content)
 	return nil
 }
 
@@ -199,53 +197,56 @@ func (d *Editor) at(rec int, format string, args ...any) error {
 func (d *Editor) group(rec int) ([]int, error) {
 	at := slices.Index(d.path, rec)
 	calls, err := d.calls(rec)
-	if err != nil {
-		return nil, err
+	if err == nil && d.s.Kind(rec) == sessionfmt.ToolResult {
+		at, calls, err = d.call(at, calls[0])
 	}
-	if d.s.Kind(rec) == sessionfmt.ToolResult {
-		if at, calls, err = d.call(at); err != nil || calls == nil {
-			return []int{rec}, err
-		}
+	if err != nil || calls == nil {
+		return []int{rec}, err
 	}
 	group := []int{d.path[at]}
-	for k := at + 1; k < len(d.path) && len(calls) > 0; k++ {
-		if d.s.Kind(d.path[k]) != sessionfmt.ToolResult {
+	for _, i := range d.path[at+1:] {
+		if len(calls) == 0 {
+			break
+		}
+		if d.s.Kind(i) != sessionfmt.ToolResult {
 			continue
 		}
-		id, err := d.answers(d.path[k])
+		id, err := d.calls(i)
 		if err != nil {
 			return nil, err
 		}
-		if c := slices.Index(calls, id); c >= 0 {
+		if c := slices.Index(calls, id[0]); c >= 0 {
 			calls = slices.Delete(calls, c, c+1)
-			group = append(group, d.path[k])
+			group = append(group, i)
 		}
 	}
 	return group, nil
 }
 
-// call is the place on the path of the answer that makes the call of the result at
-// a place, and all its calls; nil where there is none.
-func (d *Editor) call(at int) (int, []string, error) {
-	id, err := d.answers(d.path[at])
-	for k := at - 1; k >= 0 && err == nil; k-- {
-		if d.s.Kind(d.path[k]) != sessionfmt.Assistant {
+// call is the last place on the path before another one of an answer that makes a call,
+// and all its calls; nil where there is none.
+func (d *Editor) call(before int, id string) (at int, calls []string, err error) {
+	for at = before - 1; at >= 0 && err == nil; at-- {
+		if d.s.Kind(d.path[at]) != sessionfmt.Assistant {
 			continue
 		}
-		var calls []string
-		if calls, err = d.calls(d.path[k]); slices.Contains(calls, id) {
-			return k, calls, err
+		if calls, err = d.calls(d.path[at]); slices.Contains(calls, id) {
+			return at, calls, err
 		}
 	}
-	return at, nil, err
+	return before, nil, err
 }
 
-// calls are the ids of an answer's tool calls.
-func (d *Editor) calls(rec int) (ids []string, err error) {
-	if d.s.Kind(rec) != sessionfmt.Assistant {
+// calls are the ids of an answer's tool calls, or that of the call which a result is for.
+func (d *Editor) calls(rec int) ([]string, error) {
+	kind := d.s.Kind(rec)
+	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
 		return nil, nil
 	}
 	line, err := d.lines.Line(rec)
+	if kind == sessionfmt.ToolResult {
+		return []string{line.First("message", "toolCallId").Text()}, err
+	}
 	return callsOf(line.Get("message")), err
 }
 
@@ -255,10 +256,4 @@ func callsOf(message value) (ids []string) {
 		ids = append(ids, call.ID.Text())
 	}
 	return ids
-}
-
-// answers is the id of the call that a result is for.
-func (d *Editor) answers(rec int) (string, error) {
-	line, err := d.lines.Line(rec)
-	return line.First("message", "toolCallId").Text(), err
 }

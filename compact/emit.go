@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,20 +14,19 @@ import (
 // An emitted is a request for a summary as a line of a file. Whoever answers sends the
 // line back with a summary; text need not be there then.
 type emitted struct {
-	ID      string       `json:"id"`      // of the request: the same for the same state of the same session
-	Session string       `json:"session"` // as the caller names it
-	Leaf    string       `json:"leaf"`    // the id of the entry whose context it is
-	Policy  string       `json:"policy"`
-	Part    summaryPart  `json:"part"`
-	Text    string       `json:"text,omitempty"`
-	State   requestState `json:"state"`
-	Summary string       `json:"summary,omitempty"`
-}
+	ID      string      `json:"id"`      // of the request: the same for the same state of the same session
+	Session string      `json:"session"` // as the caller names it
+	Leaf    string      `json:"leaf"`    // the id of the entry whose context it is
+	Policy  string      `json:"policy"`
+	Part    summaryPart `json:"part"`
+	Text    string      `json:"text,omitempty"`
+	State   struct {    // what the summary was asked for: it fits no other
+		Bytes int64  `json:"bytes"` // of the session
+		Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
+	} `json:"state"`
+	Summary string `json:"summary,omitempty"`
 
-// A requestState is what a summary was asked for: it fits no other.
-type requestState struct {
-	Bytes int64  `json:"bytes"` // of the session
-	Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
+	used bool
 }
 
 // emit puts a request into words, for a session and a policy as the caller names them.
@@ -73,13 +71,15 @@ func (r Request) hash() (string, error) {
 // Those of a later pass than the first are left: they will be others once the first has
 // its answers.
 func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
 	for n, r := range requests {
 		if (r.Part == sequencePart) != (requests[0].Part == sequencePart) {
 			return n, nil
 		}
 		line, err := r.emit(session, policy, p)
 		if err == nil {
-			err = writeLine(w, line)
+			err = lines.Encode(line)
 		}
 		if err != nil {
 			return n, err
@@ -88,45 +88,29 @@ func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Req
 	return len(requests), nil
 }
 
-// writeLine writes a value as a line of JSON, with <, > and & as they are.
-func writeLine(w io.Writer, line any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
 // Answers are requests that came back with summaries.
 type Answers struct {
-	list []emitted
-	by   map[string]int // the place of each, by id
-	used []bool
+	list []*emitted
+	by   map[string]*emitted // by id
 }
 
 // ReadAnswers reads answers, a line of JSON each: an emitted one with its summary. Lines
 // without an id or with a blank summary are errors, and so is an id with two summaries.
 func ReadAnswers(r io.Reader) (*Answers, error) {
-	a := &Answers{by: map[string]int{}}
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, err
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	a, n := &Answers{by: map[string]*emitted{}}, 0
+	for line := range bytes.Lines(data) {
+		if n++; len(bytes.TrimSpace(line)) == 0 {
+			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if err := a.add(line); err != nil {
-				return nil, fmt.Errorf("line %d: %w", n, err)
-			}
-		}
-		if err == io.EOF {
-			a.used = make([]bool, len(a.list))
-			return a, nil
+		if err := a.add(line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
+	return a, nil
 }
 
 func (a *Answers) add(line []byte) error {
@@ -135,15 +119,15 @@ func (a *Answers) add(line []byte) error {
 		return err
 	}
 	e.Summary, e.Text = strings.TrimSpace(e.Summary), ""
-	switch at, again := a.by[e.ID]; {
+	switch before := a.by[e.ID]; {
 	case e.ID == "":
 		return errors.New("an answer without an id")
 	case e.Summary == "":
 		return fmt.Errorf("answer %s: %w", short(e.ID, 80), errNoSummary)
-	case !again:
-		a.by[e.ID] = len(a.list)
-		a.list = append(a.list, e)
-	case a.list[at].Summary != e.Summary:
+	case before == nil:
+		a.by[e.ID] = &e
+		a.list = append(a.list, &e)
+	case before.Summary != e.Summary:
 		return fmt.Errorf("answer %s: there is another one before it", short(e.ID, 80))
 	}
 	return nil
@@ -164,12 +148,11 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 		if err != nil {
 			return "", err
 		}
-		if at, ok := a.by[asked.ID]; ok {
-			a.used[at] = true
-			return a.list[at].Summary, nil
+		if e := a.by[asked.ID]; e != nil {
+			e.used = true
+			return e.Summary, nil
 		}
-		for at := range a.list {
-			e := &a.list[at]
+		for _, e := range a.list {
 			if e.Session == session && e.Policy == policy && (e.Leaf != asked.Leaf || e.State.Bytes != asked.State.Bytes) {
 				return "", fmt.Errorf("%s: answer %s: %w: asked at %s, %d bytes; now %s, %d bytes",
 					session, short(e.ID, 80), ErrMovedOn, short(e.Leaf, 80), e.State.Bytes, asked.Leaf, asked.State.Bytes)
@@ -179,12 +162,11 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 	}
 }
 
-// Unused are the answers that no request has taken, in their order, without summaries.
+// Unused are the answers that no request has taken, in their order: their requests.
 func (a *Answers) Unused() (all []emitted) {
-	for at, e := range a.list {
-		if !a.used[at] {
-			e.Summary = ""
-			all = append(all, e)
+	for _, e := range a.list {
+		if !e.used {
+			all = append(all, emitted{ID: e.ID, Session: e.Session, Leaf: e.Leaf})
 		}
 	}
 	return all

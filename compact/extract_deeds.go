@@ -25,7 +25,7 @@ func (x *extractor) call(p *piece) {
 		case slices.Contains(pathArguments, string(key)) && v.IsString():
 			if path := cleanPath(v.Text()); path != "" {
 				d.what, d.path = path, path
-				x.touch(path)
+				x.touched[path] = x.now
 			}
 		case slices.Contains(commandArguments, string(key)) && v.IsString():
 			d.commands = commands(v.Text())
@@ -36,17 +36,7 @@ func (x *extractor) call(p *piece) {
 			x.todos(v)
 		}
 	}
-	if x.calls == nil {
-		x.calls = map[string]deed{}
-	}
 	x.calls[p.ID] = d
-}
-
-func (x *extractor) touch(path string) {
-	if x.touched == nil {
-		x.touched = map[string]int{}
-	}
-	x.touched[path] = x.now
 }
 
 // cleanPath is a path on one line, empty for what is none.
@@ -95,16 +85,8 @@ func gaveUp(text string) bool {
 		text == "No result provided" || strings.HasSuffix(last, " aborted") || last == "Request was aborted"
 }
 
-// made makes the lists of what was done.
-func (x *extractor) made() {
-	if x.failed == nil {
-		x.failed, x.runs, x.edits, x.unsaved = map[string]failure{}, map[string]*tally{}, map[string]*effort{}, map[string]bool{}
-	}
-}
-
 // outcome records how a call, or a command of the user's, ended.
 func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
-	x.made()
 	delete(x.failed, d.what)
 	if bad {
 		said := "`" + d.what + "` failed"
@@ -114,7 +96,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		if line := telling(text); line != "" {
 			said += ": " + line
 		}
-		x.failed[d.what] = failure{said, x.now}
+		x.failed[d.what] = note{text: said, at: x.now}
 	}
 	for _, c := range d.commands {
 		r := x.runs[c]
@@ -268,9 +250,11 @@ func (x *extractor) lastRequest() {
 		}
 		x.put(&theDirection, "last", text, last.at)
 	}
-	x.drop(func(n note) bool {
-		return n.kind == &theRequest && (n.key == last.key || said(n.text)) || n.kind == &theWish && said(n.text)
-	})
+	for _, n := range append(asked, x.of(&theWish)...) {
+		if said(n.text) || n.kind == &theRequest && n.key == last.key {
+			x.remove(n.kind, n.key)
+		}
+	}
 }
 
 func (e *effort) String() string {

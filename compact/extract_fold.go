@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (x *extractor) fold(summary string) {
 	summary, f := cutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
 	x.files.add(f)
 	for _, path := range append(f.Read, f.Modified...) {
-		x.touch(path)
+		x.touched[path] = x.now
 	}
 	k := &theContext
 	heading := ""
@@ -119,8 +120,7 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 		k = &theTodo
 	case k == &theOpen && strings.HasPrefix(text, "`"):
 		if what, _, ok := strings.Cut(text[1:], "` failed"); ok {
-			x.made()
-			x.failed[what] = failure{text, x.now}
+			x.failed[what] = note{text: text, at: x.now}
 			return
 		}
 	case heading != "":
@@ -138,7 +138,6 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 // foldOwn takes in a note of an earlier extract.
 func (x *extractor) foldOwn(k *kind, text string) {
 	subject, rest, _ := strings.Cut(strings.TrimPrefix(text, "`"), "`")
-	x.made()
 	switch k {
 	case &theDirection, &theRequest:
 		x.put(&theRequest, "", text, x.now)
@@ -171,14 +170,13 @@ func (x *extractor) foldOwn(k *kind, text string) {
 
 // foldName takes in a name of a list in an earlier extract.
 func (x *extractor) foldName(k *kind, name string) {
-	x.made()
 	switch k {
 	case &theCommand:
 		x.runs[name] = &tally{at: x.now}
 	case &theUnsaved:
 		x.unsaved[name] = true
 	case &thePlace:
-		x.touch(name)
+		x.touched[name] = x.now
 	case &theAddress:
 		x.put(k, "", name, x.now)
 	}
@@ -192,24 +190,21 @@ func (n *notes) fit(units int, part summaryPart) string {
 	if part == turnPrefixPart {
 		sections = turnPrefix
 	}
-	all := make([]bool, len(n.list))
-	for i := range all {
-		all[i] = true
-	}
-	if text := n.write(all, sections, part); sessionfmt.Units(text) <= units {
+	if text := n.write(func(int) bool { return true }, sections, part); sessionfmt.Units(text) <= units {
 		return text
 	}
-	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, historyPart)) // all headings, and all that could be left out
+	none := n.write(func(int) bool { return false }, sections, historyPart) // all headings, and all that could be left out
+	bare := sessionfmt.Units(none)
 	if bare > units/2 {
 		return n.bare(units)
 	}
-	return n.write(n.choose(units-bare), sections, part)
+	chosen := n.choose(units - bare)
+	return n.write(func(i int) bool { return chosen[i] }, sections, part)
 }
 
 // choose picks notes that take so many units together.
-func (n *notes) choose(room int) []bool {
-	chosen := make([]bool, len(n.list))
+func (n *notes) choose(room int) map[int]bool {
+	chosen := map[int]bool{}
 	began := map[*kind]bool{}
 	left := room
 	take := func(k *kind, most int) {
@@ -256,22 +251,14 @@ func (k *kind) cost(text string) int {
 	return sessionfmt.Units(k.mark) + sessionfmt.Units(text) + len(", ")
 }
 
-func (k *kind) frame() int {
-	switch k {
-	case &theModified:
-		return len("\n\n<modified-files>\n</modified-files>")
-	case &theRead:
-		return len("\n\n<read-files>\n</read-files>")
-	}
-	return len(k.list) + 1
-}
+func (k *kind) frame() int { return cmp.Or(k.tagged, len(k.list)+1) }
 
 // write writes the chosen notes under their headings.
-func (n *notes) write(chosen []bool, sections []section, part summaryPart) string {
+func (n *notes) write(chosen func(int) bool, sections []section, part summaryPart) string {
 	of := map[*kind][]string{}
 	lost := map[*kind]int{}
 	for i, one := range n.list {
-		if !chosen[i] {
+		if !chosen(i) {
 			lost[one.kind]++
 			continue
 		}

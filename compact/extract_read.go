@@ -18,7 +18,7 @@ type extractor struct {
 	calls   map[string]deed
 	runs    map[string]*tally
 	edits   map[string]*effort
-	failed  map[string]failure
+	failed  map[string]note // by what failed, and nothing has undone yet
 	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
@@ -29,6 +29,13 @@ type extractor struct {
 	goal    string
 	open    bool // the last request has no answer that makes no more calls
 	small   bool // the goal is a prompt that says next to nothing
+}
+
+func newExtractor(v *View) *extractor {
+	return &extractor{
+		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, touched: map[string]int{}, calls: map[string]deed{},
+		runs: map[string]*tally{}, edits: map[string]*effort{}, failed: map[string]note{}, unsaved: map[string]bool{},
+	}
 }
 
 // What a call is about.
@@ -50,12 +57,6 @@ type tally struct {
 // An effort is what was done to a file.
 type effort struct{ edits, writes, at int }
 
-// A failure is one that nothing has undone yet.
-type failure struct {
-	text string
-	at   int
-}
-
 // longestSaid is how many bytes of a text are gone through: what else there is somebody has
 // pasted, or a program has printed.
 const longestSaid = 1 << 20
@@ -72,11 +73,11 @@ func (x *extractor) message(i int) error {
 	case m.Kind == sessionfmt.Bash && !m.Edited:
 		return x.shell(i)
 	}
-	raw, all, err := x.v.pieces(i, longestSaid)
+	nested, all, err := x.v.pieces(i, longestSaid)
 	if err != nil {
 		return err
 	}
-	x.files.message(raw, all)
+	x.files.message(nested, all)
 	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
@@ -176,7 +177,7 @@ func (x *extractor) answer(text string) {
 		return
 	}
 	const fewest = 40 // bytes; with fewer, one only agrees
-	if len(text) >= fewest || x.last == "" && !x.has(&theAnswer, "last") {
+	if len(text) >= fewest || x.last == "" && len(x.of(&theAnswer)) == 0 {
 		x.last = text
 	}
 	var plan []string
@@ -253,6 +254,7 @@ type kind struct {
 	list   string // where notes share one line, what that begins with
 	share  int    // percent of the room that notes of the kind get before others have theirs
 	oldest bool   // what came up first matters most
+	tagged int    // how long the tags are that notes stand between, instead of under a heading
 }
 
 // The kinds. A mark that no other has is how a note is known again in an earlier extract.
@@ -276,8 +278,8 @@ var (
 	theCommand   = kind{what: "commands", list: "- Also ran: ", share: 10}
 	thePlace     = kind{what: "other paths", list: "- Also looked at: ", share: 6}
 	theAddress   = kind{what: "addresses", list: "- Addresses: ", share: 6}
-	theModified  = kind{what: "modified files", share: 18}
-	theRead      = kind{what: "read files", share: 15}
+	theModified  = kind{what: "modified files", share: 18, tagged: len("\n\n<modified-files>\n</modified-files>")}
+	theRead      = kind{what: "read files", share: 15, tagged: len("\n\n<read-files>\n</read-files>")}
 )
 
 // kinds are all kinds, by how much they matter.
@@ -334,9 +336,6 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	if key == "" {
 		key = text
 	}
-	if n.by == nil {
-		n.by = map[noteKey]int{}
-	}
 	if i, ok := n.by[noteKey{k, key}]; ok {
 		n.list[i].text, n.list[i].at = text, at
 		return
@@ -345,31 +344,12 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	n.list = append(n.list, note{k, key, text, at})
 }
 
-// has reports that there is a note of a kind.
-func (n *notes) has(k *kind, key string) bool {
-	_, ok := n.by[noteKey{k, key}]
-	return ok
-}
-
 // remove takes a note out.
 func (n *notes) remove(k *kind, key string) {
 	if i, ok := n.by[noteKey{k, key}]; ok {
 		n.list[i] = note{}
 		delete(n.by, noteKey{k, key})
 	}
-}
-
-// drop takes notes out. It looks at all of them.
-func (n *notes) drop(gone func(note) bool) {
-	kept := n.list[:0]
-	clear(n.by)
-	for _, one := range n.list {
-		if one.kind != nil && !gone(one) {
-			n.by[noteKey{one.kind, one.key}] = len(kept)
-			kept = append(kept, one)
-		}
-	}
-	n.list = kept
 }
 
 // of are the notes of a kind, in the order in which they were first put.

@@ -227,7 +227,7 @@ func TestExtractLaws(t *testing.T) {
 // keepsFiles folds an extract into the next one.
 func keepsFiles(t *testing.T, name string, v *View) {
 	t.Helper()
-	x := extractor{v: v}
+	x := newExtractor(v)
 	for _, i := range v.live() {
 		if err := x.message(i); err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func keepsFiles(t *testing.T, name string, v *View) {
 	if files.String() != want.String() {
 		t.Errorf("%s: an extract names %v, want %v", name, files, want)
 	}
-	y := extractor{v: v}
+	y := newExtractor(v)
 	y.fold(x.fit(plenty, historyPart))
 	y.end(0)
 	next := y.fit(plenty, historyPart)

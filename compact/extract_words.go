@@ -3,6 +3,7 @@ package compact
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,10 +21,8 @@ func oneLine(text string, most int) string {
 		text = text[:far]
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if end := most; len(text) > most {
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
+	if len(text) > most {
+		end := runeStart(text, most)
 		if space := strings.LastIndexByte(text[:end], ' '); space > most/2 {
 			end = space
 		}
@@ -270,7 +269,7 @@ func verdict(output string) string {
 // identifiersIn are the words of a text that a summary has to keep letter by letter, as
 // y-agent finds them: addresses, paths with a dot, and texts that patterns name; sorted,
 // each once (spec/policies.md 3.8).
-func identifiersIn(text string, patterns []string) (all []string) {
+func identifiersIn(text string, patterns []string) []string {
 	found := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
 		end := ",."
@@ -286,11 +285,7 @@ func identifiersIn(text string, patterns []string) (all []string) {
 			found[p] = true
 		}
 	}
-	for w := range found {
-		all = append(all, w)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(found))
 }
 
 // identifiers are what a request says of those of a text.

@@ -2,11 +2,12 @@ package compact
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"ctxtool/replay"
@@ -41,17 +42,8 @@ func (a Amount) of(window int64) int64 {
 	return a.Tokens
 }
 
-// A Reduction is what a job does to a session.
-type Reduction struct {
-	*Plan
-	Form    Form
-	Skipped string // why it does nothing, where that is decided before any pass
-	Cache   *CacheEffect
-	From    *View // the context as it is
-}
-
-// A CacheEffect is what a reduction does to the provider's prompt cache.
-type CacheEffect struct {
+// A cacheEffect is what a reduction does to the provider's prompt cache.
+type cacheEffect struct {
 	Message int `json:"message"` // the first of the request that is another, from 0
 	Of      int `json:"of"`      // messages of the request before
 	Kept    int `json:"kept"`    // tokens before it, which a cache can go on serving
@@ -70,47 +62,37 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reduction{Form: form, From: v.In(form)}
-	if r.Skipped, err = j.skips(r.From); err != nil {
+	r, err := j.Policy.idle(v.In(form))
+	if err != nil {
 		return nil, err
 	}
-	if r.Skipped != "" {
-		r.Plan, err = j.Policy.idle(r.From)
+	r.Form = form
+	if r.Skipped, err = j.skips(r); err != nil || r.Skipped != "" {
 		return r, err
 	}
-	if r.Plan, err = j.Policy.Plan(r.From, j.Summarize); err != nil {
-		return nil, err
+	if err = r.run(j.Policy, j.Summarize); err == nil {
+		err = j.cached(r)
 	}
-	r.Cache, err = j.cacheEffect(r)
 	return r, err
 }
 
 // skips says why a session is left alone, empty where it is not.
-func (j *Job) skips(v *View) (string, error) {
-	last, err := lastOf(v.session())
-	switch {
+func (j *Job) skips(r *Reduction) (string, error) {
+	s := r.From.session()
+	last, err := lastOf(s)
+	switch over := j.IfOver.of(r.Window); {
 	case err != nil:
 		return "", err
-	case last != nil && last.Policy == j.Policy.Name && last.Params == j.Policy.params() && !last.grown(v.session()):
+	case last != nil && last.Policy == j.Policy.Name && last.Params == j.Policy.params() && !last.grown(s):
 		return "nothing has been said since the same policy was last applied", nil
-	}
-	window, _, err := j.Policy.window(v.Envelope)
-	if over := j.IfOver.of(window); err == nil && over > 0 && int64(v.tokens(j.Policy.Counter)) <= over {
+	case over > 0 && int64(r.Before) <= over:
 		return fmt.Sprintf("it is not over %d tokens", over), nil
 	}
-	return "", err
+	return "", nil
 }
 
-// idle is the plan of a policy that does nothing.
-func (p *Policy) idle(v *View) (plan *Plan, err error) {
-	plan = &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
-	plan.Before = v.tokens(p.Counter)
-	plan.After = plan.Before
-	plan.Window, plan.WindowFrom, err = p.window(v.Envelope)
-	return plan, err
-}
-
-// params are the numbers of a policy, by which a run of it is known again.
+// params are the numbers of a policy, by which a run of it is known again: under the names
+// of a configuration, which marks in sessions have.
 func (p *Policy) params() string {
 	type numbers Trigger // not the words for people
 	type layer struct {
@@ -131,16 +113,17 @@ func (p *Policy) params() string {
 	if err != nil {
 		panic(err) // it is made of numbers and names
 	}
-	return string(text)
+	return strings.NewReplacer(`"minTokens"`, `"min_tokens"`, `"intraTurn"`, `"intra_turn"`).Replace(string(text))
 }
 
-// cacheEffect compares the request with what it was, message by message.
-func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
+// cached compares the request with what it was, message by message.
+func (j *Job) cached(r *Reduction) error {
 	if len(r.Changes) == 0 {
-		return nil, nil
+		return nil
 	}
 	was, is := r.From.live(), r.View.live()
-	c := &CacheEffect{Of: len(was)}
+	c := &cacheEffect{Of: len(was)}
+	r.Cache = c
 	for c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
 		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
 		c.Message++
@@ -150,48 +133,29 @@ func (j *Job) cacheEffect(r *Reduction) (*CacheEffect, error) {
 	}
 	ref, _, _, err := r.From.Envelope.Model()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	table := j.Models
 	if table == nil {
 		table = models.Builtin()
 	}
-	m, _, ok := table.Lookup(ref.Provider, ref.ID)
-	if !ok || !m.Priced() {
-		return c, nil
+	if m, _, ok := table.Lookup(ref.Provider, ref.ID); ok && m.Priced() {
+		written := int64(c.Written)
+		cost := cmp.Or(m.Price(models.Usage{CacheWrite: written}).Total, m.Price(models.Usage{Input: written}).Total)
+		c.Cost, r.Prices = &cost, models.Date
 	}
-	cost := m.Price(models.Usage{CacheWrite: int64(c.Written)}).Total
-	if cost == 0 {
-		cost = m.Price(models.Usage{Input: int64(c.Written)}).Total
-	}
-	c.Cost = &cost
-	return c, nil
-}
-
-// Store adds what a reduction changes to a batch.
-func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
-	if len(r.Changes) == 0 {
-		return nil
-	}
-	st := storage{
-		Form: r.Form, Unmarked: j.Unmarked, Display: display,
-		Reason: fmt.Sprintf("ctxtool %s: %s", j.Command, r.passes()),
-		Record: jobRecord{Job: j.Command, Policy: j.Policy.Name, Params: j.Policy.params(), Before: r.Plan.Before, After: r.Plan.After},
-	}
-	return st.Store(b, r.From, r.View, r.Changes)
+	return nil
 }
 
 // passes names what has changed something.
 func (r *Reduction) passes() string {
-	name := r.Policy
-	var passes []string
+	names := []string{r.Policy}
 	for _, c := range r.Changes {
-		if c.Pass != r.Policy && !slices.Contains(passes, c.Pass) {
-			passes = append(passes, c.Pass)
-			name += " " + c.Pass
+		if !slices.Contains(names, c.Pass) {
+			names = append(names, c.Pass)
 		}
 	}
-	return name
+	return strings.Join(names, " ")
 }
 
 // Promise says where the context of a session that was read back with the reduction's
@@ -208,8 +172,6 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 	}
 	return nil
 }
-
-var errTwoCompactions = errors.New("two compactions in one batch")
 
 // Kept says how a context differs from what passes have promised of it, nil where it is
 // just that: message by message what a provider gets, times aside. A summary is its
@@ -241,16 +203,13 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 	a, b := &v.Messages[i], &other.Messages[k]
 	if a.Heads {
 		want, err := v.earlier(i)
-		if err != nil {
-			return "", err
+		got, err2 := other.earlier(k)
+		if want != got {
+			return "the summary is another", cmp.Or(err, err2)
 		}
-		got, err := other.earlier(k)
-		if err == nil && want != got {
-			return "the summary is another", nil
-		}
-		return "", err
+		return "", cmp.Or(err, err2)
 	}
-	if v.role(a) != other.role(b) {
+	if a.isAssistant() != b.isAssistant() || a.isResult() != b.isResult() {
 		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind), nil
 	}
 	for _, name := range []string{"content", "toolCallId", "toolName", "isError"} {
@@ -269,19 +228,9 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 	return "", nil
 }
 
-// role is the role in which a message is sent.
-func (v *View) role(m *message) sessionfmt.Kind {
-	switch {
-	case m.isAssistant(), m.isResult():
-		return m.Kind
-	}
-	return sessionfmt.User
-}
-
 // member is a member of a message as the view has it, in JavaScript's spelling. A text
 // stands for the list of it.
 func (v *View) member(i int, name string) ([]byte, error) {
-	m := &v.Messages[i]
 	if name == "content" {
 		content, err := v.Content(i)
 		if err == nil && content.IsString() {
@@ -289,7 +238,7 @@ func (v *View) member(i int, name string) ([]byte, error) {
 		}
 		return content.AppendCompact(nil), err
 	}
-	raw, err := v.texts.provider(m)
+	raw, err := v.texts.provider(&v.Messages[i])
 	return raw.Get(name).AppendCompact(nil), err
 }
 
@@ -298,14 +247,12 @@ func (v *View) member(i int, name string) ([]byte, error) {
 var EventForms = []string{"report", "gsh", "swe-cli"}
 
 // WriteEvents writes what happened as JSON lines, in one of EventForms.
-func (p *Plan) WriteEvents(w io.Writer, form, session string, at time.Time) error {
+func (r *Reduction) WriteEvents(w io.Writer, form, session string, at time.Time) error {
 	var b bytes.Buffer
-	for _, e := range p.eventsIn(form, session, at) {
-		line, err := json.Marshal(e)
-		if err != nil {
+	for _, e := range r.eventsIn(form, session, at) {
+		if err := json.NewEncoder(&b).Encode(e); err != nil {
 			return err
 		}
-		b.Write(append(line, '\n'))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -313,40 +260,27 @@ func (p *Plan) WriteEvents(w io.Writer, form, session string, at time.Time) erro
 
 // eventsIn are what happened as JSON objects, in one of EventForms
 // (spec/policies.md 0.5, 1.11, 2.7).
-func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
+func (r *Reduction) eventsIn(form, session string, at time.Time) (all []any) {
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
-	for _, l := range p.Layers {
-		if form == "report" && l.Report != nil {
+	if form == "gsh" {
+		for _, e := range r.truncations {
+			e.gshEvent = gshEvent{stamp, session, "root", "truncation"}
+			all = append(all, e)
+		}
+	}
+	for _, l := range r.Layers {
+		switch n := l.Report; {
+		case n == nil:
+		case form == "report":
 			all = append(all, struct {
 				Session string `json:"session"`
 				*report
-			}{session, l.Report})
-		}
-	}
-	for _, e := range p.Events {
-		if cut, ok := e.(truncation); ok && form == "gsh" {
-			all = append(all, struct {
-				gshEvent
-				truncation
-			}{gshEvent{stamp, session, "root"}, cut})
-		}
-	}
-	for _, c := range p.Changes {
-		if c.Action != Summarise {
-			continue
-		}
-		r := p.report(c.Pass)
-		switch form {
-		case "gsh":
-			all = append(all, struct {
-				gshEvent
-				gshCompaction
-			}{gshEvent{stamp, session, "root"}, gshCompaction{"compaction", r.TokensBefore, c.Range.Summary, r.MessagesBefore, r.MessagesAfter}})
-		case "swe-cli":
-			all = append(all, struct {
-				Time string `json:"timestamp"`
-				sweCompaction
-			}{stamp, newSWECompaction(r.TokensBefore, r.TokensAfter, c.Range.Messages)})
+			}{session, n})
+		case l.compacted == nil:
+		case form == "gsh":
+			all = append(all, gshCompaction{gshEvent{stamp, session, "root", "compaction"}, n.TokensBefore, l.compacted.Summary, n.MessagesBefore, n.MessagesAfter})
+		default:
+			all = append(all, newSWECompaction(stamp, n.TokensBefore, n.TokensAfter, l.compacted.Messages))
 		}
 	}
 	return all
@@ -354,11 +288,11 @@ func (p *Plan) eventsIn(form, session string, at time.Time) (all []any) {
 
 // A gshCompaction is what gsh logs of a compaction.
 type gshCompaction struct {
-	Event          string `json:"event"` // compaction
-	OriginalTokens int    `json:"original_tokens"`
-	SummaryTokens  int    `json:"summary_tokens"`
-	MessagesBefore int    `json:"messages_before"`
-	MessagesAfter  int    `json:"messages_after"`
+	gshEvent
+	OriginalTokens int `json:"original_tokens"`
+	SummaryTokens  int `json:"summary_tokens"`
+	MessagesBefore int `json:"messages_before"`
+	MessagesAfter  int `json:"messages_after"`
 }
 
 // A gshEvent is what every line of gsh's log begins with.
@@ -366,24 +300,5 @@ type gshEvent struct {
 	Time    string `json:"ts"`
 	Session string `json:"session"`
 	Agent   string `json:"agent"`
-}
-
-// report is that of a pass which has run.
-func (p *Plan) report(pass string) *report {
-	for _, l := range p.Layers {
-		if l.Pass == pass && l.Report != nil {
-			return l.Report
-		}
-	}
-	return &report{}
-}
-
-// Notice is what gsh tells its user of a compaction, empty where there was none.
-func (p *Plan) Notice() string {
-	for _, c := range p.Changes {
-		if c.Action == Summarise {
-			return fmt.Sprintf("[context compacted: %d -> %d tokens]", p.Before, c.Range.Summary)
-		}
-	}
-	return ""
+	Event   string `json:"event"` // truncation or compaction
 }

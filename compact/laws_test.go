@@ -178,7 +178,7 @@ func TestLawsOfPasses(t *testing.T) {
 }
 
 // adds holds law 7.
-func adds(t *testing.T, where string, v *View, r *passResult, c *tokens.Counter) {
+func adds(t *testing.T, where string, v *View, r *work, c *tokens.Counter) {
 	t.Helper()
 	sum := 0
 	for _, c := range r.Changes {
@@ -194,7 +194,7 @@ func adds(t *testing.T, where string, v *View, r *passResult, c *tokens.Counter)
 
 // contents holds that the content of each message is JSON that says what the view says,
 // and of a message that no change touches what the session says.
-func contents(t *testing.T, where string, before *View, r *passResult) {
+func contents(t *testing.T, where string, before *View, r *work) {
 	t.Helper()
 	for _, i := range r.View.live() {
 		m := &r.View.Messages[i]
@@ -219,7 +219,7 @@ func contents(t *testing.T, where string, before *View, r *passResult) {
 		var msg sessionfmt.Message
 		msg.ReadContent(new(sessionfmt.Cursor).Reset(got), m.Kind)
 		p.add(m.Place, &msg)
-		again := p.done()[0]
+		again := p.messages[0]
 		for _, c := range counters {
 			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != sessionfmt.User {
 				continue

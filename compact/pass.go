@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +20,7 @@ type Pass struct {
 	About    string
 	System   string // whose it is
 	Defaults Options
+	reads    string // the options that a report of it names
 	run      func(w *work) error
 }
 
@@ -32,36 +35,55 @@ var passes = []*Pass{
 
 // FindPass is the pass of that name.
 func FindPass(name string) (*Pass, error) {
+	return find(fmt.Sprintf("pass %q", name), name, passes, func(p *Pass) string { return p.Name })
+}
+
+// find is the one of that name among all, and what says what that is.
+func find[T any](what, name string, all []T, called func(T) string) (found T, err error) {
 	var names []string
-	for _, p := range passes {
-		if p.Name == name {
-			return p, nil
+	for _, one := range all {
+		if called(one) == name {
+			return one, nil
 		}
-		names = append(names, p.Name)
+		names = append(names, called(one))
 	}
-	return nil, fmt.Errorf("unknown pass %q: one of %s", name, strings.Join(names, ", "))
+	return found, fmt.Errorf("unknown %s: one of %s", what, strings.Join(names, ", "))
 }
 
 // Options are what passes can be told. Each reads its own, and has its defaults.
 type Options struct {
 	Counter *tokens.Counter `json:"-"` // in which the report is; what a system decides by is its own
 
-	Max       int      `json:"max,omitempty"`        // truncate: the longest result, in Unit; 0 for no limit
-	Unit      string   `json:"unit,omitempty"`       // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
-	Protect   int      `json:"protect,omitempty"`    // prune: tokens of the latest results that stay
-	Requests  int      `json:"requests,omitempty"`   // stale-results: requests after which a result is stale
-	Profile   string   `json:"profile,omitempty"`    // retry-prune: "seed" or "source"
-	IntraTurn bool     `json:"intra_turn,omitempty"` // retry-prune: in the last turn only, five messages at most
-	MinTokens int      `json:"min_tokens,omitempty"` // retry-prune, progressive: fewer tokens are not worth a run
-	Patterns  []string `json:"patterns,omitempty"`   // retry-prune: texts that make a result an error, besides the known ones
-	Busy      bool     `json:"busy,omitempty"`       // superseded: only where little stands behind, as while an agent works
-	Compat    bool     `json:"compat,omitempty"`     // truncate, superseded: as the source does, where that is unsafe
+	Max       int      `json:"max,omitempty"`       // truncate: the longest result, in Unit; 0 for no limit
+	Unit      string   `json:"unit,omitempty"`      // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
+	Protect   int      `json:"protect,omitempty"`   // prune: tokens of the latest results that stay
+	Requests  int      `json:"requests,omitempty"`  // stale-results: requests after which a result is stale
+	Profile   string   `json:"profile,omitempty"`   // retry-prune: "seed" or "source"
+	IntraTurn bool     `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
+	MinTokens int      `json:"minTokens,omitempty"` // retry-prune, progressive: fewer tokens are not worth a run
+	Patterns  []string `json:"patterns,omitempty"`  // retry-prune: texts that make a result an error, besides the known ones
+	Busy      bool     `json:"busy,omitempty"`      // superseded: only where little stands behind, as while an agent works
+	Compat    bool     `json:"compat,omitempty"`    // truncate, superseded: as the source does, where that is unsafe
 
 	Style   Style `json:"style,omitempty"`   // compact: whose compaction
 	Keep    int   `json:"keep,omitempty"`    // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
 	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, 1 where it is less
 
 	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
+}
+
+// params are options by their names, as JSON.
+func (o *Options) params(names string) json.RawMessage {
+	all := map[string]any{
+		"max": o.Max, "unit": o.Unit, "protect": o.Protect, "requests": o.Requests, "profile": o.Profile, "intraTurn": o.IntraTurn,
+		"minTokens": o.MinTokens, "busy": o.Busy, "compat": o.Compat, "style": o.Style, "keep": o.Keep,
+	}
+	out := []byte{'{'}
+	for name := range strings.FieldsSeq(names) {
+		value, _ := json.Marshal(all[name]) // a number, a word or a bool
+		out = fmt.Appendf(comma(out), "%q:%s", name, value)
+	}
+	return append(out, '}')
 }
 
 // An Action is what happens to a message or a part of one.
@@ -75,83 +97,78 @@ const (
 	Summarise Action = "summarise" // a summary stands in the place of a range of messages
 )
 
-// A Change is one thing that a pass does.
+// A Change is one thing that a pass does, or would do and the form cannot store.
 type Change struct {
-	Pass    string `json:"pass"`
-	Message int    `json:"message"` // its place in the view; of a range the first
-	Record  int    `json:"record"`  // the entry that the message comes from
-	Block   int    `json:"block"`   // as the message was before the change; -1 for all of it
-	Action  Action `json:"action"`
-	Text    string `json:"text,omitempty"` // what stands there now
-	Was     int    `json:"was_tokens"`
-	Now     int    `json:"now_tokens"`
-	Why     string `json:"why"`
+	Entry  string     `json:"entry"` // that the message comes from
+	Line   int        `json:"line,omitempty"`
+	Pass   string     `json:"pass"`
+	Action Action     `json:"action"`
+	Block  blockIndex `json:"block,omitzero"`  // as the message was before the change
+	Range  *stretch   `json:"range,omitempty"` // of a summary
+	Was    int        `json:"wasTokens"`
+	Now    int        `json:"nowTokens"`
+	Why    string     `json:"why"`
+	Could  Form       `json:"could,omitempty"` // of what cannot be stored: the form that can, if one can
 
-	Range *stretch `json:"range,omitempty"` // of a summary
+	Message int    `json:"-"` // its place in the view; of a range the first
+	Record  int    `json:"-"` // of the entry
+	Text    string `json:"-"` // what stands there now
 }
+
+// A blockIndex is the place of a block in a message, below 0 for all of it.
+type blockIndex int
+
+// IsZero leaves all of a message out of JSON.
+func (b blockIndex) IsZero() bool { return b < 0 }
 
 // A touch is a change in a report.
 type touch struct {
-	Ref    int    `json:"ref"` // the message's place in the view
-	Block  int    `json:"block"`
-	Action string `json:"action"` // the pass
-	Was    int    `json:"was_tokens"`
-	Now    int    `json:"now_tokens"`
+	Ref    int        `json:"ref"` // the message's place in the view
+	Block  blockIndex `json:"block"`
+	Action string     `json:"action"` // the pass
+	Was    int        `json:"wasTokens"`
+	Now    int        `json:"nowTokens"`
 }
 
 // A report is what a pass did, in numbers (spec/policies.md 0.5).
 type report struct {
-	Policy         string  `json:"policy"`
-	System         string  `json:"system"`
-	Counter        string  `json:"counter"`
-	Params         any     `json:"params"`
-	MessagesBefore int     `json:"messages_before"`
-	MessagesAfter  int     `json:"messages_after"`
-	TokensBefore   int     `json:"tokens_before"`
-	TokensAfter    int     `json:"tokens_after"`
-	TokensSaved    int     `json:"tokens_saved"`
-	BytesBefore    int     `json:"bytes_before"`
-	BytesAfter     int     `json:"bytes_after"`
-	Touched        []touch `json:"touched"`
-	Unestimated    int     `json:"unestimated_blocks"` // images, where the counter takes them for nothing
-	Skipped        bool    `json:"skipped"`
-	SkipReason     string  `json:"skip_reason"`
-	Pending        int     `json:"pending_summaries,omitempty"` // that have to be supplied before the pass can run
-}
-
-// A passResult is what a pass makes of a view.
-type passResult struct {
-	View    *View // as the pass leaves it
-	Changes []Change
-	Cannot  []refusal
-	Report  report
-	Events  []any // as the system itself would log them
-	// Requests are the summaries that have to be supplied before the pass can do anything.
-	Requests []Request
+	Policy         string          `json:"policy"`
+	System         string          `json:"system"`
+	Counter        string          `json:"counter"`
+	Params         json.RawMessage `json:"params"` // the options that the pass reads
+	MessagesBefore int             `json:"messagesBefore"`
+	MessagesAfter  int             `json:"messagesAfter"`
+	TokensBefore   int             `json:"tokensBefore"`
+	TokensAfter    int             `json:"tokensAfter"`
+	TokensSaved    int             `json:"tokensSaved"`
+	BytesBefore    int             `json:"bytesBefore"`
+	BytesAfter     int             `json:"bytesAfter"`
+	Touched        []touch         `json:"touched"`
+	Unestimated    int             `json:"unestimatedBlocks"` // images, where the counter takes them for nothing
+	Skipped        bool            `json:"skipped"`
+	SkipReason     string          `json:"skipReason"`
 }
 
 // apply runs a pass over a view, which stays as it is. Where nothing changes the
 // result has the view itself.
-func (p *Pass) apply(v *View, o Options) (*passResult, error) {
+func (p *Pass) apply(v *View, o Options) (*work, error) {
 	if o.Counter == nil {
 		o.Counter = p.Defaults.Counter
 	}
-	w := &work{View: v, from: v, Options: o, pass: p.Name, system: p.System, skip: "nothing to do"}
+	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
 	if err := p.run(w); err != nil {
 		return nil, err
 	}
-	return &passResult{View: w.View, Changes: w.changes, Cannot: w.cannot, Report: w.report(), Events: w.events, Requests: w.requests}, nil
+	w.Report = w.report(p)
+	return w, nil
 }
 
 // A total is what a view has in all.
 type total struct{ messages, tokens, bytes, images int }
 
 func totals(v *View, c *tokens.Counter) (t total) {
-	for i := range v.Messages {
-		if !v.Live(i) {
-			continue
-		}
+	for _, i := range v.live() {
 		m := &v.Messages[i]
 		t.messages++
 		t.tokens += m.Tokens(c)
@@ -198,17 +215,6 @@ func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	return AsEdits, nil
 }
 
-// A refusal is a change that a pass would make, and the form cannot store. It is in no
-// sum.
-type refusal struct {
-	Pass    string `json:"pass"`
-	Message int    `json:"message"` // its place in the view
-	Record  int    `json:"record"`  // the entry that the message comes from
-	Action  Action `json:"action"`
-	Why     string `json:"why"`
-	Could   Form   `json:"could,omitempty"` // the form that can; empty where none can
-}
-
 // In is the view for changes that are stored in a form: what that cannot store no pass
 // changes, and the report says so.
 func (v *View) In(f Form) *View {
@@ -226,18 +232,13 @@ func (w *work) may(a Action, i int) bool {
 	if why == "" {
 		return true
 	}
-	w.cannot = append(w.cannot, refusal{w.pass, i, w.Messages[i].Origin.Record, a, why, could})
+	w.Cannot = append(w.Cannot, w.placed(Change{Message: i, Block: -1, Action: a, Why: why, Could: could}))
 	return false
 }
 
 // mayAll is may for messages that change together or not at all.
 func (w *work) mayAll(a Action, all []int) bool {
-	for _, i := range all {
-		if !w.may(a, i) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
 // mayKeep reports that a compaction can name the first message that it leaves.
@@ -266,21 +267,30 @@ func (v *View) fixed(a Action, i int) (why string, could Form) {
 	return fmt.Sprintf("an edit cannot replace what a %s says", m.Kind), AsTransform
 }
 
-// A work is a pass at work: the view as it is so far, and what has changed.
+// A work is a pass at work, and what came of it: the view as it is so far, and what has
+// changed.
 type work struct {
 	*View
 	Options
-	from    *View // as it was
-	pass    string
-	system  string
-	was     total
-	params  any
-	changes []Change
-	cannot  []refusal
-	events  []any
-	skip    string // why nothing changed, where nothing does
+	Changes  []Change
+	Cannot   []Change
+	Requests []Request // for summaries that the pass waits for
+	Report   *report
 
-	requests []Request // that wait for summaries
+	from        *View // as it was
+	pass        string
+	was         total
+	truncations []truncation
+	compacted   *stretch
+	skip        string // why nothing changed, where nothing does
+}
+
+// placed is a change with the pass, and the entry that the message comes from.
+func (w *work) placed(c Change) Change {
+	s := w.session()
+	c.Pass, c.Record = w.pass, w.Messages[c.Message].Origin.Record
+	c.Entry, c.Line = sessionfmt.Quote(s.ID(c.Record)), s.Line(c.Record)
+	return c
 }
 
 // change changes a message and takes that down. The tokens of a part are what the
@@ -298,7 +308,6 @@ func (w *work) change(c Change, f func(m *message)) {
 	m.Edited = true
 	f(m)
 	after := m.Tokens(w.Counter)
-	c.Pass, c.Record = w.pass, m.Origin.Record
 	switch c.Action {
 	case Replace:
 		if c.Now = after; c.Block >= 0 {
@@ -310,12 +319,12 @@ func (w *work) change(c Change, f func(m *message)) {
 	case Omit:
 		c.Was = before
 	}
-	w.changes = append(w.changes, c)
+	w.Changes = append(w.Changes, w.placed(c))
 }
 
 // replace puts a text in the place of what a block said. A result's images stay.
 func (w *work) replace(i, block int, text, why string) {
-	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *message) {
+	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: text, Why: why}, func(m *message) {
 		m.Blocks[block].says(text, w.length(text))
 	})
 }
@@ -323,7 +332,7 @@ func (w *work) replace(i, block int, text, why string) {
 // replaceResult puts a text in the place of a result, its images included.
 func (w *work) replaceResult(i int, text, why string) {
 	block := w.Messages[i].result()
-	w.change(Change{Message: i, Block: block, Action: Replace, Text: text, Why: why}, func(m *message) {
+	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: text, Why: why}, func(m *message) {
 		m.Blocks[block].says(text, w.length(text))
 		m.Blocks = m.Blocks[block : block+1]
 	})
@@ -339,7 +348,7 @@ func (w *work) replaceMessage(i int, text, why string) {
 
 // drop takes a block out of a message.
 func (w *work) drop(i, block int, why string) {
-	w.change(Change{Message: i, Block: block, Action: Drop, Why: why}, func(m *message) {
+	w.change(Change{Message: i, Block: blockIndex(block), Action: Drop, Why: why}, func(m *message) {
 		m.Blocks = slices.Delete(m.Blocks, block, block+1)
 	})
 }
@@ -362,28 +371,28 @@ func newText(text string, n length) block {
 	return block{Kind: textBlock, At: -1, length: n, text: &text}
 }
 
-func (w *work) report() report {
+func (w *work) report(p *Pass) *report {
 	now := w.was
 	if w.View != w.from {
 		now = totals(w.View, w.Counter)
 	}
-	r := report{
-		Policy: w.pass, System: w.system, Counter: w.Counter.Name, Params: w.params,
+	r := &report{
+		Policy: p.Name, System: p.System, Counter: w.Counter.Name, Params: w.params(p.reads),
 		MessagesBefore: w.was.messages, MessagesAfter: now.messages,
 		TokensBefore: w.was.tokens, TokensAfter: now.tokens, TokensSaved: max(0, w.was.tokens-now.tokens),
 		BytesBefore: w.was.bytes, BytesAfter: now.bytes,
 		Touched: []touch{}, Unestimated: w.was.images,
 	}
-	for _, c := range w.changes {
+	if p == &Compact {
+		r.System = string(w.Style)
+	}
+	for _, c := range w.Changes {
 		r.Touched = append(r.Touched, touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
 	}
 	slices.SortStableFunc(r.Touched, func(a, b touch) int {
-		if a.Ref != b.Ref {
-			return a.Ref - b.Ref
-		}
-		return a.Block - b.Block
+		return cmp.Or(a.Ref-b.Ref, int(a.Block-b.Block))
 	})
-	if len(w.changes) == 0 {
+	if len(w.Changes) == 0 {
 		r.Skipped, r.SkipReason = true, w.skip
 	}
 	return r

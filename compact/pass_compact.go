@@ -1,11 +1,13 @@
 package compact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -17,6 +19,7 @@ var Compact = Pass{
 	About:    "summarise the history before what stays",
 	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Style: StyleGSH, Retries: 1},
+	reads:    "style keep",
 	run:      compactHistory,
 }
 
@@ -33,102 +36,119 @@ const (
 
 // frame is what a summary stands in within the context, where the style has a frame.
 func (s Style) frame(summary string) string {
-	if s == StyleGSH {
+	switch s {
+	case StyleGSH:
 		return "[Context compacted - previous conversation summary]\n\n" + summary
+	case StylePi:
+		return replay.SummaryText(summary)
 	}
 	return summary
 }
 
-func compactHistory(w *work) error {
-	w.params = struct {
-		Style Style `json:"style"`
-		Keep  int   `json:"keep"`
-	}{w.Style, w.Keep}
-	w.system = string(w.Style)
-	if w.Style == StylePi {
-		return compactPi(w)
-	}
-	r, rows := w.rangeOf()
-	switch {
-	case len(rows) == 0:
-		w.skip = "nothing older than keep window"
-		return nil
-	case len(rows) == 1 && w.Messages[rows[0]].isSummary():
-		w.skip = "nothing but a summary is left to summarise"
-		return nil
-	case !w.mayKeep(r):
-		w.skip = "what stays cannot be named in this form"
-		return nil
-	}
-	previous, err := w.previous(rows)
-	if err != nil {
-		return err
-	}
-	ask := Request{Style: w.Style, Part: historyPart, Messages: rows, Before: -1, After: -1, Previous: previous}
-	if w.Summarize == nil {
-		w.waits(ask)
-		return nil
-	}
-	text, err := w.summary(ask)
-	if errors.Is(err, ErrNoAnswer) {
-		w.waits(ask)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	why := "the whole history"
-	if n := len(w.live()); n > len(rows) {
-		why = fmt.Sprintf("the history before the last %d messages", n-len(rows))
-	}
-	w.summarise(r, text, w.Style.frame(text), why)
-	return nil
+// A cut is what a compaction takes out, and the summaries that it needs.
+type cut struct {
+	stretch
+	asks     []Request
+	previous string // the summary before
+	what     string // in words
+	skip     string // why there is nothing to do
+	read     *piCutPoint
 }
 
-// rangeOf is what a compaction that keeps so many messages takes out, and the messages
-// of the request in it.
-func (w *work) rangeOf() (r stretch, rows []int) {
+func compactHistory(w *work) error {
+	find := w.olderThan
+	if w.Style == StylePi {
+		find = w.piRange
+	}
+	c, err := find(w.Keep)
+	if err != nil {
+		return err
+	}
+	if c.skip == "" && !w.mayKeep(c.stretch) {
+		c.skip = "what stays cannot be named in this form"
+	}
+	if c.skip != "" {
+		w.skip = c.skip
+		return nil
+	}
+	text, err := w.summaries(c)
+	if errors.Is(err, ErrNoAnswer) {
+		w.waits(c.asks...)
+		return nil
+	}
+	if err == nil {
+		w.summarise(c.stretch, text, w.Style.frame(text), c.what)
+	}
+	return err
+}
+
+// summaries is the summary made of the answers to the requests of a cut, as pi joins them.
+func (w *work) summaries(c *cut) (string, error) {
+	text := cmp.Or(c.previous, "No prior history.")
+	for _, ask := range c.asks {
+		part, err := w.summary(ask)
+		switch {
+		case err != nil:
+			return "", err
+		case ask.Part == historyPart:
+			text = part
+		default:
+			text += turnSeparator + part
+		}
+	}
+	if w.Style != StylePi {
+		return text, nil
+	}
+	return w.withFiles(text, c)
+}
+
+// olderThan is what a compaction takes out that keeps so many messages.
+func (w *work) olderThan(keep int) (*cut, error) {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
 		cached-- // nothing takes those out
 	}
+	rest := len(all) - cached
 	all = all[:cached]
-	keep := max(0, w.Keep)
 	if w.Style == StyleGSH {
 		keep = 0
 	}
-	_, end := w.safeRange(all, 0, keep)
-	if end <= 0 {
-		return r, nil
+	end := w.safeEnd(all, max(0, keep))
+	switch {
+	case end <= 0:
+		return &cut{skip: "nothing older than keep window"}, nil
+	case end == 1 && w.Messages[all[0]].isSummary():
+		return &cut{skip: "nothing but a summary is left to summarise"}, nil
 	}
-	r = stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}
+	c := &cut{stretch: stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, what: "the whole history"}
 	if end < len(all) {
-		r.To, r.Kept = all[end], w.Messages[all[end]].Origin.Record
+		c.To, c.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}
-	return r, all[:end]
+	if n := len(all) + rest - end; n > 0 {
+		c.what = fmt.Sprintf("the history before the last %d messages", n)
+	}
+	previous, err := w.previous(all[:end])
+	c.asks = []Request{{Style: w.Style, Part: historyPart, Messages: all[:end], Before: -1, After: -1, Previous: previous}}
+	return c, err
 }
 
-// safeRange is the range of messages before the last so many, given by their places in
+// safeEnd is the end of the messages before the last so many, given by their places in
 // rows, that leaves no result without its call: the first group that it would part stays
-// whole. end is start or less where there is none (spec/policies.md 3.9).
-func (w *work) safeRange(rows []int, start, retain int) (from, end int) {
-	end = len(rows) - retain
-	place := map[int]int{}
+// whole. It is 0 or less where there are none (spec/policies.md 3.9).
+func (w *work) safeEnd(rows []int, retain int) int {
+	end, place := len(rows)-retain, map[int]int{}
 	for k, i := range rows {
 		place[i] = k
 	}
 	groups, _ := w.groups()
 	for _, g := range groups {
 		k, ok := place[g.call]
-		if !ok || k >= end {
-			continue
-		}
-		if n := len(g.results); n > 0 && place[g.results[n-1]] >= end {
-			return start, k
+		if n := len(g.results); ok && k < end && n > 0 && place[g.results[n-1]] >= end {
+			return k
 		}
 	}
-	return start, end
+	return end
 }
 
 // kindOf is what an entry is.
@@ -141,6 +161,7 @@ var Progressive = Pass{
 	About:    "summarise finished pieces of work one by one",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
+	reads:    "minTokens",
 	run:      progressive,
 }
 
@@ -155,31 +176,25 @@ const (
 )
 
 func progressive(w *work) error {
-	w.params = struct {
-		MinTokens int `json:"min_tokens"`
-	}{w.MinTokens}
-	found := sequences(w.View)
-	event := yPruning{Strategy: "progressive"}
+	found, total := sequences(w.View), 0
 	for _, r := range found {
 		for _, i := range r.Messages {
-			event.TokensBefore += w.Messages[i].Tokens(&tokens.YBytes)
+			total += w.Messages[i].Tokens(&tokens.YBytes)
 		}
 	}
-	event.TokensAfter = event.TokensBefore
 	switch {
 	case len(found) == 0:
-		w.skip, event.Skipped = "no finished piece of work", true
-	case event.TokensBefore < w.MinTokens:
-		w.skip, event.Skipped = "the candidates have fewer tokens than are worth a run", true
+		w.skip = "no finished piece of work"
+		return nil
+	case total < w.MinTokens:
+		w.skip = notWorth
+		return nil
 	case w.Summarize == nil:
 		w.waits(found...)
-		event.Skipped = true
+		return nil
 	}
 	var open []Request
 	for _, r := range found {
-		if event.Skipped {
-			break
-		}
 		if !w.may(Replace, r.Messages[0]) || !w.mayAll(Omit, r.Messages[1:]) {
 			continue
 		}
@@ -194,12 +209,6 @@ func progressive(w *work) error {
 			w.skip = err.Error()
 			continue
 		}
-		for _, i := range r.Messages {
-			event.TokensAfter -= w.Messages[i].Tokens(&tokens.YBytes)
-		}
-		event.TokensAfter += tokensOf(&tokens.YBytes, w.length(text))
-		event.MessagesPruned += len(r.Messages)
-		event.SummaryInserted = true
 		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages", len(r.Messages)))
 		for _, i := range r.Messages[1:] {
 			w.omit(i, "summarised in the answer before it")
@@ -208,8 +217,6 @@ func progressive(w *work) error {
 	if len(open) > 0 {
 		w.waits(open...)
 	}
-	event.TokensSaved = max(0, event.TokensBefore-event.TokensAfter)
-	w.events = append(w.events, event)
 	return nil
 }
 
@@ -263,7 +270,7 @@ func (v *View) whole(messages []int, groups []group, of []int) bool {
 		switch {
 		case of[i] < 0:
 			continue
-		case v.open(&groups[of[i]]):
+		case groups[of[i]].open():
 			return false
 		}
 		for _, k := range groups[of[i]].all() {
@@ -288,13 +295,12 @@ var MergeNotes = Pass{
 }
 
 func mergeNotes(w *work) error {
-	w.params = struct{}{}
 	last := w.lastAnswer()
 	if last < 0 {
 		return nil
 	}
 	groups, of := w.groups()
-	if of[last] >= 0 && w.open(&groups[of[last]]) {
+	if of[last] >= 0 && groups[of[last]].open() {
 		w.skip = "the last answer waits for results, and what it thought is signed for them"
 		return nil
 	}
@@ -302,7 +308,7 @@ func mergeNotes(w *work) error {
 	var gone []int
 	for i := range last {
 		switch {
-		case !w.Live(i) || of[i] < 0 || w.open(&groups[of[i]]): // what waits for its result goes on waiting
+		case !w.Live(i) || of[i] < 0 || groups[of[i]].open(): // what waits for its result goes on waiting
 		case w.Messages[i].isResult():
 			gone = append(gone, i)
 		default:

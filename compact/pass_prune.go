@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/replay/tokens"
@@ -15,6 +16,7 @@ var Prune = Pass{
 	About:    "replace old tool results beyond a window of recent ones",
 	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Protect: 40000},
+	reads:    "protect",
 	run:      prune,
 }
 
@@ -22,13 +24,10 @@ var Prune = Pass{
 const pruneAbove = 100
 
 func prune(w *work) error {
-	w.params = struct {
-		Protect int `json:"protect"`
-	}{w.Protect}
 	seen := 0
-	for i := len(w.Messages) - 1; i >= 0; i-- {
+	for _, i := range slices.Backward(w.live()) {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 {
+		if k < 0 {
 			continue
 		}
 		t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes)
@@ -47,28 +46,23 @@ var StaleResults = Pass{
 	About:    "replace tool results older than so many requests",
 	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.GSH, Requests: 10},
+	reads:    "requests",
 	run:      staleResults,
 }
 
 func staleResults(w *work) error {
-	w.params = struct {
-		Requests int `json:"requests"`
-	}{w.Requests}
 	requests := 0 // that a message has been sent with
-	for i := len(w.Messages) - 1; i >= 0; i-- {
+	for _, i := range slices.Backward(w.live()) {
 		m := &w.Messages[i]
-		if !w.Live(i) {
-			continue
-		}
 		if m.isAssistant() {
 			requests++
 		}
 		k := m.result()
-		if k < 0 || requests <= w.Requests {
+		if k < 0 || requests <= w.Options.Requests {
 			continue
 		}
 		if t := tokens.GSH.Of(m.Blocks[k].Bytes); t > pruneAbove {
-			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Requests, t), fmt.Sprintf("%d requests have had it", requests))
+			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t), fmt.Sprintf("%d requests have had it", requests))
 		}
 	}
 	return nil
@@ -82,6 +76,7 @@ var Superseded = Pass{
 	About:    "blank older reads of a file, and results that say nothing",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YScalars},
+	reads:    "busy compat",
 	run:      superseded,
 }
 
@@ -104,16 +99,9 @@ const (
 )
 
 func superseded(w *work) error {
-	w.params = struct {
-		Busy   bool `json:"busy"`
-		Compat bool `json:"compat"`
-	}{w.Busy, w.Compat}
 	newer := map[read]bool{} // what later reads show
 	behind := 0              // tokens
-	for i := len(w.Messages) - 1; i >= 0; i-- {
-		if !w.Live(i) {
-			continue
-		}
+	for _, i := range slices.Backward(w.live()) {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
 			notice, why, err := w.notice(i, newer)
 			if err != nil {
@@ -232,20 +220,15 @@ var DropImages = Pass{
 	About:    "replace images, those of the latest requests aside",
 	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.Pi},
+	reads:    "keep",
 	run:      dropImages,
 }
 
 const imagePlaceholder = "[image removed]"
 
 func dropImages(w *work) error {
-	w.params = struct {
-		Keep int `json:"keep"`
-	}{w.Keep}
 	requests := 0
-	for i := len(w.Messages) - 1; i >= 0; i-- {
-		if !w.Live(i) {
-			continue
-		}
+	for _, i := range slices.Backward(w.live()) {
 		if w.Messages[i].isAssistant() {
 			requests++
 		}

@@ -15,18 +15,8 @@ var RetryPrune = Pass{
 	About:    "drop failed tool calls that were tried again",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, Profile: "seed"},
+	reads:    "profile intraTurn minTokens",
 	run:      retryPrune,
-}
-
-// A yPruning is y-agent's report of a pruning.
-type yPruning struct {
-	Strategy        string `json:"strategy_used"`
-	MessagesPruned  int    `json:"messages_pruned"`
-	TokensBefore    int    `json:"tokens_before"`
-	TokensAfter     int    `json:"tokens_after"`
-	TokensSaved     int    `json:"tokens_saved"`
-	Skipped         bool   `json:"skipped"`
-	SummaryInserted bool   `json:"summary_inserted"`
 }
 
 // What y-agent's source wants of a pruning inside a turn.
@@ -36,6 +26,9 @@ const (
 	intraTurnAnswer = 3    // answers that the turn has to have
 )
 
+// notWorth says why a pass does nothing about so little.
+const notWorth = "the candidates have fewer tokens than are worth a run"
+
 // A candidate is messages that go together, and why.
 type candidate struct {
 	messages []int
@@ -43,11 +36,6 @@ type candidate struct {
 }
 
 func retryPrune(w *work) error {
-	w.params = struct {
-		Profile   string `json:"profile"`
-		IntraTurn bool   `json:"intra_turn"`
-		MinTokens int    `json:"min_tokens"`
-	}{w.Profile, w.IntraTurn, w.MinTokens}
 	find := w.retried
 	if w.Profile == "source" {
 		find = w.signals
@@ -69,13 +57,8 @@ func retryPrune(w *work) error {
 			}
 		}
 	}
-	event := yPruning{Strategy: "retry", TokensBefore: total}
-	if total < w.MinTokens || len(rows) == 0 {
-		event.Skipped = true
-		if len(rows) > 0 {
-			w.skip = "the candidates have fewer tokens than are worth a run"
-		}
-		w.events = append(w.events, event)
+	if len(rows) > 0 && total < w.MinTokens {
+		w.skip = notWorth
 		return nil
 	}
 	for i := range w.Messages {
@@ -89,8 +72,6 @@ func retryPrune(w *work) error {
 			w.omit(i, why)
 		}
 	}
-	event.MessagesPruned, event.TokensSaved = len(rows), total
-	w.events = append(w.events, event)
 	return nil
 }
 
@@ -164,7 +145,7 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 
 // allFailed reports that a group has results, one for each call, and all are errors.
 func (w *work) allFailed(g *group) (bool, error) {
-	if len(g.results) == 0 || w.open(g) {
+	if len(g.results) == 0 || g.open() {
 		return false, nil
 	}
 	for _, i := range g.results {

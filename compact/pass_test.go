@@ -30,8 +30,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestPresets: a preset's numbers take the place of the policy's, and a configuration's
-// the place of those.
+// TestPresets: a preset's numbers take the place of the policy's, and what is set in a copy
+// leaves them alone.
 func TestPresets(t *testing.T) {
 	type numbers struct {
 		max, protect int
@@ -45,8 +45,9 @@ func TestPresets(t *testing.T) {
 		if err != nil || of(p) != want {
 			t.Errorf("%q: %+v, %v", preset, of(p), err)
 		}
-		size, share := 77, 0.5
-		if got := of(GSHConfig{MaxToolOutputBytes: &size, CompactThreshold: &share}.Configure(p)); got != (numbers{77, want.protect, 0.5}) || of(p) != want {
+		own := p.Copy()
+		own.Layer(&Truncate).Max, own.Layer(&Compact).When = 77, &Trigger{Share: 0.5}
+		if got := of(own); got != (numbers{77, want.protect, 0.5}) || of(p) != want {
 			t.Errorf("%q, configured: %+v, before %+v", preset, got, of(p))
 		}
 	}

@@ -1,6 +1,9 @@
 package compact
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,25 +19,22 @@ var Truncate = Pass{
 	About:    "cap each tool result",
 	System:   "gsh",
 	Defaults: Options{Counter: &tokens.GSH, Max: 30000, Unit: "bytes"},
+	reads:    "max unit",
 	run:      truncate,
 }
 
 // A truncation is what gsh logs of a result that was over the limit.
 type truncation struct {
-	Event          string `json:"event"` // truncation
+	gshEvent
 	Tool           string `json:"tool"`
 	OriginalBytes  int    `json:"original_bytes"`
 	TruncatedBytes int    `json:"truncated_bytes"`
 }
 
 func truncate(w *work) error {
-	w.params = struct {
-		Max  int    `json:"max"`
-		Unit string `json:"unit"`
-	}{w.Max, w.Unit}
-	for i := range w.Messages {
+	for _, i := range w.live() {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
+		if k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
 		text, err := w.text(i, k)
@@ -45,7 +45,7 @@ func truncate(w *work) error {
 		if !done {
 			continue
 		}
-		w.events = append(w.events, truncation{"truncation", w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
+		w.truncations = append(w.truncations, truncation{gshEvent{}, w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
 		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
 	}
 	return nil
@@ -77,36 +77,23 @@ func (o *Options) capped(text string) (cut string, done bool) {
 	return truncateMiddle(text, o.Max)
 }
 
-const (
-	markOpens  = "\n\n... ("
-	markCloses = " bytes omitted) ...\n\n"
+// The marks that a text has which has been cut: in the middle, and at its end.
+var (
+	cutMiddle = regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n`)
+	cutEnd    = regexp.MustCompile(`\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]\z`)
 )
 
 // truncateMiddle keeps the first and the last half of so many bytes of a text. Both
 // cuts go back to a character, so that the last half can be up to three bytes longer.
 // What has been cut before stays: it would lose the true count.
 func truncateMiddle(s string, most int) (string, bool) {
-	if most <= 0 || len(s) <= most || len(s) <= most+len(markOpens)+len(markCloses)+20 && marked(s) {
+	const mark = "\n\n... (%d bytes omitted) ...\n\n"
+	if most <= 0 || len(s) <= most || len(s) <= most+len(mark)+18 && cutMiddle.MatchString(s) {
 		return s, false
 	}
 	keep := most / 2
 	head, tail := s[:runeStart(s, keep)], s[runeStart(s, len(s)-keep):]
-	return head + markOpens + strconv.Itoa(len(s)-len(head)-len(tail)) + markCloses + tail, true
-}
-
-// marked reports that a text has truncateMiddle's marker in it.
-func marked(s string) bool {
-	for {
-		_, after, found := strings.Cut(s, markOpens)
-		if !found {
-			return false
-		}
-		digits := strings.TrimLeft(after, "0123456789")
-		if len(digits) < len(after) && strings.HasPrefix(digits, markCloses) {
-			return true
-		}
-		s = after
-	}
+	return head + fmt.Sprintf(mark, len(s)-len(head)-len(tail)) + tail, true
 }
 
 // runeStart is the last place at or before i at which a character begins.
@@ -125,7 +112,7 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	if compat {
 		long = len(s)
 	}
-	if long <= most || cutBefore(s) {
+	if long <= most || cutEnd.MatchString(s) {
 		return s, false
 	}
 	end, shown := runeStart(s, min(most, len(s))), most
@@ -134,20 +121,8 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	} else {
 		end = scalarEnd(s, most)
 	}
-	return s[:end] + "\n[... truncated: " + strconv.Itoa(scalars) + " chars total, showing first " + strconv.Itoa(shown) + "]", true
+	return s[:end] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, shown), true
 }
-
-// cutBefore reports that a text ends in truncateHead's marker.
-func cutBefore(s string) bool {
-	at := strings.LastIndex(s, "\n[... truncated: ")
-	if at < 0 {
-		return false
-	}
-	total, rest, found := strings.Cut(s[at+len("\n[... truncated: "):], " chars total, showing first ")
-	return found && isNumber(total) && strings.HasSuffix(rest, "]") && isNumber(strings.TrimSuffix(rest, "]"))
-}
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // scalarEnd is the place behind the first n characters.
 func scalarEnd(s string, n int) int {
@@ -186,11 +161,10 @@ var StripThinking = Pass{
 }
 
 func stripThinking(w *work) error {
-	w.params = struct{}{}
 	last := w.lastAnswer()
 	groups, of := w.groups()
 	for i := range max(0, last) {
-		if !w.Live(i) || !w.Messages[i].isAssistant() || of[i] >= 0 && w.open(&groups[of[i]]) {
+		if !w.Live(i) || !w.Messages[i].isAssistant() || of[i] >= 0 && groups[of[i]].open() {
 			continue
 		}
 		if err := w.stripTags(i); err != nil {
@@ -212,32 +186,12 @@ func stripThinking(w *work) error {
 
 // lastAnswer is the place of the last answer, -1 for none.
 func (w *work) lastAnswer() int {
-	for i := len(w.Messages) - 1; i >= 0; i-- {
-		if w.Live(i) && w.Messages[i].isAssistant() {
+	for _, i := range slices.Backward(w.live()) {
+		if w.Messages[i].isAssistant() {
 			return i
 		}
 	}
 	return -1
-}
-
-// open reports that a call of a group has no result.
-func (v *View) open(g *group) bool {
-	for _, b := range v.Messages[g.call].Blocks {
-		if b.Kind == callBlock && !v.answered(g, b.ID) {
-			return true
-		}
-	}
-	return false
-}
-
-func (v *View) answered(g *group, id string) bool {
-	for _, r := range g.results {
-		m := &v.Messages[r]
-		if m.Blocks[m.result()].ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // stripTags takes tagged thinking out of the texts of an answer.

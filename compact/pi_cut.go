@@ -1,10 +1,8 @@
 package compact
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -30,84 +28,45 @@ type piCutPoint struct {
 	previous int // the message that is the summary before, -1 for none
 }
 
-func compactPi(w *work) error {
-	cut, err := w.View.piCut(w.Keep)
+// piRange is what pi would take out to keep so many tokens, and asks for: a summary of the
+// history, and one of the beginning of a turn that is cut.
+func (w *work) piRange(keep int) (*cut, error) {
+	at, err := w.piCut(keep)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if cut.Why != "" {
-		w.skip = cut.Why
-		return nil
+	if at.Why != "" {
+		return &cut{skip: at.Why}, nil
 	}
-	if !w.mayKeep(stretch{To: cut.To, Kept: cut.Kept}) {
-		w.skip = "what stays cannot be named in this form"
-		return nil
-	}
-	previous := ""
-	if cut.previous >= 0 {
-		if previous, err = w.earlier(cut.previous); err != nil {
-			return err
+	c := &cut{stretch: stretch{To: at.To, Kept: at.Kept}, what: fmt.Sprintf("the history before the last %d tokens", keep)}
+	for i := range w.Messages[:at.To] {
+		if w.Live(i) {
+			c.Messages++
 		}
 	}
-	asks := cut.requests(previous)
-	if w.Summarize == nil {
-		w.waits(asks...)
-		return nil
+	if at.previous >= 0 {
+		if c.previous, err = w.earlier(at.previous); err != nil {
+			return nil, err
+		}
 	}
-	text, err := w.piSummary(asks, previous)
-	if errors.Is(err, ErrNoAnswer) {
-		w.waits(asks...)
-		return nil
+	if c.read = at; len(at.History) > 0 {
+		c.asks = append(c.asks, Request{Style: StylePi, Part: historyPart, Messages: at.History, Before: -1, After: -1, Previous: c.previous})
 	}
+	if len(at.Prefix) > 0 {
+		c.asks = append(c.asks, Request{Style: StylePi, Part: turnPrefixPart, Messages: at.Prefix, Before: -1, After: -1})
+	}
+	return c, nil
+}
+
+// withFiles is a summary with the files of what it stands for behind it, as pi has them.
+func (w *work) withFiles(text string, c *cut) (string, error) {
+	files, err := w.files(slices.Concat(c.read.History, c.read.Prefix), c.read.previous)
 	if err != nil {
-		return err
-	}
-	r := stretch{To: cut.To, Kept: cut.Kept}
-	files, err := w.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
-	if err != nil {
-		return err
+		return "", err
 	}
 	text, own := cutFiles(text) // some summarizers list them too
-	text += files.With(own).String()
-	for i := range w.Messages[:cut.To] {
-		if w.Live(i) {
-			r.Messages++
-		}
-	}
-	w.summarise(r, text, replay.SummaryText(text), fmt.Sprintf("the history before the last %d tokens", w.Keep))
-	return nil
-}
-
-// requests are the summaries that a cut needs: of the history, and of the beginning of a
-// turn that is cut.
-func (c *piCutPoint) requests(previous string) (all []Request) {
-	if len(c.History) > 0 {
-		all = append(all, Request{Style: StylePi, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: previous})
-	}
-	if len(c.Prefix) > 0 {
-		all = append(all, Request{Style: StylePi, Part: turnPrefixPart, Messages: c.Prefix, Before: -1, After: -1})
-	}
-	return all
-}
-
-// piSummary is the summary that pi makes of the answers to its requests.
-func (w *work) piSummary(asks []Request, previous string) (string, error) {
-	text := previous
-	if text == "" {
-		text = "No prior history."
-	}
-	for _, ask := range asks {
-		part, err := w.summary(ask)
-		switch {
-		case err != nil:
-			return "", err
-		case ask.Part == historyPart:
-			text = part
-		default:
-			text = strings.Join([]string{text, "---", "**Turn Context (split turn):**", part}, "\n\n")
-		}
-	}
-	return text, nil
+	files.add(own)
+	return text + files.files().String(), nil
 }
 
 // piCut finds where pi would cut the context to keep so many tokens at its end.
@@ -155,30 +114,24 @@ func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Sessio
 // cutAt finds the place in items of the first one that stays, and that at which the turn
 // begins that is cut, -1 where none is.
 func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
-	first, last := -1, -1 // of the places where a cut can be
+	var cuts []int // the places where a cut can be
 	for k := start; k < len(items); k++ {
 		if v.any(&items[k], canCut) {
-			if first < 0 {
-				first = k
-			}
-			last = k
+			cuts = append(cuts, k)
 		}
 	}
-	if first < 0 {
+	if len(cuts) == 0 {
 		return start, -1, nil
 	}
-	at = first
-	sum, over := 0, false
-	next := last // the first place to cut at k or behind it
-	for k := len(items) - 1; k >= start && !over; k-- {
-		if v.any(&items[k], canCut) {
-			next = k
+	at = cuts[0]
+	sum := 0
+	for k := len(items) - 1; k >= start; k-- {
+		n := v.estimate(&items[k])
+		if sum += n; sum < keep || n == 0 {
+			continue
 		}
-		if sum += v.estimate(&items[k]); sum >= keep && v.estimate(&items[k]) > 0 {
-			at, over = next, true
-		}
-	}
-	if over {
+		behind, _ := slices.BinarySearch(cuts, k)
+		at = cuts[min(behind, len(cuts)-1)]
 		moved, err := v.recovers(items[at+1:])
 		if err != nil {
 			return 0, 0, err
@@ -186,6 +139,7 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 		if moved {
 			at++
 		}
+		break
 	}
 	for at > start && !items[at-1].compaction && !v.yields(&items[at-1]) {
 		at--

@@ -102,7 +102,8 @@ func TestTrapCuts(t *testing.T) {
 func TestTrapT54BothReadAndEdited(t *testing.T) {
 	v := of(t, user("q"), answer("", call("1", "read", `{"path":"é"}`), call("2", "read", `{"path":"Z"}`), call("3", "edit", `{"path":"a"}`), call("4", "read", `{"path":"a"}`), call("5", "bash", `{"path":"b"}`)),
 		result("1", "x"), result("2", "x"), result("3", "x"), result("4", "x"), result("5", "x"))
-	files, err := v.files(v.live(), -1)
+	book, err := v.files(v.live(), -1)
+	files := book.files()
 	if err != nil || fmt.Sprint(files.Read, files.Modified) != "[Z é] [a]" {
 		t.Errorf("%v, %v", files, err)
 	}
@@ -174,7 +175,8 @@ func TestPiCuts(t *testing.T) {
 			} else if want.Previous != "" {
 				t.Errorf("%s: keeping %d: no previous summary", name, want.Keep)
 			}
-			files, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
+			book, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
+			files := book.files()
 			if err != nil || !slices.Equal(files.Read, want.ReadFiles) || !slices.Equal(files.Modified, want.ModifiedFiles) {
 				t.Errorf("%s: keeping %d: files %+v, pi has %q and %q, %v", name, want.Keep, files, want.ReadFiles, want.ModifiedFiles, err)
 			}

@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"math"
 	"strconv"
 
 	"ctxtool/replay/tokens"
@@ -14,96 +13,51 @@ var GSHPolicy = Policy{
 	About:   "cap results at 30000 bytes, prune behind the last 40000 tokens of them, compact above 85 %",
 	Window:  100000,
 	Counter: &tokens.GSH,
-	Layers: []Layer{
-		{Pass: &Truncate, Options: Options{Max: 30000, Unit: "bytes"}},
-		{Pass: &Prune, Options: Options{Protect: 40000}},
-		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.85, Whole: true}},
-	},
+	Layers:  gshLayers(30000, 40000, 0.85),
 	Presets: []preset{
-		{"small", "for windows of 4,000 to 8,000 tokens", []Layer{
-			{Pass: &Truncate, Options: Options{Max: 8000, Unit: "bytes"}},
-			{Pass: &Prune, Options: Options{Protect: 4000}},
-			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.75, Whole: true}},
-		}},
-		{"large", "for windows of 128,000 to 200,000 tokens", []Layer{
-			{Pass: &Truncate, Options: Options{Max: 50000, Unit: "bytes"}},
-			{Pass: &Prune, Options: Options{Protect: 80000}},
-			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.90, Whole: true}},
-		}},
-		{"cost", "fewer tokens a request", []Layer{
-			{Pass: &Truncate, Options: Options{Max: 15000, Unit: "bytes"}},
-			{Pass: &Prune, Options: Options{Protect: 20000}},
-			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.70, Whole: true}},
-		}},
+		{"small", "for windows of 4,000 to 8,000 tokens", gshLayers(8000, 4000, 0.75)},
+		{"large", "for windows of 128,000 to 200,000 tokens", gshLayers(50000, 80000, 0.90)},
+		{"cost", "fewer tokens a request", gshLayers(15000, 20000, 0.70)},
 	},
 }
 
-// A GSHConfig is gsh's section [context], as far as it is about what leaves the context.
-// What is nil keeps its value.
-type GSHConfig struct {
-	MaxToolOutputBytes *int     `toml:"max_tool_output_bytes"`
-	PruneProtectTokens *int     `toml:"prune_protect_tokens"`
-	CompactThreshold   *float64 `toml:"compact_threshold"`
+func gshLayers(bytes, protect int, share float64) []Layer {
+	return []Layer{capped(bytes, "bytes"), {Pass: &Prune, Options: Options{Protect: protect}}, gshCompact(share)}
 }
 
-// Configure is a gsh policy with what a configuration says.
-func (c GSHConfig) Configure(p *Policy) *Policy {
-	q := p.Copy()
-	if l := q.Layer(&Truncate); l != nil && c.MaxToolOutputBytes != nil {
-		l.Max = *c.MaxToolOutputBytes
-	}
-	if l := q.Layer(&Prune); l != nil && c.PruneProtectTokens != nil {
-		l.Protect = *c.PruneProtectTokens
-	}
-	if l := q.Layer(&Compact); l != nil && c.CompactThreshold != nil {
-		l.When = &Trigger{Share: *c.CompactThreshold, Whole: true}
-	}
-	return q
+// capped caps results.
+func capped(most int, unit string) Layer {
+	return Layer{Pass: &Truncate, Options: Options{Max: most, Unit: unit}}
+}
+
+// gshCompact compacts as gsh does, above a share of the window.
+func gshCompact(share float64) Layer {
+	return Layer{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: share, Whole: true}}
 }
 
 // comparison says of a policy that nobody has read its source for this.
 const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries framed is gsh's"
 
-// claudeCodePolicy has the numbers that gsh's comparison gives for Claude Code.
-var claudeCodePolicy = Policy{
-	Name:    "claude-code",
-	About:   "cap results at 25000 tokens, compact above 95 %",
-	Note:    comparison,
-	Window:  200000,
-	Counter: &tokens.Pi,
-	Layers: []Layer{
-		{Pass: &Truncate, Options: Options{Max: 25000, Unit: "tokens"}},
-		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.95, Whole: true}},
-	},
-}
-
-// codexPolicy has the numbers that gsh's comparison gives for Codex CLI: 10,000 tokens
-// are 40,000 bytes, as both count.
-var codexPolicy = Policy{
-	Name:    "codex",
-	About:   "keep 10000 tokens of both ends of a result, compact above 95 %",
-	Note:    comparison,
-	Window:  200000,
-	Counter: &tokens.GSH,
-	Layers: []Layer{
-		{Pass: &Truncate, Options: Options{Max: 40000, Unit: "bytes"}},
-		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 0.95, Whole: true}},
-	},
-}
-
-// openCodePolicy is what gsh's comparison says of OpenCode: it prunes, and compacts what
-// does not fit. The window of results that stays is gsh's, for it gives none.
-var openCodePolicy = Policy{
-	Name:    "opencode",
-	About:   "prune behind the last 40000 tokens of results, compact what does not fit the window",
-	Note:    comparison,
-	Window:  200000,
-	Counter: &tokens.Pi,
-	Layers: []Layer{
-		{Pass: &Prune, Options: Options{Protect: 40000}},
-		{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 1}},
-	},
-}
+// The policies that have the numbers of gsh's comparison: those of Claude Code; of Codex CLI,
+// whose 10,000 tokens are 40,000 bytes, as both count; and of OpenCode, which prunes, and
+// compacts what does not fit. The window of results that stays is gsh's, for it gives none.
+var (
+	claudeCodePolicy = Policy{
+		Name: "claude-code", About: "cap results at 25000 tokens, compact above 95 %", Note: comparison,
+		Window: 200000, Counter: &tokens.Pi, Layers: []Layer{capped(25000, "tokens"), gshCompact(0.95)},
+	}
+	codexPolicy = Policy{
+		Name: "codex", About: "keep 10000 tokens of both ends of a result, compact above 95 %", Note: comparison,
+		Window: 200000, Counter: &tokens.GSH, Layers: []Layer{capped(40000, "bytes"), gshCompact(0.95)},
+	}
+	openCodePolicy = Policy{
+		Name: "opencode", About: "prune behind the last 40000 tokens of results, compact what does not fit the window", Note: comparison,
+		Window: 200000, Counter: &tokens.Pi, Layers: []Layer{
+			{Pass: &Prune, Options: Options{Protect: 40000}},
+			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 1}},
+		},
+	}
+)
 
 // PiPolicy is today's pi: one compaction, where less than a reserve is left
 // (spec/pi-1.5.md 7.3, 7.4).
@@ -132,6 +86,7 @@ var swecliPolicy = Policy{
 
 // An sweCompaction is what SWE-CLI logs of a compaction.
 type sweCompaction struct {
+	Time             string  `json:"timestamp"`
 	Type             string  `json:"type"` // compaction
 	TokensBefore     int     `json:"tokens_before"`
 	TokensAfter      int     `json:"tokens_after"`
@@ -140,12 +95,13 @@ type sweCompaction struct {
 }
 
 // newSWECompaction is the event of a compaction with those numbers.
-func newSWECompaction(before, after, messages int) sweCompaction {
+func newSWECompaction(stamp string, before, after, messages int) sweCompaction {
 	share := 0.0
 	if before > 0 {
 		share = float64(before-after) / float64(before) * 100
 	}
-	return sweCompaction{"compaction", before, after, oneDecimal(share), messages}
+	share, _ = strconv.ParseFloat(strconv.FormatFloat(share, 'f', 1, 64), 64) // as Python rounds: ties to even
+	return sweCompaction{stamp, "compaction", before, after, share, messages}
 }
 
 // yAgentPolicy is y-agent: reads that have been superseded are blanked, failures that
@@ -157,11 +113,11 @@ var yAgentPolicy = Policy{
 	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
 	Window:  guardTotal,
 	Counter: &tokens.YScalars,
-	Layers:  yAgentActs,
+	Layers:  yAgentLayers(guardActs),
 	Presets: []preset{
-		{"auto", "acts from 85 % on", yAgentActs},
-		{"soft", "acts from 95 % on: until then the agent is expected to", yAgentStops},
-		{"hybrid", "warns from 70 % on, acts from 85 % on", yAgentActs},
+		{"auto", "acts from 85 % on", yAgentLayers(guardActs)},
+		{"soft", "acts from 95 % on: until then the agent is expected to", yAgentLayers(guardStops)},
+		{"hybrid", "warns from 70 % on, acts from 85 % on", yAgentLayers(guardActs)},
 	},
 }
 
@@ -172,27 +128,13 @@ const (
 	guardStops = 95
 )
 
-var yAgentActs = []Layer{
-	{Pass: &Superseded},
-	{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
-	{Pass: &StripThinking},
-	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardActs, At: true}},
-	{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: &Trigger{Percent: guardActs, At: true}},
-}
-
-var yAgentStops = []Layer{
-	{Pass: &Superseded},
-	{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
-	{Pass: &StripThinking},
-	{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: &Trigger{Percent: guardStops, At: true}},
-	{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: &Trigger{Percent: guardStops, At: true}},
-}
-
-// oneDecimal rounds as Python's round and format do: ties to even.
-func oneDecimal(f float64) float64 {
-	n, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', 1, 64), 64)
-	if err != nil {
-		return math.NaN()
+func yAgentLayers(percent int64) []Layer {
+	guard := &Trigger{Percent: percent, At: true}
+	return []Layer{
+		{Pass: &Superseded},
+		{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
+		{Pass: &StripThinking},
+		{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: guard},
+		{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: guard},
 	}
-	return n
 }

@@ -3,7 +3,6 @@ package compact
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -25,16 +24,10 @@ type Policy struct {
 	Target Amount `json:"-"`
 }
 
-// PolicyList are policies as they are printed, schema ctxtool/policies/1.
-type PolicyList struct {
-	Schema   string    `json:"schema"`
-	Policies []*Policy `json:"policies"` // those of the configuration first
-}
-
 // A Layer is one pass of a policy.
 type Layer struct {
 	Pass    *Pass            `json:"pass"` // its name
-	Options `json:"options"` // those that are set, under the names of a [configuration](config.toml)
+	Options `json:"options"` // those that are set; a [configuration](config.toml) has them too
 	When    *Trigger         `json:"when,omitempty"` // what makes it run; absent for always
 }
 
@@ -49,42 +42,37 @@ type Trigger struct {
 	At      bool    `json:"at,omitempty"`      // it fires at the limit too, not only above it
 }
 
-// limit is the number of tokens at which the trigger fires, or above which; see At.
-func (t *Trigger) limit(window int64) float64 {
+// limit is the number of tokens at which the trigger fires, or above which; see At. With it
+// comes what that is in words.
+func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	switch {
 	case t.Tokens > 0:
-		return float64(t.Tokens)
+		return float64(t.Tokens), fmt.Sprintf("%d tokens", t.Tokens)
 	case t.Reserve > 0:
-		return float64(window - t.Reserve)
+		return float64(window - t.Reserve), fmt.Sprintf("the window less %d tokens", t.Reserve)
 	case t.Percent > 0:
-		return math.Ceil(float64(max(0, window)*t.Percent) / 100)
-	case t.Whole:
-		return math.Trunc(float64(window) * t.Share)
+		return math.Ceil(float64(max(0, window)*t.Percent) / 100), fmt.Sprintf("%d %% of the window", t.Percent)
 	}
-	return float64(window) * t.Share
+	tokens = float64(window) * t.Share
+	if t.Whole {
+		tokens = math.Trunc(tokens)
+	}
+	return tokens, fmt.Sprintf("%g %% of the window", 100*t.Share)
 }
 
 // fires says whether so many tokens are enough.
 func (t *Trigger) fires(used, window int64) bool {
-	limit := t.limit(window)
+	limit, _ := t.limit(window)
 	return float64(used) > limit || t.At && float64(used) >= limit
 }
 
 // String says when the trigger fires.
 func (t *Trigger) String() string {
-	when := "above"
+	_, of := t.limit(0)
 	if t.At {
-		when = "from"
+		return "from " + of
 	}
-	switch {
-	case t.Tokens > 0:
-		return fmt.Sprintf("%s %d tokens", when, t.Tokens)
-	case t.Reserve > 0:
-		return fmt.Sprintf("%s the window less %d tokens", when, t.Reserve)
-	case t.Percent > 0:
-		return fmt.Sprintf("%s %d %% of the window", when, t.Percent)
-	}
-	return fmt.Sprintf("%s %g %% of the window", when, 100*t.Share)
+	return "above " + of
 }
 
 // MarshalText writes what String returns. It never fails.
@@ -105,34 +93,21 @@ func Policies() []*Policy { return policies }
 
 // FindPolicy is the policy of that name, one's own before ours.
 func FindPolicy(name string, own ...*Policy) (*Policy, error) {
-	var names []string
-	for _, p := range append(own, policies...) {
-		if p.Name == name {
-			return p, nil
-		}
-		names = append(names, p.Name)
-	}
-	return nil, fmt.Errorf("unknown policy %q: one of %s", name, strings.Join(names, ", "))
+	return find(fmt.Sprintf("policy %q", name), name, append(own, policies...), func(p *Policy) string { return p.Name })
 }
 
 // With is the policy with the numbers of a preset; the empty name is the policy itself.
-func (p *Policy) With(preset string) (*Policy, error) {
-	if preset == "" {
+func (p *Policy) With(name string) (*Policy, error) {
+	switch {
+	case name == "":
 		return p, nil
-	}
-	var names []string
-	for _, s := range p.Presets {
-		if s.Name == preset {
-			q := *p
-			q.Layers = s.Layers
-			return &q, nil
-		}
-		names = append(names, s.Name)
-	}
-	if len(names) == 0 {
+	case len(p.Presets) == 0:
 		return nil, fmt.Errorf("policy %s has no presets", p.Name)
 	}
-	return nil, fmt.Errorf("unknown preset %q of policy %s: one of %s", preset, p.Name, strings.Join(names, ", "))
+	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s preset) string { return s.Name })
+	q := *p
+	q.Layers = of.Layers
+	return &q, err
 }
 
 // Layer is the first of a policy's layers with a pass, to set numbers in, nil where there
@@ -153,22 +128,30 @@ func (p *Policy) Copy() *Policy {
 	return &q
 }
 
-// A Plan is what a policy makes of a context.
-type Plan struct {
-	Policy     string      `json:"policy"`
-	Counter    string      `json:"counter"`
-	Window     int64       `json:"window"` // tokens
-	WindowFrom string      `json:"windowFrom"`
-	Before     int         `json:"tokensBefore"`
-	After      int         `json:"tokensAfter"`
-	Layers     []layerPlan `json:"layers"`
+// A Reduction is what a policy makes of a context.
+type Reduction struct {
+	Form       Form         `json:"as,omitempty"`
+	Policy     string       `json:"policy"`
+	Counter    string       `json:"counter"`
+	Window     int64        `json:"window"` // tokens
+	WindowFrom string       `json:"windowFrom"`
+	Before     int          `json:"tokensBefore"`
+	After      int          `json:"tokensAfter"`
+	Layers     []layerPlan  `json:"layers"`
+	Changes    []Change     `json:"changes,omitempty"` // of all layers, in order
+	Cannot     []Change     `json:"cannot,omitempty"`  // what the form cannot store; in no sum
+	Waits      []string     `json:"waits,omitempty"`   // for what summaries
+	Cache      *cacheEffect `json:"cache,omitempty"`
+	Prices     string       `json:"prices,omitempty"` // the day of their table
+	Notice     string       `json:"notice,omitempty"` // what gsh tells its user of a compaction
 
-	Changes []Change  `json:"-"` // of all layers, in order
-	Cannot  []refusal `json:"-"`
-	View    *View     `json:"-"` // as the last layer leaves it
-	Events  []any     `json:"-"`
+	Skipped string `json:"-"` // why it does nothing, where that is decided before any pass
+	From    *View  `json:"-"` // the context as it is
+	View    *View  `json:"-"` // as the last layer leaves it
 	// Requests are the summaries that a layer waits for which has fired.
 	Requests []Request `json:"-"`
+
+	truncations []truncation
 }
 
 // A layerPlan is what one layer of a policy does.
@@ -180,49 +163,76 @@ type layerPlan struct {
 	By      string  `json:"by"`              // who says so: byRecord, or a counter
 	Fired   bool    `json:"fired"`
 	Report  *report `json:"report,omitempty"` // of a layer that has fired
+
+	compacted *stretch // what it has summarised
 }
 
 // Plan runs the layers of a policy over a context, one after the other, each over what
 // the ones before it have left. Summaries come from summarize; without it nothing is
 // summarised, and the layer says what waits.
-func (p *Policy) Plan(v *View, summarize func(Request) (string, error)) (*Plan, error) {
-	plan := &Plan{Policy: p.Name, Counter: p.Counter.Name, View: v, Layers: []layerPlan{}}
-	var err error
-	if plan.Window, plan.WindowFrom, err = p.window(v.Envelope); err != nil {
-		return nil, err
+func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
+	r, err := p.idle(v)
+	if err == nil {
+		err = r.run(p, summarize)
 	}
-	plan.Before = v.tokens(p.Counter)
-	plan.After = plan.Before
+	return r, err
+}
+
+// idle is the plan of a policy that has done nothing yet.
+func (p *Policy) idle(v *View) (r *Reduction, err error) {
+	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []layerPlan{}}
+	r.After = r.Before
+	r.Window, r.WindowFrom, err = p.window(v.Envelope)
+	return r, err
+}
+
+// run runs the layers of a policy.
+func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 	for _, l := range p.Layers {
 		done := layerPlan{Pass: l.Pass.Name, Fired: true}
-		if done.Used, done.By, err = p.used(plan.View, v, plan.After); err != nil {
-			return nil, err
+		if done.Used, done.By, err = p.used(r.View, r.From, r.After); err != nil {
+			return err
 		}
-		if target := p.Target.of(plan.Window); target > 0 {
+		if target := p.Target.of(r.Window); target > 0 {
 			done.Trigger, done.Limit = "above the target", float64(target)
 			done.Fired = done.Used > target
 		} else if l.When != nil {
-			done.Trigger, done.Limit = l.When.String(), l.When.limit(plan.Window)
-			done.Fired = l.When.fires(done.Used, plan.Window)
+			done.Trigger = l.When.String()
+			done.Limit, _ = l.When.limit(r.Window)
+			done.Fired = l.When.fires(done.Used, r.Window)
 		}
 		if done.Fired {
 			o := l.Options
 			o.Counter, o.Summarize = p.Counter, summarize
-			r, err := l.Pass.apply(plan.View, o)
+			w, err := l.Pass.apply(r.View, o)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", l.Pass.Name, err)
+				return fmt.Errorf("%s: %w", l.Pass.Name, err)
 			}
-			report := r.Report // a pointer into the result would keep its view
-			done.Report = &report
-			plan.View, plan.After = r.View, r.Report.TokensAfter
-			plan.Changes = append(plan.Changes, r.Changes...)
-			plan.Cannot = append(plan.Cannot, r.Cannot...)
-			plan.Events = append(plan.Events, r.Events...)
-			plan.Requests = append(plan.Requests, r.Requests...)
+			done.Report, done.compacted = w.Report, w.compacted
+			r.took(w)
 		}
-		plan.Layers = append(plan.Layers, done)
+		r.Layers = append(r.Layers, done)
 	}
-	return plan, nil
+	return nil
+}
+
+// took adds what a pass has done.
+func (r *Reduction) took(w *work) {
+	r.View, r.After = w.View, w.Report.TokensAfter
+	r.Changes = append(r.Changes, w.Changes...)
+	r.Cannot = append(r.Cannot, w.Cannot...)
+	r.truncations = append(r.truncations, w.truncations...)
+	r.Requests = append(r.Requests, w.Requests...)
+	for _, q := range w.Requests {
+		plural := "s"
+		if len(q.Messages) == 1 {
+			plural = ""
+		}
+		r.Waits = append(r.Waits, fmt.Sprintf("%s of %d message%s", q.Part, len(q.Messages), plural))
+	}
+	if w.compacted != nil && r.Notice == "" {
+		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", r.Before, w.compacted.Summary)
+	}
 }
 
 // byRecord is the name of what pi itself shows: the last answer's usage, and an estimate

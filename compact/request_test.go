@@ -81,8 +81,8 @@ func TestPiConversations(t *testing.T) {
 			compared += len(got)
 		}
 		files, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
-		if err != nil || files.String() != want.Appended {
-			t.Errorf("%s: files %q, %v, want %q", name, files, err, want.Appended)
+		if err != nil || files.files().String() != want.Appended {
+			t.Errorf("%s: files %q, %v, want %q", name, files.files(), err, want.Appended)
 		}
 	}
 	if compared < 50_000 {

@@ -130,14 +130,13 @@ func leaves(all []string, v any) []string {
 // tries are the calls of a turn, group by group, and the last group that makes each.
 type tries struct {
 	calls  [][]made
-	args   map[[2]string]int // by name and arguments
-	files  map[[2]string]int // by name and file
+	last   map[[3]string]int // by name, and arguments or file
 	leaves map[string][]int  // by name, the groups that make such a call, in order
 }
 
 // tries reads the calls of a turn's groups.
 func (w *work) tries(groups []group, turn []int) (*tries, error) {
-	t := &tries{calls: make([][]made, len(turn)), args: map[[2]string]int{}, files: map[[2]string]int{}, leaves: map[string][]int{}}
+	t := &tries{calls: make([][]made, len(turn)), last: map[[3]string]int{}, leaves: map[string][]int{}}
 	for k, g := range turn {
 		calls, err := w.made(groups[g].call)
 		if err != nil {
@@ -145,10 +144,7 @@ func (w *work) tries(groups []group, turn []int) (*tries, error) {
 		}
 		t.calls[k] = calls
 		for _, c := range calls {
-			t.args[[2]string{c.name, c.args}] = k
-			if c.file != "" {
-				t.files[[2]string{c.name, c.file}] = k
-			}
+			t.last[[3]string{c.name, "args", c.args}], t.last[[3]string{c.name, "file", c.file}] = k, k
 			t.leaves[c.name] = append(t.leaves[c.name], k)
 		}
 	}
@@ -160,7 +156,7 @@ func (w *work) tries(groups []group, turn []int) (*tries, error) {
 func (t *tries) again(k int) bool {
 	for i := range t.calls[k] {
 		c := &t.calls[k][i]
-		if t.args[[2]string{c.name, c.args}] > k || c.file != "" && t.files[[2]string{c.name, c.file}] > k {
+		if t.last[[3]string{c.name, "args", c.args}] > k || c.file != "" && t.last[[3]string{c.name, "file", c.file}] > k {
 			continue
 		}
 		if !slices.ContainsFunc(t.leaves[c.name], func(j int) bool { return j > k && t.alike(c, j) }) {

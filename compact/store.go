@@ -1,7 +1,9 @@
 package compact
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,99 +28,93 @@ type jobRecord struct {
 // markType is the custom type of the entry that a batch begins with.
 const markType = "ctxtool.reduce"
 
-// A storage is how the changes of a plan become entries.
-type storage struct {
-	Form     Form
-	Record   jobRecord
-	Unmarked bool   // without the entry that says what made the batch
-	Reason   string // that a patch gives for changing what is cached
-	Display  string // Markdown table of the changes, for a patch
+// A storing is a reduction on its way into a batch.
+type storing struct {
+	*View
+	*Job
+	r       *Reduction
+	b       *sessionfmt.Batch
+	head    *Change // the compaction, if there is one
+	from    int     // the first message that it leaves
+	changed []int   // the messages that stay, or would, and are not as they were
 }
 
-// Store adds to a batch the entries which make of a context, before, what passes made of
-// it: after, by changes. It adds nothing where nothing has changed.
-func (st storage) Store(b *sessionfmt.Batch, before, after *View, changes []Change) error {
-	w := &storing{storage: st, View: after, before: before, b: b, s: after.session()}
-	for k := range changes {
-		if changes[k].Action != Summarise {
-			continue
+// Store adds to a batch the entries which make of a context what a reduction does. It adds
+// nothing where nothing has changed. What a patch displays is a Markdown table of the changes.
+func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
+	w := &storing{View: r.View, Job: j, r: r, b: b}
+	for k, c := range r.Changes {
+		switch {
+		case c.Action != Summarise:
+		case w.head != nil:
+			return errors.New("two compactions in one batch")
+		default:
+			w.head, w.from = &r.Changes[k], c.Range.To
 		}
-		if w.head != nil {
-			return errTwoCompactions
+	}
+	for i := w.from; i < len(w.Messages); i++ {
+		if m := &w.Messages[i]; m.Sent && !m.Heads && (m.Gone || m.Edited) {
+			w.changed = append(w.changed, i)
 		}
-		w.head = &changes[k]
 	}
-	changed := w.changed()
-	entries := len(changed)
-	if st.Form == AsTransform {
-		entries = min(1, entries)
-	}
+	entries := len(w.changed)
 	if w.head != nil {
 		entries++
-		if st.Form == AsTransform {
+	}
+	if r.Form == AsTransform && entries > 0 {
+		if entries = 1; w.head != nil {
 			entries = 2
 		}
 	}
 	if entries == 0 {
 		return nil
 	}
-	if w.Record.Form, w.Record.Entries = st.Form, entries; !st.Unmarked {
-		data, err := json.Marshal(w.Record)
+	if !j.Unmarked {
+		err := addRecord(b, markType, jobRecord{j.Command, j.Policy.Name, j.Policy.params(), r.Form, r.Before, r.After, entries})
 		if err != nil {
 			return err
 		}
-		b.Add(sessionfmt.CustomEntry, field("customType", quoted(markType)), field("data", data))
 	}
-	if st.Form == AsTransform {
-		return w.transform(changed)
+	store := w.edits
+	if r.Form == AsTransform {
+		store = func() error { return w.transform(display) }
 	}
-	return w.edits(changed)
+	return cmp.Or(store(), w.compaction())
 }
 
-// A storing is a Storing at work.
-type storing struct {
-	storage
-	*View
-	before *View
-	b      *sessionfmt.Batch
-	s      *sessionfmt.Session
-	head   *Change // the compaction, if there is one
+// addRecord adds an entry of ours that says what a batch is.
+func addRecord(b *sessionfmt.Batch, name string, what any) error {
+	data, err := json.Marshal(what)
+	b.Add(sessionfmt.CustomEntry, field("customType", quoted(name)), field("data", data))
+	return err
 }
 
-// from is the first message that a compaction leaves, 0 without one.
-func (w *storing) from() int {
-	if w.head == nil {
-		return 0
-	}
-	return w.head.Range.To
+// addEdit adds an edit of a record, which replaces its content; nil leaves it out.
+func addEdit(b *sessionfmt.Batch, s *sessionfmt.Session, rec int, content value) {
+	b.Add(sessionfmt.ContextEdit, field("targetId", quoted(s.ID(rec))), field("replacement", replacement(content)))
 }
 
-// changed are the messages that stay behind a compaction, or would, and are not as
-// they were.
-func (w *storing) changed() (all []int) {
-	for i := w.from(); i < len(w.Messages); i++ {
-		if m := &w.Messages[i]; m.Sent && !m.Heads && (m.Gone || m.Edited) {
-			all = append(all, i)
-		}
+// replacement is what an edit puts in the place of a message, as addEdit has it.
+func replacement(content value) value {
+	if content == nil {
+		return value("null")
 	}
-	return all
+	return fmt.Appendf(nil, `{"content":%s}`, content)
 }
 
 // edits stores changes as pi itself would.
-func (w *storing) edits(changed []int) error {
-	for _, i := range changed {
-		m := &w.Messages[i]
-		replacement := value("null")
-		if !m.Gone {
-			content, err := w.Content(i)
-			if err != nil {
+func (w *storing) edits() error {
+	for _, i := range w.changed {
+		var content value
+		if m := &w.Messages[i]; !m.Gone {
+			var err error
+			if content, err = w.Content(i); err != nil {
 				return err
 			}
-			replacement = fmt.Appendf(nil, `{"content":%s}`, content)
 		}
-		w.b.Add(sessionfmt.ContextEdit, field("targetId", quoted(w.s.ID(m.Origin.Record))), field("replacement", replacement))
+		addEdit(w.b, w.session(), w.Messages[i].Origin.Record, content)
 	}
-	return w.compaction()
+	return nil
 }
 
 // compaction stores the summary, and from which entry on messages stay. It is without
@@ -135,13 +131,17 @@ func (w *storing) compaction() error {
 	if err != nil {
 		return err
 	}
-	details, err := w.details()
+	files, err := w.r.From.filesOf(*w.head.Range)
+	if err != nil {
+		return err
+	}
+	details, err := json.Marshal(files)
 	if err != nil {
 		return err
 	}
 	kept := sessionfmt.OwnID
-	if w.head.Range.Kept >= 0 {
-		kept = quoted(w.s.ID(w.head.Range.Kept))
+	if rec := w.head.Range.Kept; rec >= 0 {
+		kept = quoted(w.session().ID(rec))
 	}
 	w.b.Add(sessionfmt.Compaction,
 		field("summary", quoted(w.head.Text)), field("firstKeptEntryId", kept),
@@ -150,64 +150,49 @@ func (w *storing) compaction() error {
 	return nil
 }
 
-// details are the files that a compaction is about.
-func (w *storing) details() (value, error) {
-	f, err := w.before.filesOf(*w.head.Range)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(f)
-}
-
-// transform stores changes as one patch, and a compaction once more as an entry that
+// transform stores changes as one patch. A compaction follows once more as an entry that
 // pi knows, which replay takes for the patch's shadow.
-func (w *storing) transform(changed []int) error {
-	var patch []byte
-	if len(changed) > 0 {
+func (w *storing) transform(display string) error {
+	patch, name, reason := []byte{'['}, "ctxtool "+w.Command, quoted(fmt.Sprintf("ctxtool %s: %s", w.Command, w.r.passes()))
+	if len(w.changed) > 0 {
 		messages, err := w.messages()
 		if err != nil {
 			return err
 		}
-		patch = fmt.Appendf(patch, `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, messages, quoted(w.Reason))
+		patch = fmt.Appendf(patch, `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, messages, reason)
 	}
-	name := "ctxtool " + w.Record.Job
 	if w.head != nil {
-		if name = "compaction"; len(patch) > 0 {
-			patch = append(patch, ',')
-		}
+		name = "compaction"
 		usage, err := w.Envelope.ContextUsage(&tokens.Pi)
 		if err != nil {
 			return err
 		}
 		first := 0
-		if len(changed) == 0 {
-			first = w.place(w.from())
+		if len(w.changed) == 0 {
+			first = w.place(w.from)
 		}
-		patch = fmt.Appendf(patch, `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
-			quoted(w.head.Text), w.b.Millis(), first, usage.Tokens, quoted(w.Reason))
+		patch = fmt.Appendf(comma(patch), `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
+			quoted(w.head.Text), w.b.Millis(), first, usage.Tokens, reason)
 	}
-	display := fmt.Appendf(nil, `{"title":%s,"summary":%s`, quoted(w.title()), quoted(fmt.Sprintf("%d -> %d tokens", w.Record.Before, w.Record.After)))
-	if w.Display != "" {
-		display = fmt.Appendf(display, `,"markdown":%s`, quoted(w.Display))
+	title := "ctxtool " + w.Command
+	if w.Policy.Name != w.Command {
+		title = strings.TrimSpace(title + " " + w.Policy.Name)
+	}
+	shown := fmt.Appendf(nil, `{"title":%s,"summary":%s`, quoted(title), quoted(fmt.Sprintf("%d -> %d tokens", w.r.Before, w.r.After)))
+	if display != "" {
+		shown = fmt.Appendf(shown, `,"markdown":%s`, quoted(display))
 	}
 	w.b.Add(sessionfmt.Transform,
 		field("schemaVersion", value("1")), field("transformerName", quoted(name)),
-		field("patch", fmt.Appendf(nil, "[%s]", patch)), field("display", append(display, '}')))
-	return w.compaction()
-}
-
-func (w *storing) title() string {
-	if w.Record.Policy == w.Record.Job {
-		return "ctxtool " + w.Record.Job
-	}
-	return strings.TrimSpace("ctxtool " + w.Record.Job + " " + w.Record.Policy)
+		field("patch", append(patch, ']')), field("display", append(shown, '}')))
+	return nil
 }
 
 // messages are the cached messages as they shall be, behind a compaction those that
 // stay.
 func (w *storing) messages() (value, error) {
 	out := value{'['}
-	for i := w.from(); i < len(w.Messages); i++ {
+	for i := w.from; i < len(w.Messages); i++ {
 		m := &w.Messages[i]
 		if !w.Live(i) || !m.Cached || m.Heads {
 			continue
@@ -222,7 +207,7 @@ func (w *storing) messages() (value, error) {
 			if err != nil {
 				return nil, err
 			}
-			raw = withContent(raw, content)
+			raw = raw.AppendEdited(nil, field("content", content))
 		}
 		out = append(comma(out), raw...)
 	}
@@ -231,28 +216,12 @@ func (w *storing) messages() (value, error) {
 
 // place is how many of the request's cached messages stood before a message.
 func (w *storing) place(to int) (n int) {
-	for i := range w.before.Messages[:to] {
-		if m := &w.before.Messages[i]; m.Cached && m.Sent {
+	for i := range w.r.From.Messages[:to] {
+		if m := &w.r.From.Messages[i]; m.Cached && m.Sent {
 			n++
 		}
 	}
 	return n
-}
-
-// withContent is a message with another content.
-func withContent(message, content value) value {
-	out := value{'{'}
-	for key, v := range message.Members {
-		if string(key) == "content" {
-			v = content
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(sessionfmt.AppendQuoted(out, string(key)), ':')
-		out = append(out, v...)
-	}
-	return append(out, '}')
 }
 
 func quoted(s string) value { return sessionfmt.AppendQuoted(nil, s) }

@@ -2,10 +2,12 @@ package compact
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,22 +16,11 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A summarizer is a way to get summaries.
-type summarizer struct {
-	Name  string
-	Takes string // what stands behind its name and a colon, empty for nothing
-	About string
-	open  func(argument string, o SummaryOptions) (Summarize, error)
-}
-
 // Summarize answers a request for a summary.
 type Summarize = func(Request) (string, error)
 
-// summarizers are all summarizers, in the order of help.
-var summarizers = []*summarizer{&extractSummarizer, &Exec, &fileSummarizer}
-
-// Summarizers are all summarizers, in the order of help.
-func Summarizers() []*summarizer { return summarizers }
+// Summarizers are the names of all summarizers, and behind a colon what they take.
+var Summarizers = []string{"extract", "exec:COMMAND", "file:FILE"}
 
 // SummaryOptions are what summarizers can be told.
 type SummaryOptions struct {
@@ -45,40 +36,25 @@ type SummaryOptions struct {
 // takes one. Summaries that are blank are errors.
 func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 	name, argument, colon := strings.Cut(spec, ":")
-	var forms []string
-	for _, s := range summarizers {
-		if s.Name != name {
-			forms = append(forms, s.Form())
-			continue
-		}
-		if (s.Takes != "") != (colon && strings.TrimSpace(argument) != "") {
-			return nil, fmt.Errorf("summarizer %q: want %s", spec, s.Form())
-		}
+	at := slices.IndexFunc(Summarizers, func(form string) bool { return form == name || strings.HasPrefix(form, name+":") })
+	switch {
+	case at < 0:
+		return nil, fmt.Errorf("unknown summarizer %q: one of %s", spec, strings.Join(Summarizers, ", "))
+	case (Summarizers[at] != name) != (colon && strings.TrimSpace(argument) != ""):
+		return nil, fmt.Errorf("summarizer %q: want %s", spec, Summarizers[at])
+	}
+	switch name {
+	case "exec":
 		if o.Context == nil {
 			o.Context = context.Background()
 		}
-		return s.open(argument, o)
+		o.Limit = cmp.Or(max(0, o.Limit), ExecLimit)
+		return o.exec(argument), nil
+	case "file":
+		return o.file(argument), nil
 	}
-	return nil, fmt.Errorf("unknown summarizer %q: one of %s", spec, strings.Join(forms, ", "))
-}
-
-// Form is how a summarizer is called.
-func (s *summarizer) Form() string {
-	if s.Takes == "" {
-		return s.Name
-	}
-	return s.Name + ":" + s.Takes
-}
-
-// notBlank is a summary that says something.
-func notBlank(text string, err error) (string, error) {
-	switch {
-	case err != nil:
-		return "", err
-	case strings.TrimSpace(text) == "":
-		return "", errNoSummary
-	}
-	return text, nil
+	most := cmp.Or(max(0, o.Tokens), extractTokens)
+	return func(r Request) (string, error) { return r.extract(most) }, nil
 }
 
 var errNothingSaid = errors.New("the messages say nothing that could be summarised")
@@ -91,25 +67,20 @@ const (
 	execGrace     = time.Second
 )
 
-// Exec asks a command: the request's text is its standard input, what it prints is the
+// exec asks a command: the request's text is its standard input, what it prints is the
 // summary. The command line is the shell's, which is sh, on Windows cmd: quotes,
 // variables and pipes mean what they mean to whoever wrote it.
-var Exec = summarizer{
-	Name:  "exec",
-	Takes: "COMMAND",
-	About: "what COMMAND prints, with the request as its input",
-	open: func(line string, o SummaryOptions) (Summarize, error) {
-		if o.Limit <= 0 {
-			o.Limit = ExecLimit
+func (o SummaryOptions) exec(line string) Summarize {
+	return func(r Request) (string, error) {
+		text, err := r.text(o.Prompt)
+		if err == nil {
+			text, err = ask(o, line, text)
 		}
-		return func(r Request) (string, error) {
-			text, err := r.text(o.Prompt)
-			if err != nil {
-				return "", err
-			}
-			return notBlank(ask(o, line, text))
-		}, nil
-	},
+		if err == nil && text == "" {
+			err = errNoSummary
+		}
+		return text, err
+	}
 }
 
 // ask runs a command line. At the limit everything that it has started is ended.
@@ -171,11 +142,7 @@ func short(text string, bytes int) string {
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= bytes {
 		return text
 	}
-	bytes -= len("…")
-	for bytes > 0 && !utf8.RuneStart(text[bytes]) {
-		bytes--
-	}
-	return text[:max(bytes, 0)] + "…"
+	return text[:runeStart(text, max(0, bytes-len("…")))] + "…"
 }
 
 // extractTokens is how long an extract may be where nothing else is said, in tokens as
@@ -190,24 +157,12 @@ const (
 	piUnits      = 4 // UTF-16 units that pi takes for a token
 )
 
-// extractSummarizer writes a handoff from the session alone: the words of the user and of the
-// answers, and what the calls did, under the headings of pi's summaries. No model is
-// asked and nothing is made up: each line is quoted, or counts what is there. The same
-// messages give the same text.
-var extractSummarizer = summarizer{
-	Name:  "extract",
-	About: "a handoff from the session's own words and what its calls did, without a model",
-	open: func(_ string, o SummaryOptions) (Summarize, error) {
-		if o.Tokens <= 0 {
-			o.Tokens = extractTokens
-		}
-		return func(r Request) (string, error) { return r.extract(o.Tokens) }, nil
-	},
-}
-
-// extract writes an extract of at most so many tokens.
+// extract writes a handoff of at most so many tokens from the session alone: the words of the
+// user and of the answers, and what the calls did, under the headings of pi's summaries. No
+// model is asked and nothing is made up: each line is quoted, or counts what is there. The
+// same messages give the same text.
 func (r Request) extract(most int) (string, error) {
-	x := &extractor{v: r.View}
+	x := newExtractor(r.View)
 	if err := x.earlier(r); err != nil {
 		return "", err
 	}
@@ -243,38 +198,33 @@ func (r Request) room() int {
 	return max(all/extractShare, min(all, extractLeast))
 }
 
-// fileSummarizer takes the summary from a file. It stands for one request. Where pi cuts a turn
+// file takes the summary from a file. It stands for one request. Where pi cuts a turn
 // there are two, and the file has to have the line that pi puts between them.
-var fileSummarizer = summarizer{
-	Name:  "file",
-	Takes: "FILE",
-	About: "the text of FILE, for one request",
-	open: func(name string, o SummaryOptions) (Summarize, error) {
-		taken := map[summaryPart]bool{}
-		return func(r Request) (string, error) {
-			text, err := o.Disk.ReadFile(name)
-			if err != nil {
-				return "", err
+func (o SummaryOptions) file(name string) Summarize {
+	taken := map[summaryPart]bool{}
+	return func(r Request) (string, error) {
+		text, err := o.Disk.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		if !utf8.Valid(text) {
+			return "", fmt.Errorf("%s is not UTF-8", name)
+		}
+		summary, prefix, split := strings.Cut(string(text), turnSeparator)
+		if r.Part == turnPrefixPart {
+			if summary = prefix; !split {
+				return "", fmt.Errorf("%s has no line %q, and a turn is cut", name, strings.TrimSpace(turnHeading))
 			}
-			if !utf8.Valid(text) {
-				return "", fmt.Errorf("%s is not UTF-8", name)
-			}
-			summary, prefix, split := strings.Cut(string(text), turnSeparator)
-			if r.Part == turnPrefixPart {
-				if summary = prefix; !split {
-					return "", fmt.Errorf("%s has no line %q, and a turn is cut", name, strings.TrimSpace(turnHeading))
-				}
-			}
-			if taken[r.Part] {
-				return "", fmt.Errorf("%s has one summary, and a second one is asked for", name)
-			}
-			if summary, err = notBlank(strings.TrimSpace(summary), nil); err != nil {
-				return "", fmt.Errorf("%s: %w", name, err)
-			}
-			taken[r.Part] = true
-			return summary, nil
-		}, nil
-	},
+		}
+		if taken[r.Part] {
+			return "", fmt.Errorf("%s has one summary, and a second one is asked for", name)
+		}
+		if summary = strings.TrimSpace(summary); summary == "" {
+			return "", fmt.Errorf("%s: %w", name, errNoSummary)
+		}
+		taken[r.Part] = true
+		return summary, nil
+	}
 }
 
 // What stands between the summary of the history and that of a turn that is cut

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 )
@@ -36,18 +34,22 @@ const (
 // A stretch is the messages that a compaction takes out, which are all before one place
 // but for those that stay as the prompt.
 type stretch struct {
-	From     int `json:"from"` // places in the view, [From, To)
-	To       int `json:"to"`
-	Kept     int `json:"kept"`           // the record from which on messages stay, -1 for none
-	Messages int `json:"messages"`       // of the request, in the range: the index of the first that stays
-	Summary  int `json:"summary_tokens"` // of the summary alone, without what frames it
+	Messages int    `json:"messages"`            // of the request, in the range: the index of the first that stays
+	First    string `json:"firstKept,omitempty"` // the entry from which on messages stay
+	Summary  int    `json:"summaryTokens"`       // of the summary alone, without what frames it
+
+	From int `json:"-"` // places in the view, [From, To)
+	To   int `json:"-"`
+	Kept int `json:"-"` // the record of First, -1 for none
 }
 
 var errNoSummary = errors.New("the summary is empty")
 
 // summary asks for a summary, as often as it may fail.
 func (w *work) summary(r Request) (text string, err error) {
-	r.View = w.View
+	if r.View = w.View; w.Summarize == nil {
+		return "", ErrNoAnswer
+	}
 	for range max(1, w.Retries) {
 		text, err = w.Summarize(r)
 		if err == nil && sessionfmt.TrimJS(text) == "" {
@@ -65,7 +67,7 @@ func (w *work) waits(all ...Request) {
 	for k := range all {
 		all[k].View = w.View
 	}
-	w.requests = all
+	w.Requests = all
 	w.skip = "it waits for a summary"
 	if n := len(all); n > 1 {
 		w.skip = fmt.Sprintf("it waits for %d summaries", n)
@@ -83,13 +85,16 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 			was += w.Messages[i].Tokens(w.Counter)
 		}
 	}
-	r.Summary = tokensOf(w.Counter, w.length(summary))
+	if r.Summary = tokensOf(w.Counter, w.length(summary)); r.Kept >= 0 {
+		r.First = sessionfmt.Quote(w.session().ID(r.Kept))
+	}
 	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
 		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
 		m.Blocks = []block{newText(framed, w.length(framed))}
 		m.summary = &summary
 	})
-	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
+	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
+	w.compacted = &r
 	for i := r.From; i < r.To; i++ {
 		if i != slot && w.Messages[i].Kind != sessionfmt.System {
 			w.Messages[i].Gone = true
@@ -142,19 +147,20 @@ func (v *View) filesOf(r stretch) (files, error) {
 			messages = append(messages, i)
 		}
 	}
-	return v.files(messages, previous)
+	b, err := v.files(messages, previous)
+	return b.files(), err
 }
 
 // files are the files of messages: those that calls of the tools read, write and edit
 // name, whether they worked or not, and calls within those. The lists that an earlier
 // compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
 // none.
-func (v *View) files(messages []int, previous int) (files, error) {
-	var b fileBook
+func (v *View) files(messages []int, previous int) (fileBook, error) {
+	b := fileBook{}
 	if previous >= 0 && !v.Messages[previous].Heads {
 		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
 		if err != nil {
-			return files{}, err
+			return nil, err
 		}
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
 			b.add(files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
@@ -164,13 +170,13 @@ func (v *View) files(messages []int, previous int) (files, error) {
 		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
 			continue
 		}
-		raw, all, err := v.pieces(i, longestSaid)
+		nested, all, err := v.pieces(i, longestSaid)
 		if err != nil {
-			return files{}, err
+			return nil, err
 		}
-		b.message(raw, all)
+		b.message(nested, all)
 	}
-	return b.files(), nil
+	return b, nil
 }
 
 // listed are the strings of a list.
@@ -181,15 +187,6 @@ func listed(list sessionfmt.Value) (all []string) {
 		}
 	}
 	return all
-}
-
-// With are the files of both.
-func (f files) With(g files) files {
-	var b fileBook
-	for _, one := range []files{f, g} {
-		b.add(one)
-	}
-	return b.files()
 }
 
 // String is the files as pi appends them to a summary, with the blank line before them;
@@ -242,53 +239,45 @@ func cutBlocks(text, tag string) (string, []string) {
 	return rest.String(), paths
 }
 
-// A fileBook records files.
-type fileBook struct{ read, modified map[string]bool }
+// A fileBook records files, and whether they were changed.
+type fileBook map[string]bool
 
 // message records those of a message, which pieces has read.
-func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
+func (b fileBook) message(nested sessionfmt.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == callBlock {
 			b.call(p.tool(), p.Args)
 		}
 	}
-	for c := range raw.Get("nestedCalls").Get("calls").Elements {
+	for c := range nested.Get("calls").Elements {
 		b.call(c.Get("name").Text(), c.Get("arguments"))
 	}
 }
 
-func (b *fileBook) call(tool string, args sessionfmt.Value) {
-	path := args.Get("path")
-	if !path.IsString() || len(path) == len(`""`) {
+func (b fileBook) call(tool string, args sessionfmt.Value) {
+	if !slices.Contains([]string{"read", "write", "edit"}, tool) {
 		return
 	}
-	switch tool {
-	case "read":
-		b.add(files{Read: []string{path.Text()}})
-	case "write", "edit":
-		b.add(files{Modified: []string{path.Text()}})
+	if path := args.Get("path").Text(); path != "" {
+		b[path] = b[path] || tool != "read"
 	}
 }
 
-func (b *fileBook) add(f files) {
-	if b.read == nil {
-		b.read, b.modified = map[string]bool{}, map[string]bool{}
-	}
+func (b fileBook) add(f files) {
 	for _, path := range f.Read {
-		b.read[path] = true
+		b[path] = b[path]
 	}
 	for _, path := range f.Modified {
-		b.modified[path] = true
+		b[path] = true
 	}
 }
 
-func (b *fileBook) files() files {
+func (b fileBook) files() files {
 	f := files{Read: []string{}, Modified: []string{}}
-	for path := range b.modified {
-		f.Modified = append(f.Modified, path)
-	}
-	for path := range b.read {
-		if !b.modified[path] {
+	for path, changed := range b {
+		if changed {
+			f.Modified = append(f.Modified, path)
+		} else {
 			f.Read = append(f.Read, path)
 		}
 	}
@@ -297,23 +286,17 @@ func (b *fileBook) files() files {
 	return f
 }
 
-// byUnits compares as JavaScript sorts: by UTF-16 units.
+// byUnits compares as JavaScript sorts: by UTF-16 units. That is the order of bytes, but that
+// a pair of surrogates comes before what UTF-8 has in three bytes from 0xEE on.
 func byUnits(a, b string) int {
-	for a != "" && b != "" {
-		x, n := utf8.DecodeRuneInString(a)
-		y, k := utf8.DecodeRuneInString(b)
-		if x != y {
-			return cmp.Or(cmp.Compare(firstUnit(x), firstUnit(y)), cmp.Compare(x, y))
+	for i := range min(len(a), len(b)) {
+		switch x, y := a[i], b[i]; {
+		case x == y:
+		case x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0):
+			return cmp.Compare(y, x)
+		default:
+			return cmp.Compare(x, y)
 		}
-		a, b = a[n:], b[k:]
 	}
 	return cmp.Compare(len(a), len(b))
-}
-
-// firstUnit is the first UTF-16 unit of a character.
-func firstUnit(r rune) rune {
-	if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
-		return high
-	}
-	return r
 }

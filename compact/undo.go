@@ -1,57 +1,28 @@
 package compact
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
-// An Undone is a batch that undo takes back.
-type Undone struct {
-	jobRecord
-	Entry  string `json:"undoes"` // the entry that the batch begins with
-	Moved  bool   `json:"moved"`  // the leaf is before the batch again; else edits restore what was there
-	Parent int    `json:"-"`      // the record below which the batch of the undoing begins
-	Last   bool   `json:"-"`      // the file ends with it, or with the undoing of another one
-}
-
 // A past is the last batch on a path, and what follows it.
 type past struct {
-	Undone
+	jobRecord
+	Entry string `json:"undoes"` // the entry that the batch begins with
+	Moved bool   `json:"moved"`  // the leaf is before the batch again; else edits restore what was there
+
 	rec   int   // of its first entry
 	batch []int // the others
 	after []int // what follows on the path
-}
-
-// FindLast finds the last batch on the path to the session's leaf that has not been
-// undone, and says how undoing it begins: see Undo.
-func FindLast(s *sessionfmt.Session) (*Undone, error) {
-	p, err := findPast(s)
-	if err != nil {
-		return nil, err
-	}
-	return &p.Undone, nil
-}
-
-// findPast is lastOf where there is one, and it can be undone.
-func findPast(s *sessionfmt.Session) (*past, error) {
-	p, err := lastOf(s)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, &sessionfmt.Error{
-			Pos:  sessionfmt.Pos{File: s.Name},
-			Err:  errors.New("nothing to undo: no batch of ctxtool's is on the active path"),
-			Hint: "what was appended with --no-mark is not known again; ctxtool branch makes a session of the path before it",
-		}
-	}
-	return p, p.movable(s)
+	last  bool  // the file ends with it, or with the undoing of another one
 }
 
 // grown reports that something has come since which a request holds, or which changes one.
@@ -89,33 +60,13 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
 				return nil, p.refuse(s, "its batch is not whole on this path")
 			}
-			p.Entry, p.Parent = s.ID(rec), s.Leaf()
+			p.Entry = s.ID(rec)
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
-			p.Last = last || path[at+p.Entries] == s.Len()-1
+			p.last = last || path[at+p.Entries] == s.Len()-1
 			return p, nil
 		}
 	}
 	return nil, nil
-}
-
-// movable sees how a batch can be undone. A compaction or a patch is undone by going on
-// before it, which is possible while nothing else hangs below it.
-func (p *past) movable(s *sessionfmt.Session) error {
-	for _, rec := range p.batch {
-		p.Moved = p.Moved || s.Kind(rec) != sessionfmt.ContextEdit
-	}
-	if !p.Moved {
-		return nil
-	}
-	for _, rec := range p.after {
-		switch s.Kind(rec) {
-		case sessionfmt.Label, sessionfmt.SessionInfo, sessionfmt.ModelChange, sessionfmt.ThinkingChange:
-		default:
-			return p.refuse(s, fmt.Sprintf("what was summarised or patched cannot come back below entry %s, which followed it", sessionfmt.Quote(s.ID(rec))))
-		}
-	}
-	p.Parent = s.Parent(p.rec)
-	return nil
 }
 
 func (p *past) refuse(s *sessionfmt.Session, why string) error {
@@ -126,34 +77,46 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	}
 }
 
-// Undo adds to a batch, which begins at Undone.Parent, the entries that undo the last
-// batch on the path to the session's leaf: edits that repeat what the messages said
-// before it; or, for a compaction or a patch, what makes the entry before it the
-// leaf, with the settings that followed.
-func Undo(r *replay.Replay, b *sessionfmt.Batch) error {
+// Undo is the batch of a time that takes back the last one on the path to the session's
+// leaf: edits that repeat what the messages said before it; or, for a compaction or a patch,
+// what makes the entry before it the leaf, with the settings that followed. That is possible
+// while nothing else follows. last reports that the file ends with what is taken back.
+func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err error) {
 	s := r.Session
-	p, err := findPast(s)
+	p, err := lastOf(s)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	if p.Moved {
-		return p.move(s, b)
+	if p == nil {
+		return nil, false, &sessionfmt.Error{
+			Pos:  sessionfmt.Pos{File: s.Name},
+			Err:  errors.New("nothing to undo: no batch of ctxtool's is on the active path"),
+			Hint: "what was appended with --no-mark is not known again; ctxtool branch makes a session of the path before it",
+		}
 	}
-	before, err := r.At(p.rec, true)
-	if err != nil {
-		return err
+	below, undo := s.Leaf(), p.restore
+	if p.Moved = slices.ContainsFunc(p.batch, func(rec int) bool { return s.Kind(rec) != sessionfmt.ContextEdit }); p.Moved {
+		below, undo = s.Parent(p.rec), p.move
 	}
-	now, err := r.At(s.Leaf(), false)
-	if err != nil {
-		return err
+	b = s.NewBatch(below, at)
+	if err = cmp.Or(b.Err(), undo(r, b)); err == nil {
+		err = addRecord(b, sessionfmt.UndoType, p)
 	}
-	return p.restore(s, b, before, now)
+	return b, p.last, err
 }
 
 // move goes on before the batch. The entry that says so is the leaf by that alone.
-func (p *past) move(s *sessionfmt.Session, b *sessionfmt.Batch) error {
+func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
+	s := r.Session
 	lines := s.NewReader()
 	for _, rec := range p.after {
+		switch s.Kind(rec) {
+		case sessionfmt.Label, sessionfmt.SessionInfo: // they hold wherever they stand
+			continue
+		case sessionfmt.ModelChange, sessionfmt.ThinkingChange:
+		default:
+			return p.refuse(s, fmt.Sprintf("what was summarised or patched cannot come back below entry %s, which followed it", sessionfmt.Quote(s.ID(rec))))
+		}
 		line, err := lines.Line(rec)
 		if err != nil {
 			return err
@@ -163,30 +126,27 @@ func (p *past) move(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 			switch string(key) {
 			case "type", "id", "parentId", "timestamp":
 			default:
-				fields = append(fields, field(string(key), append(value(nil), v...)))
+				fields = append(fields, field(string(key), slices.Clone(v)))
 			}
 		}
-		if k := s.Kind(rec); k == sessionfmt.ModelChange || k == sessionfmt.ThinkingChange { // the others hold wherever they stand
-			b.Add(k, fields...)
-		}
+		b.Add(s.Kind(rec), fields...)
 	}
-	return p.note(b)
-}
-
-// note says what has been undone.
-func (p *past) note(b *sessionfmt.Batch) error {
-	data, err := json.Marshal(p.Undone)
-	if err != nil {
-		return err
-	}
-	b.Add(sessionfmt.CustomEntry, field("customType", quoted(sessionfmt.UndoType)), field("data", data))
 	return nil
 }
 
 // restore repeats what the messages said that the batch edited.
-func (p *past) restore(s *sessionfmt.Session, b *sessionfmt.Batch, before, now *replay.Envelope) error {
+func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
+	s := r.Session
+	before, err := r.At(p.rec, true)
+	if err != nil {
+		return err
+	}
+	now, err := r.At(s.Leaf(), false)
+	if err != nil {
+		return err
+	}
 	lines := s.NewReader()
-	targets := map[int]int{} // records, and the edits of the batch
+	edits := map[int]int{} // of the batch, by the records that they edit
 	var order []int
 	for _, rec := range p.batch {
 		line, err := lines.Line(rec)
@@ -194,44 +154,27 @@ func (p *past) restore(s *sessionfmt.Session, b *sessionfmt.Batch, before, now *
 			return err
 		}
 		target := s.FindValue(line.Get("targetId"))
-		targets[target] = rec
+		edits[target] = rec
 		order = append(order, target)
 	}
-	said, err := contentsOf(before, targets)
-	if err != nil {
+	if err := p.lost(s, now, order, edits); err != nil {
 		return err
 	}
-	if err := p.lost(s, now, order, targets); err != nil {
-		return err
+	said := map[int]value{}
+	for m, err := range before.ContextMessages() {
+		if err != nil {
+			return err
+		}
+		if rec := m.Origin.Record; edits[rec] > 0 {
+			said[rec] = slices.Clone(orEmpty(m.Raw.Get("content")))
+		}
 	}
 	for _, target := range order {
-		content, ok := said[target]
-		if !ok {
-			continue // it was not in the context then
+		if content, ok := said[target]; ok { // else it was not in the context then
+			addEdit(b, s, target, content)
 		}
-		b.Add(sessionfmt.ContextEdit,
-			field("targetId", quoted(s.ID(target))), field("replacement", fmt.Appendf(nil, `{"content":%s}`, content)))
 	}
-	return p.note(b)
-}
-
-// contentsOf are what messages say in a context, by their records, as they are stored.
-func contentsOf(e *replay.Envelope, which map[int]int) (map[int]value, error) {
-	all := map[int]value{}
-	for m, err := range e.ContextMessages() {
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := which[m.Origin.Record]; !ok {
-			continue
-		}
-		content := m.Raw.Get("content")
-		if content.IsNull() {
-			content = value("[]")
-		}
-		all[m.Origin.Record] = append(value(nil), content...)
-	}
-	return all, nil
+	return nil
 }
 
 // lost refuses to undo edits where that would not bring everything back: what has been

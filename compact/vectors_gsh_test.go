@@ -41,12 +41,12 @@ func TestPolicyTruncate(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %d bytes with a limit of %d: %d bytes, want %d", test.trap, len(test.in), test.max, len(got), len(test.want))
 		}
-		var events []any
+		var events []truncation
 		if got != test.in {
-			events = []any{truncation{"truncation", "tool", len(test.in), len(test.want)}}
+			events = []truncation{{Tool: "tool", OriginalBytes: len(test.in), TruncatedBytes: len(test.want)}}
 		}
-		if !slices.Equal(r.Events, events) {
-			t.Errorf("%s: events %v, want %v", test.trap, r.Events, events)
+		if !slices.Equal(r.truncations, events) {
+			t.Errorf("%s: events %v, want %v", test.trap, r.truncations, events)
 		}
 	}
 	if n := tokens.GSH.Of(len(cut80000)); n != 7508 {
@@ -122,7 +122,7 @@ func TestPolicyThresholds(t *testing.T) {
 		want   float64
 	}{{100, 0.57, 56}, {200000, 0.85, 170000}, {128000, 0.85, 108800}, {4000, 0.85, 3400}, {4096, 0.85, 3481}, {100000, 0.85, 85000}} {
 		when := Trigger{Share: test.share, Whole: true}
-		if got := when.limit(test.window); got != test.want {
+		if got, _ := when.limit(test.window); got != test.want {
 			t.Errorf("%d at %g: %g, want %g", test.window, test.share, got, test.want)
 		}
 		if at := int64(test.want); when.fires(at, test.window) || !when.fires(at+1, test.window) {
@@ -153,7 +153,7 @@ func TestPolicyGSHCompaction(t *testing.T) {
 	if want := `{"ts":"2030-03-17T17:46:40.000Z","session":"s.jsonl","agent":"root","event":"compaction","original_tokens":175000,"summary_tokens":2500,"messages_before":2,"messages_after":1}`; err != nil || string(line) != want {
 		t.Errorf("event %s, %v", line, err)
 	}
-	if got := plan.Notice(); got != "[context compacted: 175000 -> 2500 tokens]" {
+	if got := plan.Notice; got != "[context compacted: 175000 -> 2500 tokens]" {
 		t.Errorf("notice %q", got)
 	}
 	if plan.After != 2517 || shape(plan.View) != "S" {
@@ -171,7 +171,7 @@ func TestPolicySWE(t *testing.T) {
 		before, after int
 		want          float64
 	}{{210000, 62000, 70.5}, {1, 0, 100}, {0, 0, 0}} {
-		if got := newSWECompaction(test.before, test.after, 31).ReductionPercent; got != test.want {
+		if got := newSWECompaction("", test.before, test.after, 31).ReductionPercent; got != test.want {
 			t.Errorf("T16: %d to %d tokens is a reduction of %v", test.before, test.after, got)
 		}
 	}

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"bytes"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -94,7 +95,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	}
 	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, tokenizer: tokenizer}
 	for i := range parts {
-		v.Messages = append(v.Messages, parts[i].done()...)
+		v.Messages = append(v.Messages, parts[i].messages...)
 	}
 	v.pair()
 	return v, nil
@@ -169,19 +170,15 @@ func (m *message) text() (n length) {
 }
 
 // makesCalls reports that a message has tool calls.
-func (m *message) makesCalls() bool {
-	for i := range m.Blocks {
-		if m.Blocks[i].Kind == callBlock {
-			return true
-		}
-	}
-	return false
-}
+func (m *message) makesCalls() bool { return m.first(callBlock) >= 0 }
 
 // result is the place of a message's result among its blocks, -1 for none.
-func (m *message) result() int {
+func (m *message) result() int { return m.first(resultBlock) }
+
+// first is the place of the first block of a kind, -1 for none.
+func (m *message) first(kind blockKind) int {
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind == resultBlock {
+		if m.Blocks[i].Kind == kind {
 			return i
 		}
 	}
@@ -192,7 +189,11 @@ func (m *message) result() int {
 type group struct {
 	call    int
 	results []int
+	waits   []string // the calls without a result, by their ids
 }
+
+// open reports that a call of a group has no result.
+func (g *group) open() bool { return len(g.waits) > 0 }
 
 // all are the messages of a group, in order.
 func (g *group) all() []int { return append([]int{g.call}, g.results...) }
@@ -207,12 +208,19 @@ func (v *View) groups() (all []group, of []int) {
 		switch {
 		case !v.Live(i) || m.Call < 0:
 		case m.Call == i:
+			g := group{call: i}
+			for _, b := range m.Blocks {
+				if b.Kind == callBlock {
+					g.waits = append(g.waits, b.ID)
+				}
+			}
 			of[i] = len(all)
-			all = append(all, group{call: i})
+			all = append(all, g)
 		default:
 			if of[i] = of[m.Call]; of[i] >= 0 {
 				g := &all[of[i]]
 				g.results = append(g.results, i)
+				g.waits = slices.DeleteFunc(g.waits, func(id string) bool { return id == m.Blocks[m.result()].ID })
 			}
 		}
 	}
@@ -226,20 +234,21 @@ type piece struct {
 	Args sessionfmt.Value // of a call, as JSON
 }
 
-// pieces are the parts of a message, and the message as a provider gets it, nil for one
-// that a pass has put there: its line is read once. Both are valid until the next call. Of
-// a text longer than most bytes they have the beginning and the end; 0 is all of it.
-func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error) {
+// pieces are the parts of a message, valid until the next call, and the calls within its
+// own, nil for a message that a pass has put there. Of a text longer than most bytes they
+// have the beginning and the end; 0 is all of it.
+func (v *View) pieces(i, most int) (nested sessionfmt.Value, all []piece, err error) {
 	m := &v.Messages[i]
+	msg := &sessionfmt.Message{}
 	if !m.Heads {
-		if raw, err = v.texts.provider(m); err != nil {
+		if msg, err = v.texts.of(m); err != nil {
 			return nil, nil, err
 		}
 	}
-	msg := raw.Message()
 	for k := range msg.Blocks {
 		if says := &msg.Blocks[k].Says; most > 0 && len(says.Value) > most {
 			says.Value = says.AppendShort(nil, most)
+			v.texts.index = -1
 		}
 	}
 	for k := range m.Blocks {
@@ -254,7 +263,7 @@ func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error
 		}
 		all = append(all, p)
 	}
-	return raw, all, nil
+	return msg.Nested, all, nil
 }
 
 // Content is the content of a message as the view has it, as JSON: a list of blocks,
@@ -305,8 +314,8 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 }
 
 // comma separates what comes next from what stands before it.
-func comma(list sessionfmt.Value) sessionfmt.Value {
-	if list[len(list)-1] != '[' {
+func comma(list []byte) []byte {
+	if last := list[len(list)-1]; last != '[' && last != '{' {
 		list = append(list, ',')
 	}
 	return list

@@ -9,8 +9,7 @@ import (
 // A part is a stretch of a view in the making. It is one worker's.
 type part struct {
 	messages  []message
-	blocks    []block
-	first     []int                // of each message, its first block
+	blocks    []block              // of the last messages
 	names     map[string]*toolName // of tools, each kept once
 	tokenizer *tokens.Counter
 	buf       []byte
@@ -20,50 +19,47 @@ type part struct {
 // partSize is about how many messages a part has.
 const partSize = 256
 
-// done are the messages, with their blocks.
-func (p *part) done() []message {
-	for i := range p.messages {
-		end := len(p.blocks)
-		if i+1 < len(p.first) {
-			end = p.first[i+1]
-		}
-		p.messages[i].Blocks = p.blocks[p.first[i]:end:end]
-	}
-	return p.messages
-}
-
 // add takes in a message; nil is one that is not sent.
 func (p *part) add(at replay.Place, m *sessionfmt.Message) {
 	if p.messages == nil {
-		p.messages, p.first = make([]message, 0, partSize), make([]int, 0, partSize)
-		p.blocks = make([]block, 0, partSize*3/2)
+		p.messages = make([]message, 0, partSize)
 	}
-	p.messages = append(p.messages, message{Place: at, Call: -1})
-	p.first = append(p.first, len(p.blocks))
+	if m == nil {
+		m = &sessionfmt.Message{}
+	}
+	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // the messages before keep theirs
+		p.blocks = make([]block, 0, max(n, partSize))
+	}
+	first, nested := len(p.blocks), false
 	switch {
-	case m == nil:
 	case m.Kind == sessionfmt.ToolResult:
 		p.result(m)
+		nested = m.Nested.Exists()
 	default:
 		p.content(m)
 	}
+	end := len(p.blocks)
+	p.messages = append(p.messages, message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: nested})
 }
 
 // content takes in blocks. What no role knows counts for nothing and is left alone.
 func (p *part) content(m *sessionfmt.Message) {
 	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		at := int32(i)
-		switch b.Kind {
+		had := &m.Blocks[i]
+		b := block{At: int32(i)}
+		switch had.Kind {
 		case sessionfmt.TextBlock:
-			p.blocks = append(p.blocks, block{Kind: textBlock, At: at, length: p.length(b.Says)})
+			b.Kind, b.length = textBlock, p.length(had.Says)
 		case sessionfmt.ThinkingBlock:
-			p.blocks = append(p.blocks, block{Kind: thinkingBlock, At: at, length: p.length(b.Says)})
+			b.Kind, b.length = thinkingBlock, p.length(had.Says)
 		case sessionfmt.ImageBlock:
-			p.blocks = append(p.blocks, block{Kind: imageBlock, At: at})
+			b.Kind = imageBlock
 		case sessionfmt.CallBlock:
-			p.blocks = append(p.blocks, block{Kind: callBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), length: p.compact(b.Args)})
+			b.Kind, b.Tool, b.ID, b.length = callBlock, p.name(had.Name), had.ID.Text(), p.compact(had.Args)
+		default:
+			continue
 		}
+		p.blocks = append(p.blocks, b)
 	}
 }
 
@@ -77,7 +73,6 @@ func (p *part) result(m *sessionfmt.Message) {
 	default:
 		r.IsError = noError
 	}
-	p.messages[len(p.messages)-1].nested = m.Nested.Exists()
 	first := len(p.blocks)
 	p.blocks = append(p.blocks, r)
 	for i := range m.Blocks {
@@ -193,20 +188,15 @@ func says(b *block, m *sessionfmt.Message) string {
 	return m.Blocks[b.At].Says.Text()
 }
 
-// texts of a message, those of results included, one behind the other.
-func (v *View) said(i int) (string, error) {
-	all := ""
-	for k := range v.Messages[i].Blocks {
-		if kind := v.Messages[i].Blocks[k].Kind; kind != textBlock && kind != resultBlock {
-			continue
+// said is the texts of a message, those of results included, one behind the other.
+func (v *View) said(i int) (text string, err error) {
+	_, all, err := v.pieces(i, 0)
+	for _, p := range all {
+		if p.Kind == textBlock || p.Kind == resultBlock {
+			text += p.Says
 		}
-		text, err := v.text(i, k)
-		if err != nil {
-			return "", err
-		}
-		all += text
 	}
-	return all, nil
+	return text, err
 }
 
 // sweCounter counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
@@ -284,14 +274,7 @@ func (m *message) Tokens(c *tokens.Counter) int {
 func tokensOf(c *tokens.Counter, n length) int { return c.Of(n.in(c)) }
 
 // tokens are those of the request's messages.
-func (v *View) tokens(c *tokens.Counter) (n int) {
-	for i := range v.Messages {
-		if v.Live(i) {
-			n += v.Messages[i].Tokens(c)
-		}
-	}
-	return n
-}
+func (v *View) tokens(c *tokens.Counter) int { return totals(v, c).tokens }
 
 // estimate is what pi takes a message for where it looks for a place to cut.
 func (m *message) estimate() int {

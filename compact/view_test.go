@@ -115,7 +115,7 @@ func of(t testing.TB, all ...testMessage) *View {
 }
 
 // apply runs a pass that has to work.
-func apply(t testing.TB, p *Pass, v *View, o Options) *passResult {
+func apply(t testing.TB, p *Pass, v *View, o Options) *work {
 	t.Helper()
 	r, err := p.apply(v, o)
 	if err != nil {
@@ -249,7 +249,7 @@ func TestGroups(t *testing.T) {
 	v := of(t, answer("", call("1", "x", `{}`)), result("1", "y"), user("q"), answer("", call("2", "x", `{}`), call("3", "x", `{}`)), result("3", "y"), result("2", "y"))
 	v.Messages[4].Gone = true
 	all, of := v.groups()
-	if want := []group{{0, []int{1}}, {3, []int{5}}}; !reflect.DeepEqual(all, want) {
+	if want := []group{{0, []int{1}, []string{}}, {3, []int{5}, []string{"3"}}}; !reflect.DeepEqual(all, want) {
 		t.Errorf("groups %v, want %v", all, want)
 	}
 	if want := []int{0, 0, -1, 1, -1, 1}; !slices.Equal(of, want) {

@@ -29,7 +29,7 @@ var exported = []struct {
 	{"replay/models", 20, 20},
 	{"stats", 20, 20},
 	{"stats/gate", 20, 20},
-	{"compact", 24, 20},
+	{"compact", 20, 20},
 	{"migrate", 20, 20},
 	{"render", 20, 41},
 }

@@ -201,7 +201,7 @@ func TestGoldenFiles(t *testing.T) {
 	for _, name := range []string{"v1", "v2"} {
 		s := open(t, name, ownSession(t, "sessions/good/"+name+".jsonl"))
 		for _, mode := range modes {
-			golden.Equal(t, "testdata/"+name+"-"+mode.String()+".jsonl", migrated(t, s, Options{Compaction: mode}).out)
+			golden.Equal(t, "testdata/"+name+"-"+string(mode)+".jsonl", migrated(t, s, Options{Compaction: mode}).out)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +15,7 @@ import (
 // context stays, and migrating again changes nothing.
 func FuzzMigrate(f *testing.F) {
 	for _, tt := range append(append(rules, compactions...), traps...) {
-		f.Add([]byte(strings.Join(tt.in, "\n")), uint8(tt.opt.Compaction), tt.opt.To == 2)
+		f.Add([]byte(strings.Join(tt.in, "\n")), uint8(slices.Index(modes, cmp.Or(tt.opt.Compaction, Auto))), tt.opt.To == 2)
 	}
 	for k, c := range corpus.Small(f) {
 		f.Add(c.Data, uint8(k), k%3 == 0)

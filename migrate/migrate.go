@@ -25,6 +25,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -70,6 +71,8 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	switch {
 	case opt.To < 2 || opt.To > newest:
 		return refused(fmt.Errorf("no way to version %d", opt.To), "versions to migrate to are 2 and 3")
+	case opt.Compaction != "" && !slices.Contains(Compactions, string(opt.Compaction)):
+		return refused(fmt.Errorf("unknown form of compactions %q", opt.Compaction), "")
 	case s.Coverage.Partial:
 		return refused(errors.New("only the end of the file was read"), "")
 	case s.Version > newest:
@@ -81,7 +84,7 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 		From: s.Version, To: max(opt.To, s.Version), s: s, turn: map[int]int{},
 		Compaction: opt.Compaction, Rules: opt.Rules.Decide(s, s.Leaf()),
 	}
-	if p.Compaction == Auto {
+	if p.Compaction == Auto || p.Compaction == "" {
 		p.Compaction = Native
 		if p.Rules == replay.ByEnvelope {
 			p.Compaction = Pair

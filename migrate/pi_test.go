@@ -35,7 +35,7 @@ func TestPi(t *testing.T) {
 				files[c.Name], old[c.Name] = c.Data, r
 			}
 			if r != nil && !r.plan.Current() {
-				name := c.Name + " " + mode.String()
+				name := c.Name + " " + string(mode)
 				files[name], migrations[name] = r.out, r
 			}
 		}

@@ -149,13 +149,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestParseCompaction(t *testing.T) {
-	for _, name := range CompactionNames() {
-		if c, err := ParseCompaction(name); err != nil || c.String() != name {
-			t.Errorf("%s: %v %v", name, c, err)
+// TestUnknownCompaction: a form that there is not is refused.
+func TestUnknownCompaction(t *testing.T) {
+	s := open(t, "s.jsonl", []byte(head2+"\n"))
+	for _, form := range append(Compactions, "") {
+		if _, err := New(s, Options{Compaction: Compaction(form)}); err != nil {
+			t.Errorf("%s: %v", form, err)
 		}
 	}
-	if _, err := ParseCompaction("pairs"); err == nil {
+	if _, err := New(s, Options{Compaction: "pairs"}); err == nil {
 		t.Error("pairs is none")
 	}
 }

@@ -2,8 +2,8 @@ package migrate
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
-	"strconv"
 
 	"ctxtool/sessionfmt"
 )
@@ -68,13 +68,10 @@ func orNull(v value) value {
 func appendTransform(dst []byte, line value, first int) []byte {
 	var f [3]value
 	line.Fields(f[:], "summary", "timestamp", "tokensBefore")
-	dst = append(dst, `{"type":"context_transform","schemaVersion":1,"transformerName":"compaction","patch":[{"op":"compaction_apply","scope":"cached","summary":`...)
-	dst = append(dst, f[0]...)
 	ms, _ := f[1].Millis()
-	dst = strconv.AppendInt(append(dst, `,"timestamp":`...), ms, 10)
-	dst = strconv.AppendInt(append(dst, `,"firstKeptMessageIndex":`...), int64(first), 10)
+	dst = fmt.Appendf(dst, `{"type":"context_transform","schemaVersion":1,"transformerName":"compaction","patch":[{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d`, f[0], ms, first)
 	if f[2].Exists() {
-		dst = append(append(dst, `,"tokensBefore":`...), f[2]...)
+		dst = fmt.Appendf(dst, `,"tokensBefore":%s`, f[2])
 	}
 	return append(dst, `,"invalidateCacheReason":"compaction"}],"display":{"title":"Compaction"}`...)
 }

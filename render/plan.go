@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/compact"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -87,7 +88,7 @@ func WritePlansJSON(w *bufio.Writer, command string, all []*plan.Plan) error {
 	return WriteJSON(w, struct {
 		Schema   string       `json:"schema"`
 		Sessions []*plan.Plan `json:"sessions"`
-	}{"ctxtool/" + command + ".sessions/2", all})
+	}{plan.Schema(command + ".sessions"), all})
 }
 
 // WritePlans writes a row a session, and the sum of reductions where it is wanted.
@@ -262,7 +263,7 @@ func entriesOf(f redact.Found) string {
 func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s", planned(p), appending(p))
-	fmt.Fprintf(w, " (%s, window of %d tokens (%s), %s, as %s)\n", sessionfmt.Clean(r.Policy), r.Window, windowFrom(r), r.Counter, r.As)
+	fmt.Fprintf(w, " (%s, window of %d tokens (%s), %s, as %s)\n", sessionfmt.Clean(r.Policy), r.Window, windowFrom(r), r.Counter, r.Form)
 	var cells [][]string
 	for _, c := range r.Changes[:min(plan.MostChanges, len(r.Changes))] {
 		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
@@ -293,7 +294,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 }
 
 // windowFrom is who knows the window, in words.
-func windowFrom(r *plan.Reduction) string {
+func windowFrom(r *compact.Reduction) string {
 	switch r.WindowFrom {
 	case "given", "baseline":
 		return r.WindowFrom
@@ -304,7 +305,7 @@ func windowFrom(r *plan.Reduction) string {
 }
 
 // writeLayers writes a line for each layer, and the sum.
-func writeLayers(w *bufio.Writer, r *plan.Reduction) {
+func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 	w.WriteByte('\n')
 	for _, l := range r.Layers {
 		fmt.Fprintf(w, "%-14s ", l.Pass)
@@ -331,7 +332,7 @@ func writeLayers(w *bufio.Writer, r *plan.Reduction) {
 	fmt.Fprintf(w, "%-14s %d -> %d tokens%s\n", "messages", r.Before, r.After, saved)
 }
 
-func writeCacheEffect(w *bufio.Writer, r *plan.Reduction) {
+func writeCacheEffect(w *bufio.Writer, r *compact.Reduction) {
 	c := r.Cache
 	if c == nil {
 		return

@@ -211,11 +211,11 @@ func writePolicyLayers(w *bufio.Writer, indent string, layers []compact.Layer) {
 	}
 }
 
-// optionText is options in a line: name and value, as JSON has them.
+// optionText is options in a line: name and value, under the names of a configuration.
 func optionText(o compact.Options) string {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return ""
 	}
-	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", " ", ",", ", ").Replace(string(text))
+	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", " ", ",", ", ", "minTokens", "min_tokens", "intraTurn", "intra_turn").Replace(string(text))
 }

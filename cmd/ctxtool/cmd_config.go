@@ -244,7 +244,10 @@ func runPolicies(e *env, o *answer) error {
 	all := append(own, compact.Policies()...)
 	return e.answer(o, nil, func(w *bufio.Writer) error {
 		if o.format == "json" {
-			return render.WriteJSON(w, compact.PolicyList{Schema: "ctxtool/policies/1", Policies: all})
+			return render.WriteJSON(w, struct {
+				Schema   string            `json:"schema"`
+				Policies []*compact.Policy `json:"policies"` // those of the configuration first
+			}{"ctxtool/policies/2", all})
 		}
 		return render.WritePolicies(w, all)
 	})

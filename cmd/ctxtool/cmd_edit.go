@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -211,18 +210,6 @@ func newNameCommand(e *env) *cobra.Command {
 
 // oneLine is a text on one line, as pi stores names: line ends become spaces.
 func oneLine(text string) string {
-	var b bytes.Buffer
-	broken := false
-	for _, r := range text {
-		if r == '\r' || r == '\n' {
-			broken = true
-			continue
-		}
-		if broken {
-			b.WriteByte(' ')
-		}
-		broken = false
-		b.WriteRune(r)
-	}
-	return sessionfmt.TrimJS(b.String())
+	lines := strings.FieldsFunc(string([]rune(text)), func(r rune) bool { return r == '\r' || r == '\n' })
+	return sessionfmt.TrimJS(strings.Join(lines, " "))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -126,19 +127,18 @@ func newMigrateCommand(e *env) *cobra.Command {
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.to, "to", 3, "`VERSION` of the format to bring them to: 2 or 3")
-	f.StringVar(&o.compactions, "compaction", "auto", "what becomes of compactions: "+strings.Join(migrate.CompactionNames(), ", "))
+	f.StringVar(&o.compactions, "compaction", "auto", "what becomes of compactions: "+strings.Join(migrate.Compactions, ", "))
 	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
 	complete(cmd, "to", []string{"2", "3"})
-	complete(cmd, "compaction", migrate.CompactionNames())
+	complete(cmd, "compaction", migrate.Compactions)
 	complete(cmd, "rules", replay.RulesNames())
 	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
-	how, err := migrate.ParseCompaction(o.compactions)
-	if err != nil {
-		return usagef("%w: one of %s", err, strings.Join(migrate.CompactionNames(), ", "))
+	if !slices.Contains(migrate.Compactions, o.compactions) {
+		return usagef("unknown form of compactions %q: one of %s", o.compactions, strings.Join(migrate.Compactions, ", "))
 	}
 	rules, err := (&reading{rules: o.rules}).check()
 	if err != nil {
@@ -148,7 +148,7 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 		return usagef("--to %d: versions to migrate to are 2 and 3", o.to)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: how, Rules: rules})
+		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: migrate.Compaction(o.compactions), Rules: rules})
 	}
 	return o.run(e, args)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,24 +43,19 @@ func newReduceCommand(e *env) *cobra.Command {
 		whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
 	}
 	cmd := &cobra.Command{
-		Use:   "reduce [flags] SESSION|DIR...",
 		Short: "Make contexts smaller by a policy, by appending entries",
 		Long: "Make contexts smaller as one of the agents would: --policy is a chain of passes, each\n" +
 			"with what makes it run. ctxtool policies lists them with their numbers; --preset,\n" +
 			"and over it flags, set other ones. The window is --window, else the model's, else\n" +
-			"the policy's own.\n\n" +
-			reduceHelp + "\n" + filesHelp + reduceStatus,
+			"the policy's own.",
 		Example: "  ctxtool reduce --policy gsh s.jsonl\n" +
 			"  ctxtool reduce --policy pi --if-over 80% sessions/ --write\n" +
 			"  ctxtool reduce --policy swe-cli --window 128000 s.jsonl -o - | ctxtool replay -",
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.policy, err = o.choose(e, cmd); err != nil {
-				return usage(err)
-			}
-			return o.run(e, args)
-		},
 	}
-	o.reducing.flags(e, cmd)
+	o.reducing.command(e, cmd, func() (err error) {
+		o.policy, err = o.choose(e, cmd)
+		return err
+	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration")
@@ -84,18 +81,17 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 		return nil, err
 	}
 	given := cmd.Flags().Changed
-	if p.Name == compact.GSHPolicy.Name {
-		p = o.gsh(func(string) bool { return true }).Configure(p)
+	if p = p.Copy(); p.Name == compact.GSHPolicy.Name {
+		o.gsh(p, func(string) bool { return true })
 	}
 	if o.preset != "" {
 		if p, err = p.With(o.preset); err != nil {
 			return nil, err
 		}
-		if p.Name == compact.GSHPolicy.Name {
-			p = o.gsh(given).Configure(p)
+		if p = p.Copy(); p.Name == compact.GSHPolicy.Name {
+			o.gsh(p, given)
 		}
 	}
-	p = p.Copy()
 	if given("keep") {
 		l := p.Layer(&compact.Compact)
 		if l == nil || l.Style == compact.StyleGSH || o.keep < 0 {
@@ -107,18 +103,16 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 	return p, err
 }
 
-// gsh are the values of gsh's own keys, of those that are given.
-func (o *reduceOptions) gsh(given func(flag string) bool) (c compact.GSHConfig) {
-	if given("max-tool-output-bytes") {
-		c.MaxToolOutputBytes = &o.maxOutput
+// gsh sets those of gsh's own numbers that are given.
+func (o *reduceOptions) gsh(p *compact.Policy, given func(flag string) bool) {
+	set := func(flag string, pass *compact.Pass, to func(l *compact.Layer)) {
+		if l := p.Layer(pass); l != nil && given(flag) {
+			to(l)
+		}
 	}
-	if given("prune-protect-tokens") {
-		c.PruneProtectTokens = &o.protect
-	}
-	if given("compact-threshold") {
-		c.CompactThreshold = &o.threshold
-	}
-	return c
+	set("max-tool-output-bytes", &compact.Truncate, func(l *compact.Layer) { l.Max = o.maxOutput })
+	set("prune-protect-tokens", &compact.Prune, func(l *compact.Layer) { l.Protect = o.protect })
+	set("compact-threshold", &compact.Compact, func(l *compact.Layer) { l.When = &compact.Trigger{Share: o.threshold, Whole: true} })
 }
 
 // A passes is what the commands share that run single passes.
@@ -128,6 +122,8 @@ type passes struct {
 	which []string
 }
 
+func newPasses(name string) *passes { return &passes{reducing: reducing{writing: writing{name: name}}} }
+
 // use makes a policy of passes, which runs them whatever the context.
 func (o *passes) use(names ...string) error {
 	p := &compact.Policy{Name: strings.Join(names, ","), Window: compact.PiPolicy.Window}
@@ -136,9 +132,7 @@ func (o *passes) use(names ...string) error {
 		if err != nil {
 			return err
 		}
-		if p.Counter == nil {
-			p.Counter = pass.Defaults.Counter
-		}
+		p.Counter = cmp.Or(p.Counter, pass.Defaults.Counter)
 		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: o.Options})
 	}
 	o.policy = p
@@ -146,31 +140,25 @@ func (o *passes) use(names ...string) error {
 }
 
 func newTruncateCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{writing: writing{name: "truncate"}}}
+	o := newPasses("truncate")
 	cmd := &cobra.Command{
-		Use:   "truncate [flags] SESSION|DIR...",
 		Short: "Cap long tool results in the context, by appending entries",
 		Long: "Cap each tool result in the context. In bytes, as gsh does it, the first and the last\n" +
 			"half of the limit stay; in chars (10000 by default) or tokens, as y-agent does it,\n" +
-			"the beginning stays. What has been cut is not cut again.\n\n" +
-			reduceHelp + "\n" + filesHelp + reduceStatus,
+			"the beginning stays. What has been cut is not cut again.",
 		Example: "  ctxtool truncate s.jsonl\n" +
 			"  ctxtool truncate --unit chars --max 10000 s.jsonl --write\n" +
 			"  ctxtool truncate --max 8000 --if-over 50% sessions/",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Unit == "chars" && !cmd.Flags().Changed("max") {
-				o.Max = 10000
-			}
-			if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
-				return usagef("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
-			}
-			if err := o.use("truncate"); err != nil {
-				return usage(err)
-			}
-			return o.run(e, args)
-		},
 	}
-	o.reducing.flags(e, cmd)
+	o.command(e, cmd, func() error {
+		if o.Unit == "chars" && !cmd.Flags().Changed("max") {
+			o.Max = 10000
+		}
+		if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
+			return fmt.Errorf("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
+		}
+		return o.use("truncate")
+	})
 	f := cmd.Flags()
 	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
 	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
@@ -182,7 +170,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
 
 func newPruneCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{writing: writing{name: "prune"}}}
+	o := newPasses("prune")
 	about := ""
 	for _, name := range pruning {
 		if p, err := compact.FindPass(name); err == nil {
@@ -190,32 +178,26 @@ func newPruneCommand(e *env) *cobra.Command {
 		}
 	}
 	cmd := &cobra.Command{
-		Use:   "prune [flags] SESSION|DIR...",
 		Short: "Take old and useless tool results out of the context, by appending entries",
 		Long: "Take out of the context what it no longer needs, by these passes (--pass):\n\n" + about +
-			"\nCalls keep their results, or both go.\n\n" +
-			reduceHelp + "\n" + filesHelp + reduceStatus,
+			"\nCalls keep their results, or both go.",
 		Example: "  ctxtool prune --protect 20000 s.jsonl\n" +
 			"  ctxtool prune --pass superseded,retry-prune sessions/",
-		RunE: func(_ *cobra.Command, args []string) error {
-			for _, name := range o.which {
-				if !slices.Contains(pruning, name) {
-					return usagef("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
-				}
-			}
-			switch {
-			case o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0:
-				return usagef("--protect, --requests and --min-tokens want numbers from 0 on")
-			case !slices.Contains([]string{"seed", "source"}, o.Profile):
-				return usagef("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
-			}
-			if err := o.use(o.which...); err != nil {
-				return usage(err)
-			}
-			return o.run(e, args)
-		},
 	}
-	o.reducing.flags(e, cmd)
+	o.command(e, cmd, func() error {
+		for _, name := range o.which {
+			if !slices.Contains(pruning, name) {
+				return fmt.Errorf("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
+			}
+		}
+		switch {
+		case o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0:
+			return errors.New("--protect, --requests and --min-tokens want numbers from 0 on")
+		case !slices.Contains([]string{"seed", "source"}, o.Profile):
+			return fmt.Errorf("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
+		}
+		return o.use(o.which...)
+	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&o.which, "pass", pruning[:1], "run these `PASSES`, in this order")
@@ -230,35 +212,29 @@ func newPruneCommand(e *env) *cobra.Command {
 }
 
 func newStripCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{writing: writing{name: "strip"}}}
+	o := newPasses("strip")
 	var thinking, images bool
 	cmd := &cobra.Command{
-		Use:   "strip [flags] SESSION|DIR...",
 		Short: "Take thinking and images out of the context, by appending entries",
 		Long: "Take out of the context the thinking of all answers but the last, and with --images\n" +
 			"images, in whose place stands that there was one. Without either flag it is the\n" +
-			"thinking alone.\n\n" +
-			reduceHelp + "\n" + filesHelp + reduceStatus,
+			"thinking alone.",
 		Example: "  ctxtool strip s.jsonl\n" +
 			"  ctxtool strip --images --keep 5 sessions/ --write",
-		RunE: func(_ *cobra.Command, args []string) error {
-			var names []string
-			if thinking || !images {
-				names = append(names, "strip-thinking")
-			}
-			if images {
-				names = append(names, "drop-images")
-			}
-			if o.Keep < 0 {
-				return usagef("--keep %d: want a number of requests", o.Keep)
-			}
-			if err := o.use(names...); err != nil {
-				return usage(err)
-			}
-			return o.run(e, args)
-		},
 	}
-	o.reducing.flags(e, cmd)
+	o.command(e, cmd, func() error {
+		var names []string
+		if thinking || !images {
+			names = append(names, "strip-thinking")
+		}
+		if images {
+			names = append(names, "drop-images")
+		}
+		if o.Keep < 0 {
+			return fmt.Errorf("--keep %d: want a number of requests", o.Keep)
+		}
+		return o.use(names...)
+	})
 	f := cmd.Flags()
 	f.BoolVar(&thinking, "thinking", false, "thinking, and <think> in texts")
 	f.BoolVar(&images, "images", false, "images, in whose place stands that there was one")
@@ -267,44 +243,37 @@ func newStripCommand(e *env) *cobra.Command {
 }
 
 func newCompactCommand(e *env) *cobra.Command {
-	o := &passes{reducing: reducing{writing: writing{name: "compact"}}}
+	o := newPasses("compact")
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
 	cmd := &cobra.Command{
-		Use:   "compact [flags] SESSION|DIR...",
 		Short: "Put a summary in the place of old history, by appending entries",
 		Long: "Put a summary in the place of the history before what stays: by default cut as pi\n" +
 			"cuts it, so that about the last 20000 tokens stay. With --style swe-cli the last 20\n" +
 			"messages stay, with gsh and y-agent the summary alone. Calls stay with their results.\n" +
-			"--if-over says from when on; reduce does it by an agent's own rules.\n\n" +
-			reduceHelp + "\n" + filesHelp + reduceStatus,
+			"--if-over says from when on; reduce does it by an agent's own rules.",
 		Example: "  ctxtool compact s.jsonl\n" +
 			"  ctxtool compact --if-over 80% --summarizer 'exec:claude -p' s.jsonl --write\n" +
 			"  ctxtool compact --emit requests.jsonl sessions/\n" +
 			"  ctxtool compact --apply answers.jsonl sessions/ --write",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(styles, style) {
-				return usagef("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
-			}
-			o.Style, o.Retries = compact.Style(style), 1
-			if !cmd.Flags().Changed("keep") {
-				o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
-			}
-			if o.Keep < 0 || style == "gsh" && o.Keep > 0 {
-				return usagef("--keep %d: want a number, and gsh keeps nothing", o.Keep)
-			}
-			if err := o.use("compact"); err != nil {
-				return usage(err)
-			}
-			like, err := compact.FindPolicy(style)
-			if err != nil {
-				return usage(err)
-			}
-			o.policy.Name, o.policy.Window, o.policy.Counter = "compact", like.Window, like.Counter
-			return o.run(e, args)
-		},
 	}
-	o.reducing.flags(e, cmd)
+	o.command(e, cmd, func() error {
+		if !slices.Contains(styles, style) {
+			return fmt.Errorf("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
+		}
+		o.Style, o.Retries = compact.Style(style), 1
+		if !cmd.Flags().Changed("keep") {
+			o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
+		}
+		if o.Keep < 0 || style == "gsh" && o.Keep > 0 {
+			return fmt.Errorf("--keep %d: want a number, and gsh keeps nothing", o.Keep)
+		}
+		like, err := compact.FindPolicy(style)
+		if err = cmp.Or(err, o.use("compact")); err == nil {
+			o.policy.Window, o.policy.Counter = like.Window, like.Counter
+		}
+		return err
+	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "))
@@ -338,14 +307,15 @@ func newUndoCommand(e *env) *cobra.Command {
 
 func runUndo(e *env, o *writing, args []string) error {
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		u, err := compact.FindLast(s)
+		b, last, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), o.time)
 		if err != nil {
 			return nil, err
 		}
-		o.guarded = !u.Last // else nobody has written since
-		return o.entries(s, f, u.Parent, func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
-			return nil, compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), b)
-		})
+		p, err := plan.Entries(o.name, f.given, s, b, nil)
+		if err == nil {
+			p.Guarded = !last // else nobody has written since
+		}
+		return p, err
 	}
 	return o.runOne(e, args[0], nil)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,48 +113,44 @@ func (t layerTable) layer() (l compact.Layer, err error) {
 	}
 	l.Options = l.Pass.Defaults
 	l.Patterns = t.Patterns
-	for _, n := range []struct {
-		to   *int
-		from *int
-		name string
-	}{
-		{&l.Max, t.Max, "max"}, {&l.Protect, t.Protect, "protect"}, {&l.Requests, t.Requests, "requests"},
-		{&l.MinTokens, t.MinTokens, "min_tokens"}, {&l.Keep, t.Keep, "keep"},
-	} {
-		if n.from == nil {
-			continue
-		}
-		if *n.to = *n.from; *n.from < 0 {
-			return l, fmt.Errorf("%s = %d: want a number from 0 on", n.name, *n.from)
-		}
-	}
-	for _, n := range []struct {
-		to   *string
-		from *string
-		name string
-		one  []string
-	}{
-		{&l.Unit, t.Unit, "unit", []string{"bytes", "chars", "tokens"}},
-		{&l.Profile, t.Profile, "profile", []string{"seed", "source"}},
-		{(*string)(&l.Style), t.Style, "style", []string{"pi", "gsh", "swe-cli", "y-agent"}},
-	} {
-		if n.from == nil {
-			continue
-		}
-		if *n.to = *n.from; !slices.Contains(n.one, *n.from) {
-			return l, fmt.Errorf("%s = %q: one of %v", n.name, *n.from, n.one)
-		}
+	if err = cmp.Or(
+		number(&l.Max, t.Max, "max"), number(&l.Protect, t.Protect, "protect"), number(&l.Requests, t.Requests, "requests"),
+		number(&l.MinTokens, t.MinTokens, "min_tokens"), number(&l.Keep, t.Keep, "keep"),
+		word(&l.Unit, t.Unit, "unit", "bytes", "chars", "tokens"), word(&l.Profile, t.Profile, "profile", "seed", "source"),
+		word((*string)(&l.Style), t.Style, "style", "pi", "gsh", "swe-cli", "y-agent"),
+	); err != nil {
+		return l, err
 	}
 	over, err := amount("over", t.Over)
 	switch {
 	case err != nil:
 		return l, err
-	case over.Share > 0:
-		l.When = &compact.Trigger{Share: over.Share}
-	case over.Tokens > 0:
-		l.When = &compact.Trigger{Tokens: over.Tokens}
+	case over != compact.Amount{}:
+		l.When = &compact.Trigger{Share: over.Share, Tokens: over.Tokens}
 	case t.Reserve > 0:
 		l.When = &compact.Trigger{Reserve: t.Reserve}
 	}
 	return l, nil
+}
+
+// number sets a number that is given.
+func number(to, from *int, name string) error {
+	if from == nil {
+		return nil
+	}
+	if *to = *from; *to < 0 {
+		return fmt.Errorf("%s = %d: want a number from 0 on", name, *to)
+	}
+	return nil
+}
+
+// word sets a word that is given, one of some.
+func word(to, from *string, name string, one ...string) error {
+	if from == nil {
+		return nil
+	}
+	if *to = *from; !slices.Contains(one, *to) {
+		return fmt.Errorf("%s = %q: one of %v", name, *to, one)
+	}
+	return nil
 }

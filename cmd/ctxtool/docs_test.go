@@ -64,7 +64,7 @@ func TestReductionsDocumented(t *testing.T) {
 	_, section, _ := strings.Cut(string(text), "## Plans")
 	section, _, _ = strings.Cut(section, "## `ctxtool/count/1`")
 	plans, _, _ := strings.Cut(section, "### What is appended")
-	_, policies, _ := strings.Cut(section, "## `ctxtool/policies/1`")
+	_, policies, _ := strings.Cut(section, "## `ctxtool/policies/2`")
 	documented := documentedKeys(plans + policies)
 
 	seen := map[string]bool{}
@@ -87,7 +87,7 @@ func TestReductionsDocumented(t *testing.T) {
 	if len(seen) < 50 {
 		t.Errorf("only %d keys", len(seen))
 	}
-	possible := map[string]bool{"append": true, "params": true, "options": true, "sessions": true, "pending_summaries": true}
+	possible := map[string]bool{"append": true, "params": true, "options": true, "sessions": true}
 	membersOf(reflect.TypeFor[plan.Plan](), possible)
 	membersOf(reflect.TypeFor[plan.RewrittenLine](), possible)
 	membersOf(reflect.TypeFor[compact.Policy](), possible)

@@ -99,7 +99,7 @@ func reducings() (all [][]string) {
 func TestReduceLargeSessions(t *testing.T) {
 	t.Parallel()
 	all := largeSessions(t)
-	written, promised := map[string][]byte{}, map[string]*compact.Plan{}
+	written, promised := map[string][]byte{}, map[string]*compact.Reduction{}
 	did := map[string]int{}
 	for k, c := range all {
 		before := findingsOf(t, c)
@@ -139,7 +139,7 @@ type reduceRun struct {
 	form            compact.Form
 	rules           replay.Rules
 	now, undone     []byte
-	planned, before *compact.Plan
+	planned, before *compact.Reduction
 	file            string
 }
 
@@ -164,7 +164,7 @@ func (r *reduceRun) run() bool {
 		t.Errorf("%s: nothing is appended, or not behind what was there", r.name)
 		return false
 	}
-	r.planned = plan.Plan
+	r.planned = plan
 	r.kept("reduced", plan.View)
 	r.nothingNew("reduced")
 
@@ -181,7 +181,7 @@ func (r *reduceRun) run() bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.undone, r.before = r.bytes(), &compact.Plan{View: before}
+	r.undone, r.before = r.bytes(), &compact.Reduction{View: before}
 	r.kept("undone", before)
 	r.nothingNew("undone")
 	return true
@@ -288,7 +288,7 @@ func (r *reduceRun) bytes() []byte {
 
 // comparePromise holds that the messages which pi sends are those of a plan, and says how
 // many there are.
-func comparePromise(t *testing.T, name string, p *compact.Plan, pi corpus.PiAnswer, file []byte) (n int) {
+func comparePromise(t *testing.T, name string, p *compact.Reduction, pi corpus.PiAnswer, file []byte) (n int) {
 	t.Helper()
 	if pi.Read.Throws != "" || pi.Open.Throws != "" || pi.Open.After != string(file) {
 		t.Errorf("%s: pi fails on it, or changes it: %s%s", name, pi.Read.Throws, pi.Open.Throws)
@@ -321,7 +321,7 @@ func comparePromise(t *testing.T, name string, p *compact.Plan, pi corpus.PiAnsw
 
 // promiseDiffers says how what pi sends differs from a message of a plan. A summary stands
 // in pi's own frame.
-func promiseDiffers(t *testing.T, p *compact.Plan, i int, content sessionfmt.Value) string {
+func promiseDiffers(t *testing.T, p *compact.Reduction, i int, content sessionfmt.Value) string {
 	t.Helper()
 	if p.View.Messages[i].Heads {
 		k := slices.IndexFunc(p.Changes, func(c compact.Change) bool { return c.Action == compact.Summarise })

@@ -56,7 +56,16 @@ const reduceStatus = "\nExit status: 0 the plan was made, or the entries were ap
 	"to do; 2 the command line is wrong; 3 a session cannot be read, replayed or appended\n" +
 	"to, or a summary failed: that session is as it was, and the others go on.\n"
 
-func (o *reducing) flags(e *env, cmd *cobra.Command) {
+// command makes a command that reduces by the policy which choose finds.
+func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
+	cmd.Use = o.name + " [flags] SESSION|DIR..."
+	cmd.Long += "\n\n" + reduceHelp + "\n" + filesHelp + reduceStatus
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if err := choose(); err != nil {
+			return usage(err)
+		}
+		return o.run(e, args)
+	}
 	o.writing.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "jsonl", "entries")
 	o.reading.flags(cmd)
 	o.given.flags(cmd)
@@ -183,7 +192,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Pl
 	if err != nil {
 		return nil, err
 	}
-	return p, o.summarizing.emit(f.name, o.policy.Name, p.Reduction.Plan)
+	return p, o.summarizing.emit(f.name, o.policy.Name, p.Requests)
 }
 
 // A summarizing is where the summaries of a command come from. Its zero value has
@@ -205,12 +214,8 @@ type summarizing struct {
 
 // summaryFlags are the flags of commands that need summaries.
 func (o *summarizing) summaryFlags(cmd *cobra.Command) {
-	var forms []string
-	for _, s := range compact.Summarizers() {
-		forms = append(forms, s.Form())
-	}
 	f := cmd.Flags()
-	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(forms, ", "))
+	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: the longest summary, in `TOKENS` (default: by what it stands for)")
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that look at this `TEXT` above all")
@@ -232,7 +237,7 @@ func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
 	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
 		return nil, nil
 	}
-	if strings.HasPrefix(o.summarizer, compact.Exec.Name+":") {
+	if strings.HasPrefix(o.summarizer, "exec:") {
 		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(o.running, o.settle) // the second signal is as ever
 	}
@@ -269,12 +274,12 @@ func (o *summarizing) load(e *env) error {
 }
 
 // emit records what a plan waits for.
-func (o *summarizing) emit(session, policy string, plan *compact.Plan) error {
-	if o.emitTo == "" || len(plan.Requests) == 0 {
+func (o *summarizing) emit(session, policy string, requests []compact.Request) error {
+	if o.emitTo == "" || len(requests) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
-	if _, err := compact.WriteRequests(&b, session, policy, o.prompt, plan.Requests); err != nil {
+	if _, err := compact.WriteRequests(&b, session, policy, o.prompt, requests); err != nil {
 		return err
 	}
 	o.mu.Lock()

@@ -115,7 +115,19 @@ func (o *writing) run(e *env, args []string) error {
 func (o *writing) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) error {
 	if o.plan == nil {
 		o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-			return o.entries(s, f, s.Leaf(), add)
+			b := s.NewBatch(s.Leaf(), o.time)
+			if err := b.Err(); err != nil {
+				return nil, err
+			}
+			promise, err := add(s, b)
+			if err != nil {
+				return nil, err
+			}
+			p, err := plan.Entries(o.name, f.given, s, b, promise)
+			if err == nil {
+				p.Guarded = o.guarded
+			}
+			return p, err
 		}
 	}
 	name, err := e.store().Locate(arg)
@@ -125,23 +137,6 @@ func (o *writing) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *
 	}
 	e.frugal(name)
 	return o.carryOut(e, files)
-}
-
-// entries is the plan to append what add puts into a batch below a record.
-func (o *writing) entries(s *sessionfmt.Session, f listedFile, below int, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) (*plan.Plan, error) {
-	b := s.NewBatch(below, o.time)
-	if err := b.Err(); err != nil {
-		return nil, err
-	}
-	promise, err := add(s, b)
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.Entries(o.name, f.given, s, b, promise)
-	if err == nil {
-		p.Guarded = o.guarded
-	}
-	return p, err
 }
 
 // prepare holds the flags against the sessions that are written, one alone or those of

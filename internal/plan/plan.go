@@ -11,14 +11,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"ctxtool/compact"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 )
 
-// A Plan is what is written to a session, or in its place, or has been: schema
-// ctxtool/<command>/2. What only some commands say is in a part of it.
+// A Plan is what is written to a session, or in its place, or has been: by
+// Schema. What only some commands say is in a part of it.
 type Plan struct {
 	Schema  string         `json:"schema"`
 	Command string         `json:"command"`
@@ -28,7 +30,7 @@ type Plan struct {
 	Rules   string         `json:"rules,omitempty"`   // by which the session is replayed
 	Before  *check.Figures `json:"before,omitempty"`  // the context at the leaf
 	After   *check.Figures `json:"after,omitempty"`
-	*Reduction
+	*compact.Reduction
 	*Rewrite
 	*Redaction
 	Entries    int      `json:"entries"`              // to append; 0 for what writes a whole file
@@ -71,7 +73,17 @@ func New(command, file string, s *sessionfmt.Session) *Plan {
 
 // Failed is what stands for the plan of one of several sessions that has none.
 func Failed(command, file, why string) *Plan {
-	return &Plan{Schema: "ctxtool/" + command + "/2", Command: command, Session: Session{File: file}, Error: why}
+	return &Plan{Schema: Schema(command), Command: command, Session: Session{File: file}, Error: why}
+}
+
+// Schema is that of a command's plan; of several, with .sessions behind the command.
+func Schema(command string) string {
+	version := 2
+	switch name, _, _ := strings.Cut(command, "."); name {
+	case "truncate", "prune", "strip", "compact", "reduce":
+		version = 3
+	}
+	return fmt.Sprintf("ctxtool/%s/%d", command, version)
 }
 
 // Close closes the session, and lets go of what is kept for writing and for lists of
@@ -86,7 +98,7 @@ func (p *Plan) Close() {
 		p.Rewrite.Changes = nil
 	}
 	if p.Reduction != nil {
-		p.View, p.Requests = nil, nil
+		p.Reduction.From, p.View, p.Requests = nil, nil, nil
 	}
 }
 

@@ -204,11 +204,8 @@ func (t *Target) place(p *Plan, write func(w io.Writer) error) error {
 // between: all but ids, places in the tree and times.
 func sameChange(was, is *sessionfmt.Session, before, after *sessionfmt.Batch) (bool, error) {
 	one, err := headerLine(was)
-	if err != nil {
-		return false, err
-	}
-	other, err := headerLine(is)
-	return bytes.Equal(one, other) && bytes.Equal(saying(before), saying(after)), err
+	other, fault := headerLine(is)
+	return bytes.Equal(one, other) && bytes.Equal(saying(before), saying(after)), cmp.Or(err, fault)
 }
 
 func headerLine(s *sessionfmt.Session) (line []byte, err error) {
@@ -222,14 +219,7 @@ func headerLine(s *sessionfmt.Session) (line []byte, err error) {
 // saying is what the entries of a batch say.
 func saying(b *sessionfmt.Batch) (text []byte) {
 	for line := range bytes.Lines(b.Lines()) {
-		for key, v := range sessionfmt.Value(bytes.TrimSpace(line)).Members {
-			switch string(key) {
-			case "id", "parentId", "timestamp":
-				continue
-			}
-			text = append(append(append(text, key...), ':'), v...)
-		}
-		text = append(text, '\n')
+		text = sessionfmt.Value(bytes.TrimSpace(line)).AppendEdited(text, sessionfmt.Field{Name: "id"}, sessionfmt.Field{Name: "parentId"}, sessionfmt.Field{Name: "timestamp"})
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -41,6 +42,16 @@ type Page struct {
 	turns []turnLine
 	cwd   string // the folder that the session is about, with a slash, or empty
 	drawn bool   // the page is being written
+
+	// What pieces are made in, one after the other.
+	whole, shortened []byte
+}
+
+// apart is the page for a goroutine of its own, which makes its own pieces.
+func (p *Page) apart() *Page {
+	mine := *p
+	mine.whole, mine.shortened = nil, nil
+	return &mine
 }
 
 // A turnLine is what a table of contents says of a turn.
@@ -147,7 +158,7 @@ func (p *Page) survey() error {
 	must := &atomic.Int64{} // characters that are never folded, so far
 	last := -1
 	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
-		return p.read(blocks, must)
+		return p.apart().read(blocks, must)
 	}, func(c *chapter, end bool) error {
 		if c.last >= 0 && !p.story.Aside {
 			last = len(p.fold.units) + c.last
@@ -230,15 +241,21 @@ func (p *Page) write(w io.Writer) error {
 		}
 		return s.end()
 	}
-	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*pieces, error) {
-		var all pieces
-		s := &sheet{p: p, w: &all}
+	spare := make(chan *bytes.Buffer, mostAhead())
+	for range cap(spare) {
+		spare <- new(bytes.Buffer)
+	}
+	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*bytes.Buffer, error) {
+		all := <-spare
+		s := &sheet{p: p.apart(), w: all}
 		if err := s.chapter(blocks); err != nil {
 			return nil, err
 		}
-		return &all, s.end()
-	}, func(all *pieces, _ bool) error {
-		return all.writeTo(w)
+		return all, s.end()
+	}, func(all *bytes.Buffer, _ bool) error {
+		_, err := all.WriteTo(w)
+		spare <- all
+		return err
 	})
 }
 

@@ -64,7 +64,7 @@ func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
 	switch {
 	case part == never:
 	case b.Kind == transcript.Call && !(b.Call.Failed && b.Call.Command):
-		return p.callLine(dst, &b.Call)
+		return p.callLine(dst, &b.Call, oneLine(p.near(b.Call.Subject())))
 	case b.Kind == transcript.Answer && utf8.RuneCount(b.Text) > briefAnswer:
 		return p.pen.line(dst, p.pen.inline(nil, beginningOf(b.Text, briefAnswer)))
 	}
@@ -146,7 +146,8 @@ func lineNumber(text []byte) int {
 // widest is how many bytes of a line are shown where lines are left out.
 const widest = 600
 
-// cut leaves lines out of the middle of a text, and ends out of long lines.
+// cut leaves lines out of the middle of a text, and ends out of long lines. What it
+// returns is good until the next cut.
 func (p *Page) cut(text []byte) []byte {
 	if p.MaxLines == 0 {
 		return text
@@ -160,11 +161,12 @@ func (p *Page) cut(text []byte) []byte {
 	if n <= p.MaxLines && !hasLong(text) {
 		return text
 	}
-	out := appendLines(nil, head)
+	p.shortened = appendLines(p.shortened[:0], head)
 	if n > p.MaxLines {
-		out = fmt.Appendf(out, "… %d lines left out …\n", n-p.MaxLines)
+		p.shortened = fmt.Appendf(p.shortened, "… %d lines left out …\n", n-p.MaxLines)
 	}
-	return appendLines(out, tail)
+	p.shortened = appendLines(p.shortened, tail)
+	return p.shortened
 }
 
 // lineEnd is where the first n lines of a text end.

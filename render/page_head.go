@@ -90,11 +90,13 @@ func (p *Page) fact(dst []byte, word string, line []byte) []byte {
 	return p.pen.item(dst, append(append(p.pen.strong(nil, word), ": "...), line...))
 }
 
+// plain takes marks of Markdown off a text.
+var plain = strings.NewReplacer("`", "", "**", "")
+
 // beginning is a text's first paragraph, and what follows where that is short, on a
 // line; code between fences and marks of Markdown are left out.
 func beginning(text string, most int) string {
 	var words []string
-	plain := strings.NewReplacer("`", "", "**", "")
 	size, fenced := 0, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -252,6 +253,9 @@ func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) erro
 
 // conversation has a page show what was said on the path, or on all branches.
 func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, leaf int) error {
+	if r.Session.Size() > largeSession {
+		debug.SetGCPercent(50) // texts come and go: a few megabytes more save time
+	}
 	c, err := transcript.NewConversation(r, leaf, o.all)
 	if err != nil {
 		return err

@@ -25,7 +25,9 @@ var exported = []struct {
 	{"stats", 42, 20},
 	{"compact", 24, 20},
 	{"migrate", 20, 20},
-	{"render", 20, 41},
+	{"render", 20, 37},
+	{"render/page", 20, 20},
+	{"render/html", 20, 20},
 }
 
 // TestExported holds the public packages to what they may export.

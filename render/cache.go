@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -193,9 +194,9 @@ func whyBroken(b *replay.CacheBreak) string {
 }
 
 func writeCacheSums(w *bufio.Writer, t *replay.CacheTotal) {
-	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
+	fmt.Fprintf(w, "%s, prompts of %s", phrase.Count(t.Requests, "request"), phrase.Count(int(t.Prompt), "token"))
 	if t.Answered > 0 && t.Answered < t.Requests {
-		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, count(t.Requests-t.Answered, "request"))
+		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, phrase.Count(t.Requests-t.Answered, "request"))
 	}
 	if t.Expected != nil {
 		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
@@ -205,9 +206,9 @@ func writeCacheSums(w *bufio.Writer, t *replay.CacheTotal) {
 	}
 	w.WriteByte('\n')
 	if t.HitRate.Achieved != nil {
-		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", percent(*t.HitRate.Achieved), percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", phrase.Percent(*t.HitRate.Achieved), phrase.Percent(t.HitRate.Possible))
 	} else if t.Requests > 0 {
-		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", phrase.Percent(t.HitRate.Possible))
 	}
 	if t.Requests > 0 {
 		fmt.Fprintf(w, "billed again: %s: %s by what broke the cache, %s that it had and did not serve (prices of %s)\n", money(t.Rebilled), money(t.Broken), money(t.Unserved), t.Prices)
@@ -267,10 +268,10 @@ func WriteCachesText(w *bufio.Writer, all []replay.CacheTotal, sum *replay.Cache
 		}
 		achieved := "-"
 		if t.HitRate.Achieved != nil {
-			achieved = percent(*t.HitRate.Achieved)
+			achieved = phrase.Percent(*t.HitRate.Achieved)
 		}
 		cells = append(cells, []string{
-			name, fmt.Sprint(t.Requests), short(t.Prompt), percent(t.HitRate.Possible), achieved,
+			name, fmt.Sprint(t.Requests), phrase.Short(t.Prompt), phrase.Percent(t.HitRate.Possible), achieved,
 			fmt.Sprintf("$%.4f", t.Rebilled.Cost), fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Unserved.Cost),
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 )
@@ -40,7 +41,7 @@ func writeCheckText(w *bufio.Writer, r check.Reports) error {
 		}
 	}
 	t := r.Totals
-	fmt.Fprintf(w, "%s checked: %s, %s, %s; %d sound", count(t.Files, "file"), count(t.Errors, "error"), count(t.Warnings, "warning"), count(t.Infos, "info"), t.Sound)
+	fmt.Fprintf(w, "%s checked: %s, %s, %s; %d sound", phrase.Count(t.Files, "file"), phrase.Count(t.Errors, "error"), phrase.Count(t.Warnings, "warning"), phrase.Count(t.Infos, "info"), t.Sound)
 	if t.Unread > 0 {
 		fmt.Fprintf(w, "; %d cannot be read as a session", t.Unread)
 	}
@@ -96,9 +97,9 @@ func change(n int, thing string) string {
 	case n == 0:
 		return "as many " + thing + "s"
 	case n < 0:
-		return count(-n, thing) + " less"
+		return phrase.Count(-n, thing) + " less"
 	}
-	return count(n, thing) + " more"
+	return phrase.Count(n, thing) + " more"
 }
 
 // context is the size of a context in words behind others, or that there is none.
@@ -111,7 +112,7 @@ func context(before string, f check.Figures) string {
 
 // figures is the size of a context in words.
 func figures(f check.Figures) string {
-	return count(f.Messages, "message") + ", " + count(f.Tokens, "token") + ", " + count(f.Requests, "request")
+	return phrase.Count(f.Messages, "message") + ", " + phrase.Count(f.Tokens, "token") + ", " + phrase.Count(f.Requests, "request")
 }
 
 // writeAnnotations writes findings as annotations of GitHub Actions.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/linediff"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -72,7 +74,7 @@ func sideWords(s *replay.DiffSide, tokens int) string {
 	} else {
 		text += ", before the first entry"
 	}
-	return text + fmt.Sprintf(", before request %d: %s, %s", s.RequestIndex, count(s.Cached+s.Uncached, "message"), count(tokens, "token"))
+	return text + fmt.Sprintf(", before request %d: %s, %s", s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
 }
 
 // sharedWords says how much of both is the same.
@@ -88,7 +90,7 @@ func (x diff) sharedWords() string {
 	default:
 		first = "; the first difference is in " + x.Shared.First
 	}
-	return fmt.Sprintf("shared prefix: %s, %s%s", count(x.Shared.Messages, "message"), count(x.Shared.Tokens, "token"), first)
+	return fmt.Sprintf("shared prefix: %s, %s%s", phrase.Count(x.Shared.Messages, "message"), phrase.Count(x.Shared.Tokens, "token"), first)
 }
 
 // sizeWords says which sizes differ.
@@ -141,24 +143,24 @@ func (t *diffText) lines(old, new string, change replay.Change) {
 	if change == replay.ChangeMoved || old == new {
 		return
 	}
-	all := folded(diffLines(old, new))
+	all := linediff.Fold(linediff.Lines(old, new))
 	for i := 0; i < len(all); {
 		if gone, come := pairedLines(all[i:]); gone > 0 {
 			for k := range gone {
-				t.pair(all[i+k].text, all[i+gone+k].text, '-')
+				t.pair(all[i+k].Text, all[i+gone+k].Text, '-')
 			}
 			for k := range come {
-				t.pair(all[i+k].text, all[i+gone+k].text, '+')
+				t.pair(all[i+k].Text, all[i+gone+k].Text, '+')
 			}
 			i += gone + come
 			continue
 		}
 		l := all[i]
-		switch l.mark {
+		switch l.Mark {
 		case '@':
-			t.line(2, ' ', "… "+l.text)
+			t.line(2, ' ', "… "+l.Text)
 		default:
-			t.line(2, l.mark, string(l.mark)+" "+cutWordsAt(l.text, shortLine))
+			t.line(2, l.Mark, string(l.Mark)+" "+phrase.Cut(l.Text, linediff.ShortLine))
 		}
 		i++
 	}
@@ -166,11 +168,11 @@ func (t *diffText) lines(old, new string, change replay.Change) {
 
 // pairedLines is how many lines in a row are gone at the start of a comparison, if as
 // many come behind them: one was made of the other.
-func pairedLines(all []diffLine) (gone, come int) {
-	for gone < len(all) && all[gone].mark == '-' {
+func pairedLines(all []linediff.Line) (gone, come int) {
+	for gone < len(all) && all[gone].Mark == '-' {
 		gone++
 	}
-	for gone+come < len(all) && all[gone+come].mark == '+' {
+	for gone+come < len(all) && all[gone+come].Mark == '+' {
 		come++
 	}
 	if gone != come {
@@ -182,10 +184,10 @@ func pairedLines(all []diffLine) (gone, come int) {
 // pair writes one of two lines of which the other was made; in colours, the words that
 // differ stand out.
 func (t *diffText) pair(old, new string, mark byte) {
-	old, new = narrowed(old, new)
-	was, is := []diffLine{{' ', old}}, []diffLine{{' ', new}}
+	old, new = linediff.Narrow(old, new)
+	was, is := []linediff.Line{{Mark: ' ', Text: old}}, []linediff.Line{{Mark: ' ', Text: new}}
 	if t.style.Colour {
-		was, is = wordsOf(old, new)
+		was, is = linediff.Words(old, new)
 	}
 	side := was
 	if mark == '+' {
@@ -196,8 +198,8 @@ func (t *diffText) pair(old, new string, mark byte) {
 		t.w.WriteByte(' ')
 	}
 	for _, piece := range side {
-		text := sessionfmt.Clean(piece.text)
-		if piece.mark == ' ' {
+		text := sessionfmt.Clean(piece.Text)
+		if piece.Mark == ' ' {
 			t.w.WriteString(t.style.mark(mark, text))
 		} else {
 			t.w.WriteString(t.style.word(mark, text))
@@ -211,14 +213,14 @@ func (t *diffText) message(c replay.MessageChange) error {
 	mark := changeMark(c.Change)
 	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
 	if c.Count > 1 || c.Change == replay.ChangeKept || c.Change == replay.ChangeMoved || c.Change == replay.ChangeSummarised {
-		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", count(c.Count, "message"), c.Change, count(c.Tokens, "token"), by(c.Cause)))
+		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", phrase.Count(c.Count, "message"), c.Change, phrase.Count(c.Tokens, "token"), by(c.Cause)))
 		return nil
 	}
 	what, err := t.x.gist(c)
 	if err != nil {
 		return err
 	}
-	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(c.Cause), count(c.Tokens, "token"), what))
+	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(c.Cause), phrase.Count(c.Tokens, "token"), what))
 	if c.A < 0 || c.B < 0 {
 		return nil
 	}
@@ -313,7 +315,7 @@ func toolText(tools []replay.Tool, i int, change replay.Change) string {
 	if change != replay.ChangeChanged {
 		return f[0].Text()
 	}
-	return f[0].Text() + "\n" + string(indented(f[1]))
+	return f[0].Text() + "\n" + string(phrase.Indent(f[1]))
 }
 
 // A diff is a comparison that is written. Texts are read when they are.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -70,7 +71,7 @@ func gateHead(r *stats.GateReport) string {
 	words := []string{"passed"}
 	if !r.Passed {
 		words[0] = "failed"
-		words = append(words, count(r.Crossed, "limit")+" crossed")
+		words = append(words, phrase.Count(r.Crossed, "limit")+" crossed")
 	}
 	for _, n := range []struct {
 		n    int
@@ -172,7 +173,7 @@ func gateValue(v *stats.Verdict) string {
 		return ""
 	}
 	if v.Unpriced > 0 {
-		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), count(v.Unpriced, "call"))
+		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), phrase.Count(v.Unpriced, "call"))
 	}
 	if v.Calibrated {
 		return "~" + amount(v.Unit, *v.Value)
@@ -268,7 +269,7 @@ func verdictText(v *stats.Verdict) string {
 func amount(unit string, n float64) string {
 	switch unit {
 	case "share":
-		return percent(n)
+		return phrase.Percent(n)
 	case "dollars":
 		if n != 0 && math.Abs(n) < 0.0001 {
 			return dollars(n)

@@ -336,6 +336,3 @@ func orNothing(n replay.Index) string {
 	}
 	return strconv.Itoa(int(n))
 }
-
-// percent is a share for people.
-func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -48,13 +49,13 @@ func appending(p *plan.Plan) string {
 	case p.Entries == 0:
 		return "nothing to append"
 	case p.Written == "":
-		return "would append " + count(p.Entries, "entry")
+		return "would append " + phrase.Count(p.Entries, "entry")
 	case p.Written == "-":
-		return "with " + count(p.Entries, "entry") + " appended it is on standard output"
+		return "with " + phrase.Count(p.Entries, "entry") + " appended it is on standard output"
 	case p.Written == p.Session.File:
-		return "appended " + count(p.Entries, "entry")
+		return "appended " + phrase.Count(p.Entries, "entry")
 	}
-	return fmt.Sprintf("with %s appended it is in %s", count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
+	return fmt.Sprintf("with %s appended it is in %s", phrase.Count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
 }
 
 // WritePlanJSON writes a plan as one line, with the entries byte for byte as they are
@@ -130,7 +131,7 @@ func partRow(p *plan.Plan) (names, cells []string) {
 			after, entries = r.Before, 0
 		}
 		if after < r.Before {
-			less = percent(1 - float64(after)/float64(r.Before))
+			less = phrase.Percent(1 - float64(after)/float64(r.Before))
 		}
 		if len(r.Cannot) > 0 {
 			cannot = fmt.Sprint(len(r.Cannot))
@@ -172,7 +173,7 @@ func outcome(p *plan.Plan) string {
 		text = "nothing to do"
 	}
 	if left := leftOver(p); len(left) > 0 {
-		text += fmt.Sprintf("; %s left", count(len(left), "finding"))
+		text += fmt.Sprintf("; %s left", phrase.Count(len(left), "finding"))
 	}
 	return text
 }
@@ -205,7 +206,7 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 	if len(all) > 0 {
 		w.WriteByte('\n')
 	}
-	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", count(len(all), "session"), changed, was, now, count(entries, "entry"))
+	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", phrase.Count(len(all), "session"), changed, was, now, phrase.Count(entries, "entry"))
 }
 
 // writeRedaction writes what each rule has found.
@@ -213,13 +214,13 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
 	values, places := redacted(p.Found)
 	text := "nothing to redact"
 	if places > 0 {
-		text = fmt.Sprintf("%s in %s", count(values, "value"), count(places, "place"))
+		text = fmt.Sprintf("%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place"))
 	}
 	if p.Stripped > 0 {
-		text += fmt.Sprintf("; %s stripped", count(p.Stripped, "signature"))
+		text += fmt.Sprintf("; %s stripped", phrase.Count(p.Stripped, "signature"))
 	}
 	if p.Images > 0 {
-		text += fmt.Sprintf("; %s not looked into", count(p.Images, "image"))
+		text += fmt.Sprintf("; %s not looked into", phrase.Count(p.Images, "image"))
 	}
 	fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(p.Session.File), text)
 	var rows [][]string
@@ -314,7 +315,7 @@ func writeLayers(w *bufio.Writer, r *plan.Reduction) {
 		case l.Report.Skipped:
 			fmt.Fprintf(w, "%s\n", l.Report.SkipReason)
 		default:
-			fmt.Fprintf(w, "%s, %d -> %d tokens", count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
+			fmt.Fprintf(w, "%s, %d -> %d tokens", phrase.Count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
 			if l.Trigger != "" {
 				fmt.Fprintf(w, "; ran at %d (%s), %s (%.0f)", l.Used, l.By, l.Trigger, l.Limit)
 			}
@@ -326,7 +327,7 @@ func writeLayers(w *bufio.Writer, r *plan.Reduction) {
 	}
 	saved := ""
 	if r.Before > 0 && r.After < r.Before {
-		saved = fmt.Sprintf(" (%s less)", percent(1-float64(r.After)/float64(r.Before)))
+		saved = fmt.Sprintf(" (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
 	}
 	fmt.Fprintf(w, "%-14s %d -> %d tokens%s\n", "messages", r.Before, r.After, saved)
 }

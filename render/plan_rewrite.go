@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -56,7 +57,7 @@ func rewriting(p *plan.Plan) string {
 	if r.Same {
 		return s + "nothing to do"
 	}
-	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
+	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
 }
 
 // versions are the version of a session, and the one that it is migrated to.

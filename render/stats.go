@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -73,7 +74,7 @@ func sheetCell(unit stats.Unit, cell any) string {
 	case float64:
 		switch unit {
 		case stats.Share:
-			return percent(v)
+			return phrase.Percent(v)
 		case stats.Dollars:
 			if v == 0 {
 				return "$0"
@@ -165,12 +166,12 @@ func writeChart(w *bufio.Writer, c *stats.Chart, width int) {
 		fmt.Fprintf(w, "%s\n", strings.TrimRight(fmt.Sprintf("%*s %s%s", chartMargin-2, label, axis, text), " "))
 	}
 	if top == c.Limit {
-		line(short(top), "┬", strings.Repeat("┄", len(bars))+" window")
+		line(phrase.Short(top), "┬", strings.Repeat("┄", len(bars))+" window")
 	}
 	for k := chartLines; k > 0; k-- {
 		label, axis := "", "│"
 		if k%2 == 0 && (k < chartLines || top != c.Limit) {
-			label, axis = short(top*int64(k)/chartLines), "┤"
+			label, axis = phrase.Short(top*int64(k)/chartLines), "┤"
 		}
 		text := make([]rune, len(bars))
 		for i, b := range bars {

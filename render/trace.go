@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -247,7 +248,7 @@ func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
 	if s.Effect != nil {
 		writeEffect(w, s.Effect)
 	}
-	for line := range strings.Lines(string(indented(s.Entry))) {
+	for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
 		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
 		w.WriteByte('\n')
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -182,7 +183,7 @@ func (d *drawing) line(n sessionfmt.Node) {
 		text += " ← leaf"
 	}
 	if n.Branch > 0 {
-		text += fmt.Sprintf(" (%s, tip %s)", count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))
+		text += fmt.Sprintf(" (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))
 	}
 	if n.Text != "" {
 		text += "  " + n.Text
@@ -210,7 +211,7 @@ func WriteLogText(w *bytes.Buffer, r *replay.LogRow, width int) error {
 		tokens = fmt.Sprintf("%+d", *r.Tokens)
 	}
 	if r.Context != nil {
-		context = short(int64(*r.Context))
+		context = phrase.Short(int64(*r.Context))
 	}
 	text := r.Text
 	if b := r.Boundary; b != nil {
@@ -291,7 +292,7 @@ func listCells(r *stats.Summary) []string {
 	if r.Findings > 0 {
 		name = fmt.Sprintf("(%d findings) %s", r.Findings, name)
 	}
-	context := short(int64(r.Context))
+	context := phrase.Short(int64(r.Context))
 	if r.Estimated {
 		context = "~" + context
 	}

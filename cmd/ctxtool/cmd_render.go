@@ -19,7 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"ctxtool/internal/transcript"
-	"ctxtool/render"
+	"ctxtool/render/page"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -42,7 +42,7 @@ type renderOptions struct {
 	assets           string
 	split            int
 
-	parts render.PageParts
+	parts page.Parts
 }
 
 func newRenderCommand(e *env) *cobra.Command {
@@ -57,7 +57,7 @@ func newRenderCommand(e *env) *cobra.Command {
 			sessionHelp + "\n" +
 			"--view conversation shows the entries of the path to the leaf, as the user saw\n" +
 			"them; --view context what the model had at a point (--at), edited and compacted.\n\n" +
-			"What --include and --exclude name:\n" + render.PagePartHelp() + "\n" +
+			"What --include and --exclude name:\n" + page.PartHelp() + "\n" +
 			"A comment (--target comment) has at most 65,536 characters. To fit a budget, the\n" +
 			"oldest and largest is folded first; never what the user said, the last answer,\n" +
 			"the commands that failed, and the files changed. A file (--target file) has\n" +
@@ -100,8 +100,8 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.Var(countFlag{&o.split}, "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
 	complete(cmd, "view", []string{"conversation", "context"})
 	complete(cmd, "target", []string{"comment", "file"})
-	complete(cmd, "include", render.PagePartNames())
-	complete(cmd, "exclude", render.PagePartNames())
+	complete(cmd, "include", page.PartNames())
+	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
 	cmd.ValidArgsFunction = e.completeSession
 	return cmd
@@ -137,7 +137,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (rules repla
 	if o.maxLines < 0 || o.budget < 0 {
 		return 0, errors.New("--max-lines and --budget are 0 or more")
 	}
-	if o.parts, err = render.ParsePageParts(o.include, o.exclude); err != nil {
+	if o.parts, err = page.ParseParts(o.include, o.exclude); err != nil {
 		return 0, err
 	}
 	return o.reading.check()
@@ -170,7 +170,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		return o.html(e, s, opt)
 	}
 	r := replay.New(s, opt)
-	p := &render.Page{
+	p := &page.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
 	}
 	if p.Budget == 0 && p.Markdown && !p.File {
@@ -198,7 +198,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 }
 
 // write writes the page, and says what secrets are likely in it.
-func (o *renderOptions) write(e *env, p *render.Page) error {
+func (o *renderOptions) write(e *env, p *page.Page) error {
 	found, err := o.secrets(e)
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (o *renderOptions) write(e *env, p *render.Page) error {
 	if err == nil {
 		err = e.answer(&o.answer, []string{p.Session.Name}, func(w *bufio.Writer) error { return p.Write(w) })
 	}
-	var large *render.TooLargeError
+	var large *page.TooLargeError
 	if errors.As(err, &large) {
 		return &sessionfmt.Error{
 			Pos: sessionfmt.Pos{File: p.Session.Name}, Err: err,
@@ -242,7 +242,7 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 }
 
 // context has a page show what the model had at a point.
-func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) error {
+func (o *renderOptions) context(p *page.Page, r *replay.Replay, leaf int) error {
 	at, err := findLeaf(r.Session, cmp.Or(o.at, "leaf"), leaf)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) erro
 }
 
 // conversation has a page show what was said on the path, or on all branches.
-func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, leaf int) error {
+func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, leaf int) error {
 	if r.Session.Size() > largeSession {
 		debug.SetGCPercent(50) // texts come and go: a few megabytes more save time
 	}

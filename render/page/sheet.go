@@ -1,14 +1,14 @@
-package render
+package page
 
 import (
 	"bytes"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 
+	"ctxtool/internal/linediff"
 	"ctxtool/internal/markdown"
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 )
 
@@ -114,34 +114,6 @@ func (s *sheet) end() error {
 	return s.leave(false)
 }
 
-// mostAhead is how many pieces of work are begun and not yet used at a time.
-func mostAhead() int { return 2 * runtime.GOMAXPROCS(0) }
-
-// inOrder works on each, on all processors, and uses what comes of it in their order;
-// end is true for the last. It is no further ahead than mostAhead.
-func inOrder[T, R any](all []T, work func(T) (R, error), use func(r R, end bool) error) error {
-	type made struct {
-		r   R
-		err error
-	}
-	k := 0
-	for m := range parallel.InOrder(len(all), runtime.GOMAXPROCS(0), mostAhead(), func() func(int) made {
-		return func(k int) made {
-			r, err := work(all[k])
-			return made{r, err}
-		}
-	}) {
-		if m.err != nil {
-			return m.err
-		}
-		k++
-		if err := use(m.r, k == len(all)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // call appends a call of a tool, or a command. The line of a command that failed is
 // never folded.
 func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
@@ -209,7 +181,7 @@ func replaced(all []transcript.Replacement) (diff []byte) {
 		if k > 0 {
 			diff = append(diff, "...\n"...)
 		}
-		diff = appendDiff(diff, diffLines(r.Old, r.New))
+		diff = linediff.Append(diff, linediff.Lines(r.Old, r.New))
 	}
 	return diff
 }
@@ -255,5 +227,5 @@ func oneLine(text string) string {
 	if first = strings.TrimSpace(first); strings.TrimSpace(more) != "" {
 		first += " …"
 	}
-	return cutWordsAt(first, longLine)
+	return phrase.Cut(first, longLine)
 }

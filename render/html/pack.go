@@ -1,4 +1,4 @@
-package render
+package html
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ type packed struct{ text []byte }
 var packedTexts = sync.Pool{New: func() any { return new(packed) }}
 
 // level is how hard the data of the page is compressed.
-func (h *HTML) level() int {
+func (h *Page) level() int {
 	if h.Session.Size() <= smallSession {
 		return hardest
 	}
@@ -49,7 +49,7 @@ func (h *HTML) level() int {
 }
 
 // chunk packs a chunk of a page.
-func (p *packer) chunk(h *HTML, k int) (*packed, error) {
+func (p *packer) chunk(h *Page, k int) (*packed, error) {
 	var see func(int, sessionfmt.Value)
 	if h.Scan != nil {
 		see = func(record int, row sessionfmt.Value) {

@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -25,7 +26,7 @@ const (
 func (p *Page) head() ([]byte, error) {
 	s := p.story
 	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
-	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, cutWordsAt(name, headingWords)))
+	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
 	if s.Goal() != "" {
 		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
 	}
@@ -61,12 +62,12 @@ func (p *Page) contextHead() ([]byte, error) {
 		dst = p.fact(dst, "Model", p.pen.code(nil, model.Provider+"/"+model.ID))
 	}
 	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
-		short(int64(counts.Total)), short(int64(counts.System)), short(int64(counts.Tools)), short(int64(counts.Messages)))
+		phrase.Short(int64(counts.Total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))
 	if limit > 0 {
-		size = fmt.Appendf(size, "; the model takes %s", short(limit))
+		size = fmt.Appendf(size, "; the model takes %s", phrase.Short(limit))
 	}
 	dst = p.fact(dst, "Size", size)
-	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), count(len(e.Transforms), "transform")))
+	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)
 	return p.contents(dst), nil
 }
@@ -117,11 +118,11 @@ func beginning(text string, most int) string {
 	if len(words) == 0 { // nothing but code
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "```") {
-				return cutWordsAt(line, most)
+				return phrase.Cut(line, most)
 			}
 		}
 	}
-	return cutWordsAt(strings.Join(words, " "), most)
+	return phrase.Cut(strings.Join(words, " "), most)
 }
 
 // beginningOf is beginning for a text that may be long.
@@ -155,7 +156,7 @@ func (p *Page) changed() (line []byte) {
 		return nil
 	}
 	slices.SortStableFunc(files, func(a, b *transcript.File) int { return b.Added + b.Removed - a.Added - a.Removed })
-	line = append(line, count(len(files), "file")...)
+	line = append(line, phrase.Count(len(files), "file")...)
 	sep := ": "
 	for _, f := range files[:min(headFiles, len(files))] {
 		line = p.file(append(line, sep...), f)
@@ -196,7 +197,7 @@ func (p *Page) failed() (line []byte) {
 	all := byOutcome(p.story.Commands)
 	if len(all) == 0 {
 		if p.story.Failures > 0 {
-			line = fmt.Appendf(line, "no command; %s", count(p.story.Failures, "other call"))
+			line = fmt.Appendf(line, "no command; %s", phrase.Count(p.story.Failures, "other call"))
 		}
 		return line
 	}
@@ -210,7 +211,7 @@ func (p *Page) failed() (line []byte) {
 	if open == len(all) {
 		passed = "none passed later"
 	}
-	line = fmt.Appendf(line, "%s, %s", count(len(all), "command"), passed)
+	line = fmt.Appendf(line, "%s, %s", phrase.Count(len(all), "command"), passed)
 	sep := ": "
 	for _, c := range all[:min(headFails, len(all))] {
 		line = p.command(append(line, sep...), c, 80)
@@ -220,7 +221,7 @@ func (p *Page) failed() (line []byte) {
 		line = fmt.Appendf(line, "; and %d more", more)
 	}
 	if p.story.Failures > 0 {
-		line = fmt.Appendf(line, "; and %s", count(p.story.Failures, "other call"))
+		line = fmt.Appendf(line, "; and %s", phrase.Count(p.story.Failures, "other call"))
 	}
 	return line
 }
@@ -253,7 +254,7 @@ func looks(line string) bool {
 
 // command appends a command that failed, in so many characters.
 func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
-	line = p.pen.code(line, cutWordsAt(oneLine(p.near(c.Line)), most))
+	line = p.pen.code(line, phrase.Cut(oneLine(p.near(c.Line)), most))
 	if c.Exit > 0 {
 		line = fmt.Appendf(line, " exit %d", c.Exit)
 	}
@@ -282,7 +283,7 @@ func (p *Page) span() (line []byte) {
 	if len(line) > 0 {
 		line = append(line, "; "...)
 	}
-	line = fmt.Appendf(line, "%s, %s, %s", count(s.Turns, "turn"), count(s.Requests, "request"), count(s.Calls, "call"))
+	line = fmt.Appendf(line, "%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))
 	if s.From != "" {
 		line = p.pen.inline(append(line, "; "...), minute(s.From))
 		from, err1 := time.Parse(time.RFC3339, s.From)
@@ -321,13 +322,13 @@ func (p *Page) used() (line []byte) {
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
 		return nil
 	}
-	line = fmt.Appendf(line, "%s tokens in, %s out", short(u.Input), short(u.Output))
+	line = fmt.Appendf(line, "%s tokens in, %s out", phrase.Short(u.Input), phrase.Short(u.Output))
 	for _, part := range []struct {
 		n    int64
 		what string
 	}{{u.CacheRead, "read from cache"}, {u.CacheWrite, "written to it"}} {
 		if part.n > 0 {
-			line = fmt.Appendf(line, ", %s %s", short(part.n), part.what)
+			line = fmt.Appendf(line, ", %s %s", phrase.Short(part.n), part.what)
 		}
 	}
 	if u.Cost > 0 {
@@ -346,9 +347,9 @@ func (p *Page) compacted() (line []byte) {
 		messages += max(0, c.Before-c.After+1)
 		tokens = max(tokens, c.Tokens)
 	}
-	line = fmt.Appendf(line, "%s in %s", count(messages, "message"), count(len(cuts), "compaction"))
+	line = fmt.Appendf(line, "%s in %s", phrase.Count(messages, "message"), phrase.Count(len(cuts), "compaction"))
 	if tokens > 0 {
-		line = fmt.Appendf(line, ", the largest at %s tokens", short(int64(tokens)))
+		line = fmt.Appendf(line, ", the largest at %s tokens", phrase.Short(int64(tokens)))
 	}
 	return line
 }

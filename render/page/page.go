@@ -1,4 +1,6 @@
-package render
+// Package page writes a conversation, or what a model had, as a page for people who read it:
+// Markdown, or text.
+package page
 
 import (
 	"bytes"
@@ -9,6 +11,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -25,7 +28,7 @@ type Page struct {
 
 	Markdown bool
 	File     bool // anchors, a table of contents
-	Parts    PageParts
+	Parts    Parts
 	MaxLines int      // of a block, others are left out of its middle; 0 for all
 	Budget   int      // characters; 0 for any number
 	Notes    []string // that belong to the head
@@ -157,7 +160,7 @@ func (p *Page) survey() error {
 	p.story, p.fold, p.turns = transcript.NewStory(), folder{}, nil
 	must := &atomic.Int64{} // characters that are never folded, so far
 	last := -1
-	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
+	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
 		return p.apart().read(blocks, must)
 	}, func(c *chapter, end bool) error {
 		if c.last >= 0 && !p.story.Aside {
@@ -241,12 +244,13 @@ func (p *Page) write(w io.Writer) error {
 		}
 		return s.end()
 	}
-	spare := make(chan *bytes.Buffer, mostAhead())
-	for range cap(spare) {
-		spare <- new(bytes.Buffer)
-	}
-	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*bytes.Buffer, error) {
-		all := <-spare
+	spare := make(chan *bytes.Buffer, len(p.Chapters))
+	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*bytes.Buffer, error) {
+		all := new(bytes.Buffer)
+		select {
+		case all = <-spare:
+		default:
+		}
 		s := &sheet{p: p.apart(), w: all}
 		if err := s.chapter(blocks); err != nil {
 			return nil, err
@@ -259,12 +263,12 @@ func (p *Page) write(w io.Writer) error {
 	})
 }
 
-// PageParts are the kinds of things that a page shows, besides what user and model
+// Parts are the kinds of things that a page shows, besides what user and model
 // said.
-type PageParts uint16
+type Parts uint16
 
 const (
-	showThinking PageParts = 1 << iota
+	showThinking Parts = 1 << iota
 	showCalls
 	showResults
 	showSystem
@@ -278,7 +282,7 @@ const (
 // pageParts are the parts by name, in display order.
 var pageParts = []struct {
 	name  string
-	part  PageParts
+	part  Parts
 	about string
 	first bool // shown unless excluded
 }{
@@ -293,16 +297,16 @@ var pageParts = []struct {
 	{"ephemerals", showEphemerals, "messages that only one request had", false},
 }
 
-// PagePartNames are the names of parts, in display order.
-func PagePartNames() (names []string) {
+// PartNames are the names of parts, in display order.
+func PartNames() (names []string) {
 	for _, p := range pageParts {
 		names = append(names, p.name)
 	}
 	return names
 }
 
-// PagePartHelp says what the parts are, for help texts.
-func PagePartHelp() string {
+// PartHelp says what the parts are, for help texts.
+func PartHelp() string {
 	var b strings.Builder
 	for _, p := range pageParts {
 		shown := ""
@@ -314,8 +318,8 @@ func PagePartHelp() string {
 	return b.String()
 }
 
-// ParsePageParts are the parts to show, from those to include and to exclude.
-func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
+// ParseParts are the parts to show, from those to include and to exclude.
+func ParseParts(include, exclude []string) (parts Parts, err error) {
 	for _, p := range pageParts {
 		if p.first {
 			parts |= p.part
@@ -323,10 +327,10 @@ func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
 	}
 	for k, names := range [][]string{include, exclude} {
 		for _, name := range names {
-			i := slices.Index(PagePartNames(), name)
+			i := slices.Index(PartNames(), name)
 			switch {
 			case i < 0:
-				return 0, fmt.Errorf("unknown part %q: one of %s", sessionfmt.Quote(name), strings.Join(PagePartNames(), ", "))
+				return 0, fmt.Errorf("unknown part %q: one of %s", sessionfmt.Quote(name), strings.Join(PartNames(), ", "))
 			case k == 0:
 				parts |= pageParts[i].part
 			default:
@@ -338,8 +342,8 @@ func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
 }
 
 // has reports that a page shows a block, if only in a line.
-func (p PageParts) has(b *transcript.Block) bool {
-	need := PageParts(0)
+func (p Parts) has(b *transcript.Block) bool {
+	need := Parts(0)
 	switch b.Kind {
 	case transcript.Thinking:
 		need = showThinking

@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
@@ -368,11 +369,11 @@ func (t *tally) String() string {
 	var words []string
 	rest := t.n
 	for _, k := range kinds[:min(3, len(kinds))] {
-		words = append(words, count(t.kinds[k], k.String()))
+		words = append(words, phrase.Count(t.kinds[k], k.String()))
 		rest -= t.kinds[k]
 	}
 	if rest > 0 {
 		words = append(words, fmt.Sprintf("%d more", rest))
 	}
-	return fmt.Sprintf("%s (%s characters)", strings.Join(words, ", "), short(int64(t.size)))
+	return fmt.Sprintf("%s (%s characters)", strings.Join(words, ", "), phrase.Short(int64(t.size)))
 }

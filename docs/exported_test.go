@@ -25,7 +25,7 @@ var exported = []struct {
 	{"stats", 42, 20},
 	{"compact", 24, 20},
 	{"migrate", 20, 20},
-	{"render", 20, 37},
+	{"render", 20, 20},
 	{"render/page", 20, 20},
 	{"render/html", 20, 20},
 }

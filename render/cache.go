@@ -11,10 +11,20 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// WriteCacheJSON writes the rows of an account, or those of several sessions, an object
-// a line, and the total as the last line.
-func WriteCacheJSON[T any](w *bufio.Writer, rows []T, total *replay.CacheTotal) error {
-	if err := WriteLines(w, rows); err != nil {
+// Caches are the accounts of several sessions, and their sum.
+type Caches struct {
+	All []replay.CacheTotal
+	Sum *replay.CacheTotal
+}
+
+func writeCacheLines(w *bufio.Writer, c *replay.CacheReport) error {
+	return totalled(w, c.Rows, c.Total)
+}
+func writeCachesLines(w *bufio.Writer, c Caches) error { return totalled(w, c.All, c.Sum) }
+
+// totalled writes rows, an object a line, and the total as the last line.
+func totalled[T any](w *bufio.Writer, rows []T, total *replay.CacheTotal) error {
+	if err := writeLines(w, rows); err != nil {
 		return err
 	}
 	return WriteJSON(w, map[string]any{"total": total})
@@ -27,9 +37,9 @@ var cacheColumns = []string{
 	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated",
 }
 
-// WriteCacheCSV writes the account of a session as a CSV file. What the file does not
+// writeCacheCSV writes the account of a session as a CSV file. What the file does not
 // hold of the prompt is the row "hidden".
-func WriteCacheCSV(w *bufio.Writer, c *replay.CacheReport) error {
+func writeCacheCSV(w *bufio.Writer, c *replay.CacheReport) error {
 	var rows [][]any
 	if c.Total.Hidden > 0 {
 		rows = append(rows, []any{"hidden", nil, nil, c.Total.Hidden})
@@ -78,15 +88,15 @@ func again(a replay.CacheAgain) []any {
 	return []any{a.Tokens, a.Cost}
 }
 
-// WriteCachesCSV writes the accounts of several sessions as a CSV file.
-func WriteCachesCSV(w *bufio.Writer, all []replay.CacheTotal) error {
+// writeCachesCSV writes the accounts of several sessions as a CSV file.
+func writeCachesCSV(w *bufio.Writer, c Caches) error {
 	columns := []string{
 		"file", "requests", "answered", "hidden", "prompt", "estimated", "expected_read", "expected_write", "read", "write", "write1h",
 		"possible", "achieved", "rebilled_tokens", "rebilled_cost", "broken_tokens", "broken_cost", "unserved_tokens", "unserved_cost", "error",
 	}
-	rows := make([][]any, len(all))
-	for i := range all {
-		t := &all[i]
+	rows := make([][]any, len(c.All))
+	for i := range c.All {
+		t := &c.All[i]
 		cells := []any{
 			sessionfmt.Clean(t.File), t.Requests, t.Answered, t.Hidden, t.Prompt, t.Estimated, nil, nil, nil, nil, nil, t.HitRate.Possible, t.HitRate.Achieved,
 			t.Rebilled.Tokens, t.Rebilled.Cost, t.Broken.Tokens, t.Broken.Cost, t.Unserved.Tokens, t.Unserved.Cost, t.Error,
@@ -105,8 +115,8 @@ func WriteCachesCSV(w *bufio.Writer, all []replay.CacheTotal) error {
 // mostLosses is how many breaks the text names.
 const mostLosses = 10
 
-// WriteCacheText writes the account of a session as a table, and the totals below it.
-func WriteCacheText(w *bufio.Writer, c *replay.CacheReport, width int) error {
+// writeCache writes the account of a session as a table, and the totals below it.
+func writeCache(w *bufio.Writer, c *replay.CacheReport, on Screen) error {
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
 		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
@@ -120,7 +130,7 @@ func WriteCacheText(w *bufio.Writer, c *replay.CacheReport, width int) error {
 		cells = append(cells, cacheLine(&c.Rows[i]))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, width); err != nil {
+		if err := WriteTable(w, columns, cells, on.Width); err != nil {
 			return err
 		}
 		w.WriteByte('\n')
@@ -252,15 +262,15 @@ func writeLosses(w *bufio.Writer, heading string, all []replay.CacheLoss) {
 	}
 }
 
-// WriteCachesText writes the accounts of several sessions, a row each, and their sum.
-func WriteCachesText(w *bufio.Writer, all []replay.CacheTotal, sum *replay.CacheTotal, width int) error {
+// writeCaches writes the accounts of several sessions, a row each, and their sum.
+func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 	columns := []Column{
 		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
 		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},
 	}
 	var cells [][]string
-	for i := range all {
-		t := &all[i]
+	for i := range c.All {
+		t := &c.All[i]
 		name := sessionfmt.Clean(t.File)
 		if t.Error != "" {
 			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", "", ""})
@@ -276,11 +286,11 @@ func WriteCachesText(w *bufio.Writer, all []replay.CacheTotal, sum *replay.Cache
 		})
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, width); err != nil {
+		if err := WriteTable(w, columns, cells, on.Width); err != nil {
 			return err
 		}
 		w.WriteByte('\n')
 	}
-	writeCacheSums(w, sum)
+	writeCacheSums(w, c.Sum)
 	return nil
 }

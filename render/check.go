@@ -10,31 +10,11 @@ import (
 	"ctxtool/sessionfmt/check"
 )
 
-// A CheckForm is a form in which findings are printed.
-type CheckForm struct {
-	Name  string
-	Write func(w *bufio.Writer, r check.Reports) error
-}
+func writeCheckLines(w *bufio.Writer, r check.Reports) error { return writeLines(w, r.Files) }
 
-// CheckForms are the forms of findings, the default first.
-var CheckForms = []CheckForm{
-	{"text", writeCheckText},
-	{"json", func(w *bufio.Writer, r check.Reports) error { return WriteJSON(w, r) }},
-	{"jsonl", func(w *bufio.Writer, r check.Reports) error {
-		for _, f := range r.Files {
-			if err := WriteJSON(w, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}},
-	{"sarif", writeSARIF},
-	{"github", writeAnnotations},
-}
-
-// writeCheckText writes the findings of each file below its name, a kind that
+// writeCheck writes the findings of each file below its name, a kind that
 // occurs more than three times in a file once with its number.
-func writeCheckText(w *bufio.Writer, r check.Reports) error {
+func writeCheck(w *bufio.Writer, r check.Reports) error {
 	for _, f := range r.Files {
 		if len(f.Findings) > 0 {
 			writeFile(w, f)

@@ -10,8 +10,9 @@ import (
 	"ctxtool/replay"
 )
 
-// markdown writes a comparison as a page for a review.
-func (x diff) markdown(w *bufio.Writer) error {
+// writeDiffMarkdown writes a comparison as a page for a review.
+func writeDiffMarkdown(w *bufio.Writer, d *replay.Difference) error {
+	x := diff{d}
 	p := &diffPage{w: w, x: x}
 	p.head()
 	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {

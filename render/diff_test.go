@@ -113,7 +113,7 @@ func holds(t *testing.T, name string, d *replay.Difference) {
 	t.Helper()
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
-	if err := WriteDiff(w, d, "json", Style{}, 0); err != nil {
+	if err := Write(w, d, "json", Screen{}); err != nil {
 		t.Fatal(err)
 	}
 	w.Flush()

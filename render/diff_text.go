@@ -12,19 +12,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// WriteDiff writes a comparison in one of the forms text, stat, markdown and json.
-// width is that of the terminal in columns, 0 for none.
-func WriteDiff(w *bufio.Writer, d *replay.Difference, form string, style Style, width int) error {
-	x := diff{d}
-	switch form {
-	case "json":
-		return x.json(w)
-	case "stat":
-		return x.stat(w, width)
-	case "markdown":
-		return x.markdown(w)
-	}
-	t := &diffText{w: w, x: x, style: style, width: lineWidth(width)}
+// writeDiff writes a comparison for people at a terminal.
+func writeDiff(w *bufio.Writer, d *replay.Difference, on Screen) error {
+	t := &diffText{w: w, x: diff{d}, on: on, width: lineWidth(on.Width)}
 	return t.write()
 }
 
@@ -32,7 +22,7 @@ func WriteDiff(w *bufio.Writer, d *replay.Difference, form string, style Style, 
 type diffText struct {
 	w     *bufio.Writer
 	x     diff
-	style Style
+	on    Screen
 	width int
 }
 
@@ -125,12 +115,12 @@ func (x diff) categories() []category {
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
 
-func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.heading(name) + "\n") }
+func (t *diffText) section(name string) { t.w.WriteString("\n" + t.on.heading(name) + "\n") }
 
 // line writes a line behind its indent, in the colour of its mark.
 func (t *diffText) line(indent int, mark byte, text string) {
 	text = strings.TrimRight(fit(sessionfmt.Clean(text), t.width-2*indent), " ")
-	t.w.WriteString(strings.Repeat("  ", indent) + t.style.mark(mark, text) + "\n")
+	t.w.WriteString(strings.Repeat("  ", indent) + t.on.mark(mark, text) + "\n")
 }
 
 func (t *diffText) item(c itemDiff) {
@@ -186,23 +176,23 @@ func pairedLines(all []linediff.Line) (gone, come int) {
 func (t *diffText) pair(old, new string, mark byte) {
 	old, new = linediff.Narrow(old, new)
 	was, is := []linediff.Line{{Mark: ' ', Text: old}}, []linediff.Line{{Mark: ' ', Text: new}}
-	if t.style.Colour {
+	if t.on.Colour {
 		was, is = linediff.Words(old, new)
 	}
 	side := was
 	if mark == '+' {
 		side = is
 	}
-	t.w.WriteString("    " + t.style.mark(mark, string(mark)))
+	t.w.WriteString("    " + t.on.mark(mark, string(mark)))
 	if old != "" && mark == '-' || new != "" && mark == '+' {
 		t.w.WriteByte(' ')
 	}
 	for _, piece := range side {
 		text := sessionfmt.Clean(piece.Text)
 		if piece.Mark == ' ' {
-			t.w.WriteString(t.style.mark(mark, text))
+			t.w.WriteString(t.on.mark(mark, text))
 		} else {
-			t.w.WriteString(t.style.word(mark, text))
+			t.w.WriteString(t.on.word(mark, text))
 		}
 	}
 	t.w.WriteByte('\n')

@@ -14,9 +14,9 @@ import (
 	"ctxtool/stats"
 )
 
-// WriteGateText writes what became of limits, for people: a row for each that is not
+// writeGate writes what became of limits, for people: a row for each that is not
 // kept, and for the others one a budget.
-func WriteGateText(w *bufio.Writer, r *stats.GateReport, width int) error {
+func writeGate(w *bufio.Writer, r *stats.GateReport, width int) error {
 	fmt.Fprintf(w, "gate: %s\n", gateHead(r))
 	rows := gateRows(r)
 	if len(rows) == 0 {
@@ -25,8 +25,8 @@ func WriteGateText(w *bufio.Writer, r *stats.GateReport, width int) error {
 	return WriteTable(w, gateColumns, rows, width)
 }
 
-// WriteGateMarkdown writes the same for the summary of a job.
-func WriteGateMarkdown(w *bufio.Writer, r *stats.GateReport) {
+// writeGateMarkdown writes the same for the summary of a job.
+func writeGateMarkdown(w *bufio.Writer, r *stats.GateReport) {
 	fmt.Fprintf(w, "### gate: %s\n", markdown.AppendInline(nil, []byte(gateHead(r))))
 	rows := gateRows(r)
 	if len(rows) == 0 {
@@ -40,8 +40,8 @@ func WriteGateMarkdown(w *bufio.Writer, r *stats.GateReport) {
 	writeMarkdownTable(w, gateColumns, rows)
 }
 
-// WriteGateAnnotations writes what is not kept as annotations of GitHub Actions.
-func WriteGateAnnotations(w *bufio.Writer, r *stats.GateReport) {
+// writeGateAnnotations writes what is not kept as annotations of GitHub Actions.
+func writeGateAnnotations(w *bufio.Writer, r *stats.GateReport) error {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		level := ""
@@ -55,6 +55,7 @@ func WriteGateAnnotations(w *bufio.Writer, r *stats.GateReport) {
 		}
 		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+gateEntry(v))
 	}
+	return nil
 }
 
 // GateLine is a verdict as one sentence with its place.
@@ -310,10 +311,10 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteGateJUnit writes a test case a verdict, as CI systems read them: the class is
+// writeGateJUnit writes a test case a verdict, as CI systems read them: the class is
 // the file, the name the figure and its limit. What is crossed fails, if its severity
 // is error; what has no value is skipped.
-func WriteGateJUnit(w *bufio.Writer, r *stats.GateReport) error {
+func writeGateJUnit(w *bufio.Writer, r *stats.GateReport) error {
 	suite := junitSuite{Name: "ctxtool stats", Tests: len(r.Verdicts), Failures: r.Crossed, Skipped: r.Unknown}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]

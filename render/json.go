@@ -96,8 +96,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WriteLines writes values as JSON, a line each.
-func WriteLines[T any](w *bufio.Writer, all []T) error {
+// writeLines writes values as JSON, a line each.
+func writeLines[T any](w *bufio.Writer, all []T) error {
 	for _, v := range all {
 		if err := WriteJSON(w, v); err != nil {
 			return err

@@ -13,15 +13,15 @@ import (
 	"ctxtool/sessionfmt/redact"
 )
 
-// WritePlan writes a plan for people.
-func WritePlan(w *bufio.Writer, p *plan.Plan, width int) error {
+// writePlan writes a plan for people.
+func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
-		return writeReduction(w, p, width)
+		return writeReduction(w, p, on.Width)
 	case p.Rewrite != nil:
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
-		return writeRedaction(w, p, width)
+		return writeRedaction(w, p, on.Width)
 	}
 	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
 	for _, l := range p.Lines {
@@ -58,9 +58,9 @@ func appending(p *plan.Plan) string {
 	return fmt.Sprintf("with %s appended it is in %s", phrase.Count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
 }
 
-// WritePlanJSON writes a plan as one line, with the entries byte for byte as they are
+// writePlanJSON writes a plan as one line, with the entries byte for byte as they are
 // appended, or with what becomes of each line.
-func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
+func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	var b bytes.Buffer
 	head := bufio.NewWriter(&b)
 	if err := WriteJSON(head, p); err != nil {
@@ -79,20 +79,42 @@ func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// WritePlansJSON writes the plans of several sessions as one object, without what is
+// Plans are those of several sessions, by one command.
+type Plans struct {
+	Command string
+	All     []*plan.Plan
+	Sum     bool // people see the sum of reductions
+}
+
+// writePlansJSON writes the plans of several sessions as one object, without what is
 // appended or becomes of the lines.
-func WritePlansJSON(w *bufio.Writer, command string, all []*plan.Plan) error {
-	if all == nil {
-		all = []*plan.Plan{}
-	}
+func writePlansJSON(w *bufio.Writer, ps Plans) error {
 	return WriteJSON(w, struct {
 		Schema   string       `json:"schema"`
 		Sessions []*plan.Plan `json:"sessions"`
-	}{"ctxtool/" + command + ".sessions/2", all})
+	}{"ctxtool/" + ps.Command + ".sessions/2", append([]*plan.Plan{}, ps.All...)})
 }
 
-// WritePlans writes a row a session, and the sum of reductions where it is wanted.
-func WritePlans(w *bufio.Writer, all []*plan.Plan, sum bool, width int) error {
+func writePlansLines(w *bufio.Writer, ps Plans) error {
+	for _, p := range ps.All {
+		if err := writePlanJSON(w, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writePlanEntries(w *bufio.Writer, p *plan.Plan) error {
+	for _, line := range p.Append {
+		w.Write(line)
+		w.WriteByte('\n')
+	}
+	return nil
+}
+
+// writePlans writes a row a session.
+func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
+	all := ps.All
 	columns := []Column{{Name: "session", Flex: true}}
 	var cells [][]string
 	for _, p := range all {
@@ -111,11 +133,11 @@ func WritePlans(w *bufio.Writer, all []*plan.Plan, sum bool, width int) error {
 		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, width); err != nil {
+		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on.Width); err != nil {
 			return err
 		}
 	}
-	if sum {
+	if ps.Sum {
 		writeSum(w, all)
 	}
 	return nil

@@ -127,9 +127,9 @@ func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 	return err
 }
 
-// WritePlanDiff writes the changes of a plan as a unified diff without context, which patch
+// writePlanDiff writes the changes of a plan as a unified diff without context, which patch
 // applies. Nothing has to be guessed: each line says what stands in its place.
-func WritePlanDiff(w *bufio.Writer, p *plan.Plan) error {
+func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(p.Session.File), sessionfmt.Clean(p.Session.File))
 	old, fresh := 0, 0 // lines before
 	var mark, kept []byte
@@ -182,9 +182,9 @@ func span(after, n int) string {
 	return fmt.Sprintf("%d,%d", after+1, n)
 }
 
-// WritePolicies writes policies for people, each with its layers below it.
-func WritePolicies(w *bufio.Writer, all []*compact.Policy) error {
-	for k, p := range all {
+// writePolicies writes policies for people, each with its layers below it.
+func writePolicies(w *bufio.Writer, list compact.PolicyList) error {
+	for k, p := range list.Policies {
 		if k > 0 {
 			w.WriteByte('\n')
 		}

@@ -12,8 +12,34 @@ import (
 	"ctxtool/stats"
 )
 
-// WriteStatsText writes the tables of lenses, for people.
-func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
+// Stats are the tables of lenses, and what became of limits, nil where there are none.
+type Stats struct {
+	Sheets []stats.Sheet
+	Gate   *stats.GateReport
+}
+
+// writeStats writes them for people, the gate below the tables.
+func writeStats(w *bufio.Writer, s Stats, on Screen) error {
+	if err := writeSheets(w, s.Sheets, on.Width); err != nil || s.Gate == nil {
+		return err
+	}
+	if len(s.Sheets) > 0 {
+		w.WriteByte('\n')
+	}
+	return writeGate(w, s.Gate, on.Width)
+}
+
+// writeStatsMarkdown writes them as Markdown, the gate first.
+func writeStatsMarkdown(w *bufio.Writer, s Stats) error {
+	if s.Gate != nil {
+		writeGateMarkdown(w, s.Gate)
+		w.WriteByte('\n')
+	}
+	writeSheetsMarkdown(w, s.Sheets)
+	return nil
+}
+
+func writeSheets(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -92,8 +118,7 @@ func sheetCell(unit stats.Unit, cell any) string {
 // do too, but not as a column of figures.
 var markdownNumber = strings.NewReplacer("$", `\$`, "~", `\~`)
 
-// WriteStatsMarkdown writes the tables of lenses as Markdown.
-func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
+func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -124,8 +149,8 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	}
 }
 
-// WriteStatsCSV writes a table of a lens, numbers unrounded.
-func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
+// writeSheetCSV writes a table of a lens, numbers unrounded.
+func writeSheetCSV(w *bufio.Writer, s stats.Sheet) error {
 	names, rows := make([]string, len(s.Columns)), make([][]any, len(s.Rows))
 	for i, c := range s.Columns {
 		names[i] = c.Name

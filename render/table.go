@@ -169,16 +169,13 @@ func fit(s string, width int) string {
 func lineWidth(width int) int { return cmp.Or(width, 160) }
 
 // put writes a line, cut to the width of a terminal.
-func put(w *bufio.Writer, line string, width int) {
-	w.WriteString(fit(line, lineWidth(width)))
+func put(w *bufio.Writer, line string, on Screen) {
+	w.WriteString(fit(line, lineWidth(on.Width)))
 	w.WriteByte('\n')
 }
 
-// A Style is how words of an answer for people stand out: in colours, or not at all.
-type Style struct{ Colour bool }
-
 // paint puts a text between the codes of a terminal that begin and end a colour.
-func (s Style) paint(code, text string) string {
+func (s Screen) paint(code, text string) string {
 	if !s.Colour || text == "" {
 		return text
 	}
@@ -189,10 +186,10 @@ func (s Style) paint(code, text string) string {
 var colours = map[byte]string{'-': "31", '+': "32", '~': "33"}
 
 // heading is of headings.
-func (s Style) heading(text string) string { return s.paint("1", text) }
+func (s Screen) heading(text string) string { return s.paint("1", text) }
 
 // mark is of the line that a mark stands in front of; what has none is faint.
-func (s Style) mark(mark byte, text string) string { return s.paint(cmp.Or(colours[mark], "2"), text) }
+func (s Screen) mark(mark byte, text string) string { return s.paint(cmp.Or(colours[mark], "2"), text) }
 
 // word is of the words that differ between two lines.
-func (s Style) word(mark byte, text string) string { return s.paint("7;"+colours[mark], text) }
+func (s Screen) word(mark byte, text string) string { return s.paint("7;"+colours[mark], text) }

@@ -14,9 +14,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// WriteTrace writes lives for people, those together that came to the same end and
-// first what is there now, cut to a width in columns; 0 is what fits a page.
-func WriteTrace(w *bufio.Writer, lives []*replay.Life, width int) error {
+// writeTrace writes lives for people, those together that came to the same end and
+// first what is there now.
+func writeTrace(w *bufio.Writer, lives []*replay.Life, on Screen) error {
 	now := endOf(&replay.Life{Now: true})
 	ends := []string{now}
 	of := map[string][]*replay.Life{}
@@ -38,7 +38,7 @@ func WriteTrace(w *bufio.Writer, lives []*replay.Life, width int) error {
 		first = false
 		fmt.Fprintf(w, "%s (%d)\n", end, len(of[end]))
 		for _, r := range of[end] {
-			writeLife(w, r, width)
+			writeLife(w, r, on)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func mentioned(e *replay.Event) string {
 }
 
 // writeLife writes what it is, the words, and what happened in between.
-func writeLife(w *bufio.Writer, r *replay.Life, width int) {
+func writeLife(w *bufio.Writer, r *replay.Life, on Screen) {
 	what := cmp.Or(r.Kind, r.As)
 	if r.As == "part" || r.As == "tool" {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
@@ -105,9 +105,9 @@ func writeLife(w *bufio.Writer, r *replay.Life, width int) {
 	if r.Why == "" {
 		head += ": " + seenBy(r.Seen)
 	}
-	put(w, head, width)
+	put(w, head, on)
 	if r.Text != "" {
-		put(w, "           "+r.Text, width)
+		put(w, "           "+r.Text, on)
 	}
 	events := r.Events
 	if len(events) > 0 && (events[0].Did == replay.FateEntered && events[0].ID == r.ID && r.Op < 0) {
@@ -117,7 +117,7 @@ func writeLife(w *bufio.Writer, r *replay.Life, width int) {
 		events = events[:len(events)-1] // the heading has it
 	}
 	for _, e := range events {
-		put(w, "           "+eventText(&e), width)
+		put(w, "           "+eventText(&e), on)
 	}
 }
 
@@ -137,9 +137,8 @@ func seenBy(requests []replay.Range) string {
 	return "seen by " + strings.Join(all, ", ")
 }
 
-// WriteBlame writes where a context comes from for people, a line a message, cut to a
-// width in columns; 0 is what fits a page.
-func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
+// writeBlame writes where a context comes from for people, a line a message.
+func writeBlame(w *bufio.Writer, all []replay.Item, on Screen) error {
 	for _, r := range all {
 		by := ""
 		if r.By != "" {
@@ -164,19 +163,25 @@ func WriteBlame(w *bufio.Writer, all []replay.Item, width int) {
 			name = sessionfmt.Quote(r.Name) + ": "
 		}
 		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), line, clock(r.Time),
-			shortKind(r.Kind), by, sessionfmt.Quote(what), name, r.Text), " "), width)
+			shortKind(r.Kind), by, sessionfmt.Quote(what), name, r.Text), " "), on)
 	}
+	return nil
 }
 
-// WriteEntering writes what entered a request for people, cut to a width in
-// columns.
-func WriteEntering(w *bufio.Writer, all []replay.Item, request int, before, after replay.Counts, width int) {
+// Entering is what entered a request, and how large the context was before and after.
+type Entering struct {
+	Items         []replay.Item
+	Request       int
+	Before, After replay.Counts
+}
+
+func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 	since := "the start"
-	if request > 0 {
-		since = fmt.Sprintf("request %d", request-1)
+	if e.Request > 0 {
+		since = fmt.Sprintf("request %d", e.Request-1)
 	}
-	fmt.Fprintf(w, "request %d: %d tokens, %+d since %s\n", request, after.Total, after.Total-before.Total, since)
-	for _, r := range all {
+	fmt.Fprintf(w, "request %d: %d tokens, %+d since %s\n", e.Request, e.After.Total, e.After.Total-e.Before.Total, since)
+	for _, r := range e.Items {
 		from := orDash(sessionfmt.Quote(r.ID))
 		switch {
 		case r.Op >= 0:
@@ -188,8 +193,9 @@ func WriteEntering(w *bufio.Writer, all []replay.Item, request int, before, afte
 		if r.Name != "" {
 			name = sessionfmt.Quote(r.Name) + ": "
 		}
-		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, name, r.Text), width)
+		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, name, r.Text), on)
 	}
+	return nil
 }
 
 // annotate writes a workflow command of GitHub Actions, which shows the text beside
@@ -208,8 +214,8 @@ func annotate(w *bufio.Writer, level, file string, line int, title, text string)
 	fmt.Fprintf(w, "title=%s::%s\n", property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
 }
 
-// WriteShownJSON writes entries as one object, schema ctxtool/show/1.
-func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
+// writeShownJSON writes entries as one object, schema ctxtool/show/1.
+func writeShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
 	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
 	for i, s := range all {
 		if i > 0 {
@@ -231,9 +237,26 @@ func WriteShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
 	return err
 }
 
-// WriteShownText writes an entry for people: what it is, what it did, and all of
-// it.
-func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
+func writeShownRaw(w *bufio.Writer, all []replay.ShownEntry) error {
+	for _, s := range all {
+		w.Write(s.Entry)
+		w.WriteByte('\n')
+	}
+	return nil
+}
+
+// writeShown writes entries for people: what each is, what it did, and all of it.
+func writeShown(w *bufio.Writer, all []replay.ShownEntry) error {
+	for i := range all {
+		if i > 0 {
+			w.WriteByte('\n')
+		}
+		writeEntry(w, &all[i])
+	}
+	return nil
+}
+
+func writeEntry(w *bufio.Writer, s *replay.ShownEntry) {
 	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
 	if s.Label != "" {
 		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
@@ -252,7 +275,6 @@ func WriteShownText(w *bufio.Writer, s *replay.ShownEntry) error {
 		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
 		w.WriteByte('\n')
 	}
-	return nil
 }
 
 func writeEffect(w *bufio.Writer, e *replay.EntryEffect) {
@@ -284,8 +306,8 @@ func writeEffect(w *bufio.Writer, e *replay.EntryEffect) {
 	}
 }
 
-// WriteCountLines writes an object a text, and the sum on the last line.
-func WriteCountLines(w *bufio.Writer, t *tokens.Texts) error {
+// writeCountLines writes an object a text, and the sum on the last line.
+func writeCountLines(w *bufio.Writer, t *tokens.Texts) error {
 	for _, r := range t.Rows {
 		r.Schema = t.Schema
 		if err := WriteJSON(w, r); err != nil {
@@ -295,8 +317,8 @@ func WriteCountLines(w *bufio.Writer, t *tokens.Texts) error {
 	return WriteJSON(w, tokens.Texts{Schema: t.Schema, Counters: t.Counters, Total: t.Total})
 }
 
-// WriteCountCSV writes the texts; by total the sum is the only row.
-func WriteCountCSV(w *bufio.Writer, t *tokens.Texts) error {
+// writeCountCSV writes the texts; by total the sum is the only row.
+func writeCountCSV(w *bufio.Writer, t *tokens.Texts) error {
 	names := []string{"file", "line", "bytes"}
 	for _, c := range t.Counters {
 		names = append(names, c.Name)
@@ -318,9 +340,9 @@ func WriteCountCSV(w *bufio.Writer, t *tokens.Texts) error {
 	return writeCSV(w, names, cells)
 }
 
-// WriteCount writes a table, the sum in its last row unless it would say what the
+// writeCount writes a table, the sum in its last row unless it would say what the
 // only one says.
-func WriteCount(w *bufio.Writer, t *tokens.Texts, width int) error {
+func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
 	var columns []Column
 	for _, c := range t.Counters {
 		columns = append(columns, Column{Name: c.Name, Right: true})
@@ -337,7 +359,7 @@ func WriteCount(w *bufio.Writer, t *tokens.Texts, width int) error {
 	if len(t.Rows) != 1 {
 		rows = append(rows, countCells(t, t.Total, "total"))
 	}
-	return WriteTable(w, columns, rows, width)
+	return WriteTable(w, columns, rows, on.Width)
 }
 
 func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"iter"
 	"strings"
 
@@ -14,19 +13,18 @@ import (
 	"ctxtool/stats"
 )
 
-// A TreeReport is a session's tree, ready to be drawn.
-type TreeReport struct {
+// A Tree is a session's tree, ready to be drawn.
+type Tree struct {
 	Nodes    iter.Seq2[sessionfmt.Node, error]
 	Leaf     *string         // id of the entry that the active path ends at; nil for none
 	Only     map[string]bool // kinds to show; nil for all
 	Fold     bool            // put long runs into one line
-	Width    int             // of the terminal, in columns; 0 for none
 	Coverage sessionfmt.Coverage
 	Found    []sessionfmt.Finding
 }
 
 // shown are the nodes that the filter lets through.
-func (r TreeReport) shown(yield func(sessionfmt.Node, error) bool) {
+func (r Tree) shown(yield func(sessionfmt.Node, error) bool) {
 	for n, err := range r.Nodes {
 		if (err != nil || r.Only == nil || r.Only[n.Kind]) && !yield(n, err) {
 			return
@@ -34,9 +32,8 @@ func (r TreeReport) shown(yield func(sessionfmt.Node, error) bool) {
 	}
 }
 
-// WriteTreeJSON writes the tree as one object, schema ctxtool/tree/1.
-func WriteTreeJSON(out io.Writer, r TreeReport) error {
-	w := bufio.NewWriterSize(out, 64<<10)
+// writeTreeJSON writes the tree as one object, schema ctxtool/tree/1.
+func writeTreeJSON(w *bufio.Writer, r Tree) error {
 	o := object{w: w}
 	o.text("schema", "ctxtool/tree/1")
 	if r.Leaf != nil {
@@ -66,13 +63,12 @@ func WriteTreeJSON(out io.Writer, r TreeReport) error {
 		o.value("findings", r.Found)
 	}
 	o.close()
-	w.WriteByte('\n')
-	return w.Flush()
+	return w.WriteByte('\n')
 }
 
-// WriteTree draws the tree.
-func WriteTree(out io.Writer, r TreeReport) error {
-	d := drawing{r: r, w: bufio.NewWriterSize(out, 64<<10)}
+// writeTree draws the tree.
+func writeTree(w *bufio.Writer, r Tree, on Screen) error {
+	d := drawing{r: r, w: w, on: on}
 	for n, err := range r.shown {
 		if err != nil {
 			return err
@@ -80,13 +76,14 @@ func WriteTree(out io.Writer, r TreeReport) error {
 		d.add(n)
 	}
 	d.flush()
-	return d.w.Flush()
+	return nil
 }
 
 // A drawing puts nodes on lines, and runs that say little into one.
 type drawing struct {
-	r   TreeReport
+	r   Tree
 	w   *bufio.Writer
+	on  Screen
 	run []sessionfmt.Node // that could be folded: the first of them, as many as stay if there are no more
 	n   int               // all of them
 	// Their kinds, in the order in which they came, and how many of each.
@@ -188,7 +185,7 @@ func (d *drawing) line(n sessionfmt.Node) {
 	if n.Text != "" {
 		text += "  " + n.Text
 	}
-	put(d.w, text, d.r.Width)
+	put(d.w, text, d.on)
 }
 
 // orDash stands in for an id that is not there.
@@ -261,8 +258,8 @@ func shortKind(kind string) string {
 	return fit(kind, 13)
 }
 
-// WriteList writes rows as a table.
-func WriteList(w *bufio.Writer, rows []*stats.Summary, width int) error {
+// writeList writes rows as a table.
+func writeList(w *bufio.Writer, rows []*stats.Summary, on Screen) error {
 	columns := []Column{
 		{Name: "time"}, {Name: "project"}, {Name: "session", Flex: true}, {Name: "model"},
 		{Name: "entries", Right: true}, {Name: "context", Right: true}, {Name: "cost", Right: true}, {Name: "size", Right: true}, {Name: "id"},
@@ -273,7 +270,7 @@ func WriteList(w *bufio.Writer, rows []*stats.Summary, width int) error {
 		cells[i] = listCells(r)
 		copied += r.Copied
 	}
-	if err := WriteTable(w, columns, cells, width); err != nil || copied == 0 {
+	if err := WriteTable(w, columns, cells, on.Width); err != nil || copied == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n* $%.2f of the costs are of calls that another session of the list has too.\n", copied)

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,7 +22,8 @@ func TestTrapTree(t *testing.T) {
 				`{"type":"branch_summary","id":"s","parentId":"a","fromId":"` + from + `","summary":"S"}`, message("d", "s"), ""}
 			s := open(t, corpus.Session{Data: []byte(strings.Join(lines, "\n"))})
 			var got strings.Builder
-			if err := WriteTree(&got, TreeReport{Nodes: s.Outline(s.Leaf())}); err != nil {
+			w := bufio.NewWriter(&got)
+			if err := cmp.Or(Write(w, Tree{Nodes: s.Outline(s.Leaf())}, "text", Screen{}), w.Flush()); err != nil {
 				t.Fatal(err)
 			}
 			want := `● a user  M

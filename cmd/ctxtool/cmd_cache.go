@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"strconv"
@@ -124,16 +123,7 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*repl
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return nil, err
 	}
-	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
-		switch o.format {
-		case "jsonl":
-			return render.WriteCacheJSON(w, report.Rows, report.Total)
-		case "csv":
-			return render.WriteCacheCSV(w, report)
-		}
-		return render.WriteCacheText(w, report, e.width(o.output))
-	})
-	if err != nil {
+	if err := e.print(&o.answer, []string{s.Name}, report); err != nil {
 		return nil, err
 	}
 	if report.Stopped != nil {
@@ -166,15 +156,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*replay.CacheTotal,
 		return nil, fmt.Errorf("%d of %d sessions cannot be accounted for, and --strict allows none", broken, len(all))
 	}
 	sum := replay.SumCaches(all)
-	return sum, e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
-		switch o.format {
-		case "jsonl":
-			return render.WriteCacheJSON(w, all, sum)
-		case "csv":
-			return render.WriteCachesCSV(w, all)
-		}
-		return render.WriteCachesText(w, all, sum, e.width(o.output))
-	})
+	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 
 // session is the account of one of several sessions.

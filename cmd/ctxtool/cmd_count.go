@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -119,17 +118,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 		}
 		c.Add(rows)
 	}
-	return e.answer(&o.answer, args, func(w *bufio.Writer) error {
-		switch o.format {
-		case "json":
-			return render.WriteJSON(w, c)
-		case "jsonl":
-			return render.WriteCountLines(w, c)
-		case "csv":
-			return render.WriteCountCSV(w, c)
-		}
-		return render.WriteCount(w, c, e.width(o.output))
-	})
+	return e.print(&o.answer, args, c)
 }
 
 // file counts a file: a row, or one a line.

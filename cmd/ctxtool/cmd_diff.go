@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
@@ -222,15 +220,7 @@ func (x *comparison) compare() error {
 		return err
 	}
 	d.A.DiffSource, d.B.DiffSource = x.sides()
-	if err := x.strictly(); err != nil {
-		return err
-	}
-	style := x.e.style(x.o.output)
-	x.o.cleaned = style.Colour && x.o.format == "text"
-	err = x.e.answer(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, func(w *bufio.Writer) error {
-		return render.WriteDiff(w, d, x.o.format, style, x.e.width(x.o.output))
-	})
-	return x.finish(err, d.Equal())
+	return x.print(d, d.Equal())
 }
 
 // strictly prints what was found in both sessions.
@@ -242,8 +232,13 @@ func (x *comparison) strictly() error {
 	return err
 }
 
-// finish says how much was read, and answers by the exit status.
-func (x *comparison) finish(err error, equal bool) error {
+// print writes what was found, says how much was read, and answers by the exit status.
+func (x *comparison) print(v any, equal bool) error {
+	x.o.cleaned = x.e.screen(x.o.output).Colour && x.o.format == "text"
+	err := x.strictly()
+	if err == nil {
+		err = x.e.print(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, v)
+	}
 	if err != nil {
 		return err
 	}
@@ -282,15 +277,7 @@ func (x *comparison) listEntries() error {
 	if out.OnlyB, err = x.b.s.Rows(pathB[shared:]); err != nil {
 		return err
 	}
-	if err := x.strictly(); err != nil {
-		return err
-	}
-	style, width := x.e.style(x.o.output), x.e.width(x.o.output)
-	x.o.cleaned = style.Colour && x.o.format == "text"
-	err = x.e.answer(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, func(w *bufio.Writer) error {
-		return render.WriteDiffEntries(w, out, x.o.format, style, width)
-	})
-	return x.finish(err, len(out.OnlyA)+len(out.OnlyB) == 0)
+	return x.print(out, len(out.OnlyA)+len(out.OnlyB) == 0)
 }
 
 func (x *comparison) sameEntry(a, b int) bool {

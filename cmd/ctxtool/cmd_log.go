@@ -111,7 +111,7 @@ func runLog(e *env, o *logOptions, args []string) error {
 		o.leaf = point
 	}
 	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
-		l := &logger{o: o, e: e, rules: rules, width: e.width(o.output), w: w}
+		l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output), w: w}
 		err := l.list(name)
 		for o.follow && err == nil {
 			if err = l.await(name); err == nil {
@@ -131,7 +131,7 @@ type logger struct {
 	e     *env
 	rules replay.Rules
 	w     *bufio.Writer
-	width int
+	on    render.Screen
 
 	listed int   // records that have been listed
 	size   int64 // bytes of the file that they were in
@@ -345,7 +345,7 @@ func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) e
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.LogRow)
 	}
-	return render.WriteLogText(w, &row.LogRow, l.width)
+	return render.WriteLogText(w, &row.LogRow, l.on.Width)
 }
 
 // matches says whether any string of the entry has the pattern.
@@ -384,18 +384,15 @@ func (l *logger) request(leaf int) error {
 	if err != nil {
 		return err
 	}
-	if l.o.format == "jsonl" {
-		return render.WriteLines(l.w, all)
-	}
 	was, err := before.Count(&tokens.Pi)
 	if err != nil {
 		return err
 	}
 	is, err := now.Count(&tokens.Pi)
-	if err == nil {
-		render.WriteEntering(l.w, all, now.RequestIndex, was, is, l.width)
+	if err != nil {
+		return err
 	}
-	return err
+	return render.Write(l.w, render.Entering{Items: all, Request: now.RequestIndex, Before: was, After: is}, l.o.format, l.on)
 }
 
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }

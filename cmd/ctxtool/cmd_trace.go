@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -185,13 +183,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
-		if o.format == "jsonl" {
-			return render.WriteLines(w, rows)
-		}
-		return render.WriteTrace(w, rows, e.width(o.output))
-	})
-	if err != nil {
+	if err := e.print(&o.answer, []string{s.Name}, rows); err != nil {
 		return err
 	}
 	e.noteCoverage(s, r.Rules)
@@ -222,14 +214,7 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if err != nil {
 		return err
 	}
-	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
-		if o.format == "jsonl" {
-			return render.WriteLines(w, items)
-		}
-		render.WriteBlame(w, items, e.width(o.output))
-		return nil
-	})
-	if err != nil {
+	if err := e.print(&o.answer, []string{s.Name}, items); err != nil {
 		return err
 	}
 	e.noteCoverage(s, r.Rules)
@@ -293,27 +278,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return writeShown(w, o.format, all) })
-}
-
-func writeShown(w *bufio.Writer, format string, all []replay.ShownEntry) error {
-	if format == "json" {
-		return render.WriteShownJSON(w, all)
-	}
-	for i, s := range all {
-		if format == "raw" {
-			w.Write(s.Entry)
-			w.WriteByte('\n')
-			continue
-		}
-		if i > 0 {
-			w.WriteByte('\n')
-		}
-		if err := render.WriteShownText(w, &s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.print(&o.answer, []string{s.Name}, all)
 }
 
 // shown finds the entries, and unless they are wanted raw what each of them did.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -223,6 +224,12 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		return err
 	}
 	return cmp.Or(w.Flush(), out.commit())
+}
+
+// print writes a value as an answer, in its form.
+func (e *env) print(a *answer, inputs []string, v any) error {
+	on := e.screen(a.output)
+	return e.answer(a, inputs, func(w *bufio.Writer) error { return render.Write(w, v, a.format, on) })
 }
 
 // complete offers fixed values for a flag.

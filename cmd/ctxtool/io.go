@@ -160,20 +160,6 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 	return s.LeafAt(p), nil
 }
 
-// width is how many columns the terminal has that results go to, 0 where they go
-// elsewhere.
-func (e *env) width(output string) int {
-	f, ok := e.stdout.(*os.File)
-	if !ok || output != "" && output != "-" {
-		return 0
-	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return columns
-}
-
 // strictly prints findings, and makes an error of them where none are allowed.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
 	e.printFindings(s.Name, found)

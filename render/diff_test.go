@@ -207,11 +207,7 @@ type appliedRow struct {
 
 func printedEnvelope(t *testing.T, e *replay.Envelope) (out appliedEnvelope) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := jsonFormat.Write(&b, Report{Envelope: e}); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b.Bytes(), &out); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
+	if err := json.Unmarshal(printed(t, "json", Report{Envelope: e}), &out); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
 		t.Fatal(err)
 	}
 	return out

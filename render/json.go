@@ -17,29 +17,12 @@ import (
 	"ctxtool/stats"
 )
 
-var jsonFormat = Format{
-	Name:  "json",
-	About: "the envelope as one JSON object (docs/formats.md)",
-	Need:  sessionfmt.NeedPath,
-	write: writeJSON,
-}
-
-var contextFormat = Format{
-	Name:  "context",
-	About: "messages, thinkingLevel and model as pi's context building returns them, as JSON",
-	Need:  sessionfmt.NeedModel | sessionfmt.NeedThinking,
-	write: writeContext,
-}
-
-var llmFormat = Format{
-	Name:  "llm",
-	About: "the messages as a provider gets them, as a JSON array",
-	write: func(w *bufio.Writer, r Report) error {
-		if err := writeMessages(w, r.Envelope.ProviderMessages()); err != nil {
-			return err
-		}
-		return w.WriteByte('\n')
-	},
+// writeProvided writes the messages as a provider gets them.
+func writeProvided(w *bufio.Writer, r Report) error {
+	if err := writeMessages(w, r.Envelope.ProviderMessages()); err != nil {
+		return err
+	}
+	return w.WriteByte('\n')
 }
 
 // An object writes a JSON object member by member, so that nothing of it has to
@@ -201,8 +184,8 @@ func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]replay.Prov
 	}
 }
 
-// writeJSON writes the envelope (docs/formats.md).
-func writeJSON(w *bufio.Writer, r Report) error {
+// writeEnvelope writes the envelope (docs/formats.md).
+func writeEnvelope(w *bufio.Writer, r Report) error {
 	e := r.Envelope
 	prompt, err := e.Prompt()
 	if err != nil {

@@ -6,7 +6,6 @@ package render
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"iter"
 	"math"
 	"strings"
@@ -29,45 +28,16 @@ type Format struct {
 	Name  string
 	About string // one line for help
 	// Need is what the form says of a path besides its leaf's messages.
-	Need  sessionfmt.Need
-	write func(w *bufio.Writer, r Report) error
+	Need sessionfmt.Need
 }
 
 // Formats are the forms of an envelope, the default first.
-var Formats = []*Format{
-	&summaryFormat,
-	&fullFormat,
-	&jsonFormat,
-	&contextFormat,
-	&llmFormat,
-}
-
-// FindFormat is the form of that name.
-func FindFormat(name string) (*Format, error) {
-	var names []string
-	for _, f := range Formats {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return nil, fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(name), strings.Join(names, ", "))
-}
-
-// Write prints the report.
-func (f *Format) Write(w io.Writer, r Report) error {
-	b := bufio.NewWriterSize(w, 64<<10)
-	if err := f.write(b, r); err != nil {
-		return err
-	}
-	return b.Flush()
-}
-
-var summaryFormat = Format{
-	Name:  "summary",
-	About: "tokens by category, as /context shows them",
-	Need:  sessionfmt.NeedModel,
-	write: writeSummary,
+var Formats = []Format{
+	{"summary", "tokens by category, as /context shows them", sessionfmt.NeedModel},
+	{"full", "the whole envelope as Markdown, as /context --full shows it", sessionfmt.NeedPath},
+	{"json", "the envelope as one JSON object (docs/formats.md)", sessionfmt.NeedPath},
+	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON", sessionfmt.NeedModel | sessionfmt.NeedThinking},
+	{"llm", "the messages as a provider gets them, as a JSON array", 0},
 }
 
 // writeSummary is the text of spec/pi-format.md 8.2; its last line names our own
@@ -129,13 +99,6 @@ func bar(used int, limit int64) string {
 		filled = int(max(0, min(20, math.Floor(float64(used)/float64(limit)*20+0.5))))
 	}
 	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
-}
-
-var fullFormat = Format{
-	Name:  "full",
-	About: "the whole envelope as Markdown, as /context --full shows it",
-	Need:  sessionfmt.NeedPath,
-	write: writeFull,
 }
 
 // writeFull is the text of spec/pi-format.md 8.3.

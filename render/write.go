@@ -35,6 +35,9 @@ func plain[T any](write func(w *bufio.Writer, v T) error) writer {
 // forms are those of each type of value, besides what its tags say (json) and those of its
 // elements (jsonl).
 var forms = map[reflect.Type]map[string]writer{
+	reflect.TypeFor[Report](): {
+		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
+	},
 	reflect.TypeFor[*replay.CacheReport](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
 	reflect.TypeFor[Caches]():              {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
 	reflect.TypeFor[*replay.Difference](): {

@@ -17,9 +17,7 @@ import (
 
 // cacheOptions are the flags of ctxtool cache.
 type cacheOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	all, collapse bool
 	failOver      string
 
@@ -54,9 +52,7 @@ func newCacheCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl", "csv")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages in front of all messages, for models that take none between them")
 	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
@@ -65,13 +61,7 @@ func newCacheCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags, before any input is opened.
-func (o *cacheOptions) check() (err error) {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
-	if o.Rules, err = o.reading.check(); err != nil {
-		return err
-	}
+func (o *cacheOptions) check() error {
 	o.limit = -1
 	if o.failOver == "" {
 		return nil
@@ -86,7 +76,9 @@ func (o *cacheOptions) check() (err error) {
 }
 
 func runCache(e *env, o *cacheOptions, args []string) error {
-	if err := cmp.Or(o.check(), o.redaction.start(e)); err != nil {
+	var err error
+	o.Rules, err = o.start(e)
+	if err = cmp.Or(err, o.check()); err != nil {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
@@ -120,17 +112,12 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*repl
 	if err != nil {
 		return nil, err
 	}
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
-		return nil, err
-	}
-	if err := e.print(&o.answer, []string{s.Name}, report); err != nil {
-		return nil, err
-	}
-	if report.Stopped != nil {
-		e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
-	}
-	e.noteCoverage(s, r.Rules)
-	return report.Total, nil
+	return report.Total, o.reply(e, r, report, func() error {
+		if report.Stopped != nil {
+			e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
+		}
+		return nil
+	})
 }
 
 // of makes the account of a session.

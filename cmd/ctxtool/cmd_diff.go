@@ -14,9 +14,7 @@ import (
 
 // diffOptions are the flags of ctxtool diff.
 type diffOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	entries bool
 }
 
@@ -47,9 +45,7 @@ func newDiffCommand(e *env) *cobra.Command {
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
 	}
-	o.answer.flags(cmd, "text", "stat", "markdown", "json")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
 	cmd.ValidArgsFunction = e.completeEntries(2)
 	return cmd
@@ -65,8 +61,8 @@ type diffEnd struct {
 }
 
 func runDiff(e *env, o *diffOptions, args []string) error {
-	rules, err := o.reading.check()
-	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
+	rules, err := o.start(e)
+	if err != nil {
 		return usage(err)
 	}
 	a, b, err := e.diffEnds(args)

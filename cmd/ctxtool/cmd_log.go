@@ -22,9 +22,7 @@ import (
 
 // logOptions are the flags of ctxtool log.
 type logOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	leaf         string
 	all, follow  bool
 	request      int
@@ -61,9 +59,7 @@ func newLogCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "jsonl")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.BoolVar(&o.all, "all", false, "all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "only what entered between request `N`-1 and N, and as what")
@@ -83,33 +79,26 @@ func newLogCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags that are names, before any input is opened.
-func (o *logOptions) check() (rules replay.Rules, err error) {
-	if err := o.answer.check(); err != nil {
-		return 0, err
+func (o *logOptions) check() (err error) {
+	if o.only, err = kinds(o.kind); err != nil || o.grep == "" {
+		return err
 	}
-	if o.only, err = kinds(o.kind); err != nil {
-		return 0, err
+	if o.pattern, err = regexp.Compile(o.grep); err != nil {
+		return fmt.Errorf("--grep: %w", err)
 	}
-	if o.grep != "" {
-		if o.pattern, err = regexp.Compile(o.grep); err != nil {
-			return 0, fmt.Errorf("--grep: %w", err)
-		}
-	}
-	return o.reading.check()
+	return nil
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
-	rules, err := o.check()
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	rules, err := o.start(e)
+	if err = cmp.Or(err, o.check()); err != nil {
 		return usage(err)
 	}
 	name, point, err := e.session(args)
 	if err != nil {
 		return err
 	}
-	if o.leaf == "" {
-		o.leaf = point
-	}
+	o.leaf = cmp.Or(o.leaf, point)
 	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
 		l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output), w: w}
 		err := l.list(name)

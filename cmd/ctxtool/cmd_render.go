@@ -29,9 +29,7 @@ const commentSize = 65536
 
 // renderOptions are the flags of ctxtool render.
 type renderOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	failOnSecret     bool
 	view, target     string
 	at, leaf, since  string
@@ -79,9 +77,7 @@ func newRenderCommand(e *env) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
 	}
-	o.answer.flags(cmd, "markdown", "text", "html")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "markdown", "text", "html")
 	f := cmd.Flags()
 	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "write nothing and exit with 1 if there is a likely secret in it")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
@@ -108,44 +104,39 @@ func newRenderCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags that are names, before any input is opened.
-func (o *renderOptions) check(e *env, given func(flag string) bool) (rules replay.Rules, err error) {
-	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
-		o.format = "text"
-	}
-	if err := o.answer.check(); err != nil {
-		return 0, err
-	}
+func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
 	for _, choice := range []struct{ flag, value, one, other string }{
 		{"view", o.view, "conversation", "context"}, {"target", o.target, "comment", "file"},
 	} {
 		if choice.value != choice.one && choice.value != choice.other {
-			return 0, fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
+			return fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
 		}
 	}
 	if err := o.checkHTML(e, given); err != nil {
-		return 0, err
+		return err
 	}
 	if o.view == "context" {
 		for _, flag := range []string{"all", "since", "files"} {
 			if given(flag) {
-				return 0, fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
+				return fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
 			}
 		}
 	} else if given("at") {
-		return 0, errors.New("--at is for --view context; a conversation ends at --leaf")
+		return errors.New("--at is for --view context; a conversation ends at --leaf")
 	}
 	if o.maxLines < 0 || o.budget < 0 {
-		return 0, errors.New("--max-lines and --budget are 0 or more")
+		return errors.New("--max-lines and --budget are 0 or more")
 	}
-	if o.parts, err = page.ParseParts(o.include, o.exclude); err != nil {
-		return 0, err
-	}
-	return o.reading.check()
+	o.parts, err = page.ParseParts(o.include, o.exclude)
+	return err
 }
 
 func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
-	rules, err := o.check(e, given)
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
+		o.format = "text"
+	}
+	rules, err := o.start(e)
+	if err = cmp.Or(err, o.check(e, given)); err != nil {
 		return usage(err)
 	}
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {

@@ -132,11 +132,6 @@ func (e *env) progress(name string) (show func(done, size int64), end func()) {
 	}
 }
 
-// openTail opens the end of a session: see sessionfmt.OpenTail.
-func (e *env) openTail(name string, need sessionfmt.Need) (*sessionfmt.Session, error) {
-	return sessionfmt.OpenTail(name, need, e.opening(0))
-}
-
 // note says something beside the results, on one line: names in it may hold anything.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))

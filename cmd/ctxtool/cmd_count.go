@@ -127,7 +127,7 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	if name != "-" {
 		var err error
 		if f, err = e.disk.Open(name); err != nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+			return nil, unreadable(name, err)
 		}
 		defer f.Close()
 	}
@@ -137,7 +137,7 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	}
 	rows, err := count(f)
 	if err != nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+		return nil, unreadable(name, err)
 	}
 	for i := range rows {
 		rows[i].File = filepath.ToSlash(name)

@@ -190,23 +190,13 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 
 // write writes the page, and says what secrets are likely in it.
 func (o *renderOptions) write(e *env, p *page.Page) error {
-	found, err := o.secrets(e)
-	if err != nil {
-		return err
-	}
-	p.Scan = found.scan
-	if o.failOnSecret {
-		asset := p.Asset
-		p.Asset = nil
-		if err = p.Write(io.Discard); err == nil && len(found.found) > 0 {
-			found.note(e, p.Session)
-			return errFound
+	asset := p.Asset
+	found, err := o.publish(e, p.Session, func(scan func(int, []byte), last bool) document {
+		if p.Scan, p.Asset = scan, nil; last {
+			p.Asset = asset
 		}
-		p.Scan, p.Asset = nil, asset
-	}
-	if err == nil {
-		err = e.answer(&o.answer, []string{p.Session.Name}, func(w *bufio.Writer) error { return p.Write(w) })
-	}
+		return p
+	})
 	var large *page.TooLargeError
 	if errors.As(err, &large) {
 		return &sessionfmt.Error{
@@ -218,6 +208,31 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 		found.note(e, p.Session)
 	}
 	return err
+}
+
+// A document is what a session is rendered to.
+type document interface{ Write(w io.Writer) error }
+
+// publish writes a document. With --fail-on-secret another is made before and looked
+// through, and it is only written if nothing was found in that; else it is looked through
+// itself.
+func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte), last bool) document) (*secretScan, error) {
+	found, err := o.secrets(e)
+	if err != nil {
+		return nil, err
+	}
+	scan := found.scan
+	if o.failOnSecret {
+		if err := made(scan, false).Write(io.Discard); err != nil {
+			return nil, err
+		}
+		if len(found.found) > 0 {
+			found.note(e, s)
+			return nil, errFound
+		}
+		scan = nil
+	}
+	return found, e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return made(scan, true).Write(w) })
 }
 
 // secrets looks for secrets by the rules of the session's redaction.

@@ -62,27 +62,16 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 			return err
 		}
 	}
-	found, err := o.secrets(e)
+	var r *replay.Replay
+	found, err := o.publish(e, s, func(scan func(int, []byte), last bool) document {
+		r = replay.New(s, opt)
+		h := o.page(e, r, opt.Leaf, o.output)
+		if h.Scan = scan; !last {
+			h.Split = 0
+		}
+		return h
+	})
 	if err != nil {
-		return err
-	}
-	scan := found.scan
-	if o.failOnSecret {
-		whole := o.page(e, replay.New(s, opt), opt.Leaf, o.output)
-		whole.Split, whole.Scan = 0, scan
-		if err := whole.Write(io.Discard); err != nil {
-			return err
-		}
-		if len(found.found) > 0 {
-			found.note(e, s)
-			return errFound
-		}
-		scan = nil
-	}
-	r := replay.New(s, opt)
-	h := o.page(e, r, opt.Leaf, o.output)
-	h.Scan = scan
-	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return err
 	}
 	if o.split == 0 && s.Size() > hugePage {

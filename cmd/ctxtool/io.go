@@ -102,13 +102,13 @@ func (e *env) frugal(name string) {
 	}
 }
 
-// withoutPath is the cause alone of an error that names its file.
-func withoutPath(err error) error {
+// unreadable is the error of a file that cannot be read.
+func unreadable(name string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
-		return path.Err
+		err = path.Err
 	}
-	return err
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
 }
 
 // progress shows how far work on a file is, once it has taken a second, to

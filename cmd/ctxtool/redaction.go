@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -92,11 +91,6 @@ func (e *env) readInput(name string) ([]byte, error) {
 		return nil, noAnswer(unreadable(name, err))
 	}
 	return data, nil
-}
-
-// unreadable is the error of a file that cannot be read.
-func unreadable(name string, err error) error {
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.Unwrap(err)}
 }
 
 // envValues are the values of the environment variables with these names. One that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,31 +148,24 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
-	in := bufio.NewReaderSize(r, o.window)
-	var long []byte // the beginning of a line that is longer than the reader's buffer
-	for {
-		part, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, part...)
-			continue
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, o.window), math.MaxInt)
+	in.Split(func(data []byte, end bool) (int, []byte, error) {
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && end {
+			n = len(data)
 		}
-		if err != nil && err != io.EOF {
-			return nil, err
+		if n == 0 {
+			return 0, nil, nil // there is more
 		}
-		line := part
-		if len(long) > 0 {
-			line = append(long, part...)
-			long = long[:0]
-		}
-		if err == io.EOF && len(line) == 0 {
-			return rows, nil
-		}
+		return n, data[:n], nil
+	})
+	for in.Scan() {
+		line := in.Bytes()
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
-		if err == io.EOF {
-			return rows, nil
-		}
 	}
+	return rows, in.Err()
 }
 
 // countWindow is how many bytes are read at a time.

@@ -219,28 +219,25 @@ func (x *comparison) compare() error {
 	return x.print(d, d.Equal())
 }
 
-// strictly prints what was found in both sessions.
-func (x *comparison) strictly() error {
-	err := x.e.strictly(x.a.s, x.ra.AllFindings(), x.o.strict)
-	if x.rb != x.ra {
-		err = cmp.Or(err, x.e.strictly(x.b.s, x.rb.AllFindings(), x.o.strict))
-	}
-	return err
-}
-
 // print writes what was found, says how much was read, and answers by the exit status.
 func (x *comparison) print(v any, equal bool) error {
-	x.o.cleaned = x.e.screen(x.o.output).Colour && x.o.format == "text"
-	err := x.strictly()
-	if err == nil {
-		err = x.e.print(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, v)
+	replays := []*replay.Replay{x.ra, x.rb}
+	if x.ra == x.rb {
+		replays = replays[:1]
+	}
+	var err error
+	for _, r := range replays {
+		err = cmp.Or(err, x.e.strictly(r.Session, r.AllFindings(), x.o.strict))
 	}
 	if err != nil {
 		return err
 	}
-	x.e.noteCoverage(x.a.s, x.ra.Rules)
-	if x.rb != x.ra {
-		x.e.noteCoverage(x.b.s, x.rb.Rules)
+	x.o.cleaned = x.e.screen(x.o.output).Colour && x.o.format == "text"
+	if err := x.e.print(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, v); err != nil {
+		return err
+	}
+	for _, r := range replays {
+		x.e.noteCoverage(r.Session, r.Rules)
 	}
 	if !equal {
 		return errFound

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 )
 
@@ -255,36 +256,14 @@ type cleaner struct {
 func (c *cleaner) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	end := bytes.LastIndexByte(c.rest, '\n') + 1
-	if err := c.put(c.rest[:end]); err != nil {
-		return 0, err
-	}
+	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest[:end])))
 	c.rest = append(c.rest[:0], c.rest[end:]...)
-	return len(p), nil
+	return len(p), err
 }
 
 // flush writes the last line where no line end follows it.
 func (c *cleaner) flush() error {
-	rest := c.rest
+	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest)))
 	c.rest = nil
-	return c.put(rest)
-}
-
-func (c *cleaner) put(lines []byte) error {
-	for len(lines) > 0 {
-		i := bytes.IndexAny(lines, "\n\t")
-		if i < 0 {
-			i = len(lines)
-		}
-		if _, err := io.WriteString(c.w, sessionfmt.Clean(string(lines[:i]))); err != nil {
-			return err
-		}
-		if i < len(lines) {
-			if _, err := c.w.Write(lines[i : i+1]); err != nil {
-				return err
-			}
-			i++
-		}
-		lines = lines[i:]
-	}
-	return nil
+	return err
 }

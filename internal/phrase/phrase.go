@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"ctxtool/sessionfmt"
 )
 
 // Count is so many things in words.
@@ -63,4 +65,17 @@ func Indent(text []byte) []byte {
 		return text
 	}
 	return out.Bytes()
+}
+
+// Clean is sessionfmt.Clean for a text of several lines: line ends and tabs stay.
+func Clean(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for k, cell := range cells {
+			cells[k] = sessionfmt.Clean(cell)
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
 }

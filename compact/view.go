@@ -92,7 +92,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		n += len(parts[i].messages)
 	}
-	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{from: e.Texts(), index: -1}, tokenizer: tokenizer}
+	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, tokenizer: tokenizer}
 	for i := range parts {
 		v.Messages = append(v.Messages, parts[i].done()...)
 	}

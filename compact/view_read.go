@@ -134,7 +134,8 @@ func (p *part) name(v sessionfmt.Value) *toolName {
 
 // texts reads messages, and keeps the last one: its blocks are asked for one by one.
 type texts struct {
-	from  *replay.Texts
+	e     *replay.Envelope
+	from  *replay.Reader
 	index int // of the last one, -1 for none
 	last  *sessionfmt.Message
 }
@@ -155,13 +156,13 @@ func (t *texts) of(m *message) (*sessionfmt.Message, error) {
 // provider is a message as a provider gets it.
 func (t *texts) provider(m *message) (sessionfmt.Value, error) {
 	t.index = -1
-	return t.from.Provider(m.Index)
+	return t.from.Provider(t.e.Piece(m.Index))
 }
 
 // agent is a message as pi's own context building returns it.
 func (t *texts) agent(m *message) (sessionfmt.Value, error) {
 	t.index = -1
-	return t.from.Agent(m.Index)
+	return t.from.Agent(t.e.Piece(m.Index))
 }
 
 // text is what a block says: of a call its arguments as JSON.

@@ -7,23 +7,23 @@ import (
 	"time"
 
 	"ctxtool/internal/phrase"
-	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
 
 // Caches are the accounts of several sessions, and their sum.
 type Caches struct {
-	All []replay.CacheTotal
-	Sum *replay.CacheTotal
+	All []cache.Total
+	Sum *cache.Total
 }
 
-func writeCacheLines(w *bufio.Writer, c *replay.CacheReport) error {
+func writeCacheLines(w *bufio.Writer, c *cache.Report) error {
 	return totalled(w, c.Rows, c.Total)
 }
 func writeCachesLines(w *bufio.Writer, c Caches) error { return totalled(w, c.All, c.Sum) }
 
 // totalled writes rows, an object a line, and the total as the last line.
-func totalled[T any](w *bufio.Writer, rows []T, total *replay.CacheTotal) error {
+func totalled[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
 	if err := writeLines(w, rows); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ var cacheColumns = []string{
 
 // writeCacheCSV writes the account of a session as a CSV file. What the file does not
 // hold of the prompt is the row "hidden".
-func writeCacheCSV(w *bufio.Writer, c *replay.CacheReport) error {
+func writeCacheCSV(w *bufio.Writer, c *cache.Report) error {
 	var rows [][]any
 	if c.Total.Hidden > 0 {
 		rows = append(rows, []any{"hidden", nil, nil, c.Total.Hidden})
@@ -51,7 +51,7 @@ func writeCacheCSV(w *bufio.Writer, c *replay.CacheReport) error {
 }
 
 // cacheCells are a row's cells in a CSV file.
-func cacheCells(r *replay.CacheRow) []any {
+func cacheCells(r *cache.Row) []any {
 	cells := make([]any, len(cacheColumns))
 	copy(cells, []any{r.Request, r.Entry, r.Model, r.Prompt})
 	if s := r.Shared; s != nil {
@@ -81,7 +81,7 @@ func cacheCells(r *replay.CacheRow) []any {
 }
 
 // again are the cells of what was billed again, none for nothing.
-func again(a replay.CacheAgain) []any {
+func again(a cache.Again) []any {
 	if a.Tokens == 0 {
 		return nil
 	}
@@ -116,7 +116,7 @@ func writeCachesCSV(w *bufio.Writer, c Caches) error {
 const mostLosses = 10
 
 // writeCache writes the account of a session as a table, and the totals below it.
-func writeCache(w *bufio.Writer, c *replay.CacheReport, on Screen) error {
+func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
 		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
@@ -143,7 +143,7 @@ func writeCache(w *bufio.Writer, c *replay.CacheReport, on Screen) error {
 }
 
 // cacheLine are a row's cells for people. A prompt has a mark where nothing is recorded.
-func cacheLine(r *replay.CacheRow) []string {
+func cacheLine(r *cache.Row) []string {
 	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
 	if r.Estimated {
 		cells[3] = "~" + cells[3]
@@ -166,10 +166,10 @@ func cacheLine(r *replay.CacheRow) []string {
 }
 
 // whyAgain is why something was billed again, in words.
-func whyAgain(r *replay.CacheRow) string {
+func whyAgain(r *cache.Row) string {
 	var all []string
 	if r.Unserved.Tokens > 0 {
-		all = append(all, fmt.Sprintf("%s (%d)", replay.ReasonUnserved, r.Unserved.Tokens))
+		all = append(all, fmt.Sprintf("%s (%d)", cache.ReasonUnserved, r.Unserved.Tokens))
 	}
 	if r.Break != nil {
 		all = append(all, whyBroken(r.Break))
@@ -183,7 +183,7 @@ func whyAgain(r *replay.CacheRow) string {
 	return strings.Join(all, "; ")
 }
 
-func whyBroken(b *replay.CacheBreak) string {
+func whyBroken(b *cache.Break) string {
 	text := string(b.Cause)
 	if b.Entry != "" {
 		text += " " + sessionfmt.Quote(b.Entry)
@@ -203,7 +203,7 @@ func whyBroken(b *replay.CacheBreak) string {
 	return text
 }
 
-func writeCacheSums(w *bufio.Writer, t *replay.CacheTotal) {
+func writeCacheSums(w *bufio.Writer, t *cache.Total) {
 	fmt.Fprintf(w, "%s, prompts of %s", phrase.Count(t.Requests, "request"), phrase.Count(int(t.Prompt), "token"))
 	if t.Answered > 0 && t.Answered < t.Requests {
 		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, phrase.Count(t.Requests-t.Answered, "request"))
@@ -239,10 +239,10 @@ func duration(seconds int64) string {
 	return text
 }
 
-func money(a replay.CacheAgain) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
+func money(a cache.Again) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
 
 // writeLosses writes losses below a heading, the first of them.
-func writeLosses(w *bufio.Writer, heading string, all []replay.CacheLoss) {
+func writeLosses(w *bufio.Writer, heading string, all []cache.Loss) {
 	if len(all) == 0 {
 		return
 	}

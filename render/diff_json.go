@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"ctxtool/internal/markdown"
-	"ctxtool/replay"
+	"ctxtool/replay/diff"
 	"ctxtool/sessionfmt"
 )
 
 // writeDiffJSON writes a comparison as one object. It holds no text in memory.
-func writeDiffJSON(w *bufio.Writer, d *replay.Difference) error {
-	x := diff{d}
+func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
+	x := comparison{d}
 	_, is, err := x.prompts()
 	if err != nil {
 		return err
@@ -24,13 +24,13 @@ func writeDiffJSON(w *bufio.Writer, d *replay.Difference) error {
 	o.value("shared", x.Shared)
 	if len(x.Parts) > 0 {
 		o.key("system")
-		writeItems(w, x.Parts, func(o *object, c replay.ItemChange) {
+		writeItems(w, x.Parts, func(o *object, c diff.ItemChange) {
 			o.text("value", is.Parts[c.B].Text)
 		})
 	}
 	if len(x.Tools) > 0 {
 		o.key("tools")
-		writeItems(w, x.Tools, func(o *object, c replay.ItemChange) {
+		writeItems(w, x.Tools, func(o *object, c diff.ItemChange) {
 			o.key("value")
 			writeTool(o.w, is.Tools[c.B])
 		})
@@ -63,13 +63,13 @@ func writeDiffJSON(w *bufio.Writer, d *replay.Difference) error {
 	return w.WriteByte('\n')
 }
 
-func (o *object) cause(c replay.Cause) {
+func (o *object) cause(c diff.Cause) {
 	if !c.IsZero() {
 		o.value("cause", c)
 	}
 }
 
-func writeItems(w *bufio.Writer, rows []replay.ItemChange, value func(o *object, c replay.ItemChange)) {
+func writeItems(w *bufio.Writer, rows []diff.ItemChange, value func(o *object, c diff.ItemChange)) {
 	w.WriteByte('[')
 	for k, c := range rows {
 		if k > 0 {
@@ -80,7 +80,7 @@ func writeItems(w *bufio.Writer, rows []replay.ItemChange, value func(o *object,
 		o.text("change", string(c.Change))
 		o.text("name", c.Name)
 		o.places(c.A, c.B)
-		if c.Change == replay.ChangeAdded || c.Change == replay.ChangeChanged {
+		if c.Change == diff.Added || c.Change == diff.Changed {
 			value(&o, c)
 		}
 		o.cause(c.Cause)
@@ -99,7 +99,7 @@ func (o *object) places(a, b int) {
 	}
 }
 
-func (x diff) writeMessages(w *bufio.Writer) error {
+func (x comparison) writeMessages(w *bufio.Writer) error {
 	w.WriteByte('[')
 	for k, c := range x.Messages {
 		if k > 0 {
@@ -159,8 +159,8 @@ func textOf(content sessionfmt.Value) string {
 }
 
 // writeDiffStat writes a comparison as tables: sizes, then what became of the messages.
-func writeDiffStat(w *bufio.Writer, d *replay.Difference, on Screen) error {
-	x := diff{d}
+func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) error {
+	x := comparison{d}
 	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
 	var rows [][]string
 	for _, c := range x.categories() {
@@ -198,13 +198,13 @@ func signed(n int) string {
 }
 
 // changeOrder is the order in which changes are counted.
-var changeOrder = [...]replay.Change{
-	replay.ChangeKept, replay.ChangeMoved, replay.ChangeEdited, replay.ChangeTruncated, replay.ChangeReplaced, replay.ChangeSummarised,
-	replay.ChangeRemoved, replay.ChangeAdded, replay.ChangeChanged,
+var changeOrder = [...]diff.Change{
+	diff.Kept, diff.Moved, diff.Edited, diff.Truncated, diff.Replaced, diff.Summarised,
+	diff.Removed, diff.Added, diff.Changed,
 }
 
 // tally counts the changes: how many messages, parts and tools, and their tokens.
-func (x diff) tally() (rows [][]string) {
+func (x comparison) tally() (rows [][]string) {
 	for _, change := range changeOrder {
 		n, tokens := 0, 0
 		for _, c := range x.Messages {
@@ -218,7 +218,7 @@ func (x diff) tally() (rows [][]string) {
 	}
 	for _, items := range []struct {
 		name string
-		all  []replay.ItemChange
+		all  []diff.ItemChange
 	}{{"parts", x.Parts}, {"tools", x.Tools}} {
 		for _, change := range changeOrder {
 			n := 0
@@ -241,7 +241,7 @@ func (x diff) tally() (rows [][]string) {
 	return rows
 }
 
-func writeEntriesStat(w *bufio.Writer, x *replay.DiffEntries, on Screen) error {
+func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) error {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
 		{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
@@ -249,7 +249,7 @@ func writeEntriesStat(w *bufio.Writer, x *replay.DiffEntries, on Screen) error {
 }
 
 // writeEntries writes the entries that only one of two paths has, a line each.
-func writeEntries(w *bufio.Writer, x *replay.DiffEntries, on Screen) error {
+func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	for _, side := range []struct {
 		mark byte
@@ -263,20 +263,20 @@ func writeEntries(w *bufio.Writer, x *replay.DiffEntries, on Screen) error {
 	return nil
 }
 
-func ancestor(x *replay.DiffEntries) string {
+func ancestor(x *diff.Entries) string {
 	if x.Ancestor == nil {
 		return "none"
 	}
 	return fmt.Sprintf("%s %s, line %d", orDash(sessionfmt.Quote(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
 }
 
-func writeEntriesMarkdown(w *bufio.Writer, x *replay.DiffEntries) error {
+func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
 	w.WriteString("# Entries of two paths\n\n")
 	w.Write(markdown.AppendInline([]byte("Common ancestor: "), []byte(ancestor(x))))
 	w.WriteByte('\n')
 	for _, side := range []struct {
 		name string
-		of   replay.DiffSource
+		of   diff.Source
 		rows []sessionfmt.Row
 	}{{"A", x.A, x.OnlyA}, {"B", x.B, x.OnlyB}} {
 		if len(side.rows) == 0 {

@@ -7,12 +7,12 @@ import (
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
-	"ctxtool/replay"
+	"ctxtool/replay/diff"
 )
 
 // writeDiffMarkdown writes a comparison as a page for a review.
-func writeDiffMarkdown(w *bufio.Writer, d *replay.Difference) error {
-	x := diff{d}
+func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
+	x := comparison{d}
 	p := &diffPage{w: w, x: x}
 	p.head()
 	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
@@ -31,7 +31,7 @@ func writeDiffMarkdown(w *bufio.Writer, d *replay.Difference) error {
 
 type diffPage struct {
 	w *bufio.Writer
-	x diff
+	x comparison
 }
 
 // code appends a name as a code span.
@@ -43,10 +43,10 @@ func (p *diffPage) head() {
 	w.WriteString("# Two contexts\n\n")
 	for _, s := range []struct {
 		name string
-		side replay.DiffSide
+		side diff.Side
 		n    int
 	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
-		w.Write(code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.DiffSource)))
+		w.Write(code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.Source)))
 		if s.side.Entry != "" {
 			w.Write(code([]byte(", behind entry "), s.side.Entry))
 		}
@@ -77,7 +77,7 @@ func (p *diffPage) head() {
 }
 
 // cause appends by what a difference came.
-func (p *diffPage) cause(dst []byte, c replay.Cause) []byte {
+func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 	if c.IsZero() {
 		return dst
 	}
@@ -92,7 +92,7 @@ func (p *diffPage) cause(dst []byte, c replay.Cause) []byte {
 func (p *diffPage) item(c itemDiff) {
 	line := append(code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
 	p.w.Write(append(p.cause(line, c.Cause), "\n\n"...))
-	if c.Change != replay.ChangeMoved {
+	if c.Change != diff.Moved {
 		p.fence(c.old, c.new)
 	}
 }
@@ -110,14 +110,14 @@ func (p *diffPage) fence(old, new string) {
 
 // message writes a stretch of messages as an item of a list, and the lines that changed
 // below it. It returns whether the list goes on.
-func (p *diffPage) message(c replay.MessageChange, open bool) (bool, error) {
+func (p *diffPage) message(c diff.MessageChange, open bool) (bool, error) {
 	line := fmt.Appendf(nil, "- **%s** %s", c.Change, placesOf(c))
 	if c.Count > 1 {
 		line = fmt.Appendf(line, " (%s)", phrase.Count(c.Count, "message"))
 	}
 	line = fmt.Appendf(p.cause(line, c.Cause), ", %s", phrase.Count(c.Tokens, "token"))
-	changed := c.A >= 0 && c.B >= 0 && c.Change != replay.ChangeKept && c.Change != replay.ChangeMoved
-	if c.Count == 1 && c.Change != replay.ChangeKept {
+	changed := c.A >= 0 && c.B >= 0 && c.Change != diff.Kept && c.Change != diff.Moved
+	if c.Count == 1 && c.Change != diff.Kept {
 		what, err := p.x.gist(c)
 		if err != nil {
 			return open, err

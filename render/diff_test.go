@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
+	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -21,7 +22,7 @@ import (
 // sessions.
 func TestDiffApplies(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 6))
-	seen := map[replay.Change]int{}
+	seen := map[diff.Change]int{}
 	var last *replay.Envelope
 	applied := 0
 	for _, c := range corpus.Sample(t) {
@@ -62,7 +63,7 @@ func TestDiffApplies(t *testing.T) {
 			}
 			for _, p := range pairs {
 				a, b := p[0], p[1]
-				span, err := r.Between(a, b)
+				span, err := diff.Between(r, a, b)
 				if err != nil {
 					t.Fatalf("%s: %v", c.Name, err)
 				}
@@ -75,12 +76,12 @@ func TestDiffApplies(t *testing.T) {
 				applied++
 				for _, m := range d.Messages {
 					seen[m.Change] += m.Count
-					if m.Change != replay.ChangeKept && m.Cause.In == nil {
+					if m.Change != diff.Kept && m.Cause.In == nil {
 						t.Errorf("%s: a message is %s, and nothing did it", name, m.Change)
 					}
 				}
 				if last != nil && applied%others == 0 {
-					d, err := replay.Diff(&tokens.Pi, last, span.B)
+					d, err := diff.Envelopes(&tokens.Pi, last, span.B)
 					if err != nil {
 						t.Fatalf("%s: %v", c.Name, err)
 					}
@@ -109,7 +110,7 @@ func nameOf(s *sessionfmt.Session, rec int) string {
 }
 
 // holds applies a comparison.
-func holds(t *testing.T, name string, d *replay.Difference) {
+func holds(t *testing.T, name string, d *diff.Difference) {
 	t.Helper()
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
@@ -183,9 +184,9 @@ type appliedEnvelope struct {
 type appliedPart struct{ Name, Text string }
 
 type appliedDiff struct {
-	B      replay.DiffSide
+	B      diff.Side
 	Equal  bool
-	Shared replay.DiffShared
+	Shared diff.Shared
 	System []struct {
 		Name  string
 		A, B  *int
@@ -194,7 +195,7 @@ type appliedDiff struct {
 	Tools    []appliedRow
 	Options  map[string]struct{ B json.RawMessage }
 	Messages []appliedRow
-	Tokens   replay.DiffCounts
+	Tokens   diff.Sizes
 
 	was []string // what A's messages say
 }

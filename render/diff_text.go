@@ -9,19 +9,20 @@ import (
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/diff"
 	"ctxtool/sessionfmt"
 )
 
 // writeDiff writes a comparison for people at a terminal.
-func writeDiff(w *bufio.Writer, d *replay.Difference, on Screen) error {
-	t := &diffText{w: w, x: diff{d}, on: on, width: lineWidth(on.Width)}
+func writeDiff(w *bufio.Writer, d *diff.Difference, on Screen) error {
+	t := &diffText{w: w, x: comparison{d}, on: on, width: lineWidth(on.Width)}
 	return t.write()
 }
 
 // A diffText writes a comparison for people at a terminal.
 type diffText struct {
 	w     *bufio.Writer
-	x     diff
+	x     comparison
 	on    Screen
 	width int
 }
@@ -57,8 +58,8 @@ func (t *diffText) write() error {
 }
 
 // sideWords says which envelope a side is.
-func sideWords(s *replay.DiffSide, tokens int) string {
-	text := source(s.DiffSource)
+func sideWords(s *diff.Side, tokens int) string {
+	text := source(s.Source)
 	if s.Entry != "" {
 		text += ", behind entry " + sessionfmt.Quote(s.Entry)
 	} else {
@@ -68,7 +69,7 @@ func sideWords(s *replay.DiffSide, tokens int) string {
 }
 
 // sharedWords says how much of both is the same.
-func (x diff) sharedWords() string {
+func (x comparison) sharedWords() string {
 	if x.Equal() {
 		return "both are the same"
 	}
@@ -84,7 +85,7 @@ func (x diff) sharedWords() string {
 }
 
 // sizeWords says which sizes differ.
-func (x diff) sizeWords() string {
+func (x comparison) sizeWords() string {
 	var all []string
 	for _, c := range x.categories() {
 		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
@@ -103,7 +104,7 @@ type category struct {
 	tokens, bytes [2]int
 }
 
-func (x diff) categories() []category {
+func (x comparison) categories() []category {
 	a, b, c, d := x.Tokens.A, x.Tokens.B, x.Bytes.A, x.Bytes.B
 	return []category{
 		{"system", [2]int{a.System, b.System}, [2]int{c.System, d.System}},
@@ -129,8 +130,8 @@ func (t *diffText) item(c itemDiff) {
 }
 
 // lines writes what differs between two texts.
-func (t *diffText) lines(old, new string, change replay.Change) {
-	if change == replay.ChangeMoved || old == new {
+func (t *diffText) lines(old, new string, change diff.Change) {
+	if change == diff.Moved || old == new {
 		return
 	}
 	all := linediff.Fold(linediff.Lines(old, new))
@@ -199,10 +200,10 @@ func (t *diffText) pair(old, new string, mark byte) {
 }
 
 // message writes a stretch of messages, and of one that has changed how.
-func (t *diffText) message(c replay.MessageChange) error {
+func (t *diffText) message(c diff.MessageChange) error {
 	mark := changeMark(c.Change)
 	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
-	if c.Count > 1 || c.Change == replay.ChangeKept || c.Change == replay.ChangeMoved || c.Change == replay.ChangeSummarised {
+	if c.Count > 1 || c.Change == diff.Kept || c.Change == diff.Moved || c.Change == diff.Summarised {
 		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", phrase.Count(c.Count, "message"), c.Change, phrase.Count(c.Tokens, "token"), by(c.Cause)))
 		return nil
 	}
@@ -222,7 +223,7 @@ func (t *diffText) message(c replay.MessageChange) error {
 }
 
 // texts are the texts of a message on both sides.
-func (x diff) texts(c replay.MessageChange) (old, new string, err error) {
+func (x comparison) texts(c diff.MessageChange) (old, new string, err error) {
 	v, err := x.ValueA(c.A)
 	if err != nil {
 		return "", "", err
@@ -235,7 +236,7 @@ func (x diff) texts(c replay.MessageChange) (old, new string, err error) {
 }
 
 // gist is the role of a message, and its first words.
-func (x diff) gist(c replay.MessageChange) (string, error) {
+func (x comparison) gist(c diff.MessageChange) (string, error) {
 	value, i := x.ValueB, c.B
 	if c.B < 0 {
 		value, i = x.ValueA, c.A
@@ -248,20 +249,20 @@ func (x diff) gist(c replay.MessageChange) (string, error) {
 }
 
 // changeMark is the mark of a change.
-func changeMark(c replay.Change) byte {
+func changeMark(c diff.Change) byte {
 	switch c {
-	case replay.ChangeKept:
+	case diff.Kept:
 		return '='
-	case replay.ChangeAdded:
+	case diff.Added:
 		return '+'
-	case replay.ChangeRemoved, replay.ChangeSummarised:
+	case diff.Removed, diff.Summarised:
 		return '-'
 	}
 	return '~'
 }
 
 // placesOf says where messages are: in A, in B, or where they were and are now.
-func placesOf(c replay.MessageChange) string {
+func placesOf(c diff.MessageChange) string {
 	stretch := func(from int) string {
 		if c.Count > 1 {
 			return fmt.Sprintf("%d-%d", from, from+c.Count-1)
@@ -296,23 +297,23 @@ func partText(parts []replay.Part, i int) string {
 
 // toolText is a tool's definition as it is compared line by line; of one that has come
 // or gone its description.
-func toolText(tools []replay.Tool, i int, change replay.Change) string {
+func toolText(tools []replay.Tool, i int, change diff.Change) string {
 	if i < 0 {
 		return ""
 	}
 	var f [2]sessionfmt.Value
 	tools[i].Raw.Fields(f[:], "description", "parameters")
-	if change != replay.ChangeChanged {
+	if change != diff.Changed {
 		return f[0].Text()
 	}
 	return f[0].Text() + "\n" + string(phrase.Indent(f[1]))
 }
 
 // A diff is a comparison that is written. Texts are read when they are.
-type diff struct{ *replay.Difference }
+type comparison struct{ *diff.Difference }
 
 // prompts are prompt and tools of both sides.
-func (x diff) prompts() (a, b *replay.Prompt, err error) {
+func (x comparison) prompts() (a, b *replay.Prompt, err error) {
 	if a, err = x.A.Envelope.Prompt(); err != nil {
 		return nil, nil, err
 	}
@@ -322,12 +323,12 @@ func (x diff) prompts() (a, b *replay.Prompt, err error) {
 
 // An itemDiff is a part or tool that differs, with its texts on both sides.
 type itemDiff struct {
-	replay.ItemChange
+	diff.ItemChange
 	old, new string
 }
 
 // prompt writes the parts and tools that differ, below a heading each.
-func (x diff) prompt(heading func(name string), item func(itemDiff)) error {
+func (x comparison) prompt(heading func(name string), item func(itemDiff)) error {
 	was, is, err := x.prompts()
 	if err != nil {
 		return err
@@ -348,7 +349,7 @@ func (x diff) prompt(heading func(name string), item func(itemDiff)) error {
 }
 
 // source is where a side was asked for, in words.
-func source(s replay.DiffSource) string {
+func source(s diff.Source) string {
 	name := s.File
 	if s.Point != "" {
 		name += "@" + s.Point
@@ -357,7 +358,7 @@ func source(s replay.DiffSource) string {
 }
 
 // by is by what a difference came, behind others.
-func by(c replay.Cause) string {
+func by(c diff.Cause) string {
 	if c.IsZero() {
 		return ""
 	}

@@ -10,16 +10,18 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
 )
 
 // writeTrace writes lives for people, those together that came to the same end and
 // first what is there now.
-func writeTrace(w *bufio.Writer, lives []*replay.Life, on Screen) error {
-	now := endOf(&replay.Life{Now: true})
+func writeTrace(w *bufio.Writer, lives []*trace.Life, on Screen) error {
+	now := endOf(&trace.Life{Now: true})
 	ends := []string{now}
-	of := map[string][]*replay.Life{}
+	of := map[string][]*trace.Life{}
 	for _, r := range lives {
 		end := endOf(r)
 		if of[end] == nil && end != now {
@@ -45,13 +47,13 @@ func writeTrace(w *bufio.Writer, lives []*replay.Life, on Screen) error {
 }
 
 // endOf is what has become of it, as a heading.
-func endOf(r *replay.Life) string {
+func endOf(r *trace.Life) string {
 	switch {
 	case r.Now:
 		return "in the context now"
-	case r.Why == replay.OffPath:
+	case r.Why == trace.OffPath:
 		return "never in this context: on another branch"
-	case r.Why == replay.Behind:
+	case r.Why == trace.Behind:
 		return "not known: behind a broken patch"
 	case r.Why != "":
 		return "never in a context: no model gets it"
@@ -61,7 +63,7 @@ func endOf(r *replay.Life) string {
 }
 
 // eventText is an event in words.
-func eventText(e *replay.Event) string {
+func eventText(e *trace.Event) string {
 	at := "line " + fmt.Sprint(e.Line)
 	if e.ID != "" {
 		at = sessionfmt.Quote(e.ID) + ", " + at
@@ -74,8 +76,8 @@ func eventText(e *replay.Event) string {
 }
 
 // mentioned says whether what stands there instead holds it.
-func mentioned(e *replay.Event) string {
-	what := map[replay.Fate]string{replay.FateSummed: "the summary", replay.FateReplaced: "what replaced it"}[e.Did]
+func mentioned(e *trace.Event) string {
+	what := map[trace.Fate]string{trace.FateSummed: "the summary", trace.FateReplaced: "what replaced it"}[e.Did]
 	switch {
 	case e.Mentions == nil:
 		return ""
@@ -90,7 +92,7 @@ func mentioned(e *replay.Event) string {
 }
 
 // writeLife writes what it is, the words, and what happened in between.
-func writeLife(w *bufio.Writer, r *replay.Life, on Screen) {
+func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 	what := cmp.Or(r.Kind, r.As)
 	if r.As == "part" || r.As == "tool" {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
@@ -110,7 +112,7 @@ func writeLife(w *bufio.Writer, r *replay.Life, on Screen) {
 		put(w, "           "+r.Text, on)
 	}
 	events := r.Events
-	if len(events) > 0 && (events[0].Did == replay.FateEntered && events[0].ID == r.ID && r.Op < 0) {
+	if len(events) > 0 && (events[0].Did == trace.FateEntered && events[0].ID == r.ID && r.Op < 0) {
 		events = events[1:]
 	}
 	if !r.Now && len(events) > 0 {
@@ -122,7 +124,7 @@ func writeLife(w *bufio.Writer, r *replay.Life, on Screen) {
 }
 
 // seenBy says which requests have seen it.
-func seenBy(requests []replay.Range) string {
+func seenBy(requests []trace.Range) string {
 	if len(requests) == 0 {
 		return "seen by no request"
 	}
@@ -138,7 +140,7 @@ func seenBy(requests []replay.Range) string {
 }
 
 // writeBlame writes where a context comes from for people, a line a message.
-func writeBlame(w *bufio.Writer, all []replay.Item, on Screen) error {
+func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	for _, r := range all {
 		by := ""
 		if r.By != "" {
@@ -170,7 +172,7 @@ func writeBlame(w *bufio.Writer, all []replay.Item, on Screen) error {
 
 // Entering is what entered a request, and how large the context was before and after.
 type Entering struct {
-	Items         []replay.Item
+	Items         []entry.Item
 	Request       int
 	Before, After replay.Counts
 }
@@ -215,7 +217,7 @@ func annotate(w *bufio.Writer, level, file string, line int, title, text string)
 }
 
 // writeShownJSON writes entries as one object, schema ctxtool/show/1.
-func writeShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
+func writeShownJSON(w *bufio.Writer, all []entry.Shown) error {
 	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
 	for i, s := range all {
 		if i > 0 {
@@ -237,7 +239,7 @@ func writeShownJSON(w *bufio.Writer, all []replay.ShownEntry) error {
 	return err
 }
 
-func writeShownRaw(w *bufio.Writer, all []replay.ShownEntry) error {
+func writeShownRaw(w *bufio.Writer, all []entry.Shown) error {
 	for _, s := range all {
 		w.Write(s.Entry)
 		w.WriteByte('\n')
@@ -246,7 +248,7 @@ func writeShownRaw(w *bufio.Writer, all []replay.ShownEntry) error {
 }
 
 // writeShown writes entries for people: what each is, what it did, and all of it.
-func writeShown(w *bufio.Writer, all []replay.ShownEntry) error {
+func writeShown(w *bufio.Writer, all []entry.Shown) error {
 	for i := range all {
 		if i > 0 {
 			w.WriteByte('\n')
@@ -256,7 +258,7 @@ func writeShown(w *bufio.Writer, all []replay.ShownEntry) error {
 	return nil
 }
 
-func writeEntry(w *bufio.Writer, s *replay.ShownEntry) {
+func writeEntry(w *bufio.Writer, s *entry.Shown) {
 	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
 	if s.Label != "" {
 		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
@@ -277,7 +279,7 @@ func writeEntry(w *bufio.Writer, s *replay.ShownEntry) {
 	}
 }
 
-func writeEffect(w *bufio.Writer, e *replay.EntryEffect) {
+func writeEffect(w *bufio.Writer, e *entry.Effect) {
 	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
 	for _, c := range []struct {
 		name          string

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/phrase"
-	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -198,7 +198,7 @@ func orDash(id string) string {
 
 // WriteLogText writes a row as one line for people, cut to a width in columns; 0
 // is what fits a page.
-func WriteLogText(w *bytes.Buffer, r *replay.LogRow, width int) error {
+func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
 	mark := r.Mark
 	if r.Request != nil {
 		mark = fmt.Sprintf("#%d", *r.Request)

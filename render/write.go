@@ -7,8 +7,11 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/plan"
-	"ctxtool/replay"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/diff"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
 )
@@ -38,26 +41,26 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[Report](): {
 		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
 	},
-	reflect.TypeFor[*replay.CacheReport](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
-	reflect.TypeFor[Caches]():              {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
-	reflect.TypeFor[*replay.Difference](): {
+	reflect.TypeFor[*cache.Report](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
+	reflect.TypeFor[Caches]():        {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
+	reflect.TypeFor[*diff.Difference](): {
 		"text": shown(writeDiff), "stat": shown(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffJSON),
 	},
-	reflect.TypeFor[*replay.DiffEntries](): {"text": shown(writeEntries), "stat": shown(writeEntriesStat), "markdown": plain(writeEntriesMarkdown)},
-	reflect.TypeFor[check.Reports]():       {"text": plain(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": plain(writeAnnotations)},
-	reflect.TypeFor[*tokens.Texts]():       {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
-	reflect.TypeFor[[]*stats.Summary]():    {"text": shown(writeList)},
-	reflect.TypeFor[Tree]():                {"text": shown(writeTree), "json": plain(writeTreeJSON)},
-	reflect.TypeFor[[]*replay.Life]():      {"text": shown(writeTrace)},
-	reflect.TypeFor[[]replay.Item]():       {"text": shown(writeBlame)},
-	reflect.TypeFor[Entering]():            {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
-	reflect.TypeFor[[]replay.ShownEntry](): {"text": plain(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},
-	reflect.TypeFor[*plan.Plan]():          {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
-	reflect.TypeFor[Plans]():               {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
-	reflect.TypeFor[compact.PolicyList]():  {"text": plain(writePolicies)},
-	reflect.TypeFor[stats.Sheet]():         {"csv": plain(writeSheetCSV)},
-	reflect.TypeFor[Stats]():               {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},
-	reflect.TypeFor[*stats.GateReport]():   {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
+	reflect.TypeFor[*diff.Entries]():      {"text": shown(writeEntries), "stat": shown(writeEntriesStat), "markdown": plain(writeEntriesMarkdown)},
+	reflect.TypeFor[check.Reports]():      {"text": plain(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": plain(writeAnnotations)},
+	reflect.TypeFor[*tokens.Texts]():      {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
+	reflect.TypeFor[[]*stats.Summary]():   {"text": shown(writeList)},
+	reflect.TypeFor[Tree]():               {"text": shown(writeTree), "json": plain(writeTreeJSON)},
+	reflect.TypeFor[[]*trace.Life]():      {"text": shown(writeTrace)},
+	reflect.TypeFor[[]entry.Item]():       {"text": shown(writeBlame)},
+	reflect.TypeFor[Entering]():           {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
+	reflect.TypeFor[[]entry.Shown]():      {"text": plain(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},
+	reflect.TypeFor[*plan.Plan]():         {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
+	reflect.TypeFor[Plans]():              {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
+	reflect.TypeFor[compact.PolicyList](): {"text": plain(writePolicies)},
+	reflect.TypeFor[stats.Sheet]():        {"csv": plain(writeSheetCSV)},
+	reflect.TypeFor[Stats]():              {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},
+	reflect.TypeFor[*stats.GateReport]():  {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
 }
 
 // Write writes a value that another package has computed, in a form: json as its tags say,

@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/internal/gen"
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -112,7 +113,7 @@ func BenchmarkCache(b *testing.B) {
 		})
 	}
 	run("cache", func(b *testing.B, r *replay.Replay, leaf int) {
-		report, err := r.Cache(replay.CacheOptions{Leaf: leaf, Counter: &tokens.Pi})
+		report, err := cache.Account(r, cache.Options{Leaf: leaf, Counter: &tokens.Pi})
 		if err != nil {
 			b.Fatal(err)
 		}

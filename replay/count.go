@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"hash/maphash"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -19,20 +20,20 @@ type Counts struct {
 // Count counts the envelope as /context does (spec/pi-format.md 8.1): the parts
 // together, and each tool and each message by itself.
 func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
-	n, err := counts(c, e)
+	n, err := CountAll(c, e)
 	return n[0], err
 }
 
-// counts are the counts of envelopes of one replay. What is the same message at the same
+// CountAll are the counts of envelopes of one replay. What is the same message at the same
 // place in several of them is counted once.
-func counts(c *tokens.Counter, all ...*Envelope) ([]Counts, error) {
+func CountAll(c *tokens.Counter, all ...*Envelope) ([]Counts, error) {
 	n := make([]Counts, len(all))
 	for i, e := range all {
 		p, err := e.Prompt()
 		if err != nil {
 			return n, err
 		}
-		n[i] = countPrompt(c, p.Parts, p.Tools)
+		n[i] = p.Counts(c)
 	}
 	sums, err := countMessages(c, all)
 	for i := range n {
@@ -42,9 +43,8 @@ func counts(c *tokens.Counter, all ...*Envelope) ([]Counts, error) {
 	return n, err
 }
 
-// countPrompt counts prompt and tools.
-func countPrompt(c *tokens.Counter, parts []Part, tools []Tool) (n Counts) {
-	p := Prompt{Parts: parts, Tools: tools}
+// Counts is what prompt and tools take together.
+func (p *Prompt) Counts(c *tokens.Counter) (n Counts) {
 	each, ofTools := p.Count(c)
 	for _, k := range each {
 		n.System += k
@@ -52,6 +52,7 @@ func countPrompt(c *tokens.Counter, parts []Part, tools []Tool) (n Counts) {
 	for _, k := range ofTools {
 		n.Tools += k
 	}
+	n.Total = n.System + n.Tools
 	return n
 }
 
@@ -86,20 +87,20 @@ func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
 	sums := make([]atomic.Int64, len(all))
 	most := 0
 	for _, e := range all {
-		most = max(most, e.len())
+		most = max(most, e.Len())
 	}
-	return sums, all[0].inChunks((most+chunkSize-1)/chunkSize, func(l *loader, k int) error {
+	return sums, all[0].inChunks((most+chunkSize-1)/chunkSize, func(l *Reader, k int) error {
 		for i := k * chunkSize; i < min(most, (k+1)*chunkSize); i++ {
-			var was *message
+			var was *Piece
 			n := 0
 			for j, e := range all {
-				if i >= e.len() || !e.message(i).shown() {
+				if i >= e.Len() || !e.Piece(i).Sent() {
 					continue
 				}
-				m := e.message(i)
-				if was == nil || was.place() != m.place() {
+				m := e.Piece(i)
+				if was == nil || was.Place() != m.Place() {
 					var err error
-					if n, err = l.tokens(c, m); err != nil {
+					if n, _, err = l.Tokens(c, m); err != nil {
 						return err
 					}
 					was = m
@@ -126,7 +127,7 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 		}
 		if prompt := int(used.Prompt()); prompt > 0 {
 			quiet := *e.r // findings have been reported once
-			_, before, _, err := quiet.span(path[:pos], pos)
+			before, err := quiet.end(path[:pos])
 			if err != nil {
 				return 0, err
 			}
@@ -220,9 +221,9 @@ func (w *weighing) content(m *sessionfmt.Message) (sum weight) {
 	return sum
 }
 
-// read reads a message as a provider gets it. size is that of its JSON, bytes. A plain
+// Message reads a message as a provider gets it. size is that of its JSON, bytes. A plain
 // message is read off its line, without being made into JSON first.
-func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error) {
+func (l *Reader) Message(m *Piece) (msg *sessionfmt.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
 		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
@@ -244,7 +245,7 @@ func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error)
 			}
 		}
 	}
-	v, err := l.provider(m)
+	v, err := l.Provider(m)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -252,17 +253,53 @@ func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error)
 	return &l.msg, len(v), nil
 }
 
-// tokens is what a message counts for as a provider message.
-func (l *loader) tokens(c *tokens.Counter, m *message) (int, error) {
-	msg, _, err := l.read(m)
+// Tokens is what a message counts for as a provider message. size is that of its JSON,
+// bytes.
+func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
+	msg, size, err := l.Message(m)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return l.weigher(c).message(msg).Total(), nil
+	return l.weigher(c).message(msg).Total(), size, nil
 }
 
 // weigher is the loader's own weighing, for a counter.
-func (l *loader) weigher(c *tokens.Counter) *weighing {
+func (l *Reader) weigher(c *tokens.Counter) *weighing {
 	l.weighing.c, l.weighing.length = c, 0
 	return &l.weighing
+}
+
+// A Saying is what is known of one message without its text. Hashes are good for one run
+// only.
+type Saying struct {
+	Hash   uint64 // of what it says
+	Spelt  uint64 // of its bytes
+	Tokens int32
+	Bytes  int32 // of its JSON
+}
+
+// Say reads a message that a provider gets.
+func (l *Reader) Say(c *tokens.Counter, m *Piece) (Saying, error) {
+	v, err := l.Provider(m)
+	if err != nil {
+		return Saying{}, err
+	}
+	if m.kind == sessionfmt.System {
+		l.spelled = v.AppendCompact(l.spelled[:0])
+		n, err := l.Estimate(c, m)
+		return Saying{maphash.Bytes(digestSeed, l.spelled), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
+	}
+	var f [5]value
+	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	for _, part := range f {
+		part.Compactly(&l.spelled, func(piece []byte) { h.Write(piece) })
+		h.WriteByte(0)
+	}
+	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
+	return Saying{
+		h.Sum64(), maphash.Bytes(digestSeed, v),
+		int32(l.weigher(c).message(&l.msg).Total()), int32(len(v)),
+	}, nil
 }

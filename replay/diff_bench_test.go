@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/replay"
+	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -31,7 +32,7 @@ func BenchmarkDiff(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			span, err := r.Between(at[0], at[1])
+			span, err := diff.Between(r, at[0], at[1])
 			if err != nil {
 				b.Fatal(err)
 			}

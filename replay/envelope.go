@@ -17,13 +17,13 @@ type Envelope struct {
 
 	Transforms []int // records of the path's context_transforms, in order
 	Ephemerals int   // ephemeral entries on the path
+	ModelBy    int   // the record that set the path\'s model last, -1 for none
+	ThinkingBy int   // the record that set the thinking level last, -1 for none
 
 	r         *Replay
 	state     state
-	model     int // records, -1 for none
-	thinking  int
-	ephemeral int
-	named     *ModelRef // what record model names, where it has been read; may be nil
+	ephemeral int       // record, -1 for none
+	named     *ModelRef // what ModelBy names, where it has been read; may be nil
 	prompt    *Prompt
 }
 
@@ -44,7 +44,7 @@ func (m *machine) envelope() *Envelope {
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, state: *m.now(), model: m.model, thinking: m.thinking, ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.now(), ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
 		e.Leaf = m.path.at(m.pos)
@@ -72,23 +72,23 @@ type Message struct {
 // CachedMessages are the messages of the request as a provider gets them, system
 // messages aside, which are in the prompt.
 func (e *Envelope) CachedMessages() iter.Seq2[Message, error] {
-	return e.each((*message).shown, (*loader).provider, false)
+	return e.each((*Piece).Sent, (*Reader).Provider, false)
 }
 
 // UncachedMessages are the messages that come after all cached ones.
 func (e *Envelope) UncachedMessages() iter.Seq2[Message, error] {
-	return e.each(func(*message) bool { return false }, (*loader).provider, true)
+	return e.each(func(*Piece) bool { return false }, (*Reader).Provider, true)
 }
 
 // Sources are the messages of the request, cached and uncached, with where they
 // come from; of those alone that read says so of, also the text is read, as a
 // provider gets it. The Raw of all others is nil.
 func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
-	return e.each((*message).shown, func(l *loader, m *message) (value, error) {
-		if !read(Message{Kind: m.kind, Origin: m.origin()}) {
+	return e.each((*Piece).Sent, func(l *Reader, m *Piece) (value, error) {
+		if !read(Message{Kind: m.kind, Origin: m.Origin()}) {
 			return nil, nil
 		}
-		return l.provider(m)
+		return l.Provider(m)
 	}, true)
 }
 
@@ -96,20 +96,20 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 // agent messages, system messages in place, also those that no provider gets;
 // behind them the uncached ones.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *message) bool { return m.flags&omitted == 0 }, (*loader).agent, true)
+	return e.each(func(m *Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent, true)
 }
 
 // ProviderMessages are the context messages converted for a provider, system
 // messages in place.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *message) bool { return m.flags&(omitted|unsent) == 0 }, (*loader).provider, true)
+	return e.each(func(m *Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider, true)
 }
 
 // each goes through the messages of the list that want holds of, then, if asked
 // to, the uncached ones, made into JSON by load.
-func (e *Envelope) each(want func(*message) bool, load func(*loader, *message) (value, error), uncached bool) iter.Seq2[Message, error] {
+func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (value, error), uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		l := e.r.newLoader()
+		l := e.r.NewReader()
 		for _, m := range e.state.msgs.all {
 			if want(m) && !l.yield(yield, m, load) {
 				return
@@ -123,9 +123,9 @@ func (e *Envelope) each(want func(*message) bool, load func(*loader, *message) (
 	}
 }
 
-func (l *loader) yield(yield func(Message, error) bool, m *message, load func(*loader, *message) (value, error)) bool {
+func (l *Reader) yield(yield func(Message, error) bool, m *Piece, load func(*Reader, *Piece) (value, error)) bool {
 	raw, err := load(l, m)
-	return yield(Message{Kind: m.kind, Raw: raw, Origin: m.origin()}, err) && err == nil
+	return yield(Message{Kind: m.kind, Raw: raw, Origin: m.Origin()}, err) && err == nil
 }
 
 // WithEphemeral is the envelope with the request-only messages that were logged
@@ -139,8 +139,8 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 		return nil, err
 	}
 	out := *e
-	out.state.uncached = append([]message(nil), e.state.uncached...)
-	at := message{rec: int32(e.ephemeral), edit: -1, op: -1}
+	out.state.uncached = append([]Piece(nil), e.state.uncached...)
+	at := Piece{rec: int32(e.ephemeral), edit: -1, op: -1}
 	for v := range line.Get("messages").Elements {
 		if v.IsObject() {
 			out.state.uncached = append(out.state.uncached, givenMessage(v, line, at))
@@ -162,21 +162,42 @@ func (e *Envelope) Prompt() (*Prompt, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.options.Reasoning = reasoning(level, e.r.Rules)
+		f.options.Reasoning = e.r.Rules.Reasoning(level)
 	}
-	if err := e.r.newLoader().fold(&f, e.state.deltas); err != nil {
+	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
-	p := &Prompt{Parts: f.parts, Compiled: compiled(e.r.Rules, f.parts), Options: f.options, Known: own || e.r.opt.Baseline != nil}
+	p := &Prompt{Parts: f.parts, Compiled: e.r.Rules.Compiled(f.parts), Options: f.options, Known: own || e.r.Options.Baseline != nil}
 	p.Tools, p.Omitted = e.r.implemented(f.tools)
 	e.prompt = p
 	return p, nil
 }
 
+// PromptHistory tells how the prompt became what it is: as it was before the first thing
+// that since holds of, with no origin, and after each from there on. It tells nothing where
+// since holds of none. The prompt is not Compiled, and valid during the call.
+func (e *Envelope) PromptHistory(since func(Origin) bool, tell func(by Origin, p *Prompt)) error {
+	deltas := e.state.deltas
+	fresh := slices.IndexFunc(deltas, func(d delta) bool { return since(d.m.Origin()) })
+	if fresh < 0 {
+		return nil
+	}
+	f, l, by := e.r.startingPrompt(hasSystem(deltas)), e.r.NewReader(), Origin{-1, -1, -1}
+	for from, to := 0, fresh; ; from, to = to, to+1 {
+		if err := l.fold(&f, deltas[from:to]); err != nil {
+			return err
+		}
+		if tell(by, &Prompt{Parts: f.parts, Tools: f.tools, Options: f.options}); to == len(deltas) {
+			return nil
+		}
+		by = deltas[to].m.Origin()
+	}
+}
+
 // startingPrompt is the prompt before all deltas: the baseline's options, and its
 // parts and tools too where the session has none of its own.
 func (r *Replay) startingPrompt(own bool) (f folded) {
-	base := r.opt.Baseline
+	base := r.Options.Baseline
 	if base == nil {
 		return f
 	}
@@ -189,31 +210,31 @@ func (r *Replay) startingPrompt(own bool) (f folded) {
 }
 
 // fold applies deltas to a prompt.
-func (l *loader) fold(f *folded, deltas []delta) error {
+func (l *Reader) fold(f *folded, deltas []delta) error {
 	for i := range deltas {
 		d := &deltas[i]
 		if d.m.flags&omitted != 0 {
 			continue
 		}
 		if d.op == nil {
-			v, err := l.agent(&d.m)
+			v, err := l.Agent(&d.m)
 			if err != nil {
 				return err
 			}
-			f.message(v, d.m.origin())
+			f.message(v, d.m.Origin())
 			continue
 		}
 		line, err := l.lines.Line(int(d.m.rec))
 		if err != nil {
 			return err
 		}
-		d.op.fold(f, line[d.m.start:d.m.start+d.m.size], d.m.origin())
+		d.op.fold(f, line[d.m.start:d.m.start+d.m.size], d.m.Origin())
 	}
 	return nil
 }
 
-// reasoning is the option that a thinking level stands for.
-func reasoning(level value, rules Rules) value {
+// Reasoning is the option that a thinking level stands for.
+func (rules Rules) Reasoning(level sessionfmt.Value) sessionfmt.Value {
 	switch {
 	case !level.IsString() || level.Is("off"):
 		return nil
@@ -227,12 +248,12 @@ func reasoning(level value, rules Rules) value {
 // Without a baseline's tools or names given, all count as implemented.
 func (r *Replay) implemented(tools []Tool) (have, lack []Tool) {
 	var names []string
-	if b := r.opt.Baseline; b != nil {
+	if b := r.Options.Baseline; b != nil {
 		for _, t := range b.Tools {
 			names = append(names, t.Name)
 		}
 	}
-	names = append(names, r.opt.Implemented...)
+	names = append(names, r.Options.Implemented...)
 	if len(names) == 0 {
 		return tools, nil
 	}
@@ -253,25 +274,25 @@ func (r *Replay) implemented(tools []Tool) (have, lack []Tool) {
 // ThinkingLevel is the path's last thinking level as it stands in the session,
 // "off" where there is none.
 func (e *Envelope) ThinkingLevel() (sessionfmt.Value, error) {
-	if e.thinking < 0 {
+	if e.ThinkingBy < 0 {
 		return value(`"off"`), nil
 	}
-	line, err := e.r.Session.NewReader().Line(e.thinking)
+	line, err := e.r.Session.NewReader().Line(e.ThinkingBy)
 	return line.Get("thinkingLevel"), err
 }
 
 // PathModel is the model that the path was on last, as raw JSON strings; named
 // reports that an entry has named one, if only by saying nothing.
 func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err error) {
-	if e.model < 0 {
+	if e.ModelBy < 0 {
 		return nil, nil, false, nil
 	}
-	line, err := e.r.Session.NewReader().Line(e.model)
+	line, err := e.r.Session.NewReader().Line(e.ModelBy)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	name := "modelId"
-	if e.r.Session.Kind(e.model) == sessionfmt.Assistant {
+	if e.r.Session.Kind(e.ModelBy) == sessionfmt.Assistant {
 		line, name = line.Get("message"), "model"
 	}
 	return line.Get("provider"), line.Get(name), true, nil
@@ -281,26 +302,29 @@ func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err e
 // the baseline's. Limit is its context window in tokens, 0 where nobody knows
 // it; from says who did.
 func (e *Envelope) Model() (ref ModelRef, limit int64, from string, err error) {
-	base := e.r.opt.Baseline
+	base := e.r.Options.Baseline
 	if ref, err = e.ModelRef(); err != nil {
 		return ref, 0, "", err
 	}
 	switch {
-	case e.r.opt.Window > 0:
-		return ref, e.r.opt.Window, "given", nil
+	case e.r.Options.Window > 0:
+		return ref, e.r.Options.Window, "given", nil
 	case base != nil && base.Limit > 0 && base.Model == ref:
 		return ref, base.Limit, "baseline", nil
 	}
-	m, how, ok := e.r.opt.Models.Lookup(ref.Provider, ref.ID)
+	m, how, ok := e.r.Options.Models.Lookup(ref.Provider, ref.ID)
 	if !ok {
 		return ref, 0, "unknown", nil
 	}
 	return ref, m.ContextWindow, how.String(), nil
 }
 
+// NameModel says which model ModelBy names, for whom it has been read already.
+func (e *Envelope) NameModel(ref *ModelRef) { e.named = ref }
+
 // ModelRef is the model of the request alone: see Model.
 func (e *Envelope) ModelRef() (ref ModelRef, err error) {
-	if ref = e.r.opt.Model; ref != (ModelRef{}) {
+	if ref = e.r.Options.Model; ref != (ModelRef{}) {
 		return ref, nil
 	}
 	if e.named != nil {
@@ -312,7 +336,7 @@ func (e *Envelope) ModelRef() (ref ModelRef, err error) {
 		}
 		ref = ModelRef{provider.Text(), id.Text()}
 	}
-	if base := e.r.opt.Baseline; ref == (ModelRef{}) && base != nil {
+	if base := e.r.Options.Baseline; ref == (ModelRef{}) && base != nil {
 		ref = base.Model
 	}
 	return ref, nil

@@ -167,20 +167,20 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 			return 0, false, err
 		}
 	}
-	l := e.r.newLoader()
+	l := e.r.NewReader()
 	whole = true
 	for i := at + 1; i < e.state.msgs.n; i++ {
 		m := e.state.msgs.at(i)
 		if m.flags&omitted != 0 || at < 0 && m.kind == sessionfmt.System {
 			continue
 		}
-		n, err := l.estimate(c, m)
+		n, err := l.Estimate(c, m)
 		if err != nil {
 			return 0, false, err
 		}
 		sum += n
 		if m.edit >= 0 {
-			v, err := l.agent(m)
+			v, err := l.Agent(m)
 			if err != nil {
 				return 0, false, err
 			}
@@ -193,7 +193,7 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 // estimateSystem counts the system message that all of them replay to.
 func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 	var f folded
-	if err := e.r.newLoader().fold(&f, e.state.deltas); err != nil {
+	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return 0, err
 	}
 	w := weighing{c: c}
@@ -215,12 +215,13 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 
 // estimate is what pi counts a message for (spec/pi-1.5.md 7.1), in the tokens of a
 // counter. It counts the message as it is stored, not as it is sent.
-func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
+func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 	switch m.kind {
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
-		return l.tokens(c, m)
+		n, _, err := l.Tokens(c, m)
+		return n, err
 	}
-	v, err := l.agent(m)
+	v, err := l.Agent(m)
 	if err != nil {
 		return 0, err
 	}

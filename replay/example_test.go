@@ -85,34 +85,3 @@ func ExampleReplay_Walk() {
 	// 1474bbe2 assistant 3 4
 	// 15817601 user 4 5
 }
-
-// What a request has that the one before had not.
-func ExampleDiff() {
-	s := open("demo.jsonl")
-	defer s.Close()
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
-	var at [2]*replay.Envelope
-	for i := range at {
-		p, err := s.Point(fmt.Sprintf("request:%d", 11+i), s.Leaf())
-		if err != nil {
-			log.Fatal(err)
-		}
-		if at[i], err = r.At(p.Record, p.Before); err != nil {
-			log.Fatal(err)
-		}
-	}
-	d, err := replay.Diff(&tokens.Pi, at[0], at[1])
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, m := range d.Messages {
-		fmt.Println(m.Change, m.Count, m.Tokens)
-	}
-	// Output:
-	// kept 5 286
-	// added 1 57
-	// added 1 692
-	// added 1 56
-	// added 1 593
-	// added 1 651
-}

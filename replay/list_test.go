@@ -13,10 +13,10 @@ func TestRecent(t *testing.T) {
 		var l list
 		for rec := int32(0); rec < 6; rec++ {
 			for range rnd.IntN(4) { // a record of several messages
-				l.push(message{rec: rec, op: -1})
+				l.push(Piece{rec: rec, op: -1})
 			}
 			if rnd.IntN(3) == 0 {
-				l.push(message{rec: rec, op: 0}) // what an op of it made
+				l.push(Piece{rec: rec, op: 0}) // what an op of it made
 			}
 		}
 		l.lo = rnd.IntN(l.hi + 1)

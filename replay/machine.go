@@ -2,6 +2,7 @@ package replay
 
 import (
 	"hash/maphash"
+	"iter"
 	"slices"
 	"sort"
 
@@ -12,15 +13,15 @@ import (
 // A state is what replaying has built so far. Copying it is a snapshot.
 type state struct {
 	msgs     list
-	uncached []message
+	uncached []Piece
 	deltas   []delta // what made prompt, tools and options, in the order in which it applies
 	from     int32   // edits before this place on the path are forgotten
 }
 
 // A delta is a system message, or an op on prompt, tools or options.
 type delta struct {
-	m  message // where it stands; for an op the stretch of the op
-	op *op     // nil for a system message
+	m  Piece // where it stands; for an op the stretch of the op
+	op *op   // nil for a system message
 }
 
 // A machine replays a path, one entry after the other. It keeps two states: one
@@ -30,11 +31,11 @@ type delta struct {
 type machine struct {
 	r    *Replay
 	path trail
-	load *loader
+	load *Reader
 
-	aside   *loader            // of messages, beside the line at hand
-	hashes  map[message]uint64 // see digests
-	spelled []byte             // a message in one spelling, to be hashed
+	aside   *Reader          // of messages, beside the line at hand
+	hashes  map[Piece]uint64 // see digests
+	spelled []byte           // a message in one spelling, to be hashed
 
 	base state
 	cut  *state // under the last compaction; nil before the first
@@ -49,19 +50,19 @@ type machine struct {
 	turn      int // user prompts so far, less one
 	request   int // answers so far
 
-	prompt prompting // prompt and tools, where a lens asks at every step
+	prompt Prompting // prompt and tools, where they are asked for
 
-	watch   observer
-	beside  *state          // one that an observer keeps beside the others; may be nil
+	watch   []Observer
+	change  Change          // the last one
 	counter *tokens.Counter // counts each message where it is set
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
 }
 
-func newMachine(r *Replay) *machine {
+func newMachine(r *Replay, watch ...Observer) *machine {
 	return &machine{
-		r: r, watch: unconcerned{}, load: r.newLoader(), aside: r.newLoader(),
+		r: r, watch: watch, load: r.NewReader(), aside: r.NewReader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
@@ -75,131 +76,91 @@ func (m *machine) now() *state {
 	return &m.base
 }
 
-// each calls f with the states that go on.
-func (m *machine) each(f func(*state)) {
-	f(&m.base)
+// An Operation is a thing that can be done to a context. A machine knows no others; what
+// entries and ops of patches do is said in these (rules.go, patch.go).
+type Operation uint8
+
+// The operations.
+const (
+	OpAppend   Operation = iota // messages come after the others, or after all cached ones
+	OpRemove                    // messages of an entry are left out or say something else, or no longer do
+	OpCut                       // a summary stands for the messages before some place
+	OpReplace                   // other messages stand for all
+	OpTakeBack                  // what compactions cut is there again, and a new one cuts it
+	OpSet                       // prompt, tools or options become others
+)
+
+// A Change is an operation with what it is done to. It is valid until the next one.
+type Change struct {
+	Do   Operation
+	By   Origin           // the entry, and the op of its patch
+	Gone iter.Seq[*Piece] // messages that OpCut, OpReplace or OpTakeBack took out of the request
+
+	piece   Piece // the message that is appended; of a patch, where its op stands
+	op      *op   // of a patch
+	v       value // the op
+	edit    edit
+	changed bool     // by the edit: a message of the request
+	cut     *cutting // of OpTakeBack
+}
+
+// do makes a change, in the state in force and in the one without compactions.
+func (m *machine) do(c Change) error {
+	m.change = c
+	if err := m.apply(&m.base, &m.change); err != nil {
+		return err
+	}
 	if m.cut != nil {
-		f(m.cut)
+		if err := m.apply(m.cut, &m.change); err != nil {
+			return err
+		}
 	}
-	if m.beside != nil {
-		f(m.beside)
-	}
+	return m.tell()
 }
 
-// step applies the entry at a place of the path.
-func (m *machine) step(pos, rec int) (Effect, error) {
-	m.pos = pos
-	kind := m.r.Session.Kind(rec)
-	msg := message{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
-	switch kind {
-	case sessionfmt.NoMessage:
-		m.r.find("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
-		return Nothing, nil
-	case sessionfmt.ModelChange:
-		m.model = rec
-		return Settings, nil
-	case sessionfmt.ThinkingChange:
-		m.thinking = rec
-		return Settings, nil
-	case sessionfmt.Compaction:
-		return m.compact(msg)
-	case sessionfmt.ContextEdit:
-		return m.edit(rec, pos)
-	case sessionfmt.Ephemeral:
-		m.ephemeral = rec
-		m.logged++
-		return Nothing, nil
-	case sessionfmt.Transform:
-		did, err := Nothing, error(nil)
-		if m.r.Rules == ByEnvelope {
-			did, err = m.transform(msg)
-		}
-		if err == nil {
-			m.transforms = append(m.transforms, rec)
-		}
-		return did, err
-	}
-	if kind == sessionfmt.Assistant {
-		if err := m.watch.request(m, rec); err != nil {
-			return Nothing, err
+// tell tells of the last change.
+func (m *machine) tell() error {
+	for _, o := range m.watch {
+		if err := o.Changed(m.at(), &m.change); err != nil {
+			return err
 		}
 	}
-	added, err := m.message(&msg)
-	if err != nil || !added {
-		return Nothing, err
-	}
-	switch kind {
-	case sessionfmt.User:
-		m.turn++
-	case sessionfmt.Assistant:
-		m.request++
-		m.model, m.ephemeral = rec, -1
-	}
-	if err := m.size(&msg); err != nil {
-		return Nothing, err
-	}
-	m.each(func(s *state) {
-		if err == nil {
-			err = m.add(s, msg)
-		}
-	})
-	return Added, err
+	return nil
 }
 
-// message completes msg, and says whether its entry adds a message at all
-// (spec/pi-1.5.md 4.4; spec/pi-format.md 4.3 and 5).
-func (m *machine) message(msg *message) (bool, error) {
-	envelope := m.r.Rules == ByEnvelope
-	switch msg.kind {
-	case sessionfmt.CustomMessage:
-		msg.form, msg.kind = custom, sessionfmt.Custom
-	case sessionfmt.BranchSummary:
-		msg.form, msg.kind = branch, sessionfmt.BranchMessage
-		line, err := m.load.lines.Line(int(msg.rec))
-		if err != nil {
-			return false, err
-		}
-		return envelope || line.Get("summary").Truthy(), nil
-	case sessionfmt.HookMessage:
-		if !envelope {
-			msg.flags |= unsent
-		}
-	case sessionfmt.Bash:
-		line, err := m.load.lines.Line(int(msg.rec))
-		if err != nil {
-			return false, err
-		}
-		if line.Get("message").Get("excludeFromContext").Truthy() {
-			if !envelope || !m.r.opt.Lenient {
-				msg.flags |= unsent
-			} else {
-				m.r.find("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
-			}
-		}
-	case sessionfmt.TransformMessage, sessionfmt.OtherMessage:
-		msg.flags |= unsent
-	default:
-		return msg.kind.IsMessage(), nil
+// apply makes a change in one state.
+func (m *machine) apply(s *state, c *Change) error {
+	switch {
+	case c.op == nil && c.Do == OpRemove:
+		return m.applyEdit(s, c)
+	case c.op == nil:
+		return m.add(s, c.piece)
+	case c.op.fold != nil:
+		s.deltas = append(s.deltas, delta{m: c.piece, op: c.op})
+		return nil
 	}
-	return true, nil
+	return c.op.apply(m, s, c)
 }
+
+// at is the step at hand, as observers see it.
+func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m: m} }
 
 // size counts a message, where the machine counts.
-func (m *machine) size(msg *message) error {
+func (m *machine) size(msg *Piece) error {
 	if m.counter == nil {
 		return nil
 	}
 	msg.tokens = 0
-	if !msg.shown() {
+	if !msg.Sent() {
 		return nil
 	}
-	n, err := m.aside.tokens(m.counter, msg)
+	n, _, err := m.aside.Tokens(m.counter, msg)
 	msg.tokens = int32(n)
 	return err
 }
 
 // add appends a message to a state, under the edit that already aims at it.
-func (m *machine) add(s *state, msg message) error {
+func (m *machine) add(s *state, msg Piece) error {
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
 		if err := m.size(&msg); err != nil {
@@ -292,16 +253,16 @@ func (m *machine) digest(v value) uint64 {
 // Messages that entries made are hashed once a machine.
 func (m *machine) digests(l *list) (map[uint64][]int, error) {
 	if m.hashes == nil {
-		m.hashes = map[message]uint64{}
+		m.hashes = map[Piece]uint64{}
 	}
 	out := make(map[uint64][]int, l.shown)
 	for i, msg := range l.all {
-		if !msg.shown() {
+		if !msg.Sent() {
 			continue
 		}
 		h, ok := m.hashes[*msg]
 		if !ok {
-			v, err := m.aside.provider(msg)
+			v, err := m.aside.Provider(msg)
 			if err != nil {
 				return nil, err
 			}
@@ -311,4 +272,32 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 		out[h] = append(out[h], i)
 	}
 	return out, nil
+}
+
+// applyEdit applies an edit to the messages of its target that are in a state.
+func (m *machine) applyEdit(s *state, c *Change) error {
+	e, target := c.edit, c.edit.target
+	i := m.place(s, target)
+	if i < 0 {
+		return nil
+	}
+	c.changed = c.changed || s == m.now()
+	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
+		msg := *s.msgs.at(i)
+		e.apply(&msg)
+		if err := m.size(&msg); err != nil {
+			return err
+		}
+		s.msgs.set(i, msg)
+	}
+	if k := m.r.Session.Kind(int(target)); k != sessionfmt.System && k != sessionfmt.Compaction {
+		return nil // nothing of the prompt comes from it
+	}
+	for k, d := range s.deltas {
+		if d.op == nil && d.m.rec == target {
+			s.deltas = slices.Clone(s.deltas) // snapshots keep theirs
+			e.apply(&s.deltas[k].m)
+		}
+	}
+	return nil
 }

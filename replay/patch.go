@@ -15,11 +15,11 @@ import (
 type op struct {
 	name   string
 	cached bool // it changes what is cached, so it has to say why
+	does   Operation
 	// check says what is wrong with the operation's fields.
 	check func(v value) error
-	// apply changes the messages of one state at once; at is the op's place:
-	// transform, number, stretch of the line.
-	apply func(m *machine, s *state, v value, at message) error
+	// apply changes the messages of one state at once.
+	apply func(m *machine, s *state, c *Change) error
 	// fold changes prompt, tools or options, when they are asked for.
 	fold func(f *folded, v value, by Origin)
 }
@@ -48,14 +48,14 @@ func findOp(name value) *op {
 
 // transform applies a context_transform: all of its ops, or with --lenient and
 // a patch that the reference code would reject, none.
-func (m *machine) transform(at message) (Effect, error) {
+func (m *machine) transform(at Piece) (Effect, error) {
 	line, err := m.load.lines.Line(int(at.rec))
 	if err != nil {
 		return Nothing, err
 	}
 	patch := line.Get("patch")
 	if err := m.checkPatch(int(at.rec), line, patch); err != nil {
-		if !m.r.opt.Lenient {
+		if !m.r.Options.Lenient {
 			return Nothing, m.r.stopped(int(at.rec), m.before(), errors.New(err.text))
 		}
 		m.r.find(err.code, int(at.rec), "%s: the whole patch is skipped", err.text)
@@ -69,20 +69,13 @@ func (m *machine) transform(at message) (Effect, error) {
 			}
 			at.op = k
 			at.start, at.size = stretch(line, v)
-			m.each(func(s *state) {
-				if o.fold != nil {
-					s.deltas = append(s.deltas, delta{m: at, op: o})
-				} else if err == nil {
-					err = o.apply(m, s, v, at)
-				}
-			})
-			if err == nil {
-				err = m.watch.did(m, int(k), o)
+			if err := m.do(Change{Do: o.does, By: at.Origin(), piece: at, op: o, v: v}); err != nil {
+				return did, err
 			}
 		}
 		k++
 	}
-	return did, err
+	return did, nil
 }
 
 // before is the id of the entry before the one at hand, for a hint.
@@ -123,7 +116,7 @@ func fault(code, format string, args ...any) *patchFault {
 func (m *machine) checkPatch(rec int, line, patch value) *patchFault {
 	if v := line.Get("schemaVersion"); !isOne(v) {
 		f := fault("patch-schema", "schemaVersion %s is not 1", orMissing(v))
-		if !m.r.opt.Lenient {
+		if !m.r.Options.Lenient {
 			return f
 		}
 		m.r.find(f.code, rec, "%s: applied as if it were", f.text)
@@ -146,7 +139,7 @@ func (m *machine) checkOp(rec, k int, v value) *patchFault {
 	o := findOp(name)
 	if o == nil {
 		f := fault("patch-op", "op %d (%s): unknown op", k, orMissing(name))
-		if !m.r.opt.Lenient {
+		if !m.r.Options.Lenient {
 			return f
 		}
 		m.r.find(f.code, rec, "%s: ignored", f.text)
@@ -231,7 +224,9 @@ var compactionApply = op{
 		}
 		return optionalNumber(v, "firstKeptMessageIndex")
 	},
-	apply: func(m *machine, s *state, v value, at message) error {
+	does: OpCut,
+	apply: func(m *machine, s *state, c *Change) error {
+		v, at := c.v, c.piece
 		f, ok := v.Get("firstKeptMessageIndex").Float()
 		if cached := s.msgs.shown; s == m.now() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
 			m.r.find("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex %s, and the list has %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is cut off",
@@ -242,8 +237,8 @@ var compactionApply = op{
 		if err := m.size(&at); err != nil {
 			return err
 		}
-		if s == m.now() {
-			m.watch.take(s.msgs.first(first), taker{at.origin(), true})
+		if was := s.msgs; s == m.now() {
+			c.Gone = was.first(first)
 		}
 		s.msgs.cut(first, at)
 		return nil
@@ -262,7 +257,7 @@ func checkMessages(v value) error {
 }
 
 // givenMessage is the message that stands at v in the op at.
-func givenMessage(v, op value, at message) message {
+func givenMessage(v, op value, at Piece) Piece {
 	at.form = given
 	at.kind = v.Get("role").RoleKind()
 	if at.kind == sessionfmt.System { // a provider message like any other here
@@ -276,9 +271,10 @@ func givenMessage(v, op value, at message) message {
 var messagesUncachedAppend = op{
 	name:  "messages_uncached_append",
 	check: checkMessages,
-	apply: func(m *machine, s *state, v value, at message) error {
-		for el := range v.Get("messages").Elements {
-			msg := givenMessage(el, v, at)
+	does:  OpAppend,
+	apply: func(m *machine, s *state, c *Change) error {
+		for el := range c.v.Get("messages").Elements {
+			msg := givenMessage(el, c.v, c.piece)
 			if err := m.size(&msg); err != nil {
 				return err
 			}
@@ -295,7 +291,8 @@ var messagesCachedReplace = op{
 	name:   "messages_cached_replace",
 	cached: true,
 	check:  checkMessages,
-	apply: func(m *machine, s *state, v value, at message) error {
+	does:   OpReplace,
+	apply: func(m *machine, s *state, c *Change) error {
 		had, err := m.digests(&s.msgs)
 		if err != nil {
 			return err
@@ -306,8 +303,8 @@ var messagesCachedReplace = op{
 				next.push(*msg)
 			}
 		}
-		for el := range v.Get("messages").Elements {
-			msg := givenMessage(el, v, at)
+		for el := range c.v.Get("messages").Elements {
+			msg := givenMessage(el, c.v, c.piece)
 			h := m.digest(el)
 			if same := had[h]; len(same) > 0 {
 				msg = *s.msgs.at(same[0])
@@ -317,14 +314,16 @@ var messagesCachedReplace = op{
 			}
 			next.push(msg)
 		}
-		if s == m.now() {
-			m.watch.take(func(yield func(*message) bool) {
+		if was := s.msgs; s == m.now() {
+			c.Gone = func(yield func(*Piece) bool) {
 				for _, places := range had {
 					for _, i := range places {
-						yield(s.msgs.at(i))
+						if !yield(was.at(i)) {
+							return
+						}
 					}
 				}
-			}, taker{at.origin(), false})
+			}
 		}
 		s.msgs = next
 		m.rebuilt(s)
@@ -340,6 +339,7 @@ var optionsSet = op{
 	check: func(v value) error {
 		return cmp.Or(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
 	},
+	does: OpSet,
 	fold: func(f *folded, v value, _ Origin) {
 		set := func(to *value, name string) {
 			if got := v.Get(name); !got.IsNull() {
@@ -358,6 +358,7 @@ var systemPartSet = op{
 	check: func(v value) error {
 		return cmp.Or(needText(v, "partName"), optionalText(v, "text"))
 	},
+	does: OpSet,
 	fold: func(f *folded, v value, by Origin) {
 		f.setPart(v.Get("partName").Text(), v.Get("text").Text(), by)
 	},
@@ -367,6 +368,7 @@ var systemPartRemove = op{
 	name:   "system_part_remove",
 	cached: true,
 	check:  func(v value) error { return needText(v, "partName") },
+	does:   OpSet,
 	fold: func(f *folded, v value, _ Origin) {
 		f.removeParts(v.Get("partName").Text())
 	},
@@ -380,6 +382,7 @@ var systemPartsReplace = op{
 			return cmp.Or(needText(p, "name"), optionalText(p, "text"))
 		})
 	},
+	does: OpSet,
 	fold: func(f *folded, v value, by Origin) {
 		f.replaceParts()
 		for p := range v.Get("parts").Elements {
@@ -394,6 +397,7 @@ var toolsReplace = op{
 	check: func(v value) error {
 		return needList(v, "tools", func(t value) error { return needText(t, "name") })
 	},
+	does: OpSet,
 	fold: func(f *folded, v value, by Origin) {
 		f.replaceTools()
 		for t := range v.Get("tools").Elements {
@@ -408,6 +412,7 @@ var toolsRemove = op{
 	check: func(v value) error {
 		return needList(v, "toolNames", func(value) error { return nil })
 	},
+	does: OpSet,
 	fold: func(f *folded, v value, _ Origin) {
 		for name := range v.Get("toolNames").Elements {
 			f.removeTools(name)

@@ -21,7 +21,7 @@ func TestPrompting(t *testing.T) {
 		}
 		r := New(s, Options{Leaf: s.Leaf(), Rules: ByEnvelope})
 		again := 0
-		for step, err := range r.walk(s.Leaf(), watching{}) {
+		for step, err := range r.Walk(s.Leaf()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestPrompting(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := r.startingPrompt(hasSystem(deltas))
-			if err := r.newLoader().fold(&want, deltas); err != nil {
+			if err := r.NewReader().fold(&want, deltas); err != nil {
 				t.Fatal(err)
 			}
 			got := m.prompt.f
@@ -51,7 +51,7 @@ func TestPrompting(t *testing.T) {
 func promptText(f *folded) string {
 	var b strings.Builder
 	for _, p := range f.parts {
-		fmt.Fprintf(&b, "%s=%s %v %v; ", p.Name, p.Text, p.content, p.Origin)
+		fmt.Fprintf(&b, "%s=%s %v %v; ", p.Name, p.Text, p.Content, p.Origin)
 	}
 	for _, t := range f.tools {
 		fmt.Fprintf(&b, "%s %v; ", t.Raw, t.Origin)

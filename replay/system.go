@@ -22,7 +22,7 @@ type Part struct {
 	Text   string
 	Origin Origin
 
-	content bool // the text outside of all sections
+	Content bool // the text outside of all sections
 }
 
 // A Tool is a tool definition.
@@ -133,7 +133,7 @@ func (f *folded) setPart(name, text string, by Origin) {
 // newPart is a part of a patch or a baseline. One called content is what later
 // system messages' content adds to.
 func newPart(name, text string, by Origin) Part {
-	return Part{Name: name, Text: text, Origin: by, content: name == "content"}
+	return Part{Name: name, Text: text, Origin: by, Content: name == "content"}
 }
 
 // message applies a system message (spec/pi-1.5.md 1.4): its content adds to the
@@ -158,13 +158,13 @@ func (f *folded) addContent(text string, by Origin) {
 		return
 	}
 	for i := range f.parts {
-		if p := &f.parts[i]; p.content {
+		if p := &f.parts[i]; p.Content {
 			p.Text += "\n\n" + text
 			p.Origin = by
 			return
 		}
 	}
-	part := Part{Name: "content", Text: text, Origin: by, content: true}
+	part := Part{Name: "content", Text: text, Origin: by, Content: true}
 	f.parts = append([]Part{part}, f.parts...)
 }
 
@@ -173,7 +173,7 @@ func (f *folded) addContent(text string, by Origin) {
 func (f *folded) section(name string, text value, by Origin) {
 	at := -1
 	for i, p := range f.parts {
-		if p.Name == name && !p.content {
+		if p.Name == name && !p.Content {
 			at = i
 			break
 		}
@@ -188,7 +188,7 @@ func (f *folded) section(name string, text value, by Origin) {
 	default:
 		i := len(f.parts)
 		if n, ok := sessionfmt.IndexName(name); ok {
-			for i = 0; i < len(f.parts) && (f.parts[i].content || indexBelow(f.parts[i].Name, n)); i++ {
+			for i = 0; i < len(f.parts) && (f.parts[i].Content || indexBelow(f.parts[i].Name, n)); i++ {
 			}
 		}
 		f.parts = append(f.parts, Part{})
@@ -221,9 +221,9 @@ func (f *folded) addTool(t Tool) {
 	f.tools = append(f.tools, t)
 }
 
-// compiled is the prompt as one text: under envelope rules all parts as they
+// Compiled is the prompt as one text: under envelope rules all parts as they
 // are, under pi's the non-empty ones with a blank line between.
-func compiled(rules Rules, parts []Part) string {
+func (rules Rules) Compiled(parts []Part) string {
 	var texts []string
 	for _, p := range parts {
 		if p.Text != "" || rules == ByEnvelope {
@@ -236,97 +236,6 @@ func compiled(rules Rules, parts []Part) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// A prompting is prompt, tools and options along a walk. It folds only what has
-// been added since it was last asked. A compaction brings back all ops: what they do to
-// any prompt is kept, and they are not read again.
-type prompting struct {
-	load  *loader
-	f     folded
-	seen  []delta
-	own   bool
-	begun bool
-	tools bool // only tools are asked for: texts are left alone
-
-	ops  []delta // folded into over
-	over folded  // what ops make of any prompt; see folded.onto
-}
-
-// follow brings it to where the deltas of the state in force are, and says
-// whether that has changed anything.
-func (p *prompting) follow(r *Replay, deltas []delta) (changed bool, err error) {
-	fresh := deltas
-	extends := p.begun && len(deltas) >= len(p.seen) && (len(p.seen) == 0 || &p.seen[0] == &deltas[0])
-	if extends {
-		fresh = deltas[len(p.seen):]
-	}
-	own := hasSystem(fresh) || extends && p.own
-	extends = extends && own == p.own
-	if extends && len(fresh) == 0 {
-		return false, nil
-	}
-	if p.load == nil {
-		p.load = r.newLoader()
-	}
-	p.seen, p.own, p.begun = deltas, own, true
-	if extends {
-		return true, p.load.fold(&p.f, fresh)
-	}
-	p.f = r.startingPrompt(own)
-	p.f.textless = p.tools
-	return true, p.again(deltas)
-}
-
-// again folds all deltas: a checkpoint, the ops behind it, and what came then.
-func (p *prompting) again(deltas []delta) error {
-	isOp := func(d delta) bool { return d.op != nil }
-	lead := slices.IndexFunc(deltas, isOp)
-	if lead < 0 {
-		return p.load.fold(&p.f, deltas)
-	}
-	if err := p.load.fold(&p.f, deltas[:lead]); err != nil {
-		return err
-	}
-	ops := deltas[lead:]
-	if next := slices.IndexFunc(ops, func(d delta) bool { return !isOp(d) }); next >= 0 {
-		ops = ops[:next]
-	}
-	if n := len(p.ops); n == 0 || n > len(ops) || !slices.Equal(p.ops, ops[:n]) {
-		p.ops, p.over = nil, folded{below: &below{parts: map[string]bool{}, tools: map[string]value{}}}
-	}
-	if err := p.load.fold(&p.over, ops[len(p.ops):]); err != nil {
-		p.ops = nil // some of them are folded
-		return err
-	}
-	p.ops = ops
-	p.over.onto(&p.f)
-	return p.load.fold(&p.f, deltas[lead+len(ops):])
-}
-
-// fork is the same for a machine that goes another way: had are the deltas that it
-// follows, and have their copy there.
-func (p *prompting) fork(had, have []delta) prompting {
-	next := *p
-	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
-		return prompting{load: p.load, tools: p.tools}
-	}
-	next.seen = have[:len(p.seen)]
-	next.f.parts = slices.Clone(p.f.parts)
-	next.f.tools = slices.Clone(p.f.tools)
-	next.ops, next.over = nil, folded{}
-	return next
-}
-
-// Tools are the tools of the request that the step answers, or of the next one,
-// and whether the session or a baseline knows them. The slice is the same, and
-// changed false, as long as nothing has changed since the last time it was asked
-// for on the walk.
-func (s Step) Tools() (tools []Tool, known, changed bool, err error) {
-	p := &s.m.prompt
-	p.tools = p.tools || !p.begun
-	changed, err = p.follow(s.m.r, s.m.now().deltas)
-	return p.f.tools, p.own || s.m.r.opt.Baseline != nil, changed, err
-}
-
 // Checkpoint is the system message that prompt and tools of the context replay to, as
 // a compaction carries it (spec/pi-1.5.md 1.2, 1.4), with a time in milliseconds; nil
 // where the session has set neither. What a baseline gives is not in it.
@@ -335,12 +244,12 @@ func (e *Envelope) Checkpoint(ms int64) (sessionfmt.Value, error) {
 		return nil, nil
 	}
 	var f folded
-	if err := e.r.newLoader().fold(&f, e.state.deltas); err != nil {
+	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
 	content, sections := "", []byte{}
 	for _, p := range f.parts {
-		if p.content {
+		if p.Content {
 			content = p.Text
 			continue
 		}

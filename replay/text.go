@@ -9,26 +9,40 @@ import (
 
 type value = sessionfmt.Value
 
-// A loader turns messages into JSON. What it returns is valid until its next
+// A Reader reads what messages say. What it returns is valid until its next
 // call. It is not safe for concurrent use.
-type loader struct {
+type Reader struct {
 	r        *Replay
 	lines    *sessionfmt.Reader // of the messages
 	edits    *sessionfmt.Reader // of the edits on them
 	buf      []byte
 	out      []byte
+	spelled  []byte // a message in one spelling, to be hashed
 	at       sessionfmt.Cursor
 	msg      sessionfmt.Message
 	weighing weighing
 }
 
-func (r *Replay) newLoader() *loader {
-	return &loader{r: r, lines: r.Session.NewReader(), edits: r.Session.NewReader()}
+// NewReader returns a reader of the session's messages.
+func (r *Replay) NewReader() *Reader {
+	return &Reader{r: r, lines: r.Session.NewReader(), edits: r.Session.NewReader()}
 }
 
-// agent is the message as pi's own context building returns it
+// Lines are the entry that a message comes from, and the edit in force on it, which may be
+// none.
+func (l *Reader) Lines(m *Piece) (line, edit sessionfmt.Value, err error) {
+	if line, err = l.lines.Line(int(m.rec)); err == nil && m.edit >= 0 {
+		edit, err = l.edits.Line(int(m.edit))
+	}
+	return line, edit, err
+}
+
+// Line is the line of an entry.
+func (l *Reader) Line(rec int) (sessionfmt.Value, error) { return l.lines.Line(rec) }
+
+// Agent is the message as pi's own context building returns it
 // (spec/pi-1.5.md 4.4, 4.5).
-func (l *loader) agent(m *message) (value, error) {
+func (l *Reader) Agent(m *Piece) (value, error) {
 	line, err := l.lines.Line(int(m.rec))
 	if err != nil {
 		return nil, err
@@ -50,7 +64,7 @@ func (l *loader) agent(m *message) (value, error) {
 }
 
 // source is the message before edits, made from its record's line.
-func (l *loader) source(m *message, line value) value {
+func (l *Reader) source(m *Piece, line value) value {
 	switch m.form {
 	case checkpoint, given:
 		return line[m.start : m.start+m.size]
@@ -177,13 +191,13 @@ const (
 	branchClosing     = `</summary>`
 )
 
-// provider is the message as a provider gets it, nil if it does not
+// Provider is the message as a provider gets it, nil if it does not
 // (spec/pi-format.md 5, spec/pi-1.5.md 5).
-func (l *loader) provider(m *message) (value, error) {
+func (l *Reader) Provider(m *Piece) (value, error) {
 	if m.flags&(omitted|unsent) != 0 {
 		return nil, nil
 	}
-	v, err := l.agent(m)
+	v, err := l.Agent(m)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +230,7 @@ func (l *loader) provider(m *message) (value, error) {
 
 // wrapped appends the text that a summary or a shell command is sent as, escaped
 // for JSON.
-func (l *loader) wrapped(dst []byte, m *message, v value) []byte {
+func (l *Reader) wrapped(dst []byte, m *Piece, v value) []byte {
 	switch m.kind {
 	case sessionfmt.BranchMessage:
 		return join(dst, branchOpening, v.Get("summary"), branchClosing)

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/replay/tokens"
 )
 
 // accounted is the cache account of a session, by envelope rules.
-func accounted(t *testing.T, entries ...string) *replay.CacheReport {
+func accounted(t *testing.T, entries ...string) *cache.Report {
 	t.Helper()
 	s := openSession(t, session(3, entries...))
-	report, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope, Leaf: s.Leaf()}).Cache(replay.CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	report, err := cache.Account(replay.New(s, replay.Options{Rules: replay.ByEnvelope, Leaf: s.Leaf()}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 	if err != nil || report.Stopped != nil {
 		t.Fatal(err, report.Stopped)
 	}
@@ -60,7 +61,7 @@ func TestTrapT39ReasonsOfOnePatch(t *testing.T) {
 	}
 	var reasons []string
 	for _, l := range total.ByReason {
-		if l.Name != string(replay.CauseModel) { // the first requests to m2 and m3
+		if l.Name != string(cache.CauseModel) { // the first requests to m2 and m3
 			reasons = append(reasons, l.Name)
 		}
 	}

@@ -19,6 +19,12 @@ type Step struct {
 	m *machine
 }
 
+// Watch are the observers of the step's own way, in the order of the walk's.
+func (s Step) Watch() []Observer { return s.m.watch }
+
+// Requests are the answers so far.
+func (s Step) Requests() int { return s.m.request }
+
 // Envelope is the envelope after the step. It stays as it is while the walk goes
 // on, but has to be asked for before it does.
 func (s Step) Envelope() *Envelope { return s.m.envelope() }
@@ -41,71 +47,40 @@ func (e Effect) String() string {
 	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
 }
 
+// An Observer is told what goes on in a walk. Where paths part, so does it.
+type Observer interface {
+	// Request: an answer is at hand, and the step's envelope is what its request got.
+	Request(Step) error
+	// Changed: the context has changed, by an entry or by an op of its patch.
+	Changed(Step, *Change) error
+	// Fork is the observer of another way that goes on from where from stands, as to.
+	Fork(from, to Step) Observer
+}
+
+// Unconcerned is an observer of nothing, for others to build on.
+type Unconcerned struct{}
+
+// Request, Changed and Fork do nothing.
+func (Unconcerned) Request(Step) error          { return nil }
+func (Unconcerned) Changed(Step, *Change) error { return nil }
+func (u Unconcerned) Fork(_, _ Step) Observer   { return u }
+
 // Walk replays the path to record leaf, step by step from the root. An error
-// ends it: a *sessionfmt.Error with the entry at which the replay had to stop.
-// Findings of the walk are added to r.Findings.
-func (r *Replay) Walk(leaf int) iter.Seq2[Step, error] { return r.walk(leaf, watching{}) }
-
-// WalkTree replays the whole tree, each entry once, parents before children: where
-// paths part, so does the machine. A step's envelope is that of its own path, as
-// Walk would give it. An error ends the branch that it is on, and the walk goes on
-// with the next; what is below a circle of parents is left out.
-func (r *Replay) WalkTree(t *sessionfmt.Tree) iter.Seq2[Step, error] {
-	return r.walkTree(t, watching{})
-}
-
-// A watching is what is asked of a walk besides its steps.
-type watching struct {
-	start   func() observer // one for each root; may be nil
-	counter *tokens.Counter // counts each message, once; may be nil
-}
-
-// machine is a machine that is watched so.
-func (w watching) machine(r *Replay) *machine {
-	m := newMachine(r)
-	if m.counter = w.counter; w.start != nil {
-		m.watch = w.start()
-	}
-	return m
-}
-
-// An observer is told what goes on inside of steps. It goes with one machine, and where
-// that forks it does too.
-type observer interface {
-	// request: an answer is at hand, and the machine stands where its request did.
-	request(m *machine, rec int) error
-	// did: an op of a patch has been applied, by its number.
-	did(m *machine, k int, o *op) error
-	// take: messages leave the list for that reason.
-	take(gone iter.Seq[*message], by taker)
-	// compacted: a compaction entry has made next out of before; the first heads messages
-	// of it are its own.
-	compacted(m *machine, msg message, line value, before, next *state, heads int) error
-	fork() observer
-}
-
-// unconcerned is an observer of nothing, for others to build on.
-type unconcerned struct{}
-
-func (unconcerned) request(*machine, int) error                                   { return nil }
-func (unconcerned) did(*machine, int, *op) error                                  { return nil }
-func (unconcerned) take(iter.Seq[*message], taker)                                {}
-func (unconcerned) compacted(*machine, message, value, *state, *state, int) error { return nil }
-func (unconcerned) fork() observer                                                { return unconcerned{} }
-
-// walk is Walk, watched.
-func (r *Replay) walk(leaf int, w watching) iter.Seq2[Step, error] {
+// ends it: a *sessionfmt.Error with the entry at which the replay had to stop, whose
+// step has the envelope that the entry found. Findings of the walk are added to
+// r.Findings.
+func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
 		r.Findings = append(r.Findings, found...)
-		r.along(path, w)(yield)
+		r.Along(path, watch...)(yield)
 	}
 }
 
-// along is a walk of a path, root first.
-func (r *Replay) along(path []int, w watching) iter.Seq2[Step, error] {
+// Along is a walk of a path, root first.
+func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		m := w.machine(r)
+		m := newMachine(r, watch...)
 		way := make([]int32, len(path)) // half as large
 		for i, rec := range path {
 			way[i] = int32(rec)
@@ -120,14 +95,18 @@ func (r *Replay) along(path []int, w watching) iter.Seq2[Step, error] {
 	}
 }
 
-// walkTree is WalkTree, watched.
-func (r *Replay) walkTree(t *sessionfmt.Tree, w watching) iter.Seq2[Step, error] {
+// WalkTree replays the whole tree, each entry once, parents before children: where
+// paths part, so does the machine. A step's envelope is that of its own path, as
+// Walk would give it. An error ends the branch that it is on, and the walk goes on
+// with the next; what is below a circle of parents is left out.
+func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
+		empty := newMachine(r, watch...)
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
 				continue // its parents go round in a circle
 			}
-			if !w.machine(r).below(t, root, yield) {
+			if !empty.fork().below(t, root, yield) {
 				return
 			}
 		}
@@ -169,6 +148,9 @@ func (m *machine) does(rec int) (Step, error) {
 	m.path.push(rec)
 	before := m.now().msgs.shown
 	did, err := m.step(m.path.len()-1, rec)
+	if err != nil {
+		m.pos = m.path.len() - 2
+	}
 	return Step{Record: rec, Did: did, Before: before, After: m.now().msgs.shown, m: m}, err
 }
 
@@ -183,11 +165,11 @@ func (m *machine) fork() *machine {
 	next.edits = maps.Clone(m.edits)
 	next.where = map[*state]map[int32]int{}
 	next.transforms = slices.Clip(m.transforms)
-	next.prompt = m.prompt.fork(m.now().deltas, next.now().deltas)
-	if m.beside != nil {
-		next.beside = m.beside.fork()
+	next.prompt = m.prompt.Fork(Step{m: m}, Step{m: &next})
+	next.watch = make([]Observer, len(m.watch))
+	for i, o := range m.watch {
+		next.watch[i] = o.Fork(Step{m: m}, Step{m: &next})
 	}
-	next.watch = m.watch.fork()
 	return &next
 }
 
@@ -209,6 +191,8 @@ type Account struct {
 	Step
 	Request int    // number of the request that the entry answers, from 0; -1 for any other entry
 	Answers int    // requests answered so far, this one included
+	Path    []int  // that it is on, to its end
+	At      int    // its place there
 	Before  Counts // tokens, as Count counts
 	After   Counts
 }
@@ -242,7 +226,8 @@ func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
 		path, found := a.r.Session.Path(leaf)
 		if n := a.done; a.m == nil || n > len(path) || n > 0 && path[n-1] != a.m.path.at(n-1) {
 			a.r.Findings = append(a.r.Findings, found...)
-			*a = Accounting{r: a.r, c: a.c, m: watching{counter: a.c}.machine(a.r)}
+			*a = Accounting{r: a.r, c: a.c, m: newMachine(a.r)}
+			a.m.counter = a.c
 		}
 		for a.done < len(path) && a.stopped == nil {
 			var next Account
@@ -257,7 +242,7 @@ func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
 }
 
 func (a *Accounting) next(path []int) (next Account, err error) {
-	next = Account{Request: -1, Before: a.last}
+	next = Account{Request: -1, Before: a.last, Path: path, At: a.done}
 	if next.Step, err = a.m.does(path[a.done]); err != nil {
 		return next, err
 	}
@@ -280,8 +265,7 @@ func (a *Accounting) count() (Counts, error) {
 		return Counts{}, err
 	}
 	if changed {
-		have, _ := a.r.implemented(m.prompt.f.tools)
-		a.prompt = countPrompt(a.c, m.prompt.f.parts, have)
+		a.prompt = m.prompt.Now.Counts(a.c)
 	}
 	n := a.prompt
 	n.Messages = s.msgs.tokens

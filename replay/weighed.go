@@ -162,18 +162,18 @@ type weighedPart struct {
 // A weigher weighs messages one after the other.
 type weigher struct {
 	c     *tokens.Counter
-	l     *loader
+	l     *Reader
 	tools map[string]string // names seen so far, by their JSON
 }
 
 func (r *Replay) newWeigher(c *tokens.Counter) *weigher {
-	return &weigher{c, r.newLoader(), map[string]string{}}
+	return &weigher{c, r.NewReader(), map[string]string{}}
 }
 
 // one weighs one message.
-func (w *weigher) one(out *Weighed, m *message) (err error) {
-	out.Kind, out.Origin = m.kind, m.origin()
-	msg, size, err := w.l.read(m)
+func (w *weigher) one(out *Weighed, m *Piece) (err error) {
+	out.Kind, out.Origin = m.kind, m.Origin()
+	msg, size, err := w.l.Message(m)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (w *weigher) one(out *Weighed, m *message) (err error) {
 	w.take(out, msg)
 	if m.kind == sessionfmt.Custom || m.kind == sessionfmt.HookMessage {
 		var v value
-		v, err = w.l.agent(m)
+		v, err = w.l.Agent(m)
 		out.Hidden = string(v.Get("display")) == "false"
 	}
 	return err
@@ -196,7 +196,7 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 		}
 		all := (*part.all)[:0]
 		for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize) && part.err == nil; i++ {
-			if m := msgs.at(i); m.shown() {
+			if m := msgs.at(i); m.Sent() {
 				all = append(all, Weighed{})
 				if part.err = w.one(&all[len(all)-1], m); part.err != nil {
 					all = all[:len(all)-1]
@@ -233,13 +233,13 @@ func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize 
 func (e *Envelope) Scan(read func(chunk int, p Place, m *sessionfmt.Message)) error {
 	chunks := e.Chunks()
 	msgs := &e.state.msgs
-	if err := e.inChunks(chunks-1, func(l *loader, k int) error {
+	if err := e.inChunks(chunks-1, func(l *Reader, k int) error {
 		for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize); i++ {
 			m := msgs.at(i)
 			if m.flags&omitted != 0 {
 				continue
 			}
-			p := Place{Kind: m.kind, Origin: m.origin(), Index: i, Pos: int(m.pos), Sent: m.shown(), Cached: true}
+			p := Place{Kind: m.kind, Origin: m.Origin(), Index: i, Pos: int(m.pos), Sent: m.Sent(), Cached: true}
 			if err := l.scan(m, p, k, read); err != nil {
 				return err
 			}
@@ -248,10 +248,10 @@ func (e *Envelope) Scan(read func(chunk int, p Place, m *sessionfmt.Message)) er
 	}); err != nil {
 		return err
 	}
-	l := e.r.newLoader()
+	l := e.r.NewReader()
 	for i := range e.state.uncached {
 		m := &e.state.uncached[i]
-		p := Place{Kind: m.kind, Origin: m.origin(), Index: msgs.n + i, Pos: int(m.pos), Sent: true}
+		p := Place{Kind: m.kind, Origin: m.Origin(), Index: msgs.n + i, Pos: int(m.pos), Sent: true}
 		if err := l.scan(m, p, chunks-1, read); err != nil {
 			return err
 		}
@@ -261,19 +261,19 @@ func (e *Envelope) Scan(read func(chunk int, p Place, m *sessionfmt.Message)) er
 
 // inChunks calls do for each of so many stretches, on all processors, which take them
 // in turn, each with a loader of its own.
-func (e *Envelope) inChunks(chunks int, do func(l *loader, k int) error) error {
+func (e *Envelope) inChunks(chunks int, do func(l *Reader, k int) error) error {
 	return parallel.Each(chunks, func() func(int) error {
-		l := e.r.newLoader()
+		l := e.r.NewReader()
 		return func(k int) error { return do(l, k) }
 	})
 }
 
 // scan has one message read.
-func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *sessionfmt.Message)) (err error) {
+func (l *Reader) scan(m *Piece, p Place, chunk int, read func(int, Place, *sessionfmt.Message)) (err error) {
 	switch m.kind {
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
 	default:
-		if p.Tokens, err = l.estimate(&tokens.Pi, m); err != nil {
+		if p.Tokens, err = l.Estimate(&tokens.Pi, m); err != nil {
 			return err
 		}
 	}
@@ -281,38 +281,31 @@ func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *ses
 		read(chunk, p, nil)
 		return nil
 	}
-	msg, _, err := l.read(m)
+	msg, _, err := l.Message(m)
 	if err == nil {
 		read(chunk, p, msg)
 	}
 	return err
 }
 
-// Texts reads messages of an envelope one by one.
-type Texts struct {
-	e *Envelope
-	l *loader
+// Listed is the number of messages but for the uncached ones.
+func (e *Envelope) Listed() int { return e.state.msgs.n }
+
+// Differs are the places of the cached messages that are not what they were in an
+// earlier envelope of the replay, those that only one of them has included. An earlier
+// one that is nil has none.
+func (e *Envelope) Differs(earlier *Envelope) iter.Seq[int] {
+	if earlier == nil {
+		return e.state.msgs.differs(&list{})
+	}
+	return e.state.msgs.differs(&earlier.state.msgs)
 }
 
-// Texts returns a reader of the envelope's messages. It is not safe for concurrent
-// use.
-func (e *Envelope) Texts() *Texts { return &Texts{e, e.r.newLoader()} }
+// Len is the number of messages, those left out included and the uncached ones last.
+func (e *Envelope) Len() int { return e.state.msgs.n + len(e.state.uncached) }
 
-// Provider is the message of that index as a provider gets it, nil if it does not.
-// It is valid until the next call.
-func (t *Texts) Provider(index int) (sessionfmt.Value, error) {
-	return t.l.provider(t.e.message(index))
-}
-
-// Agent is the message of that index as pi's own context building returns it.
-func (t *Texts) Agent(index int) (sessionfmt.Value, error) {
-	return t.l.agent(t.e.message(index))
-}
-
-// len is the number of messages, the uncached ones last.
-func (e *Envelope) len() int { return e.state.msgs.n + len(e.state.uncached) }
-
-func (e *Envelope) message(index int) *message {
+// Piece is the message of that index.
+func (e *Envelope) Piece(index int) *Piece {
 	if n := e.state.msgs.n; index >= n {
 		return &e.state.uncached[index-n]
 	}

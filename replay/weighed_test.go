@@ -22,10 +22,10 @@ func TestWeighed(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", session.Name, err)
 		}
-		l := r.newLoader()
-		var want []message
+		l := r.NewReader()
+		var want []Piece
 		for _, m := range e.state.msgs.all {
-			if m.shown() {
+			if m.Sent() {
 				want = append(want, *m)
 			}
 		}
@@ -35,12 +35,12 @@ func TestWeighed(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", session.Name, err)
 			}
-			msg, size, err := l.read(&want[n])
+			msg, size, err := l.Message(&want[n])
 			if err != nil {
 				t.Fatalf("%s: %v", session.Name, err)
 			}
 			weight := l.weigher(&tokens.GSH).message(msg)
-			if got.Kind != want[n].kind || got.Origin != want[n].origin() || got.Tokens != weight || got.Size != size ||
+			if got.Kind != want[n].kind || got.Origin != want[n].Origin() || got.Tokens != weight || got.Size != size ||
 				got.Uncached != (n >= e.Cached()) || got.Bytes.Total() > size {
 				t.Errorf("%s: message %d: %+v, want %+v of %d bytes", session.Name, n, got, weight, size)
 			}

@@ -103,6 +103,9 @@ func (k Kind) Replaceable() bool {
 	return false
 }
 
+// IsTurn reports whether turns are made of it: prompts, answers and results.
+func (k Kind) IsTurn() bool { return k == User || k == Assistant || k == ToolResult }
+
 // String names the kind for people: a message by its role, else the type.
 func (k Kind) String() string {
 	switch {

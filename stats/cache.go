@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 )
 
 // cacheLens sums up what replay.Cache says of the path to the point.
@@ -18,16 +19,16 @@ var cacheLens = Lens{
 // A CachePart is what the prompt cache did for the requests of the path, in tokens
 // and dollars. ctxtool cache has the requests one by one.
 type CachePart struct {
-	Requests int               `json:"requests"`          // of the path
-	Answered int               `json:"answered"`          // those with a usage
-	Prompt   int64             `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
-	Read     int64             `json:"read"`              // tokens of them that a cache served
-	HitRate  *float64          `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
-	Could    cacheCould        `json:"could"`             // what a cache would have done that keeps every beginning
-	Rebilled replay.CacheAgain `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
-	Broken   replay.CacheAgain `json:"broken"`            // what breaks had billed again
-	Unserved replay.CacheAgain `json:"unserved"`          // what the cache had, and the provider did not serve
-	Worst    *CacheWorst       `json:"worst,omitempty"`   // the entry that had the most billed once more
+	Requests int         `json:"requests"`          // of the path
+	Answered int         `json:"answered"`          // those with a usage
+	Prompt   int64       `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
+	Read     int64       `json:"read"`              // tokens of them that a cache served
+	HitRate  *float64    `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
+	Could    cacheCould  `json:"could"`             // what a cache would have done that keeps every beginning
+	Rebilled cache.Again `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
+	Broken   cache.Again `json:"broken"`            // what breaks had billed again
+	Unserved cache.Again `json:"unserved"`          // what the cache had, and the provider did not serve
+	Worst    *CacheWorst `json:"worst,omitempty"`   // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
@@ -42,17 +43,17 @@ type cacheCould struct {
 
 // A CacheWorst is the entry that had the most billed once more.
 type CacheWorst struct {
-	File  string            `json:"file,omitempty"`  // of several
-	Entry string            `json:"entry"`           // that did it
-	Cause replay.CacheCause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
-	replay.CacheAgain
+	File  string      `json:"file,omitempty"`  // of several
+	Entry string      `json:"entry"`           // that did it
+	Cause cache.Cause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
+	cache.Again
 }
 
 func lookAtCache(l *lensRun) {
 	l.Ends = append(l.Ends, func(*replay.Envelope) error {
 		opt := l.Options.Replay
 		opt.Leaf = l.Session.Leaf()
-		report, err := replay.New(l.Session, opt).Cache(replay.CacheOptions{Leaf: l.Point, Counter: l.Counter})
+		report, err := cache.Account(replay.New(l.Session, opt), cache.Options{Leaf: l.Point, Counter: l.Counter})
 		if err != nil {
 			return err
 		}
@@ -67,16 +68,16 @@ func lookAtCache(l *lensRun) {
 }
 
 // worse keeps what a request had billed again, if it is the most so far.
-func (p *CachePart) worse(r *replay.CacheRow) {
+func (p *CachePart) worse(r *cache.Row) {
 	if b := r.Break; b != nil && b.Again.Tokens > 0 {
-		w := &CacheWorst{Entry: r.Entry, Cause: b.Cause, CacheAgain: b.Again}
+		w := &CacheWorst{Entry: r.Entry, Cause: b.Cause, Again: b.Again}
 		if b.Record >= 0 {
 			w.Entry = b.Entry
 		}
 		p.worst(w)
 	}
 	if r.Unserved.Tokens > 0 {
-		p.worst(&CacheWorst{Entry: r.Entry, CacheAgain: r.Unserved})
+		p.worst(&CacheWorst{Entry: r.Entry, Again: r.Unserved})
 	}
 }
 
@@ -87,19 +88,19 @@ func (p *CachePart) worst(w *CacheWorst) {
 }
 
 // total is the part as the account has it.
-func (p *CachePart) total() *replay.CacheTotal {
-	t := &replay.CacheTotal{
+func (p *CachePart) total() *cache.Total {
+	t := &cache.Total{
 		Requests: p.Requests, Answered: p.Answered, Prompt: p.Prompt, Estimated: p.Estimated,
-		Expected: &replay.CacheExpected{Read: p.Could.Read, Write: p.Could.Write}, Broken: p.Broken, Unserved: p.Unserved,
+		Expected: &cache.Expected{Read: p.Could.Read, Write: p.Could.Write}, Broken: p.Broken, Unserved: p.Unserved,
 	}
 	if p.Answered > 0 {
-		t.Recorded = replay.CacheUsage{Input: p.Prompt - p.Read, CacheRead: p.Read}
+		t.Recorded = cache.Usage{Input: p.Prompt - p.Read, CacheRead: p.Read}
 	}
 	return t
 }
 
 // plus adds the total of one more session.
-func (p *CachePart) plus(o *replay.CacheTotal) {
+func (p *CachePart) plus(o *cache.Total) {
 	t := p.total()
 	t.Plus(o)
 	p.Requests, p.Answered, p.Prompt, p.Estimated = t.Requests, t.Answered, t.Prompt, t.Estimated

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -132,7 +133,7 @@ func TestCacheLens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := replay.New(session, replay.Options{Leaf: session.Leaf()}).Cache(replay.CacheOptions{Leaf: session.Leaf(), Counter: &tokens.Pi})
+		want, err := cache.Account(replay.New(session, replay.Options{Leaf: session.Leaf()}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -89,7 +89,7 @@ func report(file string, share, dollars float64, found int) *stats.Report {
 	return &stats.Report{Schema: stats.SessionSchema, File: file, ID: "id of " + file, Parts: stats.Parts{
 		Cache: &stats.CachePart{
 			Requests: 1, Answered: 1, Prompt: 1000, Read: int64(1000 * share), HitRate: &share,
-			Rebilled: replay.CacheAgain{Cost: dollars}, Broken: replay.CacheAgain{Cost: dollars}, Worst: &stats.CacheWorst{Entry: "e1", CacheAgain: replay.CacheAgain{Cost: dollars}},
+			Rebilled: cache.Again{Cost: dollars}, Broken: cache.Again{Cost: dollars}, Worst: &stats.CacheWorst{Entry: "e1", Again: cache.Again{Cost: dollars}},
 		},
 		Check: &stats.CheckPart{Errors: found, Worst: &stats.CheckWorst{Severity: "error", Code: "orphan", Line: 7, Entry: "e2"}},
 	}}

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -99,7 +100,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 }
 
 // account writes the account of one session, or of several.
-func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*replay.CacheTotal, error) {
+func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cache.Total, error) {
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.accounts(e, files)
 	}
@@ -121,18 +122,18 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*repl
 }
 
 // of makes the account of a session.
-func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *replay.CacheReport, error) {
+func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report, error) {
 	opt := o.Options
 	opt.Leaf = s.Leaf()
 	r := replay.New(s, opt)
-	report, err := r.Cache(replay.CacheOptions{Leaf: s.Leaf(), All: o.all, Collapse: o.collapse, Counter: &tokens.Pi})
+	report, err := cache.Account(r, cache.Options{Leaf: s.Leaf(), All: o.all, Collapse: o.collapse, Counter: &tokens.Pi})
 	return r, report, err
 }
 
 // accounts writes the accounts of several sessions. One that cannot be read is a row
 // with its reason.
-func (o *cacheOptions) accounts(e *env, files []listedFile) (*replay.CacheTotal, error) {
-	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) replay.CacheTotal { return o.session(e, f) })
+func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error) {
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) cache.Total { return o.session(e, f) })
 	broken := 0
 	for i := range all {
 		if all[i].Error != "" {
@@ -142,13 +143,13 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*replay.CacheTotal,
 	if o.strict && broken > 0 {
 		return nil, fmt.Errorf("%d of %d sessions cannot be accounted for, and --strict allows none", broken, len(all))
 	}
-	sum := replay.SumCaches(all)
+	sum := cache.Sum(all)
 	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 
 // session is the account of one of several sessions.
-func (o *cacheOptions) session(e *env, f listedFile) replay.CacheTotal {
-	row := replay.CacheTotal{Schema: "ctxtool/cache.session/2", File: e.fileName(f.name), Prices: models.Date}
+func (o *cacheOptions) session(e *env, f listedFile) cache.Total {
+	row := cache.Total{Schema: "ctxtool/cache.session/2", File: e.fileName(f.name), Prices: models.Date}
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		row.Error = reason(err)
@@ -172,7 +173,7 @@ func (o *cacheOptions) session(e *env, f listedFile) replay.CacheTotal {
 }
 
 // over reports that more was billed again than --fail-over allows.
-func (o *cacheOptions) over(t *replay.CacheTotal) bool {
+func (o *cacheOptions) over(t *cache.Total) bool {
 	again := t.Rebilled
 	switch {
 	case o.limit < 0:

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctxtool/replay"
+	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -166,9 +167,9 @@ func (x *comparison) find(rules replay.Rules) (err error) {
 }
 
 // sides are the two ends as an answer shows them.
-func (x *comparison) sides() (a, b replay.DiffSource) {
-	a = replay.DiffSource{File: x.e.fileName(x.a.given), Point: x.a.point}
-	b = replay.DiffSource{File: x.e.fileName(x.b.given), Point: x.b.point}
+func (x *comparison) sides() (a, b diff.Source) {
+	a = diff.Source{File: x.e.fileName(x.a.given), Point: x.a.point}
+	b = diff.Source{File: x.e.fileName(x.b.given), Point: x.b.point}
 	if x.b.point == "" { // before and behind one entry: its id, and that of the one before
 		a.Point, b.Point = "", x.a.point
 	}
@@ -176,9 +177,9 @@ func (x *comparison) sides() (a, b replay.DiffSource) {
 }
 
 // difference replays and compares.
-func (x *comparison) difference() (*replay.Difference, error) {
+func (x *comparison) difference() (*diff.Difference, error) {
 	if x.ra == x.rb {
-		span, err := x.ra.Between(x.a.rec, x.b.rec)
+		span, err := diff.Between(x.ra, x.a.rec, x.b.rec)
 		if err != nil {
 			return nil, otherHint(err, "ctxtool replay --lenient goes on over it")
 		}
@@ -195,12 +196,12 @@ func (x *comparison) difference() (*replay.Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay.Diff(&tokens.Pi, a, b)
+	return diff.Envelopes(&tokens.Pi, a, b)
 }
 
 // state is the envelope behind a record, or the last one before a broken patch.
 func (x *comparison) state(r *replay.Replay, rec int) (*replay.Envelope, error) {
-	span, err := r.Between(rec, rec)
+	span, err := diff.Between(r, rec, rec)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func (x *comparison) compare() error {
 	if err != nil {
 		return err
 	}
-	d.A.DiffSource, d.B.DiffSource = x.sides()
+	d.A.Source, d.B.Source = x.sides()
 	return x.print(d, d.Equal())
 }
 
@@ -254,7 +255,7 @@ func (x *comparison) listEntries() error {
 	for shared < min(len(pathA), len(pathB)) && x.sameEntry(pathA[shared], pathB[shared]) {
 		shared++
 	}
-	out := &replay.DiffEntries{Schema: "ctxtool/diff.entries/1"}
+	out := &diff.Entries{Schema: "ctxtool/diff.entries/1"}
 	out.A, out.B = x.sides()
 	if shared > 0 {
 		last, err := x.a.s.Rows(pathA[shared-1 : shared])

@@ -16,6 +16,7 @@ import (
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -230,7 +231,7 @@ func (l *logger) entries(leaf int) error {
 // A logRow is a row that lacks what its entry says, or why there is none.
 type logRow struct {
 	rec int
-	replay.LogRow
+	entry.Row
 	err error
 }
 
@@ -283,13 +284,13 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 		if a.Record < l.listed {
 			continue
 		}
-		row, err := a.Row()
+		row, err := entry.RowOf(l.r, &a)
 		if !yield(logRow{a.Record, row, err}) {
 			return
 		}
 	}
 	for _, rec := range l.accounts.Behind {
-		if rec >= l.listed && !yield(logRow{rec: rec, LogRow: replay.LogRow{Active: true}}) {
+		if rec >= l.listed && !yield(logRow{rec: rec, Row: entry.Row{Active: true}}) {
 			return
 		}
 	}
@@ -332,9 +333,9 @@ func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) e
 	say := lines.Row(row.rec, line)
 	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", say.ID, say.Line, say.Time, say.Kind, say.Text
 	if l.o.format == "jsonl" {
-		return render.WriteJSON(w, &row.LogRow)
+		return render.WriteJSON(w, &row.Row)
 	}
-	return render.WriteLogText(w, &row.LogRow, l.on.Width)
+	return render.WriteLogText(w, &row.Row, l.on.Width)
 }
 
 // matches says whether any string of the entry has the pattern.
@@ -369,7 +370,7 @@ func (l *logger) request(leaf int) error {
 	if err != nil {
 		return err
 	}
-	all, err := now.NewItems(before)
+	all, err := entry.NewItems(now, before)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctxtool/replay"
+	"ctxtool/replay/diff"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
 )
 
@@ -25,7 +28,7 @@ type traceOptions struct {
 	blame, before bool
 	all           bool
 
-	query *replay.Query // nil where it takes the session to tell
+	query *trace.Query // nil where it takes the session to tell
 }
 
 func newTraceCommand(e *env) *cobra.Command {
@@ -96,15 +99,15 @@ func (o *traceOptions) check(args []string) (err error) {
 }
 
 // search is a query for a pattern, which is the text where there is one.
-func (o *traceOptions) search(pattern, text string) (*replay.Query, error) {
+func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 	if text != "" && !o.ignoreCase {
-		return &replay.Query{Text: text}, nil
+		return &trace.Query{Text: text}, nil
 	}
 	if o.ignoreCase {
 		pattern = "(?i)" + pattern
 	}
 	compiled, err := regexp.Compile(pattern)
-	return &replay.Query{Regexp: compiled}, err
+	return &trace.Query{Regexp: compiled}, err
 }
 
 func runTrace(e *env, o *traceOptions, args []string) error {
@@ -139,7 +142,7 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 
 // asked is what a text behind the session means: a point where it names one, else
 // itself.
-func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf int) (*replay.Query, error) {
+func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf int) (*trace.Query, error) {
 	at, err := findPoint(s, text, leaf)
 	counted := strings.HasPrefix(text, "request:") || strings.HasPrefix(text, "turn:")
 	switch {
@@ -149,14 +152,14 @@ func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf in
 		if id := s.ID(at.Record); strings.HasPrefix(id, text) && id != text {
 			e.note("%s: %s is the beginning of an entry's id; -F searches for the text", s.Name, sessionfmt.Quote(text))
 		}
-		return &replay.Query{Entry: at.Record}, nil
+		return &trace.Query{Entry: at.Record}, nil
 	}
 	return o.search(regexp.QuoteMeta(text), text)
 }
 
 // trace answers, and says what else there is to say.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
-	found, err := r.Trace(leaf, o.query)
+	found, err := trace.Follow(r, leaf, o.query)
 	if err != nil {
 		return err
 	}
@@ -194,7 +197,7 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if stopped != nil {
 		e.note("%s: this is the context in front of it", stopped)
 	}
-	items, err := envelope.Items()
+	items, err := entry.Items(envelope)
 	if err != nil {
 		return err
 	}
@@ -257,7 +260,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 
 // shown finds the entries, and unless they are wanted raw what each of them did.
 // Behind a broken patch that is not known, and said once.
-func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.ShownEntry, err error) {
+func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Shown, err error) {
 	s := r.Session
 	path, _ := s.Path(s.Leaf())
 	labels, err := s.Labels()
@@ -282,7 +285,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.S
 		if err != nil {
 			return nil, err
 		}
-		one := replay.ShownEntry{
+		one := entry.Shown{
 			ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(), Active: slices.Contains(path, rec), Entry: slices.Clone(line),
 		}
 		if up := s.Parent(rec); up >= 0 {
@@ -304,10 +307,10 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.S
 }
 
 // effect is what an entry did on its own path.
-func effect(r *replay.Replay, rec int) (*replay.EntryEffect, error) {
+func effect(r *replay.Replay, rec int) (*entry.Effect, error) {
 	known := r.Findings
 	_, r.Findings = r.Session.Path(rec)
-	span, err := r.Between(r.Session.LeafAt(sessionfmt.Point{Record: rec, Before: true}), rec)
+	span, err := diff.Between(r, r.Session.LeafAt(sessionfmt.Point{Record: rec, Before: true}), rec)
 	for _, f := range r.Findings { // paths of several entries have the same
 		if !slices.Contains(known, f) {
 			known = append(known, f)
@@ -320,5 +323,5 @@ func effect(r *replay.Replay, rec int) (*replay.EntryEffect, error) {
 	if err != nil {
 		return nil, err
 	}
-	return span.B.Effect(span.A, &tokens.Pi)
+	return entry.EffectOf(span.A, span.B, &tokens.Pi)
 }

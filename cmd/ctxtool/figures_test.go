@@ -14,6 +14,7 @@ import (
 	"ctxtool/internal/corpus"
 	page "ctxtool/internal/report"
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
 
@@ -124,7 +125,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 			}
 			Cache struct {
 				Requests, Prompt, Estimated, Read int
-				Rebilled, Broken, Unserved        replay.CacheAgain
+				Rebilled, Broken, Unserved        cache.Again
 			}
 		}
 	}
@@ -150,7 +151,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 		Total struct {
 			Requests, Prompt, Estimated int
 			Recorded                    struct{ Read int }
-			Rebilled, Broken, Unserved  replay.CacheAgain
+			Rebilled, Broken, Unserved  cache.Again
 		}
 	}
 	if answerOf(t, "total", &cache, "cache", name, "-f", "jsonl") {

@@ -5,6 +5,7 @@ package report
 
 import (
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -44,14 +45,14 @@ type Finding struct {
 
 // CacheTotal is the account for the prompt cache, tokens and dollars.
 type CacheTotal struct {
-	Prompt   int64             `json:"prompt"`
-	Recorded int64             `json:"recorded"` // of it what providers have recorded
-	Read     int64             `json:"read"`
-	Possible float64           `json:"possible"` // share of the prompts, 0 to 1
-	Achieved float64           `json:"achieved"`
-	Rebilled replay.CacheAgain `json:"rebilled"` // Broken and Unserved
-	Broken   replay.CacheAgain `json:"broken"`
-	Unserved replay.CacheAgain `json:"unserved"`
+	Prompt   int64       `json:"prompt"`
+	Recorded int64       `json:"recorded"` // of it what providers have recorded
+	Read     int64       `json:"read"`
+	Possible float64     `json:"possible"` // share of the prompts, 0 to 1
+	Achieved float64     `json:"achieved"`
+	Rebilled cache.Again `json:"rebilled"` // Broken and Unserved
+	Broken   cache.Again `json:"broken"`
+	Unserved cache.Again `json:"unserved"`
 }
 
 // A Report is all that a page says of a session.
@@ -63,14 +64,14 @@ type Report struct {
 	s      *sessionfmt.Session
 	r      *replay.Replay
 	leaf   int
-	speak  *replay.Speaker
+	speak  *replay.Reader
 	extra  [][]byte // rows behind the entries
 	bodies map[uint64]int
-	places map[replay.Piece]int // of messages that are no entry's own, in Steps.Extra
+	places map[cache.Piece]int // of messages that are no entry's own, in Steps.Extra
 	texts  map[string]int
 	steps  map[int]int // of the answer's record
 	models map[replay.ModelRef]int
-	tip    *replay.Prefix
+	tip    *cache.Prefix
 	read   error         // of Read
 	done   chan struct{} // closed when it is through
 }
@@ -78,8 +79,8 @@ type Report struct {
 // New is a report of a session whose path to leaf a page opens with.
 func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
-		s: r.Session, r: r, leaf: leaf, speak: r.NewSpeaker(),
-		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[replay.ModelRef]int{},
+		s: r.Session, r: r, leaf: leaf, speak: r.NewReader(),
+		bodies: map[uint64]int{}, places: map[cache.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[replay.ModelRef]int{},
 		done: make(chan struct{}),
 	}
 	p.Index.start(p.s)
@@ -107,15 +108,15 @@ func (p *Report) Wait() error {
 // that stop are reported as far as they go.
 func (p *Report) requests(leaf int) error {
 	r, s := p.r, p.s
-	cache, err := r.Cache(replay.CacheOptions{Leaf: leaf, All: true, Counter: &tokens.Pi, Requests: p.request})
+	account, err := cache.Account(r, cache.Options{Leaf: leaf, All: true, Counter: &tokens.Pi, Requests: p.request})
 	if err != nil {
 		return err
 	}
 	if err := p.now(leaf); err != nil {
 		return err
 	}
-	p.account(cache.Rows)
-	t := cache.Total
+	p.account(account.Rows)
+	t := account.Total
 	achieved := 0.0
 	if t.HitRate.Achieved != nil {
 		achieved = *t.HitRate.Achieved

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/cache"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -74,23 +75,23 @@ type Cache struct {
 	Read     []int64 `json:"read"`
 	Write    []int64 `json:"write"`
 	// Of those steps alone that have any, by step.
-	Breaks   map[int]*Break             `json:"breaks,omitempty"`
-	Unserved map[int]*replay.CacheAgain `json:"unserved,omitempty"`
+	Breaks   map[int]*Break       `json:"breaks,omitempty"`
+	Unserved map[int]*cache.Again `json:"unserved,omitempty"`
 }
 
 // A Break is what ended the beginning that a cache could serve.
 type Break struct {
-	At          int                `json:"at"` // messages before it
-	Cause       replay.CacheCause  `json:"cause"`
-	Entry       int                `json:"entry"` // -1 for none
-	Op          int                `json:"op"`    // -1 for none
-	Reason      string             `json:"reason,omitempty"`
-	Transformer string             `json:"transformer,omitempty"`
-	Again       *replay.CacheAgain `json:"again,omitempty"`
+	At          int          `json:"at"` // messages before it
+	Cause       cache.Cause  `json:"cause"`
+	Entry       int          `json:"entry"` // -1 for none
+	Op          int          `json:"op"`    // -1 for none
+	Reason      string       `json:"reason,omitempty"`
+	Transformer string       `json:"transformer,omitempty"`
+	Again       *cache.Again `json:"again,omitempty"`
 }
 
 // request records a request.
-func (p *Report) request(q replay.Request, stopped error) error {
+func (p *Report) request(q cache.Request, stopped error) error {
 	if stopped != nil {
 		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: q.Record, Line: p.s.Line(q.Record), Text: stopped.Error()})
 		return nil
@@ -103,7 +104,7 @@ func (p *Report) request(q replay.Request, stopped error) error {
 	p.steps[q.Record] = len(st.Entry)
 	p.tip = q.Prefix
 	gone := q.Prefix.Gone()
-	var fresh []replay.Piece
+	var fresh []cache.Piece
 	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
 		fresh = append(fresh, q.Prefix.At(i))
 	}
@@ -159,8 +160,8 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 
 // list is how messages come from those of the step before that are gone from place
 // same on.
-func (p *Report) list(fresh, gone []replay.Piece, same int) ([]any, error) {
-	places := map[replay.Piece]int{}
+func (p *Report) list(fresh, gone []cache.Piece, same int) ([]any, error) {
+	places := map[cache.Piece]int{}
 	for i, piece := range gone {
 		places[piece] = same + i
 	}
@@ -187,14 +188,15 @@ func (p *Report) list(fresh, gone []replay.Piece, same int) ([]any, error) {
 }
 
 // row is where a message stands: at its entry, or in Extra.
-func (p *Report) row(piece replay.Piece) (int, error) {
+func (p *Report) row(piece cache.Piece) (int, error) {
 	n := p.s.Len()
-	if piece.Plain {
+	from := piece.Origin()
+	if piece.Own() && piece.Kind().IsTurn() {
 		if p.r.Rules == replay.ByEnvelope {
-			p.bodies[piece.Hash] = piece.Record
+			p.bodies[piece.Hash] = from.Record
 		}
-		p.Index.Tokens[piece.Record] = int32(piece.Tokens)
-		return piece.Record, nil
+		p.Index.Tokens[from.Record] = int32(piece.Tokens)
+		return from.Record, nil
 	}
 	if at, ok := p.places[piece]; ok {
 		return n + at, nil
@@ -204,15 +206,15 @@ func (p *Report) row(piece replay.Piece) (int, error) {
 	p.places[piece] = at
 	body, ok := p.bodies[piece.Hash]
 	if !ok {
-		v, err := p.speak.Value(piece)
+		v, err := p.speak.Provider(&piece.Piece)
 		if err != nil {
 			return 0, err
 		}
 		body = p.add(shorn(v))
 		p.bodies[piece.Hash] = body
 	}
-	x.Entry, x.By, x.Op = append(x.Entry, piece.Record), append(x.By, piece.By), append(x.Op, piece.Op)
-	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind)), append(x.Tokens, piece.Tokens), append(x.Row, body)
+	x.Entry, x.By, x.Op = append(x.Entry, from.Record), append(x.By, from.By), append(x.Op, from.Op)
+	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind())), append(x.Tokens, piece.Tokens), append(x.Row, body)
 	return n + at, nil
 }
 
@@ -324,7 +326,7 @@ func (p *Report) now(leaf int) error {
 			break
 		}
 	}
-	pieces, n, err := e.Pieces(p.tip, &tokens.Pi)
+	pieces, n, err := cache.Pieces(e, p.tip, &tokens.Pi)
 	if err != nil {
 		return err
 	}
@@ -339,13 +341,13 @@ func (p *Report) now(leaf int) error {
 }
 
 // account adds what the cache did for the requests.
-func (p *Report) account(rows []replay.CacheRow) {
+func (p *Report) account(rows []cache.Row) {
 	c := &p.Steps.Cache
 	n := len(p.Steps.Entry)
 	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
 		*column = make([]int64, n)
 	}
-	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*replay.CacheAgain{}
+	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Again{}
 	for i := range rows {
 		r := &rows[i]
 		at, ok := p.steps[r.Record]

@@ -1,15 +1,15 @@
-package replay
+package diff
 
 import (
-	"fmt"
-	"iter"
 	"slices"
+
+	"ctxtool/replay"
 )
 
 // A Span is two points of one session and what lies between them: the envelopes, and
 // what took messages out on the ways to them from where their paths part.
 type Span struct {
-	A, B *Envelope
+	A, B *replay.Envelope
 	// Stopped is the broken patch that the replay did not come past. A point behind it
 	// stands for the last entry before it.
 	Stopped error
@@ -22,12 +22,12 @@ type Span struct {
 
 // takers are what took each message out of the request last; of the zero message, the
 // patch that arranged all of them last.
-type takers map[message]taker
+type takers map[replay.Piece]taker
 
 // A taker is the entry and op that took a message out, and whether it put a summary
 // there.
 type taker struct {
-	Origin
+	replay.Origin
 	summary bool
 }
 
@@ -35,7 +35,7 @@ type onPath map[int]bool
 
 // Between replays to the points behind records a and b, -1 for the empty session:
 // each entry once where one path goes on from the other.
-func (r *Replay) Between(a, b int) (*Span, error) {
+func Between(r *replay.Replay, a, b int) (*Span, error) {
 	pathA, _ := r.Session.Path(a)
 	pathB, _ := r.Session.Path(b)
 	shared := 0
@@ -49,15 +49,15 @@ func (r *Replay) Between(a, b int) (*Span, error) {
 	var err error
 	switch {
 	case shared == len(pathA):
-		s.A, s.B, s.toB, err = r.span(pathB, shared)
+		s.A, s.B, s.toB, err = span(r, pathB, shared)
 	case shared == len(pathB):
-		s.B, s.A, s.toA, err = r.span(pathA, shared)
+		s.B, s.A, s.toA, err = span(r, pathA, shared)
 	default:
-		if _, s.A, s.toA, err = r.span(pathA, shared); err == nil || Stopped(err) {
+		if _, s.A, s.toA, err = span(r, pathA, shared); err == nil || replay.Stopped(err) {
 			s.Stopped = err
 			known := r.Findings
 			r.Findings = nil
-			if _, s.B, s.toB, err = r.span(pathB, shared); err == nil {
+			if _, s.B, s.toB, err = span(r, pathB, shared); err == nil {
 				err = s.Stopped
 			}
 			for _, f := range r.Findings { // what both paths have is found on both
@@ -68,7 +68,7 @@ func (r *Replay) Between(a, b int) (*Span, error) {
 			r.Findings = known
 		}
 	}
-	if err != nil && !Stopped(err) {
+	if err != nil && !replay.Stopped(err) {
 		return nil, err
 	}
 	s.Stopped = err
@@ -86,16 +86,17 @@ func records(path []int) onPath {
 	return on
 }
 
-// span goes a path, and records what takes messages out behind the first so many
+// span goes a path, and records what takes messages out after the first so many
 // entries. The envelopes are those there and at the end.
-func (r *Replay) span(path []int, first int) (there, end *Envelope, took takers, err error) {
-	there = newMachine(r).envelope()
+func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took takers, err error) {
+	if there, err = r.At(-1, false); err != nil {
+		return nil, nil, nil, err
+	}
 	end = there
 	watch := &taking{on: first == 0, taken: takers{}}
 	pos := 0
-	for step, fault := range r.along(path, watching{start: func() observer { return watch }}) {
+	for step, fault := range r.Along(path, watch) {
 		if pos++; fault != nil {
-			step.m.pos--
 			err = fault
 		}
 		if pos == first || pos == len(path) || fault != nil {
@@ -111,71 +112,23 @@ func (r *Replay) span(path []int, first int) (there, end *Envelope, took takers,
 
 // A taking records what takes messages out.
 type taking struct {
-	unconcerned
+	replay.Unconcerned
 	on    bool
 	taken takers
 }
 
-func (t *taking) take(gone iter.Seq[*message], by taker) {
-	if !t.on {
-		return
-	}
-	for m := range gone {
-		t.taken[m.itself()] = by
-	}
-	if !by.summary {
-		t.taken[message{}] = by
-	}
-}
-
-// broken says why a provider's cache of an earlier request cannot serve this one
-// beyond some point: its prompt, its tools, or a message of it has changed or is
-// gone. It is empty where this request only adds to the earlier one.
-func (e *Envelope) broken(earlier *Envelope) (string, error) {
-	is, err := e.Prompt()
-	if err != nil {
-		return "", err
-	}
-	was, err := earlier.Prompt()
-	if err != nil {
-		return "", err
-	}
-	if was.Compiled != "" && is.Compiled != was.Compiled {
-		return "the system prompt changed", nil
-	}
-	same := func(a, b Tool) bool { return string(a.Raw) == string(b.Raw) }
-	if len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same) {
-		return "the tools changed", nil
-	}
-	n := 0
-	next := e.shownMessages()
-	for _, m := range earlier.state.msgs.all {
-		if !m.shown() {
-			continue
-		}
-		other := next()
-		switch {
-		case other == nil:
-			return fmt.Sprintf("message %d and what followed it is gone", n), nil
-		case other.place() != m.place():
-			return fmt.Sprintf("message %d is another", n), nil
-		}
-		n++
-	}
-	return "", nil
-}
-
-// shownMessages hands out the cached messages of a request one by one, nil behind
-// the last.
-func (e *Envelope) shownMessages() func() *message {
-	i := 0
-	return func() *message {
-		for ; i < e.state.msgs.n; i++ {
-			if m := e.state.msgs.at(i); m.shown() {
-				i++
-				return m
-			}
-		}
+// Changed records what a change took out.
+func (t *taking) Changed(_ replay.Step, c *replay.Change) error {
+	if !t.on || c.Gone == nil {
 		return nil
 	}
+	arranged := c.Do == replay.OpReplace
+	by := taker{c.By, !arranged}
+	for m := range c.Gone {
+		t.taken[m.Itself()] = by
+	}
+	if arranged {
+		t.taken[replay.Piece{}] = by
+	}
+	return nil
 }

@@ -1,4 +1,6 @@
-package replay
+// Package cache says of each request what a provider's prompt cache could do for it, by what
+// earlier requests began with, what it did, and why it could not do more.
+package cache
 
 import (
 	"hash/maphash"
@@ -6,12 +8,13 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
-// CacheOptions are what is asked of the account for a prompt cache.
-type CacheOptions struct {
+// Options are what is asked of the account for a prompt cache.
+type Options struct {
 	Leaf     int  // record whose path is asked for
 	All      bool // all branches, in the order of the file
 	Collapse bool // later system messages go into the prompt in front
@@ -22,26 +25,26 @@ type CacheOptions struct {
 	Requests func(Request, error) error
 }
 
-// A CacheRow is one request, and what a provider's prompt cache could do for it and
+// A Row is one request, and what a provider's prompt cache could do for it and
 // did. Tokens are those of the provider where it has recorded any, else counted ones.
 //
 // It is a line of schema ctxtool/cache/2.
-type CacheRow struct {
-	Schema    string         `json:"schema"`
-	Record    int            `json:"-"`                   // the answer
-	Request   Index          `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent behind a broken patch, as are `shared`, `break` and `expected`
-	Entry     string         `json:"entry"`               // id of the answer
-	Model     string         `json:"model,omitempty"`     // `provider/id`
-	Prompt    int64          `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *cacheShared   `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
-	Break     *CacheBreak    `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
-	Expected  *CacheExpected `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
-	Recorded  *CacheUsage    `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
-	Rebilled  CacheAgain     `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
-	Unserved  CacheAgain     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
-	Outlived  int64          `json:"outlived,omitempty"`  // seconds of pause after which the provider read what the lifetime of its cache had ended; later pauses are judged by that
-	Endless   bool           `json:"endless,omitempty"`   // the cache's lifetime is not known: pauses are not judged
-	Estimated bool           `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
+type Row struct {
+	Schema    string       `json:"schema"`
+	Record    int          `json:"-"`                   // the answer
+	Request   replay.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent behind a broken patch, as are `shared`, `break` and `expected`
+	Entry     string       `json:"entry"`               // id of the answer
+	Model     string       `json:"model,omitempty"`     // `provider/id`
+	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
+	Shared    *cacheShared `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
+	Break     *Break       `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
+	Expected  *Expected    `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
+	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
+	Rebilled  Again        `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
+	Unserved  Again        `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
+	Outlived  int64        `json:"outlived,omitempty"`  // seconds of pause after which the provider read what the lifetime of its cache had ended; later pauses are judged by that
+	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is not known: pauses are not judged
+	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 }
 
 // cacheShared is what a request begins with that an earlier one began with.
@@ -51,26 +54,26 @@ type cacheShared struct {
 }
 
 // answered reports whether the provider has recorded what the request had.
-func (r *CacheRow) answered() bool { return r.Recorded != nil && r.Recorded.Prompt() > 0 }
+func (r *Row) answered() bool { return r.Recorded != nil && r.Recorded.Prompt() > 0 }
 
-// CacheExpected are the tokens that a provider reads and writes which caches every
+// Expected are the tokens that a provider reads and writes which caches every
 // beginning of every request.
-type CacheExpected struct {
+type Expected struct {
 	Read  int64 `json:"read"`
 	Write int64 `json:"write"`
 }
 
-// CacheAgain are tokens that were billed once more, and the dollars that this cost
+// Again are tokens that were billed once more, and the dollars that this cost
 // beyond reading them from the cache.
-type CacheAgain struct {
+type Again struct {
 	Tokens int64   `json:"tokens"`
 	Cost   float64 `json:"cost"`
 }
 
-// A CacheReport is the account of a session.
-type CacheReport struct {
-	Rows    []CacheRow
-	Total   *CacheTotal
+// A Report is the account of a session.
+type Report struct {
+	Rows    []Row
+	Total   *Total
 	Stopped error // the broken patch behind which requests have no expectation
 }
 
@@ -100,16 +103,16 @@ type sending struct {
 
 // A cacheWalk makes the account.
 type cacheWalk struct {
-	r        *Replay
-	opt      CacheOptions
+	r        *replay.Replay
+	opt      Options
 	lines    *sessionfmt.Reader
 	trie     cacheTrie
-	sent     []sending // in the order of the file
-	replayed []int32   // places of the requests in sent, as they were replayed
-	place    []int32   // of each record in sent, -1 for none
-	says     []saying  // of each record that is a message for a provider
+	sent     []sending       // in the order of the file
+	replayed []int32         // places of the requests in sent, as they were replayed
+	place    []int32         // of each record in sent, -1 for none
+	says     []replay.Saying // of each record that is a message for a provider
 	models   []cacheModel
-	modelAt  map[ModelRef]int32
+	modelAt  map[replay.ModelRef]int32
 	first    []int32 // see cacheTrie.firstSent; made when first asked for
 	depth    []int32 // of records below their roots; made when first asked for
 	hidden   int64
@@ -117,12 +120,12 @@ type cacheWalk struct {
 	last     int  // place of the request before, -1 for none
 }
 
-// Cache accounts for the prompt cache: request by request, what a cache could have
+// Account accounts for the prompt cache: request by request, what a cache could have
 // served by what earlier requests began with, and what the provider says it did. The
 // requests of other branches count as they came in the file, whether or not they are
 // asked for.
-func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
-	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: newCacheTrie(), modelAt: map[ModelRef]int32{}, last: -1}
+func Account(r *replay.Replay, opt Options) (*Report, error) {
+	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: newCacheTrie(), modelAt: map[replay.ModelRef]int32{}, last: -1}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 	}
 	c.trie.layOut()
 	c.systems()
-	report := &CacheReport{Stopped: stopped}
+	report := &Report{Stopped: stopped}
 	onPath := map[int32]bool{}
 	for _, rec := range path {
 		onPath[int32(rec)] = true
@@ -172,7 +175,7 @@ func (r *Replay) Cache(opt CacheOptions) (*CacheReport, error) {
 func (c *cacheWalk) requests(path []int) (stopped, err error) {
 	for q, err := range c.each(c.r, path, !c.opt.Collapse) {
 		switch {
-		case Stopped(err):
+		case replay.Stopped(err):
 			if stopped == nil || slices.Contains(path, q.Record) {
 				stopped = err
 			}
@@ -189,17 +192,13 @@ func (c *cacheWalk) requests(path []int) (stopped, err error) {
 }
 
 // each replays all requests.
-func (c *cacheWalk) each(r *Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
-	start := func() observer {
-		a := newAsking(r, c.opt.Counter)
-		a.prefix.inPlace = inPlace
-		a.prefix.says.plain = c.says
-		return a
-	}
+func (c *cacheWalk) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
+	a := newAsking(r, c.opt.Counter, inPlace)
+	a.prefix.says.plain = c.says
 	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
-		return requests(r.walk(c.opt.Leaf, watching{start: start}))
+		return requests(r.Walk(c.opt.Leaf, a))
 	}
-	return requests(r.walkTree(r.Session.Tree(), watching{start: start}))
+	return requests(r.WalkTree(r.Session.Tree(), a))
 }
 
 // tell tells the requests to who asked for them.
@@ -209,11 +208,11 @@ func (c *cacheWalk) tell(path []int) error {
 	}
 	quiet := *c.r // findings have been recorded once
 	for q, err := range c.each(&quiet, path, false) {
-		if err != nil && !Stopped(err) {
+		if err != nil && !replay.Stopped(err) {
 			return err
 		}
-		if e := q.Before; e != nil && e.model >= 0 && c.place[e.model] >= 0 {
-			e.named = &c.sent[c.place[e.model]].ref
+		if e := q.Before; e != nil && e.ModelBy >= 0 && c.place[e.ModelBy] >= 0 {
+			e.NameModel(&c.sent[c.place[e.ModelBy]].ref)
 		}
 		if err := c.opt.Requests(q, err); err != nil {
 			return err
@@ -225,8 +224,7 @@ func (c *cacheWalk) tell(path []int) error {
 // put puts a request in the trie.
 func (c *cacheWalk) put(q *Request) error {
 	s := &c.sent[c.place[q.Record]]
-	a := q.Step.m.watch.(*asking)
-	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, a.tools
+	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, q.asked.tools
 	s.front = int64(q.Counts.System + q.Counts.Tools)
 	thinking, err := q.thinking()
 	if err != nil {
@@ -236,10 +234,10 @@ func (c *cacheWalk) put(q *Request) error {
 	model := saltOf(uint64(s.model), 0)
 	front := c.trie.addFront(-1, model, 0)
 	front = c.trie.addFront(front, saltOf(model, q.Prompt), int(s.front))
-	front = c.trie.addFront(front, saltOf(model, saltOf(q.Prompt, maphash.Bytes(digestSeed, thinking))), int(s.front))
+	front = c.trie.addFront(front, saltOf(model, saltOf(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
 
 	sums := q.Prefix.sums
-	if c.r.Rules == ByEnvelope {
+	if c.r.Rules == replay.ByEnvelope {
 		if sums, err = q.Prefix.withEphemeral(q.Before); err != nil {
 			return err
 		}
@@ -262,7 +260,7 @@ func (c *cacheWalk) systems() {
 			if n = c.trie.nodes[n].system; n < 0 || c.trie.nodes[n].depth <= known {
 				break
 			}
-			s.late, s.lateRec = c.trie.nodes[n].depth, c.trie.nodes[n].piece.rec
+			s.late, s.lateRec = c.trie.nodes[n].depth, int32(c.trie.nodes[n].piece.Origin().Record)
 		}
 	}
 }
@@ -270,7 +268,7 @@ func (c *cacheWalk) systems() {
 // saltOf is a key made of two.
 func saltOf(a, b uint64) uint64 {
 	var h maphash.Hash
-	h.SetSeed(digestSeed)
+	h.SetSeed(seed)
 	for _, n := range [2]uint64{a, b} {
 		for range 8 {
 			h.WriteByte(byte(n))
@@ -339,10 +337,10 @@ func (c *cacheWalk) use(k int) {
 }
 
 // judge is the row of a request, which is then in the cache for those that follow.
-func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
+func (c *cacheWalk) judge(k int) (row Row, err error) {
 	s := &c.sent[k]
-	row = CacheRow{
-		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
+	row = Row{
+		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: replay.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
 		Model: s.ref.Name(), Prompt: s.promptTokens(),
 	}
 	if s.hasUsage {
@@ -368,7 +366,7 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 	}
 	row.Shared.Messages = c.messagesOf(kept)
 	served := max(row.Shared.Tokens, read) // nothing before it has been billed again but what is unserved
-	row.Expected = &CacheExpected{served, row.Prompt - served}
+	row.Expected = &Expected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
 		return row, err
 	}
@@ -390,7 +388,7 @@ func (c *cacheWalk) judge(k int) (row CacheRow, err error) {
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = CacheAgain{short, c.dollars(s, row.Prompt, short)}
+		row.Unserved = Again{short, c.dollars(s, row.Prompt, short)}
 		row.Rebilled.plus(row.Unserved)
 	}
 	c.use(k)

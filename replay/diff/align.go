@@ -1,9 +1,10 @@
-package replay
+package diff
 
 import (
 	"slices"
 	"sort"
 
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -11,10 +12,10 @@ import (
 // align finds which messages of one request are which of the other: in one session by
 // where they come from, what is left over by what it says.
 func (d *Difference) align(c *tokens.Counter) error {
-	d.sides = [2]side{newSide(d.A.Envelope), newSide(d.B.Envelope)}
+	d.sides = [2]side{newMessages(d.A.Envelope), newMessages(d.B.Envelope)}
 	a, b := &d.sides[0], &d.sides[1]
 	if d.cause.span != nil {
-		pairUp(a, b, func(s *side, i int) (message, bool) { return s.ms[i].place(), i < s.cached })
+		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Place(), i < s.cached })
 		known := make([]int, 0, len(a.ms))
 		for i, p := range a.pair {
 			if p >= 0 {
@@ -27,12 +28,12 @@ func (d *Difference) align(c *tokens.Counter) error {
 		for _, i := range known {
 			b.said[a.pair[i]] = a.said[i]
 		}
-		pairUp(a, b, func(s *side, i int) (message, bool) { return s.ms[i].itself(), i < s.cached })
+		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Itself(), i < s.cached })
 	}
 	for _, s := range []*side{a, b} {
 		var all []int
 		for i, m := range s.ms {
-			if p := s.pair[i]; p < 0 || d.other(s).ms[p].place() != m.place() {
+			if p := s.pair[i]; p < 0 || d.other(s).ms[p].Place() != m.Place() {
 				all = append(all, i)
 			}
 		}
@@ -40,8 +41,8 @@ func (d *Difference) align(c *tokens.Counter) error {
 			return err
 		}
 	}
-	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].hash, i < s.cached })
-	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].hash, true })
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].Hash, i < s.cached })
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].Hash, true })
 	still := d.inOrder()
 	d.replacements(still)
 	return d.rows(still)
@@ -164,16 +165,16 @@ type stand struct {
 }
 
 func (d *Difference) stand(s *side, i int) (stand, bool) {
-	k := stand{kind: s.ms[i].kind, cached: i < s.cached}
+	k := stand{kind: s.ms[i].Kind(), cached: i < s.cached}
 	if d.cause.span == nil {
 		return k, true
 	}
-	by, ok := s.ms[i].origin(), true
+	by, ok := s.ms[i].Origin(), true
 	if s == &d.sides[0] {
-		took, found := d.cause.span.toB[s.ms[i].itself()]
+		took, found := d.cause.span.toB[s.ms[i].Itself()]
 		by, ok = took.Origin, found && !took.summary
 	}
-	k.by = Cause{Record: by.By, Op: Index(by.Op)}
+	k.by = Cause{Record: by.By, Op: replay.Index(by.Op)}
 	return k, ok && by.Op >= 0
 }
 
@@ -222,11 +223,11 @@ func (d *Difference) add(row MessageChange) {
 }
 
 func (d *Difference) goneAway(i int) MessageChange {
-	row := MessageChange{Change: ChangeRemoved, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].said[i].tokens)}
+	row := MessageChange{Change: Removed, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].said[i].Tokens)}
 	var summary bool
 	row.Cause, summary = d.cause.gone(d.sides[0].ms[i])
 	if summary {
-		row.Change = ChangeSummarised
+		row.Change = Summarised
 	}
 	return row
 }
@@ -235,28 +236,28 @@ func (d *Difference) goneAway(i int) MessageChange {
 func (d *Difference) fate(j int, still bool) (MessageChange, error) {
 	a, b := &d.sides[0], &d.sides[1]
 	i, m := b.pair[j], b.ms[j]
-	row := MessageChange{Change: ChangeAdded, A: i, B: j, Count: 1, Tokens: int(b.said[j].tokens), Respelt: true}
+	row := MessageChange{Change: Added, A: i, B: j, Count: 1, Tokens: int(b.said[j].Tokens), Respelt: true}
 	if i < 0 {
 		row.Cause = d.cause.came(m)
 		return row, nil
 	}
 	old := a.ms[i]
-	same := d.cause.span != nil && old.place() == m.place()
-	row.Respelt = !same && a.said[i].spelt != b.said[j].spelt
+	same := d.cause.span != nil && old.Place() == m.Place()
+	row.Respelt = !same && a.said[i].Spelt != b.said[j].Spelt
 	switch {
-	case same || a.said[i].hash == b.said[j].hash:
-		if row.Change = ChangeKept; !still {
-			row.Change, row.Cause = ChangeMoved, d.cause.moved(m)
+	case same || a.said[i].Hash == b.said[j].Hash:
+		if row.Change = Kept; !still {
+			row.Change, row.Cause = Moved, d.cause.moved(m)
 		}
 		return row, nil
-	case d.cause.span != nil && old.itself() == m.itself():
-		row.Change, row.Cause = ChangeEdited, d.cause.edited(old, m)
+	case d.cause.span != nil && old.Itself() == m.Itself():
+		row.Change, row.Cause = Edited, d.cause.edited(old, m)
 	default:
-		row.Change, row.Cause = ChangeReplaced, d.cause.came(m)
+		row.Change, row.Cause = Replaced, d.cause.came(m)
 	}
 	cut, err := d.truncated(i, j)
 	if cut {
-		row.Change = ChangeTruncated
+		row.Change = Truncated
 	}
 	return row, err
 }
@@ -292,7 +293,7 @@ func (d *Difference) truncated(i, j int) (bool, error) {
 }
 
 // appendTexts appends the texts of a message's content.
-func appendTexts(dst []byte, content value) []byte {
+func appendTexts(dst []byte, content sessionfmt.Value) []byte {
 	if content.IsString() {
 		return content.AppendText(dst)
 	}

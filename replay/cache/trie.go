@@ -1,10 +1,12 @@
-package replay
+package cache
 
 import (
 	"iter"
 	"math"
 	"slices"
 	"sort"
+
+	"ctxtool/replay"
 )
 
 // A cacheTrie holds what requests began with: their fronts, which are what every request
@@ -37,18 +39,11 @@ var nothing = begin{-1, -1}
 
 // A cacheNode is a beginning of fronts, or of messages.
 type cacheNode struct {
-	parent int32 // -1 for none
-	depth  int32 // pieces before it
-	tokens int32 // counted, all pieces up to it
-	piece  piece // the last one
-	system int32 // the last system message in it that is sent in its place, -1 for none
-}
-
-// A piece is what a message is known by: the entry that it comes from, and what put
-// it there.
-type piece struct {
-	rec, edit, op int32
-	start         uint32 // where it stands in the line
+	parent int32        // -1 for none
+	depth  int32        // pieces before it
+	tokens int32        // counted, all pieces up to it
+	piece  replay.Piece // the last one
+	system int32        // the last system message in it that is sent in its place, -1 for none
 }
 
 // A cacheUse is a request that has used a chain down to a depth, and until when the
@@ -99,10 +94,10 @@ func (t *cacheTrie) addAll(sums []sum) int32 {
 	for i := known; i < len(sums); i++ {
 		s := &sums[i]
 		next := int32(len(t.nodes))
-		if s.place.inList() {
+		if s.place.System() {
 			system = next
 		}
-		t.nodes = append(t.nodes, cacheNode{n, int32(i), int32(s.tokens), piece{s.place.rec, s.place.edit, s.place.op, s.place.start}, system})
+		t.nodes = append(t.nodes, cacheNode{n, int32(i), int32(s.tokens), s.place, system})
 		t.byKey[s.all] = next
 		n = next
 	}
@@ -250,7 +245,7 @@ func (t *cacheTrie) firstSent(last []begin) []int32 {
 			first[at.node] = min(first[at.node], int32(k))
 		}
 	}
-	sent := make(map[piece]int32, len(t.nodes))
+	sent := make(map[replay.Piece]int32, len(t.nodes))
 	for i := len(t.nodes) - 1; i >= 0; i-- {
 		node := &t.nodes[i]
 		if node.parent >= 0 {

@@ -1,6 +1,12 @@
-package replay
+// Package trace follows a text, what a pattern matches, or what an entry gave, through all
+// requests of a session.
+package trace
 
-import "ctxtool/sessionfmt"
+import (
+	"ctxtool/replay"
+	"ctxtool/replay/entry"
+	"ctxtool/sessionfmt"
+)
 
 // A Life is what became of a message, a part of the prompt or a tool that has held
 // what a trace looks for, or an entry that holds it and gave the context nothing that
@@ -9,14 +15,14 @@ type Life struct {
 	Schema string `json:"schema"`
 	As     string `json:"as"`             // the role that a provider gets a message as, `part`, `tool`, or `entry` for one that never was in the context
 	Name   string `json:"name,omitempty"` // of a part or tool
-	source
+	entry.Source
 	Text   string  `json:"text,omitempty"`   // the words around the first match; of an entry that is followed, its first words
 	Events []Event `json:"events,omitempty"` // what became of it, in order; absent for an `entry`
 	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent where none had
 	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
 	Why    why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` a broken patch, `unsent` (no model gets it)
 
-	Origin Origin `json:"-"` // where it came from when it was first found
+	Origin replay.Origin `json:"-"` // where it came from when it was first found
 }
 
 // A Range is requests by number, both ends included.
@@ -27,14 +33,14 @@ type Range struct {
 
 // An Event is what a step of the path did to a life.
 type Event struct {
-	Did      Fate   `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set anew), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
-	Record   int    `json:"-"`                  // the entry that did it
-	ID       string `json:"id,omitempty"`       // of the entry that did it
-	Line     int    `json:"line"`               // of that entry
-	Time     string `json:"time,omitempty"`     // of that entry
-	Op       Index  `json:"op,omitzero"`        // the operation of its patch
-	Request  int    `json:"request"`            // the next request, the first one that shows it
-	Mentions *bool  `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed
+	Did      Fate         `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set anew), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Record   int          `json:"-"`                  // the entry that did it
+	ID       string       `json:"id,omitempty"`       // of the entry that did it
+	Line     int          `json:"line"`               // of that entry
+	Time     string       `json:"time,omitempty"`     // of that entry
+	Op       replay.Index `json:"op,omitzero"`        // the operation of its patch
+	Request  int          `json:"request"`            // the next request, the first one that shows it
+	Mentions *bool        `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed
 }
 
 // A Fate is what happened to something in a context.
@@ -64,16 +70,13 @@ type Tracing struct {
 	Stopped  error   // the broken patch behind which nothing is known
 }
 
-// Trace replays the path to record leaf, and follows what the query asks for. Each
+// Follow replays the path to record leaf, and follows what the query asks for. Each
 // text is looked at once, however many requests had it; what a request costs is
 // what is new in it.
-func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
+func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 	t := newTracer(r, q)
-	for step, err := range r.walk(leaf, watching{start: func() observer { return t }}) {
-		if err == nil {
-			err = t.look(step.m, -1, r.Session.Kind(step.Record) == sessionfmt.Compaction)
-		}
-		if Stopped(err) {
+	for step, err := range r.Walk(leaf, t) {
+		if replay.Stopped(err) {
 			t.out.Stopped = err
 			break
 		}
@@ -81,6 +84,7 @@ func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
 			return nil, err
 		}
 		t.out.Steps++
+		t.out.Requests = step.Requests()
 	}
 	t.end()
 	return &t.out, t.tell()
@@ -88,16 +92,15 @@ func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
 
 // tell says of all lives and events where they come from.
 func (t *tracer) tell() (err error) {
-	r := t.load.r
-	s := r.Session
+	r, s, lines := t.r, t.r.Session, t.r.Session.NewReader()
 	for _, l := range t.out.Lives {
 		l.Schema = traceSchema
-		if l.source, err = r.source(l.Origin, t.load.lines); err != nil {
+		if l.Source, err = entry.From(r, l.Origin, lines); err != nil {
 			return err
 		}
 		for i := range l.Events {
 			e := &l.Events[i]
-			line, err := t.load.lines.Line(e.Record)
+			line, err := lines.Line(e.Record)
 			if err != nil {
 				return err
 			}
@@ -109,69 +112,73 @@ func (t *tracer) tell() (err error) {
 
 // A tracer follows lives along the steps of a machine.
 type tracer struct {
-	unconcerned
+	replay.Unconcerned
 	out   Tracing
-	m     *machine // at the last look
+	r     *replay.Replay
 	find  *finder
-	load  *loader
-	known map[message]bool // of messages that have been read: whether they hold it
+	load  *replay.Reader
+	known map[replay.Piece]bool // of messages that have been read: whether they hold it
 
-	rec   int   // the entry at hand
-	looks int   // looks so far
-	op    int   // that of the look at hand, -1 for none
-	cuts  bool  // the entry or op compacts
-	heir  *bool // whether a message that the entry or op put in holds it; nil where it put in none
+	step  replay.Step // at the last look
+	looks int         // looks so far
+	op    int         // that of the look at hand, -1 for none
+	cuts  bool        // the entry or op compacts
+	heir  *bool       // whether a message that the entry or op put in holds it; nil where it put in none
 
-	last     list // the messages at the last look
-	uncached int  // how many uncached ones there were
-	messages map[message]*life
+	last     *replay.Envelope // at the last look; nil before the first
+	front    replay.Prompting
+	messages map[replay.Piece]*life
 	prompt   map[promptPiece]*life
 }
 
 // A life is a Life that goes on.
 type life struct {
 	*Life
-	is     message // a message as it stands
-	said   said    // a part or tool as it stands
-	met    bool    // that has been looked through,
-	holds  bool    // and holds what is looked for
-	open   bool    // it is in the context and holds what is looked for
-	since  int     // the first request that has it, where open
-	looked int     // the look that came across it last
+	is     replay.Piece // a message as it stands
+	said   said         // a part or tool as it stands
+	met    bool         // that has been looked through,
+	holds  bool         // and holds what is looked for
+	open   bool         // it is in the context and holds what is looked for
+	since  int          // the first request that has it, where open
+	looked int          // the look that came across it last
 }
 
-func newTracer(r *Replay, q *Query) *tracer {
+func newTracer(r *replay.Replay, q *Query) *tracer {
 	return &tracer{
-		find: newFinder(q), load: r.newLoader(),
-		known: map[message]bool{}, messages: map[message]*life{}, prompt: map[promptPiece]*life{},
+		r: r, find: newFinder(q), load: r.NewReader(),
+		known: map[replay.Piece]bool{}, messages: map[replay.Piece]*life{}, prompt: map[promptPiece]*life{},
 	}
 }
 
-// did looks at what an op did.
-func (t *tracer) did(m *machine, k int, o *op) error { return t.look(m, k, o == &compactionApply) }
-
-// look compares the context with what it was at the last look. There is one behind
-// each op of a patch, and one behind each entry, with op -1.
-func (t *tracer) look(m *machine, op int, cuts bool) error {
-	t.m, t.rec = m, m.path.at(m.pos)
+// Changed compares the context with what it was at the last change.
+func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
+	t.step = step
 	t.looks++
-	t.op, t.cuts, t.heir = op, cuts, nil
-	s := t.m.now()
+	t.op, t.cuts, t.heir = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpTakeBack, nil
+	e, was := step.Envelope(), t.last
+	had := 0
+	if was != nil {
+		had = was.Listed()
+	}
 	var gone []*life
-	for i := range s.msgs.differs(&t.last) {
-		if i < t.last.n {
-			if l := t.messages[t.last.at(i).itself()]; l != nil && l.open {
+	for i := range e.Differs(was) {
+		if i < had {
+			if l := t.messages[was.Piece(i).Itself()]; l != nil && l.open {
 				gone = append(gone, l)
 			}
 		}
-		if i < s.msgs.n {
-			if err := t.meet(s.msgs.at(i)); err != nil {
+		if i < e.Listed() {
+			if err := t.meet(e.Piece(i)); err != nil {
 				return err
 			}
 		}
 	}
-	for i := t.uncached; i < len(s.uncached); i++ { // none of them ever leaves
-		if err := t.meet(&s.uncached[i]); err != nil {
+	uncached := 0 // none of them ever leaves
+	if was != nil {
+		uncached = was.Len() - had
+	}
+	for i := e.Listed() + uncached; i < e.Len(); i++ {
+		if err := t.meet(e.Piece(i)); err != nil {
 			return err
 		}
 	}
@@ -184,34 +191,34 @@ func (t *tracer) look(m *machine, op int, cuts bool) error {
 			t.leave(l, FateReplaced, t.heir)
 		}
 	}
-	t.last, t.uncached = s.msgs, len(s.uncached)
+	t.last = e
 	return t.lookAtPrompt()
 }
 
 // meet records a message that was not in its place at the last look.
-func (t *tracer) meet(m *message) error {
-	l := t.messages[m.itself()]
+func (t *tracer) meet(m *replay.Piece) error {
+	l := t.messages[m.Itself()]
 	hit, err := t.holds(m)
 	if err != nil {
 		return err
 	}
-	if int(m.rec) == t.rec && int(m.op) == t.op && m.shown() {
+	if o := m.Origin(); o.Record == t.step.Record && o.Op == t.op && m.Sent() {
 		t.heir = t.mention(hit.ok || t.heir != nil && *t.heir)
 	}
 	if l == nil {
 		if hit.ok {
-			l = &life{Life: &Life{As: hit.as, Origin: m.origin(), Text: hit.text}, is: m.place(), looked: t.looks}
-			t.messages[m.itself()] = l
+			l = &life{Life: &Life{As: hit.as, Origin: m.Origin(), Text: hit.text}, is: m.Place(), looked: t.looks}
+			t.messages[m.Itself()] = l
 			t.enter(l)
 		}
 		return nil
 	}
-	changed := l.is != m.place()
-	l.is, l.looked = m.place(), t.looks
+	changed := l.is != m.Place()
+	l.is, l.looked = m.Place(), t.looks
 	did := FateRestored
-	if m.flags&omitted != 0 {
+	if edit, omits := m.Edit(); omits {
 		did = FateOmitted
-	} else if m.edit >= 0 {
+	} else if edit >= 0 {
 		did = FateEdited
 	}
 	switch {
@@ -243,11 +250,11 @@ type hit struct {
 
 // holds says whether a message is sent and holds what is looked for. The text is
 // read the first time.
-func (t *tracer) holds(m *message) (h hit, err error) {
-	if !m.shown() {
+func (t *tracer) holds(m *replay.Piece) (h hit, err error) {
+	if !m.Sent() {
 		return h, nil
 	}
-	place := m.place()
+	place := m.Place()
 	if ok, known := t.known[place]; known {
 		h.ok = ok
 		return h, nil
@@ -257,15 +264,15 @@ func (t *tracer) holds(m *message) (h hit, err error) {
 	return h, err
 }
 
-func (t *tracer) read(m *message) (h hit, err error) {
+func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 	q := t.find.q
-	if q.follows() && int(m.rec) != q.Entry && int(m.edit) != q.Entry {
+	if o := m.Origin(); q.follows() && o.Record != q.Entry && o.By != q.Entry {
 		return h, nil
 	}
 	if may, err := t.may(m); err != nil || !may {
 		return h, err
 	}
-	v, err := t.load.provider(m)
+	v, err := t.load.Provider(m)
 	if err != nil {
 		return h, err
 	}
@@ -282,21 +289,14 @@ func (t *tracer) read(m *message) (h hit, err error) {
 
 // may reports that the lines that a message is made of can hold a match. Of summaries
 // and shell commands a provider gets words that are not in the file.
-func (t *tracer) may(m *message) (bool, error) {
-	switch m.kind {
+func (t *tracer) may(m *replay.Piece) (bool, error) {
+	switch m.Kind() {
 	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom:
 	default:
 		return true, nil
 	}
-	line, err := t.load.lines.Line(int(m.rec))
-	if err != nil {
-		return false, err
-	}
-	if t.find.may(line) || m.edit < 0 {
-		return t.find.may(line), nil
-	}
-	edit, err := t.load.edits.Line(int(m.edit))
-	return t.find.may(edit), err
+	line, edit, err := t.load.Lines(m)
+	return t.find.may(line) || edit.Exists() && t.find.may(edit), err
 }
 
 // enter reports that something holds it from here on.
@@ -306,7 +306,7 @@ func (t *tracer) enter(l *life) {
 		did = FateEntered
 		t.out.Lives = append(t.out.Lives, l.Life)
 	}
-	l.open, l.since = true, t.m.request
+	l.open, l.since = true, t.step.Requests()
 	t.event(l, did, nil)
 }
 
@@ -317,13 +317,13 @@ func (t *tracer) leave(l *life, did Fate, mentions *bool) {
 }
 
 func (t *tracer) event(l *life, did Fate, mentions *bool) {
-	l.Events = append(l.Events, Event{Did: did, Record: t.rec, Op: Index(t.op), Request: t.m.request, Mentions: mentions})
+	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: replay.Index(t.op), Request: t.step.Requests(), Mentions: mentions})
 }
 
 // close records the requests that have seen it.
 func (t *tracer) close(l *life) {
 	l.open = false
-	if last := t.m.request - 1; last >= l.since {
+	if last := t.step.Requests() - 1; last >= l.since {
 		l.Seen = append(l.Seen, Range{l.since, last})
 	}
 }
@@ -335,9 +335,6 @@ func (t *tracer) end() {
 	}
 	for _, l := range t.prompt {
 		t.endOf(l)
-	}
-	if t.m != nil {
-		t.out.Requests = t.m.request
 	}
 }
 

@@ -1,156 +1,6 @@
 package replay
 
-import (
-	"slices"
-
-	"ctxtool/sessionfmt"
-)
-
-// compact applies a compaction entry: the state without compactions is cut anew
-// (spec/pi-1.5.md 4.2, spec/pi-format.md 4.3).
-func (m *machine) compact(msg message) (Effect, error) {
-	rec := int(msg.rec)
-	if m.r.opt.Without[rec] {
-		return Nothing, nil
-	}
-	if m.r.Rules == ByEnvelope {
-		shadow, err := m.r.Shadows(rec)
-		if err != nil || shadow {
-			return Nothing, err
-		}
-	}
-	line, err := m.load.lines.Line(rec)
-	if err != nil {
-		return Nothing, err
-	}
-	before := m.now()
-	first, from := m.firstKept(rec, line)
-	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
-	m.watch.take(before.msgs.first(before.msgs.n), taker{msg.origin(), true}) // what is kept of them nobody will look for
-	m.watch.take(m.base.msgs.first(first), taker{msg.origin(), true})
-	m.cut = &next
-	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
-
-	if v := line.Get("systemMessage"); v.Truthy() {
-		cp := msg
-		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
-		cp.start, cp.size = stretch(line, v)
-		if cp.kind >= sessionfmt.TransformMessage {
-			cp.flags |= unsent
-		}
-		if err := m.size(&cp); err != nil {
-			return Nothing, err
-		}
-		if err := m.add(&next, cp); err != nil {
-			return Nothing, err
-		}
-		if cp.kind != sessionfmt.System {
-			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
-		}
-	} else if hasSystem(m.base.deltas) {
-		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
-	}
-	msg.form, msg.kind = summary, sessionfmt.CompactionMessage
-	if err := m.size(&msg); err != nil {
-		return Nothing, err
-	}
-	if err := m.add(&next, msg); err != nil {
-		return Nothing, err
-	}
-	heads := next.msgs.n
-	if err := m.keep(&next, &m.base.msgs, first); err != nil {
-		return Nothing, err
-	}
-	for _, d := range m.base.deltas {
-		if d.op != nil {
-			next.deltas = append(next.deltas, d)
-		}
-	}
-	return Compacted, m.watch.compacted(m, msg, line, before, &next, heads)
-}
-
-// keep adds the messages that a compaction keeps, those of a list from place first
-// on, to the state that it makes.
-func (m *machine) keep(next *state, of *list, first int) error {
-	for i := first; i < of.n; i++ {
-		kept := *of.at(i)
-		if kept.form == plain && kept.kind == sessionfmt.System {
-			continue
-		}
-		// An edit that lies before the kept entries is forgotten.
-		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
-			kept.edit = -1
-			kept.flags &^= omitted
-			if err := m.size(&kept); err != nil {
-				return err
-			}
-		}
-		next.msgs.push(kept)
-	}
-	return nil
-}
-
-// Shadows says of a compaction entry whether it only repeats a patch: its parent is a
-// context_transform named compaction. Labels in between do not count, to the reference
-// code they do.
-func (r *Replay) Shadows(rec int) (bool, error) {
-	up := r.Session.Parent(rec)
-	for steps := 0; up >= 0 && !r.opt.Lenient && r.Session.Kind(up) == sessionfmt.Label && steps < r.Session.Len(); steps++ {
-		up = r.Session.Parent(up)
-	}
-	if up < 0 || r.Session.Kind(up) != sessionfmt.Transform {
-		return false, nil
-	}
-	line, err := r.Session.NewReader().Line(up)
-	return line.Get("transformerName").Is("compaction"), err
-}
-
-// firstKept is where keeping starts for a compaction: the index of the first
-// message kept in the list without compactions, and the place on the path from
-// which edits count.
-func (m *machine) firstKept(rec int, line value) (first, from int) {
-	var f [2]value
-	line.Fields(f[:], "firstKeptEntryId", "firstKeptEntryIndex")
-	kept := m.r.Session.FirstKept(rec, f[0], f[1])
-	if kept == rec {
-		return m.base.msgs.n, m.pos
-	}
-	if from = m.placeOnPath(kept); from < 0 {
-		first, from = m.base.msgs.n, m.pos
-		if m.r.Rules == ByEnvelope {
-			first, from = 0, 0
-		}
-		m.r.find("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing of what came before, the envelope rules keep everything", orMissing(f[0]))
-		return first, from
-	}
-	first, exact := m.base.msgs.from(int32(from))
-	if exact {
-		return first, from
-	}
-	m.r.find("kept-no-message", rec, "the compaction's first kept entry (%s) gives no message: keeping starts at the next one after it", m.r.Session.Kind(kept))
-	return first, from
-}
-
-// placeOnPath is where a record stands on the path before the entry at hand, -1
-// if it does not.
-func (m *machine) placeOnPath(rec int) int { return m.path.place(rec, m.pos) }
-
-// hasSystem says whether there are system messages: then prompt and tools are in
-// the session.
-func hasSystem(deltas []delta) bool {
-	for _, d := range deltas {
-		if d.op == nil && d.m.flags&omitted == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// stretch is where v, which must be a piece of line itself and no copy, stands
-// in it: both end their capacity at the same byte.
-func stretch(line, v value) (start, size uint32) {
-	return uint32(cap(line) - cap(v)), uint32(len(v))
-}
+import "ctxtool/sessionfmt"
 
 // A Cut is what a compaction entry did to the history, and whether a patch could
 // have done it: one with a compaction_apply in it, right before the entry.
@@ -185,8 +35,7 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	}
 	quiet := *r // findings are for who replays
 	quiet.Rules = ByEnvelope
-	start := func() observer { return &cutter{list: &cuts, last: -1} }
-	for _, err := range quiet.walkTree(quiet.Session.Tree(), watching{start: start}) {
+	for _, err := range quiet.WalkTree(quiet.Session.Tree(), &cutter{list: &cuts, last: -1}) {
 		if err != nil && !Stopped(err) {
 			return nil, err
 		}
@@ -196,30 +45,54 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 
 // A cutter compares each compaction with the patch that would stand for it.
 //
-// As long as every compaction so far could be a patch, the machine keeps beside its own
-// the state that the patches would have made. It and the state under the last compaction then hold
+// As long as every compaction so far could be a patch, it keeps the state that the
+// patches would have made, and does to it what the machine does to its own. It and the state under the last compaction then hold
 // the same messages, those that no provider gets aside. A later compaction that
 // stays an entry cuts the one, where it now cuts the state without compactions: it
 // may only if both give the same.
 type cutter struct {
-	unconcerned
+	Unconcerned
 	list   *[]Cut
-	last   int  // of them on this path
-	native bool // a compaction could not be a patch
+	last   int    // of them on this path
+	native bool   // a compaction could not be a patch
+	beside *state // what patches would have made; nil before the first and after a native one
 }
 
-func (c *cutter) fork() observer {
+// A cutting is a compaction entry at work.
+type cutting struct {
+	msg    Piece
+	line   value
+	before *state // what was in force
+	heads  int    // messages of the new state that are the entry's own
+}
+
+// Fork is a copy for another way.
+func (c *cutter) Fork(_, _ Step) Observer {
 	next := *c
+	if c.beside != nil {
+		next.beside = c.beside.fork()
+	}
 	return &next
 }
 
-// compacted records the compaction at hand.
-func (c *cutter) compacted(m *machine, msg message, line value, before, next *state, heads int) error {
+// Changed records a compaction.
+func (c *cutter) Changed(s Step, change *Change) error {
+	switch {
+	case change.Do == OpTakeBack:
+		return c.compacted(s.m, change.cut)
+	case c.beside != nil:
+		return s.m.apply(c.beside, change)
+	}
+	return nil
+}
+
+func (c *cutter) compacted(m *machine, at *cutting) error {
+	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.heads
 	cut := Cut{Record: int(msg.rec), Above: c.last}
 	cut.Direct = c.last >= 0 && m.follows((*c.list)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)
-	if m.beside != nil {
-		same, err := m.keepsSame(m.beside, place, next, heads)
+	if c.beside != nil {
+		same, err := m.keepsSame(c.beside, place, next, heads)
 		if err != nil {
 			return err
 		}
@@ -234,10 +107,10 @@ func (c *cutter) compacted(m *machine, msg message, line value, before, next *st
 	case cut.Why != "":
 		c.native = true
 	case !c.native:
-		if m.beside == nil {
-			m.beside = before.fork()
+		if c.beside == nil {
+			c.beside = before.fork()
 		}
-		m.beside.msgs.cut(m.beside.msgs.index(cut.Index), msg)
+		c.beside.msgs.cut(c.beside.msgs.index(cut.Index), msg)
 	}
 	return nil
 }
@@ -342,7 +215,7 @@ func (l *list) tail(other *list, heads int) int {
 		}
 		for i--; i >= 0 && l.at(i).flags&unsent != 0; i-- {
 		}
-		if i < 0 || l.at(i).place() != want.place() {
+		if i < 0 || l.at(i).Place() != want.Place() {
 			return -1
 		}
 	}
@@ -356,12 +229,12 @@ func (l *list) indexOfTail(kept *list, heads int) (int, string) {
 	switch {
 	case at < 0:
 		return 0, "it keeps what an earlier compaction had cut, or undoes an edit of what it keeps"
-	case at < l.n && !l.at(at).shown():
+	case at < l.n && !l.at(at).Sent():
 		return 0, "the first message that it keeps is left out by an edit, so that no index names it"
 	}
 	shown := l.shown
 	for i := at; i < l.n; i++ {
-		if l.at(i).shown() {
+		if l.at(i).Sent() {
 			shown--
 		}
 	}

@@ -1,4 +1,4 @@
-package replay
+package trace
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
 )
 
@@ -45,7 +47,7 @@ func newFinder(q *Query) *finder {
 
 // may reports that a line of JSON can hold a match: that none is in it shows without
 // reading it. A letter may be spelled as an escape, and what is needed is ASCII.
-func (f *finder) may(line value) bool {
+func (f *finder) may(line sessionfmt.Value) bool {
 	return len(f.need) == 0 || bytes.Contains(line, f.need) || bytes.Contains(line, escapedLetter)
 }
 
@@ -71,7 +73,7 @@ func (f *finder) text(b []byte) (around string, ok bool) {
 }
 
 // string finds the first match in a JSON string.
-func (f *finder) string(v value) (around string, ok bool) {
+func (f *finder) string(v sessionfmt.Value) (around string, ok bool) {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return f.text(v[1 : len(v)-1])
 	}
@@ -80,7 +82,7 @@ func (f *finder) string(v value) (around string, ok bool) {
 }
 
 // strings finds the first match in the strings of a value.
-func (f *finder) strings(v value) (around string, ok bool) {
+func (f *finder) strings(v sessionfmt.Value) (around string, ok bool) {
 	for s := range v.Strings {
 		if around, ok = f.string(s); ok {
 			return around, true
@@ -91,7 +93,7 @@ func (f *finder) strings(v value) (around string, ok bool) {
 
 // words finds the first match in all that a value says: in its strings, else in names,
 // numbers and truth values.
-func (f *finder) words(v value) (around string, ok bool) {
+func (f *finder) words(v sessionfmt.Value) (around string, ok bool) {
 	if around, ok = f.strings(v); ok {
 		return around, true
 	}
@@ -110,17 +112,17 @@ func (f *finder) words(v value) (around string, ok bool) {
 
 // message finds the first match in what a model reads of a provider message: texts,
 // thinking, names, ids and arguments of calls. Images and signatures are no texts.
-func (f *finder) message(m value) (around string, ok bool) {
+func (f *finder) message(m sessionfmt.Value) (around string, ok bool) {
 	msg := m.Message()
 	for i := range msg.Blocks {
 		b := &msg.Blocks[i]
-		said := [...]value{b.Says.Value}
+		said := [...]sessionfmt.Value{b.Says.Value}
 		all := said[:]
 		switch b.Kind {
 		case sessionfmt.OtherBlock, sessionfmt.ImageBlock:
 			continue
 		case sessionfmt.CallBlock:
-			all = []value{b.Name, b.ID, b.Args}
+			all = []sessionfmt.Value{b.Name, b.ID, b.Args}
 		}
 		for _, v := range all {
 			if around, ok = f.words(v); ok {
@@ -128,7 +130,7 @@ func (f *finder) message(m value) (around string, ok bool) {
 			}
 		}
 	}
-	for _, v := range []value{msg.CallID, msg.Tool} {
+	for _, v := range []sessionfmt.Value{msg.CallID, msg.Tool} {
 		if v.IsString() {
 			if around, ok = f.string(v); ok {
 				return around, true
@@ -174,29 +176,28 @@ type promptPiece struct {
 // A said is what a piece says, and where it has it from.
 type said struct {
 	text string
-	from Origin
+	from replay.Origin
 }
 
 // lookAtPrompt compares parts and tools with what they were at the last look.
 func (t *tracer) lookAtPrompt() error {
-	changed, err := t.m.prompt.follow(t.m.r, t.m.now().deltas)
+	changed, err := t.front.Follow(t.step)
 	if err != nil || !changed {
 		return err
 	}
-	f := &t.m.prompt.f
-	have, _ := t.m.r.implemented(f.tools)
+	f := &t.front.Now
 	nth := map[promptPiece]int{}
-	for i := range f.parts {
-		p := &f.parts[i]
-		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.content}, said{p.Text, p.Origin}, func() (string, bool) {
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.Content}, said{p.Text, p.Origin}, func() (string, bool) {
 			if around, ok := t.find.text([]byte(p.Text)); ok {
 				return around, true
 			}
 			return t.find.text([]byte(p.Name))
 		})
 	}
-	for i := range have {
-		tool := &have[i]
+	for i := range f.Tools {
+		tool := &f.Tools[i]
 		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, said{string(tool.Raw), tool.Origin}, func() (string, bool) {
 			return t.find.words(tool.Raw)
 		})
@@ -268,7 +269,7 @@ const (
 // Strays are the entries of the whole file that the trace along the path to record
 // leaf says nothing of, in the order of the file. Their lines are searched whole, ids
 // and times of the entries themselves aside.
-func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] {
+func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, error] {
 	return func(yield func(*Life, error) bool) {
 		told := t.told()
 		path, _ := r.Session.Path(leaf)
@@ -290,7 +291,7 @@ func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] 
 				yield(nil, err)
 				return
 			}
-			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: Origin{rec, rec, -1}}
+			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: replay.Origin{Record: rec, By: rec, Op: -1}}
 			switch {
 			case behind[rec]:
 				stray.Why = Behind
@@ -306,7 +307,7 @@ func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] 
 			if !ok {
 				continue
 			}
-			if stray.source, err = r.source(stray.Origin, lines); !yield(stray, err) || err != nil {
+			if stray.Source, err = entry.From(r, stray.Origin, lines); !yield(stray, err) || err != nil {
 				return
 			}
 		}
@@ -328,7 +329,7 @@ func (t *Tracing) told() map[int]bool {
 }
 
 // entry finds the first match in what an entry says.
-func (f *finder) entry(line value) (around string, ok bool) {
+func (f *finder) entry(line sessionfmt.Value) (around string, ok bool) {
 	if !line.IsObject() {
 		return f.strings(line)
 	}

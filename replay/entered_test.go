@@ -34,7 +34,7 @@ func TestEnteredAgain(t *testing.T) {
 		}
 	}
 	var entered []string
-	for m, err := range at[1].entered(at[0]) {
+	for m, err := range at[1].Entered(at[0]) {
 		if err != nil {
 			t.Fatal(err)
 		}

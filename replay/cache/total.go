@@ -1,19 +1,20 @@
-package replay
+package cache
 
 import (
 	"cmp"
 	"slices"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 
-// A CacheTotal sums up rows: those whose usage is recorded, or where there are none all
+// A Total sums up rows: those whose usage is recorded, or where there are none all
 // of them, which are estimates then.
 //
 // It is total of schema ctxtool/cache/2, and a line of ctxtool/cache.session/2.
-type CacheTotal struct {
+type Total struct {
 	Schema    string          `json:"schema,omitempty"`
 	File      string          `json:"file,omitempty"`         // of several sessions
 	Sessions  int             `json:"sessions,omitempty"`     // that the sum is over
@@ -22,15 +23,15 @@ type CacheTotal struct {
 	Answered  int             `json:"answered"`               // of them, those with a usage
 	Hidden    int64           `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold: the recorded prompt of the first answered request less what is counted of it; absent where the file holds them
 	Prompt    int64           `json:"prompt"`                 // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
-	Expected  *CacheExpected  `json:"expected,omitempty"`     // as of a request
-	Recorded  CacheUsage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
+	Expected  *Expected       `json:"expected,omitempty"`     // as of a request
+	Recorded  Usage           `json:"recorded,omitzero"`      // as of a request; absent without any usage
 	HitRate   cacheHitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
-	Rebilled  CacheAgain      `json:"rebilled"`               // what was billed again: `broken` and `unserved`
-	Broken    CacheAgain      `json:"broken"`                 // sum of `break.again`
-	Unserved  CacheAgain      `json:"unserved"`               // as of a request
-	Breaks    []CacheLoss     `json:"breaks,omitempty"`       // each break, the most expensive first
-	ByName    []CacheLoss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
-	ByReason  []CacheLoss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
+	Rebilled  Again           `json:"rebilled"`               // what was billed again: `broken` and `unserved`
+	Broken    Again           `json:"broken"`                 // sum of `break.again`
+	Unserved  Again           `json:"unserved"`               // as of a request
+	Breaks    []Loss          `json:"breaks,omitempty"`       // each break, the most expensive first
+	ByName    []Loss          `json:"transformers,omitempty"` // as `breaks[]`, by transformer
+	ByReason  []Loss          `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
 	Outlived  []cacheLifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
 	Prices    string          `json:"prices,omitempty"`       // the day of the table of prices
 	Estimated int64           `json:"estimated,omitempty"`    // tokens of the requests without usage, by count; in no other sum but that
@@ -55,21 +56,21 @@ type cacheLifetime struct {
 // ReasonUnserved is the reason of what the provider did not serve, in ByReason.
 const ReasonUnserved = "not served"
 
-// A CacheLoss is what a break cost, or several that have something in common.
-type CacheLoss struct {
-	Name    string      `json:"name,omitempty"`   // the transformer or the reason; absent of a single break
-	Times   int         `json:"times,omitempty"`  // breaks of that name
-	Request Index       `json:"request,omitzero"` // of a single break
-	Entry   string      `json:"entry,omitempty"`  // of a single break, as the next two: what did it
-	Op      Index       `json:"op,omitzero"`      // the operation of its patch
-	Cause   CacheCause  `json:"cause,omitempty"`  // as of a request
-	Break   *CacheBreak `json:"-"`
-	CacheAgain
+// A Loss is what a break cost, or several that have something in common.
+type Loss struct {
+	Name    string       `json:"name,omitempty"`   // the transformer or the reason; absent of a single break
+	Times   int          `json:"times,omitempty"`  // breaks of that name
+	Request replay.Index `json:"request,omitzero"` // of a single break
+	Entry   string       `json:"entry,omitempty"`  // of a single break, as the next two: what did it
+	Op      replay.Index `json:"op,omitzero"`      // the operation of its patch
+	Cause   Cause        `json:"cause,omitempty"`  // as of a request
+	Break   *Break       `json:"-"`
+	Again
 }
 
 // sumUp is the total of rows.
-func sumUp(rows []CacheRow) *CacheTotal {
-	t := &CacheTotal{Requests: len(rows), Expected: &CacheExpected{}, Prices: models.Date}
+func sumUp(rows []Row) *Total {
+	t := &Total{Requests: len(rows), Expected: &Expected{}, Prices: models.Date}
 	for i := range rows {
 		if row := &rows[i]; row.answered() {
 			t.Answered++
@@ -86,14 +87,14 @@ func sumUp(rows []CacheRow) *CacheTotal {
 	return t
 }
 
-func (t *CacheTotal) add(row *CacheRow) {
+func (t *Total) add(row *Row) {
 	t.Prompt += row.Prompt
-	var u CacheUsage
+	var u Usage
 	if row.Recorded != nil {
 		u = *row.Recorded
 	}
 	t.Recorded.plus(u)
-	e := CacheExpected{u.CacheRead, row.Prompt - u.CacheRead} // behind a broken patch nothing else is known
+	e := Expected{u.CacheRead, row.Prompt - u.CacheRead} // behind a broken patch nothing else is known
 	if row.Expected != nil {
 		e = *row.Expected
 	}
@@ -105,17 +106,17 @@ func (t *CacheTotal) add(row *CacheRow) {
 	}
 	if b := row.Break; b != nil && b.Again.Tokens > 0 {
 		t.Broken.plus(b.Again)
-		t.Breaks = append(t.Breaks, CacheLoss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, CacheAgain: b.Again})
+		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Again: b.Again})
 	}
 }
 
-func (a *CacheAgain) plus(b CacheAgain) {
+func (a *Again) plus(b Again) {
 	a.Tokens += b.Tokens
 	a.Cost += b.Cost
 }
 
-// SumCaches adds up the totals of sessions, but for those with an error.
-func SumCaches(all []CacheTotal) *CacheTotal {
+// Sum adds up the totals of sessions, but for those with an error.
+func Sum(all []Total) *Total {
 	sum := sumUp(nil)
 	for i := range all {
 		if all[i].Error == "" {
@@ -127,17 +128,17 @@ func SumCaches(all []CacheTotal) *CacheTotal {
 }
 
 // Plus adds the total of another session, but for its single losses.
-func (t *CacheTotal) Plus(o *CacheTotal) {
+func (t *Total) Plus(o *Total) {
 	requests, estimated := t.Requests+o.Requests, t.Estimated+o.Estimated
 	switch {
 	case t.Answered == 0 && o.Answered > 0: // estimates are no part of what is recorded
-		*t = CacheTotal{}
+		*t = Total{}
 		fallthrough
 	case (t.Answered > 0) == (o.Answered > 0):
 		t.Answered += o.Answered
 		t.Prompt += o.Prompt
 		if t.Expected == nil {
-			t.Expected = &CacheExpected{}
+			t.Expected = &Expected{}
 		}
 		t.Expected.Read += o.Expected.Read
 		t.Expected.Write += o.Expected.Write
@@ -150,7 +151,7 @@ func (t *CacheTotal) Plus(o *CacheTotal) {
 }
 
 // share works out what follows from the sums.
-func (t *CacheTotal) share() {
+func (t *Total) share() {
 	t.HitRate = cacheHitRate{Possible: share(t.Expected.Read, t.Prompt)}
 	if achieved := share(t.Recorded.CacheRead, t.Prompt); t.Answered > 0 {
 		t.HitRate.Achieved = &achieved
@@ -159,12 +160,12 @@ func (t *CacheTotal) share() {
 	t.Rebilled.plus(t.Unserved)
 }
 
-func (t *CacheTotal) finish() {
+func (t *Total) finish() {
 	t.share()
-	t.ByName = lossesBy(t.Breaks, func(b *CacheBreak) string { return b.Transformer })
-	t.ByReason = lossesBy(t.Breaks, func(b *CacheBreak) string { return cmp.Or(b.Reason, string(b.Cause)) })
+	t.ByName = lossesBy(t.Breaks, func(b *Break) string { return b.Transformer })
+	t.ByReason = lossesBy(t.Breaks, func(b *Break) string { return cmp.Or(b.Reason, string(b.Cause)) })
 	if t.unserved > 0 {
-		t.ByReason = append(t.ByReason, CacheLoss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, CacheAgain: t.Unserved})
+		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Again: t.Unserved})
 		worstFirst(t.ByReason)
 	}
 	worstFirst(t.Breaks)
@@ -178,7 +179,7 @@ func share(part, whole int64) float64 {
 }
 
 // lossesBy sums up losses that have a name in common; those without are left out.
-func lossesBy(all []CacheLoss, name func(*CacheBreak) string) (sums []CacheLoss) {
+func lossesBy(all []Loss, name func(*Break) string) (sums []Loss) {
 	at := map[string]int{}
 	for _, l := range all {
 		n := name(l.Break)
@@ -189,24 +190,24 @@ func lossesBy(all []CacheLoss, name func(*CacheBreak) string) (sums []CacheLoss)
 		if !ok {
 			i = len(sums)
 			at[n] = i
-			sums = append(sums, CacheLoss{Name: n, Request: -1, Op: -1})
+			sums = append(sums, Loss{Name: n, Request: -1, Op: -1})
 		}
 		sums[i].Times++
-		sums[i].plus(l.CacheAgain)
+		sums[i].plus(l.Again)
 	}
 	worstFirst(sums)
 	return sums
 }
 
-func worstFirst(all []CacheLoss) {
-	slices.SortStableFunc(all, func(a, b CacheLoss) int {
+func worstFirst(all []Loss) {
+	slices.SortStableFunc(all, func(a, b Loss) int {
 		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Tokens, a.Tokens))
 	})
 }
 
-// CacheUsage is what a provider recorded of a request, in tokens: Input was neither
+// Usage is what a provider recorded of a request, in tokens: Input was neither
 // read from a cache nor written to it, and Write1h is a part of Write.
-type CacheUsage struct {
+type Usage struct {
 	Input        int64 `json:"-"`
 	CacheRead    int64 `json:"read"`
 	CacheWrite   int64 `json:"write"`
@@ -215,21 +216,21 @@ type CacheUsage struct {
 
 // An answer is what an answer says of itself.
 type answer struct {
-	ref      ModelRef
+	ref      replay.ModelRef
 	at       int64 // milliseconds since 1970, 0 where it has no time
 	failed   bool
 	hasUsage bool
-	usage    CacheUsage
+	usage    Usage
 	cost     sessionfmt.Cost
 }
 
 // IsZero reports whether nobody says how many tokens the request had.
-func (u CacheUsage) IsZero() bool { return u.Prompt() == 0 }
+func (u Usage) IsZero() bool { return u.Prompt() == 0 }
 
 // Prompt is how many tokens the request had, 0 where nobody says.
-func (u CacheUsage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
-func (u *CacheUsage) plus(o CacheUsage) {
+func (u *Usage) plus(o Usage) {
 	u.Input += o.Input
 	u.CacheRead += o.CacheRead
 	u.CacheWrite += o.CacheWrite
@@ -242,9 +243,9 @@ func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 // line. The time is the message's own if it is a number, else the entry's. None is
 // written before it came: the message's is not later than the entry's.
 func readAnswer(line, v sessionfmt.Value) (a answer) {
-	var f [5]value
+	var f [5]sessionfmt.Value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
-	a.ref = ModelRef{f[0].Text(), f[1].Text()}
+	a.ref = replay.ModelRef{Provider: f[0].Text(), ID: f[1].Text()}
 	a.failed = f[2].Is("error") || f[2].Is("aborted")
 	a.hasUsage = f[3].IsObject()
 	written, known := line.Get("timestamp").Millis()
@@ -254,24 +255,24 @@ func readAnswer(line, v sessionfmt.Value) (a answer) {
 		a.at = written
 	}
 	u := f[3].Usage()
-	a.usage = CacheUsage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
+	a.usage = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
 	a.cost = u.Cost
 	return a
 }
 
 // A cacheModel is a model that requests went to.
 type cacheModel struct {
-	ref   ModelRef
+	ref   replay.ModelRef
 	model models.Model
 	long  bool  // it was last written to for the long lifetime
 	seen  int64 // the longest pause after which it served what had been sent, milliseconds
 }
 
 // model is a model among those seen, by its number.
-func (c *cacheWalk) model(ref ModelRef) int32 {
+func (c *cacheWalk) model(ref replay.ModelRef) int32 {
 	at, ok := c.modelAt[ref]
 	if !ok {
-		m, _, _ := c.r.opt.Models.Lookup(ref.Provider, ref.ID)
+		m, _, _ := c.r.Options.Models.Lookup(ref.Provider, ref.ID)
 		at = int32(len(c.models))
 		c.modelAt[ref] = at
 		c.models = append(c.models, cacheModel{ref: ref, model: m})
@@ -334,11 +335,11 @@ const chunkRecords = 256
 func (c *cacheWalk) read() error {
 	s := c.r.Session
 	chunks := make([][]sending, (s.Len()+chunkRecords-1)/chunkRecords)
-	c.says = make([]saying, s.Len())
+	c.says = make([]replay.Saying, s.Len())
 	if err := parallel.Each(len(chunks), func() func(int) error {
-		says := newSayings(c.r, c.opt.Counter)
+		load := c.r.NewReader()
 		return func(k int) (err error) {
-			chunks[k], err = c.readChunk(says, k*chunkRecords)
+			chunks[k], err = c.readChunk(load, k*chunkRecords)
 			return err
 		}
 	}); err != nil {
@@ -364,21 +365,21 @@ func (c *cacheWalk) read() error {
 }
 
 // readChunk reads the records from one on.
-func (c *cacheWalk) readChunk(says *sayings, from int) (sent []sending, err error) {
+func (c *cacheWalk) readChunk(load *replay.Reader, from int) (sent []sending, err error) {
 	s := c.r.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)
 		switch kind {
 		case sessionfmt.User, sessionfmt.ToolResult, sessionfmt.Assistant:
-			m := message{rec: int32(rec), edit: -1, op: -1, kind: kind}
-			if c.says[rec], err = says.read(&m); err != nil {
+			m := c.r.Own(rec)
+			if c.says[rec], err = load.Say(c.opt.Counter, &m); err != nil {
 				return nil, err
 			}
 		}
 		if kind != sessionfmt.Assistant && kind != sessionfmt.UsageEntry {
 			continue
 		}
-		line, err := says.load.lines.Line(rec)
+		line, err := load.Line(rec)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package replay
+package trace
 
 import (
 	"bytes"
@@ -10,8 +10,20 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
+
+// requests are what the requests of a walk got.
+type requests struct {
+	replay.Unconcerned
+	all []*replay.Envelope
+}
+
+func (q *requests) Request(s replay.Step) error {
+	q.all = append(q.all, s.Envelope())
+	return nil
+}
 
 // TestTraceSeen: for words of a session, the requests that a trace says have seen one
 // are those in whose messages, prompt or tools the standard library finds it, and so
@@ -26,13 +38,16 @@ func TestTraceSeen(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
+		r := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true})
 		var texts [][]string // of each request, then of the leaf
-		for q, err := range requestsTo(r, s.Leaf()) {
+		asked := &requests{}
+		for _, err := range r.Walk(s.Leaf(), asked) {
 			if err != nil {
-				t.Fatalf("%s: %v", c.Name, err)
+				t.Fatal(err)
 			}
-			texts = append(texts, textsOf(t, q.Before))
+		}
+		for _, e := range asked.all {
+			texts = append(texts, textsOf(t, e))
 		}
 		leaf, err := r.At(s.Leaf(), false)
 		if err != nil {
@@ -49,7 +64,7 @@ func TestTraceSeen(t *testing.T) {
 			if words++; words%3 == 0 {
 				q = &Query{Regexp: regexp.MustCompile("(?s)" + regexp.QuoteMeta(word) + ".?")}
 			}
-			got, err := r.Trace(s.Leaf(), q)
+			got, err := Follow(r, s.Leaf(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,9 +115,9 @@ func anyWord(random *rand.Rand, texts [][]string) string {
 
 // textsOf are the texts of a context, one for each message, part and tool, a 0 byte
 // between what stands apart.
-func textsOf(t *testing.T, e *Envelope) (texts []string) {
+func textsOf(t *testing.T, e *replay.Envelope) (texts []string) {
 	t.Helper()
-	for _, list := range []func(func(Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
+	for _, list := range []func(func(replay.Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
 		for m, err := range list {
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +177,7 @@ func stringsOf(all []string, v any) []string {
 }
 
 // decode reads JSON, numbers as they are spelled.
-func decode(t *testing.T, raw value, v any) {
+func decode(t *testing.T, raw sessionfmt.Value, v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -1,55 +1,56 @@
-package replay
+package cache
 
 import (
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
-// A CacheCause is why a cache of earlier requests cannot serve a request further.
-type CacheCause string
+// A Cause is why a cache of earlier requests cannot serve a request further.
+type Cause string
 
 // The causes.
 const (
-	CauseModel      CacheCause = "model"      // the request goes to a model that has had none
-	CauseSystem     CacheCause = "system"     // the prompt is another
-	CauseTools      CacheCause = "tools"      // the tools are others
-	CauseThinking   CacheCause = "thinking"   // the thinking level is another
-	CauseCompaction CacheCause = "compaction" // messages have been summarised
-	CauseEdit       CacheCause = "edit"       // a context_edit
-	CauseTransform  CacheCause = "transform"  // a patch replaced messages
-	CauseBranch     CacheCause = "branch"     // the request before was on another branch
-	CauseEphemeral  CacheCause = "ephemeral"  // the request before ended with messages of its own
-	CauseUncached   CacheCause = "uncached"   // messages that always come last have moved on
-	CausePause      CacheCause = "pause"      // the cache has run out
-	CauseUnknown    CacheCause = "unknown"
+	CauseModel      Cause = "model"      // the request goes to a model that has had none
+	CauseSystem     Cause = "system"     // the prompt is another
+	CauseTools      Cause = "tools"      // the tools are others
+	CauseThinking   Cause = "thinking"   // the thinking level is another
+	CauseCompaction Cause = "compaction" // messages have been summarised
+	CauseEdit       Cause = "edit"       // a context_edit
+	CauseTransform  Cause = "transform"  // a patch replaced messages
+	CauseBranch     Cause = "branch"     // the request before was on another branch
+	CauseEphemeral  Cause = "ephemeral"  // the request before ended with messages of its own
+	CauseUncached   Cause = "uncached"   // messages that always come last have moved on
+	CausePause      Cause = "pause"      // the cache has run out
+	CauseUnknown    Cause = "unknown"
 )
 
-// A CacheBreak is where the beginning ends that a request shares with an earlier one,
+// A Break is where the beginning ends that a request shares with an earlier one,
 // though the earlier one goes on.
-type CacheBreak struct {
-	At          int        `json:"at"`                    // messages before the break; 0 also where it is in the prompt
-	Cause       CacheCause `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
-	Record      int        `json:"-"`                     // that did it, -1 where none did
-	Entry       string     `json:"entry,omitempty"`       // that did it; of a branch the first entry that is not on the other one
-	Op          Index      `json:"op,omitzero"`           // the operation of its patch
-	Reason      string     `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
-	Transformer string     `json:"transformer,omitempty"` // whose patch it is
-	Again       CacheAgain `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
+type Break struct {
+	At          int          `json:"at"`                    // messages before the break; 0 also where it is in the prompt
+	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
+	Record      int          `json:"-"`                     // that did it, -1 where none did
+	Entry       string       `json:"entry,omitempty"`       // that did it; of a branch the first entry that is not on the other one
+	Op          replay.Index `json:"op,omitzero"`           // the operation of its patch
+	Reason      string       `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
+	Transformer string       `json:"transformer,omitempty"` // whose patch it is
+	Again       Again        `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
 }
 
 // thinking is the level at which the model thinks in a request: the options' reasoning,
 // else that of the path.
-func (q *Request) thinking() (value, error) {
-	if said := q.Step.m.watch.(*asking).front.f.options.Reasoning; said != nil {
+func (q *Request) thinking() (sessionfmt.Value, error) {
+	if said := q.asked.front.Now.Options.Reasoning; said != nil {
 		return said, nil
 	}
 	level, err := q.Before.ThinkingLevel()
-	return reasoning(level, q.Before.r.Rules), err
+	return q.Before.Replay().Rules.Reasoning(level), err
 }
 
 // broken is where and why request k can be served no further: kept is the node that a
 // cache still has, known the one that it has ever had, by the request compared. What it
 // had billed again has no cost yet.
-func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*CacheBreak, error) {
+func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*Break, error) {
 	s, t := &c.sent[k], &c.trie
 	switch {
 	case known == nothing && c.last < 0:
@@ -58,7 +59,7 @@ func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*CacheBrea
 		compared = int32(c.last)
 	}
 	e := &c.sent[compared]
-	b := &CacheBreak{Record: -1, Op: -1}
+	b := &Break{Record: -1, Op: -1}
 	var lost int64 // counted
 	switch {
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
@@ -68,7 +69,7 @@ func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*CacheBrea
 		if s.late < 0 {
 			return nil, nil
 		}
-		return &CacheBreak{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1}, nil
+		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1}, nil
 	default:
 		b.At = c.messagesOf(known)
 		if err := c.why(b, e, s, known); err != nil {
@@ -122,11 +123,13 @@ func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
 }
 
 // why finds what parts request s from request e behind a node.
-func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
+func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
 	between, below := c.between(e.rec, s.rec)
 	if known == nothing {
 		b.Cause = CauseModel
-		return c.search(b, between, func(kind sessionfmt.Kind, _ value, _ *op, _ int, _ int) bool { return kind == sessionfmt.ModelChange })
+		return c.search(b, between, func(kind sessionfmt.Kind, _ sessionfmt.Value, _ string, _ int, _ int) bool {
+			return kind == sessionfmt.ModelChange
+		})
 	}
 	if below >= 0 {
 		b.Cause, b.Record = CauseBranch, int(below)
@@ -148,8 +151,8 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
 		return c.searchPrompt(b, between)
 	case 1:
 		b.Cause = CauseThinking
-		return c.search(b, between, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
-			return kind == sessionfmt.ThinkingChange || o == &optionsSet && !line.Get("reasoning").IsNull()
+		return c.search(b, between, func(kind sessionfmt.Kind, line sessionfmt.Value, op string, _, _ int) bool {
+			return kind == sessionfmt.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
 		})
 	}
 	at := int32(b.At)
@@ -164,11 +167,11 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
 }
 
 // pieceAt is message i of a request; its entry is -1 where there is none.
-func (c *cacheWalk) pieceAt(s *sending, i int32) piece {
+func (c *cacheWalk) pieceAt(s *sending, i int32) replay.Origin {
 	if i >= s.messages {
-		return piece{-1, -1, -1, 0}
+		return replay.Origin{Record: -1, By: -1, Op: -1}
 	}
-	return c.trie.nodes[c.trie.above(s.whole.node, i)].piece
+	return c.trie.nodes[c.trie.above(s.whole.node, i)].piece.Origin()
 }
 
 // between are the records of the path to s behind e, e's answer first. If e is not on
@@ -226,7 +229,7 @@ func (c *cacheWalk) measure() {
 
 // search goes through entries and the ops of their patches, and records the last
 // that is wanted.
-func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool) error {
+func (c *cacheWalk) search(b *Break, records []int32, want func(kind sessionfmt.Kind, line sessionfmt.Value, op string, rec, k int) bool) error {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
@@ -239,18 +242,18 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 			return err
 		}
 		if kind != sessionfmt.Transform {
-			if want(kind, line, nil, int(rec), -1) {
+			if want(kind, line, "", int(rec), -1) {
 				b.Record, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
 			}
 			continue
 		}
-		if c.r.Rules != ByEnvelope {
+		if c.r.Rules != replay.ByEnvelope {
 			continue
 		}
 		k := 0
 		for v := range line.Get("patch").Elements {
-			if o := findOp(v.Get("op")); o != nil && want(kind, v, o, int(rec), k) {
-				b.Record, b.Op = int(rec), Index(k)
+			if want(kind, v, v.Get("op").Text(), int(rec), k) {
+				b.Record, b.Op = int(rec), replay.Index(k)
 				b.Reason, b.Transformer = sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 			}
 			k++
@@ -260,19 +263,19 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 }
 
 // systemOp reports that an op changes the prompt's text, toolsOp that it changes tools.
-func systemOp(o *op) bool {
-	return o == &systemPartSet || o == &systemPartRemove || o == &systemPartsReplace
+func systemOp(op string) bool {
+	return op == "system_part_set" || op == "system_part_remove" || op == "system_parts_replace"
 }
 
-func toolsOp(o *op) bool { return o == &toolsReplace || o == &toolsRemove }
+func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
 
 // onlyTools reports that nothing between has changed the prompt's text.
 func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 	only = true
-	var none CacheBreak
-	err = c.search(&none, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+	var none Break
+	err = c.search(&none, records, func(kind sessionfmt.Kind, line sessionfmt.Value, op string, _, _ int) bool {
 		message := line.Get("message")
-		if systemOp(o) || kind == sessionfmt.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
+		if systemOp(op) || kind == sessionfmt.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
 			only = false
 		}
 		return false
@@ -282,21 +285,21 @@ func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a
 // compaction or an edit of what did, else a system message that was in front.
-func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
-	declares := func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+func (c *cacheWalk) searchPrompt(b *Break, records []int32) error {
+	declares := func(kind sessionfmt.Kind, line sessionfmt.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
-			return toolsOp(o) || kind == sessionfmt.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
+			return toolsOp(op) || kind == sessionfmt.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
 		}
-		return systemOp(o) || kind == sessionfmt.System
+		return systemOp(op) || kind == sessionfmt.System
 	}
-	inFront := func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
-		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, o, rec, k)
+	inFront := func(kind sessionfmt.Kind, line sessionfmt.Value, op string, rec, k int) bool {
+		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, op, rec, k)
 	}
 	if err := c.search(b, records, inFront); err != nil || b.Record >= 0 {
 		return err
 	}
-	err := c.search(b, records, func(kind sessionfmt.Kind, line value, _ *op, _, _ int) bool {
+	err := c.search(b, records, func(kind sessionfmt.Kind, line sessionfmt.Value, _ string, _, _ int) bool {
 		switch kind {
 		case sessionfmt.Compaction:
 			b.Cause = CauseCompaction
@@ -317,35 +320,35 @@ func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
 }
 
 // searchTail finds what put the messages there that request e ended with.
-func (c *cacheWalk) searchTail(b *CacheBreak, e *sending, between []int32) error {
+func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
 	was := c.pieceAt(e, int32(b.At))
-	b.Record, b.Op = int(was.rec), Index(was.op)
-	if was.op < 0 {
+	b.Record, b.Op = was.Record, replay.Index(was.Op)
+	if was.Op < 0 {
 		return nil
 	}
-	return c.search(b, []int32{was.rec}, func(_ sessionfmt.Kind, _ value, _ *op, _, k int) bool { return k == int(was.op) })
+	return c.search(b, []int32{int32(was.Record)}, func(_ sessionfmt.Kind, _ sessionfmt.Value, _ string, _, k int) bool { return k == was.Op })
 }
 
 // searchMessages finds what put message is in the place of message was: what is said
 // to have done it, else the last that may have.
-func (c *cacheWalk) searchMessages(b *CacheBreak, between []int32, was, is piece) error {
+func (c *cacheWalk) searchMessages(b *Break, between []int32, was, is replay.Origin) error {
 	var sure bool
 	b.Cause = CauseUnknown
-	return c.search(b, between, func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
+	return c.search(b, between, func(kind sessionfmt.Kind, line sessionfmt.Value, op string, rec, k int) bool {
 		cause, certain := CauseUnknown, false
 		switch {
 		case kind == sessionfmt.ContextEdit:
-			target := int32(c.r.Session.Find(line.Get("targetId").Text()))
-			if target < 0 || target != was.rec && target != is.rec {
+			target := c.r.Session.Find(line.Get("targetId").Text())
+			if target < 0 || target != was.Record && target != is.Record {
 				return false
 			}
 			cause, certain = CauseEdit, true
 		case kind == sessionfmt.Compaction:
-			cause, certain = CauseCompaction, is.rec == int32(rec)
-		case o == &compactionApply:
-			cause, certain = CauseCompaction, is.rec == int32(rec) && is.op == int32(k)
-		case o == &messagesCachedReplace:
-			cause, certain = CauseTransform, is.rec == int32(rec) && is.op == int32(k)
+			cause, certain = CauseCompaction, is.Record == rec
+		case op == "compaction_apply":
+			cause, certain = CauseCompaction, is.Record == rec && is.Op == k
+		case op == "messages_cached_replace":
+			cause, certain = CauseTransform, is.Record == rec && is.Op == k
 		default:
 			return false
 		}

@@ -1,4 +1,4 @@
-package replay
+package cache
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -20,14 +21,14 @@ func TestShare(t *testing.T) {
 	}
 }
 
-func cacheOf(t *testing.T, name string, data []byte) *CacheReport {
+func cacheOf(t *testing.T, name string, data []byte) *Report {
 	t.Helper()
 	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
 	if err != nil {
 		return nil // no session
 	}
 	defer s.Close()
-	report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi, All: true})
+	report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi, All: true})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -37,7 +38,7 @@ func cacheOf(t *testing.T, name string, data []byte) *CacheReport {
 // TestCacheOutlived: what was read after a pause beyond the lifetime was not lost, and
 // pauses behind it are judged by the longer lifetime.
 func TestCacheOutlived(t *testing.T) {
-	data, err := os.ReadFile("../testdata/sessions/good/outlived.jsonl")
+	data, err := os.ReadFile("../../testdata/sessions/good/outlived.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestCacheOutlived(t *testing.T) {
 	if part.Break != nil || part.Unserved.Tokens != 127_027-20_000 || part.Outlived != 0 {
 		t.Errorf("read in part after a shorter one: %+v", part)
 	}
-	if !none.Estimated || none.Rebilled != (CacheAgain{}) {
+	if !none.Estimated || none.Rebilled != (Again{}) {
 		t.Errorf("without usage: %+v", none)
 	}
 	total := report.Total
@@ -64,8 +65,8 @@ func TestCacheOutlived(t *testing.T) {
 // TestCacheParts: what was billed again is the sum of its parts, whichever way it is
 // parted; nothing of it was read; and caches could serve what they did.
 func TestCacheParts(t *testing.T) {
-	var sum CacheTotal
-	var again CacheAgain
+	var sum Total
+	var again Again
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) }
 	for _, c := range corpus.All(t) {
 		report := cacheOf(t, c.Name, c.Data)
@@ -73,7 +74,7 @@ func TestCacheParts(t *testing.T) {
 			continue
 		}
 		total := report.Total
-		var rows, reasons CacheAgain
+		var rows, reasons Again
 		for i := range report.Rows {
 			row := &report.Rows[i]
 			one := row.Rebilled
@@ -88,7 +89,7 @@ func TestCacheParts(t *testing.T) {
 			}
 		}
 		for _, l := range total.ByReason {
-			reasons.plus(l.CacheAgain)
+			reasons.plus(l.Again)
 		}
 		if total.Rebilled.Tokens != rows.Tokens || total.Rebilled.Tokens != reasons.Tokens || total.Rebilled.Tokens != total.Broken.Tokens+total.Unserved.Tokens {
 			t.Errorf("%s: %+v were billed again, by rows %+v, by reasons %+v", c.Name, total.Rebilled, rows, reasons)
@@ -134,7 +135,7 @@ func TestCacheHides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 		if err != nil || report.Total.Hidden != 98 {
 			t.Errorf("%s: hidden %d, %v", name, report.Total.Hidden, err)
 		}

@@ -1,55 +1,56 @@
-package replay
+package diff
 
 import (
 	"bytes"
 	"slices"
 
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
 // causes tells which entry made a difference.
 type causes struct {
-	a, b *Envelope
+	a, b *replay.Envelope
 	span *Span // nil for two sessions
 
-	omits [2]map[message]int // the edits that leave messages out of a and of b
-	cut   *Cause             // see compaction
+	omits [2]map[replay.Piece]int // the edits that leave messages out of a and of b
+	cut   *Cause                  // see compaction
 }
 
-func (c *causes) of(e *Envelope, o Origin) Cause {
+func (c *causes) of(e *replay.Envelope, o replay.Origin) Cause {
 	if o.Record < 0 {
 		return Cause{Record: -1, Op: -1}
 	}
-	return newCause(e.r, o.By, Index(o.Op))
+	return newCause(e.Replay(), o.By, replay.Index(o.Op))
 }
 
 // came is what put a message into B.
-func (c *causes) came(m *message) Cause {
-	o := m.origin()
+func (c *causes) came(m *replay.Piece) Cause {
+	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[1][o.By] {
 		return c.of(c.b, o)
 	}
 	// Both paths have its entry: A had lost it, or B has it again.
-	if took, ok := c.span.toA[m.itself()]; ok {
+	if took, ok := c.span.toA[m.Itself()]; ok {
 		return c.of(c.a, took.Origin)
 	}
 	if left := c.left(0, m); left >= 0 {
-		return newCause(c.a.r, left, -1)
+		return newCause(c.a.Replay(), left, -1)
 	}
 	return c.compaction(c.of(c.b, o))
 }
 
 // gone is what took a message of A out of the request, and whether a summary stands
 // for it now.
-func (c *causes) gone(m *message) (by Cause, summary bool) {
-	o := m.origin()
+func (c *causes) gone(m *replay.Piece) (by Cause, summary bool) {
+	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[0][o.By] {
 		return c.of(c.a, o), false // its entry is not on B's path
 	}
 	if left := c.left(1, m); left >= 0 {
-		return newCause(c.b.r, left, -1), false
+		return newCause(c.b.Replay(), left, -1), false
 	}
-	took, ok := c.span.toB[m.itself()]
+	took, ok := c.span.toB[m.Itself()]
 	if !ok {
 		return c.compaction(c.of(c.a, o)), false
 	}
@@ -58,45 +59,46 @@ func (c *causes) gone(m *message) (by Cause, summary bool) {
 
 // left is the edit that leaves a message out of an envelope that still has it, -1
 // where none does.
-func (c *causes) left(side int, m *message) int {
+func (c *causes) left(side int, m *replay.Piece) int {
 	if c.omits[side] == nil {
-		c.omits[side] = map[message]int{}
-		for other := range [2]*Envelope{c.a, c.b}[side].messages {
-			if other.flags&omitted != 0 {
-				c.omits[side][other.itself()] = int(other.edit)
+		c.omits[side] = map[replay.Piece]int{}
+		e := [2]*replay.Envelope{c.a, c.b}[side]
+		for i := range e.Len() {
+			if edit, omits := e.Piece(i).Edit(); omits {
+				c.omits[side][e.Piece(i).Itself()] = edit
 			}
 		}
 	}
-	if edit, ok := c.omits[side][m.itself()]; ok {
+	if edit, ok := c.omits[side][m.Itself()]; ok {
 		return edit
 	}
 	return -1
 }
 
 // edited is the edit that a message has got or lost.
-func (c *causes) edited(was, is *message) Cause {
+func (c *causes) edited(was, is *replay.Piece) Cause {
 	for _, s := range []struct {
-		e    *Envelope
-		edit int32
-	}{{c.b, is.edit}, {c.a, was.edit}} {
-		if s.edit >= 0 && (c.span.onlyAt[0][int(s.edit)] || c.span.onlyAt[1][int(s.edit)]) {
-			return newCause(s.e.r, int(s.edit), -1)
+		e *replay.Envelope
+		m *replay.Piece
+	}{{c.b, is}, {c.a, was}} {
+		if edit, _ := s.m.Edit(); edit >= 0 && (c.span.onlyAt[0][edit] || c.span.onlyAt[1][edit]) {
+			return newCause(s.e.Replay(), edit, -1)
 		}
 	}
-	return c.compaction(c.of(c.b, is.origin()))
+	return c.compaction(c.of(c.b, is.Origin()))
 }
 
 // moved is what has put a message that both sides have elsewhere: its entry where only
 // B's path has it, else the patch that arranged the messages last.
-func (c *causes) moved(m *message) Cause {
-	own := c.of(c.b, m.origin())
+func (c *causes) moved(m *replay.Piece) Cause {
+	own := c.of(c.b, m.Origin())
 	if c.span == nil || c.span.onlyAt[1][own.Record] {
 		return own
 	}
-	if by, ok := c.span.toB[message{}]; ok {
+	if by, ok := c.span.toB[replay.Piece{}]; ok {
 		return c.of(c.b, by.Origin)
 	}
-	if by, ok := c.span.toA[message{}]; ok {
+	if by, ok := c.span.toA[replay.Piece{}]; ok {
 		return c.of(c.a, by.Origin)
 	}
 	return c.compaction(own)
@@ -107,10 +109,10 @@ func (c *causes) moved(m *message) Cause {
 func (c *causes) compaction(other Cause) Cause {
 	if c.cut == nil {
 		c.cut = &Cause{}
-		for k, e := range []*Envelope{c.a, c.b} {
-			for m := range e.messages {
-				if m.form == summary && c.span.onlyAt[k][int(m.rec)] {
-					*c.cut = newCause(e.r, int(m.rec), -1)
+		for k, e := range []*replay.Envelope{c.a, c.b} {
+			for i := range e.Len() {
+				if m := e.Piece(i); m.Summary() && c.span.onlyAt[k][m.Origin().Record] {
+					*c.cut = newCause(e.Replay(), m.Origin().Record, -1)
 				}
 			}
 		}
@@ -125,10 +127,10 @@ func (c *causes) compaction(other Cause) Cause {
 // -1 for none.
 func (c *causes) setting(a, b int) Cause {
 	if b >= 0 && (c.span == nil || c.span.onlyAt[1][b]) {
-		return newCause(c.b.r, b, -1)
+		return newCause(c.b.Replay(), b, -1)
 	}
 	if a >= 0 && (c.span == nil || c.span.onlyAt[0][a]) {
-		return newCause(c.a.r, a, -1)
+		return newCause(c.a.Replay(), a, -1)
 	}
 	return Cause{Record: -1, Op: -1}
 }
@@ -136,7 +138,7 @@ func (c *causes) setting(a, b int) Cause {
 // model is what changed the model: of the entries that name the one that a side has
 // now, one after the other, the first.
 func (c *causes) model() (Cause, error) {
-	by := c.setting(c.a.model, c.b.model)
+	by := c.setting(c.a.ModelBy, c.b.ModelBy)
 	if by.In == nil || c.span == nil {
 		return by, nil
 	}
@@ -144,25 +146,25 @@ func (c *causes) model() (Cause, error) {
 	if !c.span.onlyAt[1][by.Record] {
 		side, e = 0, c.a
 	}
-	want, _, _, err := e.Model()
+	want, err := e.ModelRef()
 	if err != nil {
 		return by, err
 	}
-	path, _ := e.r.Session.Path(by.Record)
+	path, _ := e.Replay().Session.Path(by.Record)
 	for _, rec := range slices.Backward(path) {
 		if !c.span.onlyAt[side][rec] {
 			break
 		}
-		if k := e.r.Session.Kind(rec); k != sessionfmt.ModelChange && k != sessionfmt.Assistant {
+		if k := e.Replay().Session.Kind(rec); k != sessionfmt.ModelChange && k != sessionfmt.Assistant {
 			continue
 		}
 		at := *e
-		at.model = rec
-		is, _, _, err := at.Model()
+		at.ModelBy = rec
+		is, err := at.ModelRef()
 		if err != nil || is != want {
 			return by, err
 		}
-		by = newCause(e.r, rec, -1)
+		by = newCause(e.Replay(), rec, -1)
 	}
 	return by, nil
 }
@@ -170,19 +172,19 @@ func (c *causes) model() (Cause, error) {
 // An item is a part or a tool as a comparison sees it.
 type item struct {
 	name, text string
-	by         Origin
+	by         replay.Origin
 }
 
-func partItems(parts []Part) (all []item) {
+func partItems(parts []replay.Part) (all []item) {
 	for _, p := range parts {
 		all = append(all, item{p.Name, p.Text, p.Origin})
 	}
 	return all
 }
 
-func toolItems(tools []Tool) (all []item) {
+func toolItems(tools []replay.Tool) (all []item) {
 	for _, t := range tools {
-		var f [3]value
+		var f [3]sessionfmt.Value
 		t.Raw.Fields(f[:], "name", "description", "parameters")
 		var text []byte
 		for _, v := range f {
@@ -194,7 +196,7 @@ func toolItems(tools []Tool) (all []item) {
 }
 
 // prompts compares parts, tools and options.
-func (d *Difference) prompts(a, b *Prompt) error {
+func (d *Difference) prompts(a, b *replay.Prompt) error {
 	hist, err := d.cause.histories()
 	if err != nil {
 		return err
@@ -203,7 +205,7 @@ func (d *Difference) prompts(a, b *Prompt) error {
 	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), hist, 't')
 	for _, o := range []struct {
 		name string
-		a, b value
+		a, b sessionfmt.Value
 	}{
 		{"reasoning", a.Options.Reasoning, b.Options.Reasoning},
 		{"temperature", a.Options.Temperature, b.Options.Temperature},
@@ -214,7 +216,7 @@ func (d *Difference) prompts(a, b *Prompt) error {
 		}
 		by, ok := hist.cause(d, "o"+o.name)
 		if !ok {
-			by = d.cause.setting(d.A.Envelope.thinking, d.B.Envelope.thinking)
+			by = d.cause.setting(d.A.Envelope.ThinkingBy, d.B.Envelope.ThinkingBy)
 		}
 		d.Options = append(d.Options, optionChange{o.name, o.a, o.b, by})
 	}
@@ -241,20 +243,20 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 			if !ok {
 				by = d.cause.item(d.A.Envelope, a[i].by, 0)
 			}
-			rows = append(rows, ItemChange{ChangeRemoved, a[i].name, i, -1, by})
+			rows = append(rows, ItemChange{Removed, a[i].name, i, -1, by})
 		}
 	}
 	last := -1
 	for j := range b {
-		row := ItemChange{ChangeAdded, b[j].name, pair[j], j, d.cause.item(d.B.Envelope, b[j].by, 1)}
+		row := ItemChange{Added, b[j].name, pair[j], j, d.cause.item(d.B.Envelope, b[j].by, 1)}
 		if i := pair[j]; i >= 0 {
 			moved := i < last
 			last = max(last, i)
 			switch {
 			case a[i].text != b[j].text:
-				row.Change = ChangeChanged
+				row.Change = Changed
 			case moved:
-				row.Change = ChangeMoved
+				row.Change = Moved
 			default:
 				continue
 			}
@@ -266,7 +268,7 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 
 // item is what put an item where it is, if only that side has it; else the compaction
 // that has it come or go.
-func (c *causes) item(e *Envelope, by Origin, side int) Cause {
+func (c *causes) item(e *replay.Envelope, by replay.Origin, side int) Cause {
 	own := c.of(e, by)
 	if c.span == nil || by.Record < 0 || c.span.onlyAt[side][by.By] {
 		return own
@@ -276,7 +278,7 @@ func (c *causes) item(e *Envelope, by Origin, side int) Cause {
 
 // A history is what changed parts (p), tools (t) and options (o) last, by their kind
 // and name: on the way to B from where the paths part, and on that to A.
-type history [2]map[string]Origin
+type history [2]map[string]replay.Origin
 
 // cause is what changed an item last, by B's path, or else by A's.
 func (h history) cause(d *Difference, key string) (Cause, bool) {
@@ -292,7 +294,7 @@ func (c *causes) histories() (h history, err error) {
 	if c.span == nil {
 		return h, nil
 	}
-	for k, e := range []*Envelope{c.a, c.b} {
+	for k, e := range []*replay.Envelope{c.a, c.b} {
 		if h[k], err = c.history(e, k); err != nil {
 			return h, err
 		}
@@ -300,48 +302,42 @@ func (c *causes) histories() (h history, err error) {
 	return h, nil
 }
 
-func (c *causes) history(e *Envelope, side int) (map[string]Origin, error) {
-	deltas := e.state.deltas
-	fresh := slices.IndexFunc(deltas, func(d delta) bool { return c.span.onlyAt[side][d.m.origin().By] })
-	if fresh < 0 {
-		return nil, nil
-	}
-	f := e.r.startingPrompt(hasSystem(deltas))
-	l := e.r.newLoader()
-	if err := l.fold(&f, deltas[:fresh]); err != nil {
-		return nil, err
-	}
-	changed := map[string]Origin{}
-	parts, tools, options := slices.Clone(f.parts), slices.Clone(f.tools), f.options
-	for k := fresh; k < len(deltas); k++ {
-		if err := l.fold(&f, deltas[k:k+1]); err != nil {
-			return nil, err
+func (c *causes) history(e *replay.Envelope, side int) (map[string]replay.Origin, error) {
+	var changed map[string]replay.Origin
+	var parts []replay.Part
+	var tools []replay.Tool
+	var options replay.ModelOptions
+	fresh := func(o replay.Origin) bool { return c.span.onlyAt[side][o.By] }
+	err := e.PromptHistory(fresh, func(by replay.Origin, f *replay.Prompt) {
+		if changed == nil {
+			changed = map[string]replay.Origin{}
+			parts, tools, options = slices.Clone(f.Parts), slices.Clone(f.Tools), f.Options
+			return
 		}
-		by := deltas[k].m.origin()
-		parts = changes(parts, f.parts, samePart, partName, func(name string) { changed["p"+name] = by })
-		tools = changes(tools, f.tools, sameTool, toolName, func(name string) { changed["t"+name] = by })
+		parts = changes(parts, f.Parts, samePart, partName, func(name string) { changed["p"+name] = by })
+		tools = changes(tools, f.Tools, sameTool, toolName, func(name string) { changed["t"+name] = by })
 		for _, o := range []struct {
 			name    string
-			was, is value
+			was, is sessionfmt.Value
 		}{
-			{"reasoning", options.Reasoning, f.options.Reasoning},
-			{"temperature", options.Temperature, f.options.Temperature},
-			{"maxTokens", options.MaxTokens, f.options.MaxTokens},
+			{"reasoning", options.Reasoning, f.Options.Reasoning},
+			{"temperature", options.Temperature, f.Options.Temperature},
+			{"maxTokens", options.MaxTokens, f.Options.MaxTokens},
 		} {
 			if !bytes.Equal(o.was, o.is) {
 				changed["o"+o.name] = by
 			}
 		}
-		options = f.options
-	}
-	return changed, nil
+		options = f.Options
+	})
+	return changed, err
 }
 
-func partName(p *Part) string { return p.Name }
-func toolName(t *Tool) string { return t.Name }
+func partName(p *replay.Part) string { return p.Name }
+func toolName(t *replay.Tool) string { return t.Name }
 
-func samePart(a, b *Part) bool { return a.Name == b.Name && a.Text == b.Text }
-func sameTool(a, b *Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
+func samePart(a, b *replay.Part) bool { return a.Name == b.Name && a.Text == b.Text }
+func sameTool(a, b *replay.Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
 
 // changes tells the names of what is otherwise in a list than it was, come and gone,
 // and returns was as the list is now. Of long lists of which little changes only that

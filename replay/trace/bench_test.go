@@ -1,4 +1,4 @@
-package replay_test
+package trace_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/gen"
 	"ctxtool/replay"
+	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
 )
 
@@ -32,19 +33,19 @@ func BenchmarkTrace(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name string
-		q    replay.Query
+		q    trace.Query
 	}{
-		{"common", replay.Query{Text: "the"}},
-		{"rare", replay.Query{Text: "no such text"}},
-		{"regexp", replay.Query{Regexp: regexp.MustCompile(`no such \w+`)}},
-		{"any-case", replay.Query{Regexp: regexp.MustCompile(`(?i)no such text`)}},
+		{"common", trace.Query{Text: "the"}},
+		{"rare", trace.Query{Text: "no such text"}},
+		{"regexp", trace.Query{Regexp: regexp.MustCompile(`no such \w+`)}},
+		{"any-case", trace.Query{Regexp: regexp.MustCompile(`(?i)no such text`)}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
 				s := open(b)
-				found, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).Trace(s.Leaf(), &c.q)
+				found, err := trace.Follow(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), &c.q)
 				if err != nil {
 					b.Fatal(err)
 				}

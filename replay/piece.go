@@ -1,16 +1,14 @@
 package replay
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 
 	"ctxtool/sessionfmt"
 )
 
-// A message is one message of a context, known by where its text stands in the
-// session; it holds no text itself.
-type message struct {
+// A Piece is one message of a context, known by where its text stands in the session; it
+// holds no text itself. A Reader reads it.
+type Piece struct {
 	rec  int32 // the record that it comes from
 	pos  int32 // that record's place on the path
 	edit int32 // the context_edit in force on it, -1 for none
@@ -25,6 +23,11 @@ type message struct {
 	form  form
 	kind  sessionfmt.Kind // its role
 	flags uint8
+}
+
+// Own is the message of a message entry, as it stands there.
+func (r *Replay) Own(rec int) Piece {
+	return Piece{rec: int32(rec), edit: -1, op: -1, kind: r.Session.Kind(rec)}
 }
 
 // A form is how a message is made from its record.
@@ -45,34 +48,52 @@ const (
 	unsent              // no provider gets it: an unknown role, excluded bash
 )
 
-// shown reports that the message is one of the request's, system messages aside.
-func (m *message) shown() bool {
+// Sent reports whether the message is one of the request's, system messages aside.
+func (m *Piece) Sent() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
 }
 
-// place is what tells a message from any other: where it stands, and what made it
-// so.
-func (m *message) place() message {
+// System reports whether it is a system message which is sent where it stands, by a
+// provider that takes them so.
+func (m *Piece) System() bool {
+	return m.kind == sessionfmt.System && m.form == plain && m.flags&omitted == 0
+}
+
+// Place is what tells a message from any other: where it stands, and what made it so.
+// Places are compared with ==.
+func (m *Piece) Place() Piece {
 	p := *m
 	p.tokens = 0
 	return p
 }
 
-// itself is what a message stays through edits.
-func (m *message) itself() message {
-	p := m.place()
+// Itself is what a message stays through edits.
+func (m *Piece) Itself() Piece {
+	p := m.Place()
 	p.edit, p.flags = -1, 0
 	return p
 }
 
-// origin is where a message comes from, and what put it there.
-func (m *message) origin() Origin {
+// Kind is its role in the session.
+func (m *Piece) Kind() sessionfmt.Kind { return m.kind }
+
+// Origin is where a message comes from, and what put it there.
+func (m *Piece) Origin() Origin {
 	o := Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
 	if m.edit >= 0 {
 		o.By = int(m.edit)
 	}
 	return o
 }
+
+// Edit is the context_edit in force on it, -1 for none, and whether that leaves it out.
+func (m *Piece) Edit() (rec int, omits bool) { return int(m.edit), m.flags&omitted != 0 }
+
+// Own reports whether it is what its message entry says, as it stands there.
+func (m *Piece) Own() bool { return m.form == plain && m.edit < 0 }
+
+// Summary reports whether it is the summary of a compaction entry.
+func (m *Piece) Summary() bool { return m.form == summary }
 
 const chunkSize = 256
 
@@ -82,8 +103,8 @@ const chunkSize = 256
 // set copies the chunk it writes to, and the head is replaced whole. Only one
 // copy, the owner's, may be changed.
 type list struct {
-	head   []message // what a patch left in front of the body
-	chunks []*[chunkSize]message
+	head   []Piece // what a patch left in front of the body
+	chunks []*[chunkSize]Piece
 	lo, hi int  // the stretch of the body that counts
 	n      int  // messages in all
 	shown  int  // messages that a provider gets, of role system aside
@@ -91,9 +112,9 @@ type list struct {
 	mixed  bool // they are not in the order of the path: patches moved some
 }
 
-func (l *list) body(k int) *message { return &l.chunks[k/chunkSize][k%chunkSize] }
+func (l *list) body(k int) *Piece { return &l.chunks[k/chunkSize][k%chunkSize] }
 
-func (l *list) at(i int) *message {
+func (l *list) at(i int) *Piece {
 	if i < len(l.head) {
 		return &l.head[i]
 	}
@@ -101,9 +122,9 @@ func (l *list) at(i int) *message {
 }
 
 // push appends a message.
-func (l *list) push(m message) {
+func (l *list) push(m Piece) {
 	if l.hi%chunkSize == 0 {
-		l.chunks = append(l.chunks, new([chunkSize]message))
+		l.chunks = append(l.chunks, new([chunkSize]Piece))
 	}
 	*l.body(l.hi) = m
 	l.hi++
@@ -112,23 +133,23 @@ func (l *list) push(m message) {
 }
 
 // enter adds a message to the sums, or with -1 takes it out of them.
-func (l *list) enter(m *message, sign int) {
-	if m.shown() {
+func (l *list) enter(m *Piece, sign int) {
+	if m.Sent() {
 		l.shown += sign
 	}
 	l.tokens += sign * int(m.tokens)
 }
 
-func (l *list) set(i int, m message) {
+func (l *list) set(i int, m Piece) {
 	l.enter(l.at(i), -1)
 	l.enter(&m, 1)
 	if i < len(l.head) {
-		l.head = append([]message(nil), l.head...)
+		l.head = append([]Piece(nil), l.head...)
 		l.head[i] = m
 		return
 	}
 	k := l.lo + i - len(l.head)
-	chunks := make([]*[chunkSize]message, len(l.chunks), cap(l.chunks))
+	chunks := make([]*[chunkSize]Piece, len(l.chunks), cap(l.chunks))
 	copy(chunks, l.chunks)
 	fresh := *chunks[k/chunkSize]
 	fresh[k%chunkSize] = m
@@ -138,8 +159,8 @@ func (l *list) set(i int, m message) {
 
 // cut puts one message in the place of those before place first; system messages
 // stay, in front of it. What it costs does not depend on what is kept.
-func (l *list) cut(first int, m message) {
-	var head []message
+func (l *list) cut(first int, m Piece) {
+	var head []Piece
 	for i := range first {
 		if old := l.at(i); old.kind == sessionfmt.System {
 			head = append(head, *old)
@@ -159,7 +180,7 @@ func (l *list) cut(first int, m message) {
 }
 
 // all goes through the messages in order, left-out ones included.
-func (l *list) all(yield func(i int, m *message) bool) {
+func (l *list) all(yield func(i int, m *Piece) bool) {
 	for i := range l.n {
 		if !yield(i, l.at(i)) {
 			return
@@ -168,8 +189,8 @@ func (l *list) all(yield func(i int, m *message) bool) {
 }
 
 // first are the first n messages.
-func (l *list) first(n int) iter.Seq[*message] {
-	return func(yield func(*message) bool) {
+func (l *list) first(n int) iter.Seq[*Piece] {
+	return func(yield func(*Piece) bool) {
 		for i := 0; i < n && yield(l.at(i)); i++ {
 		}
 	}
@@ -187,7 +208,7 @@ func (l *list) differs(was *list) iter.Seq[int] {
 				i += chunkSize - 1 - k%chunkSize
 				continue
 			}
-			if was.at(i).place() != l.at(i).place() && !yield(i) {
+			if was.at(i).Place() != l.at(i).Place() && !yield(i) {
 				return
 			}
 		}
@@ -271,7 +292,7 @@ func (l *list) index(n int) int {
 		return l.n
 	}
 	for i, m := range l.all {
-		if m.shown() {
+		if m.Sent() {
 			if n == 0 {
 				return i
 			}
@@ -283,12 +304,12 @@ func (l *list) index(n int) int {
 
 // An edit is the last context_edit of a record.
 type edit struct {
-	rec, pos int32
-	omit     bool
+	rec, pos, target int32
+	omit             bool
 }
 
 // apply puts the edit in force on one message.
-func (e edit) apply(msg *message) {
+func (e edit) apply(msg *Piece) {
 	msg.flags &^= omitted
 	msg.edit = -1
 	if e.omit {
@@ -297,67 +318,6 @@ func (e edit) apply(msg *message) {
 	} else if msg.kind.Replaceable() {
 		msg.edit = e.rec
 	}
-}
-
-// edit applies a context_edit (spec/pi-1.5.md 4.5). Where its target comes only
-// later, it waits.
-func (m *machine) edit(rec, pos int) (Effect, error) {
-	line, err := m.load.lines.Line(rec)
-	if err != nil {
-		return Nothing, err
-	}
-	target := -1
-	if id := line.Get("targetId"); id.IsString() {
-		target = m.r.Session.Find(id.Text())
-	}
-	replacement := line.Get("replacement")
-	if !replacement.Exists() {
-		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
-		return Nothing, nil
-	}
-	if target < 0 || m.r.Session.Kind(target) == sessionfmt.Transform {
-		return Nothing, nil
-	}
-	if !replacement.IsNull() && !replacement.Get("content").Exists() {
-		m.r.find("edit-no-content", rec, "the replacement has no content: the message stays without any, and pi cannot count it")
-	}
-	e := edit{rec: int32(rec), pos: int32(pos), omit: replacement.IsNull()}
-	m.edits[int32(target)] = e
-	did := Nothing
-	m.each(func(s *state) {
-		applied, failed := m.applyEdit(s, e, int32(target))
-		if applied && s == m.now() {
-			did = Edited
-		}
-		err = cmp.Or(err, failed)
-	})
-	return did, err
-}
-
-// applyEdit applies an edit to the messages of its target that are in a state.
-func (m *machine) applyEdit(s *state, e edit, target int32) (bool, error) {
-	i := m.place(s, target)
-	if i < 0 {
-		return false, nil
-	}
-	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
-		msg := *s.msgs.at(i)
-		e.apply(&msg)
-		if err := m.size(&msg); err != nil {
-			return false, err
-		}
-		s.msgs.set(i, msg)
-	}
-	if k := m.r.Session.Kind(int(target)); k != sessionfmt.System && k != sessionfmt.Compaction {
-		return true, nil // nothing of the prompt comes from it
-	}
-	for k, d := range s.deltas {
-		if d.op == nil && d.m.rec == target {
-			s.deltas = slices.Clone(s.deltas) // snapshots keep theirs
-			e.apply(&s.deltas[k].m)
-		}
-	}
-	return true, nil
 }
 
 // Edits are the edits in force on the messages of the context, those included that an

@@ -1,43 +1,47 @@
-package replay
+// Package diff compares two envelopes: messages, parts, tools, options and model, and which
+// entry made each difference.
+package diff
 
 import (
 	"bytes"
 	"slices"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
 )
 
 // A Change is how one side of a comparison has something that the other has not, or
 // has otherwise.
 type Change string
 
-// The changes. ChangeKept is none; what ChangeEdited is of messages ChangeChanged is of parts,
+// The changes. Kept is none; what Edited is of messages Changed is of parts,
 // tools and options.
 const (
-	ChangeKept       Change = "kept"
-	ChangeMoved      Change = "moved"           // the same, elsewhere among its neighbours
-	ChangeEdited     Change = "edited"          // another text in the place of the same message
-	ChangeTruncated  Change = "truncated"       // the text that is left is the beginning of the old, or that and its end
-	ChangeReplaced   Change = "replaced"        // another message in its place
-	ChangeSummarised Change = "summarised-away" // a compaction has put a summary in its place
-	ChangeRemoved    Change = "removed"
-	ChangeAdded      Change = "added"
-	ChangeChanged    Change = "changed"
+	Kept       Change = "kept"
+	Moved      Change = "moved"           // the same, elsewhere among its neighbours
+	Edited     Change = "edited"          // another text in the place of the same message
+	Truncated  Change = "truncated"       // the text that is left is the beginning of the old, or that and its end
+	Replaced   Change = "replaced"        // another message in its place
+	Summarised Change = "summarised-away" // a compaction has put a summary in its place
+	Removed    Change = "removed"
+	Added      Change = "added"
+	Changed    Change = "changed"
 )
 
 // A Cause is the entry that made a difference, and the op of its patch, -1 for the
 // entry itself. Without an entry it was the baseline.
 type Cause struct {
-	Entry  string  `json:"entry,omitempty"`
-	Line   int     `json:"line"`
-	Kind   string  `json:"kind"`
-	Op     Index   `json:"op,omitzero"`
-	In     *Replay `json:"-"` // nil where nothing of the session did
-	Record int     `json:"-"`
+	Entry  string         `json:"entry,omitempty"`
+	Line   int            `json:"line"`
+	Kind   string         `json:"kind"`
+	Op     replay.Index   `json:"op,omitzero"`
+	In     *replay.Replay `json:"-"` // nil where nothing of the session did
+	Record int            `json:"-"`
 }
 
-func newCause(in *Replay, record int, op Index) Cause {
+func newCause(in *replay.Replay, record int, op replay.Index) Cause {
 	c := Cause{Op: op, In: in, Record: record}
 	if !c.IsZero() {
 		c.Entry, c.Line, c.Kind = in.Session.ID(record), in.Session.Line(record), in.Session.Kind(record).String()
@@ -48,57 +52,57 @@ func newCause(in *Replay, record int, op Index) Cause {
 // IsZero reports whether no entry made the difference.
 func (c Cause) IsZero() bool { return c.In == nil || c.Record < 0 }
 
-// A DiffSource is where a side of a comparison was asked for.
-type DiffSource struct {
+// A Source is where a side of a comparison was asked for.
+type Source struct {
 	File  string `json:"file"`            // as it was given
 	Point string `json:"point,omitempty"` // as it was given; absent for the state before an entry
 }
 
-// A DiffSide is an envelope that is compared.
-type DiffSide struct {
-	DiffSource
-	Entry        string   `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
-	Rules        Rules    `json:"rules"`           // as the next four as in `meta` of a replay
-	Model        ModelRef `json:"model,omitzero"`
-	Limit        int64    `json:"limit"`
-	TurnIndex    int      `json:"turnIndex"`
-	RequestIndex int      `json:"requestIndex"`
-	Cached       int      `json:"cached"`   // messages
-	Uncached     int      `json:"uncached"` // messages
+// A Side is an envelope that is compared.
+type Side struct {
+	Source
+	Entry        string          `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
+	Rules        replay.Rules    `json:"rules"`           // as the next four as in `meta` of a replay
+	Model        replay.ModelRef `json:"model,omitzero"`
+	Limit        int64           `json:"limit"`
+	TurnIndex    int             `json:"turnIndex"`
+	RequestIndex int             `json:"requestIndex"`
+	Cached       int             `json:"cached"`   // messages
+	Uncached     int             `json:"uncached"` // messages
 
-	Envelope *Envelope `json:"-"`
+	Envelope *replay.Envelope `json:"-"`
 }
 
-func newDiffSide(e *Envelope) (s DiffSide, err error) {
-	s = DiffSide{
-		Rules: e.r.Rules, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Cached: e.Cached(), Uncached: e.Uncached(), Envelope: e,
+func newSide(e *replay.Envelope) (s Side, err error) {
+	s = Side{
+		Rules: e.Replay().Rules, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Cached: e.Cached(), Uncached: e.Uncached(), Envelope: e,
 	}
 	if e.Leaf >= 0 {
-		s.Entry = e.r.Session.ID(e.Leaf)
+		s.Entry = e.Replay().Session.ID(e.Leaf)
 	}
 	s.Model, s.Limit, _, err = e.Model()
 	return s, err
 }
 
-// A DiffShared is how much of the beginning of both requests is the same, prompt and
+// A Shared is how much of the beginning of both requests is the same, prompt and
 // tools counted; nothing where these differ.
-type DiffShared struct {
+type Shared struct {
 	Messages int    `json:"messages"`
 	Tokens   int    `json:"tokens"`
 	First    string `json:"first,omitempty"` // where the first difference falls: system, tools or messages
 }
 
-// DiffCounts are sizes of both sides.
-type DiffCounts struct {
-	A Counts `json:"a"`
-	B Counts `json:"b"`
+// Sizes are those of both sides.
+type Sizes struct {
+	A replay.Counts `json:"a"`
+	B replay.Counts `json:"b"`
 }
 
 // A Difference is what has to be done to envelope A to have envelope B. The request's
 // messages are counted from 0, the uncached behind the cached ones.
 type Difference struct {
-	A, B   DiffSide
-	Shared DiffShared
+	A, B   Side
+	Shared Shared
 
 	Parts    []ItemChange // in the order of B, what is gone first
 	Tools    []ItemChange
@@ -107,7 +111,7 @@ type Difference struct {
 	Messages []MessageChange // all of both sides, those that are kept too
 	// Tokens and Bytes are those of A and of B. Bytes are of texts of parts, of
 	// definitions, and of messages as JSON.
-	Tokens, Bytes DiffCounts
+	Tokens, Bytes Sizes
 
 	sides [2]side
 	cause causes
@@ -125,15 +129,15 @@ type ItemChange struct {
 // An optionChange is an option that differs, raw JSON, nil where it is not set.
 type optionChange struct {
 	Name  string
-	A, B  value
+	A, B  sessionfmt.Value
 	Cause Cause
 }
 
 // A modelChange is another model.
 type modelChange struct {
-	A     ModelRef `json:"a,omitzero"`
-	B     ModelRef `json:"b,omitzero"`
-	Cause Cause    `json:"cause,omitzero"`
+	A     replay.ModelRef `json:"a,omitzero"`
+	B     replay.ModelRef `json:"b,omitzero"`
+	Cause Cause           `json:"cause,omitzero"`
 }
 
 // A MessageChange is a stretch of messages that share a fate: Count of them from A in
@@ -148,14 +152,14 @@ type MessageChange struct {
 
 // Equal reports that a model gets the same on both sides.
 func (d *Difference) Equal() bool {
-	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept })
+	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != Kept })
 	return !differ && len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
 }
 
 // MessagesDiffer reports that there is more of the messages to tell than that all are
 // kept, letter by letter.
 func (d *Difference) MessagesDiffer() bool {
-	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != ChangeKept || m.Respelt })
+	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != Kept || m.Respelt })
 }
 
 // Diff compares the two envelopes of a span.
@@ -163,19 +167,19 @@ func (s *Span) Diff(c *tokens.Counter) (*Difference, error) {
 	return diff(c, s.A, s.B, causes{span: s})
 }
 
-// Diff compares envelopes of two sessions: messages are the same that say the same.
-func Diff(c *tokens.Counter, a, b *Envelope) (*Difference, error) {
+// Envelopes compares those of two sessions: messages are the same that say the same.
+func Envelopes(c *tokens.Counter, a, b *replay.Envelope) (*Difference, error) {
 	return diff(c, a, b, causes{})
 }
 
-func diff(c *tokens.Counter, a, b *Envelope, by causes) (*Difference, error) {
+func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, error) {
 	by.a, by.b = a, b
 	d := &Difference{cause: by}
 	var err error
-	if d.A, err = newDiffSide(a); err != nil {
+	if d.A, err = newSide(a); err != nil {
 		return nil, err
 	}
-	if d.B, err = newDiffSide(b); err != nil {
+	if d.B, err = newSide(b); err != nil {
 		return nil, err
 	}
 	pa, err := a.Prompt()
@@ -199,16 +203,16 @@ func diff(c *tokens.Counter, a, b *Envelope, by causes) (*Difference, error) {
 	if err := d.align(c); err != nil {
 		return nil, err
 	}
-	for k, p := range []*Prompt{pa, pb} {
-		tokens, size := []*Counts{&d.Tokens.A, &d.Tokens.B}[k], []*Counts{&d.Bytes.A, &d.Bytes.B}[k]
-		*tokens, *size = countPrompt(c, p.Parts, p.Tools), promptBytes(p)
+	for k, p := range []*replay.Prompt{pa, pb} {
+		tokens, size := []*replay.Counts{&d.Tokens.A, &d.Tokens.B}[k], []*replay.Counts{&d.Bytes.A, &d.Bytes.B}[k]
+		*tokens, *size = p.Counts(c), promptBytes(p)
 		d.sides[k].count(tokens, size)
 	}
 	return d, d.share(c)
 }
 
 // promptBytes are the sizes of prompt and tools.
-func promptBytes(p *Prompt) (n Counts) {
+func promptBytes(p *replay.Prompt) (n replay.Counts) {
 	for _, part := range p.Parts {
 		n.System += len(part.Text)
 	}
@@ -219,12 +223,12 @@ func promptBytes(p *Prompt) (n Counts) {
 }
 
 // count adds the messages of a side.
-func (s *side) count(tokens, size *Counts) {
+func (s *side) count(tokens, size *replay.Counts) {
 	for i := range s.said {
-		tokens.Messages += int(s.said[i].tokens)
-		size.Messages += int(s.said[i].bytes)
+		tokens.Messages += int(s.said[i].Tokens)
+		size.Messages += int(s.said[i].Bytes)
 	}
-	for _, n := range []*Counts{tokens, size} {
+	for _, n := range []*replay.Counts{tokens, size} {
 		n.Total = n.System + n.Tools + n.Messages
 	}
 }
@@ -243,17 +247,17 @@ func (d *Difference) share(c *tokens.Counter) error {
 	n := d.Tokens.A.System + d.Tokens.A.Tools
 	i := 0
 	for ; i < min(len(a.ms), len(b.ms)); i++ {
-		if d.cause.span == nil || a.ms[i].place() != b.ms[i].place() {
+		if d.cause.span == nil || a.ms[i].Place() != b.ms[i].Place() {
 			for _, s := range []*side{a, b} {
 				if err := s.hash(c, []int{i}); err != nil {
 					return err
 				}
 			}
-			if a.said[i].hash != b.said[i].hash {
+			if a.said[i].Hash != b.said[i].Hash {
 				break
 			}
 		}
-		n += int(a.said[i].tokens)
+		n += int(a.said[i].Tokens)
 	}
 	d.Shared.Messages, d.Shared.Tokens = i, n
 	if i < max(d.A.Cached+d.A.Uncached, d.B.Cached+d.B.Uncached) {
@@ -263,48 +267,43 @@ func (d *Difference) share(c *tokens.Counter) error {
 }
 
 // ValueA is message i of A as a provider gets it, valid until the next call.
-func (d *Difference) ValueA(i int) (value, error) { return d.sides[0].value(i) }
+func (d *Difference) ValueA(i int) (sessionfmt.Value, error) { return d.sides[0].value(i) }
 
 // ValueB is message i of B.
-func (d *Difference) ValueB(i int) (value, error) { return d.sides[1].value(i) }
+func (d *Difference) ValueB(i int) (sessionfmt.Value, error) { return d.sides[1].value(i) }
 
 // sameValue reports that two values are the same, however they are spelled.
-func sameValue(a, b value) bool {
+func sameValue(a, b sessionfmt.Value) bool {
 	return bytes.Equal(a, b) || bytes.Equal(a.AppendCompact(nil), b.AppendCompact(nil))
 }
 
 // A side is the messages of one of two requests that are compared.
 type side struct {
-	load   *loader
-	ms     []*message
+	r      *replay.Replay
+	load   *replay.Reader
+	ms     []*replay.Piece
 	cached int
-	said   []saying
+	said   []replay.Saying
 	read   []bool // of said
 	pair   []int  // the message of the other side that it goes with, -1 for none
 }
 
-func newSide(e *Envelope) side {
-	s := side{load: e.r.newLoader(), ms: make([]*message, 0, e.Cached()+e.Uncached())}
-	for _, m := range e.state.msgs.all {
-		if m.shown() {
-			s.ms = append(s.ms, m)
-		}
-	}
-	s.cached = len(s.ms)
-	for i := range e.state.uncached {
-		if m := &e.state.uncached[i]; m.shown() {
+func newMessages(e *replay.Envelope) side {
+	s := side{r: e.Replay(), load: e.Replay().NewReader(), ms: make([]*replay.Piece, 0, e.Cached()+e.Uncached()), cached: e.Cached()}
+	for i := range e.Len() {
+		if m := e.Piece(i); m.Sent() {
 			s.ms = append(s.ms, m)
 		}
 	}
 	n := len(s.ms)
-	s.said, s.read, s.pair = make([]saying, n), make([]bool, n), make([]int, n)
+	s.said, s.read, s.pair = make([]replay.Saying, n), make([]bool, n), make([]int, n)
 	for i := range s.pair {
 		s.pair[i] = -1
 	}
 	return s
 }
 
-func (s *side) value(i int) (value, error) { return s.load.provider(s.ms[i]) }
+func (s *side) value(i int) (sessionfmt.Value, error) { return s.load.Provider(s.ms[i]) }
 
 // alone are the messages that go with none of the other side yet.
 func (s *side) alone() (all []int) {
@@ -321,9 +320,9 @@ const readStretch = 64
 
 // hash reads those of these messages that have not been read, on all processors.
 func (s *side) hash(c *tokens.Counter, which []int) error {
-	return s.each(which, func(l *loader, buf *[]byte, i int) (err error) {
+	return s.each(which, func(l *replay.Reader, i int) (err error) {
 		if !s.read[i] {
-			s.said[i], err = l.say(c, s.ms[i], buf)
+			s.said[i], err = l.Say(c, s.ms[i])
 			s.read[i] = true
 		}
 		return err
@@ -332,29 +331,38 @@ func (s *side) hash(c *tokens.Counter, which []int) error {
 
 // measure takes the sizes of messages whose words nobody has to know.
 func (s *side) measure(c *tokens.Counter, which []int) error {
-	return s.each(which, func(l *loader, _ *[]byte, i int) error {
-		msg, size, err := l.read(s.ms[i])
-		if err == nil {
-			s.said[i].tokens, s.said[i].bytes = int32(l.weigher(c).message(msg).Total()), int32(size)
-		}
+	return s.each(which, func(l *replay.Reader, i int) error {
+		n, size, err := l.Tokens(c, s.ms[i])
+		s.said[i].Tokens, s.said[i].Bytes = int32(n), int32(size)
 		return err
 	})
 }
 
 // each works on messages, on all processors where they are many.
-func (s *side) each(which []int, work func(l *loader, buf *[]byte, i int) error) error {
+func (s *side) each(which []int, work func(l *replay.Reader, i int) error) error {
 	return parallel.Each((len(which)+readStretch-1)/readStretch, func() func(int) error {
-		l, buf := s.load, []byte(nil)
+		l := s.load
 		if len(which) > readStretch {
-			l = l.r.newLoader()
+			l = s.r.NewReader()
 		}
 		return func(k int) error {
 			for _, i := range which[k*readStretch : min(len(which), (k+1)*readStretch)] {
-				if err := work(l, &buf, i); err != nil {
+				if err := work(l, i); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 	})
+}
+
+// Entries are the entries that only one of two paths has, schema
+// ctxtool/diff.entries/1.
+type Entries struct {
+	Schema   string           `json:"schema"`
+	A        Source           `json:"a"`
+	B        Source           `json:"b"`
+	Ancestor *sessionfmt.Row  `json:"ancestor,omitempty"` // the last entry that both paths have
+	OnlyA    []sessionfmt.Row `json:"onlyA"`              // the entries that only the one has
+	OnlyB    []sessionfmt.Row `json:"onlyB"`              // and the other
 }

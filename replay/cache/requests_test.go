@@ -1,4 +1,4 @@
-package replay
+package cache
 
 import (
 	"bytes"
@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
 // requestsTo are the requests of the path to record leaf.
-func requestsTo(r *Replay, leaf int) iter.Seq2[Request, error] {
-	return requests(r.walk(leaf, watching{start: func() observer { return newAsking(r, &tokens.Pi) }}))
+func requestsTo(r *replay.Replay, leaf int) iter.Seq2[Request, error] {
+	return requests(r.Walk(leaf, newAsking(r, &tokens.Pi, false)))
 }
 
 // requestsOfTree are the requests of all branches, each once.
-func requestsOfTree(r *Replay, t *sessionfmt.Tree) iter.Seq2[Request, error] {
-	return requests(r.walkTree(t, watching{start: func() observer { return newAsking(r, &tokens.Pi) }}))
+func requestsOfTree(r *replay.Replay, t *sessionfmt.Tree) iter.Seq2[Request, error] {
+	return requests(r.WalkTree(t, newAsking(r, &tokens.Pi, false)))
 }
 
 // TestRequests: what is known of each request by numbers is what its messages say:
@@ -37,7 +38,7 @@ func TestRequests(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
+		r := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true})
 		var was []string // the messages of the request before
 		var hashes []uint64
 		var lone []int // answers
@@ -58,12 +59,12 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Index, q.Counts, counts)
 			}
 			var is []string
-			for _, list := range []func(func(Message, error) bool){q.Before.CachedMessages(), q.Before.UncachedMessages()} {
+			for _, list := range []func(func(replay.Message, error) bool){q.Before.CachedMessages(), q.Before.UncachedMessages()} {
 				for m, err := range list {
 					if err != nil {
 						t.Fatal(err)
 					}
-					var f [5]value
+					var f [5]sessionfmt.Value
 					m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 					text := ""
 					for _, part := range f {

@@ -1,4 +1,4 @@
-package replay
+package cache
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -46,7 +47,7 @@ func (p *simulated) ask(model string, at, life int64, pieces []string) (best int
 
 // askedInPlace is asked for a provider that takes system messages between others: those
 // in front of all messages are the prompt.
-func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes []int) {
+func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
 	e, err := r.At(rec, true)
 	if err != nil {
@@ -55,7 +56,7 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 	collapsed, sized := asked(t, r, rec, hidden)
 	pieces, sizes = slices.Clone(collapsed[:piecesBefore]), slices.Clone(sized[:piecesBefore])
 	others := collapsed[piecesBefore:]
-	var front folded
+	var systems []sessionfmt.Value
 	for m, err := range e.ProviderMessages() {
 		switch {
 		case err != nil:
@@ -63,7 +64,7 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 		case m.Kind != sessionfmt.System:
 			pieces, sizes, others = append(pieces, others[0]), append(sizes, sized[len(sized)-len(others)]), others[1:]
 		case len(pieces) == piecesBefore:
-			front.message(m.Raw, Origin{})
+			systems = append(systems, bytes.Clone(m.Raw))
 		default:
 			units := m.Raw.Get("content").Units()
 			for _, text := range m.Raw.Get("sections").Members {
@@ -75,21 +76,46 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Of(units))
 		}
 	}
-	text := compiled(r.Rules, front.parts)
-	for _, tool := range front.tools {
+	front := promptOf(t, systems)
+	text := front.Compiled
+	for _, tool := range front.Tools {
 		text += "\x00" + string(tool.Raw)
 	}
-	n := countPrompt(&tokens.Pi, front.parts, front.tools)
+	n := front.Counts(&tokens.Pi)
 	pieces[1], sizes[1] = text, n.System+n.Tools
 	return pieces, sizes
 }
 
+// promptOf is what system messages make of an empty prompt.
+func promptOf(t *testing.T, systems []sessionfmt.Value) *replay.Prompt {
+	t.Helper()
+	file := []byte(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n")
+	parent := "null"
+	for i, m := range systems {
+		file = fmt.Appendf(file, `{"type":"message","id":"e%d","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":%s}`+"\n", i, parent, m)
+		parent = fmt.Sprintf(`"e%d"`, i)
+	}
+	s, err := sessionfmt.OpenReader("s", bytes.NewReader(file), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(s.Leaf(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.Prompt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // asked are the pieces of the request that an answer got, and the tokens of each:
 // what is hidden, the prompt, the thinking level, and the messages.
-func asked(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes []int) {
+func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
 	e, err := r.At(rec, true)
-	if err == nil && r.Rules == ByEnvelope {
+	if err == nil && r.Rules == replay.ByEnvelope {
 		e, err = e.WithEphemeral()
 	}
 	if err != nil {
@@ -103,23 +129,28 @@ func asked(t *testing.T, r *Replay, rec int, hidden int) (pieces []string, sizes
 	for _, tool := range prompt.Tools {
 		text += "\x00" + string(tool.Raw)
 	}
-	n := countPrompt(&tokens.Pi, prompt.Parts, prompt.Tools)
+	n := prompt.Counts(&tokens.Pi)
 	pieces = []string{"hidden", text, string(prompt.Options.Reasoning)}
 	sizes = []int{hidden, n.System + n.Tools, 0}
-	for _, list := range []func(func(Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
+	for _, list := range []func(func(replay.Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
 		for m, err := range list {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var f [5]value
+			var f [5]sessionfmt.Value
 			m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 			said := ""
 			for _, part := range f {
 				said += string(part.AppendCompact(nil)) + "\x00"
 			}
 			pieces = append(pieces, said)
-			sizes = append(sizes, weighed(&tokens.Pi, f[0].RoleKind(), string(m.Raw)).Total())
 		}
+	}
+	for w, err := range e.Weighed(&tokens.Pi) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, w.Tokens.Total())
 	}
 	return pieces, sizes
 }
@@ -144,7 +175,7 @@ func openCacheTest(t testing.TB, data []byte) *sessionfmt.Session {
 // account says what it reads and writes to the token: over branches, compactions,
 // edits and patches, two models, and pauses.
 func TestCachePredicts(t *testing.T) {
-	requests, breaks := 0, map[CacheCause]int{}
+	requests, breaks := 0, map[Cause]int{}
 	for _, name := range []string{"linear", "branched", "compacted", "everything", "v2", "compacted in place", "branched in place"} {
 		name, inPlace := strings.CutSuffix(name, " in place")
 		seeds := uint64(2)
@@ -167,8 +198,8 @@ func TestCachePredicts(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%v-%d", name, inPlace, seed), func(t *testing.T) {
 				data, want := simulate(t, gen.Session(shape), seed, inPlace)
 				s := openCacheTest(t, data)
-				r := New(s, Options{Leaf: s.Leaf()})
-				report, err := r.Cache(CacheOptions{Leaf: s.Leaf(), All: true, Collapse: !inPlace, Counter: &tokens.Pi})
+				r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+				report, err := Account(r, Options{Leaf: s.Leaf(), All: true, Collapse: !inPlace, Counter: &tokens.Pi})
 				if err != nil || report.Stopped != nil {
 					t.Fatal(err, report.Stopped)
 				}
@@ -195,7 +226,7 @@ func TestCachePredicts(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests, breaks %v", requests, breaks)
-	for _, cause := range []CacheCause{CauseModel, CauseSystem, CauseTools, CauseThinking, CauseCompaction, CauseEdit, CauseTransform, CauseBranch, CauseEphemeral, CausePause} {
+	for _, cause := range []Cause{CauseModel, CauseSystem, CauseTools, CauseThinking, CauseCompaction, CauseEdit, CauseTransform, CauseBranch, CauseEphemeral, CausePause} {
 		if breaks[cause] == 0 {
 			t.Errorf("no request was broken by %s", cause)
 		}
@@ -207,17 +238,17 @@ func TestCachePredicts(t *testing.T) {
 
 // simulate gives the answers of a session the usage, times and models of a simulated
 // provider, and says what it read and wrote.
-func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map[int]CacheExpected) {
+func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map[int]Expected) {
 	t.Helper()
 	s := openCacheTest(t, data)
-	r := New(s, Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
 	lines := strings.SplitAfter(string(data), "\n")
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	usage := regexp.MustCompile(`"usage":\{.*?\}\}`)
 	stamp := regexp.MustCompile(`"timestamp":\d+\}\}\n$`)
 	written := regexp.MustCompile(`"timestamp":"[^"]*"`)
 	provider := simulated{kept: map[string][]simulatedUse{}}
-	want := map[int]CacheExpected{}
+	want := map[int]Expected{}
 	clock, hidden := int64(1767225600000), 5000
 	first, model := true, "claude-sonnet-4-5"
 	for rec := range s.Len() {
@@ -245,7 +276,7 @@ func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map
 		pieces, sizes := ask(t, r, rec, hidden)
 		n := provider.ask(model, clock, 300_000, pieces)
 		read, whole := sum0(sizes[:n]), sum0(sizes)
-		want[rec] = CacheExpected{read, whole - read}
+		want[rec] = Expected{read, whole - read}
 		line := &lines[s.Line(rec)-1]
 		*line = usage.ReplaceAllString(*line, fmt.Sprintf(`"usage":{"input":0,"output":5,"cacheRead":%d,"cacheWrite":%d,"cost":{"total":0.01}}`, read, whole-read))
 		*line = stamp.ReplaceAllString(*line, fmt.Sprintf("\"timestamp\":%d}}\n", clock))
@@ -266,7 +297,7 @@ func TestCacheRecorded(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		var want CacheUsage
+		var want Usage
 		lines := s.NewReader()
 		for rec := range s.Len() {
 			line, err := lines.Line(rec)
@@ -284,8 +315,8 @@ func TestCacheRecorded(t *testing.T) {
 				answers++
 			}
 		}
-		r := New(s, Options{Leaf: s.Leaf()})
-		report, err := r.Cache(CacheOptions{Leaf: s.Leaf(), All: true, Counter: &tokens.Pi})
+		r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+		report, err := Account(r, Options{Leaf: s.Leaf(), All: true, Counter: &tokens.Pi})
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
@@ -318,7 +349,7 @@ func TestCacheAsPi(t *testing.T) {
 		usage := regexp.MustCompile(`"usage":\{.*?\}\}`)
 		lines := strings.SplitAfter(string(data), "\n")
 		s := openCacheTest(t, data)
-		want := map[int]CacheAgain{}
+		want := map[int]Again{}
 		var last int64
 		active := false
 		for rec := range s.Len() {
@@ -340,7 +371,7 @@ func TestCacheAsPi(t *testing.T) {
 			active = active || read+write > 0
 			if missed := min(last, prompt) - read; active && missed > 1024 {
 				paid := (cost[0] + cost[2]) / float64(input+write)
-				want[rec] = CacheAgain{missed, float64(missed) * (paid - 3e-7)}
+				want[rec] = Again{missed, float64(missed) * (paid - 3e-7)}
 			}
 			last = prompt
 			line := &lines[s.Line(rec)-1]
@@ -348,12 +379,12 @@ func TestCacheAsPi(t *testing.T) {
 				input, read, write, cost[0], cost[1], cost[2]))
 		}
 		s = openCacheTest(t, []byte(strings.Join(lines, "")))
-		report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, row := range report.Rows {
-			got := CacheAgain{}
+			got := Again{}
 			if row.Unserved.Tokens > 0 {
 				got = row.Unserved
 				marked++
@@ -379,7 +410,7 @@ func TestCacheInPlace(t *testing.T) {
 	}
 	defer s.Close()
 	for _, collapse := range []bool{false, true} {
-		report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi})
+		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -442,11 +473,11 @@ func TestCacheWildUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := New(s, Options{Leaf: s.Leaf()}).Cache(CacheOptions{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := report.Total.Recorded; n != (CacheUsage{Input: 18000, CacheRead: 1}) {
+	if n := report.Total.Recorded; n != (Usage{Input: 18000, CacheRead: 1}) {
 		t.Errorf("recorded are %+v", n)
 	}
 	if cost := report.Total.Rebilled.Cost; report.Total.Rebilled.Tokens == 0 || math.IsInf(cost, 0) || math.IsNaN(cost) {

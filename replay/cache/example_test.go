@@ -1,0 +1,34 @@
+package cache_test
+
+import (
+	"fmt"
+	"log"
+
+	"ctxtool/replay"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// What a prompt cache could serve of each request, and what the provider served.
+func Example() {
+	s, err := sessionfmt.Open("../../testdata/sessions/demo.jsonl", sessionfmt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	account, err := cache.Account(r, cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, row := range account.Rows[:3] {
+		fmt.Println(row.Entry, row.Prompt, row.Shared.Tokens, row.Recorded.CacheRead)
+	}
+	fmt.Println(account.Total.Requests)
+	// Output:
+	// 9ef3ac99 818 0 0
+	// bbf04179 942 818 814
+	// e28e290a 1389 942 938
+	// 16
+}

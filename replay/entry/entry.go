@@ -1,0 +1,376 @@
+// Package entry says in rows what entries are, what they did to a context, and which piece
+// of a context comes from which of them: what log, show, trace --blame and replay print.
+package entry
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// A Source is where a piece of a context comes from.
+type Source struct {
+	ID   string       `json:"id,omitempty"`   // of the entry that it comes from
+	Line int          `json:"line,omitempty"` // of that entry, from 1
+	Kind string       `json:"kind,omitempty"` // of that entry: the role of a message, else the type; as `time` not of a log
+	Time string       `json:"time,omitempty"` // of that entry, as it stands in the file
+	By   string       `json:"by,omitempty"`   // id of the transform or edit that put it there
+	Op   replay.Index `json:"op,omitzero"`    // the operation of that transform
+}
+
+// From is an origin as it is printed; without lines it has neither kind nor time.
+func From(r *replay.Replay, from replay.Origin, lines *sessionfmt.Reader) (Source, error) {
+	s, out := r.Session, Source{Op: -1}
+	if from.Record < 0 {
+		return out, nil
+	}
+	out.ID, out.Line, out.Op = s.ID(from.Record), s.Line(from.Record), replay.Index(from.Op)
+	if from.By != from.Record || from.Op >= 0 {
+		out.By = s.ID(from.By)
+	}
+	if lines == nil {
+		return out, nil
+	}
+	line, err := lines.Line(from.Record)
+	out.Kind, out.Time = s.Kind(from.Record).String(), line.Get("timestamp").Text()
+	return out, err
+}
+
+// An Item is a message, part or tool of a context, with where it comes from: a line of
+// schema ctxtool/trace.blame/1, or where it is new in a request, of
+// ctxtool/log.request/1.
+type Item struct {
+	Schema   string       `json:"schema"`
+	Request  replay.Index `json:"request,omitzero"`   // that it is new in; absent of `trace --blame`
+	As       string       `json:"as"`                 // `part`, `tool`, or the role that a provider gets a message as
+	Name     string       `json:"name,omitempty"`     // of a part or tool
+	Index    replay.Index `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
+	Uncached bool         `json:"uncached,omitempty"` // it comes behind the cached messages
+	Source
+	Text string `json:"text,omitempty"` // first words
+}
+
+// itemList gathers items.
+type itemList struct {
+	r       *replay.Replay
+	lines   *sessionfmt.Reader // nil where neither kind nor time is asked for
+	request replay.Index
+	all     []Item
+}
+
+func (l *itemList) add(one Item, from replay.Origin) (err error) {
+	one.Schema, one.Request = "ctxtool/trace.blame/1", l.request
+	if l.request >= 0 {
+		one.Schema = "ctxtool/log.request/1"
+	}
+	one.Source, err = From(l.r, from, l.lines)
+	l.all = append(l.all, one)
+	return err
+}
+
+// prompt adds parts and tools.
+func (l *itemList) prompt(parts []replay.Part, tools []replay.Tool) error {
+	for _, p := range parts {
+		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: sessionfmt.FirstWords(p.Text)}, p.Origin); err != nil {
+			return err
+		}
+	}
+	for _, t := range tools {
+		about := sessionfmt.FirstWords(t.Raw.Get("description").Text())
+		if err := l.add(Item{As: "tool", Name: t.Name, Index: -1, Text: about}, t.Origin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *itemList) message(m replay.Message, index int, uncached bool) error {
+	one := Item{As: m.Raw.Get("role").Text(), Index: replay.Index(index), Uncached: uncached, Text: m.Raw.MessageGist()}
+	return l.add(one, m.Origin)
+}
+
+// Items are what a context holds: parts, tools, then messages in their order.
+func Items(e *replay.Envelope) ([]Item, error) {
+	l := itemList{r: e.Replay(), lines: e.Replay().Session.NewReader(), request: -1}
+	p, err := e.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	if err := l.prompt(p.Parts, p.Tools); err != nil {
+		return nil, err
+	}
+	n := 0
+	for m, err := range e.Sources(func(replay.Message) bool { return true }) {
+		if err != nil {
+			return nil, err
+		}
+		if err := l.message(m, n, n >= e.Cached()); err != nil {
+			return nil, err
+		}
+		n++
+	}
+	return l.all, nil
+}
+
+// NewItems are what a request has that an earlier envelope had not: parts and tools that
+// are new or changed, then messages. They have neither kind nor time.
+func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
+	is, err := e.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	was, err := earlier.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	l := itemList{r: e.Replay(), request: replay.Index(e.RequestIndex)}
+	if err := l.prompt(differing(was.Parts, is.Parts, partSays), differing(was.Tools, is.Tools, toolSays)); err != nil {
+		return nil, err
+	}
+	for m, err := range e.Entered(earlier) {
+		if err != nil {
+			return nil, err
+		}
+		if err := l.message(m, -1, false); err != nil {
+			return nil, err
+		}
+	}
+	return l.all, nil
+}
+
+func partSays(p replay.Part) (name, text string) { return p.Name, p.Text }
+
+func toolSays(t replay.Tool) (name, text string) { return t.Name, string(t.Raw) }
+
+// differing are those of is that was has not, or not so.
+func differing[T any](was, is []T, said func(T) (name, text string)) []T {
+	had := map[string]string{}
+	for _, x := range was {
+		name, text := said(x)
+		had[name] = text
+	}
+	return slices.DeleteFunc(slices.Clone(is), func(x T) bool {
+		name, text := said(x)
+		before, ok := had[name]
+		return ok && before == text
+	})
+}
+
+// An Effect is what an entry did to the envelope on its own path.
+type Effect struct {
+	Before       replay.Counts `json:"before"`                 // tokens of the request before it
+	After        replay.Counts `json:"after"`                  // tokens of the request behind it
+	Entered      int           `json:"entered"`                // messages that the request before it had not
+	Parts        []string      `json:"parts,omitempty"`        // names of the parts that it set
+	PartsRemoved []string      `json:"partsRemoved,omitempty"` // and that it removed
+	Tools        []string      `json:"tools,omitempty"`        // names of the tools that it set
+	ToolsRemoved []string      `json:"toolsRemoved,omitempty"` // and that it removed
+	Broken       string        `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve behind some point; absent where it can
+}
+
+// EffectOf is what makes an earlier envelope of a replay the other.
+func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
+	n, err := replay.CountAll(c, earlier, e)
+	if err != nil {
+		return nil, err
+	}
+	out := &Effect{Before: n[0], After: n[1]}
+	for _, err := range e.Entered(earlier) {
+		if err != nil {
+			return nil, err
+		}
+		out.Entered++
+	}
+	was, err := earlier.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	is, err := e.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, partSays)
+	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolSays)
+	out.Broken, err = broken(earlier, e)
+	return out, err
+}
+
+// changedNames are the names of what is new or different, and of what is gone.
+func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, gone []string) {
+	here := map[string]bool{}
+	for _, x := range is {
+		name, _ := said(x)
+		here[name] = true
+	}
+	for _, x := range differing(was, is, said) {
+		name, _ := said(x)
+		set = append(set, name)
+	}
+	for _, x := range was {
+		if name, text := said(x); !here[name] && text != "" {
+			gone = append(gone, name)
+		}
+	}
+	return set, gone
+}
+
+// A Row is an entry in a log, schema ctxtool/log/1.
+type Row struct {
+	Schema   string       `json:"schema"`
+	ID       string       `json:"id"`                 // as the next four as in a tree
+	Line     int          `json:"line"`               // in the file, from 1
+	Time     string       `json:"time,omitempty"`     // as it stands in the file
+	Kind     string       `json:"kind"`               // the role of a message, else the type
+	Text     string       `json:"text,omitempty"`     // the first words
+	Active   bool         `json:"active"`             // on the path to the leaf
+	Did      string       `json:"did,omitempty"`      // to the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and behind a broken patch, as are the next two
+	Tokens   *int         `json:"tokens,omitempty"`   // that it added to the request, below 0 where it took some away
+	Context  *int         `json:"context,omitempty"`  // tokens of the request as it stands after the entry: prompt, tools and messages
+	Request  *int         `json:"request,omitempty"`  // that the entry is the answer to, from 0
+	Mark     string       `json:"mark,omitempty"`     // `T`: messages became smaller; `C`: the history was compacted
+	Boundary *logBoundary `json:"boundary,omitempty"` // where a transform lies
+}
+
+// A logBoundary says where a transform lies.
+type logBoundary struct {
+	After    int      `json:"after"`    // the request whose answer it lies behind, -1 for none
+	Before   int      `json:"before"`   // the request that it lies before
+	Likely   boundary `json:"likely"`   // where in the agent's loop it was likely made, `before_request` or `turn_end`
+	Inferred bool     `json:"inferred"` // the file does not say it
+}
+
+// RowOf is what the log says of a step, but for what its entry says by itself.
+func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
+	delta := a.After.Total - a.Before.Total
+	row = Row{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
+	if a.Request >= 0 {
+		row.Request = &a.Request
+	}
+	switch {
+	case a.Did == replay.Compacted:
+		row.Mark = "C"
+	case a.After.Messages < a.Before.Messages:
+		row.Mark = "T"
+	}
+	if r.Session.Kind(a.Record) == sessionfmt.Transform {
+		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
+		row.Boundary.Likely, err = boundaryOf(r.Session, a)
+	}
+	return row, err
+}
+
+// A Shown is an entry, whole, with what it did to the envelope on its own path: an
+// entry of schema ctxtool/show/1.
+type Shown struct {
+	ID     string           `json:"id,omitempty"`     // of the entry
+	Line   int              `json:"line"`             // in the file, from 1
+	Parent string           `json:"parent,omitempty"` // its id; absent for a root
+	Kind   string           `json:"kind"`             // the role of a message, else the type
+	Label  string           `json:"label,omitempty"`  // that it has at the end of the file
+	Active bool             `json:"active"`           // on the path to the leaf
+	Effect *Effect          `json:"effect,omitempty"` // what it did on its own path; absent behind a broken patch
+	Entry  sessionfmt.Value `json:"-"`                // as it stands in the file
+}
+
+// A boundary is where in the agent's loop a transform is likely to come from. The
+// file does not say: it is inferred from what stands around the transform.
+type boundary string
+
+// The two points of the loop at which transforms are made (spec/pi-format.md
+// 4.4): right before a request, and when the answer to one has come.
+const (
+	beforeRequest boundary = "before_request"
+	turnEnd       boundary = "turn_end"
+)
+
+// boundaryOf infers the boundary of a transform on a walk along a path. Messages reach
+// the file late: a transform made before a request stands in front of the prompt that
+// caused it, right behind an earlier answer. Between an answer and a prompt the nearer in
+// time decides.
+func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error) {
+	before, after := ofTurn(session, slices.Backward(a.Path[:a.At])), ofTurn(session, slices.All(a.Path[a.At+1:]))
+	if before < 0 || session.Kind(before) != sessionfmt.Assistant {
+		return beforeRequest, nil
+	}
+	if after < 0 || session.Kind(after) != sessionfmt.User {
+		return turnEnd, nil
+	}
+	var at [3]int64
+	lines := session.NewReader()
+	for i, rec := range []int{before, a.Record, after} {
+		line, err := lines.Line(rec)
+		if err != nil {
+			return "", err
+		}
+		ms, ok := line.Get("timestamp").Millis()
+		if !ok {
+			return turnEnd, nil
+		}
+		at[i] = ms
+	}
+	if at[2]-at[1] < at[1]-at[0] {
+		return beforeRequest, nil
+	}
+	return turnEnd, nil
+}
+
+// ofTurn is the first of these records that a turn is made of; -1 if there is none.
+func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
+	for _, rec := range records {
+		switch session.Kind(rec) {
+		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+			return rec
+		}
+	}
+	return -1
+}
+
+// broken says why a provider's cache of an earlier request cannot serve this one
+// beyond some point: its prompt, its tools, or a message of it has changed or is
+// gone. It is empty where this request only adds to the earlier one.
+func broken(earlier, e *replay.Envelope) (string, error) {
+	is, err := e.Prompt()
+	if err != nil {
+		return "", err
+	}
+	was, err := earlier.Prompt()
+	if err != nil {
+		return "", err
+	}
+	if was.Compiled != "" && is.Compiled != was.Compiled {
+		return "the system prompt changed", nil
+	}
+	same := func(a, b replay.Tool) bool { return string(a.Raw) == string(b.Raw) }
+	if len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same) {
+		return "the tools changed", nil
+	}
+	n := 0
+	next, stop := iter.Pull(sent(e))
+	defer stop()
+	for m := range sent(earlier) {
+		other, ok := next()
+		switch {
+		case !ok:
+			return fmt.Sprintf("message %d and what followed it is gone", n), nil
+		case other.Place() != m.Place():
+			return fmt.Sprintf("message %d is another", n), nil
+		}
+		n++
+	}
+	return "", nil
+}
+
+// sent are the cached messages of a request.
+func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
+	return func(yield func(*replay.Piece) bool) {
+		for i := range e.Listed() {
+			if m := e.Piece(i); m.Sent() && !yield(m) {
+				return
+			}
+		}
+	}
+}

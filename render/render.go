@@ -1,6 +1,6 @@
-// Package render writes values as text, CSV, JSON, Markdown and HTML. It computes none of
-// them: begin with package replay or stats, and hand what they return to the Write
-// function of its name. Page writes a session as Markdown, HTML as a page for a browser.
+// Package render writes values as text, CSV, JSON and Markdown. It computes none of them:
+// begin with package replay or stats, and hand what they return to Write, with the name of
+// a form.
 package render
 
 import (

@@ -158,11 +158,7 @@ func cacheLine(r *cache.Row) []string {
 	} else {
 		cells = append(cells, "-", "-")
 	}
-	again := ""
-	if r.Rebilled.Tokens > 0 {
-		again = fmt.Sprintf("%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
-	}
-	return append(cells, again, whyAgain(r))
+	return append(cells, phrase.If(r.Rebilled.Tokens > 0, "%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost), whyAgain(r))
 }
 
 // whyAgain is why something was billed again, in words.
@@ -184,23 +180,9 @@ func whyAgain(r *cache.Row) string {
 }
 
 func whyBroken(b *cache.Break) string {
-	text := string(b.Cause)
-	if b.Entry != "" {
-		text += " " + sessionfmt.Quote(b.Entry)
-	}
-	if b.Op >= 0 {
-		text += fmt.Sprintf(" op %d", b.Op)
-	}
-	if b.Transformer != "" {
-		text += " of " + sessionfmt.Quote(b.Transformer)
-	}
-	if b.Reason != "" {
-		text += ": " + sessionfmt.Quote(b.Reason)
-	}
-	if b.Again.Tokens > 0 {
-		text += fmt.Sprintf(" (%d)", b.Again.Tokens)
-	}
-	return text
+	return string(b.Cause) + phrase.If(b.Entry != "", " %s", sessionfmt.Quote(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
+		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason)) +
+		phrase.If(b.Again.Tokens > 0, " (%d)", b.Again.Tokens)
 }
 
 func writeCacheSums(w *bufio.Writer, t *cache.Total) {

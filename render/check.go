@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"net/url"
 
@@ -44,10 +45,7 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 		if n == 0 {
 			continue
 		}
-		line := "-"
-		if found.Line > 0 {
-			line = fmt.Sprint(found.Line)
-		}
+		line := cmp.Or(lineNumber(found.Line), "-")
 		text := found.Text
 		if n > 3 {
 			times[found.Code] = 0
@@ -108,10 +106,7 @@ func writeAnnotations(w *bufio.Writer, r check.Reports) error {
 
 // message is a finding as one sentence, with its entry and what it hides.
 func message(f check.Finding) string {
-	text := f.Text
-	if f.Entry != "" {
-		text = "entry " + f.Entry + ": " + text
-	}
+	text := phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Text
 	if f.Hides != nil {
 		text += "; " + hides(*f.Hides)
 	}

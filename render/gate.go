@@ -53,7 +53,7 @@ func writeGateAnnotations(w *bufio.Writer, r *stats.GateReport) error {
 		default:
 			continue
 		}
-		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+gateEntry(v))
+		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+phrase.If(v.Entry != "", ", see entry %s", v.Entry))
 	}
 	return nil
 }
@@ -234,36 +234,18 @@ func gatePlace(v *stats.Verdict) string {
 	return text
 }
 
-func gateEntry(v *stats.Verdict) string {
-	if v.Entry == "" {
-		return ""
-	}
-	return ", see entry " + v.Entry
-}
-
 // verdictText is a verdict as one sentence.
 func verdictText(v *stats.Verdict) string {
-	name := v.Figure
-	if v.Group != "" {
-		name += " of " + v.Group
-	}
+	name := v.Figure + phrase.If(v.Group != "", " of %s", v.Group)
 	if v.Value == nil {
 		return name + ": " + v.Reason
 	}
-	text := name + " " + gateValue(v)
-	if limit := gateLimit(v); limit != "" {
-		text += ", limit " + strings.TrimPrefix(limit, "= ")
-	}
-	if over := gateOver(v); over != "" {
-		text += " (" + over + ")"
-	}
+	limit, over := gateLimit(v), gateOver(v)
+	text := name + " " + gateValue(v) + phrase.If(limit != "", ", limit %s", strings.TrimPrefix(limit, "= ")) + phrase.If(over != "", " (%s)", over)
 	if v.Saved != nil {
 		text += ", saved " + amount(v.Unit, *v.Saved)
 	}
-	if v.Reason != "" {
-		text += ": " + v.Reason
-	}
-	return text
+	return text + phrase.If(v.Reason != "", ": %s", v.Reason)
 }
 
 // amount is a number of a unit, for people.

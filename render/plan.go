@@ -347,10 +347,7 @@ func writeLayers(w *bufio.Writer, r *plan.Reduction) {
 	for _, what := range r.Waits {
 		fmt.Fprintf(w, "  waits for a summary: %s\n", what)
 	}
-	saved := ""
-	if r.Before > 0 && r.After < r.Before {
-		saved = fmt.Sprintf(" (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
-	}
+	saved := phrase.If(r.Before > 0 && r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
 	fmt.Fprintf(w, "%-14s %d -> %d tokens%s\n", "messages", r.Before, r.After, saved)
 }
 

@@ -94,14 +94,7 @@ func writeRewritten(w *bufio.Writer, p *plan.Plan) {
 
 // placed is a finding with its place.
 func placed(f check.Finding) string {
-	text := f.Code + ": " + f.Text
-	if f.Entry != "" {
-		text = "entry " + f.Entry + ": " + text
-	}
-	if f.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", f.Line, text)
-	}
-	return text
+	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code + ": " + f.Text
 }
 
 // writeLinesJSON ends a plan with what becomes of the lines.

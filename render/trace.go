@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"ctxtool/internal/phrase"
@@ -64,15 +63,8 @@ func endOf(r *trace.Life) string {
 
 // eventText is an event in words.
 func eventText(e *trace.Event) string {
-	at := "line " + fmt.Sprint(e.Line)
-	if e.ID != "" {
-		at = sessionfmt.Quote(e.ID) + ", " + at
-	}
-	if e.Op >= 0 {
-		at += fmt.Sprintf(", op %d", e.Op)
-	}
-	at += fmt.Sprintf(", before #%d", e.Request)
-	return fmt.Sprintf("%s by %s%s", e.Did, at, mentioned(e))
+	id := phrase.If(e.ID != "", "%s, ", sessionfmt.Quote(e.ID))
+	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
 }
 
 // mentioned says whether what stands there instead holds it.
@@ -97,17 +89,9 @@ func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 	if r.As == "part" || r.As == "tool" {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
 	}
-	head := fmt.Sprintf("  %-8s %s", orDash(sessionfmt.Quote(r.ID)), what)
-	if r.Line > 0 {
-		head += fmt.Sprintf(", line %d", r.Line)
-	}
-	if at := strings.TrimSpace(clock(r.Time)); at != "" {
-		head += ", " + at
-	}
-	if r.Why == "" {
-		head += ": " + seenBy(r.Seen)
-	}
-	put(w, head, on)
+	at := strings.TrimSpace(clock(r.Time))
+	put(w, fmt.Sprintf("  %-8s %s", orDash(sessionfmt.Quote(r.ID)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
+		phrase.If(at != "", ", %s", at)+phrase.If(r.Why == "", ": %s", seenBy(r.Seen)), on)
 	if r.Text != "" {
 		put(w, "           "+r.Text, on)
 	}
@@ -142,33 +126,19 @@ func seenBy(requests []trace.Range) string {
 // writeBlame writes where a context comes from for people, a line a message.
 func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	for _, r := range all {
-		by := ""
-		if r.By != "" {
-			by = sessionfmt.Quote(r.By)
-		}
-		if r.Op >= 0 {
-			by += fmt.Sprintf(" op %d", r.Op)
-		}
-		what := r.As
-		if r.Index >= 0 {
-			what = fmt.Sprintf("%d %s", r.Index, r.As)
-		}
-		if r.Uncached {
-			what += "*"
-		}
-		line := ""
-		if r.Line > 0 {
-			line = fmt.Sprint(r.Line)
-		}
-		name := ""
-		if r.Name != "" {
-			name = sessionfmt.Quote(r.Name) + ": "
-		}
-		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), line, clock(r.Time),
-			shortKind(r.Kind), by, sessionfmt.Quote(what), name, r.Text), " "), on)
+		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
+		what := phrase.If(r.Index >= 0, "%d ", r.Index) + r.As + phrase.If(r.Uncached, "*")
+		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), lineNumber(r.Line), clock(r.Time),
+			shortKind(r.Kind), by, sessionfmt.Quote(what), itemName(&r), r.Text), " "), on)
 	}
 	return nil
 }
+
+// lineNumber is a line of a file, nothing for none.
+func lineNumber(n int) string { return phrase.If(n > 0, "%d", n) }
+
+// itemName is what stands before a text that has a name.
+func itemName(r *entry.Item) string { return phrase.If(r.Name != "", "%s: ", sessionfmt.Quote(r.Name)) }
 
 // Entering is what entered a request, and how large the context was before and after.
 type Entering struct {
@@ -191,11 +161,7 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 		case r.By != "":
 			from += " by " + sessionfmt.Quote(r.By)
 		}
-		name := ""
-		if r.Name != "" {
-			name = sessionfmt.Quote(r.Name) + ": "
-		}
-		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, name, r.Text), on)
+		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, itemName(&r), r.Text), on)
 	}
 	return nil
 }
@@ -259,17 +225,8 @@ func writeShown(w *bufio.Writer, all []entry.Shown) error {
 }
 
 func writeEntry(w *bufio.Writer, s *entry.Shown) {
-	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
-	if s.Label != "" {
-		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
-	}
-	if s.Parent != "" {
-		fmt.Fprintf(w, ", below %s", sessionfmt.Quote(s.Parent))
-	}
-	if !s.Active {
-		w.WriteString(", not on the path to the leaf")
-	}
-	w.WriteByte('\n')
+	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line, phrase.If(s.Label != "", " [%s]", sessionfmt.Quote(s.Label)),
+		phrase.If(s.Parent != "", ", below %s", sessionfmt.Quote(s.Parent)), phrase.If(!s.Active, ", not on the path to the leaf"))
 	if s.Effect != nil {
 		writeEffect(w, s.Effect)
 	}
@@ -366,19 +323,11 @@ func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
 
 func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {
 	for i, c := range r.Tokens {
-		mark := ""
-		if t.Counters[i].Estimate {
-			mark = "~"
-		}
-		cells = append(cells, mark+number(c.N))
+		cells = append(cells, phrase.If(t.Counters[i].Estimate, "~")+number(c.N))
 	}
 	cells = append(cells, number(r.Bytes))
 	if t.By == "line" {
-		line := ""
-		if r.Line > 0 {
-			line = strconv.Itoa(r.Line)
-		}
-		cells = append(cells, line)
+		cells = append(cells, lineNumber(r.Line))
 	}
 	return append(cells, name)
 }

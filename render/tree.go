@@ -172,20 +172,9 @@ func (d *drawing) line(n sessionfmt.Node) {
 	if n.Active {
 		mark = "●"
 	}
-	text := fmt.Sprintf("%s%s %s%s %s", lead, mark, deep, orDash(sessionfmt.Quote(n.ID)), n.Kind)
-	if n.Label != "" {
-		text += " [" + sessionfmt.Quote(n.Label) + "]"
-	}
-	if n.Leaf {
-		text += " ← leaf"
-	}
-	if n.Branch > 0 {
-		text += fmt.Sprintf(" (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))
-	}
-	if n.Text != "" {
-		text += "  " + n.Text
-	}
-	put(d.w, text, d.on)
+	put(d.w, fmt.Sprintf("%s%s %s%s %s", lead, mark, deep, orDash(sessionfmt.Quote(n.ID)), n.Kind)+
+		phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))+phrase.If(n.Leaf, " ← leaf")+
+		phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))+phrase.If(n.Text != "", "  %s", n.Text), d.on)
 }
 
 // orDash stands in for an id that is not there.

@@ -24,6 +24,14 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// If is a text, or nothing.
+func If(said bool, format string, args ...any) string {
+	if !said {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 // Short is a number of tokens as pi prints it: 950, 1.3k, 2m.
 func Short(n int64) string {
 	unit := func(div float64, suffix string) string {

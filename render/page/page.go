@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -309,11 +310,7 @@ func PartNames() (names []string) {
 func PartHelp() string {
 	var b strings.Builder
 	for _, p := range pageParts {
-		shown := ""
-		if !p.first {
-			shown = "; only if included"
-		}
-		fmt.Fprintf(&b, "  %-10s  %s%s\n", p.name, p.about, shown)
+		fmt.Fprintf(&b, "  %-10s  %s%s\n", p.name, p.about, phrase.If(!p.first, "; only if included"))
 	}
 	return b.String()
 }

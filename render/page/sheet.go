@@ -211,12 +211,7 @@ func linesOf(text []byte) string {
 	return lineCount(text)
 }
 
-func exitWords(c *transcript.ToolCall) string {
-	if c.Exit > 0 {
-		return fmt.Sprintf(", exit %d", c.Exit)
-	}
-	return ""
-}
+func exitWords(c *transcript.ToolCall) string { return phrase.If(c.Exit > 0, ", exit %d", c.Exit) }
 
 // longLine is how many characters of a command its line has.
 const longLine = 200

@@ -59,13 +59,8 @@ func (t *diffText) write() error {
 
 // sideWords says which envelope a side is.
 func sideWords(s *diff.Side, tokens int) string {
-	text := source(s.Source)
-	if s.Entry != "" {
-		text += ", behind entry " + sessionfmt.Quote(s.Entry)
-	} else {
-		text += ", before the first entry"
-	}
-	return text + fmt.Sprintf(", before request %d: %s, %s", s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
+	at := cmp.Or(phrase.If(s.Entry != "", "behind entry %s", sessionfmt.Quote(s.Entry)), "before the first entry")
+	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
 }
 
 // sharedWords says how much of both is the same.
@@ -350,11 +345,7 @@ func (x comparison) prompt(heading func(name string), item func(itemDiff)) error
 
 // source is where a side was asked for, in words.
 func source(s diff.Source) string {
-	name := s.File
-	if s.Point != "" {
-		name += "@" + s.Point
-	}
-	return sessionfmt.Clean(name)
+	return sessionfmt.Clean(s.File + phrase.If(s.Point != "", "@%s", s.Point))
 }
 
 // by is by what a difference came, behind others.
@@ -362,9 +353,5 @@ func by(c diff.Cause) string {
 	if c.IsZero() {
 		return ""
 	}
-	text := " by " + orDash(sessionfmt.Quote(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ")
-	if c.Op >= 0 {
-		text += fmt.Sprintf(", op %d", c.Op)
-	}
-	return text
+	return " by " + orDash(sessionfmt.Quote(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ") + phrase.If(c.Op >= 0, ", op %d", c.Op)
 }

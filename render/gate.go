@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"math"
@@ -82,11 +83,7 @@ func gateHead(r *stats.GateReport) string {
 			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
 		}
 	}
-	text := strings.Join(words, ", ")
-	if r.Saved != "" {
-		text += "; against " + sessionfmt.Quote(r.Saved)
-	}
-	return text
+	return strings.Join(words, ", ") + phrase.If(r.Saved != "", "; against %s", sessionfmt.Quote(r.Saved))
 }
 
 var gateColumns = []Column{
@@ -301,15 +298,10 @@ func writeGateJUnit(w *bufio.Writer, r *stats.GateReport) error {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		text := sessionfmt.Clean(verdictText(v))
-		one := junitCase{Name: v.Figure, Class: v.File, File: v.Path, Line: v.Line}
-		if v.Group != "" {
-			one.Name += " " + v.Group
-		}
-		if limit := gateLimit(v); limit != "" {
-			one.Name += " " + limit
-		}
-		if one.Class == "" {
-			one.Class = "all sessions"
+		limit := gateLimit(v)
+		one := junitCase{
+			Name:  v.Figure + phrase.If(v.Group != "", " %s", v.Group) + phrase.If(limit != "", " %s", limit),
+			Class: cmp.Or(v.File, "all sessions"), File: v.Path, Line: v.Line,
 		}
 		switch {
 		case v.State == stats.LimitCrossed && v.Severity == stats.Error:

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -234,17 +235,9 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 // writeRedaction writes what each rule has found.
 func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
 	values, places := redacted(p.Found)
-	text := "nothing to redact"
-	if places > 0 {
-		text = fmt.Sprintf("%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place"))
-	}
-	if p.Stripped > 0 {
-		text += fmt.Sprintf("; %s stripped", phrase.Count(p.Stripped, "signature"))
-	}
-	if p.Images > 0 {
-		text += fmt.Sprintf("; %s not looked into", phrase.Count(p.Images, "image"))
-	}
-	fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(p.Session.File), text)
+	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
+	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
+		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not looked into", phrase.Count(p.Images, "image")))
 	var rows [][]string
 	for _, f := range p.Found {
 		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f)})
@@ -273,11 +266,8 @@ func redacted(found []redact.Found) (values, places int) {
 const shownEntries = 8
 
 func entriesOf(f redact.Found) string {
-	text := strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ")
-	if more := len(f.Entries) - shownEntries; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return sessionfmt.Clean(text)
+	more := len(f.Entries) - shownEntries
+	return sessionfmt.Clean(strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ") + phrase.If(more > 0, " and %d more", more))
 }
 
 // writeReduction writes what leaves a context for people: what changes, a sum for each
@@ -291,11 +281,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
 	}
 	for _, c := range r.Cannot[:min(plan.MostChanges, len(r.Cannot))] {
-		why := c.Why
-		if c.Could != "" {
-			why += fmt.Sprintf("; --as %s could", c.Could)
-		}
-		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", why})
+		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", c.Why + phrase.If(c.Could != "", "; --as %s could", c.Could)})
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')

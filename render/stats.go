@@ -65,10 +65,7 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 
 // sheetTitle is the line above a table.
 func sheetTitle(s stats.Sheet) string {
-	if s.Title == "" {
-		return s.Lens
-	}
-	return s.Lens + ": " + s.Title
+	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
 }
 
 // sheetTable is a table for people.

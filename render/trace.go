@@ -172,14 +172,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 func annotate(w *bufio.Writer, level, file string, line int, title, text string) {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	fmt.Fprintf(w, "::%s ", level)
-	if file != "" {
-		fmt.Fprintf(w, "file=%s,", property.Replace(sessionfmt.Clean(file)))
-	}
-	if file != "" && line > 0 {
-		fmt.Fprintf(w, "line=%d,", line)
-	}
-	fmt.Fprintf(w, "title=%s::%s\n", property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
+	fmt.Fprintf(w, "::%s %s%stitle=%s::%s\n", level, phrase.If(file != "", "file=%s,", property.Replace(sessionfmt.Clean(file))), phrase.If(file != "" && line > 0, "line=%d,", line),
+		property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
 }
 
 // writeShownJSON writes entries as one object, schema ctxtool/show/1.

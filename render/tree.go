@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -178,12 +179,7 @@ func (d *drawing) line(n sessionfmt.Node) {
 }
 
 // orDash stands in for an id that is not there.
-func orDash(id string) string {
-	if id == "" {
-		return "-"
-	}
-	return id
-}
+func orDash(id string) string { return cmp.Or(id, "-") }
 
 // WriteLogText writes a row as one line for people, cut to a width in columns; 0
 // is what fits a page.
@@ -203,10 +199,7 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
 	if b := r.Boundary; b != nil {
 		text = fmt.Sprintf("[%s#%d, %s (inferred)] %s", behind(b.After), b.Before, b.Likely, text)
 	}
-	active := " "
-	if !r.Active {
-		active = "○"
-	}
+	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
 	id := orDash(sessionfmt.Quote(r.ID))
 	if r.Kind == sessionfmt.Header.String() {
 		id = "-" // is the session's, and long
@@ -218,10 +211,7 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
 }
 
 func behind(request int) string {
-	if request < 0 {
-		return "before "
-	}
-	return fmt.Sprintf("#%d to ", request)
+	return cmp.Or(phrase.If(request >= 0, "#%d to ", request), "before ")
 }
 
 // clock is a timestamp's day and time, in the file's own zone, mostly UTC.
@@ -268,24 +258,13 @@ func writeList(w *bufio.Writer, rows []*stats.Summary, on Screen) error {
 
 // listCells are the cells of a row.
 func listCells(r *stats.Summary) []string {
-	name := r.Name
-	if name == "" {
-		name = r.First
-	}
+	name := cmp.Or(r.Name, r.First)
 	if r.Error != "" {
 		return []string{"", "", sessionfmt.Clean(r.File) + ": " + sessionfmt.Clean(r.Error), "", "", "", "", megabytes(r.Size), ""}
 	}
-	if r.Findings > 0 {
-		name = fmt.Sprintf("(%d findings) %s", r.Findings, name)
-	}
-	context := phrase.Short(int64(r.Context))
-	if r.Estimated {
-		context = "~" + context
-	}
-	cost := fmt.Sprintf("$%.2f", r.Cost)
-	if r.Copied > 0 {
-		cost += "*"
-	}
+	name = phrase.If(r.Findings > 0, "(%d findings) ", r.Findings) + name
+	context := phrase.If(r.Estimated, "~") + phrase.Short(int64(r.Context))
+	cost := fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*")
 	when := ""
 	if len(r.Time) >= 16 {
 		when = r.Time[:10] + " " + r.Time[11:16]

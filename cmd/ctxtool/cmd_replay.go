@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -195,14 +196,9 @@ func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules r
 		e.note("%s: rules %s; coverage and duplicate ids unchecked", name, rules)
 		return
 	}
-	old := ""
-	if version < 3 {
-		old = fmt.Sprintf("; format version %d, which pi rewrites when it opens the file", version)
-		if c.Skipped > 0 {
-			old += ", without the lines skipped"
-		}
-	}
-	e.note("%s: rules %s; %s%s", name, rules, c, old)
+	old := version < 3
+	e.note("%s: rules %s; %s%s%s", name, rules, c, phrase.If(old, "; format version %d, which pi rewrites when it opens the file", version),
+		phrase.If(old && c.Skipped > 0, ", without the lines skipped"))
 }
 
 // noteUsage says how full pi shows the context, where a provider has recorded it, and

@@ -300,10 +300,8 @@ func (p *Page) edit(dst []byte, b *transcript.Block) []byte {
 // (spec/pi-format.md 1.6).
 func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	display := b.Value.Get("display")
-	words := b.Title
-	if s := display.Get("summary").Text(); s != "" {
-		words += " — " + s
-	}
+	summary := display.Get("summary").Text()
+	words := b.Title + phrase.If(summary != "", " — %s", summary)
 	if b.Cut != nil {
 		words += "; " + cutWords(b.Cut)
 	}
@@ -332,11 +330,8 @@ func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 
 // cutWords says what a compaction took away.
 func cutWords(c *transcript.Cut) string {
-	words := fmt.Sprintf("%s became a summary", phrase.Count(max(0, c.Before-c.After+1), "message"))
-	if c.Tokens > 0 {
-		words += fmt.Sprintf("; before there were %s tokens", phrase.Short(int64(c.Tokens)))
-	}
-	return words
+	return phrase.Count(max(0, c.Before-c.After+1), "message") + " became a summary" +
+		phrase.If(c.Tokens > 0, "; before there were %s tokens", phrase.Short(int64(c.Tokens)))
 }
 
 // image appends a picture, or what stands for one.

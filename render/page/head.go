@@ -63,10 +63,7 @@ func (p *Page) contextHead() ([]byte, error) {
 	}
 	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
 		phrase.Short(int64(counts.Total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))
-	if limit > 0 {
-		size = fmt.Appendf(size, "; the model takes %s", phrase.Short(limit))
-	}
-	dst = p.fact(dst, "Size", size)
+	dst = p.fact(dst, "Size", append(size, phrase.If(limit > 0, "; the model takes %s", phrase.Short(limit))...))
 	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)
 	return p.contents(dst), nil
@@ -162,10 +159,7 @@ func (p *Page) changed() (line []byte) {
 		line = p.file(append(line, sep...), f)
 		sep = ", "
 	}
-	if more := len(files) - headFiles; more > 0 {
-		line = fmt.Appendf(line, ", and %d more", more)
-	}
-	return line
+	return append(line, phrase.If(len(files) > headFiles, ", and %d more", len(files)-headFiles)...)
 }
 
 func b2i(b bool) int {
@@ -178,9 +172,7 @@ func b2i(b bool) int {
 // file appends a file with what is known of its changes.
 func (p *Page) file(line []byte, f *transcript.File) []byte {
 	line = p.pen.code(line, p.near(f.Path))
-	if f.Added+f.Removed > 0 {
-		line = fmt.Appendf(line, " +%d −%d", f.Added, f.Removed)
-	}
+	line = append(line, phrase.If(f.Added+f.Removed > 0, " +%d −%d", f.Added, f.Removed)...)
 	switch {
 	case f.Written > 0 && f.Edited > 0:
 		line = append(line, " (written and edited)"...)
@@ -217,13 +209,8 @@ func (p *Page) failed() (line []byte) {
 		line = p.command(append(line, sep...), c, 80)
 		sep = "; "
 	}
-	if more := len(all) - headFails; more > 0 {
-		line = fmt.Appendf(line, "; and %d more", more)
-	}
-	if p.story.Failures > 0 {
-		line = fmt.Appendf(line, "; and %s", phrase.Count(p.story.Failures, "other call"))
-	}
-	return line
+	return append(line, phrase.If(len(all) > headFails, "; and %d more", len(all)-headFails)+
+		phrase.If(p.story.Failures > 0, "; and %s", phrase.Count(p.story.Failures, "other call"))...)
 }
 
 // byOutcome puts the commands first that never passed, the latest of them before the
@@ -255,16 +242,7 @@ func looks(line string) bool {
 // command appends a command that failed, in so many characters.
 func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
 	line = p.pen.code(line, phrase.Cut(oneLine(p.near(c.Line)), most))
-	if c.Exit > 0 {
-		line = fmt.Appendf(line, " exit %d", c.Exit)
-	}
-	if c.Times > 1 {
-		line = fmt.Appendf(line, ", %d times", c.Times)
-	}
-	if c.Passed {
-		return append(line, ", passed later"...)
-	}
-	return line
+	return append(line, phrase.If(c.Exit > 0, " exit %d", c.Exit)+phrase.If(c.Times > 1, ", %d times", c.Times)+phrase.If(c.Passed, ", passed later")...)
 }
 
 // span says who worked how long.
@@ -322,19 +300,9 @@ func (p *Page) used() (line []byte) {
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
 		return nil
 	}
-	line = fmt.Appendf(line, "%s tokens in, %s out", phrase.Short(u.Input), phrase.Short(u.Output))
-	for _, part := range []struct {
-		n    int64
-		what string
-	}{{u.CacheRead, "read from cache"}, {u.CacheWrite, "written to it"}} {
-		if part.n > 0 {
-			line = fmt.Appendf(line, ", %s %s", phrase.Short(part.n), part.what)
-		}
-	}
-	if u.Cost > 0 {
-		line = fmt.Appendf(line, "; $%.2f", u.Cost)
-	}
-	return line
+	line = fmt.Appendf(line, "%s tokens in, %s out%s%s", phrase.Short(u.Input), phrase.Short(u.Output),
+		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)), phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)))
+	return append(line, phrase.If(u.Cost > 0, "; $%.2f", u.Cost)...)
 }
 
 func (p *Page) compacted() (line []byte) {
@@ -347,11 +315,8 @@ func (p *Page) compacted() (line []byte) {
 		messages += max(0, c.Before-c.After+1)
 		tokens = max(tokens, c.Tokens)
 	}
-	line = fmt.Appendf(line, "%s in %s", phrase.Count(messages, "message"), phrase.Count(len(cuts), "compaction"))
-	if tokens > 0 {
-		line = fmt.Appendf(line, ", the largest at %s tokens", phrase.Short(int64(tokens)))
-	}
-	return line
+	return fmt.Appendf(line, "%s in %s%s", phrase.Count(messages, "message"), phrase.Count(len(cuts), "compaction"),
+		phrase.If(tokens > 0, ", the largest at %s tokens", phrase.Short(int64(tokens))))
 }
 
 // contents appends a table of contents.

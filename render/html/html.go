@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/parallel"
 	"ctxtool/internal/report"
 	"ctxtool/sessionfmt"
 )
@@ -160,15 +159,7 @@ func (h *Page) pack(w io.Writer, from, to int) error {
 	for k := from; k < to; k++ {
 		numbers = append(numbers, k)
 	}
-	return parallel.Ordered(numbers, func(k int) (*packed, error) {
-		p := packers.Get().(*packer)
-		defer packers.Put(p)
-		return p.chunk(h, k)
-	}, func(p *packed, _ bool) error {
-		_, err := w.Write(p.text)
-		packedTexts.Put(p)
-		return err
-	})
+	return packAll(w, numbers, func(p *packer, k int, dst []byte) ([]byte, error) { return p.chunk(dst, h, k) })
 }
 
 // A Head is the head of a page's data: the report's, and where rows are.
@@ -212,15 +203,7 @@ func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 		}
 	}
 	parts := []part{{"index", h.Report.Index.WriteJSON}, {"steps", asJSON(&h.Report.Steps)}, {"head", asJSON(&head)}}
-	return parallel.Ordered(parts, func(d part) (*packed, error) {
-		p := packers.Get().(*packer)
-		defer packers.Put(p)
-		text, err := p.written(nil, d.id, h.level(), d.write)
-		return &packed{text}, err
-	}, func(p *packed, _ bool) error {
-		_, err := w.Write(p.text)
-		return err
-	})
+	return packAll(w, parts, func(p *packer, d part, dst []byte) ([]byte, error) { return p.written(dst, d.id, h.level(), d.write) })
 }
 
 // A shell is a page without its data: what stands before and after it.

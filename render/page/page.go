@@ -280,22 +280,24 @@ const (
 	showSettings
 )
 
-// pageParts are the parts by name, in display order.
+// pageParts are the parts by name, in display order, and the kinds of blocks that are shown
+// with them alone.
 var pageParts = []struct {
 	name  string
 	part  Parts
 	about string
 	first bool // shown unless excluded
+	kinds []transcript.Kind
 }{
-	{"thinking", showThinking, "what the model thought", true},
-	{"calls", showCalls, "calls of tools, and the user's own commands", true},
-	{"results", showResults, "what the calls gave", true},
-	{"edits", showEdits, "edits and transforms of the context", true},
-	{"hidden", showHidden, "skills and messages that only the model saw", true},
-	{"images", showImages, "images, or what stands for them", true},
-	{"settings", showSettings, "changes of model and thinking level, labels", true},
-	{"system", showSystem, "the texts of system messages, prompt and tools", false},
-	{"ephemerals", showEphemerals, "messages that only one request had", false},
+	{"thinking", showThinking, "what the model thought", true, []transcript.Kind{transcript.Thinking}},
+	{"calls", showCalls, "calls of tools, and the user's own commands", true, []transcript.Kind{transcript.Call, transcript.Shell}},
+	{"results", showResults, "what the calls gave", true, nil},
+	{"edits", showEdits, "edits and transforms of the context", true, []transcript.Kind{transcript.Edit, transcript.Transform}},
+	{"hidden", showHidden, "skills and messages that only the model saw", true, []transcript.Kind{transcript.Skill, transcript.Custom}},
+	{"images", showImages, "images, or what stands for them", true, []transcript.Kind{transcript.Image}},
+	{"settings", showSettings, "changes of model and thinking level, labels", true, []transcript.Kind{transcript.Setting, transcript.Label}},
+	{"system", showSystem, "the texts of system messages, prompt and tools", false, nil},
+	{"ephemerals", showEphemerals, "messages that only one request had", false, nil},
 }
 
 // PartNames are the names of parts, in display order.
@@ -340,24 +342,13 @@ func ParseParts(include, exclude []string) (parts Parts, err error) {
 
 // has reports that a page shows a block, if only in a line.
 func (p Parts) has(b *transcript.Block) bool {
-	need := Parts(0)
-	switch b.Kind {
-	case transcript.Thinking:
-		need = showThinking
-	case transcript.Call, transcript.Shell:
-		need = showCalls
-	case transcript.Edit, transcript.Transform:
-		need = showEdits
-	case transcript.Skill:
-		need = showHidden
-	case transcript.Custom:
-		if b.Hidden {
-			need = showHidden
-		}
-	case transcript.Image:
-		need = showImages
-	case transcript.Setting, transcript.Label:
-		need = showSettings
+	if b.Kind == transcript.Custom && !b.Hidden {
+		return true
 	}
-	return p&need == need
+	for _, part := range pageParts {
+		if slices.Contains(part.kinds, b.Kind) {
+			return p&part.part != 0
+		}
+	}
+	return true
 }

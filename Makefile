@@ -84,7 +84,7 @@ bench: build
 	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
 	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
 	$(GO) run ./internal/browser/pagespeed $(BENCH_DIR)/100m.html
-	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render/html
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./sessionfmt/redact ./replay/tokens ./compact
 
 dist:

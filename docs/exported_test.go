@@ -31,7 +31,9 @@ var exported = []struct {
 	{"stats/gate", 20, 20},
 	{"compact", 20, 20},
 	{"migrate", 20, 20},
-	{"render", 20, 41},
+	{"render", 20, 20},
+	{"render/page", 20, 20},
+	{"render/html", 20, 20},
 }
 
 // TestExported holds the public packages to what they may export.

@@ -51,12 +51,19 @@ var floors = []struct {
 	{"internal/plan", []string{
 		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models",
 	}, nil},
+	{"internal/phrase", []string{"ctxtool/sessionfmt"}, nil},
+	{"internal/linediff", []string{"ctxtool/internal/phrase", "github.com/sergi/go-diff/diffmatchpatch"}, nil},
 	{"render", []string{
 		"ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/parallel", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
-		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
+		"ctxtool/internal/linediff", "ctxtool/internal/phrase", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens",
+		"github.com/clipperhouse/displaywidth", "github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
+	}, nil},
+	{"render/page", []string{
+		"ctxtool/internal/linediff", "ctxtool/internal/markdown", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/transcript", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
-	{"render/html", nil, []string{"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "github.com/chromedp/chromedp/kb"}},
+	{"render/html", []string{"ctxtool/internal/parallel", "ctxtool/internal/report", "ctxtool/sessionfmt", "github.com/klauspost/compress/flate"}, []string{
+		"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt/redact", "github.com/chromedp/chromedp/kb",
+	}},
 	{"internal/browser", []string{
 		"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/cdp", "github.com/chromedp/cdproto/emulation", "github.com/chromedp/cdproto/log",
 		"github.com/chromedp/cdproto/network", "github.com/chromedp/cdproto/page", "github.com/chromedp/cdproto/runtime",
@@ -67,7 +74,7 @@ var floors = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/parallel", "ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

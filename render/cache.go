@@ -6,14 +6,25 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
 
-// WriteCacheJSON writes the rows of an account, or those of several sessions, an object
-// a line, and the total as the last line.
-func WriteCacheJSON[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
-	if err := WriteLines(w, rows); err != nil {
+// Caches are the accounts of several sessions, and their sum.
+type Caches struct {
+	All []cache.Total
+	Sum *cache.Total
+}
+
+func writeCacheLines(w *bufio.Writer, c *cache.Report) error {
+	return totalled(w, c.Rows, c.Total)
+}
+func writeCachesLines(w *bufio.Writer, c Caches) error { return totalled(w, c.All, c.Sum) }
+
+// totalled writes rows, an object a line, and the total as the last line.
+func totalled[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
+	if err := writeLines(w, rows); err != nil {
 		return err
 	}
 	return WriteJSON(w, map[string]any{"total": total})
@@ -26,9 +37,9 @@ var cacheColumns = []string{
 	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated",
 }
 
-// WriteCacheCSV writes the account of a session as a CSV file. What the file does not
+// writeCacheCSV writes the account of a session as a CSV file. What the file does not
 // hold of the prompt is the row "hidden".
-func WriteCacheCSV(w *bufio.Writer, c *cache.Report) error {
+func writeCacheCSV(w *bufio.Writer, c *cache.Report) error {
 	var rows [][]any
 	if c.Total.Hidden > 0 {
 		rows = append(rows, []any{"hidden", nil, nil, c.Total.Hidden})
@@ -77,15 +88,15 @@ func again(a cache.Again) []any {
 	return []any{a.Tokens, a.Cost}
 }
 
-// WriteCachesCSV writes the accounts of several sessions as a CSV file.
-func WriteCachesCSV(w *bufio.Writer, all []cache.Total) error {
+// writeCachesCSV writes the accounts of several sessions as a CSV file.
+func writeCachesCSV(w *bufio.Writer, c Caches) error {
 	columns := []string{
 		"file", "requests", "answered", "hidden", "prompt", "estimated", "expected_read", "expected_write", "read", "write", "write1h",
 		"possible", "achieved", "rebilled_tokens", "rebilled_cost", "broken_tokens", "broken_cost", "unserved_tokens", "unserved_cost", "error",
 	}
-	rows := make([][]any, len(all))
-	for i := range all {
-		t := &all[i]
+	rows := make([][]any, len(c.All))
+	for i := range c.All {
+		t := &c.All[i]
 		cells := []any{
 			sessionfmt.Clean(t.File), t.Requests, t.Answered, t.Hidden, t.Prompt, t.Estimated, nil, nil, nil, nil, nil, t.HitRate.Possible, t.HitRate.Achieved,
 			t.Rebilled.Tokens, t.Rebilled.Cost, t.Broken.Tokens, t.Broken.Cost, t.Unserved.Tokens, t.Unserved.Cost, t.Error,
@@ -104,8 +115,8 @@ func WriteCachesCSV(w *bufio.Writer, all []cache.Total) error {
 // mostLosses is how many breaks the text names.
 const mostLosses = 10
 
-// WriteCacheText writes the account of a session as a table, and the totals below it.
-func WriteCacheText(w *bufio.Writer, c *cache.Report, width int) error {
+// writeCache writes the account of a session as a table, and the totals below it.
+func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
 		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
@@ -119,7 +130,7 @@ func WriteCacheText(w *bufio.Writer, c *cache.Report, width int) error {
 		cells = append(cells, cacheLine(&c.Rows[i]))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, width); err != nil {
+		if err := WriteTable(w, columns, cells, on.Width); err != nil {
 			return err
 		}
 		w.WriteByte('\n')
@@ -147,11 +158,7 @@ func cacheLine(r *cache.Row) []string {
 	} else {
 		cells = append(cells, "-", "-")
 	}
-	again := ""
-	if r.Rebilled.Tokens > 0 {
-		again = fmt.Sprintf("%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost)
-	}
-	return append(cells, again, whyAgain(r))
+	return append(cells, phrase.If(r.Rebilled.Tokens > 0, "%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost), whyAgain(r))
 }
 
 // whyAgain is why something was billed again, in words.
@@ -173,29 +180,15 @@ func whyAgain(r *cache.Row) string {
 }
 
 func whyBroken(b *cache.Break) string {
-	text := string(b.Cause)
-	if b.Entry != "" {
-		text += " " + sessionfmt.Quote(b.Entry)
-	}
-	if b.Op >= 0 {
-		text += fmt.Sprintf(" op %d", b.Op)
-	}
-	if b.Transformer != "" {
-		text += " of " + sessionfmt.Quote(b.Transformer)
-	}
-	if b.Reason != "" {
-		text += ": " + sessionfmt.Quote(b.Reason)
-	}
-	if b.Again.Tokens > 0 {
-		text += fmt.Sprintf(" (%d)", b.Again.Tokens)
-	}
-	return text
+	return string(b.Cause) + phrase.If(b.Entry != "", " %s", sessionfmt.Quote(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
+		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason)) +
+		phrase.If(b.Again.Tokens > 0, " (%d)", b.Again.Tokens)
 }
 
 func writeCacheSums(w *bufio.Writer, t *cache.Total) {
-	fmt.Fprintf(w, "%s, prompts of %s", count(t.Requests, "request"), count(int(t.Prompt), "token"))
+	fmt.Fprintf(w, "%s, prompts of %s", phrase.Count(t.Requests, "request"), phrase.Count(int(t.Prompt), "token"))
 	if t.Answered > 0 && t.Answered < t.Requests {
-		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, count(t.Requests-t.Answered, "request"))
+		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, phrase.Count(t.Requests-t.Answered, "request"))
 	}
 	if t.Expected != nil {
 		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
@@ -205,9 +198,9 @@ func writeCacheSums(w *bufio.Writer, t *cache.Total) {
 	}
 	w.WriteByte('\n')
 	if t.HitRate.Achieved != nil {
-		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", percent(*t.HitRate.Achieved), percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", phrase.Percent(*t.HitRate.Achieved), phrase.Percent(t.HitRate.Possible))
 	} else if t.Requests > 0 {
-		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", phrase.Percent(t.HitRate.Possible))
 	}
 	if t.Requests > 0 {
 		fmt.Fprintf(w, "billed again: %s: %s by what broke the cache, %s that it had and did not serve (prices of %s)\n", money(t.Rebilled), money(t.Broken), money(t.Unserved), t.Prices)
@@ -251,15 +244,15 @@ func writeLosses(w *bufio.Writer, heading string, all []cache.Loss) {
 	}
 }
 
-// WriteCachesText writes the accounts of several sessions, a row each, and their sum.
-func WriteCachesText(w *bufio.Writer, all []cache.Total, sum *cache.Total, width int) error {
+// writeCaches writes the accounts of several sessions, a row each, and their sum.
+func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 	columns := []Column{
 		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
 		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},
 	}
 	var cells [][]string
-	for i := range all {
-		t := &all[i]
+	for i := range c.All {
+		t := &c.All[i]
 		name := sessionfmt.Clean(t.File)
 		if t.Error != "" {
 			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", "", ""})
@@ -267,19 +260,19 @@ func WriteCachesText(w *bufio.Writer, all []cache.Total, sum *cache.Total, width
 		}
 		achieved := "-"
 		if t.HitRate.Achieved != nil {
-			achieved = percent(*t.HitRate.Achieved)
+			achieved = phrase.Percent(*t.HitRate.Achieved)
 		}
 		cells = append(cells, []string{
-			name, fmt.Sprint(t.Requests), short(t.Prompt), percent(t.HitRate.Possible), achieved,
+			name, fmt.Sprint(t.Requests), phrase.Short(t.Prompt), phrase.Percent(t.HitRate.Possible), achieved,
 			fmt.Sprintf("$%.4f", t.Rebilled.Cost), fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Unserved.Cost),
 		})
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, width); err != nil {
+		if err := WriteTable(w, columns, cells, on.Width); err != nil {
 			return err
 		}
 		w.WriteByte('\n')
 	}
-	writeCacheSums(w, sum)
+	writeCacheSums(w, c.Sum)
 	return nil
 }

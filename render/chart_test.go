@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clipperhouse/displaywidth"
-
 	"ctxtool/stats"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 func chart(c *stats.Chart, width int) string {

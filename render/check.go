@@ -2,45 +2,27 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"net/url"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 )
 
-// A CheckForm is a form in which findings are printed.
-type CheckForm struct {
-	Name  string
-	Write func(w *bufio.Writer, r check.Reports) error
-}
+func writeCheckLines(w *bufio.Writer, r check.Reports) error { return writeLines(w, r.Files) }
 
-// CheckForms are the forms of findings, the default first.
-var CheckForms = []CheckForm{
-	{"text", writeCheckText},
-	{"json", func(w *bufio.Writer, r check.Reports) error { return WriteJSON(w, r) }},
-	{"jsonl", func(w *bufio.Writer, r check.Reports) error {
-		for _, f := range r.Files {
-			if err := WriteJSON(w, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}},
-	{"sarif", writeSARIF},
-	{"github", writeAnnotations},
-}
-
-// writeCheckText writes the findings of each file below its name, a kind that
+// writeCheck writes the findings of each file below its name, a kind that
 // occurs more than three times in a file once with its number.
-func writeCheckText(w *bufio.Writer, r check.Reports) error {
+func writeCheck(w *bufio.Writer, r check.Reports) error {
 	for _, f := range r.Files {
 		if len(f.Findings) > 0 {
 			writeFile(w, f)
 		}
 	}
 	t := r.Totals
-	fmt.Fprintf(w, "%s checked: %s, %s, %s; %d sound", count(t.Files, "file"), count(t.Errors, "error"), count(t.Warnings, "warning"), count(t.Infos, "info"), t.Sound)
+	fmt.Fprintf(w, "%s checked: %s, %s, %s; %d sound", phrase.Count(t.Files, "file"), phrase.Count(t.Errors, "error"), phrase.Count(t.Warnings, "warning"), phrase.Count(t.Infos, "info"), t.Sound)
 	if t.Unread > 0 {
 		fmt.Fprintf(w, "; %d cannot be read as a session", t.Unread)
 	}
@@ -63,10 +45,7 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 		if n == 0 {
 			continue
 		}
-		line := "-"
-		if found.Line > 0 {
-			line = fmt.Sprint(found.Line)
-		}
+		line := cmp.Or(lineNumber(found.Line), "-")
 		text := found.Text
 		if n > 3 {
 			times[found.Code] = 0
@@ -96,9 +75,9 @@ func change(n int, thing string) string {
 	case n == 0:
 		return "as many " + thing + "s"
 	case n < 0:
-		return count(-n, thing) + " less"
+		return phrase.Count(-n, thing) + " less"
 	}
-	return count(n, thing) + " more"
+	return phrase.Count(n, thing) + " more"
 }
 
 // context is the size of a context in words behind others, or that there is none.
@@ -111,7 +90,7 @@ func context(before string, f check.Figures) string {
 
 // figures is the size of a context in words.
 func figures(f check.Figures) string {
-	return count(f.Messages, "message") + ", " + count(f.Tokens, "token") + ", " + count(f.Requests, "request")
+	return phrase.Count(f.Messages, "message") + ", " + phrase.Count(f.Tokens, "token") + ", " + phrase.Count(f.Requests, "request")
 }
 
 // writeAnnotations writes findings as annotations of GitHub Actions.
@@ -127,10 +106,7 @@ func writeAnnotations(w *bufio.Writer, r check.Reports) error {
 
 // message is a finding as one sentence, with its entry and what it hides.
 func message(f check.Finding) string {
-	text := f.Text
-	if f.Entry != "" {
-		text = "entry " + f.Entry + ": " + text
-	}
+	text := phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Text
 	if f.Hides != nil {
 		text += "; " + hides(*f.Hides)
 	}

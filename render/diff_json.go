@@ -9,8 +9,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// json writes a comparison as one object. It holds no text in memory.
-func (x comparison) json(w *bufio.Writer) error {
+// writeDiffJSON writes a comparison as one object. It holds no text in memory.
+func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
+	x := comparison{d}
 	_, is, err := x.prompts()
 	if err != nil {
 		return err
@@ -157,8 +158,9 @@ func textOf(content sessionfmt.Value) string {
 	return string(text)
 }
 
-// stat writes a comparison as tables: sizes, then what became of the messages.
-func (x comparison) stat(w *bufio.Writer, width int) error {
+// writeDiffStat writes a comparison as tables: sizes, then what became of the messages.
+func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) error {
+	x := comparison{d}
 	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
 	var rows [][]string
 	for _, c := range x.categories() {
@@ -171,14 +173,14 @@ func (x comparison) stat(w *bufio.Writer, width int) error {
 		}
 		return columns
 	}
-	if err := WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, width); err != nil {
+	if err := WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, on.Width); err != nil {
 		return err
 	}
 	if rows = x.tally(); len(rows) == 0 {
 		return nil
 	}
 	w.WriteByte('\n')
-	return WriteTable(w, right("number", "tokens"), rows, width)
+	return WriteTable(w, right("number", "tokens"), rows, on.Width)
 }
 
 func (c category) cells() []string {
@@ -239,19 +241,15 @@ func (x comparison) tally() (rows [][]string) {
 	return rows
 }
 
-// WriteDiffEntries writes the entries in one of the forms of WriteDiff.
-func WriteDiffEntries(w *bufio.Writer, x *diff.Entries, form string, style Style, width int) error {
-	switch form {
-	case "json":
-		return WriteJSON(w, x)
-	case "stat":
-		fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
-		return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
-			{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
-		}, width)
-	case "markdown":
-		return entriesMarkdown(w, x)
-	}
+func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) error {
+	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
+	return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
+		{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
+	}, on.Width)
+}
+
+// writeEntries writes the entries that only one of two paths has, a line each.
+func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	for _, side := range []struct {
 		mark byte
@@ -259,7 +257,7 @@ func WriteDiffEntries(w *bufio.Writer, x *diff.Entries, form string, style Style
 	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
 		for _, r := range side.rows {
 			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
-			w.WriteString(style.mark(side.mark, fit(sessionfmt.Clean(text), lineWidth(width))) + "\n")
+			w.WriteString(on.mark(side.mark, fit(sessionfmt.Clean(text), lineWidth(on.Width))) + "\n")
 		}
 	}
 	return nil
@@ -272,7 +270,7 @@ func ancestor(x *diff.Entries) string {
 	return fmt.Sprintf("%s %s, line %d", orDash(sessionfmt.Quote(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
 }
 
-func entriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
+func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
 	w.WriteString("# Entries of two paths\n\n")
 	w.Write(markdown.AppendInline([]byte("Common ancestor: "), []byte(ancestor(x))))
 	w.WriteByte('\n')

@@ -4,13 +4,16 @@ import (
 	"bufio"
 	"fmt"
 
+	"ctxtool/internal/linediff"
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/diff"
 )
 
-// markdown writes a comparison as a page for a review.
-func (x comparison) markdown(w *bufio.Writer) error {
-	p := &diffPage{w: w, x: x, pen: markdownPen{}}
+// writeDiffMarkdown writes a comparison as a page for a review.
+func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
+	x := comparison{d}
+	p := &diffPage{w: w, x: x}
 	p.head()
 	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
 		return err
@@ -27,10 +30,12 @@ func (x comparison) markdown(w *bufio.Writer) error {
 }
 
 type diffPage struct {
-	w   *bufio.Writer
-	x   comparison
-	pen markdownPen
+	w *bufio.Writer
+	x comparison
 }
+
+// code appends a name as a code span.
+func code(dst []byte, text string) []byte { return markdown.AppendCode(dst, []byte(text)) }
 
 // head says what is compared, and how large both sides are.
 func (p *diffPage) head() {
@@ -41,11 +46,11 @@ func (p *diffPage) head() {
 		side diff.Side
 		n    int
 	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
-		w.Write(p.pen.code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.Source)))
+		w.Write(code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.Source)))
 		if s.side.Entry != "" {
-			w.Write(p.pen.code([]byte(", behind entry "), s.side.Entry))
+			w.Write(code([]byte(", behind entry "), s.side.Entry))
 		}
-		fmt.Fprintf(w, ", before request %d: %s, %s\n", s.side.RequestIndex, count(s.side.Cached+s.side.Uncached, "message"), count(s.n, "token"))
+		fmt.Fprintf(w, ", before request %d: %s, %s\n", s.side.RequestIndex, phrase.Count(s.side.Cached+s.side.Uncached, "message"), phrase.Count(s.n, "token"))
 	}
 	if x.Equal() {
 		w.WriteString("- **Both are the same**\n")
@@ -53,12 +58,12 @@ func (p *diffPage) head() {
 	}
 	fmt.Fprintf(w, "- **Shared**: %s\n", x.sharedWords()[len("shared prefix: "):])
 	if x.Model != nil {
-		w.Write(p.cause(p.pen.code(append(p.pen.code([]byte("- **Model**: "), nameOfModel(x.Model.A)), " to "...), nameOfModel(x.Model.B)), x.Model.Cause))
+		w.Write(p.cause(code(append(code([]byte("- **Model**: "), nameOfModel(x.Model.A)), " to "...), nameOfModel(x.Model.B)), x.Model.Cause))
 		w.WriteByte('\n')
 	}
 	for _, c := range x.Options {
-		line := append(p.pen.code(append([]byte("- **Option** "), c.Name+": "...), unset(c.A)), " to "...)
-		w.Write(p.cause(p.pen.code(line, unset(c.B)), c.Cause))
+		line := append(code(append([]byte("- **Option** "), c.Name+": "...), unset(c.A)), " to "...)
+		w.Write(p.cause(code(line, unset(c.B)), c.Cause))
 		w.WriteByte('\n')
 	}
 	w.WriteString("\n|  | tokens A | tokens B | change | bytes A | bytes B | change |\n|---|---:|---:|---:|---:|---:|---:|\n")
@@ -76,7 +81,7 @@ func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 	if c.IsZero() {
 		return dst
 	}
-	dst = p.pen.code(append(dst, ", by "...), orDash(c.Entry))
+	dst = code(append(dst, ", by "...), orDash(c.Entry))
 	dst = append(dst, " ("+c.Kind...)
 	if c.Op >= 0 {
 		dst = fmt.Appendf(dst, ", op %d", c.Op)
@@ -85,7 +90,7 @@ func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 }
 
 func (p *diffPage) item(c itemDiff) {
-	line := append(p.pen.code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
+	line := append(code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
 	p.w.Write(append(p.cause(line, c.Cause), "\n\n"...))
 	if c.Change != diff.Moved {
 		p.fence(c.old, c.new)
@@ -94,13 +99,13 @@ func (p *diffPage) item(c itemDiff) {
 
 // fence writes what differs between two texts.
 func (p *diffPage) fence(old, new string) {
-	all := folded(diffLines(old, new))
+	all := linediff.Fold(linediff.Lines(old, new))
 	for i, l := range all {
-		if l.mark == '@' {
-			all[i].text = "@ " + l.text + " @@"
+		if l.Mark == '@' {
+			all[i].Text = "@ " + l.Text + " @@"
 		}
 	}
-	p.w.Write(markdown.AppendFence(nil, "diff", appendDiff(nil, all)))
+	p.w.Write(markdown.AppendFence(nil, "diff", linediff.Append(nil, all)))
 }
 
 // message writes a stretch of messages as an item of a list, and the lines that changed
@@ -108,9 +113,9 @@ func (p *diffPage) fence(old, new string) {
 func (p *diffPage) message(c diff.MessageChange, open bool) (bool, error) {
 	line := fmt.Appendf(nil, "- **%s** %s", c.Change, placesOf(c))
 	if c.Count > 1 {
-		line = fmt.Appendf(line, " (%s)", count(c.Count, "message"))
+		line = fmt.Appendf(line, " (%s)", phrase.Count(c.Count, "message"))
 	}
-	line = fmt.Appendf(p.cause(line, c.Cause), ", %s", count(c.Tokens, "token"))
+	line = fmt.Appendf(p.cause(line, c.Cause), ", %s", phrase.Count(c.Tokens, "token"))
 	changed := c.A >= 0 && c.B >= 0 && c.Change != diff.Kept && c.Change != diff.Moved
 	if c.Count == 1 && c.Change != diff.Kept {
 		what, err := p.x.gist(c)

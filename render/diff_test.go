@@ -114,7 +114,7 @@ func holds(t *testing.T, name string, d *diff.Difference) {
 	t.Helper()
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
-	if err := WriteDiff(w, d, "json", Style{}, 0); err != nil {
+	if err := Write(w, d, "json", Screen{}); err != nil {
 		t.Fatal(err)
 	}
 	w.Flush()
@@ -208,11 +208,7 @@ type appliedRow struct {
 
 func printedEnvelope(t *testing.T, e *replay.Envelope) (out appliedEnvelope) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := jsonFormat.Write(&b, Report{Envelope: e}); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b.Bytes(), &out); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
+	if err := json.Unmarshal(printed(t, "json", Report{Envelope: e}), &out); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
 		t.Fatal(err)
 	}
 	return out

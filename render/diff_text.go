@@ -6,24 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/linediff"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/sessionfmt"
 )
 
-// WriteDiff writes a comparison in one of the forms text, stat, markdown and json.
-// width is that of the terminal in columns, 0 for none.
-func WriteDiff(w *bufio.Writer, d *diff.Difference, form string, style Style, width int) error {
-	x := comparison{d}
-	switch form {
-	case "json":
-		return x.json(w)
-	case "stat":
-		return x.stat(w, width)
-	case "markdown":
-		return x.markdown(w)
-	}
-	t := &diffText{w: w, x: x, style: style, width: lineWidth(width)}
+// writeDiff writes a comparison for people at a terminal.
+func writeDiff(w *bufio.Writer, d *diff.Difference, on Screen) error {
+	t := &diffText{w: w, x: comparison{d}, on: on, width: lineWidth(on.Width)}
 	return t.write()
 }
 
@@ -31,7 +23,7 @@ func WriteDiff(w *bufio.Writer, d *diff.Difference, form string, style Style, wi
 type diffText struct {
 	w     *bufio.Writer
 	x     comparison
-	style Style
+	on    Screen
 	width int
 }
 
@@ -67,13 +59,8 @@ func (t *diffText) write() error {
 
 // sideWords says which envelope a side is.
 func sideWords(s *diff.Side, tokens int) string {
-	text := source(s.Source)
-	if s.Entry != "" {
-		text += ", behind entry " + sessionfmt.Quote(s.Entry)
-	} else {
-		text += ", before the first entry"
-	}
-	return text + fmt.Sprintf(", before request %d: %s, %s", s.RequestIndex, count(s.Cached+s.Uncached, "message"), count(tokens, "token"))
+	at := cmp.Or(phrase.If(s.Entry != "", "behind entry %s", sessionfmt.Quote(s.Entry)), "before the first entry")
+	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
 }
 
 // sharedWords says how much of both is the same.
@@ -89,7 +76,7 @@ func (x comparison) sharedWords() string {
 	default:
 		first = "; the first difference is in " + x.Shared.First
 	}
-	return fmt.Sprintf("shared prefix: %s, %s%s", count(x.Shared.Messages, "message"), count(x.Shared.Tokens, "token"), first)
+	return fmt.Sprintf("shared prefix: %s, %s%s", phrase.Count(x.Shared.Messages, "message"), phrase.Count(x.Shared.Tokens, "token"), first)
 }
 
 // sizeWords says which sizes differ.
@@ -124,12 +111,12 @@ func (x comparison) categories() []category {
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
 
-func (t *diffText) section(name string) { t.w.WriteString("\n" + t.style.heading(name) + "\n") }
+func (t *diffText) section(name string) { t.w.WriteString("\n" + t.on.heading(name) + "\n") }
 
 // line writes a line behind its indent, in the colour of its mark.
 func (t *diffText) line(indent int, mark byte, text string) {
 	text = strings.TrimRight(fit(sessionfmt.Clean(text), t.width-2*indent), " ")
-	t.w.WriteString(strings.Repeat("  ", indent) + t.style.mark(mark, text) + "\n")
+	t.w.WriteString(strings.Repeat("  ", indent) + t.on.mark(mark, text) + "\n")
 }
 
 func (t *diffText) item(c itemDiff) {
@@ -142,24 +129,24 @@ func (t *diffText) lines(old, new string, change diff.Change) {
 	if change == diff.Moved || old == new {
 		return
 	}
-	all := folded(diffLines(old, new))
+	all := linediff.Fold(linediff.Lines(old, new))
 	for i := 0; i < len(all); {
 		if gone, come := pairedLines(all[i:]); gone > 0 {
 			for k := range gone {
-				t.pair(all[i+k].text, all[i+gone+k].text, '-')
+				t.pair(all[i+k].Text, all[i+gone+k].Text, '-')
 			}
 			for k := range come {
-				t.pair(all[i+k].text, all[i+gone+k].text, '+')
+				t.pair(all[i+k].Text, all[i+gone+k].Text, '+')
 			}
 			i += gone + come
 			continue
 		}
 		l := all[i]
-		switch l.mark {
+		switch l.Mark {
 		case '@':
-			t.line(2, ' ', "… "+l.text)
+			t.line(2, ' ', "… "+l.Text)
 		default:
-			t.line(2, l.mark, string(l.mark)+" "+cutWordsAt(l.text, shortLine))
+			t.line(2, l.Mark, string(l.Mark)+" "+phrase.Cut(l.Text, linediff.ShortLine))
 		}
 		i++
 	}
@@ -167,11 +154,11 @@ func (t *diffText) lines(old, new string, change diff.Change) {
 
 // pairedLines is how many lines in a row are gone at the start of a comparison, if as
 // many come behind them: one was made of the other.
-func pairedLines(all []diffLine) (gone, come int) {
-	for gone < len(all) && all[gone].mark == '-' {
+func pairedLines(all []linediff.Line) (gone, come int) {
+	for gone < len(all) && all[gone].Mark == '-' {
 		gone++
 	}
-	for gone+come < len(all) && all[gone+come].mark == '+' {
+	for gone+come < len(all) && all[gone+come].Mark == '+' {
 		come++
 	}
 	if gone != come {
@@ -183,25 +170,25 @@ func pairedLines(all []diffLine) (gone, come int) {
 // pair writes one of two lines of which the other was made; in colours, the words that
 // differ stand out.
 func (t *diffText) pair(old, new string, mark byte) {
-	old, new = narrowed(old, new)
-	was, is := []diffLine{{' ', old}}, []diffLine{{' ', new}}
-	if t.style.Colour {
-		was, is = wordsOf(old, new)
+	old, new = linediff.Narrow(old, new)
+	was, is := []linediff.Line{{Mark: ' ', Text: old}}, []linediff.Line{{Mark: ' ', Text: new}}
+	if t.on.Colour {
+		was, is = linediff.Words(old, new)
 	}
 	side := was
 	if mark == '+' {
 		side = is
 	}
-	t.w.WriteString("    " + t.style.mark(mark, string(mark)))
+	t.w.WriteString("    " + t.on.mark(mark, string(mark)))
 	if old != "" && mark == '-' || new != "" && mark == '+' {
 		t.w.WriteByte(' ')
 	}
 	for _, piece := range side {
-		text := sessionfmt.Clean(piece.text)
-		if piece.mark == ' ' {
-			t.w.WriteString(t.style.mark(mark, text))
+		text := sessionfmt.Clean(piece.Text)
+		if piece.Mark == ' ' {
+			t.w.WriteString(t.on.mark(mark, text))
 		} else {
-			t.w.WriteString(t.style.word(mark, text))
+			t.w.WriteString(t.on.word(mark, text))
 		}
 	}
 	t.w.WriteByte('\n')
@@ -212,14 +199,14 @@ func (t *diffText) message(c diff.MessageChange) error {
 	mark := changeMark(c.Change)
 	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
 	if c.Count > 1 || c.Change == diff.Kept || c.Change == diff.Moved || c.Change == diff.Summarised {
-		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", count(c.Count, "message"), c.Change, count(c.Tokens, "token"), by(c.Cause)))
+		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", phrase.Count(c.Count, "message"), c.Change, phrase.Count(c.Tokens, "token"), by(c.Cause)))
 		return nil
 	}
 	what, err := t.x.gist(c)
 	if err != nil {
 		return err
 	}
-	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(c.Cause), count(c.Tokens, "token"), what))
+	t.line(1, mark, text+fmt.Sprintf("%s%s, %s: %s", c.Change, by(c.Cause), phrase.Count(c.Tokens, "token"), what))
 	if c.A < 0 || c.B < 0 {
 		return nil
 	}
@@ -314,7 +301,7 @@ func toolText(tools []replay.Tool, i int, change diff.Change) string {
 	if change != diff.Changed {
 		return f[0].Text()
 	}
-	return f[0].Text() + "\n" + string(indented(f[1]))
+	return f[0].Text() + "\n" + string(phrase.Indent(f[1]))
 }
 
 // A diff is a comparison that is written. Texts are read when they are.
@@ -358,11 +345,7 @@ func (x comparison) prompt(heading func(name string), item func(itemDiff)) error
 
 // source is where a side was asked for, in words.
 func source(s diff.Source) string {
-	name := s.File
-	if s.Point != "" {
-		name += "@" + s.Point
-	}
-	return sessionfmt.Clean(name)
+	return sessionfmt.Clean(s.File + phrase.If(s.Point != "", "@%s", s.Point))
 }
 
 // by is by what a difference came, behind others.
@@ -370,9 +353,5 @@ func by(c diff.Cause) string {
 	if c.IsZero() {
 		return ""
 	}
-	text := " by " + orDash(sessionfmt.Quote(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ")
-	if c.Op >= 0 {
-		text += fmt.Sprintf(", op %d", c.Op)
-	}
-	return text
+	return " by " + orDash(sessionfmt.Quote(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ") + phrase.If(c.Op >= 0, ", op %d", c.Op)
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // A value is computed by the package that knows it, and written by render.
-func ExampleWriteList() {
+func ExampleWrite() {
 	s, err := stats.Summarize("../testdata/sessions/good/linear.jsonl", sessionfmt.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	defer w.Flush()
-	if err := render.WriteList(w, []*stats.Summary{s}, 80); err != nil {
+	if err := render.Write(w, []*stats.Summary{s}, "text", render.Screen{Width: 80}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"math"
@@ -9,13 +10,14 @@ import (
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats/gate"
 )
 
-// WriteGateText writes what became of limits, for people: a row for each that is not
+// writeGate writes what became of limits, for people: a row for each that is not
 // kept, and for the others one a budget.
-func WriteGateText(w *bufio.Writer, r *gate.Report, width int) error {
+func writeGate(w *bufio.Writer, r *gate.Report, width int) error {
 	fmt.Fprintf(w, "gate: %s\n", gateHead(r))
 	if rows := gateRows(r); len(rows) > 0 {
 		return WriteTable(w, gateColumns, rows, width)
@@ -23,8 +25,8 @@ func WriteGateText(w *bufio.Writer, r *gate.Report, width int) error {
 	return nil
 }
 
-// WriteGateMarkdown writes the same for the summary of a job.
-func WriteGateMarkdown(w *bufio.Writer, r *gate.Report) {
+// writeGateMarkdown writes the same for the summary of a job.
+func writeGateMarkdown(w *bufio.Writer, r *gate.Report) {
 	fmt.Fprintf(w, "### gate: %s\n", markdown.AppendInline(nil, []byte(gateHead(r))))
 	rows := gateRows(r)
 	for _, row := range rows {
@@ -37,8 +39,8 @@ func WriteGateMarkdown(w *bufio.Writer, r *gate.Report) {
 	}
 }
 
-// WriteGateAnnotations writes what is not kept as annotations of GitHub Actions.
-func WriteGateAnnotations(w *bufio.Writer, r *gate.Report) {
+// writeGateAnnotations writes what is not kept as annotations of GitHub Actions.
+func writeGateAnnotations(w *bufio.Writer, r *gate.Report) error {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		level := string(v.Severity)
@@ -48,12 +50,9 @@ func WriteGateAnnotations(w *bufio.Writer, r *gate.Report) {
 		case gate.Unknown, gate.Kept:
 			continue
 		}
-		text := verdictText(v)
-		if v.Entry != "" {
-			text += ", see entry " + v.Entry
-		}
-		annotate(w, level, v.Path, v.Line, v.Figure, text)
+		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+phrase.If(v.Entry != "", ", see entry %s", v.Entry))
 	}
+	return nil
 }
 
 // GateLine is a verdict as one sentence with its place.
@@ -70,7 +69,7 @@ func gateHead(r *gate.Report) string {
 	words := []string{"passed"}
 	if !r.Passed {
 		words[0] = "failed"
-		words = append(words, count(r.Crossed, "limit")+" crossed")
+		words = append(words, phrase.Count(r.Crossed, "limit")+" crossed")
 	}
 	for _, n := range []struct {
 		n    int
@@ -80,11 +79,7 @@ func gateHead(r *gate.Report) string {
 			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
 		}
 	}
-	text := strings.Join(words, ", ")
-	if r.Saved != "" {
-		text += "; against " + sessionfmt.Quote(r.Saved)
-	}
-	return text
+	return strings.Join(words, ", ") + phrase.If(r.Saved != "", "; against %s", sessionfmt.Quote(r.Saved))
 }
 
 var gateColumns = []Column{
@@ -161,7 +156,7 @@ func gateValue(v *gate.Verdict) string {
 		return ""
 	}
 	if v.Unpriced > 0 {
-		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), count(v.Unpriced, "call"))
+		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), phrase.Count(v.Unpriced, "call"))
 	}
 	if v.Calibrated {
 		return "~" + amount(v.Unit, *v.Value)
@@ -223,34 +218,23 @@ func gatePlace(v *gate.Verdict) string {
 
 // verdictText is a verdict as one sentence.
 func verdictText(v *gate.Verdict) string {
-	name := v.Figure
-	if v.Group != "" {
-		name += " of " + v.Group
-	}
+	name := v.Figure + phrase.If(v.Group != "", " of %s", v.Group)
 	if v.Value == nil {
 		return name + ": " + v.Reason
 	}
-	text := name + " " + gateValue(v)
-	if limit := gateLimit(v); limit != "" {
-		text += ", limit " + strings.TrimPrefix(limit, "= ")
-	}
-	if over := gateOver(v); over != "" {
-		text += " (" + over + ")"
-	}
+	limit, over := gateLimit(v), gateOver(v)
+	text := name + " " + gateValue(v) + phrase.If(limit != "", ", limit %s", strings.TrimPrefix(limit, "= ")) + phrase.If(over != "", " (%s)", over)
 	if v.Saved != nil {
 		text += ", saved " + amount(v.Unit, *v.Saved)
 	}
-	if v.Reason != "" {
-		text += ": " + v.Reason
-	}
-	return text
+	return text + phrase.If(v.Reason != "", ": %s", v.Reason)
 }
 
 // amount is a number of a unit, for people.
 func amount(unit string, n float64) string {
 	switch unit {
 	case "share":
-		return percent(n)
+		return phrase.Percent(n)
 	case "dollars":
 		if n != 0 && math.Abs(n) < 0.0001 {
 			return dollars(n)
@@ -291,23 +275,18 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteGateJUnit writes a test case a verdict, as CI systems read them: the class is
+// writeGateJUnit writes a test case a verdict, as CI systems read them: the class is
 // the file, the name the figure and its limit. What is crossed fails, if its severity
 // is error; what has no value is skipped.
-func WriteGateJUnit(w *bufio.Writer, r *gate.Report) error {
+func writeGateJUnit(w *bufio.Writer, r *gate.Report) error {
 	suite := junitSuite{Name: "ctxtool stats", Tests: len(r.Verdicts), Failures: r.Crossed, Skipped: r.Unknown}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		text := sessionfmt.Clean(verdictText(v))
-		one := junitCase{Name: v.Figure, Class: v.File, File: v.Path, Line: v.Line}
-		if v.Group != "" {
-			one.Name += " " + v.Group
-		}
-		if limit := gateLimit(v); limit != "" {
-			one.Name += " " + limit
-		}
-		if one.Class == "" {
-			one.Class = "all sessions"
+		limit := gateLimit(v)
+		one := junitCase{
+			Name:  v.Figure + phrase.If(v.Group != "", " %s", v.Group) + phrase.If(limit != "", " %s", limit),
+			Class: cmp.Or(v.File, "all sessions"), File: v.Path, Line: v.Line,
 		}
 		switch {
 		case v.State == gate.Crossed && v.Severity == gate.Error:

@@ -16,29 +16,12 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-var jsonFormat = Format{
-	Name:  "json",
-	About: "the envelope as one JSON object (docs/formats.md)",
-	Need:  sessionfmt.NeedPath,
-	write: writeJSON,
-}
-
-var contextFormat = Format{
-	Name:  "context",
-	About: "messages, thinkingLevel and model as pi's context building returns them, as JSON",
-	Need:  sessionfmt.NeedModel | sessionfmt.NeedThinking,
-	write: writeContext,
-}
-
-var llmFormat = Format{
-	Name:  "llm",
-	About: "the messages as a provider gets them, as a JSON array",
-	write: func(w *bufio.Writer, r Report) error {
-		if err := writeMessages(w, r.Envelope.ProviderMessages()); err != nil {
-			return err
-		}
-		return w.WriteByte('\n')
-	},
+// writeProvided writes the messages as a provider gets them.
+func writeProvided(w *bufio.Writer, r Report) error {
+	if err := writeMessages(w, r.Envelope.ProviderMessages()); err != nil {
+		return err
+	}
+	return w.WriteByte('\n')
 }
 
 // An object writes a JSON object member by member, so that nothing of it has to
@@ -95,8 +78,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WriteLines writes values as JSON, a line each.
-func WriteLines[T any](w *bufio.Writer, all []T) error {
+// writeLines writes values as JSON, a line each.
+func writeLines[T any](w *bufio.Writer, all []T) error {
 	for _, v := range all {
 		if err := WriteJSON(w, v); err != nil {
 			return err
@@ -200,8 +183,8 @@ func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]replay.Prov
 	}
 }
 
-// writeJSON writes the envelope (docs/formats.md).
-func writeJSON(w *bufio.Writer, r Report) error {
+// writeEnvelope writes the envelope (docs/formats.md).
+func writeEnvelope(w *bufio.Writer, r Report) error {
 	e := r.Envelope
 	prompt, err := e.Prompt()
 	if err != nil {
@@ -335,6 +318,3 @@ func orNothing(n replay.Index) string {
 	}
 	return strconv.Itoa(int(n))
 }
-
-// percent is a share for people.
-func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }

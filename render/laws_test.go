@@ -38,13 +38,10 @@ func at(s *sessionfmt.Session, rules replay.Rules, rec int) *replay.Envelope {
 // content is an envelope as JSON, without what it says of itself and its file.
 func content(t testing.TB, e *replay.Envelope) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := jsonFormat.Write(&b, Report{Envelope: e, Provenance: true}); err != nil {
-		t.Fatal(err)
-	}
-	v, err := sessionfmt.ParseValue(b.Bytes())
+	text := printed(t, "json", Report{Envelope: e, Provenance: true})
+	v, err := sessionfmt.ParseValue(text)
 	if err != nil {
-		t.Fatalf("%v in %.300q", err, b.Bytes())
+		t.Fatalf("%v in %.300q", err, text)
 	}
 	var parts [5]sessionfmt.Value
 	v.Fields(parts[:], "system", "tools", "messages", "options", "provenance")

@@ -3,25 +3,27 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/sessionfmt/redact"
 )
 
-// WritePlan writes a plan for people.
-func WritePlan(w *bufio.Writer, p *plan.Plan, width int) error {
+// writePlan writes a plan for people.
+func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
-		return writeReduction(w, p, width)
+		return writeReduction(w, p, on.Width)
 	case p.Rewrite != nil:
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
-		return writeRedaction(w, p, width)
+		return writeRedaction(w, p, on.Width)
 	}
 	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
 	for _, l := range p.Lines {
@@ -49,18 +51,18 @@ func appending(p *plan.Plan) string {
 	case p.Entries == 0:
 		return "nothing to append"
 	case p.Written == "":
-		return "would append " + count(p.Entries, "entry")
+		return "would append " + phrase.Count(p.Entries, "entry")
 	case p.Written == "-":
-		return "with " + count(p.Entries, "entry") + " appended it is on standard output"
+		return "with " + phrase.Count(p.Entries, "entry") + " appended it is on standard output"
 	case p.Written == p.Session.File:
-		return "appended " + count(p.Entries, "entry")
+		return "appended " + phrase.Count(p.Entries, "entry")
 	}
-	return fmt.Sprintf("with %s appended it is in %s", count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
+	return fmt.Sprintf("with %s appended it is in %s", phrase.Count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
 }
 
-// WritePlanJSON writes a plan as one line, with the entries byte for byte as they are
+// writePlanJSON writes a plan as one line, with the entries byte for byte as they are
 // appended, or with what becomes of each line.
-func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
+func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	var b bytes.Buffer
 	head := bufio.NewWriter(&b)
 	if err := WriteJSON(head, p); err != nil {
@@ -79,20 +81,42 @@ func WritePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// WritePlansJSON writes the plans of several sessions as one object, without what is
+// Plans are those of several sessions, by one command.
+type Plans struct {
+	Command string
+	All     []*plan.Plan
+	Sum     bool // people see the sum of reductions
+}
+
+// writePlansJSON writes the plans of several sessions as one object, without what is
 // appended or becomes of the lines.
-func WritePlansJSON(w *bufio.Writer, command string, all []*plan.Plan) error {
-	if all == nil {
-		all = []*plan.Plan{}
-	}
+func writePlansJSON(w *bufio.Writer, ps Plans) error {
 	return WriteJSON(w, struct {
 		Schema   string       `json:"schema"`
 		Sessions []*plan.Plan `json:"sessions"`
-	}{plan.Schema(command + ".sessions"), all})
+	}{plan.Schema(ps.Command + ".sessions"), append([]*plan.Plan{}, ps.All...)})
 }
 
-// WritePlans writes a row a session, and the sum of reductions where it is wanted.
-func WritePlans(w *bufio.Writer, all []*plan.Plan, sum bool, width int) error {
+func writePlansLines(w *bufio.Writer, ps Plans) error {
+	for _, p := range ps.All {
+		if err := writePlanJSON(w, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writePlanEntries(w *bufio.Writer, p *plan.Plan) error {
+	for _, line := range p.Append {
+		w.Write(line)
+		w.WriteByte('\n')
+	}
+	return nil
+}
+
+// writePlans writes a row a session.
+func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
+	all := ps.All
 	columns := []Column{{Name: "session", Flex: true}}
 	var cells [][]string
 	for _, p := range all {
@@ -111,11 +135,11 @@ func WritePlans(w *bufio.Writer, all []*plan.Plan, sum bool, width int) error {
 		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, width); err != nil {
+		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on.Width); err != nil {
 			return err
 		}
 	}
-	if sum {
+	if ps.Sum {
 		writeSum(w, all)
 	}
 	return nil
@@ -131,7 +155,7 @@ func partRow(p *plan.Plan) (names, cells []string) {
 			after, entries = r.Before, 0
 		}
 		if after < r.Before {
-			less = percent(1 - float64(after)/float64(r.Before))
+			less = phrase.Percent(1 - float64(after)/float64(r.Before))
 		}
 		if len(r.Cannot) > 0 {
 			cannot = fmt.Sprint(len(r.Cannot))
@@ -173,7 +197,7 @@ func outcome(p *plan.Plan) string {
 		text = "nothing to do"
 	}
 	if left := leftOver(p); len(left) > 0 {
-		text += fmt.Sprintf("; %s left", count(len(left), "finding"))
+		text += fmt.Sprintf("; %s left", phrase.Count(len(left), "finding"))
 	}
 	return text
 }
@@ -206,23 +230,15 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 	if len(all) > 0 {
 		w.WriteByte('\n')
 	}
-	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", count(len(all), "session"), changed, was, now, count(entries, "entry"))
+	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", phrase.Count(len(all), "session"), changed, was, now, phrase.Count(entries, "entry"))
 }
 
 // writeRedaction writes what each rule has found.
 func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
 	values, places := redacted(p.Found)
-	text := "nothing to redact"
-	if places > 0 {
-		text = fmt.Sprintf("%s in %s", count(values, "value"), count(places, "place"))
-	}
-	if p.Stripped > 0 {
-		text += fmt.Sprintf("; %s stripped", count(p.Stripped, "signature"))
-	}
-	if p.Images > 0 {
-		text += fmt.Sprintf("; %s not looked into", count(p.Images, "image"))
-	}
-	fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(p.Session.File), text)
+	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
+	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
+		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not looked into", phrase.Count(p.Images, "image")))
 	var rows [][]string
 	for _, f := range p.Found {
 		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f)})
@@ -251,11 +267,8 @@ func redacted(found []redact.Found) (values, places int) {
 const shownEntries = 8
 
 func entriesOf(f redact.Found) string {
-	text := strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ")
-	if more := len(f.Entries) - shownEntries; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return sessionfmt.Clean(text)
+	more := len(f.Entries) - shownEntries
+	return sessionfmt.Clean(strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ") + phrase.If(more > 0, " and %d more", more))
 }
 
 // writeReduction writes what leaves a context for people: what changes, a sum for each
@@ -269,11 +282,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
 	}
 	for _, c := range r.Cannot[:min(plan.MostChanges, len(r.Cannot))] {
-		why := c.Why
-		if c.Could != "" {
-			why += fmt.Sprintf("; --as %s could", c.Could)
-		}
-		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", why})
+		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", c.Why + phrase.If(c.Could != "", "; --as %s could", c.Could)})
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
@@ -315,7 +324,7 @@ func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 		case l.Report.Skipped:
 			fmt.Fprintf(w, "%s\n", l.Report.SkipReason)
 		default:
-			fmt.Fprintf(w, "%s, %d -> %d tokens", count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
+			fmt.Fprintf(w, "%s, %d -> %d tokens", phrase.Count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
 			if l.Trigger != "" {
 				fmt.Fprintf(w, "; ran at %d (%s), %s (%.0f)", l.Used, l.By, l.Trigger, l.Limit)
 			}
@@ -325,10 +334,7 @@ func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 	for _, what := range r.Waits {
 		fmt.Fprintf(w, "  waits for a summary: %s\n", what)
 	}
-	saved := ""
-	if r.Before > 0 && r.After < r.Before {
-		saved = fmt.Sprintf(" (%s less)", percent(1-float64(r.After)/float64(r.Before)))
-	}
+	saved := phrase.If(r.Before > 0 && r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
 	fmt.Fprintf(w, "%-14s %d -> %d tokens%s\n", "messages", r.Before, r.After, saved)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -56,7 +57,7 @@ func rewriting(p *plan.Plan) string {
 	if r.Same {
 		return s + "nothing to do"
 	}
-	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
+	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
 }
 
 // versions are the version of a session, and the one that it is migrated to.
@@ -93,14 +94,7 @@ func writeRewritten(w *bufio.Writer, p *plan.Plan) {
 
 // placed is a finding with its place.
 func placed(f check.Finding) string {
-	text := f.Code + ": " + f.Text
-	if f.Entry != "" {
-		text = "entry " + f.Entry + ": " + text
-	}
-	if f.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", f.Line, text)
-	}
-	return text
+	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code + ": " + f.Text
 }
 
 // writeLinesJSON ends a plan with what becomes of the lines.
@@ -126,9 +120,9 @@ func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 	return err
 }
 
-// WritePlanDiff writes the changes of a plan as a unified diff without context, which patch
+// writePlanDiff writes the changes of a plan as a unified diff without context, which patch
 // applies. Nothing has to be guessed: each line says what stands in its place.
-func WritePlanDiff(w *bufio.Writer, p *plan.Plan) error {
+func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(p.Session.File), sessionfmt.Clean(p.Session.File))
 	old, fresh := 0, 0 // lines before
 	var mark, kept []byte
@@ -181,9 +175,15 @@ func span(after, n int) string {
 	return fmt.Sprintf("%d,%d", after+1, n)
 }
 
-// WritePolicies writes policies for people, each with its layers below it.
-func WritePolicies(w *bufio.Writer, all []*compact.Policy) error {
-	for k, p := range all {
+// Policies are those that there are, schema ctxtool/policies/2.
+type Policies struct {
+	Schema   string            `json:"schema"`
+	Policies []*compact.Policy `json:"policies"` // those of the configuration first
+}
+
+// writePolicies writes policies for people, each with its layers below it.
+func writePolicies(w *bufio.Writer, list Policies) error {
+	for k, p := range list.Policies {
 		if k > 0 {
 			w.WriteByte('\n')
 		}

@@ -1,17 +1,16 @@
-// Package render writes values as text, CSV, JSON, Markdown and HTML. It computes none of
-// them: begin with package replay or stats, and hand what they return to the Write
-// function of its name. Page writes a session as Markdown, HTML as a page for a browser.
+// Package render writes values as text, CSV, JSON and Markdown. It computes none of them:
+// begin with package replay or stats, and hand what they return to Write, with the name of
+// a form.
 package render
 
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"iter"
 	"math"
-	"strconv"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -29,45 +28,16 @@ type Format struct {
 	Name  string
 	About string // one line for help
 	// Need is what the form says of a path besides its leaf's messages.
-	Need  sessionfmt.Need
-	write func(w *bufio.Writer, r Report) error
+	Need sessionfmt.Need
 }
 
 // Formats are the forms of an envelope, the default first.
-var Formats = []*Format{
-	&summaryFormat,
-	&fullFormat,
-	&jsonFormat,
-	&contextFormat,
-	&llmFormat,
-}
-
-// FindFormat is the form of that name.
-func FindFormat(name string) (*Format, error) {
-	var names []string
-	for _, f := range Formats {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return nil, fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(name), strings.Join(names, ", "))
-}
-
-// Write prints the report.
-func (f *Format) Write(w io.Writer, r Report) error {
-	b := bufio.NewWriterSize(w, 64<<10)
-	if err := f.write(b, r); err != nil {
-		return err
-	}
-	return b.Flush()
-}
-
-var summaryFormat = Format{
-	Name:  "summary",
-	About: "tokens by category, as /context shows them",
-	Need:  sessionfmt.NeedModel,
-	write: writeSummary,
+var Formats = []Format{
+	{"summary", "tokens by category, as /context shows them", sessionfmt.NeedModel},
+	{"full", "the whole envelope as Markdown, as /context --full shows it", sessionfmt.NeedPath},
+	{"json", "the envelope as one JSON object (docs/formats.md)", sessionfmt.NeedPath},
+	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON", sessionfmt.NeedModel | sessionfmt.NeedThinking},
+	{"llm", "the messages as a provider gets them, as a JSON array", 0},
 }
 
 // writeSummary is the text of spec/pi-format.md 8.2; its last line names our own
@@ -90,16 +60,16 @@ func writeSummary(w *bufio.Writer, r Report) error {
 		if limit <= 0 {
 			return ""
 		}
-		return " (" + oneDecimal(float64(tokens)/float64(limit)*100) + "%)"
+		return " (" + phrase.OneDecimal(float64(tokens)/float64(limit)*100) + "%)"
 	}
 	used := 0
 	if limit > 0 {
 		used = int(min(100, math.Floor(float64(n.Total)/float64(limit)*100+0.5)))
 	}
 	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s/%s · ~%s/%s tokens (%d%%)\n\n",
-		bar(n.Total, limit), model.Provider, model.ID, short(int64(n.Total)), short(limit), used)
-	fmt.Fprintf(w, "- system: ~%s%s\n", short(int64(n.System)), share(n.System))
-	fmt.Fprintf(w, "- tools (%d): ~%s%s", len(prompt.Tools), short(int64(n.Tools)), share(n.Tools))
+		bar(n.Total, limit), model.Provider, model.ID, phrase.Short(int64(n.Total)), phrase.Short(limit), used)
+	fmt.Fprintf(w, "- system: ~%s%s\n", phrase.Short(int64(n.System)), share(n.System))
+	fmt.Fprintf(w, "- tools (%d): ~%s%s", len(prompt.Tools), phrase.Short(int64(n.Tools)), share(n.Tools))
 	for i, t := range prompt.Tools {
 		switch {
 		case i == 0:
@@ -110,7 +80,7 @@ func writeSummary(w *bufio.Writer, r Report) error {
 			w.WriteString(", …")
 		}
 	}
-	fmt.Fprintf(w, "\n- messages: ~%s%s (cached %d", short(int64(n.Messages)), share(n.Messages), e.Cached())
+	fmt.Fprintf(w, "\n- messages: ~%s%s (cached %d", phrase.Short(int64(n.Messages)), share(n.Messages), e.Cached())
 	if u := e.Uncached(); u > 0 {
 		fmt.Fprintf(w, ", uncached %d", u)
 	}
@@ -129,36 +99,6 @@ func bar(used int, limit int64) string {
 		filled = int(max(0, min(20, math.Floor(float64(used)/float64(limit)*20+0.5))))
 	}
 	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
-}
-
-// short is a number of tokens as pi prints it: 950, 1.3k, 2m.
-func short(n int64) string {
-	unit := func(div float64, suffix string) string {
-		return strings.TrimSuffix(oneDecimal(float64(n)/div), ".0") + suffix
-	}
-	switch {
-	case n >= 1_000_000:
-		return unit(1_000_000, "m")
-	case n >= 1_000:
-		return unit(1_000, "k")
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-// oneDecimal prints with one decimal as JavaScript does: an exact tie goes up,
-// where Go takes the even digit.
-func oneDecimal(x float64) string {
-	if twenty := x * 20; math.FMA(x, 20, -twenty) == 0 && math.Mod(twenty, 2) == 1 {
-		x = math.Nextafter(x, math.Inf(1))
-	}
-	return strconv.FormatFloat(x, 'f', 1, 64)
-}
-
-var fullFormat = Format{
-	Name:  "full",
-	About: "the whole envelope as Markdown, as /context --full shows it",
-	Need:  sessionfmt.NeedPath,
-	write: writeFull,
 }
 
 // writeFull is the text of spec/pi-format.md 8.3.

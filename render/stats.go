@@ -7,12 +7,40 @@ import (
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
+	"ctxtool/stats/gate"
 )
 
-// WriteStatsText writes the tables of lenses, for people.
-func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
+// Stats are the tables of lenses, and what became of limits, nil where there are none.
+type Stats struct {
+	Sheets []stats.Sheet
+	Gate   *gate.Report
+}
+
+// writeStats writes them for people, the gate below the tables.
+func writeStats(w *bufio.Writer, s Stats, on Screen) error {
+	if err := writeSheets(w, s.Sheets, on.Width); err != nil || s.Gate == nil {
+		return err
+	}
+	if len(s.Sheets) > 0 {
+		w.WriteByte('\n')
+	}
+	return writeGate(w, s.Gate, on.Width)
+}
+
+// writeStatsMarkdown writes them as Markdown, the gate first.
+func writeStatsMarkdown(w *bufio.Writer, s Stats) error {
+	if s.Gate != nil {
+		writeGateMarkdown(w, s.Gate)
+		w.WriteByte('\n')
+	}
+	writeSheetsMarkdown(w, s.Sheets)
+	return nil
+}
+
+func writeSheets(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -38,10 +66,7 @@ func WriteStatsText(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 
 // sheetTitle is the line above a table.
 func sheetTitle(s stats.Sheet) string {
-	if s.Title == "" {
-		return s.Lens
-	}
-	return s.Lens + ": " + s.Title
+	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
 }
 
 // sheetTable is a table for people.
@@ -73,7 +98,7 @@ func sheetCell(unit stats.Unit, cell any) string {
 	case float64:
 		switch unit {
 		case stats.Share:
-			return percent(v)
+			return phrase.Percent(v)
 		case stats.Dollars:
 			if v == 0 {
 				return "$0"
@@ -91,8 +116,7 @@ func sheetCell(unit stats.Unit, cell any) string {
 // do too, but not as a column of figures.
 var markdownNumber = strings.NewReplacer("$", `\$`, "~", `\~`)
 
-// WriteStatsMarkdown writes the tables of lenses as Markdown.
-func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
+func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -123,8 +147,8 @@ func WriteStatsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	}
 }
 
-// WriteStatsCSV writes a table of a lens, numbers unrounded.
-func WriteStatsCSV(w *bufio.Writer, s stats.Sheet) error {
+// writeSheetCSV writes a table of a lens, numbers unrounded.
+func writeSheetCSV(w *bufio.Writer, s stats.Sheet) error {
 	names, rows := make([]string, len(s.Columns)), make([][]any, len(s.Rows))
 	for i, c := range s.Columns {
 		names[i] = c.Name
@@ -165,12 +189,12 @@ func writeChart(w *bufio.Writer, c *stats.Chart, width int) {
 		fmt.Fprintf(w, "%s\n", strings.TrimRight(fmt.Sprintf("%*s %s%s", chartMargin-2, label, axis, text), " "))
 	}
 	if top == c.Limit {
-		line(short(top), "┬", strings.Repeat("┄", len(bars))+" window")
+		line(phrase.Short(top), "┬", strings.Repeat("┄", len(bars))+" window")
 	}
 	for k := chartLines; k > 0; k-- {
 		label, axis := "", "│"
 		if k%2 == 0 && (k < chartLines || top != c.Limit) {
-			label, axis = short(top*int64(k)/chartLines), "┤"
+			label, axis = phrase.Short(top*int64(k)/chartLines), "┤"
 		}
 		text := make([]rune, len(bars))
 		for i, b := range bars {

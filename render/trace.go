@@ -5,9 +5,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
@@ -15,9 +15,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// WriteTrace writes lives for people, those together that came to the same end and
-// first what is there now, cut to a width in columns; 0 is what fits a page.
-func WriteTrace(w *bufio.Writer, lives []*trace.Life, width int) error {
+// writeTrace writes lives for people, those together that came to the same end and
+// first what is there now.
+func writeTrace(w *bufio.Writer, lives []*trace.Life, on Screen) error {
 	now := endOf(&trace.Life{Now: true})
 	ends := []string{now}
 	of := map[string][]*trace.Life{}
@@ -39,7 +39,7 @@ func WriteTrace(w *bufio.Writer, lives []*trace.Life, width int) error {
 		first = false
 		fmt.Fprintf(w, "%s (%d)\n", end, len(of[end]))
 		for _, r := range of[end] {
-			writeLife(w, r, width)
+			writeLife(w, r, on)
 		}
 	}
 	return nil
@@ -63,15 +63,8 @@ func endOf(r *trace.Life) string {
 
 // eventText is an event in words.
 func eventText(e *trace.Event) string {
-	at := "line " + fmt.Sprint(e.Line)
-	if e.ID != "" {
-		at = sessionfmt.Quote(e.ID) + ", " + at
-	}
-	if e.Op >= 0 {
-		at += fmt.Sprintf(", op %d", e.Op)
-	}
-	at += fmt.Sprintf(", before #%d", e.Request)
-	return fmt.Sprintf("%s by %s%s", e.Did, at, mentioned(e))
+	id := phrase.If(e.ID != "", "%s, ", sessionfmt.Quote(e.ID))
+	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
 }
 
 // mentioned says whether what stands there instead holds it.
@@ -91,24 +84,16 @@ func mentioned(e *trace.Event) string {
 }
 
 // writeLife writes what it is, the words, and what happened in between.
-func writeLife(w *bufio.Writer, r *trace.Life, width int) {
+func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 	what := cmp.Or(r.Kind, r.As)
 	if r.As == "part" || r.As == "tool" {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
 	}
-	head := fmt.Sprintf("  %-8s %s", orDash(sessionfmt.Quote(r.ID)), what)
-	if r.Line > 0 {
-		head += fmt.Sprintf(", line %d", r.Line)
-	}
-	if at := strings.TrimSpace(clock(r.Time)); at != "" {
-		head += ", " + at
-	}
-	if r.Why == "" {
-		head += ": " + seenBy(r.Seen)
-	}
-	put(w, head, width)
+	at := strings.TrimSpace(clock(r.Time))
+	put(w, fmt.Sprintf("  %-8s %s", orDash(sessionfmt.Quote(r.ID)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
+		phrase.If(at != "", ", %s", at)+phrase.If(r.Why == "", ": %s", seenBy(r.Seen)), on)
 	if r.Text != "" {
-		put(w, "           "+r.Text, width)
+		put(w, "           "+r.Text, on)
 	}
 	events := r.Events
 	if len(events) > 0 && (events[0].Did == trace.FateEntered && events[0].ID == r.ID && r.Op < 0) {
@@ -118,7 +103,7 @@ func writeLife(w *bufio.Writer, r *trace.Life, width int) {
 		events = events[:len(events)-1] // the heading has it
 	}
 	for _, e := range events {
-		put(w, "           "+eventText(&e), width)
+		put(w, "           "+eventText(&e), on)
 	}
 }
 
@@ -138,46 +123,37 @@ func seenBy(requests []trace.Range) string {
 	return "seen by " + strings.Join(all, ", ")
 }
 
-// WriteBlame writes where a context comes from for people, a line a message, cut to a
-// width in columns; 0 is what fits a page.
-func WriteBlame(w *bufio.Writer, all []entry.Item, width int) {
+// writeBlame writes where a context comes from for people, a line a message.
+func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	for _, r := range all {
-		by := ""
-		if r.By != "" {
-			by = sessionfmt.Quote(r.By)
-		}
-		if r.Op >= 0 {
-			by += fmt.Sprintf(" op %d", r.Op)
-		}
-		what := r.As
-		if r.Index >= 0 {
-			what = fmt.Sprintf("%d %s", r.Index, r.As)
-		}
-		if r.Uncached {
-			what += "*"
-		}
-		line := ""
-		if r.Line > 0 {
-			line = fmt.Sprint(r.Line)
-		}
-		name := ""
-		if r.Name != "" {
-			name = sessionfmt.Quote(r.Name) + ": "
-		}
-		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), line, clock(r.Time),
-			shortKind(r.Kind), by, sessionfmt.Quote(what), name, r.Text), " "), width)
+		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
+		what := phrase.If(r.Index >= 0, "%d ", r.Index) + r.As + phrase.If(r.Uncached, "*")
+		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), lineNumber(r.Line), clock(r.Time),
+			shortKind(r.Kind), by, sessionfmt.Quote(what), itemName(&r), r.Text), " "), on)
 	}
+	return nil
 }
 
-// WriteEntering writes what entered a request for people, cut to a width in
-// columns.
-func WriteEntering(w *bufio.Writer, all []entry.Item, request int, before, after replay.Counts, width int) {
+// lineNumber is a line of a file, nothing for none.
+func lineNumber(n int) string { return phrase.If(n > 0, "%d", n) }
+
+// itemName is what stands before a text that has a name.
+func itemName(r *entry.Item) string { return phrase.If(r.Name != "", "%s: ", sessionfmt.Quote(r.Name)) }
+
+// Entering is what entered a request, and how large the context was before and after.
+type Entering struct {
+	Items         []entry.Item
+	Request       int
+	Before, After replay.Counts
+}
+
+func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 	since := "the start"
-	if request > 0 {
-		since = fmt.Sprintf("request %d", request-1)
+	if e.Request > 0 {
+		since = fmt.Sprintf("request %d", e.Request-1)
 	}
-	fmt.Fprintf(w, "request %d: %d tokens, %+d since %s\n", request, after.Total, after.Total-before.Total, since)
-	for _, r := range all {
+	fmt.Fprintf(w, "request %d: %d tokens, %+d since %s\n", e.Request, e.After.Total, e.After.Total-e.Before.Total, since)
+	for _, r := range e.Items {
 		from := orDash(sessionfmt.Quote(r.ID))
 		switch {
 		case r.Op >= 0:
@@ -185,12 +161,9 @@ func WriteEntering(w *bufio.Writer, all []entry.Item, request int, before, after
 		case r.By != "":
 			from += " by " + sessionfmt.Quote(r.By)
 		}
-		name := ""
-		if r.Name != "" {
-			name = sessionfmt.Quote(r.Name) + ": "
-		}
-		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, name, r.Text), width)
+		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, itemName(&r), r.Text), on)
 	}
+	return nil
 }
 
 // annotate writes a workflow command of GitHub Actions, which shows the text beside
@@ -199,18 +172,12 @@ func WriteEntering(w *bufio.Writer, all []entry.Item, request int, before, after
 func annotate(w *bufio.Writer, level, file string, line int, title, text string) {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	fmt.Fprintf(w, "::%s ", level)
-	if file != "" {
-		fmt.Fprintf(w, "file=%s,", property.Replace(sessionfmt.Clean(file)))
-	}
-	if file != "" && line > 0 {
-		fmt.Fprintf(w, "line=%d,", line)
-	}
-	fmt.Fprintf(w, "title=%s::%s\n", property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
+	fmt.Fprintf(w, "::%s %s%stitle=%s::%s\n", level, phrase.If(file != "", "file=%s,", property.Replace(sessionfmt.Clean(file))), phrase.If(file != "" && line > 0, "line=%d,", line),
+		property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
 }
 
-// WriteShownJSON writes entries as one object, schema ctxtool/show/1.
-func WriteShownJSON(w *bufio.Writer, all []entry.Shown) error {
+// writeShownJSON writes entries as one object, schema ctxtool/show/1.
+func writeShownJSON(w *bufio.Writer, all []entry.Shown) error {
 	w.WriteString(`{"schema":"ctxtool/show/1","entries":[`)
 	for i, s := range all {
 		if i > 0 {
@@ -232,28 +199,35 @@ func WriteShownJSON(w *bufio.Writer, all []entry.Shown) error {
 	return err
 }
 
-// WriteShownText writes an entry for people: what it is, what it did, and all of
-// it.
-func WriteShownText(w *bufio.Writer, s *entry.Shown) error {
-	fmt.Fprintf(w, "%s %s, line %d", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line)
-	if s.Label != "" {
-		fmt.Fprintf(w, " [%s]", sessionfmt.Quote(s.Label))
-	}
-	if s.Parent != "" {
-		fmt.Fprintf(w, ", below %s", sessionfmt.Quote(s.Parent))
-	}
-	if !s.Active {
-		w.WriteString(", not on the path to the leaf")
-	}
-	w.WriteByte('\n')
-	if s.Effect != nil {
-		writeEffect(w, s.Effect)
-	}
-	for line := range strings.Lines(string(indented(s.Entry))) {
-		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
+func writeShownRaw(w *bufio.Writer, all []entry.Shown) error {
+	for _, s := range all {
+		w.Write(s.Entry)
 		w.WriteByte('\n')
 	}
 	return nil
+}
+
+// writeShown writes entries for people: what each is, what it did, and all of it.
+func writeShown(w *bufio.Writer, all []entry.Shown) error {
+	for i := range all {
+		if i > 0 {
+			w.WriteByte('\n')
+		}
+		writeEntry(w, &all[i])
+	}
+	return nil
+}
+
+func writeEntry(w *bufio.Writer, s *entry.Shown) {
+	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line, phrase.If(s.Label != "", " [%s]", sessionfmt.Quote(s.Label)),
+		phrase.If(s.Parent != "", ", below %s", sessionfmt.Quote(s.Parent)), phrase.If(!s.Active, ", not on the path to the leaf"))
+	if s.Effect != nil {
+		writeEffect(w, s.Effect)
+	}
+	for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
+		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
+		w.WriteByte('\n')
+	}
 }
 
 func writeEffect(w *bufio.Writer, e *entry.Effect) {
@@ -285,8 +259,8 @@ func writeEffect(w *bufio.Writer, e *entry.Effect) {
 	}
 }
 
-// WriteCountLines writes an object a text, and the sum on the last line.
-func WriteCountLines(w *bufio.Writer, t *tokens.Texts) error {
+// writeCountLines writes an object a text, and the sum on the last line.
+func writeCountLines(w *bufio.Writer, t *tokens.Texts) error {
 	for _, r := range t.Rows {
 		r.Schema = t.Schema
 		if err := WriteJSON(w, r); err != nil {
@@ -296,8 +270,8 @@ func WriteCountLines(w *bufio.Writer, t *tokens.Texts) error {
 	return WriteJSON(w, tokens.Texts{Schema: t.Schema, Counters: t.Counters, Total: t.Total})
 }
 
-// WriteCountCSV writes the texts; by total the sum is the only row.
-func WriteCountCSV(w *bufio.Writer, t *tokens.Texts) error {
+// writeCountCSV writes the texts; by total the sum is the only row.
+func writeCountCSV(w *bufio.Writer, t *tokens.Texts) error {
 	names := []string{"file", "line", "bytes"}
 	for _, c := range t.Counters {
 		names = append(names, c.Name)
@@ -319,9 +293,9 @@ func WriteCountCSV(w *bufio.Writer, t *tokens.Texts) error {
 	return writeCSV(w, names, cells)
 }
 
-// WriteCount writes a table, the sum in its last row unless it would say what the
+// writeCount writes a table, the sum in its last row unless it would say what the
 // only one says.
-func WriteCount(w *bufio.Writer, t *tokens.Texts, width int) error {
+func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
 	var columns []Column
 	for _, c := range t.Counters {
 		columns = append(columns, Column{Name: c.Name, Right: true})
@@ -338,24 +312,16 @@ func WriteCount(w *bufio.Writer, t *tokens.Texts, width int) error {
 	if len(t.Rows) != 1 {
 		rows = append(rows, countCells(t, t.Total, "total"))
 	}
-	return WriteTable(w, columns, rows, width)
+	return WriteTable(w, columns, rows, on.Width)
 }
 
 func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {
 	for i, c := range r.Tokens {
-		mark := ""
-		if t.Counters[i].Estimate {
-			mark = "~"
-		}
-		cells = append(cells, mark+number(c.N))
+		cells = append(cells, phrase.If(t.Counters[i].Estimate, "~")+number(c.N))
 	}
 	cells = append(cells, number(r.Bytes))
 	if t.By == "line" {
-		line := ""
-		if r.Line > 0 {
-			line = strconv.Itoa(r.Line)
-		}
-		cells = append(cells, line)
+		cells = append(cells, lineNumber(r.Line))
 	}
 	return append(cells, name)
 }

@@ -3,29 +3,29 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
-	"io"
 	"iter"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
-// A TreeReport is a session's tree, ready to be drawn.
-type TreeReport struct {
+// A Tree is a session's tree, ready to be drawn.
+type Tree struct {
 	Nodes    iter.Seq2[sessionfmt.Node, error]
 	Leaf     *string         // id of the entry that the active path ends at; nil for none
 	Only     map[string]bool // kinds to show; nil for all
 	Fold     bool            // put long runs into one line
-	Width    int             // of the terminal, in columns; 0 for none
 	Coverage sessionfmt.Coverage
 	Found    []sessionfmt.Finding
 }
 
 // shown are the nodes that the filter lets through.
-func (r TreeReport) shown(yield func(sessionfmt.Node, error) bool) {
+func (r Tree) shown(yield func(sessionfmt.Node, error) bool) {
 	for n, err := range r.Nodes {
 		if (err != nil || r.Only == nil || r.Only[n.Kind]) && !yield(n, err) {
 			return
@@ -33,9 +33,8 @@ func (r TreeReport) shown(yield func(sessionfmt.Node, error) bool) {
 	}
 }
 
-// WriteTreeJSON writes the tree as one object, schema ctxtool/tree/1.
-func WriteTreeJSON(out io.Writer, r TreeReport) error {
-	w := bufio.NewWriterSize(out, 64<<10)
+// writeTreeJSON writes the tree as one object, schema ctxtool/tree/1.
+func writeTreeJSON(w *bufio.Writer, r Tree) error {
 	o := object{w: w}
 	o.text("schema", "ctxtool/tree/1")
 	if r.Leaf != nil {
@@ -65,13 +64,12 @@ func WriteTreeJSON(out io.Writer, r TreeReport) error {
 		o.value("findings", r.Found)
 	}
 	o.close()
-	w.WriteByte('\n')
-	return w.Flush()
+	return w.WriteByte('\n')
 }
 
-// WriteTree draws the tree.
-func WriteTree(out io.Writer, r TreeReport) error {
-	d := drawing{r: r, w: bufio.NewWriterSize(out, 64<<10)}
+// writeTree draws the tree.
+func writeTree(w *bufio.Writer, r Tree, on Screen) error {
+	d := drawing{r: r, w: w, on: on}
 	for n, err := range r.shown {
 		if err != nil {
 			return err
@@ -79,13 +77,14 @@ func WriteTree(out io.Writer, r TreeReport) error {
 		d.add(n)
 	}
 	d.flush()
-	return d.w.Flush()
+	return nil
 }
 
 // A drawing puts nodes on lines, and runs that say little into one.
 type drawing struct {
-	r   TreeReport
+	r   Tree
 	w   *bufio.Writer
+	on  Screen
 	run []sessionfmt.Node // that could be folded: the first of them, as many as stay if there are no more
 	n   int               // all of them
 	// Their kinds, in the order in which they came, and how many of each.
@@ -174,29 +173,13 @@ func (d *drawing) line(n sessionfmt.Node) {
 	if n.Active {
 		mark = "●"
 	}
-	text := fmt.Sprintf("%s%s %s%s %s", lead, mark, deep, orDash(sessionfmt.Quote(n.ID)), n.Kind)
-	if n.Label != "" {
-		text += " [" + sessionfmt.Quote(n.Label) + "]"
-	}
-	if n.Leaf {
-		text += " ← leaf"
-	}
-	if n.Branch > 0 {
-		text += fmt.Sprintf(" (%s, tip %s)", count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))
-	}
-	if n.Text != "" {
-		text += "  " + n.Text
-	}
-	put(d.w, text, d.r.Width)
+	put(d.w, fmt.Sprintf("%s%s %s%s %s", lead, mark, deep, orDash(sessionfmt.Quote(n.ID)), n.Kind)+
+		phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))+phrase.If(n.Leaf, " ← leaf")+
+		phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))+phrase.If(n.Text != "", "  %s", n.Text), d.on)
 }
 
 // orDash stands in for an id that is not there.
-func orDash(id string) string {
-	if id == "" {
-		return "-"
-	}
-	return id
-}
+func orDash(id string) string { return cmp.Or(id, "-") }
 
 // WriteLogText writes a row as one line for people, cut to a width in columns; 0
 // is what fits a page.
@@ -210,16 +193,13 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
 		tokens = fmt.Sprintf("%+d", *r.Tokens)
 	}
 	if r.Context != nil {
-		context = short(int64(*r.Context))
+		context = phrase.Short(int64(*r.Context))
 	}
 	text := r.Text
 	if b := r.Boundary; b != nil {
 		text = fmt.Sprintf("[%s#%d, %s (inferred)] %s", behind(b.After), b.Before, b.Likely, text)
 	}
-	active := " "
-	if !r.Active {
-		active = "○"
-	}
+	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
 	id := orDash(sessionfmt.Quote(r.ID))
 	if r.Kind == sessionfmt.Header.String() {
 		id = "-" // is the session's, and long
@@ -231,10 +211,7 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
 }
 
 func behind(request int) string {
-	if request < 0 {
-		return "before "
-	}
-	return fmt.Sprintf("#%d to ", request)
+	return cmp.Or(phrase.If(request >= 0, "#%d to ", request), "before ")
 }
 
 // clock is a timestamp's day and time, in the file's own zone, mostly UTC.
@@ -260,8 +237,8 @@ func shortKind(kind string) string {
 	return fit(kind, 13)
 }
 
-// WriteList writes rows as a table.
-func WriteList(w *bufio.Writer, rows []*stats.Summary, width int) error {
+// writeList writes rows as a table.
+func writeList(w *bufio.Writer, rows []*stats.Summary, on Screen) error {
 	columns := []Column{
 		{Name: "time"}, {Name: "project"}, {Name: "session", Flex: true}, {Name: "model"},
 		{Name: "entries", Right: true}, {Name: "context", Right: true}, {Name: "cost", Right: true}, {Name: "size", Right: true}, {Name: "id"},
@@ -272,7 +249,7 @@ func WriteList(w *bufio.Writer, rows []*stats.Summary, width int) error {
 		cells[i] = listCells(r)
 		copied += r.Copied
 	}
-	if err := WriteTable(w, columns, cells, width); err != nil || copied == 0 {
+	if err := WriteTable(w, columns, cells, on.Width); err != nil || copied == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n* $%.2f of the costs are of calls that another session of the list has too.\n", copied)
@@ -281,24 +258,13 @@ func WriteList(w *bufio.Writer, rows []*stats.Summary, width int) error {
 
 // listCells are the cells of a row.
 func listCells(r *stats.Summary) []string {
-	name := r.Name
-	if name == "" {
-		name = r.First
-	}
+	name := cmp.Or(r.Name, r.First)
 	if r.Error != "" {
 		return []string{"", "", sessionfmt.Clean(r.File) + ": " + sessionfmt.Clean(r.Error), "", "", "", "", megabytes(r.Size), ""}
 	}
-	if r.Findings > 0 {
-		name = fmt.Sprintf("(%d findings) %s", r.Findings, name)
-	}
-	context := short(int64(r.Context))
-	if r.Estimated {
-		context = "~" + context
-	}
-	cost := fmt.Sprintf("$%.2f", r.Cost)
-	if r.Copied > 0 {
-		cost += "*"
-	}
+	name = phrase.If(r.Findings > 0, "(%d findings) ", r.Findings) + name
+	context := phrase.If(r.Estimated, "~") + phrase.Short(int64(r.Context))
+	cost := fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*")
 	when := ""
 	if len(r.Time) >= 16 {
 		when = r.Time[:10] + " " + r.Time[11:16]

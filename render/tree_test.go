@@ -1,9 +1,13 @@
 package render
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/corpus"
 )
 
 // TestTrapTree: a branch summary is drawn below its parent, whether its fromId is the
@@ -14,10 +18,12 @@ func TestTrapTree(t *testing.T) {
 			message := func(id, parent string) string {
 				return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"message":{"role":"user","content":"M"}}`, id, parent)
 			}
-			s := sessionOf(t, "/w", message("a", ""), message("b", "a"), message("c", "b"),
-				`{"type":"branch_summary","id":"s","parentId":"a","fromId":"`+from+`","summary":"S"}`, message("d", "s"))
+			lines := []string{`{"type":"session","version":3,"id":"s","cwd":"/w"}`, message("a", ""), message("b", "a"), message("c", "b"),
+				`{"type":"branch_summary","id":"s","parentId":"a","fromId":"` + from + `","summary":"S"}`, message("d", "s"), ""}
+			s := open(t, corpus.Session{Data: []byte(strings.Join(lines, "\n"))})
 			var got strings.Builder
-			if err := WriteTree(&got, TreeReport{Nodes: s.Outline(s.Leaf())}); err != nil {
+			w := bufio.NewWriter(&got)
+			if err := cmp.Or(Write(w, Tree{Nodes: s.Outline(s.Leaf())}, "text", Screen{}), w.Flush()); err != nil {
 				t.Fatal(err)
 			}
 			want := `● a user  M

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -56,14 +58,11 @@ func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope 
 	return e
 }
 
-func printed(t *testing.T, format string, r Report) []byte {
+func printed(t testing.TB, format string, r Report) []byte {
 	t.Helper()
-	f, err := FindFormat(format)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b bytes.Buffer
-	if err := f.Write(&b, r); err != nil {
+	w := bufio.NewWriter(&b)
+	if err := cmp.Or(Write(w, r, format, Screen{}), w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -13,15 +14,11 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // cacheOptions are the flags of ctxtool cache.
 type cacheOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	all, collapse bool
 	failOver      string
 
@@ -56,9 +53,7 @@ func newCacheCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl", "csv")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages in front of all messages, for models that take none between them")
 	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
@@ -67,13 +62,7 @@ func newCacheCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags, before any input is opened.
-func (o *cacheOptions) check() (err error) {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
-	if o.Rules, err = o.reading.check(); err != nil {
-		return err
-	}
+func (o *cacheOptions) check() error {
 	o.limit = -1
 	if o.failOver == "" {
 		return nil
@@ -88,7 +77,9 @@ func (o *cacheOptions) check() (err error) {
 }
 
 func runCache(e *env, o *cacheOptions, args []string) error {
-	if err := cmp.Or(o.check(), o.redaction.start(e)); err != nil {
+	var err error
+	o.Rules, err = o.start(e)
+	if err = cmp.Or(err, o.check()); err != nil {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
@@ -122,26 +113,12 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	if err != nil {
 		return nil, err
 	}
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
-		return nil, err
-	}
-	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
-		switch o.format {
-		case "jsonl":
-			return render.WriteCacheJSON(w, report.Rows, report.Total)
-		case "csv":
-			return render.WriteCacheCSV(w, report)
+	return report.Total, o.reply(e, r, report, func() error {
+		if report.Stopped != nil {
+			e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
 		}
-		return render.WriteCacheText(w, report, e.width(o.output))
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	if report.Stopped != nil {
-		e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
-	}
-	e.noteCoverage(s, r.Rules)
-	return report.Total, nil
 }
 
 // of makes the account of a session.
@@ -167,15 +144,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 		return nil, fmt.Errorf("%d of %d sessions cannot be accounted for, and --strict allows none", broken, len(all))
 	}
 	sum := cache.Sum(all)
-	return sum, e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
-		switch o.format {
-		case "jsonl":
-			return render.WriteCacheJSON(w, all, sum)
-		case "csv":
-			return render.WriteCachesCSV(w, all)
-		}
-		return render.WriteCachesText(w, all, sum, e.width(o.output))
-	})
+	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 
 // session is the account of one of several sessions.

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/check"
 )
@@ -43,11 +41,7 @@ func newCheckCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runCheck(e, o, args) },
 	}
 	f := cmd.Flags()
-	var forms []string
-	for _, form := range render.CheckForms {
-		forms = append(forms, form.Name)
-	}
-	o.answer.flags(cmd, forms...)
+	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
 	f.StringVar(&o.failOn, "fail-on", "warning", "fail on findings of this `SEVERITY` and above: error, warning")
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups, with commas")
 	f.StringSliceVar(&o.skip, "skip", nil, "all but these `CHECKS`")
@@ -103,10 +97,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return usage(err)
 	}
 	report := check.Together(o.checked(e, files, choice, known))
-	if err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
-		k := slices.IndexFunc(render.CheckForms, func(f render.CheckForm) bool { return f.Name == o.format })
-		return render.CheckForms[k].Write(w, report)
-	}); err != nil {
+	if err := e.print(&o.answer, paths(files), report); err != nil {
 		return err
 	}
 	if report.Totals.Unread == report.Totals.Files {

@@ -119,7 +119,7 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 				Settings []configRow `json:"settings"`
 			}{"ctxtool/config/1", rows})
 		}
-		return writeConfig(w, rows, e.width(o.output))
+		return writeConfig(w, rows, e.screen(o.output).Width)
 	})
 }
 
@@ -242,15 +242,7 @@ func runPolicies(e *env, o *answer) error {
 		return usage(err)
 	}
 	all := append(own, compact.Policies()...)
-	return e.answer(o, nil, func(w *bufio.Writer) error {
-		if o.format == "json" {
-			return render.WriteJSON(w, struct {
-				Schema   string            `json:"schema"`
-				Policies []*compact.Policy `json:"policies"` // those of the configuration first
-			}{"ctxtool/policies/2", all})
-		}
-		return render.WritePolicies(w, all)
-	})
+	return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: all})
 }
 
 // version is set by make dist.

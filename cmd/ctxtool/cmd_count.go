@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -119,17 +119,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 		}
 		c.Add(rows)
 	}
-	return e.answer(&o.answer, args, func(w *bufio.Writer) error {
-		switch o.format {
-		case "json":
-			return render.WriteJSON(w, c)
-		case "jsonl":
-			return render.WriteCountLines(w, c)
-		case "csv":
-			return render.WriteCountCSV(w, c)
-		}
-		return render.WriteCount(w, c, e.width(o.output))
-	})
+	return e.print(&o.answer, args, c)
 }
 
 // file counts a file: a row, or one a line.
@@ -138,7 +128,7 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	if name != "-" {
 		var err error
 		if f, err = e.disk.Open(name); err != nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+			return nil, unreadable(name, err)
 		}
 		defer f.Close()
 	}
@@ -148,7 +138,7 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	}
 	rows, err := count(f)
 	if err != nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+		return nil, unreadable(name, err)
 	}
 	for i := range rows {
 		rows[i].File = filepath.ToSlash(name)
@@ -158,20 +148,24 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
-	in := bufio.NewReaderSize(r, o.window)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, err
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, o.window), math.MaxInt)
+	in.Split(func(data []byte, end bool) (int, []byte, error) {
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && end {
+			n = len(data)
 		}
-		if len(line) > 0 {
-			text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-			rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
+		if n == 0 {
+			return 0, nil, nil // there is more
 		}
-		if err == io.EOF {
-			return rows, nil
-		}
+		return n, data[:n], nil
+	})
+	for in.Scan() {
+		line := in.Bytes()
+		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 	}
+	return rows, in.Err()
 }
 
 // countWindow is how many bytes are read at a time.

@@ -1,25 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 
-	"ctxtool/render"
+	"github.com/spf13/cobra"
+
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // diffOptions are the flags of ctxtool diff.
 type diffOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	entries bool
 }
 
@@ -50,9 +46,7 @@ func newDiffCommand(e *env) *cobra.Command {
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
 	}
-	o.answer.flags(cmd, "text", "stat", "markdown", "json")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
 	cmd.ValidArgsFunction = e.completeEntries(2)
 	return cmd
@@ -68,8 +62,8 @@ type diffEnd struct {
 }
 
 func runDiff(e *env, o *diffOptions, args []string) error {
-	rules, err := o.reading.check()
-	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
+	rules, err := o.start(e)
+	if err != nil {
 		return usage(err)
 	}
 	a, b, err := e.diffEnds(args)
@@ -223,34 +217,28 @@ func (x *comparison) compare() error {
 		return err
 	}
 	d.A.Source, d.B.Source = x.sides()
-	if err := x.strictly(); err != nil {
-		return err
-	}
-	style := x.e.style(x.o.output)
-	x.o.cleaned = style.Colour && x.o.format == "text"
-	err = x.e.answer(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, func(w *bufio.Writer) error {
-		return render.WriteDiff(w, d, x.o.format, style, x.e.width(x.o.output))
-	})
-	return x.finish(err, d.Equal())
+	return x.print(d, d.Equal())
 }
 
-// strictly prints what was found in both sessions.
-func (x *comparison) strictly() error {
-	err := x.e.strictly(x.a.s, x.ra.AllFindings(), x.o.strict)
-	if x.rb != x.ra {
-		err = cmp.Or(err, x.e.strictly(x.b.s, x.rb.AllFindings(), x.o.strict))
+// print writes what was found, says how much was read, and answers by the exit status.
+func (x *comparison) print(v any, equal bool) error {
+	replays := []*replay.Replay{x.ra, x.rb}
+	if x.ra == x.rb {
+		replays = replays[:1]
 	}
-	return err
-}
-
-// finish says how much was read, and answers by the exit status.
-func (x *comparison) finish(err error, equal bool) error {
+	var err error
+	for _, r := range replays {
+		err = cmp.Or(err, x.e.strictly(r.Session, r.AllFindings(), x.o.strict))
+	}
 	if err != nil {
 		return err
 	}
-	x.e.noteCoverage(x.a.s, x.ra.Rules)
-	if x.rb != x.ra {
-		x.e.noteCoverage(x.b.s, x.rb.Rules)
+	x.o.cleaned = x.e.screen(x.o.output).Colour && x.o.format == "text"
+	if err := x.e.print(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, v); err != nil {
+		return err
+	}
+	for _, r := range replays {
+		x.e.noteCoverage(r.Session, r.Rules)
 	}
 	if !equal {
 		return errFound
@@ -283,15 +271,7 @@ func (x *comparison) listEntries() error {
 	if out.OnlyB, err = x.b.s.Rows(pathB[shared:]); err != nil {
 		return err
 	}
-	if err := x.strictly(); err != nil {
-		return err
-	}
-	style, width := x.e.style(x.o.output), x.e.width(x.o.output)
-	x.o.cleaned = style.Colour && x.o.format == "text"
-	err = x.e.answer(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, func(w *bufio.Writer) error {
-		return render.WriteDiffEntries(w, out, x.o.format, style, width)
-	})
-	return x.finish(err, len(out.OnlyA)+len(out.OnlyB) == 0)
+	return x.print(out, len(out.OnlyA)+len(out.OnlyB) == 0)
 }
 
 func (x *comparison) sameEntry(a, b int) bool {

@@ -121,7 +121,7 @@ func (e *env) text(name string) (string, error) {
 		err = errors.New("is no text: bytes that are not UTF-8")
 	}
 	if err != nil {
-		return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: withoutPath(err)}
+		return "", unreadable(name, err)
 	}
 	return strings.TrimSuffix(string(data), "\n"), nil
 }

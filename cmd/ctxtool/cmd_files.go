@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/migrate"
 	"ctxtool/replay"
@@ -80,17 +81,9 @@ func runBranch(e *env, o *writing, args []string) error {
 		defer p.Close()
 	}
 	if err == nil && o.output != "-" {
-		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, plural(b.Entries, "entry", "entries"), plural(b.Labels, "label", "labels"))
+		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, phrase.Count(b.Entries, "entry"), phrase.Count(b.Labels, "label"))
 	}
 	return err
-}
-
-// plural is a number of things in words.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // migrateOptions are the flags of ctxtool migrate.

@@ -11,21 +11,19 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // logOptions are the flags of ctxtool log.
 type logOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	leaf         string
 	all, follow  bool
 	request      int
@@ -62,9 +60,7 @@ func newLogCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "jsonl")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.BoolVar(&o.all, "all", false, "all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "only what entered between request `N`-1 and N, and as what")
@@ -84,35 +80,28 @@ func newLogCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags that are names, before any input is opened.
-func (o *logOptions) check() (rules replay.Rules, err error) {
-	if err := o.answer.check(); err != nil {
-		return 0, err
+func (o *logOptions) check() (err error) {
+	if o.only, err = kinds(o.kind); err != nil || o.grep == "" {
+		return err
 	}
-	if o.only, err = kinds(o.kind); err != nil {
-		return 0, err
+	if o.pattern, err = regexp.Compile(o.grep); err != nil {
+		return fmt.Errorf("--grep: %w", err)
 	}
-	if o.grep != "" {
-		if o.pattern, err = regexp.Compile(o.grep); err != nil {
-			return 0, fmt.Errorf("--grep: %w", err)
-		}
-	}
-	return o.reading.check()
+	return nil
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
-	rules, err := o.check()
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	rules, err := o.start(e)
+	if err = cmp.Or(err, o.check()); err != nil {
 		return usage(err)
 	}
 	name, point, err := e.session(args)
 	if err != nil {
 		return err
 	}
-	if o.leaf == "" {
-		o.leaf = point
-	}
+	o.leaf = cmp.Or(o.leaf, point)
 	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
-		l := &logger{o: o, e: e, rules: rules, width: e.width(o.output), w: w}
+		l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output), w: w}
 		err := l.list(name)
 		for o.follow && err == nil {
 			if err = l.await(name); err == nil {
@@ -132,7 +121,7 @@ type logger struct {
 	e     *env
 	rules replay.Rules
 	w     *bufio.Writer
-	width int
+	on    render.Screen
 
 	listed int   // records that have been listed
 	size   int64 // bytes of the file that they were in
@@ -346,7 +335,7 @@ func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) e
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.Row)
 	}
-	return render.WriteLogText(w, &row.Row, l.width)
+	return render.WriteLogText(w, &row.Row, l.on.Width)
 }
 
 // matches says whether any string of the entry has the pattern.
@@ -385,18 +374,15 @@ func (l *logger) request(leaf int) error {
 	if err != nil {
 		return err
 	}
-	if l.o.format == "jsonl" {
-		return render.WriteLines(l.w, all)
-	}
 	was, err := before.Count(&tokens.Pi)
 	if err != nil {
 		return err
 	}
 	is, err := now.Count(&tokens.Pi)
-	if err == nil {
-		render.WriteEntering(l.w, all, now.RequestIndex, was, is, l.width)
+	if err != nil {
+		return err
 	}
-	return err
+	return render.Write(l.w, render.Entering{Items: all, Request: now.RequestIndex, Before: was, After: is}, l.o.format, l.on)
 }
 
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -133,12 +132,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if o.strict && broken > 0 {
 		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
 	}
-	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
-		if o.format == "jsonl" {
-			return render.WriteLines(w, rows)
-		}
-		return render.WriteList(w, rows, e.width(o.output))
-	})
+	return e.print(&o.answer, paths(files), rows)
 }
 
 // row is a file's row, nil where it is not wanted. What its header and its time of
@@ -237,10 +231,6 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := o.answer.check(); err != nil {
 		return usage(err)
 	}
-	write := render.WriteTree
-	if o.format == "json" {
-		write = render.WriteTreeJSON
-	}
 	only, err := kinds(o.filter)
 	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
 		return usage(err)
@@ -259,12 +249,12 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.TreeReport{Nodes: s.Outline(leaf), Only: only, Fold: o.fold, Width: e.width(o.output), Coverage: s.Coverage, Found: found}
+	r := render.Tree{Nodes: s.Outline(leaf), Only: only, Fold: o.fold, Coverage: s.Coverage, Found: found}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id
 	}
-	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return write(w, r) }); err != nil {
+	if err := e.print(&o.answer, []string{s.Name}, r); err != nil {
 		return err
 	}
 	e.note("%s: %s", s.Name, s.Coverage)

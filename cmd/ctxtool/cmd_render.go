@@ -12,13 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"ctxtool/internal/transcript"
-	"ctxtool/render"
+	"ctxtool/render/page"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -28,9 +29,7 @@ const commentSize = 65536
 
 // renderOptions are the flags of ctxtool render.
 type renderOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	failOnSecret     bool
 	view, target     string
 	at, leaf, since  string
@@ -41,7 +40,7 @@ type renderOptions struct {
 	assets           string
 	split            int
 
-	parts render.PageParts
+	parts page.Parts
 }
 
 func newRenderCommand(e *env) *cobra.Command {
@@ -56,7 +55,7 @@ func newRenderCommand(e *env) *cobra.Command {
 			sessionHelp + "\n" +
 			"--view conversation shows the entries of the path to the leaf, as the user saw\n" +
 			"them; --view context what the model had at a point (--at), edited and compacted.\n\n" +
-			"What --include and --exclude name:\n" + render.PagePartHelp() + "\n" +
+			"What --include and --exclude name:\n" + page.PartHelp() + "\n" +
 			"A comment (--target comment) has at most 65,536 characters. To fit a budget, the\n" +
 			"oldest and largest is folded first; never what the user said, the last answer,\n" +
 			"the commands that failed, and the files changed. A file (--target file) has\n" +
@@ -78,9 +77,7 @@ func newRenderCommand(e *env) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
 	}
-	o.answer.flags(cmd, "markdown", "text", "html")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "markdown", "text", "html")
 	f := cmd.Flags()
 	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "write nothing and exit with 1 if there is a likely secret in it")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
@@ -99,52 +96,47 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.Var(countFlag{&o.split}, "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
 	complete(cmd, "view", []string{"conversation", "context"})
 	complete(cmd, "target", []string{"comment", "file"})
-	complete(cmd, "include", render.PagePartNames())
-	complete(cmd, "exclude", render.PagePartNames())
+	complete(cmd, "include", page.PartNames())
+	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
 	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 
 // check reads the flags that are names, before any input is opened.
-func (o *renderOptions) check(e *env, given func(flag string) bool) (rules replay.Rules, err error) {
-	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
-		o.format = "text"
-	}
-	if err := o.answer.check(); err != nil {
-		return 0, err
-	}
+func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
 	for _, choice := range []struct{ flag, value, one, other string }{
 		{"view", o.view, "conversation", "context"}, {"target", o.target, "comment", "file"},
 	} {
 		if choice.value != choice.one && choice.value != choice.other {
-			return 0, fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
+			return fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
 		}
 	}
 	if err := o.checkHTML(e, given); err != nil {
-		return 0, err
+		return err
 	}
 	if o.view == "context" {
 		for _, flag := range []string{"all", "since", "files"} {
 			if given(flag) {
-				return 0, fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
+				return fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
 			}
 		}
 	} else if given("at") {
-		return 0, errors.New("--at is for --view context; a conversation ends at --leaf")
+		return errors.New("--at is for --view context; a conversation ends at --leaf")
 	}
 	if o.maxLines < 0 || o.budget < 0 {
-		return 0, errors.New("--max-lines and --budget are 0 or more")
+		return errors.New("--max-lines and --budget are 0 or more")
 	}
-	if o.parts, err = render.ParsePageParts(o.include, o.exclude); err != nil {
-		return 0, err
-	}
-	return o.reading.check()
+	o.parts, err = page.ParseParts(o.include, o.exclude)
+	return err
 }
 
 func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
-	rules, err := o.check(e, given)
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
+		o.format = "text"
+	}
+	rules, err := o.start(e)
+	if err = cmp.Or(err, o.check(e, given)); err != nil {
 		return usage(err)
 	}
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {
@@ -169,7 +161,7 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		return o.html(e, s, opt)
 	}
 	r := replay.New(s, opt)
-	p := &render.Page{
+	p := &page.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
 	}
 	if p.Budget == 0 && p.Markdown && !p.File {
@@ -197,25 +189,15 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 }
 
 // write writes the page, and says what secrets are likely in it.
-func (o *renderOptions) write(e *env, p *render.Page) error {
-	found, err := o.secrets(e)
-	if err != nil {
-		return err
-	}
-	p.Scan = found.scan
-	if o.failOnSecret {
-		asset := p.Asset
-		p.Asset = nil
-		if err = p.Write(io.Discard); err == nil && len(found.found) > 0 {
-			found.note(e, p.Session)
-			return errFound
+func (o *renderOptions) write(e *env, p *page.Page) error {
+	asset := p.Asset
+	found, err := o.publish(e, p.Session, func(scan func(int, []byte), last bool) document {
+		if p.Scan, p.Asset = scan, nil; last {
+			p.Asset = asset
 		}
-		p.Scan, p.Asset = nil, asset
-	}
-	if err == nil {
-		err = e.answer(&o.answer, []string{p.Session.Name}, func(w *bufio.Writer) error { return p.Write(w) })
-	}
-	var large *render.TooLargeError
+		return p
+	})
+	var large *page.TooLargeError
 	if errors.As(err, &large) {
 		return &sessionfmt.Error{
 			Pos: sessionfmt.Pos{File: p.Session.Name}, Err: err,
@@ -226,6 +208,31 @@ func (o *renderOptions) write(e *env, p *render.Page) error {
 		found.note(e, p.Session)
 	}
 	return err
+}
+
+// A document is what a session is rendered to.
+type document interface{ Write(w io.Writer) error }
+
+// publish writes a document. With --fail-on-secret another is made before and looked
+// through, and it is only written if nothing was found in that; else it is looked through
+// itself.
+func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte), last bool) document) (*secretScan, error) {
+	found, err := o.secrets(e)
+	if err != nil {
+		return nil, err
+	}
+	scan := found.scan
+	if o.failOnSecret {
+		if err := made(scan, false).Write(io.Discard); err != nil {
+			return nil, err
+		}
+		if len(found.found) > 0 {
+			found.note(e, s)
+			return nil, errFound
+		}
+		scan = nil
+	}
+	return found, e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return made(scan, true).Write(w) })
 }
 
 // secrets looks for secrets by the rules of the session's redaction.
@@ -241,7 +248,7 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 }
 
 // context has a page show what the model had at a point.
-func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) error {
+func (o *renderOptions) context(p *page.Page, r *replay.Replay, leaf int) error {
 	at, err := findLeaf(r.Session, cmp.Or(o.at, "leaf"), leaf)
 	if err != nil {
 		return err
@@ -251,7 +258,10 @@ func (o *renderOptions) context(p *render.Page, r *replay.Replay, leaf int) erro
 }
 
 // conversation has a page show what was said on the path, or on all branches.
-func (o *renderOptions) conversation(e *env, p *render.Page, r *replay.Replay, leaf int) error {
+func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, leaf int) error {
+	if r.Session.Size() > largeSession {
+		debug.SetGCPercent(50) // texts come and go: a few megabytes more save time
+	}
 	c, err := transcript.NewConversation(r, leaf, o.all)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	pages "ctxtool/internal/report"
-	"ctxtool/render"
+	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -62,27 +62,16 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 			return err
 		}
 	}
-	found, err := o.secrets(e)
+	var r *replay.Replay
+	found, err := o.publish(e, s, func(scan func(int, []byte), last bool) document {
+		r = replay.New(s, opt)
+		h := o.page(e, r, opt.Leaf, o.output)
+		if h.Scan = scan; !last {
+			h.Split = 0
+		}
+		return h
+	})
 	if err != nil {
-		return err
-	}
-	scan := found.scan
-	if o.failOnSecret {
-		whole := o.page(e, replay.New(s, opt), opt.Leaf, o.output)
-		whole.Split, whole.Scan = 0, scan
-		if err := whole.Write(io.Discard); err != nil {
-			return err
-		}
-		if len(found.found) > 0 {
-			found.note(e, s)
-			return errFound
-		}
-		scan = nil
-	}
-	r := replay.New(s, opt)
-	h := o.page(e, r, opt.Leaf, o.output)
-	h.Scan = scan
-	if err := e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return err
 	}
 	if o.split == 0 && s.Size() > hugePage {
@@ -96,9 +85,9 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 
 // page is the page of a session in the file output, and those beside it where it is
 // split.
-func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *render.HTML {
+func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *html.Page {
 	s := r.Session
-	h := &render.HTML{Session: s, Report: pages.New(r, leaf), Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	h := &html.Page{Session: s, Report: pages.New(r, leaf), Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	file := func(page int) string {
 		if page == 0 {
@@ -182,7 +171,7 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 		return err
 	}
 	store := pages.NewStore(e.fileName(filepath.Base(dir)), e.redactor != nil, rows)
-	err = e.answer(&index.answer, paths(files), func(w *bufio.Writer) error { return render.WriteStore(w, store) })
+	err = e.answer(&index.answer, paths(files), func(w *bufio.Writer) error { return html.WriteStore(w, store) })
 	if err == nil {
 		e.note("%s: %d pages and their index", o.output, len(rows)-broken)
 	}
@@ -255,7 +244,7 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 			return false
 		}
 		r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
-		h := render.HTML{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.scan}
+		h := html.Page{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.scan}
 		if err := h.Write(io.Discard); err != nil || len(scan.found) == 0 {
 			return false
 		}

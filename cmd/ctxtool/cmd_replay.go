@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -18,9 +19,7 @@ import (
 
 // replayOptions are the flags of ctxtool replay.
 type replayOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	given
 	at, leaf   string
 	before     bool
@@ -60,9 +59,7 @@ func newReplayCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, formats...)
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, formats...)
 	o.given.flags(cmd)
 	f.StringVar(&o.at, "at", "", "the state at `POINT`")
 	f.BoolVar(&o.before, "before", false, "the state before the point's entry instead, as request:N is anyway")
@@ -82,29 +79,22 @@ func newReplayCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags that are names, before any input is opened.
-func (o *replayOptions) check(e *env) (f *render.Format, opt replay.Options, err error) {
-	if err = o.answer.check(); err != nil {
-		return nil, opt, err
-	}
-	if f, err = render.FindFormat(o.format); err != nil {
-		return nil, opt, err
-	}
-	if opt.Rules, err = o.reading.check(); err != nil {
-		return nil, opt, err
-	}
-	if o.provenance && f.Name != "json" {
-		return nil, opt, errors.New("--provenance needs -f json")
+func (o *replayOptions) check(e *env, opt *replay.Options) error {
+	if o.provenance && o.format != "json" {
+		return errors.New("--provenance needs -f json")
 	}
 	if o.tail && opt.Rules != replay.ByPi {
-		return nil, opt, errors.New("--tail needs --rules pi: only the whole path tells whether patches are on it")
+		return errors.New("--tail needs --rules pi: only the whole path tells whether patches are on it")
 	}
 	opt.Lenient = o.lenient
-	return f, opt, o.given.check(e, &opt)
+	return o.given.check(e, opt)
 }
 
 func runReplay(e *env, o *replayOptions, args []string) error {
-	format, opt, err := o.check(e)
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	var opt replay.Options
+	var err error
+	opt.Rules, err = o.start(e)
+	if err = cmp.Or(err, o.check(e, &opt)); err != nil {
 		return usage(err)
 	}
 	name, point, err := e.session(args)
@@ -117,7 +107,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	if err := o.given.load(e, &opt); err != nil {
 		return err
 	}
-	s, err := o.open(e, name, format)
+	s, err := o.open(e, name)
 	if err != nil {
 		return err
 	}
@@ -126,7 +116,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return e.finish(s, env, o, format)
+	return e.finish(env, o)
 }
 
 // pointAt takes the point of a SESSION@POINT, which no other flag may name then.
@@ -142,11 +132,12 @@ func (o *replayOptions) pointAt(point string) error {
 }
 
 // open opens the session, with --tail only its end where that is enough.
-func (o *replayOptions) open(e *env, name string, format *render.Format) (*sessionfmt.Session, error) {
+func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 	if !o.tail {
 		return e.open(name)
 	}
-	s, err := e.openTail(name, format.Need)
+	form := slices.IndexFunc(render.Formats, func(f render.Format) bool { return f.Name == o.format })
+	s, err := sessionfmt.OpenTail(name, render.Formats[form].Need, e.opening(0))
 	if errors.Is(err, sessionfmt.ErrTail) {
 		e.note("%s; reading all of it", err)
 		return e.open(name)
@@ -180,9 +171,8 @@ func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*re
 	return env.WithEphemeral()
 }
 
-// finish prints the envelope, then what is to be said about it.
-func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replayOptions, format *render.Format) error {
-	r := envelope.Replay()
+// finish prints the envelope, and what is to be said about it.
+func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 	prompt, err := envelope.Prompt()
 	if err != nil {
 		return err
@@ -190,19 +180,8 @@ func (e *env) finish(s *sessionfmt.Session, envelope *replay.Envelope, o *replay
 	for _, t := range prompt.Omitted {
 		e.note("tool %s has no implementation: omitted", sessionfmt.Quote(t.Name))
 	}
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
-		return err
-	}
 	report := render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance}
-	err = e.answer(&o.answer, []string{s.Name, o.baseline}, func(w *bufio.Writer) error { return format.Write(w, report) })
-	if err != nil {
-		return err
-	}
-	if err := e.noteUsage(envelope, prompt); err != nil {
-		return err
-	}
-	e.noteCoverage(s, r.Rules)
-	return nil
+	return o.reply(e, envelope.Replay(), report, func() error { return e.noteUsage(envelope, prompt) }, o.baseline)
 }
 
 // noteCoverage says by whose rules the answer was made, and of how much of the
@@ -217,14 +196,9 @@ func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules r
 		e.note("%s: rules %s; coverage and duplicate ids unchecked", name, rules)
 		return
 	}
-	old := ""
-	if version < 3 {
-		old = fmt.Sprintf("; format version %d, which pi rewrites when it opens the file", version)
-		if c.Skipped > 0 {
-			old += ", without the lines skipped"
-		}
-	}
-	e.note("%s: rules %s; %s%s", name, rules, c, old)
+	old := version < 3
+	e.note("%s: rules %s; %s%s%s", name, rules, c, phrase.If(old, "; format version %d, which pi rewrites when it opens the file", version),
+		phrase.If(old && c.Skipped > 0, ", without the lines skipped"))
 }
 
 // noteUsage says how full pi shows the context, where a provider has recorded it, and

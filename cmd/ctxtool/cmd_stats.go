@@ -265,7 +265,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 			return err
 		}
 		o.noteGaps(e, sum)
-		return o.write(w, sum, e.width(o.output))
+		return o.write(w, sum, e.screen(o.output))
 	})
 	if err != nil || o.said == nil {
 		return err
@@ -334,38 +334,21 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 }
 
 // write writes what was seen of all sessions together.
-func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, width int) error {
+func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, on render.Screen) error {
 	switch o.format {
 	case "json", "jsonl":
 		return render.WriteJSON(w, sum)
 	case "csv":
 		for _, sheet := range o.Sheets(sum) {
 			if sheet.Lens == o.lenses[0] { // others are there for a gate
-				return render.WriteStatsCSV(w, sheet)
+				return render.Write(w, sheet, o.format, on)
 			}
 		}
 		return nil
-	case "github":
-		render.WriteGateAnnotations(w, o.said)
-		return nil
-	case "junit":
-		return render.WriteGateJUnit(w, o.said)
-	case "markdown":
-		if o.said != nil {
-			render.WriteGateMarkdown(w, o.said)
-			w.WriteByte('\n')
-		}
-		render.WriteStatsMarkdown(w, o.sheets(sum))
-		return nil
+	case "github", "junit":
+		return render.Write(w, o.said, o.format, on)
 	}
-	sheets := o.sheets(sum)
-	if err := render.WriteStatsText(w, sheets, width); err != nil || o.said == nil {
-		return err
-	}
-	if len(sheets) > 0 {
-		w.WriteByte('\n')
-	}
-	return render.WriteGateText(w, o.said, width)
+	return render.Write(w, render.Stats{Sheets: o.sheets(sum), Gate: o.said}, o.format, on)
 }
 
 // sheets are the tables of the lenses, and of several sessions what they lack. Of one

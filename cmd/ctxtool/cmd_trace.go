@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,22 +9,19 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/render"
+	"github.com/spf13/cobra"
+
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // traceOptions are the flags of ctxtool trace.
 type traceOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	at, leaf      string
 	regexp, fixed string
 	ignoreCase    bool
@@ -63,9 +59,7 @@ func newTraceCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runTrace(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, "text", "jsonl")
 	f.StringVar(&o.at, "at", "", "the `POINT` where now is")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.StringVarP(&o.regexp, "regexp", "e", "", "what this `PATTERN` matches")
@@ -84,27 +78,24 @@ func newTraceCommand(e *env) *cobra.Command {
 
 // check reads the flags and what is asked for, before any input is opened. args are
 // what stands behind the session.
-func (o *traceOptions) check(args []string) (rules replay.Rules, err error) {
-	if err := o.answer.check(); err != nil {
-		return 0, err
-	}
+func (o *traceOptions) check(args []string) (err error) {
 	searches := o.regexp != "" || o.fixed != ""
 	switch {
 	case o.before && !o.blame:
-		return 0, errors.New("--before needs --blame")
+		return errors.New("--before needs --blame")
 	case searches && len(args) > 0:
-		return 0, errors.New("a text, and -e or -F: one of them")
+		return errors.New("a text, and -e or -F: one of them")
 	case !searches && !o.blame && len(args) == 0:
-		return 0, errors.New("what to trace? give a text or a point behind the session, -e PATTERN, -F TEXT, or --blame")
+		return errors.New("what to trace? give a text or a point behind the session, -e PATTERN, -F TEXT, or --blame")
 	case len(args) > 0 && args[0] == "":
-		return 0, errors.New("the text is empty")
+		return errors.New("the text is empty")
 	}
 	if searches {
 		if o.query, err = o.search(cmp.Or(o.regexp, regexp.QuoteMeta(o.fixed)), o.fixed); err != nil {
-			return 0, fmt.Errorf("--regexp: %w", err)
+			return fmt.Errorf("--regexp: %w", err)
 		}
 	}
-	return o.reading.check()
+	return nil
 }
 
 // search is a query for a pattern, which is the text where there is one.
@@ -120,8 +111,8 @@ func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 }
 
 func runTrace(e *env, o *traceOptions, args []string) error {
-	rules, err := o.check(args[min(1, len(args)):])
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	rules, err := o.start(e)
+	if err = cmp.Or(err, o.check(args[min(1, len(args)):])); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -168,7 +159,6 @@ func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf in
 
 // trace answers, and says what else there is to say.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
-	s := r.Session
 	found, err := trace.Follow(r, leaf, o.query)
 	if err != nil {
 		return err
@@ -185,19 +175,9 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 			rows = append(rows, stray)
 		}
 	}
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+	if err := o.reply(e, r, rows, nil); err != nil {
 		return err
 	}
-	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
-		if o.format == "jsonl" {
-			return render.WriteLines(w, rows)
-		}
-		return render.WriteTrace(w, rows, e.width(o.output))
-	})
-	if err != nil {
-		return err
-	}
-	e.noteCoverage(s, r.Rules)
 	if len(rows) == 0 {
 		return errFound
 	}
@@ -206,8 +186,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 
 // blame says where the context at a point comes from.
 func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {
-	s := r.Session
-	at, err := findPoint(s, point, leaf)
+	at, err := findPoint(r.Session, point, leaf)
 	if err != nil {
 		return err
 	}
@@ -218,33 +197,15 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if stopped != nil {
 		e.note("%s: this is the context in front of it", stopped)
 	}
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
-		return err
-	}
 	items, err := entry.Items(envelope)
 	if err != nil {
 		return err
 	}
-	err = e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error {
-		if o.format == "jsonl" {
-			return render.WriteLines(w, items)
-		}
-		render.WriteBlame(w, items, e.width(o.output))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	e.noteCoverage(s, r.Rules)
-	return nil
+	return o.reply(e, r, items, nil)
 }
 
 // showOptions are the flags of ctxtool show.
-type showOptions struct {
-	answer
-	reading
-	redaction
-}
+type showOptions struct{ readFlags }
 
 func newShowCommand(e *env) *cobra.Command {
 	o := &showOptions{}
@@ -267,16 +228,14 @@ func newShowCommand(e *env) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
 	}
-	o.answer.flags(cmd, "text", "json", "raw")
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.flags(cmd, "text", "json", "raw")
 	cmd.ValidArgsFunction = e.completeEntries(math.MaxInt)
 	return cmd
 }
 
 func runShow(e *env, o *showOptions, args []string) error {
-	rules, err := o.reading.check()
-	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
+	rules, err := o.start(e)
+	if err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -296,27 +255,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return writeShown(w, o.format, all) })
-}
-
-func writeShown(w *bufio.Writer, format string, all []entry.Shown) error {
-	if format == "json" {
-		return render.WriteShownJSON(w, all)
-	}
-	for i, s := range all {
-		if format == "raw" {
-			w.Write(s.Entry)
-			w.WriteByte('\n')
-			continue
-		}
-		if i > 0 {
-			w.WriteByte('\n')
-		}
-		if err := render.WriteShownText(w, &s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.print(&o.answer, []string{s.Name}, all)
 }
 
 // shown finds the entries, and unless they are wanted raw what each of them did.

@@ -9,12 +9,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/parallel"
+	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -141,33 +141,18 @@ func inOrderBy[T any](e *env, workers int, files []listedFile, work func(f liste
 	}
 	show, end := e.progress("sessions")
 	defer end()
-	waiting := map[int]T{}
-	taken := 0
-	var next atomic.Int64
-	var mu sync.Mutex
-	var wg sync.WaitGroup
 	if workers == 0 {
 		workers = workersPerProcessor * runtime.GOMAXPROCS(0)
 	}
-	for range min(workers, len(files)) {
-		wg.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(files); k = int(next.Add(1)) - 1 {
-				one := work(files[k], nil)
-				mu.Lock()
-				waiting[k] = one
-				for one, ok := waiting[taken]; ok; one, ok = waiting[taken] {
-					delete(waiting, taken)
-					take(one)
-					taken++
-				}
-				if show != nil {
-					show(int64(taken), int64(len(files)))
-				}
-				mu.Unlock()
-			}
-		})
+	taken := 0
+	for one := range parallel.InOrder(len(files), workers, len(files), func() func(int) T {
+		return func(k int) T { return work(files[k], nil) }
+	}) {
+		take(one)
+		if taken++; show != nil {
+			show(int64(taken), int64(len(files)))
+		}
 	}
-	wg.Wait()
 }
 
 // An answer is the form in which a command answers, and where the answer goes.
@@ -223,6 +208,51 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		return err
 	}
 	return cmp.Or(w.Flush(), out.commit())
+}
+
+// print writes a value as an answer, in its form.
+func (e *env) print(a *answer, inputs []string, v any) error {
+	on := e.screen(a.output)
+	return e.answer(a, inputs, func(w *bufio.Writer) error { return render.Write(w, v, a.format, on) })
+}
+
+// A readFlags is how a session is read and replayed, and the answer of a command that does.
+type readFlags struct {
+	answer
+	reading
+	redaction
+}
+
+// flags gives a command these flags; the first form is the default.
+func (o *readFlags) flags(cmd *cobra.Command, forms ...string) {
+	o.answer.flags(cmd, forms...)
+	o.reading.flags(cmd)
+	o.redaction.flags(cmd)
+}
+
+// start reads the flags, before any input is opened.
+func (o *readFlags) start(e *env) (replay.Rules, error) {
+	rules, err := o.reading.check()
+	return rules, cmp.Or(o.answer.check(), err, o.redaction.start(e))
+}
+
+// reply prints what a replay gave, and says what was found on the way, what else there is
+// to say (also, which may be nil), and how much was read.
+func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, inputs ...string) error {
+	s := r.Session
+	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+		return err
+	}
+	if err := e.print(&o.answer, append(inputs, s.Name), v); err != nil {
+		return err
+	}
+	if also != nil {
+		if err := also(); err != nil {
+			return err
+		}
+	}
+	e.noteCoverage(s, r.Rules)
+	return nil
 }
 
 // complete offers fixed values for a flag.

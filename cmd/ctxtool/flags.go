@@ -200,16 +200,20 @@ func (e *env) checkColor() error {
 	return nil
 }
 
-// style is how an answer for people that goes to output stands out: coloured where
-// that was asked for, or on a terminal unless NO_COLOR is set to something
+// screen is what an answer that goes to output is shown on: as wide as the terminal, and
+// coloured where that was asked for, or on a terminal unless NO_COLOR is set to something
 // (https://no-color.org) or the terminal is a dumb one.
-func (e *env) style(output string) render.Style {
-	if e.color != "auto" {
-		return render.Style{Colour: e.color == "always"}
-	}
-	f, ok := e.stdout.(*os.File)
+func (e *env) screen(output string) (on render.Screen) {
 	plain := e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb"
-	return render.Style{Colour: ok && !plain && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))}
+	f, ok := e.stdout.(*os.File)
+	if ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd())) {
+		on.Width, _, _ = term.GetSize(int(f.Fd()))
+		on.Colour = !plain
+	}
+	if e.color != "auto" {
+		on.Colour = e.color == "always"
+	}
+	return on
 }
 
 // A limit is one end of a stretch of a session: a point, or a time. The zero

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 )
 
@@ -102,13 +103,13 @@ func (e *env) frugal(name string) {
 	}
 }
 
-// withoutPath is the cause alone of an error that names its file.
-func withoutPath(err error) error {
+// unreadable is the error of a file that cannot be read.
+func unreadable(name string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
-		return path.Err
+		err = path.Err
 	}
-	return err
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
 }
 
 // progress shows how far work on a file is, once it has taken a second, to
@@ -132,11 +133,6 @@ func (e *env) progress(name string) (show func(done, size int64), end func()) {
 	}
 }
 
-// openTail opens the end of a session: see sessionfmt.OpenTail.
-func (e *env) openTail(name string, need sessionfmt.Need) (*sessionfmt.Session, error) {
-	return sessionfmt.OpenTail(name, need, e.opening(0))
-}
-
 // note says something beside the results, on one line: names in it may hold anything.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
@@ -158,20 +154,6 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 		return 0, err
 	}
 	return s.LeafAt(p), nil
-}
-
-// width is how many columns the terminal has that results go to, 0 where they go
-// elsewhere.
-func (e *env) width(output string) int {
-	f, ok := e.stdout.(*os.File)
-	if !ok || output != "" && output != "-" {
-		return 0
-	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return columns
 }
 
 // strictly prints findings, and makes an error of them where none are allowed.
@@ -274,36 +256,14 @@ type cleaner struct {
 func (c *cleaner) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	end := bytes.LastIndexByte(c.rest, '\n') + 1
-	if err := c.put(c.rest[:end]); err != nil {
-		return 0, err
-	}
+	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest[:end])))
 	c.rest = append(c.rest[:0], c.rest[end:]...)
-	return len(p), nil
+	return len(p), err
 }
 
 // flush writes the last line where no line end follows it.
 func (c *cleaner) flush() error {
-	rest := c.rest
+	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest)))
 	c.rest = nil
-	return c.put(rest)
-}
-
-func (c *cleaner) put(lines []byte) error {
-	for len(lines) > 0 {
-		i := bytes.IndexAny(lines, "\n\t")
-		if i < 0 {
-			i = len(lines)
-		}
-		if _, err := io.WriteString(c.w, sessionfmt.Clean(string(lines[:i]))); err != nil {
-			return err
-		}
-		if i < len(lines) {
-			if _, err := c.w.Write(lines[i : i+1]); err != nil {
-				return err
-			}
-			i++
-		}
-		lines = lines[i:]
-	}
-	return nil
+	return err
 }

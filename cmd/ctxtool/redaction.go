@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -94,11 +93,6 @@ func (e *env) readInput(name string) ([]byte, error) {
 	return data, nil
 }
 
-// unreadable is the error of a file that cannot be read.
-func unreadable(name string, err error) error {
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.Unwrap(err)}
-}
-
 // envValues are the values of the environment variables with these names. One that
 // is named has to be there; short ones that a * finds are left out.
 func envValues(names, environ []string) (values []string, err error) {
@@ -169,29 +163,44 @@ func (e *env) redactBaseline(b *replay.Baseline) error {
 
 // A secretScan counts what looks like one in what a command prints.
 type secretScan struct {
-	scanners sync.Pool
+	redactor *redact.Redactor
 	mu       sync.Mutex
+	idle     []*redact.Scanner
 	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
 }
 
 func newSecretScan(r *redact.Redactor) *secretScan {
-	return &secretScan{scanners: sync.Pool{New: func() any { return r.NewScanner() }}, found: map[int]map[string]int{}}
+	return &secretScan{redactor: r, found: map[int]map[string]int{}}
+}
+
+// scanner is one that nobody uses.
+func (s *secretScan) scanner() *redact.Scanner {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.idle) - 1
+	if last < 0 {
+		return s.redactor.NewScanner()
+	}
+	one := s.idle[last]
+	s.idle = s.idle[:last]
+	return one
 }
 
 // scan looks through a piece of what is printed. Several may call it at a time.
 func (s *secretScan) scan(record int, text []byte) {
-	scanner := s.scanners.Get().(*redact.Scanner)
-	defer s.scanners.Put(scanner)
-	for _, hit := range scanner.Find(text) {
+	scanner := s.scanner()
+	hits := scanner.Find(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = append(s.idle, scanner)
+	for _, hit := range hits {
 		if !hit.Secret() {
 			continue
 		}
-		s.mu.Lock()
 		if s.found[record] == nil {
 			s.found[record] = map[string]int{}
 		}
 		s.found[record][hit.Rule]++
-		s.mu.Unlock()
 	}
 }
 

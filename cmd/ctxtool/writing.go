@@ -210,26 +210,14 @@ func (o *writing) carryOut(e *env, files []listedFile) error {
 		if err != nil {
 			return err
 		}
-		return e.report(to, func(w *bufio.Writer) error { return o.print(w, p, e.width("")) })
+		return e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) })
 	}
 	all, err := o.many(e, files)
 	if err != nil {
 		return err
 	}
-	if err := e.report(to, func(w *bufio.Writer) error {
-		switch o.format {
-		case "json":
-			return render.WritePlansJSON(w, o.name, all)
-		case "jsonl":
-			for _, p := range all {
-				if err := render.WritePlanJSON(w, p); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		return render.WritePlans(w, all, !o.whole, e.width(""))
-	}); err != nil {
+	plans := render.Plans{Command: o.name, All: all, Sum: !o.whole}
+	if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
 		return err
 	}
 	return firstError(all)
@@ -299,23 +287,6 @@ func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error)
 		all = append(all, t.Plan)
 	})
 	return all, err
-}
-
-// print writes the plan of one session.
-func (o *writing) print(w *bufio.Writer, p *plan.Plan, width int) error {
-	switch o.format {
-	case "entries":
-		for _, line := range p.Append {
-			w.Write(line)
-			w.WriteByte('\n')
-		}
-		return nil
-	case "diff":
-		return render.WritePlanDiff(w, p)
-	case "text":
-		return render.WritePlan(w, p, width)
-	}
-	return render.WritePlanJSON(w, p)
 }
 
 // report writes what a command did to a session, or would do: to standard output,

@@ -15,8 +15,8 @@ const (
 	odd                // a control character, or a part of a character beyond ASCII
 )
 
-// class says what each ASCII character is.
-var class = [128]uint8{
+// class says what each byte is.
+var class = [256]uint8{
 	0: odd, odd, odd, odd, odd, odd, odd, odd, odd, space, space, odd, odd, space, odd, odd,
 	odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd,
 	' ': space, '0': hex, hex, hex, hex, hex, hex, hex, hex, hex, hex,
@@ -32,12 +32,13 @@ var class = [128]uint8{
 	0x7f: odd,
 }
 
-func kind(c byte) uint8 {
-	if c < utf8.RuneSelf {
-		return class[c]
+func init() {
+	for c := utf8.RuneSelf; c < len(class); c++ {
+		class[c] = odd
 	}
-	return odd
 }
+
+func kind(c byte) uint8 { return class[c] }
 
 func isSpace(c byte) bool { return kind(c) == space }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -91,7 +92,7 @@ func appendShown(dst, text []byte) []byte {
 			break
 		}
 		c := text[i]
-		if c < utf8.RuneSelf && class[c] != odd {
+		if class[c] != odd {
 			i++
 			continue
 		}

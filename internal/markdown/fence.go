@@ -91,10 +91,28 @@ func cutIndent(line []byte, n int) []byte {
 	return line
 }
 
+// languages are those that hosts merely colour, by the names that people write. "suggestion",
+// "mermaid", "math" and their like, which hosts run or render, are none.
+var languages = map[string]string{
+	"txt": "text", "plain": "text", "plaintext": "text", "yml": "yaml", "golang": "go", "rs": "rust",
+	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "c#": "csharp", "cs": "csharp", "python3": "python",
+	"shellscript": "sh", "shell-session": "sh", "sh-session": "sh",
+}
+
+func init() {
+	for _, name := range strings.Fields(`
+	text diff json jsonl json5 jsonc yaml toml xml html css scss less ini csv log console
+	markdown md go rust c cpp csharp java kotlin scala swift dart zig nim
+	javascript js jsx typescript ts tsx vue svelte python py ruby rb php perl
+	lua r julia haskell ocaml elixir erlang clojure lisp elm fsharp
+	sh bash zsh fish shell powershell bat sql graphql proto protobuf http
+	dockerfile makefile cmake nix terraform hcl vim awk asm patch`) {
+		languages[name] = name
+	}
+}
+
 // Language is the name of a language as it may stand behind a fence, from what
 // somebody wrote there: empty if it is none that hosts merely colour.
-// "suggestion", "mermaid", "math" and their like, which hosts run or render,
-// are none.
 func Language(info string) string {
 	if i := strings.IndexAny(info, " \t,{:"); i >= 0 {
 		info = info[:i]
@@ -102,84 +120,30 @@ func Language(info string) string {
 	if len(info) > 16 {
 		return ""
 	}
-	switch name := strings.ToLower(info); name {
-	case "text", "diff", "json", "jsonl", "json5", "jsonc", "yaml", "toml", "xml", "html", "css", "scss", "less", "ini", "csv", "log", "console",
-		"markdown", "md", "go", "rust", "c", "cpp", "csharp", "java", "kotlin", "scala", "swift", "dart", "zig", "nim",
-		"javascript", "js", "jsx", "typescript", "ts", "tsx", "vue", "svelte", "python", "py", "ruby", "rb", "php", "perl",
-		"lua", "r", "julia", "haskell", "ocaml", "elixir", "erlang", "clojure", "lisp", "elm", "fsharp",
-		"sh", "bash", "zsh", "fish", "shell", "powershell", "bat", "sql", "graphql", "proto", "protobuf", "http",
-		"dockerfile", "makefile", "cmake", "nix", "terraform", "hcl", "vim", "awk", "asm", "patch":
-		return name
-	case "txt", "plain", "plaintext":
-		return "text"
-	case "yml":
-		return "yaml"
-	case "golang":
-		return "go"
-	case "rs":
-		return "rust"
-	case "c++", "cxx", "cc", "hpp":
-		return "cpp"
-	case "c#", "cs":
-		return "csharp"
-	case "python3":
-		return "python"
-	case "shellscript", "shell-session", "sh-session":
-		return "sh"
-	}
-	return ""
+	return languages[strings.ToLower(info)]
 }
+
+// files are the languages of files whose whole names tell, and extensions are those of
+// others whose endings are no names of languages, or of none.
+var (
+	files      = map[string]string{"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake", ".bashrc": "sh", ".profile": "sh", ".zshrc": "sh"}
+	extensions = map[string]string{
+		"h": "c", "mjs": "js", "cjs": "js", "mts": "ts", "cts": "ts", "hs": "haskell", "kt": "kotlin", "ex": "elixir", "exs": "elixir",
+		"erl": "erlang", "clj": "clojure", "ml": "ocaml", "jl": "julia", "pl": "perl", "ps1": "powershell", "tf": "terraform",
+		"mk": "makefile", "htm": "html", "svg": "xml", "cfg": "ini", "conf": "ini", "log": "", "text": "", "": "",
+	}
+)
 
 // Info is the language for the content of a file, from its name: empty if the
 // name does not tell.
 func Info(name string) string {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
-	switch base {
-	case "dockerfile", "makefile":
-		return base
-	case "cmakelists.txt":
-		return "cmake"
-	case ".bashrc", ".profile", ".zshrc":
-		return "sh"
+	if info, ok := files[base]; ok {
+		return info
 	}
-	switch ext := strings.TrimPrefix(path.Ext(base), "."); ext {
-	case "h":
-		return "c"
-	case "mjs", "cjs":
-		return "js"
-	case "mts", "cts":
-		return "ts"
-	case "hs":
-		return "haskell"
-	case "kt":
-		return "kotlin"
-	case "ex", "exs":
-		return "elixir"
-	case "erl":
-		return "erlang"
-	case "clj":
-		return "clojure"
-	case "ml":
-		return "ocaml"
-	case "jl":
-		return "julia"
-	case "pl":
-		return "perl"
-	case "ps1":
-		return "powershell"
-	case "tf":
-		return "terraform"
-	case "mk":
-		return "makefile"
-	case "htm":
-		return "html"
-	case "svg":
-		return "xml"
-	case "cfg", "conf":
-		return "ini"
-	case "log", "text", "":
-		return ""
-	default:
-		return Language(ext)
+	ext := strings.TrimPrefix(path.Ext(base), ".")
+	if info, ok := extensions[ext]; ok {
+		return info
 	}
+	return Language(ext)
 }

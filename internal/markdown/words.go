@@ -43,7 +43,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; {
 		c := text[i]
-		if c < utf8.RuneSelf && class[c] != odd && !parts(text, i, f) {
+		if class[c] != odd && !parts(text, i, f) {
 			i++
 			continue
 		}
@@ -53,7 +53,7 @@ func appendWord(dst, text []byte, begin, end int, f form) []byte {
 			continue
 		}
 		dst = appendPiece(dst, text, start, i, f)
-		if c < utf8.RuneSelf && class[c] == active {
+		if class[c] == active {
 			dst = append(dst, '\\')
 		}
 		dst = utf8.AppendRune(dst, r)

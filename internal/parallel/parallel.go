@@ -81,3 +81,29 @@ func Each(n int, start func() func(k int) error) error {
 	}
 	return nil
 }
+
+// Ordered works on each of all, on all processors, and uses what comes of it in their
+// order; end is true for the last. It is no further ahead than twice as many as there are
+// processors, and ends at the first error of a piece or of its use.
+func Ordered[T, R any](all []T, work func(T) (R, error), use func(r R, end bool) error) error {
+	type made struct {
+		r   R
+		err error
+	}
+	workers, k := runtime.GOMAXPROCS(0), 0
+	for m := range InOrder(len(all), workers, 2*workers, func() func(int) made {
+		return func(k int) made {
+			r, err := work(all[k])
+			return made{r, err}
+		}
+	}) {
+		if m.err != nil {
+			return m.err
+		}
+		k++
+		if err := use(m.r, k == len(all)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

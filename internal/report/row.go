@@ -11,8 +11,8 @@ import (
 // A rower makes rows of entries.
 type rower struct {
 	facts
-	at   sessionfmt.Cursor
-	deep sessionfmt.Cursor
+	at sessionfmt.Cursor
+	m  sessionfmt.Message
 }
 
 // longest is how many bytes of a string a page holds: of a longer one its beginning and
@@ -35,37 +35,67 @@ func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
 	if !line.IsObject() {
 		return append(dst, line...)
 	}
-	w.at.Reset(line)
-	dst = append(dst, '{')
-	start := len(dst)
-	for key := range w.at.Members {
+	return object(dst, line, func(dst, key []byte, v value) []byte {
 		switch string(key) {
 		case "type":
 			if kind != sessionfmt.Unknown {
-				continue
+				return dst
 			}
 		case "id", "parentId", "fromHook", "schemaVersion":
 			if kind != sessionfmt.Header {
-				continue
+				return dst
 			}
 		case "timestamp":
-			if ms, ok := w.at.Value().Millis(); ok {
+			if ms, ok := v.Millis(); ok {
 				w.has, w.time = w.has&^noTime, ms
 			}
-			continue
+			return dst
+		case "message":
+			if kind.IsMessage() {
+				return w.message(dst, v)
+			}
+		case "patch":
+			if kind == sessionfmt.Transform {
+				return list(dst, v, op)
+			}
 		}
+		return w.other(dst, kind, string(key), v)
+	})
+}
+
+// object appends an object whose members are what write appends for each; one for which
+// that is nothing is left out.
+func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []byte {
+	if !v.IsObject() {
+		return v.AppendShort(dst, longest)
+	}
+	dst = append(dst, '{')
+	start := len(dst)
+	for key, v := range v.Members {
+		before := len(dst)
 		dst = member(dst, start, key)
-		switch {
-		case string(key) == "message" && kind.IsMessage():
-			dst = w.message(dst)
-		case string(key) == "patch" && kind == sessionfmt.Transform:
-			dst = w.patch(dst)
-		default:
-			v := w.at.Value()
-			dst = w.other(dst, kind, string(key), v)
+		named := len(dst)
+		if dst = write(dst, key, v); len(dst) == named {
+			dst = dst[:before]
 		}
 	}
 	return append(dst, '}')
+}
+
+// list appends an array whose elements are what write appends for each.
+func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
+	if !v.IsArray() {
+		return v.AppendShort(dst, longest)
+	}
+	dst = append(dst, '[')
+	start := len(dst)
+	for v := range v.Elements {
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = write(dst, v)
+	}
+	return append(dst, ']')
 }
 
 // member appends the name of an object's member.
@@ -85,7 +115,8 @@ func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []b
 	case key == "label" && kind == sessionfmt.Label, key == "name" && kind == sessionfmt.SessionInfo, key == "cwd" && kind == sessionfmt.Header:
 		w.text = v.Text()
 	case key == "content" && kind == sessionfmt.CustomMessage:
-		return w.content(dst, v)
+		w.m.ReadContent(w.at.Reset(v), sessionfmt.Unknown)
+		return w.content(dst)
 	case key == "systemMessage": // the steps have the prompt that it makes
 		return append(dst, "true"...)
 	case key == "usage":
@@ -96,46 +127,28 @@ func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []b
 	return v.AppendShort(dst, longest)
 }
 
-// message appends the message that comes next.
-func (w *rower) message(dst []byte) []byte {
-	if w.at.Peek() != '{' {
-		return w.at.Value().AppendShort(dst, longest)
+// message appends a message.
+func (w *rower) message(dst []byte, v value) []byte {
+	w.m.Read(w.at.Reset(v), sessionfmt.Unknown)
+	if w.m.Failed() || w.m.IsError.Truthy() {
+		w.has |= hasError
 	}
-	dst = append(dst, '{')
-	start := len(dst)
-	for key := range w.at.Members {
+	return object(dst, v, func(dst, key []byte, v value) []byte {
 		switch string(key) {
 		case "timestamp", "api", "responseId", "responseModel":
-			continue
-		case "stopReason":
-			v := w.at.Value()
-			if v.Is("error") || v.Is("aborted") {
-				w.has |= hasError
+			return dst
+		case "details": // of what a tool says besides its result the change that an edit made
+			if diff := v.Get("diff"); diff.IsString() {
+				dst = append(diff.AppendShort(append(dst, `{"diff":`...), longest), '}')
 			}
-			dst = v.AppendShort(member(dst, start, key), longest)
-			continue
-		case "isError":
-			v := w.at.Value()
-			if v.Truthy() {
-				w.has |= hasError
-			}
-			dst = v.AppendShort(member(dst, start, key), longest)
-			continue
-		case "details":
-			dst = details(dst, start, key, w.at.Value())
-			continue
+			return dst
 		case "usage":
-			dst = w.paid(member(dst, start, key), w.at.Value())
-			continue
+			return w.paid(dst, v)
+		case "content":
+			return w.content(dst)
 		}
-		dst = member(dst, start, key)
-		if string(key) == "content" {
-			dst = w.content(dst, w.at.Value())
-		} else {
-			dst = w.at.Value().AppendShort(dst, longest)
-		}
-	}
-	return append(dst, '}')
+		return v.AppendShort(dst, longest)
+	})
 }
 
 // paid appends what a provider recorded, and takes it down.
@@ -145,110 +158,45 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 	return append(dst, usage...)
 }
 
-// details appends what a tool says besides its result, where a page shows it: the
-// change that an edit made.
-func details(dst []byte, start int, key []byte, v value) []byte {
-	diff := v.Get("diff")
-	if !diff.IsString() {
-		return dst
-	}
-	dst = append(member(dst, start, key), `{"diff":`...)
-	return append(diff.AppendShort(dst, longest), '}')
+// kept says what an entry has by its blocks.
+var kept = [...]int{
+	sessionfmt.TextBlock: hasText, sessionfmt.ThinkingBlock: hasThinking, sessionfmt.CallBlock: hasCalls, sessionfmt.ImageBlock: hasImages,
 }
 
-// content appends the content of a message: a text, or blocks without signatures.
-func (w *rower) content(dst []byte, v value) []byte {
-	if !v.IsArray() {
-		if v.IsString() && len(v) > 2 {
+// content appends the content that was read: a text, or blocks without signatures.
+func (w *rower) content(dst []byte) []byte {
+	blocks := w.m.Blocks
+	if !w.m.Content.IsArray() {
+		if v := w.m.Content; v.IsString() && len(v) > len(`""`) {
 			w.has |= hasText
 		}
-		return v.AppendShort(dst, longest)
+		return w.m.Content.AppendShort(dst, longest)
 	}
-	dst = append(dst, '[')
-	first := true
-	for block := range v.Elements {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = w.block(dst, block)
-	}
-	return append(dst, ']')
-}
-
-func (w *rower) block(dst []byte, block value) []byte {
-	if !block.IsObject() {
-		return block.AppendShort(dst, longest)
-	}
-	dst = append(dst, '{')
-	start := len(dst)
-	w.deep.Reset(block)
-	for key := range w.deep.Members {
-		v := w.deep.Value()
-		switch {
-		case string(key) == "type":
-			w.see(v)
-		case bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")):
-			continue
-		}
-		dst = v.AppendShort(member(dst, start, key), longest)
-	}
-	return append(dst, '}')
-}
-
-// see records that there is a block of a type.
-func (w *rower) see(typ value) {
-	switch {
-	case typ.Is("text"):
-		w.has |= hasText
-	case typ.Is("thinking"):
-		w.has |= hasThinking
-	case typ.Is("toolCall"):
-		w.has |= hasCalls
-	case typ.Is("image"):
-		w.has |= hasImages
-	}
+	return list(dst, w.m.Content, func(dst []byte, block value) []byte {
+		w.has |= kept[blocks[0].Kind]
+		blocks = blocks[1:]
+		return object(dst, block, func(dst, key []byte, v value) []byte {
+			if bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")) {
+				return dst
+			}
+			return v.AppendShort(dst, longest)
+		})
+	})
 }
 
 // heavy are the members of an op whose place in a page is the context that it makes.
 var heavy = []string{"messages", "tools", "parts", "systemMessage"}
 
-// patch appends the ops of a transform that come next, lists in them by their length.
-func (w *rower) patch(dst []byte) []byte {
-	if w.at.Peek() != '[' {
-		return w.at.Value().AppendShort(dst, longest)
-	}
-	dst = append(dst, '[')
-	first := true
-	for range w.at.Elements {
-		if !first {
-			dst = append(dst, ',')
+// op appends an op of a transform, lists in it by their length.
+func op(dst []byte, v value) []byte {
+	return object(dst, v, func(dst, key []byte, v value) []byte {
+		if !v.IsArray() || !slices.Contains(heavy, string(key)) {
+			return v.AppendShort(dst, longest)
 		}
-		first = false
-		dst = w.op(dst, w.at.Value())
-	}
-	return append(dst, ']')
-}
-
-func (w *rower) op(dst []byte, op value) []byte {
-	if !op.IsObject() {
-		return op.AppendShort(dst, longest)
-	}
-	dst = append(dst, '{')
-	start := len(dst)
-	for key, v := range op.Members {
-		dst = member(dst, start, key)
-		if v.IsArray() && slices.Contains(heavy, string(key)) {
-			n := 0
-			for range v.Elements {
-				n++
-			}
-			dst = appendInt(dst, n)
-			continue
+		n := 0
+		for range v.Elements {
+			n++
 		}
-		dst = v.AppendShort(dst, longest)
-	}
-	return append(dst, '}')
+		return strconv.AppendInt(dst, int64(n), 10)
+	})
 }
-
-func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }

@@ -220,9 +220,7 @@ func (p *Report) row(piece cache.Piece) (int, error) {
 
 // shorn is a message by itself, as rows have messages.
 func shorn(v value) []byte {
-	var w rower
-	w.at.Reset(v)
-	return w.message(nil)
+	return new(rower).message(nil, v)
 }
 
 // add adds a row behind the entries.

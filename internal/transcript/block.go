@@ -62,7 +62,6 @@ type ToolCall struct {
 	Name     string
 	ID       string
 	Args     value
-	Subject  string // the argument that matters, whole
 	Command  bool   // the subject is a command line
 	Path     string // of the file that it is about, empty for none
 	Change   Change // of that file
@@ -73,6 +72,22 @@ type ToolCall struct {
 	Result   []byte
 	Details  value
 	Record   int // of the result, -1 without one
+
+	subject value
+}
+
+// Subject is the argument that matters, whole.
+func (c *ToolCall) Subject() string { return string(c.AppendSubject(nil)) }
+
+// HasSubject reports that there is one.
+func (c *ToolCall) HasSubject() bool { return len(c.subject) > 0 }
+
+// AppendSubject appends it.
+func (c *ToolCall) AppendSubject(dst []byte) []byte {
+	if len(c.subject) > len(`""`) && c.subject.IsString() {
+		return c.subject.AppendText(dst)
+	}
+	return append(dst, c.subject...)
 }
 
 // A Cut is what a compaction did to the list of messages.

@@ -19,7 +19,7 @@ const commands, files = 3, 8 // up to which of them are such
 func newCall(tool, id string, args value) ToolCall {
 	c := ToolCall{Name: tool, ID: id, Args: args, Exit: -1, Record: -1}
 	best, path := len(subjects), len(subjects)
-	var subject, file, first value
+	var file, first value
 	has := [...]bool{Writes: false, Edits: false}
 	for key, v := range args.Members {
 		if first == nil {
@@ -38,18 +38,15 @@ func newCall(tool, id string, args value) ToolCall {
 				continue
 			}
 			if k < best {
-				best, subject = k, v
+				best, c.subject = k, v
 			}
 			if k >= commands && k < files && k < path {
 				path, file = k, v
 			}
 		}
 	}
-	if subject == nil {
-		subject = first
-	}
-	if c.Subject = subject.Text(); c.Subject == "" {
-		c.Subject = string(subject)
+	if c.subject == nil {
+		c.subject = first
 	}
 	c.Command, c.Path = best < commands, file.Text()
 	switch {
@@ -142,24 +139,30 @@ func CountDiff(diff string) (added, removed int) {
 	return added, removed
 }
 
-// sameCommand is what tells a command from another one: how its output is cut does
+// appendSame appends what tells a command from another one: how its output is cut does
 // not matter, nor from where it is run.
-func sameCommand(line string) string {
-	line = strings.Join(strings.Fields(line), " ")
-	for {
-		was := line
-		line = strings.TrimSuffix(line, " 2>&1")
-		if k := strings.LastIndex(line, " | "); k >= 0 && cutsOutput(line[k+3:]) {
-			line = line[:k]
+func appendSame(dst, line []byte) []byte {
+	start := len(dst)
+	for word := range bytes.FieldsSeq(line) {
+		if len(dst) > start {
+			dst = append(dst, ' ')
 		}
-		if line == was {
-			return line
+		dst = append(dst, word...)
+	}
+	for {
+		was := len(dst)
+		dst = bytes.TrimSuffix(dst, []byte(" 2>&1"))
+		if k := bytes.LastIndex(dst, []byte(" | ")); k >= start && cutsOutput(dst[k+3:]) {
+			dst = dst[:k]
+		}
+		if len(dst) == was {
+			return dst
 		}
 	}
 }
 
 // cutsOutput reports that a command only shows a part of what it is given.
-func cutsOutput(command string) bool {
-	name, args, _ := strings.Cut(command, " ")
-	return (name == "head" || name == "tail") && !strings.ContainsAny(args, "|;&<>")
+func cutsOutput(command []byte) bool {
+	name, args, _ := bytes.Cut(command, []byte(" "))
+	return (string(name) == "head" || string(name) == "tail") && !bytes.ContainsAny(args, "|;&<>")
 }

@@ -177,26 +177,27 @@ func (c *Conversation) Since(from func(rec int, line sessionfmt.Value) bool) err
 	return nil
 }
 
-// chapterSize is how many records a chapter has, or a few more.
-const chapterSize = 4096
+// chapterSize is how many bytes of the session a chapter has, or a few more.
+const chapterSize = 2 << 20
 
 // Chapters take the conversation apart. They can be read at the same time, and are
 // the same blocks in order however many there are: a chapter begins where no call
 // waits for its result.
 func (c *Conversation) Chapters() []Blocks { return c.chapters(chapterSize) }
 
-func (c *Conversation) chapters(size int) (all []Blocks) {
-	turn, start := c.first, 0
+func (c *Conversation) chapters(most int) (all []Blocks) {
+	turn, start, size := c.first, 0, 0
 	from := turn // of the chapter
 	for k, rec := range c.records {
 		kind := c.s.Kind(int(rec))
 		if b := c.before[int(rec)]; len(b) > 0 && b[0].Kind == Branch {
 			turn = b[0].Turn
 		}
-		if k-start >= size && (kind == sessionfmt.User || kind == sessionfmt.Assistant) && len(c.before[int(rec)]) == 0 {
+		if size >= most && (kind == sessionfmt.User || kind == sessionfmt.Assistant) && len(c.before[int(rec)]) == 0 {
 			all = append(all, c.chapter(c.records[start:k], from, false))
-			start, from = k, turn
+			start, from, size = k, turn, 0
 		}
+		size += c.s.LineSize(int(rec))
 		if kind == sessionfmt.User {
 			turn++
 		}

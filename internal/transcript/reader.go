@@ -253,7 +253,7 @@ func (r *reader) result() {
 	b := r.b
 	if k := r.waiting(id); k >= 0 {
 		call = r.calls[k]
-		if k == 0 {
+		if k == 0 && len(r.calls) > 1 {
 			r.calls = r.calls[1:]
 		} else {
 			r.calls = slices.Delete(r.calls, k, k+1)

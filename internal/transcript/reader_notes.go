@@ -14,7 +14,7 @@ func (r *reader) shell(m value) {
 		r.say(Custom, "command", r.text)
 		return
 	}
-	c := ToolCall{Name: "user", Subject: m.Get("command").Text(), Command: true, Answered: true, Exit: -1, Record: r.b.Record}
+	c := ToolCall{Name: "user", subject: m.Get("command"), Command: true, Answered: true, Exit: -1, Record: r.b.Record}
 	if code := m.Get("exitCode"); code.IsNumber() {
 		c.Exit = int(code.Int())
 	}

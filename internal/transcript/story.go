@@ -32,6 +32,8 @@ type Story struct {
 	files    map[string]*File
 	commands map[string]*Command
 	passed   map[uint64]bool // commands that passed and had not failed before, by hash
+	line     []byte          // the command at hand
+	same     []byte          // what tells it from others, see appendSame
 }
 
 // A File is one that the conversation changed.
@@ -67,7 +69,7 @@ func (s *Story) take(b *Block) {
 	switch b.Kind {
 	case Prompt:
 		s.Turns++
-		if !s.Aside {
+		if !s.Aside && len(s.prompts) < mostPrompts {
 			text := bytes.TrimSpace(b.Text)
 			s.aim(strings.ToValidUTF8(string(text[:min(len(text), promptBytes)]), ""))
 		}
@@ -174,12 +176,13 @@ func (s *Story) ran(c *ToolCall) {
 	if !c.Answered {
 		return
 	}
-	key := sameCommand(c.Subject)
-	was := s.commands[key]
+	s.line = c.AppendSubject(s.line[:0])
+	s.same = appendSame(s.same[:0], s.line)
+	was := s.commands[string(s.same)]
 	switch {
 	case c.Failed && was == nil:
-		was = &Command{Line: c.Subject}
-		s.commands[key] = was
+		was = &Command{Line: string(s.line)}
+		s.commands[string(s.same)] = was
 		s.Commands = append(s.Commands, was)
 		fallthrough
 	case c.Failed:
@@ -188,7 +191,7 @@ func (s *Story) ran(c *ToolCall) {
 	case was != nil:
 		was.Passed = true
 	default:
-		s.passed[maphash.String(seed, key)] = true
+		s.passed[maphash.Bytes(seed, s.same)] = true
 	}
 }
 
@@ -231,12 +234,12 @@ func (s *Story) Join(next *Story) {
 		c.Passed = c.Passed || next.passed[maphash.String(seed, key)]
 	}
 	for _, c := range next.Commands {
-		key := sameCommand(c.Line)
-		if was := s.commands[key]; was != nil {
+		s.same = appendSame(s.same[:0], []byte(c.Line))
+		if was := s.commands[string(s.same)]; was != nil {
 			was.Times, was.Exit, was.Passed = was.Times+c.Times, c.Exit, c.Passed
 			continue
 		}
-		s.commands[key] = c
+		s.commands[string(s.same)] = c
 		s.Commands = append(s.Commands, c)
 	}
 	maps.Copy(s.passed, next.passed)

@@ -41,7 +41,7 @@ func told(t *testing.T, chapters []Blocks, texts bool) (lines []string, story st
 				t.Fatal(err)
 			}
 			c := b.Call
-			lines = append(lines, fmt.Sprintf("%v %d %d %d %q %q %v %v %q %v %v %d %q", b.Kind, b.Record, b.Turn, b.By, b.Title, b.Text, b.Hidden, b.Cut, c.Subject, c.Answered, c.Failed, c.Exit, c.Result))
+			lines = append(lines, fmt.Sprintf("%v %d %d %d %q %q %v %v %q %v %v %d %q", b.Kind, b.Record, b.Turn, b.By, b.Title, b.Text, b.Hidden, b.Cut, c.Subject(), c.Answered, c.Failed, c.Exit, c.Result))
 		}
 		whole.Join(part)
 	}
@@ -117,7 +117,7 @@ func TestAll(t *testing.T) {
 // output is cut.
 func TestCommands(t *testing.T) {
 	run := func(line string, failed bool) *ToolCall {
-		return &ToolCall{Subject: line, Command: true, Answered: true, Failed: failed, Exit: 1}
+		return &ToolCall{subject: sessionfmt.AppendQuoted(nil, line), Command: true, Answered: true, Failed: failed, Exit: 1}
 	}
 	s, next := NewStory(), NewStory()
 	s.ran(run("go test ./... 2>&1 | tail -5", true))
@@ -157,8 +157,8 @@ func TestCalls(t *testing.T) {
 		{`{"path":"","query":"q"}`, "q", "", false, Reads},
 	} {
 		got := newCall("t", "1", value(c.args))
-		if got.Subject != c.subject || got.Path != c.path || got.Command != c.command || got.Change != c.change {
-			t.Errorf("%s: %q %q %v %v", c.args, got.Subject, got.Path, got.Command, got.Change)
+		if got.Subject() != c.subject || got.Path != c.path || got.Command != c.command || got.Change != c.change {
+			t.Errorf("%s: %q %q %v %v", c.args, got.Subject(), got.Path, got.Command, got.Change)
 		}
 	}
 	call := newCall("edit", "1", value(`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"old_str":"p"}]}`))

@@ -1,7 +1,9 @@
 package html_test
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -135,10 +137,6 @@ func replays(t *testing.T, file string) func(request int) *envelope {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	format, err := render.FindFormat("json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
 	return func(request int) *envelope {
 		at, err := s.Point(fmt.Sprintf("request:%d", request), s.Leaf())
@@ -150,7 +148,8 @@ func replays(t *testing.T, file string) func(request int) *envelope {
 			t.Fatalf("replay of request %d: %v", request, err)
 		}
 		var out bytes.Buffer
-		if err := format.Write(&out, render.Report{Envelope: e}); err != nil {
+		w := bufio.NewWriter(&out)
+		if err := cmp.Or(render.Write(w, render.Report{Envelope: e}, "json", render.Screen{}), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
 		read := new(envelope)

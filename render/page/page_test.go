@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"bytes"
@@ -20,6 +20,17 @@ import (
 	"ctxtool/sessionfmt"
 )
 
+// open opens a session in memory, nil where it is none.
+func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
+	t.Helper()
+	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(c.Data), sessionfmt.Options{})
+	if err != nil {
+		return nil
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 // page is a session as Markdown.
 func page(t testing.TB, s *sessionfmt.Session, set func(*Page)) []byte {
 	t.Helper()
@@ -35,7 +46,7 @@ func writtenPage(s *sessionfmt.Session, set func(*Page)) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, _ := ParsePageParts(PagePartNames(), nil)
+	parts, _ := ParseParts(PartNames(), nil)
 	p := &Page{Session: s, Chapters: c.Chapters(), Markdown: true, Parts: parts, MaxLines: 40}
 	if set != nil {
 		set(p)

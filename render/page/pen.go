@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
@@ -97,8 +98,8 @@ func (markdownPen) picture(dst []byte, file string) []byte {
 	return append(append(append(dst, "![image](<"...), file...), ">)\n\n"...)
 }
 
-// A textPen writes plain text.
-type textPen struct{}
+// A textPen writes plain text; what it does not say itself is as in Markdown.
+type textPen struct{ markdownPen }
 
 func (textPen) inline(dst []byte, text string) []byte {
 	return append(dst, sessionfmt.Clean(strings.Join(strings.Fields(text), " "))...)
@@ -115,16 +116,11 @@ func (textPen) heading(dst []byte, level int, _ string, line []byte) []byte {
 	return append(append(dst, strings.Repeat(mark, min(78, max(3, len(line))))...), "\n\n"...)
 }
 
-func (textPen) item(dst, line []byte) []byte { return markdownPen{}.item(dst, line) }
-func (textPen) line(dst, line []byte) []byte { return markdownPen{}.line(dst, line) }
-
 func (textPen) text(dst, text []byte) []byte { return append(cleaned(dst, text, ""), '\n') }
 
 func (textPen) fence(dst []byte, _ string, text []byte) []byte {
 	return append(cleaned(dst, text, "    "), '\n')
 }
-
-func (textPen) quote(dst, page []byte) []byte { return append(quoted(dst, page), '\n') }
 
 func (p textPen) open(dst []byte, t title) []byte {
 	if dst = p.inline(dst, t.before); t.code != "" {
@@ -158,13 +154,7 @@ func cleaned(dst, text []byte, indent string) []byte {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) > 0 {
-			dst = append(dst, indent...)
-			for k, cell := range strings.Split(string(line), "\t") {
-				if k > 0 {
-					dst = append(dst, '\t')
-				}
-				dst = append(dst, sessionfmt.Clean(cell)...)
-			}
+			dst = append(append(dst, indent...), phrase.Clean(string(line))...)
 		}
 		dst = append(dst, '\n')
 	}
@@ -368,11 +358,11 @@ func (t *tally) String() string {
 	var words []string
 	rest := t.n
 	for _, k := range kinds[:min(3, len(kinds))] {
-		words = append(words, count(t.kinds[k], k.String()))
+		words = append(words, phrase.Count(t.kinds[k], k.String()))
 		rest -= t.kinds[k]
 	}
 	if rest > 0 {
 		words = append(words, fmt.Sprintf("%d more", rest))
 	}
-	return fmt.Sprintf("%s (%s characters)", strings.Join(words, ", "), short(int64(t.size)))
+	return fmt.Sprintf("%s (%s characters)", strings.Join(words, ", "), phrase.Short(int64(t.size)))
 }

@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 )
 
@@ -49,7 +50,7 @@ func (p *Page) block(dst []byte, b *transcript.Block, part int) ([]byte, error) 
 		return p.system(dst, b), nil
 	case transcript.Ephemeral:
 		if p.Parts&showEphemerals == 0 {
-			return p.note(dst, "Request-only messages", count(lineNumber(b.Text), "line"), nil), nil
+			return p.note(dst, "Request-only messages", phrase.Count(lineNumber(b.Text), "line"), nil), nil
 		}
 		return p.opened(dst, title{before: "Request-only messages, for the model only" + lineCount(b.Text)}, b.Text), nil
 	}
@@ -64,7 +65,7 @@ func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
 	switch {
 	case part == never:
 	case b.Kind == transcript.Call && !(b.Call.Failed && b.Call.Command):
-		return p.callLine(dst, &b.Call)
+		return p.callLine(dst, &b.Call, oneLine(p.near(b.Call.Subject())))
 	case b.Kind == transcript.Answer && utf8.RuneCount(b.Text) > briefAnswer:
 		return p.pen.line(dst, p.pen.inline(nil, beginningOf(b.Text, briefAnswer)))
 	}
@@ -135,7 +136,7 @@ func lineCount(text []byte) string {
 	if len(text) == 0 {
 		return ", empty"
 	}
-	return ", " + count(lineNumber(text), "line")
+	return ", " + phrase.Count(lineNumber(text), "line")
 }
 
 // lineNumber is the number of lines of a text.
@@ -146,7 +147,8 @@ func lineNumber(text []byte) int {
 // widest is how many bytes of a line are shown where lines are left out.
 const widest = 600
 
-// cut leaves lines out of the middle of a text, and ends out of long lines.
+// cut leaves lines out of the middle of a text, and ends out of long lines. What it
+// returns is good until the next cut.
 func (p *Page) cut(text []byte) []byte {
 	if p.MaxLines == 0 {
 		return text
@@ -160,11 +162,12 @@ func (p *Page) cut(text []byte) []byte {
 	if n <= p.MaxLines && !hasLong(text) {
 		return text
 	}
-	out := appendLines(nil, head)
+	p.shortened = appendLines(p.shortened[:0], head)
 	if n > p.MaxLines {
-		out = fmt.Appendf(out, "… %d lines left out …\n", n-p.MaxLines)
+		p.shortened = fmt.Appendf(p.shortened, "… %d lines left out …\n", n-p.MaxLines)
 	}
-	return appendLines(out, tail)
+	p.shortened = appendLines(p.shortened, tail)
+	return p.shortened
 }
 
 // lineEnd is where the first n lines of a text end.
@@ -247,14 +250,6 @@ func (p *Page) turnName(turn int) []byte {
 
 func turnAnchor(turn int) string { return fmt.Sprintf("turn-%d", turn) }
 
-// cutWordsAt is a line of at most so many characters.
-func cutWordsAt(line string, most int) string {
-	if utf8.RuneCountInString(line) <= most {
-		return line
-	}
-	return string([]rune(line)[:most-1]) + "…"
-}
-
 func (p *Page) custom(dst []byte, b *transcript.Block) []byte {
 	if b.Hidden {
 		return p.opened(dst, title{"Message", b.Title, ", for the model only" + lineCount(b.Text)}, b.Text)
@@ -268,14 +263,14 @@ func (p *Page) custom(dst []byte, b *transcript.Block) []byte {
 
 func (p *Page) system(dst []byte, b *transcript.Block) []byte {
 	if p.Parts&showSystem == 0 {
-		line := p.pen.inline([]byte("System: "), cutWordsAt(b.Title, longLine)+lineCount(b.Text))
+		line := p.pen.inline([]byte("System: "), phrase.Cut(b.Title, longLine)+lineCount(b.Text))
 		return p.pen.item(dst, line)
 	}
 	if b.Value != nil && json.Valid(b.Text) { // a tool
 		dst = p.pen.open(dst, title{"System:", b.Title, ""})
-		return p.pen.close(p.pen.fence(dst, "json", p.cut(indented(b.Text))))
+		return p.pen.close(p.pen.fence(dst, "json", p.cut(phrase.Indent(b.Text))))
 	}
-	return p.opened(dst, title{"System:", cutWordsAt(b.Title, longLine), lineCount(b.Text)}, b.Text)
+	return p.opened(dst, title{"System:", phrase.Cut(b.Title, longLine), lineCount(b.Text)}, b.Text)
 }
 
 // branch appends the summary of another branch, or the beginning of one.
@@ -305,10 +300,8 @@ func (p *Page) edit(dst []byte, b *transcript.Block) []byte {
 // (spec/pi-format.md 1.6).
 func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	display := b.Value.Get("display")
-	words := b.Title
-	if s := display.Get("summary").Text(); s != "" {
-		words += " — " + s
-	}
+	summary := display.Get("summary").Text()
+	words := b.Title + phrase.If(summary != "", " — %s", summary)
 	if b.Cut != nil {
 		words += "; " + cutWords(b.Cut)
 	}
@@ -327,7 +320,7 @@ func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 		below = append(below, p.folded(md.AppendText(nil))...)
 	} else if props := display.Get("rendererProps"); props.Exists() {
 		below = p.pen.open(below, title{"Data for", display.Get("rendererId").Text(), ""})
-		below = p.pen.close(p.pen.fence(below, "json", p.cut(indented(props))))
+		below = p.pen.close(p.pen.fence(below, "json", p.cut(phrase.Indent(props))))
 	}
 	if b.Cut != nil && len(b.Text) > 0 {
 		below = p.opened(below, title{before: "Summary" + lineCount(b.Text)}, b.Text)
@@ -337,11 +330,8 @@ func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 
 // cutWords says what a compaction took away.
 func cutWords(c *transcript.Cut) string {
-	words := fmt.Sprintf("%s became a summary", count(max(0, c.Before-c.After+1), "message"))
-	if c.Tokens > 0 {
-		words += fmt.Sprintf("; before there were %s tokens", short(int64(c.Tokens)))
-	}
-	return words
+	return phrase.Count(max(0, c.Before-c.After+1), "message") + " became a summary" +
+		phrase.If(c.Tokens > 0, "; before there were %s tokens", phrase.Short(int64(c.Tokens)))
 }
 
 // image appends a picture, or what stands for one.
@@ -356,5 +346,5 @@ func (p *Page) image(dst []byte, b *transcript.Block) ([]byte, error) {
 		}
 	}
 	line := p.pen.inline([]byte("Image: "), b.Title)
-	return p.pen.line(dst, fmt.Appendf(line, ", %s bytes", short(int64(len(b.Value)*3/4)))), nil
+	return p.pen.line(dst, fmt.Appendf(line, ", %s bytes", phrase.Short(int64(len(b.Value)*3/4)))), nil
 }

@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -25,7 +26,7 @@ const (
 func (p *Page) head() ([]byte, error) {
 	s := p.story
 	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
-	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, cutWordsAt(name, headingWords)))
+	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
 	if s.Goal() != "" {
 		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
 	}
@@ -61,12 +62,9 @@ func (p *Page) contextHead() ([]byte, error) {
 		dst = p.fact(dst, "Model", p.pen.code(nil, model.Provider+"/"+model.ID))
 	}
 	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
-		short(int64(counts.Total)), short(int64(counts.System)), short(int64(counts.Tools)), short(int64(counts.Messages)))
-	if limit > 0 {
-		size = fmt.Appendf(size, "; the model takes %s", short(limit))
-	}
-	dst = p.fact(dst, "Size", size)
-	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), count(len(e.Transforms), "transform")))
+		phrase.Short(int64(counts.Total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))
+	dst = p.fact(dst, "Size", append(size, phrase.If(limit > 0, "; the model takes %s", phrase.Short(limit))...))
+	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)
 	return p.contents(dst), nil
 }
@@ -90,11 +88,13 @@ func (p *Page) fact(dst []byte, word string, line []byte) []byte {
 	return p.pen.item(dst, append(append(p.pen.strong(nil, word), ": "...), line...))
 }
 
+// plain takes marks of Markdown off a text.
+var plain = strings.NewReplacer("`", "", "**", "")
+
 // beginning is a text's first paragraph, and what follows where that is short, on a
 // line; code between fences and marks of Markdown are left out.
 func beginning(text string, most int) string {
 	var words []string
-	plain := strings.NewReplacer("`", "", "**", "")
 	size, fenced := 0, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -115,11 +115,11 @@ func beginning(text string, most int) string {
 	if len(words) == 0 { // nothing but code
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "```") {
-				return cutWordsAt(line, most)
+				return phrase.Cut(line, most)
 			}
 		}
 	}
-	return cutWordsAt(strings.Join(words, " "), most)
+	return phrase.Cut(strings.Join(words, " "), most)
 }
 
 // beginningOf is beginning for a text that may be long.
@@ -153,16 +153,13 @@ func (p *Page) changed() (line []byte) {
 		return nil
 	}
 	slices.SortStableFunc(files, func(a, b *transcript.File) int { return b.Added + b.Removed - a.Added - a.Removed })
-	line = append(line, count(len(files), "file")...)
+	line = append(line, phrase.Count(len(files), "file")...)
 	sep := ": "
 	for _, f := range files[:min(headFiles, len(files))] {
 		line = p.file(append(line, sep...), f)
 		sep = ", "
 	}
-	if more := len(files) - headFiles; more > 0 {
-		line = fmt.Appendf(line, ", and %d more", more)
-	}
-	return line
+	return append(line, phrase.If(len(files) > headFiles, ", and %d more", len(files)-headFiles)...)
 }
 
 func b2i(b bool) int {
@@ -175,9 +172,7 @@ func b2i(b bool) int {
 // file appends a file with what is known of its changes.
 func (p *Page) file(line []byte, f *transcript.File) []byte {
 	line = p.pen.code(line, p.near(f.Path))
-	if f.Added+f.Removed > 0 {
-		line = fmt.Appendf(line, " +%d −%d", f.Added, f.Removed)
-	}
+	line = append(line, phrase.If(f.Added+f.Removed > 0, " +%d −%d", f.Added, f.Removed)...)
 	switch {
 	case f.Written > 0 && f.Edited > 0:
 		line = append(line, " (written and edited)"...)
@@ -194,7 +189,7 @@ func (p *Page) failed() (line []byte) {
 	all := byOutcome(p.story.Commands)
 	if len(all) == 0 {
 		if p.story.Failures > 0 {
-			line = fmt.Appendf(line, "no command; %s", count(p.story.Failures, "other call"))
+			line = fmt.Appendf(line, "no command; %s", phrase.Count(p.story.Failures, "other call"))
 		}
 		return line
 	}
@@ -208,19 +203,14 @@ func (p *Page) failed() (line []byte) {
 	if open == len(all) {
 		passed = "none passed later"
 	}
-	line = fmt.Appendf(line, "%s, %s", count(len(all), "command"), passed)
+	line = fmt.Appendf(line, "%s, %s", phrase.Count(len(all), "command"), passed)
 	sep := ": "
 	for _, c := range all[:min(headFails, len(all))] {
 		line = p.command(append(line, sep...), c, 80)
 		sep = "; "
 	}
-	if more := len(all) - headFails; more > 0 {
-		line = fmt.Appendf(line, "; and %d more", more)
-	}
-	if p.story.Failures > 0 {
-		line = fmt.Appendf(line, "; and %s", count(p.story.Failures, "other call"))
-	}
-	return line
+	return append(line, phrase.If(len(all) > headFails, "; and %d more", len(all)-headFails)+
+		phrase.If(p.story.Failures > 0, "; and %s", phrase.Count(p.story.Failures, "other call"))...)
 }
 
 // byOutcome puts the commands first that never passed, the latest of them before the
@@ -251,17 +241,8 @@ func looks(line string) bool {
 
 // command appends a command that failed, in so many characters.
 func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
-	line = p.pen.code(line, cutWordsAt(oneLine(p.near(c.Line)), most))
-	if c.Exit > 0 {
-		line = fmt.Appendf(line, " exit %d", c.Exit)
-	}
-	if c.Times > 1 {
-		line = fmt.Appendf(line, ", %d times", c.Times)
-	}
-	if c.Passed {
-		return append(line, ", passed later"...)
-	}
-	return line
+	line = p.pen.code(line, phrase.Cut(oneLine(p.near(c.Line)), most))
+	return append(line, phrase.If(c.Exit > 0, " exit %d", c.Exit)+phrase.If(c.Times > 1, ", %d times", c.Times)+phrase.If(c.Passed, ", passed later")...)
 }
 
 // span says who worked how long.
@@ -280,7 +261,7 @@ func (p *Page) span() (line []byte) {
 	if len(line) > 0 {
 		line = append(line, "; "...)
 	}
-	line = fmt.Appendf(line, "%s, %s, %s", count(s.Turns, "turn"), count(s.Requests, "request"), count(s.Calls, "call"))
+	line = fmt.Appendf(line, "%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))
 	if s.From != "" {
 		line = p.pen.inline(append(line, "; "...), minute(s.From))
 		from, err1 := time.Parse(time.RFC3339, s.From)
@@ -319,19 +300,9 @@ func (p *Page) used() (line []byte) {
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
 		return nil
 	}
-	line = fmt.Appendf(line, "%s tokens in, %s out", short(u.Input), short(u.Output))
-	for _, part := range []struct {
-		n    int64
-		what string
-	}{{u.CacheRead, "read from cache"}, {u.CacheWrite, "written to it"}} {
-		if part.n > 0 {
-			line = fmt.Appendf(line, ", %s %s", short(part.n), part.what)
-		}
-	}
-	if u.Cost > 0 {
-		line = fmt.Appendf(line, "; $%.2f", u.Cost)
-	}
-	return line
+	line = fmt.Appendf(line, "%s tokens in, %s out%s%s", phrase.Short(u.Input), phrase.Short(u.Output),
+		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)), phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)))
+	return append(line, phrase.If(u.Cost > 0, "; $%.2f", u.Cost)...)
 }
 
 func (p *Page) compacted() (line []byte) {
@@ -344,11 +315,8 @@ func (p *Page) compacted() (line []byte) {
 		messages += max(0, c.Before-c.After+1)
 		tokens = max(tokens, c.Tokens)
 	}
-	line = fmt.Appendf(line, "%s in %s", count(messages, "message"), count(len(cuts), "compaction"))
-	if tokens > 0 {
-		line = fmt.Appendf(line, ", the largest at %s tokens", short(int64(tokens)))
-	}
-	return line
+	return fmt.Appendf(line, "%s in %s%s", phrase.Count(messages, "message"), phrase.Count(len(cuts), "compaction"),
+		phrase.If(tokens > 0, ", the largest at %s tokens", phrase.Short(int64(tokens))))
 }
 
 // contents appends a table of contents.

@@ -1,4 +1,4 @@
-package render_test
+package html_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
 	"ctxtool/internal/report"
-	"ctxtool/render"
+	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -33,7 +33,7 @@ func htmlOf(t *testing.T, s corpus.Session) []byte {
 	}
 	defer opened.Close()
 	var out bytes.Buffer
-	h := render.HTML{Session: opened, Report: reportOf(opened), Title: "s.jsonl"}
+	h := html.Page{Session: opened, Report: reportOf(opened), Title: "s.jsonl"}
 	if err := h.Write(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -138,24 +138,24 @@ func TestHTMLPolicy(t *testing.T) {
 
 // TestHTMLLibraries holds the libraries of pages to the sums that are written down.
 func TestHTMLLibraries(t *testing.T) {
-	readme, err := os.ReadFile("html/lib/README.md")
+	readme, err := os.ReadFile("lib/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"markdown-it.js", "highlight.js"} {
-		data, err := os.ReadFile("html/lib/" + name)
+		data, err := os.ReadFile("lib/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); !strings.Contains(string(readme), sum) {
-			t.Errorf("html/lib/README.md does not say that %s has the sum %s", name, sum)
+			t.Errorf("lib/README.md does not say that %s has the sum %s", name, sum)
 		}
 	}
 }
 
 // TestHTMLSources holds that no script writes HTML, or runs text.
 func TestHTMLSources(t *testing.T) {
-	files, err := os.ReadDir("html")
+	files, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestHTMLSources(t *testing.T) {
 		if f.IsDir() || !strings.HasSuffix(f.Name(), ".js") {
 			continue
 		}
-		data, err := os.ReadFile("html/" + f.Name())
+		data, err := os.ReadFile(f.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestHTMLSplit(t *testing.T) {
 	}
 	defer opened.Close()
 	pages := map[int]*bytes.Buffer{0: {}}
-	h := render.HTML{
+	h := html.Page{
 		Session: opened, Report: reportOf(opened), Title: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
 		Create: func(page int) (io.WriteCloser, error) {
 			pages[page] = new(bytes.Buffer)
@@ -226,7 +226,7 @@ func TestPacked(t *testing.T) {
 	for i := range 1 << 16 {
 		all = append(all, byte(i*i>>3), byte(i>>8))
 	}
-	text := render.Spelled(all)
+	text := html.Spelled(all)
 	if bytes.ContainsAny(text, "\x00\r<") {
 		t.Error("a byte of it ends or changes the element that it stands in")
 	}

@@ -1,4 +1,4 @@
-package render
+package html
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/sessionfmt"
 )
 
@@ -41,15 +42,30 @@ type packed struct{ text []byte }
 var packedTexts = sync.Pool{New: func() any { return new(packed) }}
 
 // level is how hard the data of the page is compressed.
-func (h *HTML) level() int {
+func (h *Page) level() int {
 	if h.Session.Size() <= smallSession {
 		return hardest
 	}
 	return hard
 }
 
-// chunk packs a chunk of a page.
-func (p *packer) chunk(h *HTML, k int) (*packed, error) {
+// packAll packs each of all, on all processors, and writes them in their order.
+func packAll[T any](w io.Writer, all []T, pack func(p *packer, one T, dst []byte) ([]byte, error)) error {
+	return parallel.Ordered(all, func(one T) (out *packed, err error) {
+		p := packers.Get().(*packer)
+		defer packers.Put(p)
+		out = packedTexts.Get().(*packed)
+		out.text, err = pack(p, one, out.text[:0])
+		return out, err
+	}, func(out *packed, _ bool) error {
+		_, err := w.Write(out.text)
+		packedTexts.Put(out)
+		return err
+	})
+}
+
+// chunk appends a chunk of a page, packed.
+func (p *packer) chunk(dst []byte, h *Page, k int) ([]byte, error) {
 	var see func(int, sessionfmt.Value)
 	if h.Scan != nil {
 		see = func(record int, row sessionfmt.Value) {
@@ -62,11 +78,9 @@ func (p *packer) chunk(h *HTML, k int) (*packed, error) {
 	}
 	var err error
 	if p.rows, err = h.Report.Rows(p.rows[:0], h.chunks[k], see); err != nil {
-		return nil, err
+		return dst, err
 	}
-	out := packedTexts.Get().(*packed)
-	out.text, err = p.data(out.text[:0], fmt.Sprintf("c%d", k), h.level(), bytes.TrimSuffix(p.rows, []byte{'\n'}))
-	return out, err
+	return p.data(dst, fmt.Sprintf("c%d", k), h.level(), bytes.TrimSuffix(p.rows, []byte{'\n'}))
 }
 
 // data appends data, packed, in its element.

@@ -1,6 +1,9 @@
-package render
+// Package page writes a conversation, or what a model had, as a page for people who read it:
+// Markdown, or text.
+package page
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -8,6 +11,8 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"ctxtool/internal/parallel"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -24,7 +29,7 @@ type Page struct {
 
 	Markdown bool
 	File     bool // anchors, a table of contents
-	Parts    PageParts
+	Parts    Parts
 	MaxLines int      // of a block, others are left out of its middle; 0 for all
 	Budget   int      // characters; 0 for any number
 	Notes    []string // that belong to the head
@@ -41,6 +46,16 @@ type Page struct {
 	turns []turnLine
 	cwd   string // the folder that the session is about, with a slash, or empty
 	drawn bool   // the page is being written
+
+	// What pieces are made in, one after the other.
+	whole, shortened []byte
+}
+
+// apart is the page for a goroutine of its own, which makes its own pieces.
+func (p *Page) apart() *Page {
+	mine := *p
+	mine.whole, mine.shortened = nil, nil
+	return &mine
 }
 
 // A turnLine is what a table of contents says of a turn.
@@ -146,8 +161,8 @@ func (p *Page) survey() error {
 	p.story, p.fold, p.turns = transcript.NewStory(), folder{}, nil
 	must := &atomic.Int64{} // characters that are never folded, so far
 	last := -1
-	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
-		return p.read(blocks, must)
+	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
+		return p.apart().read(blocks, must)
 	}, func(c *chapter, end bool) error {
 		if c.last >= 0 && !p.story.Aside {
 			last = len(p.fold.units) + c.last
@@ -230,24 +245,31 @@ func (p *Page) write(w io.Writer) error {
 		}
 		return s.end()
 	}
-	return inOrder(p.Chapters, func(blocks transcript.Blocks) (*pieces, error) {
-		var all pieces
-		s := &sheet{p: p, w: &all}
+	spare := make(chan *bytes.Buffer, len(p.Chapters))
+	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*bytes.Buffer, error) {
+		all := new(bytes.Buffer)
+		select {
+		case all = <-spare:
+		default:
+		}
+		s := &sheet{p: p.apart(), w: all}
 		if err := s.chapter(blocks); err != nil {
 			return nil, err
 		}
-		return &all, s.end()
-	}, func(all *pieces, _ bool) error {
-		return all.writeTo(w)
+		return all, s.end()
+	}, func(all *bytes.Buffer, _ bool) error {
+		_, err := all.WriteTo(w)
+		spare <- all
+		return err
 	})
 }
 
-// PageParts are the kinds of things that a page shows, besides what user and model
+// Parts are the kinds of things that a page shows, besides what user and model
 // said.
-type PageParts uint16
+type Parts uint16
 
 const (
-	showThinking PageParts = 1 << iota
+	showThinking Parts = 1 << iota
 	showCalls
 	showResults
 	showSystem
@@ -258,47 +280,45 @@ const (
 	showSettings
 )
 
-// pageParts are the parts by name, in display order.
+// pageParts are the parts by name, in display order, and the kinds of blocks that are shown
+// with them alone.
 var pageParts = []struct {
 	name  string
-	part  PageParts
+	part  Parts
 	about string
 	first bool // shown unless excluded
+	kinds []transcript.Kind
 }{
-	{"thinking", showThinking, "what the model thought", true},
-	{"calls", showCalls, "calls of tools, and the user's own commands", true},
-	{"results", showResults, "what the calls gave", true},
-	{"edits", showEdits, "edits and transforms of the context", true},
-	{"hidden", showHidden, "skills and messages that only the model saw", true},
-	{"images", showImages, "images, or what stands for them", true},
-	{"settings", showSettings, "changes of model and thinking level, labels", true},
-	{"system", showSystem, "the texts of system messages, prompt and tools", false},
-	{"ephemerals", showEphemerals, "messages that only one request had", false},
+	{"thinking", showThinking, "what the model thought", true, []transcript.Kind{transcript.Thinking}},
+	{"calls", showCalls, "calls of tools, and the user's own commands", true, []transcript.Kind{transcript.Call, transcript.Shell}},
+	{"results", showResults, "what the calls gave", true, nil},
+	{"edits", showEdits, "edits and transforms of the context", true, []transcript.Kind{transcript.Edit, transcript.Transform}},
+	{"hidden", showHidden, "skills and messages that only the model saw", true, []transcript.Kind{transcript.Skill, transcript.Custom}},
+	{"images", showImages, "images, or what stands for them", true, []transcript.Kind{transcript.Image}},
+	{"settings", showSettings, "changes of model and thinking level, labels", true, []transcript.Kind{transcript.Setting, transcript.Label}},
+	{"system", showSystem, "the texts of system messages, prompt and tools", false, nil},
+	{"ephemerals", showEphemerals, "messages that only one request had", false, nil},
 }
 
-// PagePartNames are the names of parts, in display order.
-func PagePartNames() (names []string) {
+// PartNames are the names of parts, in display order.
+func PartNames() (names []string) {
 	for _, p := range pageParts {
 		names = append(names, p.name)
 	}
 	return names
 }
 
-// PagePartHelp says what the parts are, for help texts.
-func PagePartHelp() string {
+// PartHelp says what the parts are, for help texts.
+func PartHelp() string {
 	var b strings.Builder
 	for _, p := range pageParts {
-		shown := ""
-		if !p.first {
-			shown = "; only if included"
-		}
-		fmt.Fprintf(&b, "  %-10s  %s%s\n", p.name, p.about, shown)
+		fmt.Fprintf(&b, "  %-10s  %s%s\n", p.name, p.about, phrase.If(!p.first, "; only if included"))
 	}
 	return b.String()
 }
 
-// ParsePageParts are the parts to show, from those to include and to exclude.
-func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
+// ParseParts are the parts to show, from those to include and to exclude.
+func ParseParts(include, exclude []string) (parts Parts, err error) {
 	for _, p := range pageParts {
 		if p.first {
 			parts |= p.part
@@ -306,10 +326,10 @@ func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
 	}
 	for k, names := range [][]string{include, exclude} {
 		for _, name := range names {
-			i := slices.Index(PagePartNames(), name)
+			i := slices.Index(PartNames(), name)
 			switch {
 			case i < 0:
-				return 0, fmt.Errorf("unknown part %q: one of %s", sessionfmt.Quote(name), strings.Join(PagePartNames(), ", "))
+				return 0, fmt.Errorf("unknown part %q: one of %s", sessionfmt.Quote(name), strings.Join(PartNames(), ", "))
 			case k == 0:
 				parts |= pageParts[i].part
 			default:
@@ -321,25 +341,14 @@ func ParsePageParts(include, exclude []string) (parts PageParts, err error) {
 }
 
 // has reports that a page shows a block, if only in a line.
-func (p PageParts) has(b *transcript.Block) bool {
-	need := PageParts(0)
-	switch b.Kind {
-	case transcript.Thinking:
-		need = showThinking
-	case transcript.Call, transcript.Shell:
-		need = showCalls
-	case transcript.Edit, transcript.Transform:
-		need = showEdits
-	case transcript.Skill:
-		need = showHidden
-	case transcript.Custom:
-		if b.Hidden {
-			need = showHidden
-		}
-	case transcript.Image:
-		need = showImages
-	case transcript.Setting, transcript.Label:
-		need = showSettings
+func (p Parts) has(b *transcript.Block) bool {
+	if b.Kind == transcript.Custom && !b.Hidden {
+		return true
 	}
-	return p&need == need
+	for _, part := range pageParts {
+		if slices.Contains(part.kinds, b.Kind) {
+			return p&part.part != 0
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package render
+package page
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/linediff"
 	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
@@ -98,7 +99,7 @@ func TestLargeReplacement(t *testing.T) {
 		return b.String()
 	}
 	for _, c := range [][2]string{{lines("a", 9000) + "x\n", lines("a", 9000) + "y\n"}, {"x\n" + lines("a", 9000), "y\n" + lines("a", 9000)}} {
-		if all := diffLines(c[0], c[1]); len(all) != 9002 {
+		if all := linediff.Lines(c[0], c[1]); len(all) != 9002 {
 			t.Errorf("%d lines where one of 9,001 differs", len(all))
 		}
 	}

@@ -1,4 +1,4 @@
-package render_test
+package html_test
 
 import (
 	"io"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
-	"ctxtool/render"
+	"ctxtool/render/html"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
 )
@@ -39,7 +39,7 @@ func BenchmarkHTML(b *testing.B) {
 	scanners := sync.Pool{New: func() any { return r.NewScanner() }}
 	b.SetBytes(s.Size())
 	for b.Loop() {
-		h := render.HTML{Session: s, Report: reportOf(s), Scan: func(_ int, text []byte) {
+		h := html.Page{Session: s, Report: reportOf(s), Scan: func(_ int, text []byte) {
 			scanner := scanners.Get().(*redact.Scanner)
 			scanner.Find(text)
 			scanners.Put(scanner)

@@ -1,13 +1,14 @@
-package render
+package page
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 
+	"ctxtool/internal/linediff"
 	"ctxtool/internal/markdown"
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 )
 
@@ -73,6 +74,9 @@ func isItem(piece []byte) bool {
 
 // mark reports that something was left out here. Thoughts alone are not worth it.
 func (s *sheet) mark() error {
+	if s.left.n == 0 {
+		return nil
+	}
 	t := s.left
 	s.left = tally{}
 	if t.n == t.kinds[transcript.Thinking] || s.p.fold.silent {
@@ -110,71 +114,24 @@ func (s *sheet) end() error {
 	return s.leave(false)
 }
 
-// inOrder works on each, on all processors, and uses what comes of it in their order;
-// end is true for the last. It is no further ahead than there are processors.
-func inOrder[T, R any](all []T, work func(T) (R, error), use func(r R, end bool) error) error {
-	type made struct {
-		r   R
-		err error
-	}
-	workers, k := runtime.GOMAXPROCS(0), 0
-	for m := range parallel.InOrder(len(all), workers, workers, func() func(int) made {
-		return func(k int) made {
-			r, err := work(all[k])
-			return made{r, err}
-		}
-	}) {
-		if m.err != nil {
-			return m.err
-		}
-		k++
-		if err := use(m.r, k == len(all)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pieces are bytes that wait to be written. They are never moved.
-type pieces [][]byte
-
-// pieceSize is how many bytes a piece has, or more where they came together.
-const pieceSize = 64 << 10
-
-// Write takes bytes in.
-func (p *pieces) Write(b []byte) (int, error) {
-	last := len(*p) - 1
-	if last < 0 || len((*p)[last])+len(b) > cap((*p)[last]) {
-		*p = append(*p, make([]byte, 0, max(pieceSize, len(b))))
-		last++
-	}
-	(*p)[last] = append((*p)[last], b...)
-	return len(b), nil
-}
-
-func (p *pieces) writeTo(w io.Writer) error {
-	for _, b := range *p {
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // call appends a call of a tool, or a command. The line of a command that failed is
 // never folded.
 func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	c := &b.Call
 	info, body := p.body(c)
-	if c.Command && oneLine(p.near(c.Subject)) != p.near(c.Subject) { // the line has not all of it
-		body = append(fmt.Appendf(nil, "$ %s\n", strings.TrimRight(c.Subject, "\n")), body...)
+	p.whole = c.AppendSubject(append(p.whole[:0], "$ "...))
+	near := p.near(string(p.whole[2:]))
+	line := oneLine(near)
+	if c.Command && line != near { // the line has not all of it
+		p.whole = append(append(bytes.TrimRight(p.whole, "\n"), '\n'), body...)
+		body = p.whole
 	}
 	body = p.cut(body)
-	head := title{c.Name, oneLine(p.near(c.Subject)), callWords(c)}
+	head := title{c.Name, line, callWords(c)}
 	if c.Failed && c.Command {
 		if part == never {
-			line := p.pen.code(append(p.pen.strong(nil, "Failed"), ": "...), oneLine(p.near(c.Subject)))
-			return p.pen.line(dst, append(line, exitWords(c)...))
+			failed := p.pen.code(append(p.pen.strong(nil, "Failed"), ": "...), line)
+			return p.pen.line(dst, append(failed, exitWords(c)...))
 		}
 		head = title{before: "Output", after: linesOf(c.Result)}
 	} else if part == never {
@@ -186,14 +143,14 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	case c.Failed && c.Command:
 		return dst
 	}
-	return p.callLine(dst, c)
+	return p.callLine(dst, c, line)
 }
 
-// callLine appends a call as an item of a list.
-func (p *Page) callLine(dst []byte, c *transcript.ToolCall) []byte {
+// callLine appends a call as an item of a list, with the line of what it is about.
+func (p *Page) callLine(dst []byte, c *transcript.ToolCall, about string) []byte {
 	line := p.pen.inline(nil, c.Name)
-	if c.Subject != "" {
-		line = p.pen.code(append(line, ' '), oneLine(p.near(c.Subject)))
+	if c.HasSubject() {
+		line = p.pen.code(append(line, ' '), about)
 	}
 	return p.pen.item(dst, append(line, callWords(c)...))
 }
@@ -224,7 +181,7 @@ func replaced(all []transcript.Replacement) (diff []byte) {
 		if k > 0 {
 			diff = append(diff, "...\n"...)
 		}
-		diff = appendDiff(diff, diffLines(r.Old, r.New))
+		diff = linediff.Append(diff, linediff.Lines(r.Old, r.New))
 	}
 	return diff
 }
@@ -254,12 +211,7 @@ func linesOf(text []byte) string {
 	return lineCount(text)
 }
 
-func exitWords(c *transcript.ToolCall) string {
-	if c.Exit > 0 {
-		return fmt.Sprintf(", exit %d", c.Exit)
-	}
-	return ""
-}
+func exitWords(c *transcript.ToolCall) string { return phrase.If(c.Exit > 0, ", exit %d", c.Exit) }
 
 // longLine is how many characters of a command its line has.
 const longLine = 200
@@ -270,5 +222,5 @@ func oneLine(text string) string {
 	if first = strings.TrimSpace(first); strings.TrimSpace(more) != "" {
 		first += " …"
 	}
-	return cutWordsAt(first, longLine)
+	return phrase.Cut(first, longLine)
 }

@@ -1,4 +1,6 @@
-package render
+// Package html writes a session, and the index of a store, as pages that need nothing but
+// a browser.
+package html
 
 import (
 	"cmp"
@@ -7,7 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
+	stdhtml "html"
 	"io"
 	"regexp"
 	"strings"
@@ -17,10 +19,10 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// An HTML is a page of a session that needs nothing but a browser: its data is packed
+// A Page is a page of a session that needs nothing but a browser: its data is packed
 // in it, and unpacked as it is looked at. It shows all branches, the one to the leaf
 // first.
-type HTML struct {
+type Page struct {
 	Session  *sessionfmt.Session
 	Report   *report.Report // of the session, not begun
 	Title    string         // what the session is called where it has no name
@@ -41,7 +43,7 @@ type HTML struct {
 	chunks [][2]int // of rows
 }
 
-//go:embed html/*.html html/*.css html/*.js html/lib/*.js
+//go:embed *.html *.css *.js lib/*.js
 var pageFiles embed.FS
 
 // modules are the scripts of a page, each before those that use it.
@@ -51,7 +53,7 @@ var modules = []string{"dom", "store", "model", "windowed", "diff", "markdown", 
 const chunkSize = 512 << 10
 
 // Write writes the page. It holds no more of it than a few chunks.
-func (h *HTML) Write(w io.Writer) error {
+func (h *Page) Write(w io.Writer) error {
 	h.chunks = h.Report.Begin(chunkSize)
 	shell := sessionPage.shell(sessionfmt.Clean(h.Title))
 	if h.Split > 0 && h.Session.Size() > h.Split {
@@ -71,7 +73,7 @@ func (h *HTML) Write(w io.Writer) error {
 }
 
 // finish writes what comes behind the packed entries, of which there are so many chunks.
-func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []PagePart) error {
+func (h *Page) finish(w io.Writer, shell *shell, entries, page int, pages []Part) error {
 	if len(h.chunks) == entries {
 		h.Report.Finish()
 		h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
@@ -87,7 +89,7 @@ func (h *HTML) finish(w io.Writer, shell *shell, entries, page int, pages []Page
 }
 
 // writeSplit writes several pages: each has some of the entries, and all else.
-func (h *HTML) writeSplit(w io.Writer, shell *shell) error {
+func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 	if err := h.Report.Wait(); err != nil {
 		return err
 	}
@@ -109,21 +111,21 @@ func (h *HTML) writeSplit(w io.Writer, shell *shell) error {
 }
 
 // pages are what the pages are called, and which chunks each has.
-func (h *HTML) pages() (pages []PagePart) {
+func (h *Page) pages() (pages []Part) {
 	from, size := 0, int64(0)
 	for k, c := range h.chunks {
 		for i := c[0]; i < c[1]; i++ {
 			size += int64(h.Session.LineSize(i)) + 1
 		}
 		if size >= h.Split-chunkSize/2 || k == len(h.chunks)-1 {
-			pages = append(pages, PagePart{h.Name(len(pages)), [2]int{from, k + 1}})
+			pages = append(pages, Part{h.Name(len(pages)), [2]int{from, k + 1}})
 			from, size = k+1, 0
 		}
 	}
 	return pages
 }
 
-func (h *HTML) writePage(w io.Writer, shell *shell, entries, k int, part PagePart, pages []PagePart) error {
+func (h *Page) writePage(w io.Writer, shell *shell, entries, k int, part Part, pages []Part) error {
 	out := w
 	var file io.WriteCloser
 	if k > 0 {
@@ -152,41 +154,33 @@ func (h *HTML) writePage(w io.Writer, shell *shell, entries, k int, part PagePar
 }
 
 // pack writes chunks, packed on all processors.
-func (h *HTML) pack(w io.Writer, from, to int) error {
+func (h *Page) pack(w io.Writer, from, to int) error {
 	numbers := make([]int, 0, to-from)
 	for k := from; k < to; k++ {
 		numbers = append(numbers, k)
 	}
-	return inOrder(numbers, func(k int) (*packed, error) {
-		p := packers.Get().(*packer)
-		defer packers.Put(p)
-		return p.chunk(h, k)
-	}, func(p *packed, _ bool) error {
-		_, err := w.Write(p.text)
-		packedTexts.Put(p)
-		return err
-	})
+	return packAll(w, numbers, func(p *packer, k int, dst []byte) ([]byte, error) { return p.chunk(dst, h, k) })
 }
 
-// A PageHead is the head of a page's data: the report's, and where rows are.
-type PageHead struct {
+// A Head is the head of a page's data: the report's, and where rows are.
+type Head struct {
 	report.Head
-	Chunks []int      `json:"chunks"` // the first row of each
-	Index  string     `json:"index,omitempty"`
-	Page   int        `json:"page,omitempty"`
-	Pages  []PagePart `json:"pages,omitempty"`
+	Chunks []int  `json:"chunks"` // the first row of each
+	Index  string `json:"index,omitempty"`
+	Page   int    `json:"page,omitempty"`
+	Pages  []Part `json:"pages,omitempty"`
 }
 
-// A PagePart is one of the pages of a session that has several, with its chunks, from
+// A Part is one of the pages of a session that has several, with its chunks, from
 // the first to the next page's first.
-type PagePart struct {
+type Part struct {
 	File   string `json:"file"`
 	Chunks [2]int `json:"chunks"`
 }
 
 // whole writes what the page knows of the whole session.
-func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
-	head := PageHead{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
+func (h *Page) whole(w io.Writer, page int, pages []Part) error {
+	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
 	head.File, head.Redacted = h.Title, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
@@ -209,15 +203,7 @@ func (h *HTML) whole(w io.Writer, page int, pages []PagePart) error {
 		}
 	}
 	parts := []part{{"index", h.Report.Index.WriteJSON}, {"steps", asJSON(&h.Report.Steps)}, {"head", asJSON(&head)}}
-	return inOrder(parts, func(d part) (*packed, error) {
-		p := packers.Get().(*packer)
-		defer packers.Put(p)
-		text, err := p.written(nil, d.id, h.level(), d.write)
-		return &packed{text}, err
-	}, func(p *packed, _ bool) error {
-		_, err := w.Write(p.text)
-		return err
-	})
+	return packAll(w, parts, func(p *packer, d part, dst []byte) ([]byte, error) { return p.written(dst, d.id, h.level(), d.write) })
 }
 
 // A shell is a page without its data: what stands before and after it.
@@ -246,7 +232,7 @@ func newKind(page string, modules []string) *kind {
 
 // shell is a page with that title.
 func (k *kind) shell(title string) *shell {
-	before, after, _ := strings.Cut(strings.ReplaceAll(k.text(), titleMark, html.EscapeString(title)), dataMark)
+	before, after, _ := strings.Cut(strings.ReplaceAll(k.text(), titleMark, stdhtml.EscapeString(title)), dataMark)
 	return &shell{[]byte(before), []byte(after)}
 }
 
@@ -259,7 +245,7 @@ const (
 // assemble puts a page together from its files, all but title and data.
 func assemble(page string, modules []string) string {
 	read := func(name string) string {
-		data, err := pageFiles.ReadFile("html/" + name)
+		data, err := pageFiles.ReadFile(name)
 		if err != nil {
 			panic(err) // it is in the binary
 		}

@@ -1,0 +1,89 @@
+// Package phrase puts numbers and texts the way people read them in answers.
+package phrase
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt"
+)
+
+// Count is so many things in words.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// If is a text, or nothing.
+func If(said bool, format string, args ...any) string {
+	if !said {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Short is a number of tokens as pi prints it: 950, 1.3k, 2m.
+func Short(n int64) string {
+	unit := func(div float64, suffix string) string {
+		return strings.TrimSuffix(OneDecimal(float64(n)/div), ".0") + suffix
+	}
+	switch {
+	case n >= 1_000_000:
+		return unit(1_000_000, "m")
+	case n >= 1_000:
+		return unit(1_000, "k")
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// OneDecimal prints with one decimal as JavaScript does: an exact tie goes up,
+// where Go takes the even digit.
+func OneDecimal(x float64) string {
+	if twenty := x * 20; math.FMA(x, 20, -twenty) == 0 && math.Mod(twenty, 2) == 1 {
+		x = math.Nextafter(x, math.Inf(1))
+	}
+	return strconv.FormatFloat(x, 'f', 1, 64)
+}
+
+// Percent is a share for people.
+func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// Cut is a line of at most so many characters.
+func Cut(line string, most int) string {
+	if utf8.RuneCountInString(line) <= most {
+		return line
+	}
+	return string([]rune(line)[:most-1]) + "…"
+}
+
+// Indent is JSON on lines, or as it is where it is nested deeper than the library goes.
+func Indent(text []byte) []byte {
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return text
+	}
+	return out.Bytes()
+}
+
+// Clean is sessionfmt.Clean for a text of several lines: line ends and tabs stay.
+func Clean(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for k, cell := range cells {
+			cells[k] = sessionfmt.Clean(cell)
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,85 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"reflect"
+
+	"ctxtool/internal/plan"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/diff"
+	"ctxtool/replay/entry"
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/trace"
+	"ctxtool/sessionfmt/check"
+	"ctxtool/stats"
+	"ctxtool/stats/gate"
+)
+
+// A Screen is what an answer for people is shown on.
+type Screen struct {
+	Width  int // columns, 0 for none: lines are cut to what fits a page then
+	Colour bool
+}
+
+// A writer writes a value in one of its forms.
+type writer func(w *bufio.Writer, v any, on Screen) error
+
+// shown is a writer for people.
+func shown[T any](write func(w *bufio.Writer, v T, on Screen) error) writer {
+	return func(w *bufio.Writer, v any, on Screen) error { return write(w, v.(T), on) }
+}
+
+// plain is a writer of what is the same on any screen.
+func plain[T any](write func(w *bufio.Writer, v T) error) writer {
+	return func(w *bufio.Writer, v any, _ Screen) error { return write(w, v.(T)) }
+}
+
+// forms are those of each type of value, besides what its tags say (json) and those of its
+// elements (jsonl).
+var forms = map[reflect.Type]map[string]writer{
+	reflect.TypeFor[Report](): {
+		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
+	},
+	reflect.TypeFor[*cache.Report](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
+	reflect.TypeFor[Caches]():        {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
+	reflect.TypeFor[*diff.Difference](): {
+		"text": shown(writeDiff), "stat": shown(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffJSON),
+	},
+	reflect.TypeFor[*diff.Entries]():    {"text": shown(writeEntries), "stat": shown(writeEntriesStat), "markdown": plain(writeEntriesMarkdown)},
+	reflect.TypeFor[check.Reports]():    {"text": plain(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": plain(writeAnnotations)},
+	reflect.TypeFor[*tokens.Texts]():    {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
+	reflect.TypeFor[[]*stats.Summary](): {"text": shown(writeList)},
+	reflect.TypeFor[Tree]():             {"text": shown(writeTree), "json": plain(writeTreeJSON)},
+	reflect.TypeFor[[]*trace.Life]():    {"text": shown(writeTrace)},
+	reflect.TypeFor[[]entry.Item]():     {"text": shown(writeBlame)},
+	reflect.TypeFor[Entering]():         {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
+	reflect.TypeFor[[]entry.Shown]():    {"text": plain(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},
+	reflect.TypeFor[*plan.Plan]():       {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
+	reflect.TypeFor[Plans]():            {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
+	reflect.TypeFor[Policies]():         {"text": plain(writePolicies)},
+	reflect.TypeFor[stats.Sheet]():      {"csv": plain(writeSheetCSV)},
+	reflect.TypeFor[Stats]():            {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},
+	reflect.TypeFor[*gate.Report]():     {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
+}
+
+// Write writes a value that another package has computed, in a form: json as its tags say,
+// jsonl so for each of a list, and what else the commands have.
+func Write(w *bufio.Writer, v any, form string, on Screen) error {
+	if write := forms[reflect.TypeOf(v)][form]; write != nil {
+		return write(w, v, on)
+	}
+	list := reflect.ValueOf(v)
+	switch {
+	case form == "json":
+		return WriteJSON(w, v)
+	case form != "jsonl" || list.Kind() != reflect.Slice:
+		return fmt.Errorf("%T has no form %s", v, form)
+	}
+	for i := range list.Len() {
+		if err := WriteJSON(w, list.Index(i).Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

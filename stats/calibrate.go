@@ -122,12 +122,11 @@ func (p *CalibrationPart) sort() {
 // becomes tokens of the path's model, where that has a factor. It is done once, before
 // reports are added up.
 func Calibrate(reports []*Report, apply bool) {
+	reports = slices.DeleteFunc(slices.Clone(reports), func(r *Report) bool { return r.Calibration == nil })
 	byModel := map[replay.ModelRef][]*calibrationGroup{}
 	for _, r := range reports {
-		if r.Calibration != nil {
-			for _, g := range r.Calibration.groups {
-				byModel[g.model] = append(byModel[g.model], g)
-			}
+		for _, g := range r.Calibration.groups {
+			byModel[g.model] = append(byModel[g.model], g)
 		}
 	}
 	fits := map[replay.ModelRef]calibration{}
@@ -136,9 +135,6 @@ func Calibrate(reports []*Report, apply bool) {
 	}
 	for _, r := range reports {
 		p := r.Calibration
-		if p == nil {
-			continue
-		}
 		for _, g := range p.groups {
 			p.Models = append(p.Models, fits[g.model])
 		}

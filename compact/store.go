@@ -207,7 +207,7 @@ func (w *storing) messages() (value, error) {
 			if err != nil {
 				return nil, err
 			}
-			raw = raw.AppendEdited(nil, field("content", content))
+			raw = withContent(raw, content)
 		}
 		out = append(comma(out), raw...)
 	}
@@ -222,6 +222,18 @@ func (w *storing) place(to int) (n int) {
 		}
 	}
 	return n
+}
+
+// withContent is a message with another content, and no white space between its members.
+func withContent(message, content value) value {
+	out := value{'{'}
+	for key, v := range message.Members {
+		if string(key) == "content" {
+			v = content
+		}
+		out = append(append(append(comma(out), quoted(string(key))...), ':'), v...)
+	}
+	return append(out, '}')
 }
 
 func quoted(s string) value { return sessionfmt.AppendQuoted(nil, s) }

@@ -259,7 +259,7 @@ func (o *renderOptions) context(p *page.Page, r *replay.Replay, leaf int) error 
 
 // conversation has a page show what was said on the path, or on all branches.
 func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, leaf int) error {
-	if r.Session.Size() > largeSession {
+	if size := r.Session.Size(); size > largeSession && size < 8*largeSession {
 		debug.SetGCPercent(50) // texts come and go: a few megabytes more save time
 	}
 	c, err := transcript.NewConversation(r, leaf, o.all)

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,7 +52,9 @@ func cleanPath(path string) string {
 // todos records a list of tasks that a tool keeps.
 func (x *extractor) todos(list sessionfmt.Value) {
 	for item := range list.Elements {
-		text := oneLine(item.First("content", "text", "step", "title").Text(), 200)
+		var named [4]sessionfmt.Value // as tools call it
+		item.Fields(named[:], "content", "text", "step", "title")
+		text := oneLine(cmp.Or(named[0].Text(), named[1].Text(), named[2].Text(), named[3].Text()), 200)
 		switch status := item.Get("status").Text(); {
 		case text == "":
 		case status == "completed" || status == "done":

@@ -115,6 +115,17 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// TestExtractTodos: the lists that tools keep are read, whatever they call a task.
+func TestExtractTodos(t *testing.T) {
+	messages := append(daysWork(), answer("", call("p1", "todo_write", `{"todos":[{"content":"rename the lexer","status":"completed"},{"title":"bump the version","status":"pending"}]}`)), failed("p1", "ok", false))
+	text := extractOf(t, wholeOf(of(t, messages...), StyleGSH, historyPart), 2000)
+	for _, want := range []string{"rename the lexer", "bump the version"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
 // TestExtractFolds: an earlier extract goes on: what went well since is done, counts add
 // up, and the next steps are those that were said last.
 func TestExtractFolds(t *testing.T) {

@@ -16,9 +16,10 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // An Editor edits messages of the active path by entries of type context_edit
 // (spec/pi-1.5.md 4.5), which it adds to a batch. Providers want each tool call
@@ -44,7 +45,7 @@ func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 			return nil, err
 		case !patched(m):
 			d.shown[m.Origin.Record] = m.Origin.By
-		case m.Kind == sessionfmt.ToolResult:
+		case m.Kind == jsonl.ToolResult:
 			d.fixed[m.Raw.Get("toolCallId").Text()] = true
 		default:
 			for _, id := range callsOf(m.Raw) {
@@ -137,11 +138,11 @@ func (d *Editor) Replace(rec int, text string) error {
 		return d.at(rec, notShown)
 	}
 	content := quoted(text)
-	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
+	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
 		return d.add(rec, content)
 	}
 	content = appendTextBlock(value{'['}, content)
-	if kind == sessionfmt.Assistant {
+	if kind == jsonl.Assistant {
 		line, err := d.lines.Line(rec)
 		if err != nil {
 			return err
@@ -180,9 +181,9 @@ func (d *Editor) refuse(rec int) error {
 		return d.at(rec, "it is not on the active path: an edit acts on what is above it")
 	case d.s.ID(rec) == "" || d.s.WrongID(rec) || d.s.Shadowed(rec):
 		return d.at(rec, "it has no id by which an edit could name it")
-	case k == sessionfmt.System:
+	case k == jsonl.System:
 		return d.at(rec, "a system message is changed by another system message, not by an edit")
-	case !k.IsMessage() && k != sessionfmt.CustomMessage && k != sessionfmt.BranchSummary && k != sessionfmt.Compaction:
+	case !k.IsMessage() && k != jsonl.CustomMessage && k != jsonl.BranchSummary && k != jsonl.Compaction:
 		return d.at(rec, "an entry of type %s is no message of the context", k)
 	}
 	return nil
@@ -197,7 +198,7 @@ func (d *Editor) at(rec int, format string, args ...any) error {
 func (d *Editor) group(rec int) ([]int, error) {
 	at := slices.Index(d.path, rec)
 	calls, err := d.calls(rec)
-	if err == nil && d.s.Kind(rec) == sessionfmt.ToolResult {
+	if err == nil && d.s.Kind(rec) == jsonl.ToolResult {
 		at, calls, err = d.call(at, calls[0])
 	}
 	if err != nil || calls == nil {
@@ -208,7 +209,7 @@ func (d *Editor) group(rec int) ([]int, error) {
 		if len(calls) == 0 {
 			break
 		}
-		if d.s.Kind(i) != sessionfmt.ToolResult {
+		if d.s.Kind(i) != jsonl.ToolResult {
 			continue
 		}
 		id, err := d.calls(i)
@@ -227,7 +228,7 @@ func (d *Editor) group(rec int) ([]int, error) {
 // and all its calls; nil where there is none.
 func (d *Editor) call(before int, id string) (at int, calls []string, err error) {
 	for at = before - 1; at >= 0 && err == nil; at-- {
-		if d.s.Kind(d.path[at]) != sessionfmt.Assistant {
+		if d.s.Kind(d.path[at]) != jsonl.Assistant {
 			continue
 		}
 		if calls, err = d.calls(d.path[at]); slices.Contains(calls, id) {
@@ -240,11 +241,11 @@ func (d *Editor) call(before int, id string) (at int, calls []string, err error)
 // calls are the ids of an answer's tool calls, or that of the call which a result is for.
 func (d *Editor) calls(rec int) ([]string, error) {
 	kind := d.s.Kind(rec)
-	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
+	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
 		return nil, nil
 	}
 	line, err := d.lines.Line(rec)
-	if kind == sessionfmt.ToolResult {
+	if kind == jsonl.ToolResult {
 		return []string{line.First("message", "toolCallId").Text()}, err
 	}
 	return callsOf(line.Get("message")), err

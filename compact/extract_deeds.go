@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/said"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Names of arguments that say which file a call is about, and which command it runs.
@@ -50,9 +50,9 @@ func cleanPath(path string) string {
 }
 
 // todos records a list of tasks that a tool keeps.
-func (x *extractor) todos(list sessionfmt.Value) {
+func (x *extractor) todos(list jsonl.Value) {
 	for item := range list.Elements {
-		var named [4]sessionfmt.Value // as tools call it
+		var named [4]jsonl.Value // as tools call it
 		item.Fields(named[:], "content", "text", "step", "title")
 		text := oneLine(cmp.Or(named[0].Text(), named[1].Text(), named[2].Text(), named[3].Text()), 200)
 		switch status := item.Get("status").Text(); {

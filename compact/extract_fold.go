@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // earlier takes in the earlier summary of a request, unless it is one of its messages.
@@ -190,11 +190,11 @@ func (n *notes) fit(units int, part summaryPart) string {
 	if part == turnPrefixPart {
 		sections = turnPrefix
 	}
-	if text := n.write(func(int) bool { return true }, sections, part); sessionfmt.Units(text) <= units {
+	if text := n.write(func(int) bool { return true }, sections, part); jsonl.Units(text) <= units {
 		return text
 	}
 	none := n.write(func(int) bool { return false }, sections, historyPart) // all headings, and all that could be left out
-	bare := sessionfmt.Units(none)
+	bare := jsonl.Units(none)
 	if bare > units/2 {
 		return n.bare(units)
 	}
@@ -248,7 +248,7 @@ func (n *notes) ranked(k *kind) (at []int) {
 
 // cost is how many units a note of a kind takes, frame what the first one takes besides.
 func (k *kind) cost(text string) int {
-	return sessionfmt.Units(k.mark) + sessionfmt.Units(text) + len(", ")
+	return jsonl.Units(k.mark) + jsonl.Units(text) + len(", ")
 }
 
 func (k *kind) frame() int { return cmp.Or(k.tagged, len(k.list)+1) }
@@ -330,7 +330,7 @@ func (n *notes) bare(units int) string {
 	for _, k := range kinds {
 		for _, i := range n.ranked(k) {
 			text := k.mark + k.list + n.list[i].text
-			if cost := sessionfmt.Units(text) + 1; cost <= left {
+			if cost := jsonl.Units(text) + 1; cost <= left {
 				all = append(all, text)
 				left -= cost
 			}

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A jobRecord says of a batch what made it: the data of its first entry, by which undo
@@ -85,13 +86,13 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 // addRecord adds an entry of ours that says what a batch is.
 func addRecord(b *sessionfmt.Batch, name string, what any) error {
 	data, err := json.Marshal(what)
-	b.Add(sessionfmt.CustomEntry, field("customType", quoted(name)), field("data", data))
+	b.Add(jsonl.CustomEntry, field("customType", quoted(name)), field("data", data))
 	return err
 }
 
 // addEdit adds an edit of a record, which replaces its content; nil leaves it out.
 func addEdit(b *sessionfmt.Batch, s *sessionfmt.Session, rec int, content value) {
-	b.Add(sessionfmt.ContextEdit, field("targetId", quoted(s.ID(rec))), field("replacement", replacement(content)))
+	b.Add(jsonl.ContextEdit, field("targetId", quoted(s.ID(rec))), field("replacement", replacement(content)))
 }
 
 // replacement is what an edit puts in the place of a message, as addEdit has it.
@@ -143,7 +144,7 @@ func (w *storing) compaction() error {
 	if rec := w.head.Range.Kept; rec >= 0 {
 		kept = quoted(w.session().ID(rec))
 	}
-	w.b.Add(sessionfmt.Compaction,
+	w.b.Add(jsonl.Compaction,
 		field("summary", quoted(w.head.Text)), field("firstKeptEntryId", kept),
 		field("tokensBefore", fmt.Appendf(nil, "%d", usage.Tokens)),
 		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
@@ -182,7 +183,7 @@ func (w *storing) transform(display string) error {
 	if display != "" {
 		shown = fmt.Appendf(shown, `,"markdown":%s`, quoted(display))
 	}
-	w.b.Add(sessionfmt.Transform,
+	w.b.Add(jsonl.Transform,
 		field("schemaVersion", value("1")), field("transformerName", quoted(name)),
 		field("patch", append(patch, ']')), field("display", append(shown, '}')))
 	return nil
@@ -236,6 +237,6 @@ func withContent(message, content value) value {
 	return append(out, '}')
 }
 
-func quoted(s string) value { return sessionfmt.AppendQuoted(nil, s) }
+func quoted(s string) value { return jsonl.AppendQuoted(nil, s) }
 
-func field(name string, v value) sessionfmt.Field { return sessionfmt.Field{Name: name, Value: v} }
+func field(name string, v value) jsonl.Field { return jsonl.Field{Name: name, Value: v} }

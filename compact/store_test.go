@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // summary stands in for a summarizer.
@@ -124,7 +125,7 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	if bytes.Contains(back.Lines(), []byte(`"moved":true`)) {
 		parent = s.Leaf()
 	}
-	if first := sessionfmt.Value(back.Lines()); !first.Get("parentId").Is(with.ID(parent)) {
+	if first := jsonl.Value(back.Lines()); !first.Get("parentId").Is(with.ID(parent)) {
 		t.Errorf("undoing begins below %s, not %s", first.Get("parentId"), with.ID(parent))
 	}
 	undone := reopened(t, with, back)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Request asks for one summary.
@@ -52,7 +53,7 @@ func (w *work) summary(r Request) (text string, err error) {
 	}
 	for range max(1, w.Retries) {
 		text, err = w.Summarize(r)
-		if err == nil && sessionfmt.TrimJS(text) == "" {
+		if err == nil && jsonl.TrimJS(text) == "" {
 			err = errNoSummary
 		}
 		if err == nil {
@@ -78,7 +79,7 @@ func (w *work) waits(all ...Request) {
 func (w *work) summarise(r stretch, summary, framed, why string) {
 	slot, was := r.From, 0
 	for i := r.To - 1; i >= r.From; i-- {
-		if w.Messages[i].Gone || w.Messages[i].Kind == sessionfmt.System {
+		if w.Messages[i].Gone || w.Messages[i].Kind == jsonl.System {
 			continue
 		}
 		if slot = i; w.Live(i) {
@@ -89,14 +90,14 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 		r.First = sessionfmt.Quote(w.session().ID(r.Kept))
 	}
 	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
-		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
+		m.Kind, m.Sent, m.Heads, m.Call = jsonl.CompactionMessage, true, true, -1
 		m.Blocks = []block{newText(framed, w.length(framed))}
 		m.summary = &summary
 	})
 	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
 	w.compacted = &r
 	for i := r.From; i < r.To; i++ {
-		if i != slot && w.Messages[i].Kind != sessionfmt.System {
+		if i != slot && w.Messages[i].Kind != jsonl.System {
 			w.Messages[i].Gone = true
 		}
 	}
@@ -108,7 +109,7 @@ func (v *View) earlier(i int) (string, error) {
 	switch {
 	case m.Heads:
 		return *m.summary, nil
-	case m.Kind != sessionfmt.CompactionMessage:
+	case m.Kind != jsonl.CompactionMessage:
 		return "", nil
 	}
 	raw, err := v.texts.agent(m)
@@ -180,7 +181,7 @@ func (v *View) files(messages []int, previous int) (fileBook, error) {
 }
 
 // listed are the strings of a list.
-func listed(list sessionfmt.Value) (all []string) {
+func listed(list jsonl.Value) (all []string) {
 	for el := range list.Elements {
 		if text := el.Text(); text != "" {
 			all = append(all, text)
@@ -208,7 +209,7 @@ func (f files) String() string {
 func cutFiles(summary string) (text string, f files) {
 	text, f.Read = cutBlocks(summary, "read-files")
 	text, f.Modified = cutBlocks(text, "modified-files")
-	return sessionfmt.TrimJS(text), f
+	return jsonl.TrimJS(text), f
 }
 
 // cutBlocks cuts blocks of a name out of a text, each of lines of its own.
@@ -243,7 +244,7 @@ func cutBlocks(text, tag string) (string, []string) {
 type fileBook map[string]bool
 
 // message records those of a message, which pieces has read.
-func (b fileBook) message(nested sessionfmt.Value, all []piece) {
+func (b fileBook) message(nested jsonl.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == callBlock {
 			b.call(p.tool(), p.Args)
@@ -254,7 +255,7 @@ func (b fileBook) message(nested sessionfmt.Value, all []piece) {
 	}
 }
 
-func (b fileBook) call(tool string, args sessionfmt.Value) {
+func (b fileBook) call(tool string, args jsonl.Value) {
 	if !slices.Contains([]string{"read", "write", "edit"}, tool) {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A past is the last batch on a path, and what follows it.
@@ -29,7 +30,7 @@ type past struct {
 func (p *past) grown(s *sessionfmt.Session) bool {
 	return slices.ContainsFunc(p.after, func(rec int) bool {
 		switch s.Kind(rec) {
-		case sessionfmt.Label, sessionfmt.SessionInfo, sessionfmt.ModelChange, sessionfmt.ThinkingChange, sessionfmt.CustomEntry, sessionfmt.UsageEntry:
+		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange, jsonl.CustomEntry, jsonl.UsageEntry:
 			return false
 		}
 		return true
@@ -44,7 +45,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 	undone, last := map[string]bool{}, false
 	for at := len(path) - 1; at >= 0; at-- {
 		rec := path[at]
-		if s.Kind(rec) != sessionfmt.CustomEntry {
+		if s.Kind(rec) != jsonl.CustomEntry {
 			continue
 		}
 		line, err := lines.Line(rec)
@@ -95,7 +96,7 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 		}
 	}
 	below, undo := s.Leaf(), p.restore
-	if p.Moved = slices.ContainsFunc(p.batch, func(rec int) bool { return s.Kind(rec) != sessionfmt.ContextEdit }); p.Moved {
+	if p.Moved = slices.ContainsFunc(p.batch, func(rec int) bool { return s.Kind(rec) != jsonl.ContextEdit }); p.Moved {
 		below, undo = s.Parent(p.rec), p.move
 	}
 	b = s.NewBatch(below, at)
@@ -111,9 +112,9 @@ func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 	lines := s.NewReader()
 	for _, rec := range p.after {
 		switch s.Kind(rec) {
-		case sessionfmt.Label, sessionfmt.SessionInfo: // they hold wherever they stand
+		case jsonl.Label, jsonl.SessionInfo: // they hold wherever they stand
 			continue
-		case sessionfmt.ModelChange, sessionfmt.ThinkingChange:
+		case jsonl.ModelChange, jsonl.ThinkingChange:
 		default:
 			return p.refuse(s, fmt.Sprintf("what was summarised or patched cannot come back below entry %s, which followed it", sessionfmt.Quote(s.ID(rec))))
 		}
@@ -121,7 +122,7 @@ func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 		if err != nil {
 			return err
 		}
-		var fields []sessionfmt.Field
+		var fields []jsonl.Field
 		for key, v := range line.Members {
 			switch string(key) {
 			case "type", "id", "parentId", "timestamp":

@@ -6,7 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A View is the messages of a context as passes see them: what each is and how long
@@ -85,7 +85,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		parts[i].tokenizer = tokenizer
 	}
-	err := e.Scan(func(chunk int, p replay.Place, m *sessionfmt.Message) { parts[chunk].add(p, m) })
+	err := e.Scan(func(chunk int, p replay.Place, m *jsonl.Message) { parts[chunk].add(p, m) })
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +143,8 @@ func (v *View) live() (at []int) {
 }
 
 // isAssistant and isResult say what role a message is sent in; any other is the user's.
-func (m *message) isAssistant() bool { return m.Kind == sessionfmt.Assistant }
-func (m *message) isResult() bool    { return m.Kind == sessionfmt.ToolResult }
+func (m *message) isAssistant() bool { return m.Kind == jsonl.Assistant }
+func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 
 // isUser reports that a message is sent as the user's: a prompt, a shell command, what an
 // extension adds, a summary.
@@ -157,7 +157,7 @@ func (m *message) startsTurn() bool {
 }
 
 // isSummary reports that a message is what a compaction left of the messages before it.
-func (m *message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
+func (m *message) isSummary() bool { return m.Heads || m.Kind == jsonl.CompactionMessage }
 
 // text is how long the texts of a message are together, those of results included.
 func (m *message) text() (n length) {
@@ -230,16 +230,16 @@ func (v *View) groups() (all []group, of []int) {
 // A piece is a part of a message as the view has it.
 type piece struct {
 	*block
-	Says string           // what it says, of a call nothing
-	Args sessionfmt.Value // of a call, as JSON
+	Says string      // what it says, of a call nothing
+	Args jsonl.Value // of a call, as JSON
 }
 
 // pieces are the parts of a message, valid until the next call, and the calls within its
 // own, nil for a message that a pass has put there. Of a text longer than most bytes they
 // have the beginning and the end; 0 is all of it.
-func (v *View) pieces(i, most int) (nested sessionfmt.Value, all []piece, err error) {
+func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) {
 	m := &v.Messages[i]
-	msg := &sessionfmt.Message{}
+	msg := &jsonl.Message{}
 	if !m.Heads {
 		if msg, err = v.texts.of(m); err != nil {
 			return nil, nil, err
@@ -269,9 +269,9 @@ func (v *View) pieces(i, most int) (nested sessionfmt.Value, all []piece, err er
 // Content is the content of a message as the view has it, as JSON: a list of blocks,
 // what has not changed letter by letter as it is in the session. A string stays one
 // where nothing has changed.
-func (v *View) Content(i int) (sessionfmt.Value, error) {
+func (v *View) Content(i int) (jsonl.Value, error) {
 	m := &v.Messages[i]
-	var had []sessionfmt.Block
+	var had []jsonl.Block
 	if !m.Heads {
 		msg, err := v.texts.of(m)
 		if err != nil {
@@ -281,15 +281,15 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 			return bytes.Clone(msg.Content), nil
 		}
 		if had = msg.Blocks; msg.Content.IsString() {
-			had[0].Kind, had[0].Raw = sessionfmt.TextBlock, appendTextBlock(nil, msg.Content)
+			had[0].Kind, had[0].Raw = jsonl.TextBlock, appendTextBlock(nil, msg.Content)
 			v.texts.index = -1
 		}
 	}
-	out := sessionfmt.Value{'['}
+	out := jsonl.Value{'['}
 	next := 0 // the blocks before it are done with
 	foreign := func(end int) {
 		for ; next < min(end, len(had)); next++ {
-			if had[next].Kind == sessionfmt.OtherBlock { // stays, wherever an edit leaves the message
+			if had[next].Kind == jsonl.OtherBlock { // stays, wherever an edit leaves the message
 				out = append(comma(out), had[next].Raw...)
 			}
 		}
@@ -297,10 +297,10 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 	for _, b := range m.Blocks {
 		switch {
 		case b.text != nil:
-			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
+			out = appendTextBlock(comma(out), jsonl.AppendQuoted(nil, *b.text))
 		case b.Kind == resultBlock:
 			for i := range had {
-				if had[i].Kind == sessionfmt.TextBlock {
+				if had[i].Kind == jsonl.TextBlock {
 					out = append(comma(out), had[i].Raw...)
 				}
 			}
@@ -322,7 +322,7 @@ func comma(list []byte) []byte {
 }
 
 // appendTextBlock appends a block with one text, which is a JSON string.
-func appendTextBlock(dst, text sessionfmt.Value) sessionfmt.Value {
+func appendTextBlock(dst, text jsonl.Value) jsonl.Value {
 	dst = append(dst, `{"type":"text","text":`...)
 	return append(append(dst, text...), '}')
 }

@@ -3,7 +3,7 @@ package compact
 import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A part is a stretch of a view in the making. It is one worker's.
@@ -13,26 +13,26 @@ type part struct {
 	names     map[string]*toolName // of tools, each kept once
 	tokenizer *tokens.Counter
 	buf       []byte
-	at        sessionfmt.Cursor
+	at        jsonl.Cursor
 }
 
 // partSize is about how many messages a part has.
 const partSize = 256
 
 // add takes in a message; nil is one that is not sent.
-func (p *part) add(at replay.Place, m *sessionfmt.Message) {
+func (p *part) add(at replay.Place, m *jsonl.Message) {
 	if p.messages == nil {
 		p.messages = make([]message, 0, partSize)
 	}
 	if m == nil {
-		m = &sessionfmt.Message{}
+		m = &jsonl.Message{}
 	}
 	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // the messages before keep theirs
 		p.blocks = make([]block, 0, max(n, partSize))
 	}
 	first, nested := len(p.blocks), false
 	switch {
-	case m.Kind == sessionfmt.ToolResult:
+	case m.Kind == jsonl.ToolResult:
 		p.result(m)
 		nested = m.Nested.Exists()
 	default:
@@ -43,18 +43,18 @@ func (p *part) add(at replay.Place, m *sessionfmt.Message) {
 }
 
 // content takes in blocks. What no role knows counts for nothing and is left alone.
-func (p *part) content(m *sessionfmt.Message) {
+func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		had := &m.Blocks[i]
 		b := block{At: int32(i)}
 		switch had.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			b.Kind, b.length = textBlock, p.length(had.Says)
-		case sessionfmt.ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			b.Kind, b.length = thinkingBlock, p.length(had.Says)
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			b.Kind = imageBlock
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			b.Kind, b.Tool, b.ID, b.length = callBlock, p.name(had.Name), had.ID.Text(), p.compact(had.Args)
 		default:
 			continue
@@ -64,7 +64,7 @@ func (p *part) content(m *sessionfmt.Message) {
 }
 
 // result takes in a tool result: its texts are one block, its images follow.
-func (p *part) result(m *sessionfmt.Message) {
+func (p *part) result(m *jsonl.Message) {
 	r := block{Kind: resultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
 	switch {
 	case m.IsError.IsNull():
@@ -77,10 +77,10 @@ func (p *part) result(m *sessionfmt.Message) {
 	p.blocks = append(p.blocks, r)
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			r := &p.blocks[first]
 			r.length = r.length.add(p.length(b.Says))
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			p.blocks = append(p.blocks, block{Kind: imageBlock, At: int32(i)})
 		}
 	}
@@ -93,18 +93,18 @@ const (
 )
 
 // length measures a string.
-func (p *part) length(s sessionfmt.String) length {
+func (p *part) length(s jsonl.String) length {
 	if p.tokenizer == nil {
 		return length{Sizes: s.Sizes()}
 	}
 	text := s.Bytes(&p.buf)
-	return length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
+	return length{jsonl.SizesOf(text), p.tokenizer.Text(text)}
 }
 
 // compact measures a value as JSON.stringify spells it.
-func (p *part) compact(v sessionfmt.Value) length {
+func (p *part) compact(v jsonl.Value) length {
 	text := p.at.Compact(v)
-	n := length{Sizes: sessionfmt.SizesOf(text)}
+	n := length{Sizes: jsonl.SizesOf(text)}
 	if p.tokenizer != nil {
 		n.Tokens = p.tokenizer.Text(text)
 	}
@@ -112,7 +112,7 @@ func (p *part) compact(v sessionfmt.Value) length {
 }
 
 // name is a tool's name: there are few, and many calls.
-func (p *part) name(v sessionfmt.Value) *toolName {
+func (p *part) name(v jsonl.Value) *toolName {
 	if !v.IsString() {
 		return nil
 	}
@@ -132,11 +132,11 @@ type texts struct {
 	e     *replay.Envelope
 	from  *replay.Reader
 	index int // of the last one, -1 for none
-	last  *sessionfmt.Message
+	last  *jsonl.Message
 }
 
 // of is a message as it stands in the session. It is valid until the next call.
-func (t *texts) of(m *message) (*sessionfmt.Message, error) {
+func (t *texts) of(m *message) (*jsonl.Message, error) {
 	if t.index == m.Index {
 		return t.last, nil
 	}
@@ -149,13 +149,13 @@ func (t *texts) of(m *message) (*sessionfmt.Message, error) {
 }
 
 // provider is a message as a provider gets it.
-func (t *texts) provider(m *message) (sessionfmt.Value, error) {
+func (t *texts) provider(m *message) (jsonl.Value, error) {
 	t.index = -1
 	return t.from.Provider(t.e.Piece(m.Index))
 }
 
 // agent is a message as pi's own context building returns it.
-func (t *texts) agent(m *message) (sessionfmt.Value, error) {
+func (t *texts) agent(m *message) (jsonl.Value, error) {
 	t.index = -1
 	return t.from.Agent(t.e.Piece(m.Index))
 }
@@ -176,7 +176,7 @@ func (v *View) text(i, block int) (string, error) {
 
 // says is what a block says that is as it stands in the session: of a call its arguments
 // as JSON.
-func says(b *block, m *sessionfmt.Message) string {
+func says(b *block, m *jsonl.Message) string {
 	switch b.Kind {
 	case resultBlock:
 		return string(m.AppendText(nil, ""))
@@ -212,7 +212,7 @@ var sweCounter = tokens.Counter{
 // A length is how long a text is, in every unit that a counter may want. Tokens are
 // those of the view's tokenizer, 0 where it has none.
 type length struct {
-	sessionfmt.Sizes
+	jsonl.Sizes
 	Tokens int
 }
 
@@ -234,7 +234,7 @@ func (n length) in(c *tokens.Counter) int {
 
 // length measures a text.
 func (v *View) length(text string) length {
-	n := length{Sizes: sessionfmt.SizesOf(text)}
+	n := length{Sizes: jsonl.SizesOf(text)}
 	if v.tokenizer != nil {
 		n.Tokens = v.tokenizer.Text([]byte(text))
 	}
@@ -278,7 +278,7 @@ func (v *View) tokens(c *tokens.Counter) int { return totals(v, c).tokens }
 
 // estimate is what pi takes a message for where it looks for a place to cut.
 func (m *message) estimate() int {
-	if m.isAssistant() || m.isResult() || m.Kind == sessionfmt.User || m.Edited {
+	if m.isAssistant() || m.isResult() || m.Kind == jsonl.User || m.Edited {
 		return m.Tokens(&tokens.Pi)
 	}
 	return m.Place.Tokens

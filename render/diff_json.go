@@ -7,6 +7,8 @@ import (
 	"ctxtool/internal/markdown"
 	"ctxtool/replay/diff"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // writeDiffJSON writes a comparison as one object. It holds no text in memory.
@@ -129,16 +131,16 @@ func (x comparison) writeMessages(w *bufio.Writer) error {
 
 // textOf is what a message says, as it is compared line by line: its texts and
 // thoughts, its calls, and of images that they are there.
-func textOf(content sessionfmt.Value) string {
+func textOf(content jsonl.Value) string {
 	if content.IsString() {
 		return content.Text()
 	}
 	var text []byte
-	for _, b := range content.Blocks(sessionfmt.Unknown) {
+	for _, b := range content.Blocks(jsonl.Unknown) {
 		switch b.Kind {
-		case sessionfmt.TextBlock, sessionfmt.ThinkingBlock:
+		case jsonl.TextBlock, jsonl.ThinkingBlock:
 			text = b.Says.AppendText(text)
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			text = append(text, b.Name.Text()...)
 			for name, v := range b.Args.Members {
 				text = append(append(append(text, "\n  "...), name...), ": "...)
@@ -148,7 +150,7 @@ func textOf(content sessionfmt.Value) string {
 					text = append(text, v...)
 				}
 			}
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			text = append(append(append(text, "[image "...), b.Mime.Text()...), ']')
 		default:
 			text = append(text, b.Raw...)
@@ -253,7 +255,7 @@ func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	for _, side := range []struct {
 		mark byte
-		rows []sessionfmt.Row
+		rows []outline.Row
 	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
 		for _, r := range side.rows {
 			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
@@ -277,7 +279,7 @@ func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
 	for _, side := range []struct {
 		name string
 		of   diff.Source
-		rows []sessionfmt.Row
+		rows []outline.Row
 	}{{"A", x.A, x.OnlyA}, {"B", x.B, x.OnlyB}} {
 		if len(side.rows) == 0 {
 			continue

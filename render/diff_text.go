@@ -11,6 +11,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // writeDiff writes a comparison for people at a terminal.
@@ -240,7 +242,7 @@ func (x comparison) gist(c diff.MessageChange) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return v.Get("role").Text() + " " + v.MessageGist(), nil
+	return v.Get("role").Text() + " " + outline.MessageGist(v), nil
 }
 
 // changeMark is the mark of a change.
@@ -276,7 +278,7 @@ func placesOf(c diff.MessageChange) string {
 // nameOfModel is a model's name, or that there is none.
 func nameOfModel(m replay.ModelRef) string { return cmp.Or(m.Name(), "none") }
 
-func unset(v sessionfmt.Value) string {
+func unset(v jsonl.Value) string {
 	if !v.Exists() {
 		return "unset"
 	}
@@ -296,7 +298,7 @@ func toolText(tools []replay.Tool, i int, change diff.Change) string {
 	if i < 0 {
 		return ""
 	}
-	var f [2]sessionfmt.Value
+	var f [2]jsonl.Value
 	tools[i].Raw.Fields(f[:], "description", "parameters")
 	if change != diff.Changed {
 		return f[0].Text()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt/outline"
 )
 
 // TestTrapTree: a branch summary is drawn below its parent, whether its fromId is the
@@ -23,7 +24,7 @@ func TestTrapTree(t *testing.T) {
 			s := open(t, corpus.Session{Data: []byte(strings.Join(lines, "\n"))})
 			var got strings.Builder
 			w := bufio.NewWriter(&got)
-			if err := cmp.Or(Write(w, Tree{Nodes: s.Outline(s.Leaf())}, "text", Screen{}), w.Flush()); err != nil {
+			if err := cmp.Or(Write(w, Tree{Nodes: outline.Of(s, s.Leaf())}, "text", Screen{}), w.Flush()); err != nil {
 				t.Fatal(err)
 			}
 			want := `● a user  M

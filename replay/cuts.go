@@ -1,6 +1,6 @@
 package replay
 
-import "ctxtool/sessionfmt"
+import "ctxtool/sessionfmt/jsonl"
 
 // A Cut is what a compaction entry did to the history, and whether a patch could
 // have done it: one with a compaction_apply in it, right before the entry.
@@ -28,7 +28,7 @@ type Cut struct {
 func (r *Replay) Cuts() (cuts []Cut, err error) {
 	any := false
 	for i := range r.Session.Len() {
-		any = any || r.Session.Kind(i) == sessionfmt.Compaction
+		any = any || r.Session.Kind(i) == jsonl.Compaction
 	}
 	if !any {
 		return nil, nil
@@ -118,7 +118,7 @@ func (c *cutter) compacted(m *machine, at *cutting) error {
 // follows reports that only labels lie between a record and the entry at hand.
 func (m *machine) follows(rec int) bool {
 	i := m.pos - 1
-	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == sessionfmt.Label {
+	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == jsonl.Label {
 		i--
 	}
 	return i >= 0 && m.path.at(i) == rec

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A state is what replaying has built so far. Copying it is a snapshot.
@@ -181,7 +181,7 @@ func (m *machine) add(s *state, msg Piece) error {
 		}
 	}
 	s.msgs.push(msg)
-	if msg.kind == sessionfmt.System {
+	if msg.kind == jsonl.System {
 		s.deltas = append(s.deltas, delta{m: msg})
 	}
 	return nil
@@ -298,7 +298,7 @@ func (m *machine) applyEdit(s *state, c *Change) error {
 		}
 		s.msgs.set(i, msg)
 	}
-	if k := m.r.Session.Kind(int(target)); k != sessionfmt.System && k != sessionfmt.Compaction {
+	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
 		return nil // nothing of the prompt comes from it
 	}
 	for k, d := range s.deltas {

@@ -3,7 +3,7 @@ package replay
 import (
 	"iter"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Piece is one message of a context, known by where its text stands in the session; it
@@ -21,7 +21,7 @@ type Piece struct {
 	tokens int32 // what it counts for, where the machine counts; see machine.count
 
 	form  form
-	kind  sessionfmt.Kind // its role
+	kind  jsonl.Kind // its role
 	flags uint8
 }
 
@@ -50,13 +50,13 @@ const (
 
 // Sent reports whether the message is one of the request's, system messages aside.
 func (m *Piece) Sent() bool {
-	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
+	return m.flags&(omitted|unsent) == 0 && m.kind != jsonl.System
 }
 
 // System reports whether it is a system message which is sent where it stands, by a
 // provider that takes them so.
 func (m *Piece) System() bool {
-	return m.kind == sessionfmt.System && m.form == plain && m.flags&omitted == 0
+	return m.kind == jsonl.System && m.form == plain && m.flags&omitted == 0
 }
 
 // Place is what tells a message from any other: where it stands, and what made it so.
@@ -75,7 +75,7 @@ func (m *Piece) Itself() Piece {
 }
 
 // Kind is its role in the session.
-func (m *Piece) Kind() sessionfmt.Kind { return m.kind }
+func (m *Piece) Kind() jsonl.Kind { return m.kind }
 
 // Origin is where a message comes from, and what put it there.
 func (m *Piece) Origin() Origin {
@@ -162,7 +162,7 @@ func (l *list) set(i int, m Piece) {
 func (l *list) cut(first int, m Piece) {
 	var head []Piece
 	for i := range first {
-		if old := l.at(i); old.kind == sessionfmt.System {
+		if old := l.at(i); old.kind == jsonl.System {
 			head = append(head, *old)
 		} else {
 			l.enter(old, -1)

@@ -20,6 +20,7 @@ import (
 
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A ModelRef names a model. The zero value is no model.
@@ -167,7 +168,7 @@ func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	}
 	path, _ := s.Path(leaf)
 	for _, i := range path {
-		if k := s.Kind(i); k == sessionfmt.Transform || k == sessionfmt.Ephemeral {
+		if k := s.Kind(i); k == jsonl.Transform || k == jsonl.Ephemeral {
 			return ByEnvelope
 		}
 	}

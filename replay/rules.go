@@ -3,13 +3,13 @@ package replay
 import (
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // step applies the entry at a place of the path.
 func (m *machine) step(pos, rec int) (Effect, error) {
 	kind := m.r.Session.Kind(rec)
-	if kind == sessionfmt.Assistant {
+	if kind == jsonl.Assistant {
 		for _, o := range m.watch {
 			if err := o.Request(m.at()); err != nil {
 				return Nothing, err
@@ -19,24 +19,24 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	m.pos = pos
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
-	case sessionfmt.NoMessage:
+	case jsonl.NoMessage:
 		m.r.find("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
 		return Nothing, nil
-	case sessionfmt.ModelChange:
+	case jsonl.ModelChange:
 		m.model = rec
 		return Settings, nil
-	case sessionfmt.ThinkingChange:
+	case jsonl.ThinkingChange:
 		m.thinking = rec
 		return Settings, nil
-	case sessionfmt.Compaction:
+	case jsonl.Compaction:
 		return m.compact(msg)
-	case sessionfmt.ContextEdit:
+	case jsonl.ContextEdit:
 		return m.edit(rec, pos)
-	case sessionfmt.Ephemeral:
+	case jsonl.Ephemeral:
 		m.ephemeral = rec
 		m.logged++
 		return Nothing, nil
-	case sessionfmt.Transform:
+	case jsonl.Transform:
 		did, err := Nothing, error(nil)
 		if m.r.Rules == ByEnvelope {
 			did, err = m.transform(msg)
@@ -51,9 +51,9 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		return Nothing, err
 	}
 	switch kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		m.turn++
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		m.request++
 		m.model, m.ephemeral = rec, -1
 	}
@@ -68,20 +68,20 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 func (m *machine) message(msg *Piece) (bool, error) {
 	envelope := m.r.Rules == ByEnvelope
 	switch msg.kind {
-	case sessionfmt.CustomMessage:
-		msg.form, msg.kind = custom, sessionfmt.Custom
-	case sessionfmt.BranchSummary:
-		msg.form, msg.kind = branch, sessionfmt.BranchMessage
+	case jsonl.CustomMessage:
+		msg.form, msg.kind = custom, jsonl.Custom
+	case jsonl.BranchSummary:
+		msg.form, msg.kind = branch, jsonl.BranchMessage
 		line, err := m.load.lines.Line(int(msg.rec))
 		if err != nil {
 			return false, err
 		}
 		return envelope || line.Get("summary").Truthy(), nil
-	case sessionfmt.HookMessage:
+	case jsonl.HookMessage:
 		if !envelope {
 			msg.flags |= unsent
 		}
-	case sessionfmt.Bash:
+	case jsonl.Bash:
 		line, err := m.load.lines.Line(int(msg.rec))
 		if err != nil {
 			return false, err
@@ -93,7 +93,7 @@ func (m *machine) message(msg *Piece) (bool, error) {
 				m.r.find("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
 			}
 		}
-	case sessionfmt.TransformMessage, sessionfmt.OtherMessage:
+	case jsonl.TransformMessage, jsonl.OtherMessage:
 		msg.flags |= unsent
 	default:
 		return msg.kind.IsMessage(), nil
@@ -117,7 +117,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
 		return Nothing, nil
 	}
-	if target < 0 || m.r.Session.Kind(target) == sessionfmt.Transform {
+	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
 		return Nothing, nil
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
@@ -159,7 +159,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 		cp := msg
 		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
 		cp.start, cp.size = stretch(line, v)
-		if cp.kind >= sessionfmt.TransformMessage {
+		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
 		if err := m.size(&cp); err != nil {
@@ -168,13 +168,13 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 		if err := m.add(&next, cp); err != nil {
 			return Nothing, err
 		}
-		if cp.kind != sessionfmt.System {
+		if cp.kind != jsonl.System {
 			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
 		}
 	} else if hasSystem(m.base.deltas) {
 		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
 	}
-	msg.form, msg.kind = summary, sessionfmt.CompactionMessage
+	msg.form, msg.kind = summary, jsonl.CompactionMessage
 	if err := m.size(&msg); err != nil {
 		return Nothing, err
 	}
@@ -207,7 +207,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 func (m *machine) keep(next *state, of *list, first int) error {
 	for i := first; i < of.n; i++ {
 		kept := *of.at(i)
-		if kept.form == plain && kept.kind == sessionfmt.System {
+		if kept.form == plain && kept.kind == jsonl.System {
 			continue
 		}
 		// An edit that lies before the kept entries is forgotten.
@@ -228,10 +228,10 @@ func (m *machine) keep(next *state, of *list, first int) error {
 // code they do.
 func (r *Replay) Shadows(rec int) (bool, error) {
 	up := r.Session.Parent(rec)
-	for steps := 0; up >= 0 && !r.Options.Lenient && r.Session.Kind(up) == sessionfmt.Label && steps < r.Session.Len(); steps++ {
+	for steps := 0; up >= 0 && !r.Options.Lenient && r.Session.Kind(up) == jsonl.Label && steps < r.Session.Len(); steps++ {
 		up = r.Session.Parent(up)
 	}
-	if up < 0 || r.Session.Kind(up) != sessionfmt.Transform {
+	if up < 0 || r.Session.Kind(up) != jsonl.Transform {
 		return false, nil
 	}
 	line, err := r.Session.NewReader().Line(up)

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // A Reader reads what messages say. What it returns is valid until its next
 // call. It is not safe for concurrent use.
@@ -18,8 +19,8 @@ type Reader struct {
 	buf      []byte
 	out      []byte
 	spelled  []byte // a message in one spelling, to be hashed
-	at       sessionfmt.Cursor
-	msg      sessionfmt.Message
+	at       jsonl.Cursor
+	msg      jsonl.Message
 	weighing weighing
 }
 
@@ -30,7 +31,7 @@ func (r *Replay) NewReader() *Reader {
 
 // Lines are the entry that a message comes from, and the edit in force on it, which may be
 // none.
-func (l *Reader) Lines(m *Piece) (line, edit sessionfmt.Value, err error) {
+func (l *Reader) Lines(m *Piece) (line, edit jsonl.Value, err error) {
 	if line, err = l.lines.Line(int(m.rec)); err == nil && m.edit >= 0 {
 		edit, err = l.edits.Line(int(m.edit))
 	}
@@ -38,7 +39,7 @@ func (l *Reader) Lines(m *Piece) (line, edit sessionfmt.Value, err error) {
 }
 
 // Line is the line of an entry.
-func (l *Reader) Line(rec int) (sessionfmt.Value, error) { return l.lines.Line(rec) }
+func (l *Reader) Line(rec int) (jsonl.Value, error) { return l.lines.Line(rec) }
 
 // Agent is the message as pi's own context building returns it
 // (spec/pi-1.5.md 4.4, 4.5).
@@ -56,7 +57,7 @@ func (l *Reader) Agent(m *Piece) (value, error) {
 		return nil, err
 	}
 	content := edit.Get("replacement").Get("content")
-	if content.IsString() && (m.kind == sessionfmt.Assistant || m.kind == sessionfmt.ToolResult) {
+	if content.IsString() && (m.kind == jsonl.Assistant || m.kind == jsonl.ToolResult) {
 		content = textBlocks(nil, content)
 	}
 	l.out = setMember(l.out[:0], v, "content", content)
@@ -70,7 +71,7 @@ func (l *Reader) source(m *Piece, line value) value {
 		return line[m.start : m.start+m.size]
 	case plain:
 		v := line.Get("message")
-		if m.kind == sessionfmt.Custom && l.r.Session.Version < 3 {
+		if m.kind == jsonl.Custom && l.r.Session.Version < 3 {
 			l.buf = setMember(l.buf[:0], v, "role", value(`"custom"`))
 			return l.buf
 		}
@@ -93,11 +94,11 @@ func (l *Reader) source(m *Piece, line value) value {
 
 // emptyContent is what content that is null or missing reads as, nil where it
 // stays so.
-func emptyContent(k sessionfmt.Kind) value {
+func emptyContent(k jsonl.Kind) value {
 	switch k {
-	case sessionfmt.System:
+	case jsonl.System:
 		return value(`""`)
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		return value(`[]`)
 	}
 	return nil
@@ -156,7 +157,7 @@ func setMember(dst []byte, v value, name string, val value) []byte {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = sessionfmt.AppendQuoted(dst, string(key))
+		dst = jsonl.AppendQuoted(dst, string(key))
 		dst = append(dst, ':')
 		dst = append(dst, val...)
 	}
@@ -205,12 +206,12 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 		return v, nil
 	}
 	switch m.kind {
-	case sessionfmt.System, sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.System, jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		return v, nil
 	}
 	var content value
 	switch m.kind {
-	case sessionfmt.Custom, sessionfmt.HookMessage:
+	case jsonl.Custom, jsonl.HookMessage:
 		if content = v.Get("content"); content.IsString() {
 			content = textBlocks(nil, content)
 		}
@@ -232,9 +233,9 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 // for JSON.
 func (l *Reader) wrapped(dst []byte, m *Piece, v value) []byte {
 	switch m.kind {
-	case sessionfmt.BranchMessage:
+	case jsonl.BranchMessage:
 		return join(dst, branchOpening, v.Get("summary"), branchClosing)
-	case sessionfmt.CompactionMessage:
+	case jsonl.CompactionMessage:
 		return join(dst, compactionOpening, v.Get("summary"), compactionClosing)
 	}
 	return bashText(dst, v)
@@ -250,7 +251,7 @@ func join(dst []byte, before string, v value, after string) []byte {
 	case v.IsString():
 		dst = append(dst, v[1:len(v)-1]...)
 	default:
-		quoted := sessionfmt.AppendQuoted(nil, string(v))
+		quoted := jsonl.AppendQuoted(nil, string(v))
 		dst = append(dst, quoted[1:len(quoted)-1]...)
 	}
 	return append(dst, after...)

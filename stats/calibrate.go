@@ -8,7 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // calibrationLens fits how many tokens of a model one of the counter's is.
@@ -81,7 +81,7 @@ func lookAtCalibration(l *lensRun) {
 }
 
 // take records an answered request, whose prompt was counted.
-func (p *CalibrationPart) take(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
+func (p *CalibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
 	counted, recorded := a.Before.Total, u.Prompt()
 	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
 		return nil

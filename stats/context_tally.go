@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A contextTally counts the request at the point.
@@ -51,23 +52,23 @@ func (t *contextTally) message(m *replay.Weighed) {
 		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
 	}, entryTokens)
 	switch m.Kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		skill := m.Skill
 		skill.Tokens = min(skill.Tokens, n.Text)
 		if skill.Bytes > 0 {
 			t.add(inSkills, skill.Name, skill.Tokens, skill.Bytes, 1)
 		}
 		t.add(inUser, "", n.Text-skill.Tokens, b.Text-skill.Bytes, 1)
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		t.add(inAssistant, "", n.Text, b.Text, 1)
-	case sessionfmt.ToolResult:
+	case jsonl.ToolResult:
 		t.add(inResults, m.Result.Tool, n.Text, b.Text, 1)
 		t.read(m)
-	case sessionfmt.CompactionMessage:
+	case jsonl.CompactionMessage:
 		t.add(inSummaries, "compaction", n.Text, b.Text, 1)
-	case sessionfmt.BranchMessage:
+	case jsonl.BranchMessage:
 		t.add(inSummaries, "branch", n.Text, b.Text, 1)
-	case sessionfmt.Bash:
+	case jsonl.Bash:
 		t.add(inShell, "", n.Text, b.Text, 1)
 	default:
 		category := inCustom

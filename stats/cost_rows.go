@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A costRow is what the calls with some keys in common used and cost.
@@ -102,7 +103,7 @@ func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
 // keys are all of a row, but for what is known once the session has been read.
 func (c *costLook) keys(id rowID) costKeys {
 	m := &c.models[id.model]
-	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: sessionfmt.Value(id.tool).Text()}
+	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: jsonl.Value(id.tool).Text()}
 	if id.day == noDay {
 		return k
 	}

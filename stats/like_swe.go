@@ -6,7 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // likeSWE is SWE-CLI's usage statistics (spec/policies.md 2.2, 2.6) and its table of
@@ -167,7 +167,7 @@ func (r *sweRun) step(a *replay.Account) error {
 		r.after += a.After.Total
 		return nil
 	}
-	if a.Did == replay.Added && r.l.Session.Kind(a.Record) == sessionfmt.User {
+	if a.Did == replay.Added && r.l.Session.Kind(a.Record) == jsonl.User {
 		if n := len(r.prompts); r.working && n > 0 {
 			r.prompts[n-1].steered = true
 		} else {
@@ -178,7 +178,7 @@ func (r *sweRun) step(a *replay.Account) error {
 }
 
 // answer records an answer, and the request that it answers.
-func (r *sweRun) answer(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error {
+func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
 	if a.Request < 0 {
 		return nil
 	}

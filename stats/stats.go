@@ -18,6 +18,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Lens is one way to look at sessions. What it sees of one is a part of that
@@ -131,7 +132,7 @@ type lensRun struct {
 	// Records are called with every record in the order of the file, while it is
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
-	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	Records []func(off int64, kind jsonl.Kind, line jsonl.Value)
 	// Calls are called with what every record says of a call of a model, likewise, but
 	// for no more than it took to validate the line.
 	Calls []func(f *callRecord)
@@ -140,7 +141,7 @@ type lensRun struct {
 	// Steps are called with every step of the path to the point.
 	Steps []func(a *replay.Account) error
 	// Answers are called with every answer of the path, and what it says.
-	Answers []func(a *replay.Account, m *sessionfmt.Message, u *sessionfmt.Usage) error
+	Answers []func(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error
 	// Messages are called with every message of the request at the point, in order,
 	// those that were logged for this request alone included.
 	Messages []func(m *replay.Weighed)
@@ -165,11 +166,11 @@ func (o *Options) Read(name string) (*Report, error) {
 	open := o.Open
 	if len(l.Records) > 0 {
 		open.Workers = 1 // sums of dollars depend on the order
-		open.Visit = func() func(int64, sessionfmt.Kind, sessionfmt.Value) { return l.record }
+		open.Visit = func() func(int64, jsonl.Kind, jsonl.Value) { return l.record }
 	}
 	if len(l.Calls) > 0 {
 		open.Workers = 1
-		open.Pick, open.Picked = callPick, func() func(*sessionfmt.Picked) { return l.call }
+		open.Pick, open.Picked = callPick, func() func(*jsonl.Picked) { return l.call }
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -210,20 +211,20 @@ func (o *Options) Read(name string) (*Report, error) {
 }
 
 // line is the line of a record, valid until the next one is asked for.
-func (l *lensRun) line(rec int) (sessionfmt.Value, error) {
+func (l *lensRun) line(rec int) (jsonl.Value, error) {
 	if l.lines == nil {
 		l.lines = l.Session.NewReader()
 	}
 	return l.lines.Line(rec)
 }
 
-func (l *lensRun) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (l *lensRun) record(off int64, kind jsonl.Kind, line jsonl.Value) {
 	for _, see := range l.Records {
 		see(off, kind, line)
 	}
 }
 
-func (l *lensRun) call(p *sessionfmt.Picked) {
+func (l *lensRun) call(p *jsonl.Picked) {
 	l.fields = callFields(p)
 	for _, see := range l.Calls {
 		see(&l.fields)
@@ -323,7 +324,7 @@ func (l *lensRun) step(a *replay.Account) error {
 			return err
 		}
 	}
-	if len(l.Answers) == 0 || l.Session.Kind(a.Record) != sessionfmt.Assistant {
+	if len(l.Answers) == 0 || l.Session.Kind(a.Record) != jsonl.Assistant {
 		return nil
 	}
 	line, err := l.line(a.Record)

@@ -7,6 +7,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // SummarySchema is that of a Summary.
@@ -92,17 +94,17 @@ func (sum *Summary) look(l *lensRun) {
 }
 
 // take is what a record adds to the summary.
-func (sum *Summary) take(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (sum *Summary) take(_ int64, kind jsonl.Kind, line jsonl.Value) {
 	switch kind {
-	case sessionfmt.Header:
+	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's
 			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
 		}
-	case sessionfmt.User:
+	case jsonl.User:
 		if sum.First == "" {
-			sum.First = sessionfmt.Gist(kind, line)
+			sum.First = outline.Gist(kind, line)
 		}
-	case sessionfmt.SessionInfo:
-		sum.Name = sessionfmt.FirstWords(line.Get("name").Text())
+	case jsonl.SessionInfo:
+		sum.Name = outline.FirstWords(line.Get("name").Text())
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/said"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // facts are what a summary should keep of the messages that it stands for: what
@@ -49,17 +50,17 @@ type kept struct {
 
 // Take adds the facts of a message, given as a provider gets it. Kind is its role in
 // the session: what the user did not write states no constraint of his.
-func (f *facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
+func (f *facts) Take(kind jsonl.Kind, msg jsonl.Value) {
 	switch kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		for _, c := range constraints(msg.Get("content").ContentText()) {
 			f.note(&f.Constraints, "constraint ", c)
 		}
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		for call := range msg.Message().Calls {
 			f.call(call.Raw)
 		}
-	case sessionfmt.ToolResult:
+	case jsonl.ToolResult:
 		for call := range msg.Get("nestedCalls").Get("calls").Elements {
 			f.call(call)
 		}
@@ -93,7 +94,7 @@ var (
 )
 
 // call records a tool call.
-func (f *facts) call(call sessionfmt.Value) {
+func (f *facts) call(call jsonl.Value) {
 	sub := failure{Subject: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
@@ -121,7 +122,7 @@ func (f *facts) call(call sessionfmt.Value) {
 
 // result records whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
-func (f *facts) result(msg sessionfmt.Value) {
+func (f *facts) result(msg jsonl.Value) {
 	m := msg.Message()
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
@@ -180,7 +181,7 @@ func (k *kept) count(found bool, fact string) bool {
 	if found {
 		k.Found++
 	} else {
-		k.Lost = append(k.Lost, sessionfmt.FirstWords(fact))
+		k.Lost = append(k.Lost, outline.FirstWords(fact))
 	}
 	return found
 }

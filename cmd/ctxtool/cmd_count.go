@@ -18,6 +18,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // countOptions are the flags of ctxtool count.
@@ -208,7 +209,7 @@ func (o *countOptions) none() (all tokens.Counts) {
 // add adds the length of a text in the measure of every counter; see rounded.
 func (o *countOptions) add(all tokens.Counts, text []byte) {
 	if !utf8.Valid(text) {
-		text = sessionfmt.MendUTF8(text)
+		text = jsonl.MendUTF8(text)
 	}
 	for i := range all {
 		all[i].N += int64(replay.TextLength(all[i].By, text))

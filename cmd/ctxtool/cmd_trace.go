@@ -17,6 +17,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // traceOptions are the flags of ctxtool trace.
@@ -279,7 +280,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 		}
 		read := lines.Line
 		if raw {
-			read = func(i int) (sessionfmt.Value, error) { return lines.Raw(i) }
+			read = func(i int) (jsonl.Value, error) { return lines.Raw(i) }
 		}
 		line, err := read(rec)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Target is where plans are carried out: without Write and Output, nowhere.
@@ -219,7 +220,7 @@ func headerLine(s *sessionfmt.Session) (line []byte, err error) {
 // saying is what the entries of a batch say.
 func saying(b *sessionfmt.Batch) (text []byte) {
 	for line := range bytes.Lines(b.Lines()) {
-		text = sessionfmt.Value(bytes.TrimSpace(line)).AppendEdited(text, sessionfmt.Field{Name: "id"}, sessionfmt.Field{Name: "parentId"}, sessionfmt.Field{Name: "timestamp"})
+		text = jsonl.Value(bytes.TrimSpace(line)).AppendEdited(text, jsonl.Field{Name: "id"}, jsonl.Field{Name: "parentId"}, jsonl.Field{Name: "timestamp"})
 	}
 	return text
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strconv"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A rower makes rows of entries.
 type rower struct {
 	facts
-	at sessionfmt.Cursor
-	m  sessionfmt.Message
+	at jsonl.Cursor
+	m  jsonl.Message
 }
 
 // longest is how many bytes of a string a page holds: of a longer one its beginning and
@@ -30,7 +30,7 @@ type facts struct {
 
 // entry appends an entry as a page has it, values as they are spelled: without what the
 // index has, what only a provider can read, and what is there twice.
-func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
+func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	w.facts = facts{has: noTime}
 	if !line.IsObject() {
 		return append(dst, line...)
@@ -38,11 +38,11 @@ func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
 	return object(dst, line, func(dst, key []byte, v value) []byte {
 		switch string(key) {
 		case "type":
-			if kind != sessionfmt.Unknown {
+			if kind != jsonl.Unknown {
 				return dst
 			}
 		case "id", "parentId", "fromHook", "schemaVersion":
-			if kind != sessionfmt.Header {
+			if kind != jsonl.Header {
 				return dst
 			}
 		case "timestamp":
@@ -55,7 +55,7 @@ func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
 				return w.message(dst, v)
 			}
 		case "patch":
-			if kind == sessionfmt.Transform {
+			if kind == jsonl.Transform {
 				return list(dst, v, op)
 			}
 		}
@@ -103,19 +103,19 @@ func member(dst []byte, start int, key []byte) []byte {
 	if len(dst) > start {
 		dst = append(dst, ',')
 	}
-	return append(sessionfmt.AppendQuoted(dst, string(key)), ':')
+	return append(jsonl.AppendQuoted(dst, string(key)), ':')
 }
 
 // other appends what is neither message nor patch, and records what the index
 // wants of it.
-func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []byte {
+func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	switch {
 	case key == "targetId":
 		w.target = v.Text()
-	case key == "label" && kind == sessionfmt.Label, key == "name" && kind == sessionfmt.SessionInfo, key == "cwd" && kind == sessionfmt.Header:
+	case key == "label" && kind == jsonl.Label, key == "name" && kind == jsonl.SessionInfo, key == "cwd" && kind == jsonl.Header:
 		w.text = v.Text()
-	case key == "content" && kind == sessionfmt.CustomMessage:
-		w.m.ReadContent(w.at.Reset(v), sessionfmt.Unknown)
+	case key == "content" && kind == jsonl.CustomMessage:
+		w.m.ReadContent(w.at.Reset(v), jsonl.Unknown)
 		return w.content(dst)
 	case key == "systemMessage": // the steps have the prompt that it makes
 		return append(dst, "true"...)
@@ -129,7 +129,7 @@ func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []b
 
 // message appends a message.
 func (w *rower) message(dst []byte, v value) []byte {
-	w.m.Read(w.at.Reset(v), sessionfmt.Unknown)
+	w.m.Read(w.at.Reset(v), jsonl.Unknown)
 	if w.m.Failed() || w.m.IsError.Truthy() {
 		w.has |= hasError
 	}
@@ -160,7 +160,7 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 
 // kept says what an entry has by its blocks.
 var kept = [...]int{
-	sessionfmt.TextBlock: hasText, sessionfmt.ThinkingBlock: hasThinking, sessionfmt.CallBlock: hasCalls, sessionfmt.ImageBlock: hasImages,
+	jsonl.TextBlock: hasText, jsonl.ThinkingBlock: hasThinking, jsonl.CallBlock: hasCalls, jsonl.ImageBlock: hasImages,
 }
 
 // content appends the content that was read: a text, or blocks without signatures.

@@ -9,6 +9,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
@@ -117,7 +118,7 @@ func TestAll(t *testing.T) {
 // output is cut.
 func TestCommands(t *testing.T) {
 	run := func(line string, failed bool) *ToolCall {
-		return &ToolCall{subject: sessionfmt.AppendQuoted(nil, line), Command: true, Answered: true, Failed: failed, Exit: 1}
+		return &ToolCall{subject: jsonl.AppendQuoted(nil, line), Command: true, Answered: true, Failed: failed, Exit: 1}
 	}
 	s, next := NewStory(), NewStory()
 	s.ran(run("go test ./... 2>&1 | tail -5", true))

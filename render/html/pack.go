@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"ctxtool/internal/parallel"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // How hard data is compressed: that of sessions up to smallSession bytes as hard as can
@@ -66,9 +66,9 @@ func packAll[T any](w io.Writer, all []T, pack func(p *packer, one T, dst []byte
 
 // chunk appends a chunk of a page, packed.
 func (p *packer) chunk(dst []byte, h *Page, k int) ([]byte, error) {
-	var see func(int, sessionfmt.Value)
+	var see func(int, jsonl.Value)
 	if h.Scan != nil {
-		see = func(record int, row sessionfmt.Value) {
+		see = func(record int, row jsonl.Value) {
 			p.said = p.said[:0]
 			for text := range row.Strings {
 				p.said = append(text.AppendText(p.said), '\n')

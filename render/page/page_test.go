@@ -18,6 +18,7 @@ import (
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // open opens a session in memory, nil where it is none.
@@ -234,7 +235,7 @@ func TestPage(t *testing.T) {
 
 // hostileSession has a text wherever a session can have one.
 func hostileSession(text string) []byte {
-	q := string(sessionfmt.AppendQuoted(nil, text))
+	q := string(jsonl.AppendQuoted(nil, text))
 	var b strings.Builder
 	n := 0
 	add := func(entry string) {

@@ -2,7 +2,7 @@ package cache
 
 import (
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Cause is why a cache of earlier requests cannot serve a request further.
@@ -39,7 +39,7 @@ type Break struct {
 
 // thinking is the level at which the model thinks in a request: the options' reasoning,
 // else that of the path.
-func (q *Request) thinking() (sessionfmt.Value, error) {
+func (q *Request) thinking() (jsonl.Value, error) {
 	if said := q.asked.front.Now.Options.Reasoning; said != nil {
 		return said, nil
 	}
@@ -127,8 +127,8 @@ func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
 	between, below := c.between(e.rec, s.rec)
 	if known == nothing {
 		b.Cause = CauseModel
-		return c.search(b, between, func(kind sessionfmt.Kind, _ sessionfmt.Value, _ string, _ int, _ int) bool {
-			return kind == sessionfmt.ModelChange
+		return c.search(b, between, func(kind jsonl.Kind, _ jsonl.Value, _ string, _ int, _ int) bool {
+			return kind == jsonl.ModelChange
 		})
 	}
 	if below >= 0 {
@@ -151,8 +151,8 @@ func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
 		return c.searchPrompt(b, between)
 	case 1:
 		b.Cause = CauseThinking
-		return c.search(b, between, func(kind sessionfmt.Kind, line sessionfmt.Value, op string, _, _ int) bool {
-			return kind == sessionfmt.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
+		return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
+			return kind == jsonl.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
 		})
 	}
 	at := int32(b.At)
@@ -229,11 +229,11 @@ func (c *cacheWalk) measure() {
 
 // search goes through entries and the ops of their patches, and records the last
 // that is wanted.
-func (c *cacheWalk) search(b *Break, records []int32, want func(kind sessionfmt.Kind, line sessionfmt.Value, op string, rec, k int) bool) error {
+func (c *cacheWalk) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
-		case sessionfmt.ModelChange, sessionfmt.ThinkingChange, sessionfmt.Compaction, sessionfmt.ContextEdit, sessionfmt.System, sessionfmt.Ephemeral, sessionfmt.Transform:
+		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System, jsonl.Ephemeral, jsonl.Transform:
 		default:
 			continue
 		}
@@ -241,7 +241,7 @@ func (c *cacheWalk) search(b *Break, records []int32, want func(kind sessionfmt.
 		if err != nil {
 			return err
 		}
-		if kind != sessionfmt.Transform {
+		if kind != jsonl.Transform {
 			if want(kind, line, "", int(rec), -1) {
 				b.Record, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
 			}
@@ -254,7 +254,7 @@ func (c *cacheWalk) search(b *Break, records []int32, want func(kind sessionfmt.
 		for v := range line.Get("patch").Elements {
 			if want(kind, v, v.Get("op").Text(), int(rec), k) {
 				b.Record, b.Op = int(rec), replay.Index(k)
-				b.Reason, b.Transformer = sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
+				b.Reason, b.Transformer = jsonl.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 			}
 			k++
 		}
@@ -273,9 +273,9 @@ func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remo
 func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none Break
-	err = c.search(&none, records, func(kind sessionfmt.Kind, line sessionfmt.Value, op string, _, _ int) bool {
+	err = c.search(&none, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		message := line.Get("message")
-		if systemOp(op) || kind == sessionfmt.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
+		if systemOp(op) || kind == jsonl.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
 			only = false
 		}
 		return false
@@ -286,27 +286,27 @@ func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a
 // compaction or an edit of what did, else a system message that was in front.
 func (c *cacheWalk) searchPrompt(b *Break, records []int32) error {
-	declares := func(kind sessionfmt.Kind, line sessionfmt.Value, op string, _, _ int) bool {
+	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
-			return toolsOp(op) || kind == sessionfmt.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
+			return toolsOp(op) || kind == jsonl.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
 		}
-		return systemOp(op) || kind == sessionfmt.System
+		return systemOp(op) || kind == jsonl.System
 	}
-	inFront := func(kind sessionfmt.Kind, line sessionfmt.Value, op string, rec, k int) bool {
-		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, op, rec, k)
+	inFront := func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
+		return (kind != jsonl.System || c.opt.Collapse) && declares(kind, line, op, rec, k)
 	}
 	if err := c.search(b, records, inFront); err != nil || b.Record >= 0 {
 		return err
 	}
-	err := c.search(b, records, func(kind sessionfmt.Kind, line sessionfmt.Value, _ string, _, _ int) bool {
+	err := c.search(b, records, func(kind jsonl.Kind, line jsonl.Value, _ string, _, _ int) bool {
 		switch kind {
-		case sessionfmt.Compaction:
+		case jsonl.Compaction:
 			b.Cause = CauseCompaction
 			return true
-		case sessionfmt.ContextEdit:
+		case jsonl.ContextEdit:
 			target := c.r.Session.Find(line.Get("targetId").Text())
-			if target >= 0 && c.r.Session.Kind(target) == sessionfmt.System {
+			if target >= 0 && c.r.Session.Kind(target) == jsonl.System {
 				b.Cause = CauseEdit
 				return true
 			}
@@ -326,7 +326,7 @@ func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
 	if was.Op < 0 {
 		return nil
 	}
-	return c.search(b, []int32{int32(was.Record)}, func(_ sessionfmt.Kind, _ sessionfmt.Value, _ string, _, k int) bool { return k == was.Op })
+	return c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
 }
 
 // searchMessages finds what put message is in the place of message was: what is said
@@ -334,16 +334,16 @@ func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
 func (c *cacheWalk) searchMessages(b *Break, between []int32, was, is replay.Origin) error {
 	var sure bool
 	b.Cause = CauseUnknown
-	return c.search(b, between, func(kind sessionfmt.Kind, line sessionfmt.Value, op string, rec, k int) bool {
+	return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
 		cause, certain := CauseUnknown, false
 		switch {
-		case kind == sessionfmt.ContextEdit:
+		case kind == jsonl.ContextEdit:
 			target := c.r.Session.Find(line.Get("targetId").Text())
 			if target < 0 || target != was.Record && target != is.Record {
 				return false
 			}
 			cause, certain = CauseEdit, true
-		case kind == sessionfmt.Compaction:
+		case kind == jsonl.Compaction:
 			cause, certain = CauseCompaction, is.Record == rec
 		case op == "compaction_apply":
 			cause, certain = CauseCompaction, is.Record == rec && is.Op == k

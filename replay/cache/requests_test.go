@@ -10,6 +10,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // requestsTo are the requests of the path to record leaf.
@@ -64,7 +65,7 @@ func TestRequests(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					var f [5]sessionfmt.Value
+					var f [5]jsonl.Value
 					m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 					text := ""
 					for _, part := range f {

@@ -7,7 +7,7 @@ import (
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Total sums up rows: those whose usage is recorded, or where there are none all
@@ -221,7 +221,7 @@ type answer struct {
 	failed   bool
 	hasUsage bool
 	usage    Usage
-	cost     sessionfmt.Cost
+	cost     jsonl.Cost
 }
 
 // IsZero reports whether nobody says how many tokens the request had.
@@ -242,8 +242,8 @@ func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 // readAnswer reads an answer's message, or a usage entry, where that stands in its
 // line. The time is the message's own if it is a number, else the entry's. None is
 // written before it came: the message's is not later than the entry's.
-func readAnswer(line, v sessionfmt.Value) (a answer) {
-	var f [5]sessionfmt.Value
+func readAnswer(line, v jsonl.Value) (a answer) {
+	var f [5]jsonl.Value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	a.ref = replay.ModelRef{Provider: f[0].Text(), ID: f[1].Text()}
 	a.failed = f[2].Is("error") || f[2].Is("aborted")
@@ -370,13 +370,13 @@ func (c *cacheWalk) readChunk(load *replay.Reader, from int) (sent []sending, er
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)
 		switch kind {
-		case sessionfmt.User, sessionfmt.ToolResult, sessionfmt.Assistant:
+		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
 			m := c.r.Own(rec)
 			if c.says[rec], err = load.Say(c.opt.Counter, &m); err != nil {
 				return nil, err
 			}
 		}
-		if kind != sessionfmt.Assistant && kind != sessionfmt.UsageEntry {
+		if kind != jsonl.Assistant && kind != jsonl.UsageEntry {
 			continue
 		}
 		line, err := load.Line(rec)
@@ -384,7 +384,7 @@ func (c *cacheWalk) readChunk(load *replay.Reader, from int) (sent []sending, er
 			return nil, err
 		}
 		one := sending{rec: int32(rec), whole: nothing, index: -1, late: -1}
-		if kind == sessionfmt.Assistant {
+		if kind == jsonl.Assistant {
 			one.answer = readAnswer(line, line.Get("message"))
 		} else if line.Get("kind").Is("cache_warm") {
 			one.answer, one.warms = readAnswer(line, line), true

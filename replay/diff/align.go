@@ -6,7 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // align finds which messages of one request are which of the other: in one session by
@@ -159,7 +159,7 @@ func (d *Difference) replacements(still []bool) {
 // A stand is what two messages have in common of which one is there instead of the
 // other.
 type stand struct {
-	kind   sessionfmt.Kind
+	kind   jsonl.Kind
 	cached bool
 	by     Cause // the patch that took the one and put the other
 }
@@ -293,7 +293,7 @@ func (d *Difference) truncated(i, j int) (bool, error) {
 }
 
 // appendTexts appends the texts of a message's content.
-func appendTexts(dst []byte, content sessionfmt.Value) []byte {
+func appendTexts(dst []byte, content jsonl.Value) []byte {
 	if content.IsString() {
 		return content.AppendText(dst)
 	}

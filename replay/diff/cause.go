@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // causes tells which entry made a difference.
@@ -155,7 +155,7 @@ func (c *causes) model() (Cause, error) {
 		if !c.span.onlyAt[side][rec] {
 			break
 		}
-		if k := e.Replay().Session.Kind(rec); k != sessionfmt.ModelChange && k != sessionfmt.Assistant {
+		if k := e.Replay().Session.Kind(rec); k != jsonl.ModelChange && k != jsonl.Assistant {
 			continue
 		}
 		at := *e
@@ -184,7 +184,7 @@ func partItems(parts []replay.Part) (all []item) {
 
 func toolItems(tools []replay.Tool) (all []item) {
 	for _, t := range tools {
-		var f [3]sessionfmt.Value
+		var f [3]jsonl.Value
 		t.Raw.Fields(f[:], "name", "description", "parameters")
 		var text []byte
 		for _, v := range f {
@@ -205,7 +205,7 @@ func (d *Difference) prompts(a, b *replay.Prompt) error {
 	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), hist, 't')
 	for _, o := range []struct {
 		name string
-		a, b sessionfmt.Value
+		a, b jsonl.Value
 	}{
 		{"reasoning", a.Options.Reasoning, b.Options.Reasoning},
 		{"temperature", a.Options.Temperature, b.Options.Temperature},
@@ -318,7 +318,7 @@ func (c *causes) history(e *replay.Envelope, side int) (map[string]replay.Origin
 		tools = changes(tools, f.Tools, sameTool, toolName, func(name string) { changed["t"+name] = by })
 		for _, o := range []struct {
 			name    string
-			was, is sessionfmt.Value
+			was, is jsonl.Value
 		}{
 			{"reasoning", options.Reasoning, f.Options.Reasoning},
 			{"temperature", options.Temperature, f.Options.Temperature},

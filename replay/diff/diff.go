@@ -9,7 +9,8 @@ import (
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Change is how one side of a comparison has something that the other has not, or
@@ -129,7 +130,7 @@ type ItemChange struct {
 // An optionChange is an option that differs, raw JSON, nil where it is not set.
 type optionChange struct {
 	Name  string
-	A, B  sessionfmt.Value
+	A, B  jsonl.Value
 	Cause Cause
 }
 
@@ -267,13 +268,13 @@ func (d *Difference) share(c *tokens.Counter) error {
 }
 
 // ValueA is message i of A as a provider gets it, valid until the next call.
-func (d *Difference) ValueA(i int) (sessionfmt.Value, error) { return d.sides[0].value(i) }
+func (d *Difference) ValueA(i int) (jsonl.Value, error) { return d.sides[0].value(i) }
 
 // ValueB is message i of B.
-func (d *Difference) ValueB(i int) (sessionfmt.Value, error) { return d.sides[1].value(i) }
+func (d *Difference) ValueB(i int) (jsonl.Value, error) { return d.sides[1].value(i) }
 
 // sameValue reports that two values are the same, however they are spelled.
-func sameValue(a, b sessionfmt.Value) bool {
+func sameValue(a, b jsonl.Value) bool {
 	return bytes.Equal(a, b) || bytes.Equal(a.AppendCompact(nil), b.AppendCompact(nil))
 }
 
@@ -303,7 +304,7 @@ func newMessages(e *replay.Envelope) side {
 	return s
 }
 
-func (s *side) value(i int) (sessionfmt.Value, error) { return s.load.Provider(s.ms[i]) }
+func (s *side) value(i int) (jsonl.Value, error) { return s.load.Provider(s.ms[i]) }
 
 // alone are the messages that go with none of the other side yet.
 func (s *side) alone() (all []int) {
@@ -359,10 +360,10 @@ func (s *side) each(which []int, work func(l *replay.Reader, i int) error) error
 // Entries are the entries that only one of two paths has, schema
 // ctxtool/diff.entries/1.
 type Entries struct {
-	Schema   string           `json:"schema"`
-	A        Source           `json:"a"`
-	B        Source           `json:"b"`
-	Ancestor *sessionfmt.Row  `json:"ancestor,omitempty"` // the last entry that both paths have
-	OnlyA    []sessionfmt.Row `json:"onlyA"`              // the entries that only the one has
-	OnlyB    []sessionfmt.Row `json:"onlyB"`              // and the other
+	Schema   string        `json:"schema"`
+	A        Source        `json:"a"`
+	B        Source        `json:"b"`
+	Ancestor *outline.Row  `json:"ancestor,omitempty"` // the last entry that both paths have
+	OnlyA    []outline.Row `json:"onlyA"`              // the entries that only the one has
+	OnlyB    []outline.Row `json:"onlyB"`              // and the other
 }

@@ -10,6 +10,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Source is where a piece of a context comes from.
@@ -75,12 +77,12 @@ func (l *itemList) add(one Item, from replay.Origin) (err error) {
 // prompt adds parts and tools.
 func (l *itemList) prompt(parts []replay.Part, tools []replay.Tool) error {
 	for _, p := range parts {
-		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: sessionfmt.FirstWords(p.Text)}, p.Origin); err != nil {
+		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(p.Text)}, p.Origin); err != nil {
 			return err
 		}
 	}
 	for _, t := range tools {
-		about := sessionfmt.FirstWords(t.Raw.Get("description").Text())
+		about := outline.FirstWords(t.Raw.Get("description").Text())
 		if err := l.add(Item{As: "tool", Name: t.Name, Index: -1, Text: about}, t.Origin); err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func (l *itemList) prompt(parts []replay.Part, tools []replay.Tool) error {
 }
 
 func (l *itemList) message(m replay.Message, index int, uncached bool) error {
-	one := Item{As: m.Raw.Get("role").Text(), Index: replay.Index(index), Uncached: uncached, Text: m.Raw.MessageGist()}
+	one := Item{As: m.Raw.Get("role").Text(), Index: replay.Index(index), Uncached: uncached, Text: outline.MessageGist(m.Raw)}
 	return l.add(one, m.Origin)
 }
 
@@ -256,7 +258,7 @@ func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
 	case a.After.Messages < a.Before.Messages:
 		row.Mark = "T"
 	}
-	if r.Session.Kind(a.Record) == sessionfmt.Transform {
+	if r.Session.Kind(a.Record) == jsonl.Transform {
 		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
 		row.Boundary.Likely, err = boundaryOf(r.Session, a)
 	}
@@ -266,14 +268,14 @@ func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
 // A Shown is an entry, whole, with what it did to the envelope on its own path: an
 // entry of schema ctxtool/show/1.
 type Shown struct {
-	ID     string           `json:"id,omitempty"`     // of the entry
-	Line   int              `json:"line"`             // in the file, from 1
-	Parent string           `json:"parent,omitempty"` // its id; absent for a root
-	Kind   string           `json:"kind"`             // the role of a message, else the type
-	Label  string           `json:"label,omitempty"`  // that it has at the end of the file
-	Active bool             `json:"active"`           // on the path to the leaf
-	Effect *Effect          `json:"effect,omitempty"` // what it did on its own path; absent after a broken patch
-	Entry  sessionfmt.Value `json:"-"`                // as it stands in the file
+	ID     string      `json:"id,omitempty"`     // of the entry
+	Line   int         `json:"line"`             // in the file, from 1
+	Parent string      `json:"parent,omitempty"` // its id; absent for a root
+	Kind   string      `json:"kind"`             // the role of a message, else the type
+	Label  string      `json:"label,omitempty"`  // that it has at the end of the file
+	Active bool        `json:"active"`           // on the path to the leaf
+	Effect *Effect     `json:"effect,omitempty"` // what it did on its own path; absent after a broken patch
+	Entry  jsonl.Value `json:"-"`                // as it stands in the file
 }
 
 // A boundary is where in the agent's loop a transform is likely to come from. The
@@ -293,10 +295,10 @@ const (
 // time decides.
 func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error) {
 	before, after := ofTurn(session, slices.Backward(a.Path[:a.At])), ofTurn(session, slices.All(a.Path[a.At+1:]))
-	if before < 0 || session.Kind(before) != sessionfmt.Assistant {
+	if before < 0 || session.Kind(before) != jsonl.Assistant {
 		return beforeRequest, nil
 	}
-	if after < 0 || session.Kind(after) != sessionfmt.User {
+	if after < 0 || session.Kind(after) != jsonl.User {
 		return turnEnd, nil
 	}
 	var at [3]int64
@@ -322,7 +324,7 @@ func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error
 func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
 	for _, rec := range records {
 		switch session.Kind(rec) {
-		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 			return rec
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Kind is what of a message an answer used.
@@ -65,7 +66,7 @@ func New(r *replay.Replay) *Uses {
 // Changed records what an answer uses.
 func (u *Uses) Changed(step replay.Step, c *replay.Change) error {
 	p := c.Came()
-	if p == nil || p.Kind() != sessionfmt.Assistant || !p.Sent() {
+	if p == nil || p.Kind() != jsonl.Assistant || !p.Sent() {
 		return nil
 	}
 	u.answers = append(u.answers, Answer{step.Record, step.Requests() - 1})
@@ -154,25 +155,25 @@ func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []b
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		switch b.Kind {
-		case sessionfmt.TextBlock, sessionfmt.ThinkingBlock:
+		case jsonl.TextBlock, jsonl.ThinkingBlock:
 			scan(b.Says.Bytes(&u.buf), tell)
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			u.call(b, tell)
 		}
 	}
-	if c, ok := u.calls[m.CallID.Text()]; ok && m.Kind == sessionfmt.ToolResult {
+	if c, ok := u.calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
 		tell(c.term, Call, []byte(c.name))
 	}
 	return nil
 }
 
 // call tells what a call says: itself, and the texts that it is made with.
-func (u *Uses) call(b *sessionfmt.Block, tell func(term uint64, kind Kind, name []byte)) {
+func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byte)) {
 	spelled := append(append(bytes.Clone(b.Name), 0), b.Args.AppendCompact(nil)...)
 	c := call{hash(Call, spelled), b.Name.Text()}
 	for text := range b.Args.Strings {
 		if c.name == b.Name.Text() {
-			c.name = sessionfmt.FirstWords(c.name + " " + text.Text())
+			c.name = outline.FirstWords(c.name + " " + text.Text())
 		}
 		u.buf = text.AppendText(u.buf[:0])
 		scan(u.buf, tell)

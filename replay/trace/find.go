@@ -10,6 +10,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Query is what a trace looks for: a text, what a pattern matches, or else what an
@@ -47,7 +49,7 @@ func newFinder(q *Query) *finder {
 
 // may reports that a line of JSON can hold a match: that none is in it shows without
 // reading it. A letter may be spelled as an escape, and what is needed is ASCII.
-func (f *finder) may(line sessionfmt.Value) bool {
+func (f *finder) may(line jsonl.Value) bool {
 	return len(f.need) == 0 || bytes.Contains(line, f.need) || bytes.Contains(line, escapedLetter)
 }
 
@@ -73,7 +75,7 @@ func (f *finder) text(b []byte) (around string, ok bool) {
 }
 
 // string finds the first match in a JSON string.
-func (f *finder) string(v sessionfmt.Value) (around string, ok bool) {
+func (f *finder) string(v jsonl.Value) (around string, ok bool) {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return f.text(v[1 : len(v)-1])
 	}
@@ -82,7 +84,7 @@ func (f *finder) string(v sessionfmt.Value) (around string, ok bool) {
 }
 
 // strings finds the first match in the strings of a value.
-func (f *finder) strings(v sessionfmt.Value) (around string, ok bool) {
+func (f *finder) strings(v jsonl.Value) (around string, ok bool) {
 	for s := range v.Strings {
 		if around, ok = f.string(s); ok {
 			return around, true
@@ -93,7 +95,7 @@ func (f *finder) strings(v sessionfmt.Value) (around string, ok bool) {
 
 // words finds the first match in all that a value says: in its strings, else in names,
 // numbers and truth values.
-func (f *finder) words(v sessionfmt.Value) (around string, ok bool) {
+func (f *finder) words(v jsonl.Value) (around string, ok bool) {
 	if around, ok = f.strings(v); ok {
 		return around, true
 	}
@@ -112,17 +114,17 @@ func (f *finder) words(v sessionfmt.Value) (around string, ok bool) {
 
 // message finds the first match in what a model reads of a provider message: texts,
 // thinking, names, ids and arguments of calls. Images and signatures are no texts.
-func (f *finder) message(m sessionfmt.Value) (around string, ok bool) {
+func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 	msg := m.Message()
 	for i := range msg.Blocks {
 		b := &msg.Blocks[i]
-		said := [...]sessionfmt.Value{b.Says.Value}
+		said := [...]jsonl.Value{b.Says.Value}
 		all := said[:]
 		switch b.Kind {
-		case sessionfmt.OtherBlock, sessionfmt.ImageBlock:
+		case jsonl.OtherBlock, jsonl.ImageBlock:
 			continue
-		case sessionfmt.CallBlock:
-			all = []sessionfmt.Value{b.Name, b.ID, b.Args}
+		case jsonl.CallBlock:
+			all = []jsonl.Value{b.Name, b.ID, b.Args}
 		}
 		for _, v := range all {
 			if around, ok = f.words(v); ok {
@@ -130,7 +132,7 @@ func (f *finder) message(m sessionfmt.Value) (around string, ok bool) {
 			}
 		}
 	}
-	for _, v := range []sessionfmt.Value{msg.CallID, msg.Tool} {
+	for _, v := range []jsonl.Value{msg.CallID, msg.Tool} {
 		if v.IsString() {
 			if around, ok = f.string(v); ok {
 				return around, true
@@ -237,7 +239,7 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find
 	if q := t.find.q; !q.follows() {
 		around, ok = find()
 	} else if ok = is.from.Record == q.Entry || is.from.By == q.Entry; ok {
-		around = sessionfmt.FirstWords(is.text)
+		around = outline.FirstWords(is.text)
 	} else {
 		// Content adds up: what was there before still is.
 		ok = l.open && p.content && strings.HasPrefix(is.text, was.text)
@@ -300,7 +302,7 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 			}
 			ok := q.follows()
 			if ok {
-				stray.Text = sessionfmt.Gist(r.Session.Kind(rec), line)
+				stray.Text = outline.Gist(r.Session.Kind(rec), line)
 			} else if f.may(line) {
 				stray.Text, ok = f.entry(line)
 			}
@@ -329,7 +331,7 @@ func (t *Tracing) told() map[int]bool {
 }
 
 // entry finds the first match in what an entry says.
-func (f *finder) entry(line sessionfmt.Value) (around string, ok bool) {
+func (f *finder) entry(line jsonl.Value) (around string, ok bool) {
 	if !line.IsObject() {
 		return f.strings(line)
 	}

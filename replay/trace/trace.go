@@ -5,7 +5,8 @@ package trace
 import (
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Life is what became of a message, a part of the prompt or a tool that has held
@@ -277,7 +278,7 @@ func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 		return h, err
 	}
 	if h.ok = q.follows(); h.ok {
-		h.text = v.MessageGist()
+		h.text = outline.MessageGist(v)
 	} else {
 		h.text, h.ok = t.find.message(v)
 	}
@@ -291,7 +292,7 @@ func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 // and shell commands a provider gets words that are not in the file.
 func (t *tracer) may(m *replay.Piece) (bool, error) {
 	switch m.Kind() {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult, jsonl.Custom:
 	default:
 		return true, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // requests are what the requests of a walk got.
@@ -177,7 +178,7 @@ func stringsOf(all []string, v any) []string {
 }
 
 // decode reads JSON, numbers as they are spelled.
-func decode(t *testing.T, raw sessionfmt.Value, v any) {
+func decode(t *testing.T, raw jsonl.Value, v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

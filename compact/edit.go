@@ -16,9 +16,10 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // An Editor edits messages of the active path by entries of type context_edit
 // (spec/pi-1.5.md 4.5), which it adds to a batch. Providers want each tool call
@@ -44,7 +45,7 @@ func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 			return nil, err
 		case !patched(m):
 			d.shown[m.Origin.Record] = m.Origin.By
-		case m.Kind == sessionfmt.ToolResult:
+		case m.Kind == jsonl.ToolResult:
 			d.fixed[m.Raw.Get("toolCallId").Text()] = true
 		default:
 			for _, id := range callsOf(m.Raw) {
@@ -87,7 +88,7 @@ const notShown = "it is not in the context: it was summarised or omitted, or is 
 // is there by a patch, and would be left alone.
 func (d *Editor) loose(rec, i int) error {
 	ids, err := d.calls(i)
-	if err == nil && d.s.Kind(i) == sessionfmt.ToolResult {
+	if err == nil && d.s.Kind(i) == jsonl.ToolResult {
 		var id string
 		id, err = d.answers(i)
 		ids = []string{id}
@@ -144,12 +145,12 @@ func (d *Editor) Replace(rec int, text string) error {
 	if _, shown := d.shown[rec]; !shown {
 		return d.at(rec, notShown)
 	}
-	quoted := sessionfmt.AppendQuoted(nil, text)
-	if kind != sessionfmt.Assistant && kind != sessionfmt.ToolResult {
+	quoted := jsonl.AppendQuoted(nil, text)
+	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
 		return d.add(rec, fmt.Appendf(nil, `{"content":%s}`, quoted))
 	}
 	content := fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}`, quoted)
-	if kind == sessionfmt.Assistant {
+	if kind == jsonl.Assistant {
 		line, err := d.lines.Line(rec)
 		if err != nil {
 			return err
@@ -169,9 +170,9 @@ func (d *Editor) add(rec int, replacement value) error {
 			return err
 		}
 	}
-	d.b.Add(sessionfmt.ContextEdit,
-		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, d.s.ID(rec))},
-		sessionfmt.Field{Name: "replacement", Value: replacement})
+	d.b.Add(jsonl.ContextEdit,
+		jsonl.Field{Name: "targetId", Value: jsonl.AppendQuoted(nil, d.s.ID(rec))},
+		jsonl.Field{Name: "replacement", Value: replacement})
 	return nil
 }
 
@@ -182,9 +183,9 @@ func (d *Editor) refuse(rec int) error {
 		return d.at(rec, "it is not on the active path: an edit acts on what is above it")
 	case d.s.ID(rec) == "" || d.s.WrongID(rec) || d.s.Shadowed(rec):
 		return d.at(rec, "it has no id by which an edit could name it")
-	case k == sessionfmt.System:
+	case k == jsonl.System:
 		return d.at(rec, "a system message is changed by another system message, not by an edit")
-	case !k.IsMessage() && k != sessionfmt.CustomMessage && k != sessionfmt.BranchSummary && k != sessionfmt.Compaction:
+	case !k.IsMessage() && k != jsonl.CustomMessage && k != jsonl.BranchSummary && k != jsonl.Compaction:
 		return d.at(rec, "an entry of type %s is no message of the context", k)
 	}
 	return nil
@@ -202,14 +203,14 @@ func (d *Editor) group(rec int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.s.Kind(rec) == sessionfmt.ToolResult {
+	if d.s.Kind(rec) == jsonl.ToolResult {
 		if at, calls, err = d.call(at); err != nil || calls == nil {
 			return []int{rec}, err
 		}
 	}
 	group := []int{d.path[at]}
 	for k := at + 1; k < len(d.path) && len(calls) > 0; k++ {
-		if d.s.Kind(d.path[k]) != sessionfmt.ToolResult {
+		if d.s.Kind(d.path[k]) != jsonl.ToolResult {
 			continue
 		}
 		id, err := d.answers(d.path[k])
@@ -229,7 +230,7 @@ func (d *Editor) group(rec int) ([]int, error) {
 func (d *Editor) call(at int) (int, []string, error) {
 	id, err := d.answers(d.path[at])
 	for k := at - 1; k >= 0 && err == nil; k-- {
-		if d.s.Kind(d.path[k]) != sessionfmt.Assistant {
+		if d.s.Kind(d.path[k]) != jsonl.Assistant {
 			continue
 		}
 		var calls []string
@@ -242,7 +243,7 @@ func (d *Editor) call(at int) (int, []string, error) {
 
 // calls are the ids of an answer's tool calls.
 func (d *Editor) calls(rec int) (ids []string, err error) {
-	if d.s.Kind(rec) != sessionfmt.Assistant {
+	if d.s.Kind(rec) != jsonl.Assistant {
 		return nil, nil
 	}
 	line, err := d.lines.Line(rec)

@@ -9,6 +9,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 var editTime = time.UnixMilli(1_900_000_000_000)
@@ -62,11 +63,11 @@ func (s *edited) request(t *testing.T) (text []byte, calls, results int) {
 		}
 		text = append(m.Raw.AppendCompact(text), '\n')
 		switch m.Kind {
-		case sessionfmt.Assistant:
+		case jsonl.Assistant:
 			for _, id := range callsOf(m.Raw) {
 				open[id] = true
 			}
-		case sessionfmt.ToolResult:
+		case jsonl.ToolResult:
 			if id := m.Raw.Get("toolCallId").Text(); open[id] {
 				delete(open, id)
 			} else {
@@ -100,7 +101,7 @@ func TestLaw6(t *testing.T) {
 			if c2 > calls || r2 > results {
 				t.Errorf("%s: omitting record %d leaves %d calls and %d results alone, %d and %d before", c.Name, rec, c2, r2, calls, results)
 			}
-			if bytes.Equal(is, was) && s.Kind(rec) != sessionfmt.Bash {
+			if bytes.Equal(is, was) && s.Kind(rec) != jsonl.Bash {
 				t.Errorf("%s: omitting record %d changes nothing", c.Name, rec)
 			}
 			if hasEdits(s.Session) {
@@ -131,12 +132,12 @@ func respelled(t *testing.T, s *sessionfmt.Session, rec int) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return line.Get("message").Get("content").IsString() || !line.Get("systemMessage").Get("role").Is("system") && s.Kind(rec) == sessionfmt.Compaction
+	return line.Get("message").Get("content").IsString() || !line.Get("systemMessage").Get("role").Is("system") && s.Kind(rec) == jsonl.Compaction
 }
 
 func hasEdits(s *sessionfmt.Session) bool {
 	for i := range s.Len() {
-		if s.Kind(i) == sessionfmt.ContextEdit {
+		if s.Kind(i) == jsonl.ContextEdit {
 			return true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/said"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Names of arguments that say which file a call is about, and which command it runs.
@@ -59,7 +59,7 @@ func cleanPath(path string) string {
 }
 
 // todos records a list of tasks that a tool keeps.
-func (x *extractor) todos(list sessionfmt.Value) {
+func (x *extractor) todos(list jsonl.Value) {
 	for item := range list.Elements {
 		text := oneLine(item.First("content", "text", "step", "title").Text(), 200)
 		switch status := item.Get("status").Text(); {

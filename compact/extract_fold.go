@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // earlier takes in the earlier summary of a request, unless it is one of its messages.
@@ -196,11 +196,11 @@ func (n *notes) fit(units int, part summaryPart) string {
 	for i := range all {
 		all[i] = true
 	}
-	if text := n.write(all, sections, part); sessionfmt.Units(text) <= units {
+	if text := n.write(all, sections, part); jsonl.Units(text) <= units {
 		return text
 	}
 	none := make([]bool, len(n.list))
-	bare := sessionfmt.Units(n.write(none, sections, historyPart)) // all headings, and all that could be left out
+	bare := jsonl.Units(n.write(none, sections, historyPart)) // all headings, and all that could be left out
 	if bare > units/2 {
 		return n.bare(units)
 	}
@@ -253,7 +253,7 @@ func (n *notes) ranked(k *kind) (at []int) {
 
 // cost is how many units a note of a kind takes, frame what the first one takes besides.
 func (k *kind) cost(text string) int {
-	return sessionfmt.Units(k.mark) + sessionfmt.Units(text) + len(", ")
+	return jsonl.Units(k.mark) + jsonl.Units(text) + len(", ")
 }
 
 func (k *kind) frame() int {
@@ -343,7 +343,7 @@ func (n *notes) bare(units int) string {
 	for _, k := range kinds {
 		for _, i := range n.ranked(k) {
 			text := k.mark + k.list + n.list[i].text
-			if cost := sessionfmt.Units(text) + 1; cost <= left {
+			if cost := jsonl.Units(text) + 1; cost <= left {
 				all = append(all, text)
 				left -= cost
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/said"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An extractor goes over messages once and takes notes.
@@ -67,9 +67,9 @@ func (x *extractor) message(i int) error {
 	switch {
 	case !m.Sent: // the model has never seen it
 		return nil
-	case m.isSummary() || m.Kind == sessionfmt.BranchMessage:
+	case m.isSummary() || m.Kind == jsonl.BranchMessage:
 		return x.summary(i)
-	case m.Kind == sessionfmt.Bash && !m.Edited:
+	case m.Kind == jsonl.Bash && !m.Edited:
 		return x.shell(i)
 	}
 	raw, all, err := x.v.pieces(i, longestSaid)
@@ -89,7 +89,7 @@ func (x *extractor) message(i int) error {
 		}
 	}
 	switch {
-	case m.Kind == sessionfmt.User:
+	case m.Kind == jsonl.User:
 		x.open = true
 		x.prompt(said.String())
 	case m.isAssistant():
@@ -102,8 +102,8 @@ func (x *extractor) message(i int) error {
 // summary takes in the summary of other messages.
 func (x *extractor) summary(i int) error {
 	text, err := x.v.earlier(i)
-	if err == nil && x.v.Messages[i].Kind == sessionfmt.BranchMessage {
-		var raw sessionfmt.Value
+	if err == nil && x.v.Messages[i].Kind == jsonl.BranchMessage {
+		var raw jsonl.Value
 		raw, err = x.v.texts.agent(&x.v.Messages[i])
 		text = raw.Get("summary").Text()
 	}

@@ -12,7 +12,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // extractOf is the extract of a request, which has to work.
@@ -206,7 +206,7 @@ func TestExtractLaws(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", s.Name, err)
 				}
-				if n := tokens.Pi.Of(sessionfmt.Units(text)); n > most || n > r.room() || !utf8.ValidString(text) {
+				if n := tokens.Pi.Of(jsonl.Units(text)); n > most || n > r.room() || !utf8.ValidString(text) {
 					t.Errorf("%s: %s of %d tokens, %d and %d are the most; valid: %t", s.Name, part, n, most, r.room(), utf8.ValidString(text))
 				}
 				if most != 2000 {
@@ -342,7 +342,7 @@ func FuzzExtract(f *testing.F) {
 				if err == errNothingSaid {
 					return
 				}
-				if err != nil || !utf8.ValidString(text) || tokens.Pi.Of(sessionfmt.Units(text)) > most {
+				if err != nil || !utf8.ValidString(text) || tokens.Pi.Of(jsonl.Units(text)) > most {
 					t.Fatalf("%q, %v", text, err)
 				}
 				previous = text

@@ -13,6 +13,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Job reduces contexts: a policy, and how its changes are stored.
@@ -270,12 +271,12 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 }
 
 // role is the role in which a message is sent.
-func (v *View) role(m *message) sessionfmt.Kind {
+func (v *View) role(m *message) jsonl.Kind {
 	switch {
 	case m.isAssistant(), m.isResult():
 		return m.Kind
 	}
-	return sessionfmt.User
+	return jsonl.User
 }
 
 // member is a member of a message as the view has it, in JavaScript's spelling. A text

@@ -12,6 +12,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // counters are those that laws are held by.
@@ -212,16 +213,16 @@ func contents(t *testing.T, where string, before *View, r *passResult) {
 			}
 			continue
 		}
-		if _, err := sessionfmt.ParseValue(got); err != nil {
+		if _, err := jsonl.ParseValue(got); err != nil {
 			t.Fatalf("%s: message %d: %v", where, i, err)
 		}
 		var p part
-		var msg sessionfmt.Message
-		msg.ReadContent(new(sessionfmt.Cursor).Reset(got), m.Kind)
+		var msg jsonl.Message
+		msg.ReadContent(new(jsonl.Cursor).Reset(got), m.Kind)
 		p.add(m.Place, &msg)
 		again := p.done()[0]
 		for _, c := range counters {
-			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != sessionfmt.User {
+			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != jsonl.User {
 				continue
 			}
 			if a, b := again.Tokens(c), m.Tokens(c); a != b && !m.isResult() {

@@ -9,6 +9,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Pass is one way to take something out of a context. It looks at a view and says
@@ -260,7 +261,7 @@ func (v *View) fixed(a Action, i int) (why string, could Form) {
 		return "a patch has put it there, where no edit reaches it", AsTransform
 	case s.ID(rec) == "" || s.WrongID(rec) || s.Shadowed(rec):
 		return "it has no id by which an entry could name it", AsTransform
-	case a != Replace && a != Drop || s.Kind(rec) == sessionfmt.CustomMessage || s.Kind(rec).Replaceable():
+	case a != Replace && a != Drop || s.Kind(rec) == jsonl.CustomMessage || s.Kind(rec).Replaceable():
 		return "", ""
 	}
 	return fmt.Sprintf("an edit cannot replace what a %s says", m.Kind), AsTransform

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Compact puts one summary in the place of the history before what stays, by the rules
@@ -132,7 +132,7 @@ func (w *work) safeRange(rows []int, start, retain int) (from, end int) {
 }
 
 // kindOf is what an entry is.
-func (v *View) kindOf(rec int) sessionfmt.Kind { return v.Envelope.Replay().Session.Kind(rec) }
+func (v *View) kindOf(rec int) jsonl.Kind { return v.Envelope.Replay().Session.Kind(rec) }
 
 // Progressive summarises finished pieces of work, the oldest first, as y-agent does
 // (spec/policies.md 3.7). Each becomes one answer in the place of its first message.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Prune puts a placeholder in the place of old tool results, as gsh does: the latest
@@ -170,7 +170,7 @@ func (w *work) read(i int) (r read, err error) {
 	if err != nil {
 		return r, err
 	}
-	args := sessionfmt.Value(text)
+	args := jsonl.Value(text)
 	path := args.Get("path").Text()
 	if r.file = fileKey(path); r.file != path {
 		r.part = path[len(r.file)+1:]

@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // This file is where pi cuts a history (spec/pi-1.5.md 7.4).
@@ -117,7 +118,7 @@ func (v *View) piCut(keep int) (*piCutPoint, error) {
 		return nil, err
 	}
 	cut := &piCutPoint{Kept: -1, previous: -1}
-	if path, _ := v.session().Path(v.Envelope.Leaf); len(path) > 0 && v.kindOf(path[len(path)-1]) == sessionfmt.Compaction {
+	if path, _ := v.session().Path(v.Envelope.Leaf); len(path) > 0 && v.kindOf(path[len(path)-1]) == jsonl.Compaction {
 		cut.Why = "already compacted"
 		return cut, nil
 	}
@@ -212,7 +213,7 @@ func (v *View) recovers(suffix []item) (bool, error) {
 			return false, nil
 		case v.speaks(e.rec):
 			omitted[v.session().ID(e.rec)] = true
-			answer = answer || v.kindOf(e.rec) == sessionfmt.Assistant
+			answer = answer || v.kindOf(e.rec) == jsonl.Assistant
 		}
 	}
 	if !answer {
@@ -220,7 +221,7 @@ func (v *View) recovers(suffix []item) (bool, error) {
 	}
 	lines := v.session().NewReader()
 	for _, e := range suffix {
-		if v.kindOf(e.rec) != sessionfmt.ContextEdit {
+		if v.kindOf(e.rec) != jsonl.ContextEdit {
 			continue
 		}
 		line, err := lines.Line(e.rec)
@@ -237,7 +238,7 @@ func (v *View) recovers(suffix []item) (bool, error) {
 // speaks reports that an entry has something to say, whether or not it is in the context.
 func (v *View) speaks(rec int) bool {
 	k := v.kindOf(rec)
-	return k.IsMessage() && k != sessionfmt.NoMessage || k == sessionfmt.CustomMessage || k == sessionfmt.BranchSummary
+	return k.IsMessage() && k != jsonl.NoMessage || k == jsonl.CustomMessage || k == jsonl.BranchSummary
 }
 
 func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
@@ -265,7 +266,7 @@ func (v *View) estimate(e *item) (n int) {
 func (v *View) conversation(items []item) (all []int) {
 	for _, e := range items {
 		for i := e.first; i < e.last; i++ {
-			if m := &v.Messages[i]; !m.Gone && m.Kind != sessionfmt.System && !e.compaction {
+			if m := &v.Messages[i]; !m.Gone && m.Kind != jsonl.System && !e.compaction {
 				all = append(all, i)
 			}
 		}
@@ -278,7 +279,7 @@ func canCut(m *message) bool { return m.isAssistant() || startsPiTurn(m) }
 
 func startsPiTurn(m *message) bool {
 	switch m.Kind {
-	case sessionfmt.User, sessionfmt.Bash, sessionfmt.Custom, sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
+	case jsonl.User, jsonl.Bash, jsonl.Custom, jsonl.BranchMessage, jsonl.CompactionMessage:
 		return true
 	}
 	return false
@@ -299,7 +300,7 @@ func (v *View) items() ([]item, error) {
 	i := 0
 	for k, rec := range records {
 		e := &items[k]
-		*e = item{rec: rec, first: i, compaction: v.kindOf(rec) == sessionfmt.Compaction}
+		*e = item{rec: rec, first: i, compaction: v.kindOf(rec) == jsonl.Compaction}
 		for i < len(v.Messages) && v.Messages[i].Origin.Record == rec {
 			i++
 		}
@@ -314,7 +315,7 @@ func (v *View) listed() ([]int, error) {
 	s := v.session()
 	path, _ := s.Path(v.Envelope.Leaf)
 	at := len(path) - 1
-	for at >= 0 && s.Kind(path[at]) != sessionfmt.Compaction {
+	for at >= 0 && s.Kind(path[at]) != jsonl.Compaction {
 		at--
 	}
 	if at < 0 {
@@ -328,7 +329,7 @@ func (v *View) listed() ([]int, error) {
 	records := []int{path[at]}
 	found := false
 	for _, rec := range path[:at] {
-		if found = found || rec == kept; found && s.Kind(rec) != sessionfmt.System {
+		if found = found || rec == kept; found && s.Kind(rec) != jsonl.System {
 			records = append(records, rec)
 		}
 	}
@@ -358,7 +359,7 @@ func (v *View) sources() (items []item) {
 func (v *View) summaryIn(e *item) int {
 	for i := e.last - 1; i >= e.first; i-- {
 		m := &v.Messages[i]
-		if k := v.kindOf(m.Origin.Record); !m.Gone && m.isSummary() && (m.Heads || k == sessionfmt.Compaction || k == sessionfmt.Transform) {
+		if k := v.kindOf(m.Origin.Record); !m.Gone && m.isSummary() && (m.Heads || k == jsonl.Compaction || k == jsonl.Transform) {
 			return i
 		}
 	}

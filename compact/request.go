@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Prompt is what a request for a summary can be told besides.
@@ -96,7 +96,7 @@ func spoken(m *message, all []piece) (parts []string) {
 }
 
 // arguments are those of a call, as k=JSON in the order in which JavaScript has them.
-func arguments(args sessionfmt.Value) string {
+func arguments(args jsonl.Value) string {
 	var b []byte
 	for name, v := range args.Ordered {
 		if len(b) > 0 {
@@ -110,7 +110,7 @@ func arguments(args sessionfmt.Value) string {
 // beginning is a result, cut where it is too long. A pair of surrogates is not parted;
 // what is left out is counted as if it were.
 func beginning(text string) string {
-	n := sessionfmt.Units(text)
+	n := jsonl.Units(text)
 	if n <= resultUnits {
 		return text
 	}

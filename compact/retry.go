@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // This file is how y-agent tells failures and retries (spec/policies.md 3.6).
@@ -101,7 +101,7 @@ func (w *work) made(i int) (all []made, err error) {
 			c.leaves = strings.Join(leaves(nil, args), "\n")
 		}
 		for _, name := range []string{"path", "file_path", "filePath", "file"} {
-			if c.file = fileKey(sessionfmt.Value(text).Get(name).Text()); c.file != "" {
+			if c.file = fileKey(jsonl.Value(text).Get(name).Text()); c.file != "" {
 				break
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A jobRecord says of a batch what made it: the data of its first entry, by which undo
@@ -67,7 +68,7 @@ func (st storage) Store(b *sessionfmt.Batch, before, after *View, changes []Chan
 		if err != nil {
 			return err
 		}
-		b.Add(sessionfmt.CustomEntry, field("customType", quoted(markType)), field("data", data))
+		b.Add(jsonl.CustomEntry, field("customType", quoted(markType)), field("data", data))
 	}
 	if st.Form == AsTransform {
 		return w.transform(changed)
@@ -116,7 +117,7 @@ func (w *storing) edits(changed []int) error {
 			}
 			replacement = fmt.Appendf(nil, `{"content":%s}`, content)
 		}
-		w.b.Add(sessionfmt.ContextEdit, field("targetId", quoted(w.s.ID(m.Origin.Record))), field("replacement", replacement))
+		w.b.Add(jsonl.ContextEdit, field("targetId", quoted(w.s.ID(m.Origin.Record))), field("replacement", replacement))
 	}
 	return w.compaction()
 }
@@ -143,7 +144,7 @@ func (w *storing) compaction() error {
 	if w.head.Range.Kept >= 0 {
 		kept = quoted(w.s.ID(w.head.Range.Kept))
 	}
-	w.b.Add(sessionfmt.Compaction,
+	w.b.Add(jsonl.Compaction,
 		field("summary", quoted(w.head.Text)), field("firstKeptEntryId", kept),
 		field("tokensBefore", fmt.Appendf(nil, "%d", usage.Tokens)),
 		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
@@ -190,7 +191,7 @@ func (w *storing) transform(changed []int) error {
 	if w.Display != "" {
 		display = fmt.Appendf(display, `,"markdown":%s`, quoted(w.Display))
 	}
-	w.b.Add(sessionfmt.Transform,
+	w.b.Add(jsonl.Transform,
 		field("schemaVersion", value("1")), field("transformerName", quoted(name)),
 		field("patch", fmt.Appendf(nil, "[%s]", patch)), field("display", append(display, '}')))
 	return w.compaction()
@@ -249,12 +250,12 @@ func withContent(message, content value) value {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(sessionfmt.AppendQuoted(out, string(key)), ':')
+		out = append(jsonl.AppendQuoted(out, string(key)), ':')
 		out = append(out, v...)
 	}
 	return append(out, '}')
 }
 
-func quoted(s string) value { return sessionfmt.AppendQuoted(nil, s) }
+func quoted(s string) value { return jsonl.AppendQuoted(nil, s) }
 
-func field(name string, v value) sessionfmt.Field { return sessionfmt.Field{Name: name, Value: v} }
+func field(name string, v value) jsonl.Field { return jsonl.Field{Name: name, Value: v} }

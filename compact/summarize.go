@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A summarizer is a way to get summaries.
@@ -219,10 +220,10 @@ func (r Request) extract(most int) (string, error) {
 	x.end(len(r.Messages))
 	units := piUnits * min(most, r.room())
 	text := x.fit(units, r.Part)
-	if sessionfmt.TrimJS(text) == "" {
+	if jsonl.TrimJS(text) == "" {
 		return "", errNothingSaid
 	}
-	if n := sessionfmt.Units(text); n > units {
+	if n := jsonl.Units(text); n > units {
 		return "", fmt.Errorf("the extract has %d characters, and %d are the most", n, units)
 	}
 	return text, nil
@@ -238,7 +239,7 @@ func (r Request) room() int {
 		seen = seen || m.isSummary()
 	}
 	if !seen {
-		all += tokens.Pi.Of(sessionfmt.Units(r.Previous))
+		all += tokens.Pi.Of(jsonl.Units(r.Previous))
 	}
 	return max(all/extractShare, min(all, extractLeast))
 }

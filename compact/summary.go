@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Request asks for one summary.
@@ -50,7 +50,7 @@ func (w *work) summary(r Request) (text string, err error) {
 	r.View = w.View
 	for range max(1, w.Retries) {
 		text, err = w.Summarize(r)
-		if err == nil && sessionfmt.TrimJS(text) == "" {
+		if err == nil && jsonl.TrimJS(text) == "" {
 			err = errNoSummary
 		}
 		if err == nil {
@@ -76,7 +76,7 @@ func (w *work) waits(all ...Request) {
 func (w *work) summarise(r stretch, summary, framed, why string) {
 	slot, was := r.From, 0
 	for i := r.To - 1; i >= r.From; i-- {
-		if w.Messages[i].Gone || w.Messages[i].Kind == sessionfmt.System {
+		if w.Messages[i].Gone || w.Messages[i].Kind == jsonl.System {
 			continue
 		}
 		if slot = i; w.Live(i) {
@@ -85,13 +85,13 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 	}
 	r.Summary = tokensOf(w.Counter, w.length(summary))
 	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
-		m.Kind, m.Sent, m.Heads, m.Call = sessionfmt.CompactionMessage, true, true, -1
+		m.Kind, m.Sent, m.Heads, m.Call = jsonl.CompactionMessage, true, true, -1
 		m.Blocks = []block{newText(framed, w.length(framed))}
 		m.summary = &summary
 	})
 	w.changes[len(w.changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
 	for i := r.From; i < r.To; i++ {
-		if i != slot && w.Messages[i].Kind != sessionfmt.System {
+		if i != slot && w.Messages[i].Kind != jsonl.System {
 			w.Messages[i].Gone = true
 		}
 	}
@@ -103,7 +103,7 @@ func (v *View) earlier(i int) (string, error) {
 	switch {
 	case m.Heads:
 		return *m.summary, nil
-	case m.Kind != sessionfmt.CompactionMessage:
+	case m.Kind != jsonl.CompactionMessage:
 		return "", nil
 	}
 	raw, err := v.texts.agent(m)
@@ -174,7 +174,7 @@ func (v *View) files(messages []int, previous int) (files, error) {
 }
 
 // listed are the strings of a list.
-func listed(list sessionfmt.Value) (all []string) {
+func listed(list jsonl.Value) (all []string) {
 	for el := range list.Elements {
 		if text := el.Text(); text != "" {
 			all = append(all, text)
@@ -211,7 +211,7 @@ func (f files) String() string {
 func cutFiles(summary string) (text string, f files) {
 	text, f.Read = cutBlocks(summary, "read-files")
 	text, f.Modified = cutBlocks(text, "modified-files")
-	return sessionfmt.TrimJS(text), f
+	return jsonl.TrimJS(text), f
 }
 
 // cutBlocks cuts blocks of a name out of a text, each of lines of its own.
@@ -246,7 +246,7 @@ func cutBlocks(text, tag string) (string, []string) {
 type fileBook struct{ read, modified map[string]bool }
 
 // message records those of a message, which pieces has read.
-func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
+func (b *fileBook) message(raw jsonl.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == callBlock {
 			b.call(p.tool(), p.Args)
@@ -257,7 +257,7 @@ func (b *fileBook) message(raw sessionfmt.Value, all []piece) {
 	}
 }
 
-func (b *fileBook) call(tool string, args sessionfmt.Value) {
+func (b *fileBook) call(tool string, args jsonl.Value) {
 	path := args.Get("path")
 	if !path.IsString() || len(path) == len(`""`) {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An Undone is a batch that undo takes back.
@@ -58,7 +59,7 @@ func findPast(s *sessionfmt.Session) (*past, error) {
 func (p *past) grown(s *sessionfmt.Session) bool {
 	return slices.ContainsFunc(p.after, func(rec int) bool {
 		switch s.Kind(rec) {
-		case sessionfmt.Label, sessionfmt.SessionInfo, sessionfmt.ModelChange, sessionfmt.ThinkingChange, sessionfmt.CustomEntry, sessionfmt.UsageEntry:
+		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange, jsonl.CustomEntry, jsonl.UsageEntry:
 			return false
 		}
 		return true
@@ -73,7 +74,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 	undone, last := map[string]bool{}, false
 	for at := len(path) - 1; at >= 0; at-- {
 		rec := path[at]
-		if s.Kind(rec) != sessionfmt.CustomEntry {
+		if s.Kind(rec) != jsonl.CustomEntry {
 			continue
 		}
 		line, err := lines.Line(rec)
@@ -102,14 +103,14 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 // before it, which is possible while nothing else hangs below it.
 func (p *past) movable(s *sessionfmt.Session) error {
 	for _, rec := range p.batch {
-		p.Moved = p.Moved || s.Kind(rec) != sessionfmt.ContextEdit
+		p.Moved = p.Moved || s.Kind(rec) != jsonl.ContextEdit
 	}
 	if !p.Moved {
 		return nil
 	}
 	for _, rec := range p.after {
 		switch s.Kind(rec) {
-		case sessionfmt.Label, sessionfmt.SessionInfo, sessionfmt.ModelChange, sessionfmt.ThinkingChange:
+		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange:
 		default:
 			return p.refuse(s, fmt.Sprintf("what was summarised or patched cannot come back below entry %s, which followed it", sessionfmt.Quote(s.ID(rec))))
 		}
@@ -158,7 +159,7 @@ func (p *past) move(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 		if err != nil {
 			return err
 		}
-		var fields []sessionfmt.Field
+		var fields []jsonl.Field
 		for key, v := range line.Members {
 			switch string(key) {
 			case "type", "id", "parentId", "timestamp":
@@ -166,7 +167,7 @@ func (p *past) move(s *sessionfmt.Session, b *sessionfmt.Batch) error {
 				fields = append(fields, field(string(key), append(value(nil), v...)))
 			}
 		}
-		if k := s.Kind(rec); k == sessionfmt.ModelChange || k == sessionfmt.ThinkingChange { // the others hold wherever they stand
+		if k := s.Kind(rec); k == jsonl.ModelChange || k == jsonl.ThinkingChange { // the others hold wherever they stand
 			b.Add(k, fields...)
 		}
 	}
@@ -179,7 +180,7 @@ func (p *past) note(b *sessionfmt.Batch) error {
 	if err != nil {
 		return err
 	}
-	b.Add(sessionfmt.CustomEntry, field("customType", quoted(sessionfmt.UndoType)), field("data", data))
+	b.Add(jsonl.CustomEntry, field("customType", quoted(sessionfmt.UndoType)), field("data", data))
 	return nil
 }
 
@@ -209,7 +210,7 @@ func (p *past) restore(s *sessionfmt.Session, b *sessionfmt.Batch, before, now *
 		if !ok {
 			continue // it was not in the context then
 		}
-		b.Add(sessionfmt.ContextEdit,
+		b.Add(jsonl.ContextEdit,
 			field("targetId", quoted(s.ID(target))), field("replacement", fmt.Appendf(nil, `{"content":%s}`, content)))
 	}
 	return p.note(b)

@@ -5,7 +5,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A View is the messages of a context as passes see them: what each is and how long
@@ -84,7 +84,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		parts[i].tokenizer = tokenizer
 	}
-	err := e.Scan(func(chunk int, p replay.Place, m *sessionfmt.Message) { parts[chunk].add(p, m) })
+	err := e.Scan(func(chunk int, p replay.Place, m *jsonl.Message) { parts[chunk].add(p, m) })
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (v *View) live() (at []int) {
 }
 
 // isAssistant and isResult say what role a message is sent in; any other is the user's.
-func (m *message) isAssistant() bool { return m.Kind == sessionfmt.Assistant }
-func (m *message) isResult() bool    { return m.Kind == sessionfmt.ToolResult }
+func (m *message) isAssistant() bool { return m.Kind == jsonl.Assistant }
+func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 
 // isUser reports that a message is sent as the user's: a prompt, a shell command, what an
 // extension adds, a summary.
@@ -156,7 +156,7 @@ func (m *message) startsTurn() bool {
 }
 
 // isSummary reports that a message is what a compaction left of the messages before it.
-func (m *message) isSummary() bool { return m.Heads || m.Kind == sessionfmt.CompactionMessage }
+func (m *message) isSummary() bool { return m.Heads || m.Kind == jsonl.CompactionMessage }
 
 // text is how long the texts of a message are together, those of results included.
 func (m *message) text() (n length) {
@@ -222,14 +222,14 @@ func (v *View) groups() (all []group, of []int) {
 // A piece is a part of a message as the view has it.
 type piece struct {
 	*block
-	Says string           // what it says, of a call nothing
-	Args sessionfmt.Value // of a call, as JSON
+	Says string      // what it says, of a call nothing
+	Args jsonl.Value // of a call, as JSON
 }
 
 // pieces are the parts of a message, and the message as a provider gets it, nil for one
 // that a pass has put there: its line is read once. Both are valid until the next call. Of
 // a text longer than most bytes they have the beginning and the end; 0 is all of it.
-func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error) {
+func (v *View) pieces(i, most int) (raw jsonl.Value, all []piece, err error) {
 	m := &v.Messages[i]
 	if !m.Heads {
 		if raw, err = v.texts.provider(m); err != nil {
@@ -260,9 +260,9 @@ func (v *View) pieces(i, most int) (raw sessionfmt.Value, all []piece, err error
 // Content is the content of a message as the view has it, as JSON: a list of blocks,
 // what has not changed letter by letter as it is in the session. A string stays one
 // where nothing has changed.
-func (v *View) Content(i int) (sessionfmt.Value, error) {
+func (v *View) Content(i int) (jsonl.Value, error) {
 	m := &v.Messages[i]
-	var had []sessionfmt.Block
+	var had []jsonl.Block
 	if !m.Heads {
 		msg, err := v.texts.of(m)
 		if err != nil {
@@ -272,15 +272,15 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 			return bytes.Clone(msg.Content), nil
 		}
 		if had = msg.Blocks; msg.Content.IsString() {
-			had[0].Kind, had[0].Raw = sessionfmt.TextBlock, appendTextBlock(nil, msg.Content)
+			had[0].Kind, had[0].Raw = jsonl.TextBlock, appendTextBlock(nil, msg.Content)
 			v.texts.index = -1
 		}
 	}
-	out := sessionfmt.Value{'['}
+	out := jsonl.Value{'['}
 	next := 0 // the blocks before it are done with
 	foreign := func(end int) {
 		for ; next < min(end, len(had)); next++ {
-			if had[next].Kind == sessionfmt.OtherBlock { // stays, wherever an edit leaves the message
+			if had[next].Kind == jsonl.OtherBlock { // stays, wherever an edit leaves the message
 				out = append(comma(out), had[next].Raw...)
 			}
 		}
@@ -288,10 +288,10 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 	for _, b := range m.Blocks {
 		switch {
 		case b.text != nil:
-			out = appendTextBlock(comma(out), sessionfmt.AppendQuoted(nil, *b.text))
+			out = appendTextBlock(comma(out), jsonl.AppendQuoted(nil, *b.text))
 		case b.Kind == resultBlock:
 			for i := range had {
-				if had[i].Kind == sessionfmt.TextBlock {
+				if had[i].Kind == jsonl.TextBlock {
 					out = append(comma(out), had[i].Raw...)
 				}
 			}
@@ -305,7 +305,7 @@ func (v *View) Content(i int) (sessionfmt.Value, error) {
 }
 
 // comma separates what comes next from what stands before it.
-func comma(list sessionfmt.Value) sessionfmt.Value {
+func comma(list jsonl.Value) jsonl.Value {
 	if list[len(list)-1] != '[' {
 		list = append(list, ',')
 	}
@@ -313,7 +313,7 @@ func comma(list sessionfmt.Value) sessionfmt.Value {
 }
 
 // appendTextBlock appends a block with one text, which is a JSON string.
-func appendTextBlock(dst, text sessionfmt.Value) sessionfmt.Value {
+func appendTextBlock(dst, text jsonl.Value) jsonl.Value {
 	dst = append(dst, `{"type":"text","text":`...)
 	return append(append(dst, text...), '}')
 }

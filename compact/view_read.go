@@ -3,7 +3,7 @@ package compact
 import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A part is a stretch of a view in the making. It is one worker's.
@@ -14,7 +14,7 @@ type part struct {
 	names     map[string]*toolName // of tools, each kept once
 	tokenizer *tokens.Counter
 	buf       []byte
-	at        sessionfmt.Cursor
+	at        jsonl.Cursor
 }
 
 // partSize is about how many messages a part has.
@@ -33,7 +33,7 @@ func (p *part) done() []message {
 }
 
 // add takes in a message; nil is one that is not sent.
-func (p *part) add(at replay.Place, m *sessionfmt.Message) {
+func (p *part) add(at replay.Place, m *jsonl.Message) {
 	if p.messages == nil {
 		p.messages, p.first = make([]message, 0, partSize), make([]int, 0, partSize)
 		p.blocks = make([]block, 0, partSize*3/2)
@@ -42,7 +42,7 @@ func (p *part) add(at replay.Place, m *sessionfmt.Message) {
 	p.first = append(p.first, len(p.blocks))
 	switch {
 	case m == nil:
-	case m.Kind == sessionfmt.ToolResult:
+	case m.Kind == jsonl.ToolResult:
 		p.result(m)
 	default:
 		p.content(m)
@@ -50,25 +50,25 @@ func (p *part) add(at replay.Place, m *sessionfmt.Message) {
 }
 
 // content takes in blocks. What no role knows counts for nothing and is left alone.
-func (p *part) content(m *sessionfmt.Message) {
+func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		at := int32(i)
 		switch b.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			p.blocks = append(p.blocks, block{Kind: textBlock, At: at, length: p.length(b.Says)})
-		case sessionfmt.ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			p.blocks = append(p.blocks, block{Kind: thinkingBlock, At: at, length: p.length(b.Says)})
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			p.blocks = append(p.blocks, block{Kind: imageBlock, At: at})
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			p.blocks = append(p.blocks, block{Kind: callBlock, At: at, Tool: p.name(b.Name), ID: b.ID.Text(), length: p.compact(b.Args)})
 		}
 	}
 }
 
 // result takes in a tool result: its texts are one block, its images follow.
-func (p *part) result(m *sessionfmt.Message) {
+func (p *part) result(m *jsonl.Message) {
 	r := block{Kind: resultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
 	switch {
 	case m.IsError.IsNull():
@@ -82,10 +82,10 @@ func (p *part) result(m *sessionfmt.Message) {
 	p.blocks = append(p.blocks, r)
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			r := &p.blocks[first]
 			r.length = r.length.add(p.length(b.Says))
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			p.blocks = append(p.blocks, block{Kind: imageBlock, At: int32(i)})
 		}
 	}
@@ -98,18 +98,18 @@ const (
 )
 
 // length measures a string.
-func (p *part) length(s sessionfmt.String) length {
+func (p *part) length(s jsonl.String) length {
 	if p.tokenizer == nil {
 		return length{Sizes: s.Sizes()}
 	}
 	text := s.Bytes(&p.buf)
-	return length{sessionfmt.SizesOf(text), p.tokenizer.Text(text)}
+	return length{jsonl.SizesOf(text), p.tokenizer.Text(text)}
 }
 
 // compact measures a value as JSON.stringify spells it.
-func (p *part) compact(v sessionfmt.Value) length {
+func (p *part) compact(v jsonl.Value) length {
 	text := p.at.Compact(v)
-	n := length{Sizes: sessionfmt.SizesOf(text)}
+	n := length{Sizes: jsonl.SizesOf(text)}
 	if p.tokenizer != nil {
 		n.Tokens = p.tokenizer.Text(text)
 	}
@@ -117,7 +117,7 @@ func (p *part) compact(v sessionfmt.Value) length {
 }
 
 // name is a tool's name: there are few, and many calls.
-func (p *part) name(v sessionfmt.Value) *toolName {
+func (p *part) name(v jsonl.Value) *toolName {
 	if !v.IsString() {
 		return nil
 	}
@@ -136,11 +136,11 @@ func (p *part) name(v sessionfmt.Value) *toolName {
 type texts struct {
 	from  *replay.Texts
 	index int // of the last one, -1 for none
-	last  *sessionfmt.Message
+	last  *jsonl.Message
 }
 
 // of is a message as it stands in the session. It is valid until the next call.
-func (t *texts) of(m *message) (*sessionfmt.Message, error) {
+func (t *texts) of(m *message) (*jsonl.Message, error) {
 	if t.index == m.Index {
 		return t.last, nil
 	}
@@ -153,13 +153,13 @@ func (t *texts) of(m *message) (*sessionfmt.Message, error) {
 }
 
 // provider is a message as a provider gets it.
-func (t *texts) provider(m *message) (sessionfmt.Value, error) {
+func (t *texts) provider(m *message) (jsonl.Value, error) {
 	t.index = -1
 	return t.from.Provider(m.Index)
 }
 
 // agent is a message as pi's own context building returns it.
-func (t *texts) agent(m *message) (sessionfmt.Value, error) {
+func (t *texts) agent(m *message) (jsonl.Value, error) {
 	t.index = -1
 	return t.from.Agent(m.Index)
 }
@@ -180,7 +180,7 @@ func (v *View) text(i, block int) (string, error) {
 
 // says is what a block says that is as it stands in the session: of a call its arguments
 // as JSON.
-func says(b *block, m *sessionfmt.Message) string {
+func says(b *block, m *jsonl.Message) string {
 	switch b.Kind {
 	case resultBlock:
 		return string(m.AppendText(nil, ""))
@@ -221,7 +221,7 @@ var sweCounter = tokens.Counter{
 // A length is how long a text is, in every unit that a counter may want. Tokens are
 // those of the view's tokenizer, 0 where it has none.
 type length struct {
-	sessionfmt.Sizes
+	jsonl.Sizes
 	Tokens int
 }
 
@@ -243,7 +243,7 @@ func (n length) in(c *tokens.Counter) int {
 
 // length measures a text.
 func (v *View) length(text string) length {
-	n := length{Sizes: sessionfmt.SizesOf(text)}
+	n := length{Sizes: jsonl.SizesOf(text)}
 	if v.tokenizer != nil {
 		n.Tokens = v.tokenizer.Text([]byte(text))
 	}
@@ -294,7 +294,7 @@ func (v *View) tokens(c *tokens.Counter) (n int) {
 
 // estimate is what pi takes a message for where it looks for a place to cut.
 func (m *message) estimate() int {
-	if m.isAssistant() || m.isResult() || m.Kind == sessionfmt.User || m.Edited {
+	if m.isAssistant() || m.isResult() || m.Kind == jsonl.User || m.Edited {
 		return m.Tokens(&tokens.Pi)
 	}
 	return m.Place.Tokens

@@ -13,6 +13,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A testMessage is a message of a session that a test makes up.
@@ -205,7 +206,7 @@ func TestViewTexts(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.Kind == callBlock {
-					text = string(sessionfmt.Value(text).AppendCompact(nil))
+					text = string(jsonl.Value(text).AppendCompact(nil))
 				}
 				if got := v.length(text); got != b.length {
 					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)
@@ -221,18 +222,18 @@ func TestViewTexts(t *testing.T) {
 
 // TestSizes: three units, whatever a text is spelled like.
 func TestSizes(t *testing.T) {
-	var c sessionfmt.Cursor
+	var c jsonl.Cursor
 	for _, quoted := range []string{
 		`""`, `"plain"`, `"a\nb\"c\\u00e9"`, `"\u0041\u00e9\u4f60\ud83d\ude00"`, `"你好😀é"`, `"\ud83d x"`, `"x\ude00"`, `"\ud83d\ud83d\ude00"`,
 		`"` + strings.Repeat("é😀", 50) + `\u00e9\t"`,
 	} {
-		text := sessionfmt.Value(quoted).Text()
-		want := sessionfmt.Sizes{Bytes: len(text), Units: sessionfmt.Value(quoted).Units(), Scalars: len([]rune(text))}
-		if got := c.Reset(sessionfmt.Value(quoted)).String().Sizes(); got != want {
+		text := jsonl.Value(quoted).Text()
+		want := jsonl.Sizes{Bytes: len(text), Units: jsonl.Value(quoted).Units(), Scalars: len([]rune(text))}
+		if got := c.Reset(jsonl.Value(quoted)).String().Sizes(); got != want {
 			t.Errorf("%s: %+v, want %+v", quoted, got, want)
 		}
 		if !strings.Contains(quoted, `\ud`) {
-			if got := sessionfmt.SizesOf(text); got != want {
+			if got := jsonl.SizesOf(text); got != want {
 				t.Errorf("%q: %+v, want %+v", text, got, want)
 			}
 		}

@@ -19,13 +19,16 @@ var floors = []struct {
 	may   []string
 	tests []string // what its tests may import besides
 }{
-	{"sessionfmt", []string{"ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
+	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt/outline", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
+	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/parallel", nil, nil},
 	{"internal/said", nil, nil},
 	{"replay/tokens", nil, nil},
 	{"replay/tokens/gen", []string{"ctxtool/replay/tokens"}, nil},
 	{"replay/models", nil, nil},
-	{"sessionfmt/redact", []string{"ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, nil},
+	{"sessionfmt/redact", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
 	{"internal/markdown", nil, []string{
 		"ctxtool/sessionfmt", "github.com/yuin/goldmark", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/renderer/html",
@@ -35,18 +38,18 @@ var floors = []struct {
 	{"internal/mutants", nil, nil},
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
-	{"replay", []string{"ctxtool/internal/parallel", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
-	{"stats", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/pelletier/go-toml/v2"}, nil},
-	{"sessionfmt/check", []string{"ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
-	{"compact", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, nil},
-	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
-	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
-	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, nil},
+	{"replay", []string{"ctxtool/internal/parallel", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
+	{"stats", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/pelletier/go-toml/v2"}, nil},
+	{"sessionfmt/check", []string{"ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
+	{"compact", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/models", "ctxtool/replay/tokens"}, nil},
+	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
+	{"internal/report", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
+	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/replay/tokens"}, nil},
 	{"internal/plan", []string{
-		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models",
+		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/models",
 	}, nil},
 	{"render", []string{
-		"ctxtool/internal/parallel", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
+		"ctxtool/internal/parallel", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/transcript", "ctxtool/internal/report", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/klauspost/compress/flate", "github.com/clipperhouse/displaywidth", "github.com/sergi/go-diff/diffmatchpatch",
 		"github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
 	{"render/html", nil, []string{"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt", "github.com/chromedp/chromedp/kb"}},
@@ -59,7 +62,7 @@ var floors = []struct {
 	{"docs", nil, nil},
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
-		"ctxtool/internal/parallel", "ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/parallel", "ctxtool/render", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/store", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{
 		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",

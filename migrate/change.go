@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // Changes goes through the lines of the file, and says what becomes of each. What
 // a change holds is valid until the next one. An error is the last of them.
@@ -43,7 +44,7 @@ type writer struct {
 
 	out     [][]byte // the lines of the change
 	buf     []byte   // what they stand in, or the last of them
-	fields  []sessionfmt.Field
+	fields  []jsonl.Field
 	placed  bool // the entry got id and parent, the first two fields
 	id      []byte
 	parent  []byte
@@ -56,9 +57,9 @@ type writer struct {
 func (w *writer) line(c *sessionfmt.Change) {
 	w.out, w.fields, w.notes = w.out[:0], w.fields[:0], w.notes[:0]
 	switch {
-	case c.Record < 0 && sessionfmt.TrimJS(string(c.Raw)) == "" && string(c.Raw) != "\ufeff":
+	case c.Record < 0 && jsonl.TrimJS(string(c.Raw)) == "" && string(c.Raw) != "\ufeff":
 		return // a blank line
-	case c.Record < 0 || w.s.Kind(c.Record) == sessionfmt.Scalar:
+	case c.Record < 0 || w.s.Kind(c.Record) == jsonl.Scalar:
 		w.quarantine(c)
 		return
 	}
@@ -90,13 +91,13 @@ func (w *writer) quarantine(c *sessionfmt.Change) {
 func (w *writer) entry(c *sessionfmt.Change) {
 	rec := c.Record
 	line, before, after := object(c.Raw)
-	if w.placed = false; w.s.Kind(rec) == sessionfmt.Header {
+	if w.placed = false; w.s.Kind(rec) == jsonl.Header {
 		w.header()
 	} else {
 		if w.placed = w.From < 2; w.placed {
 			w.place(rec, line)
 		}
-		if w.From < 3 && w.To >= 3 && w.s.Kind(rec) == sessionfmt.Custom {
+		if w.From < 3 && w.To >= 3 && w.s.Kind(rec) == jsonl.Custom {
 			w.role(line)
 		}
 		if first, ok := w.turn[rec]; ok && w.compaction(rec, first, line) {
@@ -134,21 +135,21 @@ func (w *writer) header() {
 	if w.From == w.To {
 		return
 	}
-	w.fields = append(w.fields, sessionfmt.Field{Name: "version", Value: value{'0' + byte(w.To)}})
+	w.fields = append(w.fields, jsonl.Field{Name: "version", Value: value{'0' + byte(w.To)}})
 	w.notes = append(w.notes, fmt.Sprintf("version %d to %d", w.From, w.To))
 }
 
 // place gives an entry of version 1 its id and parent, and makes a first kept
 // index an id. Members that are new stand in the order in which pi adds them.
 func (w *writer) place(rec int, line value) {
-	w.id = sessionfmt.AppendQuoted(w.id[:0], w.s.ID(rec))
+	w.id = jsonl.AppendQuoted(w.id[:0], w.s.ID(rec))
 	w.parent = append(w.parent[:0], "null"...)
 	if up := w.s.Parent(rec); up >= 0 {
-		w.parent = sessionfmt.AppendQuoted(w.parent[:0], w.s.ID(up))
+		w.parent = jsonl.AppendQuoted(w.parent[:0], w.s.ID(up))
 	}
-	w.fields = append(w.fields, sessionfmt.Field{Name: "id", Value: w.id}, sessionfmt.Field{Name: "parentId", Value: w.parent})
+	w.fields = append(w.fields, jsonl.Field{Name: "id", Value: w.id}, jsonl.Field{Name: "parentId", Value: w.parent})
 	w.notes = append(w.notes, "id and parent given")
-	if w.s.Kind(rec) != sessionfmt.Compaction {
+	if w.s.Kind(rec) != jsonl.Compaction {
 		return
 	}
 	index := line.Get("firstKeptEntryIndex")
@@ -157,11 +158,11 @@ func (w *writer) place(rec int, line value) {
 	}
 	note := "its first kept index names no entry before it, and goes"
 	if kept := w.s.FirstKept(rec, nil, index); kept >= 0 {
-		w.kept = sessionfmt.AppendQuoted(w.kept[:0], w.s.ID(kept))
-		w.fields = append(w.fields, sessionfmt.Field{Name: "firstKeptEntryId", Value: w.kept})
+		w.kept = jsonl.AppendQuoted(w.kept[:0], w.s.ID(kept))
+		w.fields = append(w.fields, jsonl.Field{Name: "firstKeptEntryId", Value: w.kept})
 		note = "first kept index to id"
 	}
-	w.fields = append(w.fields, sessionfmt.Field{Name: "firstKeptEntryIndex"})
+	w.fields = append(w.fields, jsonl.Field{Name: "firstKeptEntryIndex"})
 	w.notes = append(w.notes, note)
 }
 
@@ -171,7 +172,7 @@ func (w *writer) role(line value) {
 	if !message.Get("role").Is("hookMessage") {
 		return
 	}
-	w.message = message.AppendEdited(w.message[:0], sessionfmt.Field{Name: "role", Value: value(`"custom"`)})
-	w.fields = append(w.fields, sessionfmt.Field{Name: "message", Value: w.message})
+	w.message = message.AppendEdited(w.message[:0], jsonl.Field{Name: "role", Value: value(`"custom"`)})
+	w.fields = append(w.fields, jsonl.Field{Name: "message", Value: w.message})
 	w.notes = append(w.notes, "role hookMessage to custom")
 }

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // FuzzMigrate: whatever the file, migrating loses no line, its result opens, the
@@ -63,7 +64,7 @@ func losesNothing(t *testing.T, data []byte, p *Plan) {
 		if c.Same && len(c.New) > 0 || c.Same && len(c.Notes) > 0 || !c.Same && len(c.Notes) == 0 {
 			t.Fatalf("line %d: %+v", c.Number, c)
 		}
-		if c.Record >= 0 && p.s.Kind(c.Record) != sessionfmt.Scalar && !c.Same {
+		if c.Record >= 0 && p.s.Kind(c.Record) != jsonl.Scalar && !c.Same {
 			keepsMembers(t, c)
 		}
 	}
@@ -80,7 +81,7 @@ func keepsMembers(t *testing.T, c sessionfmt.Change) {
 		t.Fatalf("line %d: an entry goes", c.Number)
 	}
 	was, _, _ := object(c.Raw)
-	is, err := sessionfmt.ParseValue(c.New[len(c.New)-1])
+	is, err := jsonl.ParseValue(c.New[len(c.New)-1])
 	if err != nil {
 		t.Fatalf("line %d: %v in %q", c.Number, err, c.New)
 	}

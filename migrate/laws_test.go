@@ -10,6 +10,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // open opens a session in memory, nil where it is none. Who opens many closes them.
@@ -184,7 +185,7 @@ func (all contexts) at(t *testing.T, s *sessionfmt.Session, p pathRead) map[int]
 			break
 		}
 		k := s.Kind(step.Record)
-		if steps++; steps%every == 0 || k == sessionfmt.Compaction || k == sessionfmt.Transform || step.Record == p.leaf {
+		if steps++; steps%every == 0 || k == jsonl.Compaction || k == jsonl.Transform || step.Record == p.leaf {
 			after[step.Record] = digest(t, step.Envelope(), p.context)
 		}
 	}
@@ -245,7 +246,7 @@ func tips(s *sessionfmt.Session) (tips []int) {
 		}
 	}
 	for i := range s.Len() {
-		if !parent[i] && s.Kind(i) != sessionfmt.Header && s.Kind(i) != sessionfmt.Scalar {
+		if !parent[i] && s.Kind(i) != jsonl.Header && s.Kind(i) != jsonl.Scalar {
 			tips = append(tips, i)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestPi asks pi's own code, once, about both: what it makes of old sessions, and of
@@ -84,14 +85,14 @@ func entries(t *testing.T, s, named *sessionfmt.Session) (all []string) {
 	t.Helper()
 	var others []int
 	for i := range named.Len() {
-		if named.Kind(i) != sessionfmt.Scalar {
+		if named.Kind(i) != jsonl.Scalar {
 			others = append(others, i)
 		}
 	}
 	ids := map[string]string{}
 	lines := s.NewReader()
 	for i := range s.Len() {
-		if s.Kind(i) == sessionfmt.Scalar {
+		if s.Kind(i) == jsonl.Scalar {
 			continue
 		}
 		if len(all) < len(others) && s.ID(i) != "" {
@@ -101,13 +102,13 @@ func entries(t *testing.T, s, named *sessionfmt.Session) (all []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fields []sessionfmt.Field
+		var fields []jsonl.Field
 		for _, name := range []string{"id", "parentId", "firstKeptEntryId"} {
 			if id, ok := ids[line.Get(name).Text()]; ok {
-				fields = append(fields, sessionfmt.Field{Name: name, Value: sessionfmt.AppendQuoted(nil, id)})
+				fields = append(fields, jsonl.Field{Name: name, Value: jsonl.AppendQuoted(nil, id)})
 			}
 		}
-		all = append(all, string(sessionfmt.Value(line.AppendEdited(nil, fields...)).AppendCompact(nil)))
+		all = append(all, string(jsonl.Value(line.AppendEdited(nil, fields...)).AppendCompact(nil)))
 	}
 	return all
 }

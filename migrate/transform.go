@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // own are the members of a transform that a compaction has not, and moved those of
@@ -41,7 +41,7 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	if w.Compaction == Pair || w.s.ID(rec) == "" {
 		made := w.s.MakeID(up, t, func(id string) bool { return w.made[id] })
 		w.made[made] = true
-		id = sessionfmt.AppendQuoted(nil, made)
+		id = jsonl.AppendQuoted(nil, made)
 	}
 	t = slices.Insert(t, ends, slices.Concat([]byte(`,"id":`), id, []byte(`,"parentId":`), orNull(f[1]))...)
 	w.out = append(w.out, t)
@@ -50,9 +50,9 @@ func (w *writer) compaction(rec, first int, line value) bool {
 		return true
 	}
 	w.notes = append(w.notes, "its meaning as a patch, before it")
-	w.fields = slices.DeleteFunc(w.fields, func(f sessionfmt.Field) bool { return f.Name == "parentId" })
+	w.fields = slices.DeleteFunc(w.fields, func(f jsonl.Field) bool { return f.Name == "parentId" })
 	at := min(1, len(w.fields)) // behind the id, if that is new
-	w.fields = slices.Insert(w.fields, at, sessionfmt.Field{Name: "parentId", Value: id})
+	w.fields = slices.Insert(w.fields, at, jsonl.Field{Name: "parentId", Value: id})
 	return false
 }
 
@@ -81,7 +81,7 @@ func appendTransform(dst []byte, line value, first int) []byte {
 
 // appendRest appends what else a compaction's line holds, as it stands there.
 func appendRest(dst []byte, line value) []byte {
-	var gone [8]sessionfmt.Field
+	var gone [8]jsonl.Field
 	for i, name := range moved {
 		gone[i].Name = name
 	}

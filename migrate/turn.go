@@ -6,6 +6,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A turning is a compaction, and whether it becomes a patch.
@@ -68,14 +69,14 @@ func (p *Plan) edited() (map[int]bool, error) {
 	aimed := map[int]bool{}
 	lines := p.s.NewReader()
 	for i := range p.s.Len() {
-		if p.s.Kind(i) != sessionfmt.ContextEdit {
+		if p.s.Kind(i) != jsonl.ContextEdit {
 			continue
 		}
 		line, err := lines.Line(i)
 		if err != nil {
 			return nil, err
 		}
-		if target := p.s.Find(line.Get("targetId").Text()); target >= 0 && p.s.Kind(target) == sessionfmt.Compaction {
+		if target := p.s.Find(line.Get("targetId").Text()); target >= 0 && p.s.Kind(target) == jsonl.Compaction {
 			aimed[target] = true
 		}
 	}
@@ -101,7 +102,7 @@ func (p *Plan) clashes(t *turning) error {
 // repeat a transform.
 func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 	for rec := range p.s.Len() {
-		if p.s.Kind(rec) != sessionfmt.Compaction || known[rec] {
+		if p.s.Kind(rec) != jsonl.Compaction || known[rec] {
 			continue
 		}
 		if shadow, err := r.Shadows(rec); err != nil {

@@ -7,6 +7,8 @@ import (
 	"ctxtool/internal/markdown"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // json writes a comparison as one object. It holds no text in memory.
@@ -128,16 +130,16 @@ func (x diff) writeMessages(w *bufio.Writer) error {
 
 // textOf is what a message says, as it is compared line by line: its texts and
 // thoughts, its calls, and of images that they are there.
-func textOf(content sessionfmt.Value) string {
+func textOf(content jsonl.Value) string {
 	if content.IsString() {
 		return content.Text()
 	}
 	var text []byte
-	for _, b := range content.Blocks(sessionfmt.Unknown) {
+	for _, b := range content.Blocks(jsonl.Unknown) {
 		switch b.Kind {
-		case sessionfmt.TextBlock, sessionfmt.ThinkingBlock:
+		case jsonl.TextBlock, jsonl.ThinkingBlock:
 			text = b.Says.AppendText(text)
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			text = append(text, b.Name.Text()...)
 			for name, v := range b.Args.Members {
 				text = append(append(append(text, "\n  "...), name...), ": "...)
@@ -147,7 +149,7 @@ func textOf(content sessionfmt.Value) string {
 					text = append(text, v...)
 				}
 			}
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			text = append(append(append(text, "[image "...), b.Mime.Text()...), ']')
 		default:
 			text = append(text, b.Raw...)
@@ -255,7 +257,7 @@ func WriteDiffEntries(w *bufio.Writer, x *replay.DiffEntries, form string, style
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	for _, side := range []struct {
 		mark byte
-		rows []sessionfmt.Row
+		rows []outline.Row
 	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
 		for _, r := range side.rows {
 			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
@@ -279,7 +281,7 @@ func entriesMarkdown(w *bufio.Writer, x *replay.DiffEntries) error {
 	for _, side := range []struct {
 		name string
 		of   replay.DiffSource
-		rows []sessionfmt.Row
+		rows []outline.Row
 	}{{"A", x.A, x.OnlyA}, {"B", x.B, x.OnlyB}} {
 		if len(side.rows) == 0 {
 			continue

@@ -14,6 +14,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestDiffApplies: what a comparison says, done to the first envelope, gives the
@@ -46,7 +47,7 @@ func TestDiffApplies(t *testing.T) {
 			if len(c.Data) < 16<<10 {
 				changes := func(rec int) bool {
 					k := s.Kind(rec)
-					return k == sessionfmt.Compaction || k == sessionfmt.ContextEdit || k == sessionfmt.Transform
+					return k == jsonl.Compaction || k == jsonl.ContextEdit || k == jsonl.Transform
 				}
 				kind := func(rec int) int {
 					if changes(rec) {
@@ -231,8 +232,8 @@ func (e *appliedEnvelope) text() string {
 
 // saysOf is what a provider gets of a message.
 func saysOf(m json.RawMessage) string {
-	var f [5]sessionfmt.Value
-	sessionfmt.Value(m).Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+	var f [5]jsonl.Value
+	jsonl.Value(m).Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 	text := ""
 	for _, v := range f {
 		text += string(v.AppendCompact(nil)) + "\x00"
@@ -244,7 +245,7 @@ func saysOf(m json.RawMessage) string {
 func said(e appliedEnvelope) (all []string) {
 	all = append(all, fmt.Sprint(e.System.Parts, e.Meta.Model, e.Options))
 	for _, t := range e.Tools {
-		all = append(all, string(sessionfmt.Value(t).AppendCompact(nil)))
+		all = append(all, string(jsonl.Value(t).AppendCompact(nil)))
 	}
 	for _, list := range [][]json.RawMessage{e.Messages.Cached, e.Messages.Uncached} {
 		all = append(all, "list")

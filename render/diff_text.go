@@ -8,6 +8,8 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // WriteDiff writes a comparison in one of the forms text, stat, markdown and json.
@@ -252,7 +254,7 @@ func (x diff) gist(c replay.MessageChange) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return v.Get("role").Text() + " " + v.MessageGist(), nil
+	return v.Get("role").Text() + " " + outline.MessageGist(v), nil
 }
 
 // changeMark is the mark of a change.
@@ -288,7 +290,7 @@ func placesOf(c replay.MessageChange) string {
 // nameOfModel is a model's name, or that there is none.
 func nameOfModel(m replay.ModelRef) string { return cmp.Or(m.Name(), "none") }
 
-func unset(v sessionfmt.Value) string {
+func unset(v jsonl.Value) string {
 	if !v.Exists() {
 		return "unset"
 	}
@@ -308,7 +310,7 @@ func toolText(tools []replay.Tool, i int, change replay.Change) string {
 	if i < 0 {
 		return ""
 	}
-	var f [2]sessionfmt.Value
+	var f [2]jsonl.Value
 	tools[i].Raw.Fields(f[:], "description", "parameters")
 	if change != replay.ChangeChanged {
 		return f[0].Text()

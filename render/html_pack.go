@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // How hard data is compressed: that of sessions up to smallSession bytes as hard as can
@@ -50,9 +50,9 @@ func (h *HTML) level() int {
 
 // chunk packs a chunk of a page.
 func (p *packer) chunk(h *HTML, k int) (*packed, error) {
-	var see func(int, sessionfmt.Value)
+	var see func(int, jsonl.Value)
 	if h.Scan != nil {
-		see = func(record int, row sessionfmt.Value) {
+		see = func(record int, row jsonl.Value) {
 			p.said = p.said[:0]
 			for text := range row.Strings {
 				p.said = append(text.AppendText(p.said), '\n')

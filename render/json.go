@@ -14,6 +14,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
 
@@ -56,17 +57,17 @@ func (o *object) key(name string) {
 		o.w.WriteByte('{')
 	}
 	o.begun = true
-	o.w.Write(sessionfmt.AppendQuoted(nil, name))
+	o.w.Write(jsonl.AppendQuoted(nil, name))
 	o.w.WriteByte(':')
 }
 
 func (o *object) text(name, s string) {
 	o.key(name)
-	o.w.Write(sessionfmt.AppendQuoted(nil, s))
+	o.w.Write(jsonl.AppendQuoted(nil, s))
 }
 
 // raw writes a member that is JSON already, and leaves out one that is absent.
-func (o *object) raw(name string, v sessionfmt.Value) {
+func (o *object) raw(name string, v jsonl.Value) {
 	if v.Exists() {
 		o.key(name)
 		o.w.Write(v)
@@ -165,7 +166,7 @@ func writeContext(w *bufio.Writer, r Report) error {
 
 type option struct {
 	name string
-	val  sessionfmt.Value
+	val  jsonl.Value
 }
 
 // optionFields are the options that are set, in order.

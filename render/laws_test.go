@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 var bothRules = []replay.Rules{replay.ByPi, replay.ByEnvelope}
@@ -42,11 +43,11 @@ func content(t testing.TB, e *replay.Envelope) string {
 	if err := jsonFormat.Write(&b, Report{Envelope: e, Provenance: true}); err != nil {
 		t.Fatal(err)
 	}
-	v, err := sessionfmt.ParseValue(b.Bytes())
+	v, err := jsonl.ParseValue(b.Bytes())
 	if err != nil {
 		t.Fatalf("%v in %.300q", err, b.Bytes())
 	}
-	var parts [5]sessionfmt.Value
+	var parts [5]jsonl.Value
 	v.Fields(parts[:], "system", "tools", "messages", "options", "provenance")
 	return string(slices.Concat(parts[0], parts[1], parts[2], parts[3], parts[4]))
 }
@@ -64,19 +65,19 @@ func TestLaw4CutAfterEntry(t *testing.T) {
 		ends := lineEnds(c.Data)
 		kind := s.Kind
 		if len(c.Data) > 64<<10 { // each point is a file to read
-			kind = func(i int) sessionfmt.Kind {
+			kind = func(i int) jsonl.Kind {
 				switch k := s.Kind(i); k {
-				case sessionfmt.System, sessionfmt.Compaction, sessionfmt.ContextEdit, sessionfmt.Transform:
+				case jsonl.System, jsonl.Compaction, jsonl.ContextEdit, jsonl.Transform:
 					return k
 				}
-				return sessionfmt.User
+				return jsonl.User
 			}
 		}
 		if err := os.WriteFile(file, c.Data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, i := range slices.Backward(corpus.Points(s.Len(), 3, 1+s.Len()/40, kind)) { // shorter and shorter
-			if s.ID(i) == "" || s.Kind(i) == sessionfmt.Header || s.Kind(i) == sessionfmt.Scalar || hasForward(s, i) {
+			if s.ID(i) == "" || s.Kind(i) == jsonl.Header || s.Kind(i) == jsonl.Scalar || hasForward(s, i) {
 				continue
 			}
 			var part *sessionfmt.Session

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Page is a conversation as a document for people.
@@ -30,7 +31,7 @@ type Page struct {
 	Notes    []string // that belong to the head
 	// Asset is the address of an image on the page, empty for what is none; with
 	// write it stores it there. It may be nil.
-	Asset func(mime string, data sessionfmt.Value, write bool) (address string, err error)
+	Asset func(mime string, data jsonl.Value, write bool) (address string, err error)
 	// Scan sees everything that is written, with the entry that it comes from, -1
 	// for none, and not always in order: several may call it at a time. It may be nil.
 	Scan func(record int, text []byte)

@@ -18,6 +18,7 @@ import (
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // page is a session as Markdown.
@@ -223,7 +224,7 @@ func TestPage(t *testing.T) {
 
 // hostileSession has a text wherever a session can have one.
 func hostileSession(text string) []byte {
-	q := string(sessionfmt.AppendQuoted(nil, text))
+	q := string(jsonl.AppendQuoted(nil, text))
 	var b strings.Builder
 	n := 0
 	add := func(entry string) {

@@ -7,7 +7,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestPiItself compares every session with what pi's own code builds of it, the
@@ -57,7 +57,7 @@ func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage
 		format string
 		json   json.RawMessage
 	}{{"context", context}, {"llm", llm}} {
-		v, err := sessionfmt.ParseValue(printed(t, want.format, Report{Envelope: e}))
+		v, err := jsonl.ParseValue(printed(t, want.format, Report{Envelope: e}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Report is a replayed envelope, ready to be printed.
@@ -219,29 +220,29 @@ func writeMessageLines(w *bufio.Writer, messages iter.Seq2[replay.Message, error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%d. **%s** — %s\n", i, m.Raw.Get("role").Text(), clip(sessionfmt.TrimJS(messageText(m.Raw)), 2000))
+		fmt.Fprintf(w, "%d. **%s** — %s\n", i, m.Raw.Get("role").Text(), clip(jsonl.TrimJS(messageText(m.Raw)), 2000))
 		i++
 	}
 	return nil
 }
 
 // messageText is what a message says on one line of the full text.
-func messageText(v sessionfmt.Value) string {
-	var f [3]sessionfmt.Value
+func messageText(v jsonl.Value) string {
+	var f [3]jsonl.Value
 	v.Fields(f[:], "role", "content", "toolName")
 	var b strings.Builder
 	if f[0].Is("toolResult") {
 		b.WriteString("[toolResult " + f[2].Text() + "] ")
 	}
-	for _, block := range f[1].Blocks(sessionfmt.Unknown) {
+	for _, block := range f[1].Blocks(jsonl.Unknown) {
 		switch block.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			b.WriteString(block.Says.Text())
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			b.WriteString("[image]")
-		case sessionfmt.ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			b.WriteString("[thinking]")
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			b.WriteString("[toolCall " + block.Name.Text() + "]")
 		}
 	}
@@ -280,7 +281,7 @@ func writeTransforms(w *bufio.Writer, e *replay.Envelope) error {
 		}
 		display := line.Get("display")
 		title := "(unknown)"
-		for _, v := range []sessionfmt.Value{line.Get("transformerName"), display.Get("title")} {
+		for _, v := range []jsonl.Value{line.Get("transformerName"), display.Get("title")} {
 			if v.Truthy() {
 				title = v.Text()
 			}

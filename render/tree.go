@@ -10,12 +10,14 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 	"ctxtool/stats"
 )
 
 // A TreeReport is a session's tree, ready to be drawn.
 type TreeReport struct {
-	Nodes    iter.Seq2[sessionfmt.Node, error]
+	Nodes    iter.Seq2[outline.Node, error]
 	Leaf     *string         // id of the entry that the active path ends at; nil for none
 	Only     map[string]bool // kinds to show; nil for all
 	Fold     bool            // put long runs into one line
@@ -25,7 +27,7 @@ type TreeReport struct {
 }
 
 // shown are the nodes that the filter lets through.
-func (r TreeReport) shown(yield func(sessionfmt.Node, error) bool) {
+func (r TreeReport) shown(yield func(outline.Node, error) bool) {
 	for n, err := range r.Nodes {
 		if (err != nil || r.Only == nil || r.Only[n.Kind]) && !yield(n, err) {
 			return
@@ -86,8 +88,8 @@ func WriteTree(out io.Writer, r TreeReport) error {
 type drawing struct {
 	r   TreeReport
 	w   *bufio.Writer
-	run []sessionfmt.Node // that could be folded: the first of them, as many as stay if there are no more
-	n   int               // all of them
+	run []outline.Node // that could be folded: the first of them, as many as stay if there are no more
+	n   int            // all of them
 	// Their kinds, in the order in which they came, and how many of each.
 	kinds []string
 	count map[string]int
@@ -97,7 +99,7 @@ type drawing struct {
 const fewNodes = 3
 
 // gather adds an entry to the run.
-func (d *drawing) gather(n sessionfmt.Node) {
+func (d *drawing) gather(n outline.Node) {
 	if d.n == 0 {
 		d.kinds, d.count = d.kinds[:0], map[string]int{}
 	}
@@ -111,16 +113,16 @@ func (d *drawing) gather(n sessionfmt.Node) {
 
 // foldable reports that an entry is one of many: what answers and tools say between
 // prompts, and bookkeeping.
-func foldable(n sessionfmt.Node) bool {
+func foldable(n outline.Node) bool {
 	switch n.Is {
-	case sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.CustomEntry, sessionfmt.UsageEntry, sessionfmt.ModelChange,
-		sessionfmt.ThinkingChange, sessionfmt.Ephemeral, sessionfmt.Label, sessionfmt.SessionInfo, sessionfmt.TransformMessage:
+	case jsonl.Assistant, jsonl.ToolResult, jsonl.CustomEntry, jsonl.UsageEntry, jsonl.ModelChange,
+		jsonl.ThinkingChange, jsonl.Ephemeral, jsonl.Label, jsonl.SessionInfo, jsonl.TransformMessage:
 		return n.Label == "" && !n.Leaf && n.Branch == 0 && n.Children == 0
 	}
 	return false
 }
 
-func (d *drawing) add(n sessionfmt.Node) {
+func (d *drawing) add(n outline.Node) {
 	if d.r.Fold && foldable(n) && (len(d.run) == 0 || d.run[0].Depth == n.Depth) {
 		d.gather(n)
 		return
@@ -156,7 +158,7 @@ const maxLead = 12
 
 // leads is what stands left of a node: the lines of the columns that go on, and
 // for the first of a branch where it leaves its parent's.
-func leads(n sessionfmt.Node, branch bool) (lead string, deep string) {
+func leads(n outline.Node, branch bool) (lead string, deep string) {
 	depth := n.Depth
 	if depth > maxLead {
 		deep = fmt.Sprintf("+%d ", depth-maxLead)
@@ -168,7 +170,7 @@ func leads(n sessionfmt.Node, branch bool) (lead string, deep string) {
 	return strings.Repeat("│ ", depth), deep
 }
 
-func (d *drawing) line(n sessionfmt.Node) {
+func (d *drawing) line(n outline.Node) {
 	lead, deep := leads(n, n.Branch > 0)
 	mark := "○"
 	if n.Active {
@@ -221,7 +223,7 @@ func WriteLogText(w *bytes.Buffer, r *replay.LogRow, width int) error {
 		active = "○"
 	}
 	id := orDash(sessionfmt.Quote(r.ID))
-	if r.Kind == sessionfmt.Header.String() {
+	if r.Kind == jsonl.Header.String() {
 		id = "-" // is the session's, and long
 	}
 	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), id,

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ctxtool/sessionfmt/outline"
 )
 
 // TestTrapTree: a branch summary is drawn below its parent, whether its fromId is the
@@ -17,7 +19,7 @@ func TestTrapTree(t *testing.T) {
 			s := sessionOf(t, "/w", message("a", ""), message("b", "a"), message("c", "b"),
 				`{"type":"branch_summary","id":"s","parentId":"a","fromId":"`+from+`","summary":"S"}`, message("d", "s"))
 			var got strings.Builder
-			if err := WriteTree(&got, TreeReport{Nodes: s.Outline(s.Leaf())}); err != nil {
+			if err := WriteTree(&got, TreeReport{Nodes: outline.Of(s, s.Leaf())}); err != nil {
 				t.Fatal(err)
 			}
 			want := `● a user  M

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Baseline is what a session file may lack: the prompt, tools and options that
@@ -52,7 +53,7 @@ func loadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
 	}
 	head = head[:n]
 	rest := io.MultiReader(bytes.NewReader(head), f)
-	switch text := sessionfmt.TrimJS(string(head)); {
+	switch text := jsonl.TrimJS(string(head)); {
 	case strings.HasPrefix(text, "# Context Envelope"):
 		data, err := io.ReadAll(rest)
 		if err != nil {
@@ -70,7 +71,7 @@ func loadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v, err := sessionfmt.ParseValue(data); err == nil {
+		if v, err := jsonl.ParseValue(data); err == nil {
 			return baselineFromEnvelope(v)
 		}
 	}
@@ -86,7 +87,7 @@ func loadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
 // envelope has no type.
 func startsSession(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
-	v, err := sessionfmt.ParseValue([]byte(line))
+	v, err := jsonl.ParseValue([]byte(line))
 	return err == nil && v.Get("type").IsString()
 }
 
@@ -161,7 +162,7 @@ func baselineFromHTML(name string, page []byte) (*Baseline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the session-data of the HTML export: %w", err)
 	}
-	v, err := sessionfmt.ParseValue(data)
+	v, err := jsonl.ParseValue(data)
 	if err != nil {
 		return nil, fmt.Errorf("the session-data of the HTML export: %w", err)
 	}
@@ -209,7 +210,7 @@ func baselineFromFull(text string) (*Baseline, error) {
 		case section == "Options" && line == "```json", section == "System (parts)" && line == "```text":
 			body, next := fenced(lines, i+1)
 			if i = next; section == "Options" {
-				v, err := sessionfmt.ParseValue([]byte(body))
+				v, err := jsonl.ParseValue([]byte(body))
 				if err != nil {
 					return nil, fmt.Errorf("options: %w", err)
 				}
@@ -225,8 +226,8 @@ func baselineFromFull(text string) (*Baseline, error) {
 					i++
 					about += "\n" + lines[i]
 				}
-				raw := sessionfmt.AppendQuoted([]byte(`{"name":`), name)
-				raw = sessionfmt.AppendQuoted(append(raw, `,"description":`...), strings.TrimRight(about, "\n"))
+				raw := jsonl.AppendQuoted([]byte(`{"name":`), name)
+				raw = jsonl.AppendQuoted(append(raw, `,"description":`...), strings.TrimRight(about, "\n"))
 				b.Tools = append(b.Tools, newTool(append(raw, '}'), baselineOrigin))
 			}
 		}

@@ -1,8 +1,6 @@
 package replay
 
-import (
-	"ctxtool/sessionfmt"
-)
+import "ctxtool/sessionfmt/jsonl"
 
 // A CacheCause is why a cache of earlier requests cannot serve a request further.
 type CacheCause string
@@ -126,7 +124,7 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
 	between, below := c.between(e.rec, s.rec)
 	if known == nothing {
 		b.Cause = CauseModel
-		return c.search(b, between, func(kind sessionfmt.Kind, _ value, _ *op, _ int, _ int) bool { return kind == sessionfmt.ModelChange })
+		return c.search(b, between, func(kind jsonl.Kind, _ value, _ *op, _ int, _ int) bool { return kind == jsonl.ModelChange })
 	}
 	if below >= 0 {
 		b.Cause, b.Record = CauseBranch, int(below)
@@ -148,8 +146,8 @@ func (c *cacheWalk) why(b *CacheBreak, e, s *sending, known begin) error {
 		return c.searchPrompt(b, between)
 	case 1:
 		b.Cause = CauseThinking
-		return c.search(b, between, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
-			return kind == sessionfmt.ThinkingChange || o == &optionsSet && !line.Get("reasoning").IsNull()
+		return c.search(b, between, func(kind jsonl.Kind, line value, o *op, _, _ int) bool {
+			return kind == jsonl.ThinkingChange || o == &optionsSet && !line.Get("reasoning").IsNull()
 		})
 	}
 	at := int32(b.At)
@@ -226,11 +224,11 @@ func (c *cacheWalk) measure() {
 
 // search goes through entries and the ops of their patches, and records the last
 // that is wanted.
-func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool) error {
+func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind jsonl.Kind, line value, o *op, rec, k int) bool) error {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
-		case sessionfmt.ModelChange, sessionfmt.ThinkingChange, sessionfmt.Compaction, sessionfmt.ContextEdit, sessionfmt.System, sessionfmt.Ephemeral, sessionfmt.Transform:
+		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System, jsonl.Ephemeral, jsonl.Transform:
 		default:
 			continue
 		}
@@ -238,7 +236,7 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 		if err != nil {
 			return err
 		}
-		if kind != sessionfmt.Transform {
+		if kind != jsonl.Transform {
 			if want(kind, line, nil, int(rec), -1) {
 				b.Record, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
 			}
@@ -251,7 +249,7 @@ func (c *cacheWalk) search(b *CacheBreak, records []int32, want func(kind sessio
 		for v := range line.Get("patch").Elements {
 			if o := findOp(v.Get("op")); o != nil && want(kind, v, o, int(rec), k) {
 				b.Record, b.Op = int(rec), Index(k)
-				b.Reason, b.Transformer = sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
+				b.Reason, b.Transformer = jsonl.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 			}
 			k++
 		}
@@ -270,9 +268,9 @@ func toolsOp(o *op) bool { return o == &toolsReplace || o == &toolsRemove }
 func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none CacheBreak
-	err = c.search(&none, records, func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+	err = c.search(&none, records, func(kind jsonl.Kind, line value, o *op, _, _ int) bool {
 		message := line.Get("message")
-		if systemOp(o) || kind == sessionfmt.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
+		if systemOp(o) || kind == jsonl.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
 			only = false
 		}
 		return false
@@ -283,27 +281,27 @@ func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a
 // compaction or an edit of what did, else a system message that was in front.
 func (c *cacheWalk) searchPrompt(b *CacheBreak, records []int32) error {
-	declares := func(kind sessionfmt.Kind, line value, o *op, _, _ int) bool {
+	declares := func(kind jsonl.Kind, line value, o *op, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
-			return toolsOp(o) || kind == sessionfmt.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
+			return toolsOp(o) || kind == jsonl.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
 		}
-		return systemOp(o) || kind == sessionfmt.System
+		return systemOp(o) || kind == jsonl.System
 	}
-	inFront := func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
-		return (kind != sessionfmt.System || c.opt.Collapse) && declares(kind, line, o, rec, k)
+	inFront := func(kind jsonl.Kind, line value, o *op, rec, k int) bool {
+		return (kind != jsonl.System || c.opt.Collapse) && declares(kind, line, o, rec, k)
 	}
 	if err := c.search(b, records, inFront); err != nil || b.Record >= 0 {
 		return err
 	}
-	err := c.search(b, records, func(kind sessionfmt.Kind, line value, _ *op, _, _ int) bool {
+	err := c.search(b, records, func(kind jsonl.Kind, line value, _ *op, _, _ int) bool {
 		switch kind {
-		case sessionfmt.Compaction:
+		case jsonl.Compaction:
 			b.Cause = CauseCompaction
 			return true
-		case sessionfmt.ContextEdit:
+		case jsonl.ContextEdit:
 			target := c.r.Session.Find(line.Get("targetId").Text())
-			if target >= 0 && c.r.Session.Kind(target) == sessionfmt.System {
+			if target >= 0 && c.r.Session.Kind(target) == jsonl.System {
 				b.Cause = CauseEdit
 				return true
 			}
@@ -323,7 +321,7 @@ func (c *cacheWalk) searchTail(b *CacheBreak, e *sending, between []int32) error
 	if was.op < 0 {
 		return nil
 	}
-	return c.search(b, []int32{was.rec}, func(_ sessionfmt.Kind, _ value, _ *op, _, k int) bool { return k == int(was.op) })
+	return c.search(b, []int32{was.rec}, func(_ jsonl.Kind, _ value, _ *op, _, k int) bool { return k == int(was.op) })
 }
 
 // searchMessages finds what put message is in the place of message was: what is said
@@ -331,16 +329,16 @@ func (c *cacheWalk) searchTail(b *CacheBreak, e *sending, between []int32) error
 func (c *cacheWalk) searchMessages(b *CacheBreak, between []int32, was, is piece) error {
 	var sure bool
 	b.Cause = CauseUnknown
-	return c.search(b, between, func(kind sessionfmt.Kind, line value, o *op, rec, k int) bool {
+	return c.search(b, between, func(kind jsonl.Kind, line value, o *op, rec, k int) bool {
 		cause, certain := CauseUnknown, false
 		switch {
-		case kind == sessionfmt.ContextEdit:
+		case kind == jsonl.ContextEdit:
 			target := int32(c.r.Session.Find(line.Get("targetId").Text()))
 			if target < 0 || target != was.rec && target != is.rec {
 				return false
 			}
 			cause, certain = CauseEdit, true
-		case kind == sessionfmt.Compaction:
+		case kind == jsonl.Compaction:
 			cause, certain = CauseCompaction, is.rec == int32(rec)
 		case o == &compactionApply:
 			cause, certain = CauseCompaction, is.rec == int32(rec) && is.op == int32(k)

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/gen"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A simulated provider keeps the pieces of every request, for as long as its model's
@@ -60,7 +61,7 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case m.Kind != sessionfmt.System:
+		case m.Kind != jsonl.System:
 			pieces, sizes, others = append(pieces, others[0]), append(sizes, sized[len(sized)-len(others)]), others[1:]
 		case len(pieces) == piecesBefore:
 			front.message(m.Raw, Origin{})
@@ -70,7 +71,7 @@ func askedInPlace(t *testing.T, r *Replay, rec int, hidden int) (pieces []string
 				units += text.Units()
 			}
 			if added := m.Raw.Get("toolsAdded"); added.Exists() {
-				units += sessionfmt.Units(added.AppendCompact(nil))
+				units += jsonl.Units(added.AppendCompact(nil))
 			}
 			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Of(units))
 		}
@@ -221,7 +222,7 @@ func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map
 	clock, hidden := int64(1767225600000), 5000
 	first, model := true, "claude-sonnet-4-5"
 	for rec := range s.Len() {
-		if s.Kind(rec) != sessionfmt.Assistant {
+		if s.Kind(rec) != jsonl.Assistant {
 			continue
 		}
 		clock += rnd.Int64N(60_000)
@@ -275,7 +276,7 @@ func TestCacheRecorded(t *testing.T) {
 			}
 			if m := line.Get("message"); line.Get("type").Is("message") && m.Get("role").Is("assistant") {
 				u := m.Get("usage")
-				if n := u.Get("input").Int(); n <= sessionfmt.MostUsage {
+				if n := u.Get("input").Int(); n <= jsonl.MostUsage {
 					want.Input += n
 				}
 				want.CacheRead += u.Get("cacheRead").Int()
@@ -322,7 +323,7 @@ func TestCacheAsPi(t *testing.T) {
 		var last int64
 		active := false
 		for rec := range s.Len() {
-			if s.Kind(rec) != sessionfmt.Assistant {
+			if s.Kind(rec) != jsonl.Assistant {
 				continue
 			}
 			prompt := last + 3000*rnd.Int64N(3) - 500
@@ -388,7 +389,7 @@ func TestCacheInPlace(t *testing.T) {
 		if collapse {
 			at, shared = 0, 0
 		}
-		if b := row.Break; b == nil || b.Cause != CauseSystem || b.At != at || row.Shared.Messages != shared || s.Kind(b.Record) != sessionfmt.System {
+		if b := row.Break; b == nil || b.Cause != CauseSystem || b.At != at || row.Shared.Messages != shared || s.Kind(b.Record) != jsonl.System {
 			t.Errorf("collapse %v: %d messages shared, break %+v", collapse, row.Shared.Messages, row.Break)
 		}
 	}
@@ -468,7 +469,7 @@ func TestCacheTime(t *testing.T) {
 		{`{"timestamp":"never","message":{"timestamp":1500}}`, 1500},
 		{`{"message":{}}`, 0},
 	} {
-		line := sessionfmt.Value(c.line)
+		line := jsonl.Value(c.line)
 		if got := readAnswer(line, line.Get("message")).at; got != c.want {
 			t.Errorf("%s: %d, want %d", c.line, got, c.want)
 		}

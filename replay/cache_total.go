@@ -6,7 +6,7 @@ import (
 
 	"ctxtool/internal/parallel"
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A CacheTotal sums up rows: those whose usage is recorded, or where there are none all
@@ -220,7 +220,7 @@ type answer struct {
 	failed   bool
 	hasUsage bool
 	usage    CacheUsage
-	cost     sessionfmt.Cost
+	cost     jsonl.Cost
 }
 
 // IsZero reports whether nobody says how many tokens the request had.
@@ -241,7 +241,7 @@ func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 // readAnswer reads an answer's message, or a usage entry, where that stands in its
 // line. The time is the message's own if it is a number, else the entry's. None is
 // written before it came: the message's is not later than the entry's.
-func readAnswer(line, v sessionfmt.Value) (a answer) {
+func readAnswer(line, v jsonl.Value) (a answer) {
 	var f [5]value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	a.ref = ModelRef{f[0].Text(), f[1].Text()}
@@ -369,13 +369,13 @@ func (c *cacheWalk) readChunk(says *sayings, from int) (sent []sending, err erro
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)
 		switch kind {
-		case sessionfmt.User, sessionfmt.ToolResult, sessionfmt.Assistant:
+		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
 			m := message{rec: int32(rec), edit: -1, op: -1, kind: kind}
 			if c.says[rec], err = says.read(&m); err != nil {
 				return nil, err
 			}
 		}
-		if kind != sessionfmt.Assistant && kind != sessionfmt.UsageEntry {
+		if kind != jsonl.Assistant && kind != jsonl.UsageEntry {
 			continue
 		}
 		line, err := says.load.lines.Line(rec)
@@ -383,7 +383,7 @@ func (c *cacheWalk) readChunk(says *sayings, from int) (sent []sending, err erro
 			return nil, err
 		}
 		one := sending{rec: int32(rec), whole: nothing, index: -1, late: -1}
-		if kind == sessionfmt.Assistant {
+		if kind == jsonl.Assistant {
 			one.answer = readAnswer(line, line.Get("message"))
 		} else if line.Get("kind").Is("cache_warm") {
 			one.answer, one.warms = readAnswer(line, line), true

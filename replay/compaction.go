@@ -3,7 +3,7 @@ package replay
 import (
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // compact applies a compaction entry: the state without compactions is cut anew
@@ -35,7 +35,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 		cp := msg
 		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
 		cp.start, cp.size = stretch(line, v)
-		if cp.kind >= sessionfmt.TransformMessage {
+		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
 		if err := m.size(&cp); err != nil {
@@ -44,13 +44,13 @@ func (m *machine) compact(msg message) (Effect, error) {
 		if err := m.add(&next, cp); err != nil {
 			return Nothing, err
 		}
-		if cp.kind != sessionfmt.System {
+		if cp.kind != jsonl.System {
 			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
 		}
 	} else if hasSystem(m.base.deltas) {
 		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
 	}
-	msg.form, msg.kind = summary, sessionfmt.CompactionMessage
+	msg.form, msg.kind = summary, jsonl.CompactionMessage
 	if err := m.size(&msg); err != nil {
 		return Nothing, err
 	}
@@ -74,7 +74,7 @@ func (m *machine) compact(msg message) (Effect, error) {
 func (m *machine) keep(next *state, of *list, first int) error {
 	for i := first; i < of.n; i++ {
 		kept := *of.at(i)
-		if kept.form == plain && kept.kind == sessionfmt.System {
+		if kept.form == plain && kept.kind == jsonl.System {
 			continue
 		}
 		// An edit that lies before the kept entries is forgotten.
@@ -95,10 +95,10 @@ func (m *machine) keep(next *state, of *list, first int) error {
 // code they do.
 func (r *Replay) Shadows(rec int) (bool, error) {
 	up := r.Session.Parent(rec)
-	for steps := 0; up >= 0 && !r.opt.Lenient && r.Session.Kind(up) == sessionfmt.Label && steps < r.Session.Len(); steps++ {
+	for steps := 0; up >= 0 && !r.opt.Lenient && r.Session.Kind(up) == jsonl.Label && steps < r.Session.Len(); steps++ {
 		up = r.Session.Parent(up)
 	}
-	if up < 0 || r.Session.Kind(up) != sessionfmt.Transform {
+	if up < 0 || r.Session.Kind(up) != jsonl.Transform {
 		return false, nil
 	}
 	line, err := r.Session.NewReader().Line(up)
@@ -178,7 +178,7 @@ type Cut struct {
 func (r *Replay) Cuts() (cuts []Cut, err error) {
 	any := false
 	for i := range r.Session.Len() {
-		any = any || r.Session.Kind(i) == sessionfmt.Compaction
+		any = any || r.Session.Kind(i) == jsonl.Compaction
 	}
 	if !any {
 		return nil, nil
@@ -245,7 +245,7 @@ func (c *cutter) compacted(m *machine, msg message, line value, before, next *st
 // follows reports that only labels lie between a record and the entry at hand.
 func (m *machine) follows(rec int) bool {
 	i := m.pos - 1
-	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == sessionfmt.Label {
+	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == jsonl.Label {
 		i--
 	}
 	return i >= 0 && m.path.at(i) == rec

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Counts are the tokens of an envelope by category.
@@ -117,7 +117,7 @@ func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
 func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 	path, _ := e.r.Session.Path(e.Leaf)
 	for pos, rec := range path {
-		if e.r.Session.Kind(rec) != sessionfmt.Assistant {
+		if e.r.Session.Kind(rec) != jsonl.Assistant {
 			continue
 		}
 		used, err := e.r.usage(rec)
@@ -152,7 +152,7 @@ type weighing struct {
 	c      *tokens.Counter
 	length int // of the texts so far, in the counter's measure
 	buf    []byte
-	at     sessionfmt.Cursor
+	at     jsonl.Cursor
 }
 
 // add is how many more tokens a message has with a further text of that length.
@@ -166,7 +166,7 @@ func (w *weighing) add(length int) int {
 }
 
 // string is the length of a string.
-func (w *weighing) string(s sessionfmt.String) int {
+func (w *weighing) string(s jsonl.String) int {
 	if w.c.Measure == tokens.Units {
 		return s.Units() // without being unescaped
 	}
@@ -186,7 +186,7 @@ func (w *weighing) of(text []byte) int { return TextLength(w.c, text) }
 func TextLength(c *tokens.Counter, text []byte) int {
 	switch c.Measure {
 	case tokens.Units:
-		return sessionfmt.Units(text)
+		return jsonl.Units(text)
 	case tokens.Bytes:
 		return len(text)
 	case tokens.Scalars:
@@ -196,24 +196,24 @@ func TextLength(c *tokens.Counter, text []byte) int {
 }
 
 // message counts a message.
-func (w *weighing) message(m *sessionfmt.Message) weight {
+func (w *weighing) message(m *jsonl.Message) weight {
 	sum := w.content(m)
 	sum.Text += w.c.Message
 	return sum
 }
 
 // content counts the content of a message.
-func (w *weighing) content(m *sessionfmt.Message) (sum weight) {
+func (w *weighing) content(m *jsonl.Message) (sum weight) {
 	w.length = 0
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			sum.Text += w.add(w.string(b.Says))
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			sum.Images += w.add(w.c.Image)
-		case sessionfmt.ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			sum.Thinking += w.add(w.string(b.Says))
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			sum.Calls += w.add(w.value(b.Name)) + w.add(w.compact(b.Args))
 		}
 	}
@@ -222,10 +222,10 @@ func (w *weighing) content(m *sessionfmt.Message) (sum weight) {
 
 // read reads a message as a provider gets it. size is that of its JSON, bytes. A plain
 // message is read off its line, without being made into JSON first.
-func (l *loader) read(m *message) (msg *sessionfmt.Message, size int, err error) {
+func (l *loader) read(m *message) (msg *jsonl.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
-		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 			line, err := l.lines.Line(int(m.rec))
 			if err != nil {
 				return nil, 0, err

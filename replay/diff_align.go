@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // align finds which messages of one request are which of the other: in one session by
@@ -158,7 +158,7 @@ func (d *Difference) replacements(still []bool) {
 // A stand is what two messages have in common of which one is there instead of the
 // other.
 type stand struct {
-	kind   sessionfmt.Kind
+	kind   jsonl.Kind
 	cached bool
 	by     Cause // the patch that took the one and put the other
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // causes tells which entry made a difference.
@@ -153,7 +153,7 @@ func (c *causes) model() (Cause, error) {
 		if !c.span.onlyAt[side][rec] {
 			break
 		}
-		if k := e.r.Session.Kind(rec); k != sessionfmt.ModelChange && k != sessionfmt.Assistant {
+		if k := e.r.Session.Kind(rec); k != jsonl.ModelChange && k != jsonl.Assistant {
 			continue
 		}
 		at := *e

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An Envelope is what a model gets with one request: prompt, tools, messages and
@@ -64,8 +64,8 @@ func (e *Envelope) Uncached() int { return len(e.state.uncached) }
 // A Message is a message of an envelope. Raw is valid until the next one is
 // asked for.
 type Message struct {
-	Kind   sessionfmt.Kind // by its role in the session
-	Raw    sessionfmt.Value
+	Kind   jsonl.Kind // by its role in the session
+	Raw    jsonl.Value
 	Origin Origin
 }
 
@@ -252,7 +252,7 @@ func (r *Replay) implemented(tools []Tool) (have, lack []Tool) {
 
 // ThinkingLevel is the path's last thinking level as it stands in the session,
 // "off" where there is none.
-func (e *Envelope) ThinkingLevel() (sessionfmt.Value, error) {
+func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
 	if e.thinking < 0 {
 		return value(`"off"`), nil
 	}
@@ -262,7 +262,7 @@ func (e *Envelope) ThinkingLevel() (sessionfmt.Value, error) {
 
 // PathModel is the model that the path was on last, as raw JSON strings; named
 // reports that an entry has named one, if only by saying nothing.
-func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err error) {
+func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error) {
 	if e.model < 0 {
 		return nil, nil, false, nil
 	}
@@ -271,7 +271,7 @@ func (e *Envelope) PathModel() (provider, id sessionfmt.Value, named bool, err e
 		return nil, nil, false, err
 	}
 	name := "modelId"
-	if e.r.Session.Kind(e.model) == sessionfmt.Assistant {
+	if e.r.Session.Kind(e.model) == jsonl.Assistant {
 		line, name = line.Get("message"), "model"
 	}
 	return line.Get("provider"), line.Get(name), true, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A ContextUsage is how full pi itself takes a context to be.
@@ -129,9 +129,9 @@ func (e *Envelope) lastCuts() (compaction, edit int32) {
 	path, _ := e.r.Session.Path(e.Leaf)
 	for pos, rec := range path {
 		switch e.r.Session.Kind(rec) {
-		case sessionfmt.Compaction:
+		case jsonl.Compaction:
 			compaction = int32(pos)
-		case sessionfmt.ContextEdit:
+		case jsonl.ContextEdit:
 			edit = int32(pos)
 		}
 	}
@@ -144,7 +144,7 @@ func (e *Envelope) lastUsage() (at, used int, err error) {
 	msgs := &e.state.msgs
 	for i := msgs.n - 1; i >= 0; i-- {
 		m := msgs.at(i)
-		if m.kind != sessionfmt.Assistant || m.form != plain || m.flags&omitted != 0 {
+		if m.kind != jsonl.Assistant || m.form != plain || m.flags&omitted != 0 {
 			continue
 		}
 		u, err := e.r.usage(int(m.rec))
@@ -171,7 +171,7 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 	whole = true
 	for i := at + 1; i < e.state.msgs.n; i++ {
 		m := e.state.msgs.at(i)
-		if m.flags&omitted != 0 || at < 0 && m.kind == sessionfmt.System {
+		if m.flags&omitted != 0 || at < 0 && m.kind == jsonl.System {
 			continue
 		}
 		n, err := l.estimate(c, m)
@@ -217,7 +217,7 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 // counter. It counts the message as it is stored, not as it is sent.
 func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 	switch m.kind {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		return l.tokens(c, m)
 	}
 	v, err := l.agent(m)
@@ -227,12 +227,12 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 	w := l.weigher(c)
 	field := func(name string) int { return w.add(w.value(v.Get(name))) }
 	content := func() int {
-		l.msg.ReadContent(l.at.Reset(v.Get("content")), sessionfmt.User)
+		l.msg.ReadContent(l.at.Reset(v.Get("content")), jsonl.User)
 		return w.content(&l.msg).Total()
 	}
 	n := c.Message
 	switch m.kind {
-	case sessionfmt.System:
+	case jsonl.System:
 		n += content()
 		for _, text := range v.Get("sections").Members {
 			n += w.add(w.value(text))
@@ -240,11 +240,11 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 		if tools := v.Get("toolsAdded"); !tools.IsNull() {
 			n += w.add(w.compact(tools))
 		}
-	case sessionfmt.Custom:
+	case jsonl.Custom:
 		n += content()
-	case sessionfmt.Bash:
+	case jsonl.Bash:
 		n += field("command") + field("output")
-	case sessionfmt.BranchMessage, sessionfmt.CompactionMessage:
+	case jsonl.BranchMessage, jsonl.CompactionMessage:
 		n += field("summary")
 	default:
 		return 0, nil
@@ -253,7 +253,7 @@ func (l *loader) estimate(c *tokens.Counter, m *message) (int, error) {
 }
 
 // usage reads the usage of an answer; that of one that failed is empty.
-func (r *Replay) usage(rec int) (u sessionfmt.Usage, err error) {
+func (r *Replay) usage(rec int) (u jsonl.Usage, err error) {
 	line, err := r.Session.NewReader().Line(rec)
 	if err != nil {
 		return u, err

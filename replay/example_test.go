@@ -7,6 +7,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/outline"
 )
 
 func open(name string) *sessionfmt.Session {
@@ -38,7 +39,7 @@ func ExampleReplay_At() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(m.Kind.Role(), m.Raw.MessageGist())
+		fmt.Println(m.Kind.Role(), outline.MessageGist(m.Raw))
 	}
 	// Output:
 	// {System:295 Tools:293 Messages:346 Total:934}

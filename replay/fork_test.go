@@ -8,6 +8,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestWalkTree: replaying the whole tree gives after every entry the envelope that
@@ -24,7 +25,7 @@ func TestWalkTree(t *testing.T) {
 		}
 		points := corpus.Points(s.Len(), 25, 3, func(rec int) int {
 			switch k := s.Kind(rec); {
-			case k == sessionfmt.Compaction || k == sessionfmt.ContextEdit || k == sessionfmt.Transform || s.Len() < 50:
+			case k == jsonl.Compaction || k == jsonl.ContextEdit || k == jsonl.Transform || s.Len() < 50:
 				return -1 - rec // each by itself
 			default:
 				return int(k)

@@ -5,6 +5,8 @@ import (
 
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A source is where a piece of a context comes from.
@@ -70,12 +72,12 @@ func (l *itemList) add(one Item, from Origin) (err error) {
 // prompt adds parts and tools.
 func (l *itemList) prompt(parts []Part, tools []Tool) error {
 	for _, p := range parts {
-		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: sessionfmt.FirstWords(p.Text)}, p.Origin); err != nil {
+		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(p.Text)}, p.Origin); err != nil {
 			return err
 		}
 	}
 	for _, t := range tools {
-		about := sessionfmt.FirstWords(t.Raw.Get("description").Text())
+		about := outline.FirstWords(t.Raw.Get("description").Text())
 		if err := l.add(Item{As: "tool", Name: t.Name, Index: -1, Text: about}, t.Origin); err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (l *itemList) prompt(parts []Part, tools []Tool) error {
 }
 
 func (l *itemList) message(m Message, index int, uncached bool) error {
-	one := Item{As: m.Raw.Get("role").Text(), Index: Index(index), Uncached: uncached, Text: m.Raw.MessageGist()}
+	one := Item{As: m.Raw.Get("role").Text(), Index: Index(index), Uncached: uncached, Text: outline.MessageGist(m.Raw)}
 	return l.add(one, m.Origin)
 }
 
@@ -216,10 +218,10 @@ func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, go
 // A Piece is a message of a request, known without its text.
 type Piece struct {
 	Origin
-	Kind   sessionfmt.Kind // by its role in the session
-	Plain  bool            // it is what its entry says, as it stands there
-	Hash   uint64          // of what it says, good for one run only
-	Tokens int             // that it counts for
+	Kind   jsonl.Kind // by its role in the session
+	Plain  bool       // it is what its entry says, as it stands there
+	Hash   uint64     // of what it says, good for one run only
+	Tokens int        // that it counts for
 
 	m message
 }
@@ -243,7 +245,7 @@ func pieceOf(s sum, tokens int) Piece {
 	m := s.place
 	plainly := m.form == plain && m.edit < 0
 	switch m.kind {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 	default:
 		plainly = false
 	}
@@ -283,7 +285,7 @@ type Speaker struct{ load *loader }
 func (r *Replay) NewSpeaker() *Speaker { return &Speaker{r.newLoader()} }
 
 // Value is a piece as a provider gets it, valid until the next call.
-func (s *Speaker) Value(p Piece) (sessionfmt.Value, error) { return s.load.provider(&p.m) }
+func (s *Speaker) Value(p Piece) (jsonl.Value, error) { return s.load.provider(&p.m) }
 
 // A LogRow is an entry in a log, schema ctxtool/log/1.
 type LogRow struct {
@@ -323,7 +325,7 @@ func (a *Account) Row() (row LogRow, err error) {
 	case a.After.Messages < a.Before.Messages:
 		row.Mark = "T"
 	}
-	if a.m.r.Session.Kind(a.Record) == sessionfmt.Transform {
+	if a.m.r.Session.Kind(a.Record) == jsonl.Transform {
 		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
 		row.Boundary.Likely, err = a.boundary()
 	}
@@ -333,25 +335,25 @@ func (a *Account) Row() (row LogRow, err error) {
 // DiffEntries are the entries that only one of two paths has, schema
 // ctxtool/diff.entries/1.
 type DiffEntries struct {
-	Schema   string           `json:"schema"`
-	A        DiffSource       `json:"a"`
-	B        DiffSource       `json:"b"`
-	Ancestor *sessionfmt.Row  `json:"ancestor,omitempty"` // the last entry that both paths have
-	OnlyA    []sessionfmt.Row `json:"onlyA"`              // the entries that only the one has
-	OnlyB    []sessionfmt.Row `json:"onlyB"`              // and the other
+	Schema   string        `json:"schema"`
+	A        DiffSource    `json:"a"`
+	B        DiffSource    `json:"b"`
+	Ancestor *outline.Row  `json:"ancestor,omitempty"` // the last entry that both paths have
+	OnlyA    []outline.Row `json:"onlyA"`              // the entries that only the one has
+	OnlyB    []outline.Row `json:"onlyB"`              // and the other
 }
 
 // A ShownEntry is an entry, whole, with what it did to the envelope on its own path: an
 // entry of schema ctxtool/show/1.
 type ShownEntry struct {
-	ID     string           `json:"id,omitempty"`     // of the entry
-	Line   int              `json:"line"`             // in the file, from 1
-	Parent string           `json:"parent,omitempty"` // its id; absent for a root
-	Kind   string           `json:"kind"`             // the role of a message, else the type
-	Label  string           `json:"label,omitempty"`  // that it has at the end of the file
-	Active bool             `json:"active"`           // on the path to the leaf
-	Effect *EntryEffect     `json:"effect,omitempty"` // what it did on its own path; absent behind a broken patch
-	Entry  sessionfmt.Value `json:"-"`                // as it stands in the file
+	ID     string       `json:"id,omitempty"`     // of the entry
+	Line   int          `json:"line"`             // in the file, from 1
+	Parent string       `json:"parent,omitempty"` // its id; absent for a root
+	Kind   string       `json:"kind"`             // the role of a message, else the type
+	Label  string       `json:"label,omitempty"`  // that it has at the end of the file
+	Active bool         `json:"active"`           // on the path to the leaf
+	Effect *EntryEffect `json:"effect,omitempty"` // what it did on its own path; absent behind a broken patch
+	Entry  jsonl.Value  `json:"-"`                // as it stands in the file
 }
 
 // A Meta is what an envelope says of itself, meta of schema ctxtool/replay/1.

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A state is what replaying has built so far. Copying it is a snapshot.
@@ -92,24 +92,24 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	kind := m.r.Session.Kind(rec)
 	msg := message{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
-	case sessionfmt.NoMessage:
+	case jsonl.NoMessage:
 		m.r.find("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
 		return Nothing, nil
-	case sessionfmt.ModelChange:
+	case jsonl.ModelChange:
 		m.model = rec
 		return Settings, nil
-	case sessionfmt.ThinkingChange:
+	case jsonl.ThinkingChange:
 		m.thinking = rec
 		return Settings, nil
-	case sessionfmt.Compaction:
+	case jsonl.Compaction:
 		return m.compact(msg)
-	case sessionfmt.ContextEdit:
+	case jsonl.ContextEdit:
 		return m.edit(rec, pos)
-	case sessionfmt.Ephemeral:
+	case jsonl.Ephemeral:
 		m.ephemeral = rec
 		m.logged++
 		return Nothing, nil
-	case sessionfmt.Transform:
+	case jsonl.Transform:
 		did, err := Nothing, error(nil)
 		if m.r.Rules == ByEnvelope {
 			did, err = m.transform(msg)
@@ -119,7 +119,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		}
 		return did, err
 	}
-	if kind == sessionfmt.Assistant {
+	if kind == jsonl.Assistant {
 		if err := m.watch.request(m, rec); err != nil {
 			return Nothing, err
 		}
@@ -129,9 +129,9 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		return Nothing, err
 	}
 	switch kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		m.turn++
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		m.request++
 		m.model, m.ephemeral = rec, -1
 	}
@@ -151,20 +151,20 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 func (m *machine) message(msg *message) (bool, error) {
 	envelope := m.r.Rules == ByEnvelope
 	switch msg.kind {
-	case sessionfmt.CustomMessage:
-		msg.form, msg.kind = custom, sessionfmt.Custom
-	case sessionfmt.BranchSummary:
-		msg.form, msg.kind = branch, sessionfmt.BranchMessage
+	case jsonl.CustomMessage:
+		msg.form, msg.kind = custom, jsonl.Custom
+	case jsonl.BranchSummary:
+		msg.form, msg.kind = branch, jsonl.BranchMessage
 		line, err := m.load.lines.Line(int(msg.rec))
 		if err != nil {
 			return false, err
 		}
 		return envelope || line.Get("summary").Truthy(), nil
-	case sessionfmt.HookMessage:
+	case jsonl.HookMessage:
 		if !envelope {
 			msg.flags |= unsent
 		}
-	case sessionfmt.Bash:
+	case jsonl.Bash:
 		line, err := m.load.lines.Line(int(msg.rec))
 		if err != nil {
 			return false, err
@@ -176,7 +176,7 @@ func (m *machine) message(msg *message) (bool, error) {
 				m.r.find("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
 			}
 		}
-	case sessionfmt.TransformMessage, sessionfmt.OtherMessage:
+	case jsonl.TransformMessage, jsonl.OtherMessage:
 		msg.flags |= unsent
 	default:
 		return msg.kind.IsMessage(), nil
@@ -212,7 +212,7 @@ func (m *machine) add(s *state, msg message) error {
 		}
 	}
 	s.msgs.push(msg)
-	if msg.kind == sessionfmt.System {
+	if msg.kind == jsonl.System {
 		s.deltas = append(s.deltas, delta{m: msg})
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A message is one message of a context, known by where its text stands in the
@@ -23,7 +23,7 @@ type message struct {
 	tokens int32 // what it counts for, where the machine counts; see machine.count
 
 	form  form
-	kind  sessionfmt.Kind // its role
+	kind  jsonl.Kind // its role
 	flags uint8
 }
 
@@ -47,7 +47,7 @@ const (
 
 // shown reports that the message is one of the request's, system messages aside.
 func (m *message) shown() bool {
-	return m.flags&(omitted|unsent) == 0 && m.kind != sessionfmt.System
+	return m.flags&(omitted|unsent) == 0 && m.kind != jsonl.System
 }
 
 // place is what tells a message from any other: where it stands, and what made it
@@ -141,7 +141,7 @@ func (l *list) set(i int, m message) {
 func (l *list) cut(first int, m message) {
 	var head []message
 	for i := range first {
-		if old := l.at(i); old.kind == sessionfmt.System {
+		if old := l.at(i); old.kind == jsonl.System {
 			head = append(head, *old)
 		} else {
 			l.enter(old, -1)
@@ -315,7 +315,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
 		return Nothing, nil
 	}
-	if target < 0 || m.r.Session.Kind(target) == sessionfmt.Transform {
+	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
 		return Nothing, nil
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
@@ -348,7 +348,7 @@ func (m *machine) applyEdit(s *state, e edit, target int32) (bool, error) {
 		}
 		s.msgs.set(i, msg)
 	}
-	if k := m.r.Session.Kind(int(target)); k != sessionfmt.System && k != sessionfmt.Compaction {
+	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
 		return true, nil // nothing of the prompt comes from it
 	}
 	for k, d := range s.deltas {

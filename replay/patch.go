@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An op is one kind of patch operation (spec/pi-format.md 6.1). A new one is a
@@ -152,7 +153,7 @@ func (m *machine) checkOp(rec, k int, v value) *patchFault {
 		m.r.find(f.code, rec, "%s: ignored", f.text)
 		return nil
 	}
-	if o.cached && sessionfmt.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
+	if o.cached && jsonl.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
 		return fault("patch-reason", "op %d (%s): changes what is cached without an invalidateCacheReason", k, o.name)
 	}
 	if err := o.check(v); err != nil {
@@ -238,7 +239,7 @@ var compactionApply = op{
 				at.op, v.Get("firstKeptMessageIndex"), cached)
 		}
 		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
-		at.form, at.kind = opSummary, sessionfmt.CompactionMessage
+		at.form, at.kind = opSummary, jsonl.CompactionMessage
 		if err := m.size(&at); err != nil {
 			return err
 		}
@@ -265,8 +266,8 @@ func checkMessages(v value) error {
 func givenMessage(v, op value, at message) message {
 	at.form = given
 	at.kind = v.Get("role").RoleKind()
-	if at.kind == sessionfmt.System { // a provider message like any other here
-		at.kind = sessionfmt.OtherMessage
+	if at.kind == jsonl.System { // a provider message like any other here
+		at.kind = jsonl.OtherMessage
 	}
 	start, size := stretch(op, v)
 	at.start, at.size = at.start+start, size
@@ -302,7 +303,7 @@ var messagesCachedReplace = op{
 		}
 		next := list{mixed: true}
 		for _, msg := range s.msgs.all { // system messages are no cached ones
-			if msg.kind == sessionfmt.System {
+			if msg.kind == jsonl.System {
 				next.push(*msg)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A ModelRef names a model. The zero value is no model.
@@ -158,7 +159,7 @@ func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	}
 	path, _ := s.Path(leaf)
 	for _, i := range path {
-		if k := s.Kind(i); k == sessionfmt.Transform || k == sessionfmt.Ephemeral {
+		if k := s.Kind(i); k == jsonl.Transform || k == jsonl.Ephemeral {
 			return ByEnvelope
 		}
 	}
@@ -183,10 +184,10 @@ const (
 func (s Step) boundary() (boundary, error) {
 	session := s.m.r.Session
 	before, after := s.m.turnEntry(-1), s.m.turnEntry(1)
-	if before < 0 || session.Kind(before) != sessionfmt.Assistant {
+	if before < 0 || session.Kind(before) != jsonl.Assistant {
 		return beforeRequest, nil
 	}
-	if after < 0 || session.Kind(after) != sessionfmt.User {
+	if after < 0 || session.Kind(after) != jsonl.User {
 		return turnEnd, nil
 	}
 	var at [3]int64
@@ -213,7 +214,7 @@ func (s Step) boundary() (boundary, error) {
 func (m *machine) turnEntry(step int) int {
 	for k := m.pos + step; k >= 0 && k < m.path.len(); k += step {
 		switch rec := m.path.at(k); m.r.Session.Kind(rec) {
-		case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 			return rec
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Request is one call of a provider: what it got, and the entry that answers it.
@@ -152,7 +152,7 @@ func leadingSystems(l *list) (n int) {
 
 // inList reports that a message is a system message which is sent where it stands.
 func (m *message) inList() bool {
-	return m.kind == sessionfmt.System && m.form == plain && m.flags&omitted == 0
+	return m.kind == jsonl.System && m.form == plain && m.flags&omitted == 0
 }
 
 // A Prefix knows of the messages of a request, cached then uncached, what each says
@@ -230,7 +230,7 @@ func (l *loader) say(c *tokens.Counter, m *message, buf *[]byte) (saying, error)
 	if err != nil {
 		return saying{}, err
 	}
-	if m.kind == sessionfmt.System {
+	if m.kind == jsonl.System {
 		b := v.AppendCompact((*buf)[:0])
 		*buf = b
 		n, err := l.estimate(c, m)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An Origin says where a piece of an envelope comes from.
@@ -187,7 +187,7 @@ func (f *folded) section(name string, text value, by Origin) {
 		f.parts[at].Text, f.parts[at].Origin = text.Text(), by
 	default:
 		i := len(f.parts)
-		if n, ok := sessionfmt.IndexName(name); ok {
+		if n, ok := jsonl.IndexName(name); ok {
 			for i = 0; i < len(f.parts) && (f.parts[i].content || indexBelow(f.parts[i].Name, n)); i++ {
 			}
 		}
@@ -198,7 +198,7 @@ func (f *folded) section(name string, text value, by Origin) {
 }
 
 func indexBelow(name string, n uint32) bool {
-	k, ok := sessionfmt.IndexName(name)
+	k, ok := jsonl.IndexName(name)
 	return ok && k < n
 }
 
@@ -330,7 +330,7 @@ func (s Step) Tools() (tools []Tool, known, changed bool, err error) {
 // Checkpoint is the system message that prompt and tools of the context replay to, as
 // a compaction carries it (spec/pi-1.5.md 1.2, 1.4), with a time in milliseconds; nil
 // where the session has set neither. What a baseline gives is not in it.
-func (e *Envelope) Checkpoint(ms int64) (sessionfmt.Value, error) {
+func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
 	if len(e.state.deltas) == 0 {
 		return nil, nil
 	}
@@ -347,10 +347,10 @@ func (e *Envelope) Checkpoint(ms int64) (sessionfmt.Value, error) {
 		if len(sections) > 0 {
 			sections = append(sections, ',')
 		}
-		sections = append(sessionfmt.AppendQuoted(sections, p.Name), ':')
-		sections = sessionfmt.AppendQuoted(sections, p.Text)
+		sections = append(jsonl.AppendQuoted(sections, p.Name), ':')
+		sections = jsonl.AppendQuoted(sections, p.Text)
 	}
-	out := sessionfmt.AppendQuoted([]byte(`{"role":"system","content":`), content)
+	out := jsonl.AppendQuoted([]byte(`{"role":"system","content":`), content)
 	if len(sections) > 0 {
 		out = append(append(append(out, `,"sections":{`...), sections...), '}')
 	}

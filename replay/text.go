@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // A loader turns messages into JSON. What it returns is valid until its next
 // call. It is not safe for concurrent use.
@@ -17,8 +18,8 @@ type loader struct {
 	edits    *sessionfmt.Reader // of the edits on them
 	buf      []byte
 	out      []byte
-	at       sessionfmt.Cursor
-	msg      sessionfmt.Message
+	at       jsonl.Cursor
+	msg      jsonl.Message
 	weighing weighing
 }
 
@@ -42,7 +43,7 @@ func (l *loader) agent(m *message) (value, error) {
 		return nil, err
 	}
 	content := edit.Get("replacement").Get("content")
-	if content.IsString() && (m.kind == sessionfmt.Assistant || m.kind == sessionfmt.ToolResult) {
+	if content.IsString() && (m.kind == jsonl.Assistant || m.kind == jsonl.ToolResult) {
 		content = textBlocks(nil, content)
 	}
 	l.out = setMember(l.out[:0], v, "content", content)
@@ -56,7 +57,7 @@ func (l *loader) source(m *message, line value) value {
 		return line[m.start : m.start+m.size]
 	case plain:
 		v := line.Get("message")
-		if m.kind == sessionfmt.Custom && l.r.Session.Version < 3 {
+		if m.kind == jsonl.Custom && l.r.Session.Version < 3 {
 			l.buf = setMember(l.buf[:0], v, "role", value(`"custom"`))
 			return l.buf
 		}
@@ -79,11 +80,11 @@ func (l *loader) source(m *message, line value) value {
 
 // emptyContent is what content that is null or missing reads as, nil where it
 // stays so.
-func emptyContent(k sessionfmt.Kind) value {
+func emptyContent(k jsonl.Kind) value {
 	switch k {
-	case sessionfmt.System:
+	case jsonl.System:
 		return value(`""`)
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		return value(`[]`)
 	}
 	return nil
@@ -142,7 +143,7 @@ func setMember(dst []byte, v value, name string, val value) []byte {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = sessionfmt.AppendQuoted(dst, string(key))
+		dst = jsonl.AppendQuoted(dst, string(key))
 		dst = append(dst, ':')
 		dst = append(dst, val...)
 	}
@@ -191,12 +192,12 @@ func (l *loader) provider(m *message) (value, error) {
 		return v, nil
 	}
 	switch m.kind {
-	case sessionfmt.System, sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.System, jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		return v, nil
 	}
 	var content value
 	switch m.kind {
-	case sessionfmt.Custom, sessionfmt.HookMessage:
+	case jsonl.Custom, jsonl.HookMessage:
 		if content = v.Get("content"); content.IsString() {
 			content = textBlocks(nil, content)
 		}
@@ -218,9 +219,9 @@ func (l *loader) provider(m *message) (value, error) {
 // for JSON.
 func (l *loader) wrapped(dst []byte, m *message, v value) []byte {
 	switch m.kind {
-	case sessionfmt.BranchMessage:
+	case jsonl.BranchMessage:
 		return join(dst, branchOpening, v.Get("summary"), branchClosing)
-	case sessionfmt.CompactionMessage:
+	case jsonl.CompactionMessage:
 		return join(dst, compactionOpening, v.Get("summary"), compactionClosing)
 	}
 	return bashText(dst, v)
@@ -236,7 +237,7 @@ func join(dst []byte, before string, v value, after string) []byte {
 	case v.IsString():
 		dst = append(dst, v[1:len(v)-1]...)
 	default:
-		quoted := sessionfmt.AppendQuoted(nil, string(v))
+		quoted := jsonl.AppendQuoted(nil, string(v))
 		dst = append(dst, quoted[1:len(quoted)-1]...)
 	}
 	return append(dst, after...)

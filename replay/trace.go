@@ -1,6 +1,9 @@
 package replay
 
-import "ctxtool/sessionfmt"
+import (
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
+)
 
 // A Life is what became of a message, a part of the prompt or a tool that has held
 // what a trace looks for, or an entry that holds it and gave the context nothing that
@@ -71,7 +74,7 @@ func (r *Replay) Trace(leaf int, q *Query) (*Tracing, error) {
 	t := newTracer(r, q)
 	for step, err := range r.walk(leaf, watching{start: func() observer { return t }}) {
 		if err == nil {
-			err = t.look(step.m, -1, r.Session.Kind(step.Record) == sessionfmt.Compaction)
+			err = t.look(step.m, -1, r.Session.Kind(step.Record) == jsonl.Compaction)
 		}
 		if Stopped(err) {
 			t.out.Stopped = err
@@ -270,7 +273,7 @@ func (t *tracer) read(m *message) (h hit, err error) {
 		return h, err
 	}
 	if h.ok = q.follows(); h.ok {
-		h.text = v.MessageGist()
+		h.text = outline.MessageGist(v)
 	} else {
 		h.text, h.ok = t.find.message(v)
 	}
@@ -284,7 +287,7 @@ func (t *tracer) read(m *message) (h hit, err error) {
 // and shell commands a provider gets words that are not in the file.
 func (t *tracer) may(m *message) (bool, error) {
 	switch m.kind {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult, sessionfmt.Custom:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult, jsonl.Custom:
 	default:
 		return true, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Query is what a trace looks for: a text, what a pattern matches, or else what an
@@ -117,9 +119,9 @@ func (f *finder) message(m value) (around string, ok bool) {
 		said := [...]value{b.Says.Value}
 		all := said[:]
 		switch b.Kind {
-		case sessionfmt.OtherBlock, sessionfmt.ImageBlock:
+		case jsonl.OtherBlock, jsonl.ImageBlock:
 			continue
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			all = []value{b.Name, b.ID, b.Args}
 		}
 		for _, v := range all {
@@ -236,7 +238,7 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find
 	if q := t.find.q; !q.follows() {
 		around, ok = find()
 	} else if ok = is.from.Record == q.Entry || is.from.By == q.Entry; ok {
-		around = sessionfmt.FirstWords(is.text)
+		around = outline.FirstWords(is.text)
 	} else {
 		// Content adds up: what was there before still is.
 		ok = l.open && p.content && strings.HasPrefix(is.text, was.text)
@@ -299,7 +301,7 @@ func (t *Tracing) Strays(r *Replay, leaf int, q *Query) iter.Seq2[*Life, error] 
 			}
 			ok := q.follows()
 			if ok {
-				stray.Text = sessionfmt.Gist(r.Session.Kind(rec), line)
+				stray.Text = outline.Gist(r.Session.Kind(rec), line)
 			} else if f.may(line) {
 				stray.Text, ok = f.entry(line)
 			}

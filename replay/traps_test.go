@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // session makes a session out of lines like `ID BODY` or `ID<PARENT BODY`; where
@@ -112,7 +113,7 @@ func replayed(t *testing.T, data []byte, opt replay.Options) (*replay.Envelope, 
 
 // short says what messages are: their text, or summary, behind their role where
 // that is none of user, assistant and toolResult.
-func short(v sessionfmt.Value) string {
+func short(v jsonl.Value) string {
 	text := v.Get("content").Text()
 	for b := range v.Get("content").Elements {
 		text += b.Get("text").Text() + b.Get("name").Text()

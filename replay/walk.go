@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Step is what one entry did.
@@ -262,7 +263,7 @@ func (a *Accounting) next(path []int) (next Account, err error) {
 		return next, err
 	}
 	next.Answers = a.m.request
-	if next.Did == Added && a.r.Session.Kind(next.Record) == sessionfmt.Assistant {
+	if next.Did == Added && a.r.Session.Kind(next.Record) == jsonl.Assistant {
 		next.Request = next.Answers - 1
 	}
 	if next.After, err = a.count(); err == nil {

@@ -9,12 +9,12 @@ import (
 
 	"ctxtool/internal/parallel"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Weighed is a message of an envelope with what it takes, without its text.
 type Weighed struct {
-	Kind     sessionfmt.Kind // by its role in the session
+	Kind     jsonl.Kind // by its role in the session
 	Origin   Origin
 	Uncached bool
 	Once     bool // logged for one request alone: a reader sets it
@@ -52,29 +52,29 @@ type read struct{ Call, Path string }
 var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
 
 // take records what is in a message.
-func (w *weigher) take(out *Weighed, m *sessionfmt.Message) {
+func (w *weigher) take(out *Weighed, m *jsonl.Message) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		size := len(b.Raw)
 		switch b.Kind {
-		case sessionfmt.TextBlock:
-			if out.Bytes.Text == 0 && m.Kind == sessionfmt.User {
+		case jsonl.TextBlock:
+			if out.Bytes.Text == 0 && m.Kind == jsonl.User {
 				out.Skill = w.skill(b.Says.Value)
 			}
 			out.Bytes.Text += size
-		case sessionfmt.ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			out.Bytes.Thinking += size
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			out.Bytes.Images += size
 			out.Images = append(out.Images, max(0, len(b.Data)-2))
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			out.Bytes.Calls += size
 			if path := ReadPath(b.Name, b.Args); path != "" {
 				out.Reads = append(out.Reads, read{Call: b.ID.Text(), Path: path})
 			}
 		}
 	}
-	if m.Kind != sessionfmt.ToolResult {
+	if m.Kind != jsonl.ToolResult {
 		return
 	}
 	tool, ok := w.tools[string(m.Tool)]
@@ -109,7 +109,7 @@ func (w *weigher) skill(raw value) skill {
 
 // ReadPath is the file that a tool call reads, empty where the tool, by its name, reads
 // none.
-func ReadPath(name, args sessionfmt.Value) string {
+func ReadPath(name, args jsonl.Value) string {
 	if slices.ContainsFunc(readers, name.Is) {
 		for _, argument := range pathArguments {
 			if path := args.Get(argument); path.IsString() {
@@ -179,7 +179,7 @@ func (w *weigher) one(out *Weighed, m *message) (err error) {
 	}
 	out.Size, out.Tokens = size, w.l.weigher(w.c).message(msg)
 	w.take(out, msg)
-	if m.kind == sessionfmt.Custom || m.kind == sessionfmt.HookMessage {
+	if m.kind == jsonl.Custom || m.kind == jsonl.HookMessage {
 		var v value
 		v, err = w.l.agent(m)
 		out.Hidden = string(v.Get("display")) == "false"
@@ -210,7 +210,7 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 
 // A Place is a message of a context, without its text.
 type Place struct {
-	Kind   sessionfmt.Kind // by its role in the session
+	Kind   jsonl.Kind // by its role in the session
 	Origin Origin
 	Index  int  // by which Texts finds it
 	Pos    int  // of its record on the path
@@ -230,7 +230,7 @@ func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize 
 // in order: read is called by several at once, but for one stretch by one alone.
 // The message is as a provider gets it, each line gone over once, and valid during the
 // call; for one that is not sent it is nil.
-func (e *Envelope) Scan(read func(chunk int, p Place, m *sessionfmt.Message)) error {
+func (e *Envelope) Scan(read func(chunk int, p Place, m *jsonl.Message)) error {
 	chunks := e.Chunks()
 	msgs := &e.state.msgs
 	if err := e.inChunks(chunks-1, func(l *loader, k int) error {
@@ -269,9 +269,9 @@ func (e *Envelope) inChunks(chunks int, do func(l *loader, k int) error) error {
 }
 
 // scan has one message read.
-func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *sessionfmt.Message)) (err error) {
+func (l *loader) scan(m *message, p Place, chunk int, read func(int, Place, *jsonl.Message)) (err error) {
 	switch m.kind {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 	default:
 		if p.Tokens, err = l.estimate(&tokens.Pi, m); err != nil {
 			return err
@@ -300,12 +300,12 @@ func (e *Envelope) Texts() *Texts { return &Texts{e, e.r.newLoader()} }
 
 // Provider is the message of that index as a provider gets it, nil if it does not.
 // It is valid until the next call.
-func (t *Texts) Provider(index int) (sessionfmt.Value, error) {
+func (t *Texts) Provider(index int) (jsonl.Value, error) {
 	return t.l.provider(t.e.message(index))
 }
 
 // Agent is the message of that index as pi's own context building returns it.
-func (t *Texts) Agent(index int) (sessionfmt.Value, error) {
+func (t *Texts) Agent(index int) (jsonl.Value, error) {
 	return t.l.agent(t.e.message(index))
 }
 

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // weighed is what a message takes by a counter.
-func weighed(c *tokens.Counter, role sessionfmt.Kind, message string) weight {
-	var m sessionfmt.Message
-	m.Read(new(sessionfmt.Cursor).Reset(sessionfmt.Value(message)), role)
+func weighed(c *tokens.Counter, role jsonl.Kind, message string) weight {
+	var m jsonl.Message
+	m.Read(new(jsonl.Cursor).Reset(jsonl.Value(message)), role)
 	return (&weighing{c: c}).message(&m)
 }
 
@@ -22,13 +22,13 @@ func TestPolicyT13GshMessages(t *testing.T) {
 	}
 	sum := 0
 	for _, test := range []struct {
-		role    sessionfmt.Kind
+		role    jsonl.Kind
 		message string
 		want    int
 	}{
-		{sessionfmt.User, `{"content":"hello world"}`, 6},
-		{sessionfmt.Assistant, `{"content":[{"type":"text","text":"Let me check."},{"type":"toolCall","name":"bash","arguments":{"command": "ls -la"}}]}`, 13},
-		{sessionfmt.ToolResult, `{"content":[{"type":"text","text":"` + string(long) + `"}]}`, 104},
+		{jsonl.User, `{"content":"hello world"}`, 6},
+		{jsonl.Assistant, `{"content":[{"type":"text","text":"Let me check."},{"type":"toolCall","name":"bash","arguments":{"command": "ls -la"}}]}`, 13},
+		{jsonl.ToolResult, `{"content":[{"type":"text","text":"` + string(long) + `"}]}`, 104},
 	} {
 		got := weighed(&tokens.GSH, test.role, test.message).Total()
 		if got != test.want {
@@ -50,7 +50,7 @@ func TestPolicyT16bWideText(t *testing.T) {
 			c    *tokens.Counter
 			want int
 		}{{&tokens.GSH, 3 + 4}, {&tokens.YBytes, 3}, {&tokens.YScalars, 1}, {&tokens.Pi, 1}} {
-			if got := weighed(test.c, sessionfmt.User, message).Total(); got != test.want {
+			if got := weighed(test.c, jsonl.User, message).Total(); got != test.want {
 				t.Errorf("%s of %s: %d, want %d", test.c.Name, text, got, test.want)
 			}
 		}
@@ -61,11 +61,11 @@ func TestPolicyT16bWideText(t *testing.T) {
 // where it is rounded once.
 func TestWeightShares(t *testing.T) {
 	message := `{"content":[{"type":"text","text":"ab"},{"type":"thinking","thinking":"cd"},{"type":"toolCall","name":"e","arguments":{}},{"type":"text","text":"f"}]}`
-	if got, want := weighed(&tokens.Pi, sessionfmt.Assistant, message), (weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
+	if got, want := weighed(&tokens.Pi, jsonl.Assistant, message), (weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	image := `{"content":[{"type":"text","text":"a"},{"type":"image","data":"AAAA"}]}`
-	if got, want := weighed(&tokens.Pi, sessionfmt.User, image), (weight{Text: 1, Images: 1200}); got != want {
+	if got, want := weighed(&tokens.Pi, jsonl.User, image), (weight{Text: 1, Images: 1200}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // Opening a session indexes it; points name its entries.
@@ -40,7 +42,7 @@ func ExampleSession_Path() {
 	}
 	defer s.Close()
 	path, _ := s.Path(s.Leaf())
-	rows, err := s.Rows(path)
+	rows, err := outline.Rows(s, path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func ExampleSession_NewBatch() {
 	}
 	defer s.Close()
 	b := s.NewBatch(s.Leaf(), time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC))
-	b.Add(sessionfmt.SessionInfo, sessionfmt.Field{Name: "name", Value: sessionfmt.AppendQuoted(nil, "A name")})
+	b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, "A name")})
 	fmt.Printf("%s", b.Lines())
 	with, err := sessionfmt.OpenReader("with", s.With(b), sessionfmt.Options{})
 	if err != nil {
@@ -94,7 +96,7 @@ func ExampleSession_Append() {
 		log.Fatal(err)
 	}
 	b := s.NewBatch(s.Leaf(), time.Now())
-	b.Add(sessionfmt.CustomEntry, sessionfmt.Field{Name: "customType", Value: sessionfmt.Value(`"example"`)})
+	b.Add(jsonl.CustomEntry, jsonl.Field{Name: "customType", Value: jsonl.Value(`"example"`)})
 	err = s.Append(b, sessionfmt.AppendOptions{Who: "example"})
 	s.Close()
 	fmt.Println(b.Len(), "entry,", err)

@@ -14,6 +14,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // everySession runs a test over every session that there is. Files that hold no
@@ -125,8 +126,8 @@ func TestLaw2AppendingAdds(t *testing.T) {
 		}
 		defer s.Close()
 		b := s.NewBatch(s.Leaf(), time.UnixMilli(1_800_000_000_000))
-		target := sessionfmt.AppendQuoted(nil, s.ID(max(0, s.Leaf())))
-		id := b.Add(sessionfmt.Label, sessionfmt.Field{Name: "targetId", Value: target}, sessionfmt.Field{Name: "label", Value: sessionfmt.Value(`"law 2"`)})
+		target := jsonl.AppendQuoted(nil, s.ID(max(0, s.Leaf())))
+		id := b.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: target}, jsonl.Field{Name: "label", Value: jsonl.Value(`"law 2"`)})
 		err = s.Append(b, sessionfmt.AppendOptions{})
 		now, rerr := os.ReadFile(name)
 		if rerr != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 const (
@@ -74,7 +75,7 @@ func TestTrapT11IndexCountsRecords(t *testing.T) {
 		`{"type":"message","timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"A"}}`+"\n"+
 		`{"type":"message","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"user","content":"B"}}`+"\n"+
 		`{"type":"compaction","timestamp":"2026-01-01T00:00:03.000Z","summary":"S","firstKeptEntryIndex":2}`+"\n")
-	kept := s.FirstKept(3, nil, sessionfmt.Value("2"))
+	kept := s.FirstKept(3, nil, jsonl.Value("2"))
 	if kept != 2 || s.Line(kept) != 4 {
 		t.Errorf("keeps from record %d, line %d; want record 2, line 4", kept, s.Line(max(0, kept)))
 	}

@@ -7,6 +7,8 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // TestTreeHasEveryEntryOnce: whatever the parents say.
@@ -74,7 +76,7 @@ func TestGist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sessionfmt.Gist(sessionfmt.User, line); got != "one two \uFFFD[31mred\uFFFD\uFFFD" {
+	if got := outline.Gist(jsonl.User, line); got != "one two \uFFFD[31mred\uFFFD\uFFFD" {
 		t.Errorf("%q", got)
 	}
 	for _, c := range corpus.Own(t) {
@@ -88,7 +90,7 @@ func TestGist(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := sessionfmt.Gist(s.Kind(i), line); strings.ContainsAny(got, "\n\t\x1b") || len(got) > 2000 {
+			if got := outline.Gist(s.Kind(i), line); strings.ContainsAny(got, "\n\t\x1b") || len(got) > 2000 {
 				t.Errorf("%s:%d: %q", c.Name, s.Line(i), got)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestBytes: the request against its provider's limits, and what is large in it.
@@ -34,7 +34,7 @@ func TestBytes(t *testing.T) {
 	if i := p.Images; len(i) != 2 || !i[0].Over || i[1].Over || i[0].Bytes != len(large) || i[0].Entry != "u" || i[0].Line != 3 {
 		t.Errorf("%s", asJSON(i))
 	}
-	if l := p.Lines; len(l) != 5 || l[0].Line != 3 || l[0].Kind != sessionfmt.User.String() || int64(l[0].Bytes) != size(3) || b.LargestLine != l[0].Bytes {
+	if l := p.Lines; len(l) != 5 || l[0].Line != 3 || l[0].Kind != jsonl.User.String() || int64(l[0].Bytes) != size(3) || b.LargestLine != l[0].Bytes {
 		t.Errorf("%s", asJSON(l))
 	}
 	for _, l := range p.Lines {

@@ -8,7 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // calibrationLens fits how many tokens of a model one of the counter's is.
@@ -94,7 +94,7 @@ func lookAtCalibration(l *lensRun) {
 }
 
 // take records an answered request, whose prompt was counted.
-func (p *CalibrationPart) take(answer sessionfmt.Value, counted int) {
+func (p *CalibrationPart) take(answer jsonl.Value, counted int) {
 	m := answer.Message()
 	usage := m.Usage.Usage()
 	recorded := usage.Prompt()

@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // compactionsLens says of each compaction on the path what it did and what it lost.
@@ -136,17 +137,17 @@ type compactionWalk struct {
 // step looks at one step.
 func (w *compactionWalk) step(a *replay.Account) error {
 	switch w.l.Session.Kind(a.Record) {
-	case sessionfmt.User:
+	case jsonl.User:
 		w.last.failed, w.waiting = "", false
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		if err := w.answer(a.Record); err != nil {
 			return err
 		}
-	case sessionfmt.ContextEdit:
+	case jsonl.ContextEdit:
 		if err := w.edit(a.Record); err != nil {
 			return err
 		}
-	case sessionfmt.Compaction, sessionfmt.Transform:
+	case jsonl.Compaction, jsonl.Transform:
 		if err := w.boundary(a); err != nil {
 			return err
 		}
@@ -189,12 +190,12 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 
 // compacts reports that the entry of a step, with that line, is a compaction: by its
 // effect, or as a patch by its name.
-func compacts(a *replay.Account, line sessionfmt.Value) bool {
+func compacts(a *replay.Account, line jsonl.Value) bool {
 	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")
 }
 
 // tokensBefore is how many tokens an entry, or the op of a patch, says that it found.
-func tokensBefore(line sessionfmt.Value) int64 {
+func tokensBefore(line jsonl.Value) int64 {
 	if n := tokensIn(line.Get("tokensBefore")); n > 0 {
 		return n
 	}
@@ -272,7 +273,7 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 			continue
 		case c.Kept == 0:
 			c.FirstKept = w.l.Session.ID(m.Origin.Record)
-			c.Split = m.Kind == sessionfmt.Assistant || m.Kind == sessionfmt.ToolResult
+			c.Split = m.Kind == jsonl.Assistant || m.Kind == jsonl.ToolResult
 		}
 		c.Kept++
 		kept[m.Origin.Record]++
@@ -295,7 +296,7 @@ func (w *compactionWalk) lost(c *Compacting, a *replay.Account) error {
 			return err
 		case !out(m):
 			continue
-		case m.Kind == sessionfmt.CompactionMessage:
+		case m.Kind == jsonl.CompactionMessage:
 			facts = w.carried // what it told can be lost now
 		}
 		gone[m.Origin.Record]--
@@ -363,8 +364,8 @@ func (w *compactionWalk) edit(rec int) error {
 
 // tokensIn is a recorded number of tokens. Below nothing, or beyond what anybody can
 // have counted, it is as if it were not there.
-func tokensIn(v sessionfmt.Value) int64 {
-	if n, ok := v.Float(); !ok || n < 0 || n > sessionfmt.MostUsage {
+func tokensIn(v jsonl.Value) int64 {
+	if n, ok := v.Float(); !ok || n < 0 || n > jsonl.MostUsage {
 		return 0
 	}
 	return v.Int()

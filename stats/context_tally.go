@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A contextTally counts the request at the point.
@@ -22,7 +23,7 @@ type contextTally struct {
 // A weighedEntry is a message that may be among the largest.
 type weighedEntry struct {
 	record        int
-	kind          sessionfmt.Kind
+	kind          jsonl.Kind
 	tool          string
 	tokens, bytes int
 }
@@ -64,23 +65,23 @@ func (t *contextTally) message(m *replay.Weighed) {
 	t.messages++
 	t.entry(m)
 	switch m.Kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		skill := m.Skill
 		skill.Tokens = min(skill.Tokens, n.Text)
 		if skill.Bytes > 0 {
 			t.add(inSkills, skill.Name, skill.Tokens, skill.Bytes)
 		}
 		t.add(inUser, "", n.Text-skill.Tokens, b.Text-skill.Bytes)
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		t.add(inAssistant, "", n.Text, b.Text)
-	case sessionfmt.ToolResult:
+	case jsonl.ToolResult:
 		t.add(inResults, m.Result.Tool, n.Text, b.Text)
 		t.read(m)
-	case sessionfmt.CompactionMessage:
+	case jsonl.CompactionMessage:
 		t.add(inSummaries, "compaction", n.Text, b.Text)
-	case sessionfmt.BranchMessage:
+	case jsonl.BranchMessage:
 		t.add(inSummaries, "branch", n.Text, b.Text)
-	case sessionfmt.Bash:
+	case jsonl.Bash:
 		t.add(inShell, "", n.Text, b.Text)
 	default:
 		category := inCustom

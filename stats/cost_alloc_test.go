@@ -3,7 +3,7 @@ package stats
 import (
 	"testing"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestNoAllocation: reading a call allocates nothing, but for the list that it goes
@@ -12,11 +12,11 @@ func TestNoAllocation(t *testing.T) {
 	l := &lensRun{Options: &Options{By: CostGroups()}, Report: &Report{}}
 	c := newCostLook(l)
 	l.Calls = append(l.Calls, c.take, l.fit)
-	usage := sessionfmt.Value(`{"input":4,"output":474,"cacheRead":1270,"cacheWrite":830,"totalTokens":2578,"cost":{"input":0.000012,"output":0.0015,"total":0.002187}}`)
-	p := &sessionfmt.Picked{
-		Kind: sessionfmt.Assistant, ID: sessionfmt.Value(`"0a1b2c3d"`), Timestamp: sessionfmt.Value(`"2026-01-01T00:00:01.000Z"`),
-		Record:  make([]sessionfmt.Value, len(callPick.Record)),
-		Message: []sessionfmt.Value{usage, sessionfmt.Value(`"p"`), sessionfmt.Value(`"m"`), nil, nil, nil},
+	usage := jsonl.Value(`{"input":4,"output":474,"cacheRead":1270,"cacheWrite":830,"totalTokens":2578,"cost":{"input":0.000012,"output":0.0015,"total":0.002187}}`)
+	p := &jsonl.Picked{
+		Kind: jsonl.Assistant, ID: jsonl.Value(`"0a1b2c3d"`), Timestamp: jsonl.Value(`"2026-01-01T00:00:01.000Z"`),
+		Record:  make([]jsonl.Value, len(callPick.Record)),
+		Message: []jsonl.Value{usage, jsonl.Value(`"p"`), jsonl.Value(`"m"`), nil, nil, nil},
 	}
 	const calls = 10_000
 	n := testing.AllocsPerRun(1, func() {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A costLook reads the calls of a session. It allocates nothing a record.
@@ -14,7 +14,7 @@ type costLook struct {
 	by   costBy
 
 	next    int // number of the record that comes next
-	at      sessionfmt.Cursor
+	at      jsonl.Cursor
 	keyBuf  []byte
 	models  []paidModel
 	modelAt map[string]int // by what their records say, one after the other
@@ -28,7 +28,7 @@ type costLook struct {
 
 // A paidModel is a model that calls went to, as its records spell it.
 type paidModel struct {
-	provider, model, response sessionfmt.Value
+	provider, model, response jsonl.Value
 	name                      string // as pi's list of models has it
 	asked                     bool   // the table of prices was
 	prices                    models.Model
@@ -69,11 +69,11 @@ func (c *costLook) take(f *callRecord) {
 
 func kindOfCall(f *callRecord) callKind {
 	switch {
-	case f.Kind == sessionfmt.Assistant:
+	case f.Kind == jsonl.Assistant:
 		return answerCall
-	case f.Kind == sessionfmt.ToolResult:
+	case f.Kind == jsonl.ToolResult:
 		return toolCall
-	case f.Kind != sessionfmt.UsageEntry:
+	case f.Kind != jsonl.UsageEntry:
 		return summaryCall
 	case f.For.Is("cache_warm"):
 		return warmingCall
@@ -108,12 +108,12 @@ func (c *costLook) name(m int) string {
 }
 
 // price reads a call's usage, and says what it cost. A recorded 0 is a cost.
-func (c *costLook) price(one *call, usage sessionfmt.Value, m int) {
+func (c *costLook) price(one *call, usage jsonl.Value, m int) {
 	one.pricing = unpriceable
 	if !usage.IsObject() {
 		return
 	}
-	var u sessionfmt.Usage
+	var u jsonl.Usage
 	u.Read(c.at.Reset(usage))
 	one.input, one.output, one.cacheRead, one.cacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
 	if u.Cost.Known {
@@ -138,7 +138,7 @@ func (c *costLook) prices(m int) models.Model {
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
-		for _, name := range []sessionfmt.Value{p.model, p.response} {
+		for _, name := range []jsonl.Value{p.model, p.response} {
 			if found, _, ok := c.table().Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
 				p.prices = found
 			}
@@ -177,23 +177,23 @@ func (c *costLook) modelOf(m int) (model, provider string) {
 // callRecord are what a record says of a call of a model; absent is nil. All are
 // valid during the call only.
 type callRecord struct {
-	Kind     sessionfmt.Kind
-	ID, Time sessionfmt.Value // of the entry
+	Kind     jsonl.Kind
+	ID, Time jsonl.Value // of the entry
 
-	Usage, Provider, Model sessionfmt.Value
-	Response, ResponseID   sessionfmt.Value // the model that answered, and the provider's id
-	Tool                   sessionfmt.Value // whose result it is
-	For                    sessionfmt.Value // kind of a usage entry
+	Usage, Provider, Model jsonl.Value
+	Response, ResponseID   jsonl.Value // the model that answered, and the provider's id
+	Tool                   jsonl.Value // whose result it is
+	For                    jsonl.Value // kind of a usage entry
 }
 
 // callPick names what callFields takes, in its order: of entries that hold their usage
 // themselves, and of messages.
-var callPick = sessionfmt.Pick{
+var callPick = jsonl.Pick{
 	Record:  []string{"usage", "provider", "model", "kind"},
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
 }
 
-func callFields(p *sessionfmt.Picked) callRecord {
+func callFields(p *jsonl.Picked) callRecord {
 	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp}
 	if v := p.Message; p.Kind.IsMessage() {
 		f.Usage, f.Provider, f.Model, f.Response, f.ResponseID, f.Tool = v[0], v[1], v[2], v[3], v[4], v[5]
@@ -208,9 +208,9 @@ func callFields(p *sessionfmt.Picked) callRecord {
 // a usage entry, even if it says nothing of what it used.
 func (f *callRecord) Paid() bool {
 	switch f.Kind {
-	case sessionfmt.Assistant, sessionfmt.UsageEntry:
+	case jsonl.Assistant, jsonl.UsageEntry:
 		return true
-	case sessionfmt.ToolResult, sessionfmt.Compaction, sessionfmt.BranchSummary:
+	case jsonl.ToolResult, jsonl.Compaction, jsonl.BranchSummary:
 		return f.Usage.IsObject()
 	}
 	return false
@@ -218,7 +218,7 @@ func (f *callRecord) Paid() bool {
 
 // named reports that the record can tell which model was called.
 func (f *callRecord) named() bool {
-	return f.Kind == sessionfmt.Assistant || f.Kind == sessionfmt.UsageEntry
+	return f.Kind == jsonl.Assistant || f.Kind == jsonl.UsageEntry
 }
 
 // modelName is how pi lists the model of a call: by the provider, and by the model

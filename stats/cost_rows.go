@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A costRow is what the calls with some keys in common used and cost.
@@ -115,7 +116,7 @@ func floorDiv(a, b int64) int64 {
 }
 
 // tool is the number of a tool's name.
-func (c *costLook) tool(name sessionfmt.Value) int32 {
+func (c *costLook) tool(name jsonl.Value) int32 {
 	at, ok := c.toolAt[string(name)]
 	if !ok {
 		at = int32(len(c.tools))

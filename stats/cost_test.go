@@ -14,6 +14,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
 
@@ -164,7 +165,7 @@ func rawTotals(data []byte) (want stats.CostSum) {
 		want.Calls.Total++
 		u, _ := usage.(map[string]any)
 		number := func(name string) int64 {
-			if n, _ := u[name].(float64); n >= 0 && n < sessionfmt.MostUsage {
+			if n, _ := u[name].(float64); n >= 0 && n < jsonl.MostUsage {
 				return int64(n)
 			}
 			return 0
@@ -175,7 +176,7 @@ func rawTotals(data []byte) (want stats.CostSum) {
 		want.Tokens.CacheWrite += number("cacheWrite")
 		want.Tokens.Total += number("input") + number("output") + number("cacheRead") + number("cacheWrite")
 		cost, _ := u["cost"].(map[string]any)
-		if total, ok := cost["total"].(float64); ok && total >= 0 && total <= sessionfmt.MostUsage {
+		if total, ok := cost["total"].(float64); ok && total >= 0 && total <= jsonl.MostUsage {
 			want.Cost.Total += total
 		} else {
 			want.Calls.Unpriced++

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // growthLens follows the size of the context from request to request.
@@ -95,7 +95,7 @@ func (w *growthWalk) step(a *replay.Account) error {
 	}
 	kind := w.l.Session.Kind(a.Record)
 	switch kind {
-	case sessionfmt.Compaction, sessionfmt.Transform, sessionfmt.ContextEdit, sessionfmt.ToolResult, sessionfmt.Bash:
+	case jsonl.Compaction, jsonl.Transform, jsonl.ContextEdit, jsonl.ToolResult, jsonl.Bash:
 	default:
 		return nil
 	}
@@ -120,7 +120,7 @@ func (w *growthWalk) step(a *replay.Account) error {
 		w.mark("E", &g.Edits)
 		from = line.Get("replacement")
 	}
-	cut := from.Get("details").Get("truncation").Get("truncated").Truthy() || kind == sessionfmt.Bash && from.Get("truncated").Truthy()
+	cut := from.Get("details").Get("truncation").Get("truncated").Truthy() || kind == jsonl.Bash && from.Get("truncated").Truthy()
 	if cut || isCut(from.Get("content").ContentText()) {
 		w.mark("T", &g.Truncations)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
 
@@ -255,7 +255,7 @@ func checkGrowth(t *testing.T, r *stats.Report, data string) {
 			}
 		}
 		if json.Unmarshal([]byte(line), &rec) == nil && rec.Message.Role == "assistant" {
-			if u := rec.Message.Usage; rec.Message.StopReason != "error" && rec.Message.StopReason != "aborted" && u.Input <= sessionfmt.MostUsage {
+			if u := rec.Message.Usage; rec.Message.StopReason != "error" && rec.Message.StopReason != "aborted" && u.Input <= jsonl.MostUsage {
 				recorded[rec.ID] = u.Input + u.CacheRead + u.CacheWrite
 			}
 			times[rec.ID]++

@@ -6,7 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // likeSWE is SWE-CLI's usage statistics (spec/policies.md 2.2, 2.6) and its table of
@@ -185,13 +185,13 @@ func (r *sweRun) step(a *replay.Account) error {
 		return nil
 	}
 	switch r.l.Session.Kind(a.Record) {
-	case sessionfmt.User:
+	case jsonl.User:
 		if n := len(r.prompts); r.working && n > 0 {
 			r.prompts[n-1].steered = true
 		} else {
 			r.prompts = append(r.prompts, swePrompt{})
 		}
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		return r.answer(a)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // sweEstimate is the name of SWE-CLI's way to count without a tokenizer.
@@ -76,28 +76,28 @@ func (s *sweMessages) read(e *replay.Envelope) error {
 	return nil
 }
 
-func (s *sweMessages) message(m sessionfmt.Value) {
+func (s *sweMessages) message(m jsonl.Value) {
 	s.n++
 	msg := m.Message()
 	for i := range msg.Blocks {
 		switch b := &msg.Blocks[i]; b.Kind {
-		case sessionfmt.ImageBlock:
+		case jsonl.ImageBlock:
 			s.images++
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			s.call(b)
 		}
 	}
 	text := string(msg.AppendText(nil, ""))
 	n := s.of(text)
 	s.tokens += n
-	if msg.Kind == sessionfmt.ToolResult {
+	if msg.Kind == jsonl.ToolResult {
 		s.results = append(s.results, sweResult{s.calls[msg.CallID.Text()], text, n, msg.IsError.Truthy()})
 	}
 }
 
 // call counts a call: its name and its arguments, by characters these alone
 // (spec/policies.md 2.2).
-func (s *sweMessages) call(b *sessionfmt.Block) {
+func (s *sweMessages) call(b *jsonl.Block) {
 	name, printed := b.Name.Text(), pythonText(b.Args)
 	if s.chars {
 		s.tokens += s.of(printed)
@@ -147,7 +147,7 @@ func (s *sweMessages) waste() (w sweWaste) {
 
 // pythonText is how Python prints a JSON value. However deep the value is, it is gone
 // through once from front to back.
-func pythonText(v sessionfmt.Value) string {
+func pythonText(v jsonl.Value) string {
 	var b strings.Builder
 	for v = v.AppendCompact(nil); len(v) > 0; {
 		n := 1
@@ -166,7 +166,7 @@ func pythonText(v sessionfmt.Value) string {
 			b.WriteString("None")
 			n = len("null")
 		case '"':
-			n, _ = sessionfmt.ValueLen(v)
+			n, _ = jsonl.ValueLen(v)
 			printPython(&b, v[:n].Text())
 		default:
 			b.WriteByte(v[0])

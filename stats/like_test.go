@@ -10,7 +10,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // likeOf is how a system takes the context of a session.
@@ -83,7 +83,7 @@ func TestPolicyT16cSWEText(t *testing.T) {
 		{`{"role":"assistant","content":[{"type":"text","text":"abcdefg"},{"type":"toolCall","id":"c","name":"a_long_name","arguments":{"file_path":"a.py","flag":true,"n":null}}]}`, 12},
 	} {
 		s := newSWEMessages(true)
-		s.message(sessionfmt.Value(test.message))
+		s.message(jsonl.Value(test.message))
 		if s.tokens != test.want {
 			t.Errorf("%s: %d, want %d", test.message, s.tokens, test.want)
 		}
@@ -93,11 +93,11 @@ func TestPolicyT16cSWEText(t *testing.T) {
 		`[1,-2.5,[],{},false,"it's"]`:                    `[1, -2.5, [], {}, False, "it's"]`,
 		`"a\"b'\\\n\u00e9\u0001\u2028,:"`:                `'a"b\'\\\n` + "é" + `\x01\u2028,:'`,
 	} {
-		if got := pythonText(sessionfmt.Value(json)); got != want {
+		if got := pythonText(jsonl.Value(json)); got != want {
 			t.Errorf("%s prints %s, want %s", json, got, want)
 		}
 	}
-	deep := sessionfmt.Value(strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20))
+	deep := jsonl.Value(strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20))
 	if got := pythonText(deep); got != string(deep) {
 		t.Errorf("deep nesting prints %d bytes", len(got))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // likeYAgent is y-agent's context by its categories, its guard's verdict and what its
@@ -146,7 +146,7 @@ func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
 			return 0, err
 		}
 		n := m.Tokens.Total()
-		if m.Kind == sessionfmt.User && m.Skill.Bytes > 0 {
+		if m.Kind == jsonl.User && m.Skill.Bytes > 0 {
 			skill := min(m.Skill.Tokens, n)
 			y.add(ySkills, skill)
 			n -= skill

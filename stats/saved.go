@@ -13,6 +13,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Saved is a run that was saved with -f json or -f jsonl.
@@ -202,11 +204,11 @@ func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 		Disk:    opt.Disk,
 		Workers: 1,
 		Through: opt.Through,
-		Visit: func() func(int64, sessionfmt.Kind, sessionfmt.Value) {
-			return func(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) { sum.take(kind, line) }
+		Visit: func() func(int64, jsonl.Kind, jsonl.Value) {
+			return func(_ int64, kind jsonl.Kind, line jsonl.Value) { sum.take(kind, line) }
 		},
 		Pick:   callPick,
-		Picked: func() func(*sessionfmt.Picked) { return l.call },
+		Picked: func() func(*jsonl.Picked) { return l.call },
 	})
 	if err != nil {
 		return nil, err
@@ -225,18 +227,18 @@ func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 }
 
 // take is what a record adds to the summary.
-func (sum *Summary) take(kind sessionfmt.Kind, line sessionfmt.Value) {
+func (sum *Summary) take(kind jsonl.Kind, line jsonl.Value) {
 	switch kind {
-	case sessionfmt.Header:
+	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's
 			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
 		}
-	case sessionfmt.User:
+	case jsonl.User:
 		if sum.First == "" {
-			sum.First = sessionfmt.Gist(kind, line)
+			sum.First = outline.Gist(kind, line)
 		}
-	case sessionfmt.SessionInfo:
-		sum.Name = sessionfmt.FirstWords(line.Get("name").Text())
+	case jsonl.SessionInfo:
+		sum.Name = outline.FirstWords(line.Get("name").Text())
 	}
 }
 

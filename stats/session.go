@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // sessionLens counts what is in a session, on all branches.
@@ -107,7 +109,7 @@ func lookAtSession(l *lensRun) {
 	p.Sessions = 1
 	l.Report.Session = p
 	calls := newCallBook(p)
-	l.Records = append(l.Records, func(_ int64, kind sessionfmt.Kind, line sessionfmt.Value) { p.take(calls, kind, line) })
+	l.Records = append(l.Records, func(_ int64, kind jsonl.Kind, line jsonl.Value) { p.take(calls, kind, line) })
 	l.Indexed = append(l.Indexed, func() error {
 		calls.close()
 		return p.shape(l.Session)
@@ -115,27 +117,27 @@ func lookAtSession(l *lensRun) {
 }
 
 // take counts a record.
-func (p *SessionPart) take(calls *callBook, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (p *SessionPart) take(calls *callBook, kind jsonl.Kind, line jsonl.Value) {
 	switch kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		p.Turns++
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		p.answer(calls, calls.message(kind, line))
-	case sessionfmt.ToolResult:
+	case jsonl.ToolResult:
 		calls.result(calls.message(kind, line))
-	case sessionfmt.Compaction:
+	case jsonl.Compaction:
 		p.Compactions++
-	case sessionfmt.BranchSummary:
+	case jsonl.BranchSummary:
 		p.Summaries++
-	case sessionfmt.ContextEdit:
+	case jsonl.ContextEdit:
 		p.Edits++
-	case sessionfmt.Transform:
+	case jsonl.Transform:
 		p.Transforms++
 	}
 	if kind.IsMessage() {
 		p.Messages++
 		switch role := kind.Role(); {
-		case kind == sessionfmt.NoMessage:
+		case kind == jsonl.NoMessage:
 			p.Roles["none"]++
 		case role == "":
 			p.Roles["other"]++
@@ -149,7 +151,7 @@ func (p *SessionPart) take(calls *callBook, kind sessionfmt.Kind, line sessionfm
 }
 
 // answer counts a request by its answer.
-func (p *SessionPart) answer(calls *callBook, m *sessionfmt.Message) {
+func (p *SessionPart) answer(calls *callBook, m *jsonl.Message) {
 	p.Requests++
 	p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
 	p.model(modelCount{m.Provider.Text(), m.Model.Text(), 1})
@@ -166,7 +168,7 @@ func (p *SessionPart) model(m modelCount) {
 	p.Models = append(p.Models, m)
 }
 
-func (s *timeSpan) take(stamp sessionfmt.Value) {
+func (s *timeSpan) take(stamp jsonl.Value) {
 	ms, ok := stamp.Millis()
 	if !ok {
 		return
@@ -195,9 +197,9 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 			prompt[i], requests[i] = prompt[up], requests[up]
 		}
 		switch s.Kind(i) {
-		case sessionfmt.User:
+		case jsonl.User:
 			prompt[i], requests[i] = int32(i), 0
-		case sessionfmt.Assistant:
+		case jsonl.Assistant:
 			requests[i]++
 			most[prompt[i]] = max(most[prompt[i]], requests[i])
 		}
@@ -226,7 +228,7 @@ func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 		}
 		l.Count++
 		l.Prompts = append(l.Prompts, longPrompt{
-			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n, Text: sessionfmt.Gist(sessionfmt.User, line),
+			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n, Text: outline.Gist(jsonl.User, line),
 		})
 	}
 	l.cut()

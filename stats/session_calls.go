@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A toolCount is what became of the calls of a tool.
@@ -88,8 +88,8 @@ type callBook struct {
 	sum     *SessionPart
 	open    map[string][]openCall
 	strange map[string]strangeResult // results whose call has not come
-	msg     sessionfmt.Message
-	at      sessionfmt.Cursor
+	msg     jsonl.Message
+	at      jsonl.Cursor
 }
 
 type openCall struct {
@@ -118,13 +118,13 @@ func (p *SessionPart) tool(name string) *toolCount {
 }
 
 // message reads the message of a line.
-func (b *callBook) message(kind sessionfmt.Kind, line sessionfmt.Value) *sessionfmt.Message {
+func (b *callBook) message(kind jsonl.Kind, line jsonl.Value) *jsonl.Message {
 	b.msg.Read(b.at.Reset(line.Get("message")), kind)
 	return &b.msg
 }
 
 // answer records the calls of an answer.
-func (b *callBook) answer(m *sessionfmt.Message) {
+func (b *callBook) answer(m *jsonl.Message) {
 	for call := range m.Calls {
 		id, tool := call.ID.Text(), call.Name.Text()
 		b.count(tool, toolCount{Calls: 1, Asked: int64(len(call.Args))})
@@ -138,7 +138,7 @@ func (b *callBook) answer(m *sessionfmt.Message) {
 }
 
 // result records a tool result.
-func (b *callBook) result(m *sessionfmt.Message) {
+func (b *callBook) result(m *jsonl.Message) {
 	r := strangeResult{outcomeOK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
 		r.outcome = outcomeOf(true, string(m.AppendText(nil, "\n")))

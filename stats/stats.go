@@ -20,6 +20,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Lens is one way to look at sessions. What it sees of one is a part of that
@@ -132,7 +133,7 @@ type lensRun struct {
 	// Records are called with every record in the order of the file, while it is
 	// read: where its line begins, in bytes, and the line, which is valid during the
 	// call.
-	Records []func(off int64, kind sessionfmt.Kind, line sessionfmt.Value)
+	Records []func(off int64, kind jsonl.Kind, line jsonl.Value)
 	// Calls are called with what every record says of a call of a model, likewise, but
 	// for no more than it took to validate the line.
 	Calls []func(f *callRecord)
@@ -164,11 +165,11 @@ func (o *Options) Read(name string) (*Report, error) {
 	open := o.Open
 	if len(l.Records) > 0 {
 		open.Workers = 1 // sums of dollars depend on the order
-		open.Visit = func() func(int64, sessionfmt.Kind, sessionfmt.Value) { return l.record }
+		open.Visit = func() func(int64, jsonl.Kind, jsonl.Value) { return l.record }
 	}
 	if len(l.Calls) > 0 {
 		open.Workers = 1
-		open.Pick, open.Picked = callPick, func() func(*sessionfmt.Picked) { return l.call }
+		open.Pick, open.Picked = callPick, func() func(*jsonl.Picked) { return l.call }
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -202,20 +203,20 @@ func (o *Options) Read(name string) (*Report, error) {
 }
 
 // line is the line of a record, valid until the next one is asked for.
-func (l *lensRun) line(rec int) (sessionfmt.Value, error) {
+func (l *lensRun) line(rec int) (jsonl.Value, error) {
 	if l.lines == nil {
 		l.lines = l.Session.NewReader()
 	}
 	return l.lines.Line(rec)
 }
 
-func (l *lensRun) record(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (l *lensRun) record(off int64, kind jsonl.Kind, line jsonl.Value) {
 	for _, see := range l.Records {
 		see(off, kind, line)
 	}
 }
 
-func (l *lensRun) call(p *sessionfmt.Picked) {
+func (l *lensRun) call(p *jsonl.Picked) {
 	l.fields = callFields(p)
 	for _, see := range l.Calls {
 		see(&l.fields)

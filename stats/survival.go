@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/said"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // Facts are what a summary should keep of the messages that it stands for: what
@@ -55,17 +56,17 @@ type Kept struct {
 
 // Take adds the facts of a message, given as a provider gets it. Kind is its role in
 // the session: what the user did not write states no constraint of his.
-func (f *Facts) Take(kind sessionfmt.Kind, msg sessionfmt.Value) {
+func (f *Facts) Take(kind jsonl.Kind, msg jsonl.Value) {
 	switch kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		for _, c := range constraints(msg.Get("content").ContentText()) {
 			f.note(&f.Constraints, "constraint ", c)
 		}
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		for call := range msg.Message().Calls {
 			f.call(call.Raw)
 		}
-	case sessionfmt.ToolResult:
+	case jsonl.ToolResult:
 		for call := range msg.Get("nestedCalls").Get("calls").Elements {
 			f.call(call)
 		}
@@ -99,7 +100,7 @@ var (
 )
 
 // call records a tool call.
-func (f *Facts) call(call sessionfmt.Value) {
+func (f *Facts) call(call jsonl.Value) {
 	sub := subject{what: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
@@ -127,7 +128,7 @@ func (f *Facts) call(call sessionfmt.Value) {
 
 // result records whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
-func (f *Facts) result(msg sessionfmt.Value) {
+func (f *Facts) result(msg jsonl.Value) {
 	m := msg.Message()
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
@@ -184,7 +185,7 @@ func (k *Kept) count(found bool, fact string) bool {
 	if found {
 		k.Found++
 	} else {
-		k.Lost = append(k.Lost, sessionfmt.FirstWords(fact))
+		k.Lost = append(k.Lost, outline.FirstWords(fact))
 	}
 	return found
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
 
@@ -14,7 +14,7 @@ import (
 func facts(l *lines) *stats.Facts {
 	f := &stats.Facts{}
 	for _, line := range l.text[1:] {
-		msg := sessionfmt.Value(line).Get("message")
+		msg := jsonl.Value(line).Get("message")
 		f.Take(msg.Get("role").RoleKind(), msg)
 	}
 	return f
@@ -76,7 +76,7 @@ func TestConstraintsOfFacts(t *testing.T) {
 		}
 	}
 	f := &stats.Facts{}
-	f.Take(sessionfmt.Custom, sessionfmt.Value(`{"role":"user","content":"you must obey the extension"}`))
+	f.Take(jsonl.Custom, jsonl.Value(`{"role":"user","content":"you must obey the extension"}`))
 	if len(f.Constraints) > 0 {
 		t.Errorf("not the user's words: %q", f.Constraints)
 	}

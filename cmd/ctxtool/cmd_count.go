@@ -18,6 +18,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // countOptions are the flags of ctxtool count.
@@ -218,7 +219,7 @@ func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 // add adds the length of a text in the measure of every counter.
 func (o *countOptions) add(lengths []int64, text []byte) {
 	if !utf8.Valid(text) {
-		text = sessionfmt.MendUTF8(text)
+		text = jsonl.MendUTF8(text)
 	}
 	for i, c := range o.counters {
 		lengths[i] += int64(replay.TextLength(c, text))

@@ -12,6 +12,8 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/outline"
+	"ctxtool/sessionfmt/store"
 )
 
 // diffOptions are the flags of ctxtool diff.
@@ -104,7 +106,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	if a.file, a.point, err = e.session(args); err != nil {
 		return nil, nil, err
 	}
-	a.given, _ = e.disk.SplitPoint(args[0])
+	a.given, _ = store.SplitPoint(e.disk, args[0])
 	b = &diffEnd{file: a.file, given: a.given}
 	rest := args[1:]
 	if len(rest) > 0 && a.point == "" && !e.namesSession(rest[0]) {
@@ -119,7 +121,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 		if b.file, b.point, err = e.session(rest); err != nil {
 			return nil, nil, err
 		}
-		b.given, _ = e.disk.SplitPoint(rest[0])
+		b.given, _ = store.SplitPoint(e.disk, rest[0])
 		a.point, b.point = cmp.Or(a.point, "leaf"), cmp.Or(b.point, "leaf")
 	case len(rest) == 1:
 		b.point = rest[0]
@@ -130,7 +132,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 // namesSession reports that an argument is no POINT of the session before it: a file, or
 // SESSION@POINT.
 func (e *env) namesSession(arg string) bool {
-	file, point := e.disk.SplitPoint(arg)
+	file, point := store.SplitPoint(e.disk, arg)
 	if point == "" {
 		return e.disk.Has(file)
 	}
@@ -269,17 +271,17 @@ func (x *comparison) listEntries() error {
 	out := &replay.DiffEntries{Schema: "ctxtool/diff.entries/1"}
 	out.A, out.B = x.sides()
 	if shared > 0 {
-		last, err := x.a.s.Rows(pathA[shared-1 : shared])
+		last, err := outline.Rows(x.a.s, pathA[shared-1:shared])
 		if err != nil {
 			return err
 		}
 		out.Ancestor = &last[0]
 	}
 	var err error
-	if out.OnlyA, err = x.a.s.Rows(pathA[shared:]); err != nil {
+	if out.OnlyA, err = outline.Rows(x.a.s, pathA[shared:]); err != nil {
 		return err
 	}
-	if out.OnlyB, err = x.b.s.Rows(pathB[shared:]); err != nil {
+	if out.OnlyB, err = outline.Rows(x.b.s, pathB[shared:]); err != nil {
 		return err
 	}
 	if err := x.strictly(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // editOptions are the flags of ctxtool edit.
@@ -155,11 +156,11 @@ func runLabel(e *env, o *writing, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		fields := []sessionfmt.Field{{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, s.ID(target))}}
+		fields := []jsonl.Field{{Name: "targetId", Value: jsonl.AppendQuoted(nil, s.ID(target))}}
 		if text != "" {
-			fields = append(fields, sessionfmt.Field{Name: "label", Value: sessionfmt.AppendQuoted(nil, text)})
+			fields = append(fields, jsonl.Field{Name: "label", Value: jsonl.AppendQuoted(nil, text)})
 		}
-		b.Add(sessionfmt.Label, fields...)
+		b.Add(jsonl.Label, fields...)
 		return nil, nil
 	})
 }
@@ -199,7 +200,7 @@ func newNameCommand(e *env) *cobra.Command {
 				return usagef("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
 			}
 			return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
-				b.Add(sessionfmt.SessionInfo, sessionfmt.Field{Name: "name", Value: sessionfmt.AppendQuoted(nil, text)})
+				b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
 				return nil, nil
 			})
 		},
@@ -224,5 +225,5 @@ func oneLine(text string) string {
 		broken = false
 		b.WriteRune(r)
 	}
-	return sessionfmt.TrimJS(b.String())
+	return jsonl.TrimJS(b.String())
 }

@@ -18,6 +18,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // logOptions are the flags of ctxtool log.
@@ -78,7 +80,7 @@ func newLogCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
 	cmd.ValidArgsFunction = e.completeSession
-	complete(cmd, "kind", sessionfmt.KindNames())
+	complete(cmd, "kind", jsonl.KindNames())
 	return cmd
 }
 
@@ -314,7 +316,7 @@ type written struct {
 
 // writer returns what writes batches one after the other.
 func (l *logger) writer() func([]logRow) written {
-	lines, size := l.s.NewReader(), 0
+	lines, size := outline.NewReader(l.s), 0
 	return func(batch []logRow) (done written) {
 		out := bytes.NewBuffer(make([]byte, 0, size)) // about as large as the last one
 		for i := 0; i < len(batch) && done.err == nil; i++ {
@@ -326,7 +328,7 @@ func (l *logger) writer() func([]logRow) written {
 }
 
 // write completes a row by what its entry says, and writes it if it is wanted.
-func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) error {
+func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) error {
 	if row.err != nil {
 		return row.err
 	}
@@ -349,7 +351,7 @@ func (l *logger) write(w *bytes.Buffer, lines *sessionfmt.Reader, row *logRow) e
 }
 
 // matches says whether any string of the entry has the pattern.
-func matches(p *regexp.Regexp, line sessionfmt.Value) bool {
+func matches(p *regexp.Regexp, line jsonl.Value) bool {
 	for s := range line.Strings {
 		if p.MatchString(s.Text()) {
 			return true

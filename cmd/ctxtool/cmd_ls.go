@@ -12,6 +12,9 @@ import (
 
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
+	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 )
 
@@ -148,7 +151,7 @@ func (o *lsOptions) row(e *env, f listedFile, since int64) *stats.Summary {
 	if err == nil && info.ModTime().UnixMilli() < since {
 		return nil
 	}
-	if h := e.disk.ReadHeader(f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
+	if h := store.ReadHeader(e.disk, f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
 		return nil
 	}
 	r, err := stats.Summarize(f.path, e.opening(0))
@@ -214,7 +217,7 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	o.redaction.flags(cmd)
 	cmd.ValidArgsFunction = e.completeSession
-	complete(cmd, "filter", sessionfmt.KindNames())
+	complete(cmd, "filter", jsonl.KindNames())
 	return cmd
 }
 
@@ -225,8 +228,8 @@ func kinds(names []string) (map[string]bool, error) {
 	}
 	only := map[string]bool{}
 	for _, n := range names {
-		if !slices.Contains(sessionfmt.KindNames(), n) {
-			return nil, fmt.Errorf("unknown kind %q: one of %s", sessionfmt.Quote(n), strings.Join(sessionfmt.KindNames(), ", "))
+		if !slices.Contains(jsonl.KindNames(), n) {
+			return nil, fmt.Errorf("unknown kind %q: one of %s", sessionfmt.Quote(n), strings.Join(jsonl.KindNames(), ", "))
 		}
 		only[n] = true
 	}
@@ -259,7 +262,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.TreeReport{Nodes: s.Outline(leaf), Only: only, Fold: o.fold, Width: e.width(o.output), Coverage: s.Coverage, Found: found}
+	r := render.TreeReport{Nodes: outline.Of(s, leaf), Only: only, Fold: o.fold, Width: e.width(o.output), Coverage: s.Coverage, Found: found}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id

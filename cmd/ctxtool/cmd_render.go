@@ -21,6 +21,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // commentSize is how many characters a comment on GitHub may have.
@@ -306,7 +307,7 @@ var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "i
 
 // store puts an image into the folder, under a name that is made from its bytes, and
 // gives the way to it from the page. It is empty for what is no image.
-func (a *assets) store(mime string, data sessionfmt.Value, write bool) (name string, err error) {
+func (a *assets) store(mime string, data jsonl.Value, write bool) (name string, err error) {
 	image, err := base64.StdEncoding.DecodeString(data.Text())
 	ext := extensions[mime]
 	if err != nil || ext == "" {

@@ -16,6 +16,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // traceOptions are the flags of ctxtool trace.
@@ -337,7 +338,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []replay.S
 		}
 		read := lines.Line
 		if raw {
-			read = func(i int) (sessionfmt.Value, error) { return lines.Raw(i) }
+			read = func(i int) (jsonl.Value, error) { return lines.Raw(i) }
 		}
 		line, err := read(rec)
 		if err != nil {

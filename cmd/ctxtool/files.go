@@ -17,6 +17,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/store"
 )
 
 // A listedFile is a session file.
@@ -53,7 +54,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg), outName(name)})
 			continue
 		}
-		names, err := sessionfmt.Store{Dir: arg, Disk: e.disk}.Files()
+		names, err := store.Store{Dir: arg, Disk: e.disk}.Files()
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,9 @@ import (
 
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
+	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 )
 
@@ -92,7 +95,7 @@ func (e *env) completeSession(cmd *cobra.Command, args []string, typed string) (
 	slices.Reverse(files) // names begin with their time
 	var ids []string
 	for _, f := range files {
-		h := e.disk.ReadHeader(f)
+		h := store.ReadHeader(e.disk, f)
 		if h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(h.ID, sessionfmt.Quote(h.CWD+" "+h.Timestamp)))
 		}
@@ -108,7 +111,7 @@ func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]
 	if len(args) == 0 {
 		return []string{"leaf", "root", "request:", "turn:"}, cobra.ShellCompDirectiveNoFileComp
 	}
-	session, _ := e.disk.SplitPoint(args[0])
+	session, _ := store.SplitPoint(e.disk, args[0])
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -159,7 +162,7 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 		if err != nil {
 			return ""
 		}
-		return sessionfmt.Quote(s.Kind(i).String() + " " + sessionfmt.Gist(s.Kind(i), line))
+		return sessionfmt.Quote(s.Kind(i).String() + " " + outline.Gist(s.Kind(i), line))
 	}
 	labels, err := s.Labels()
 	if err != nil {
@@ -265,7 +268,7 @@ func parseTime(text string) (ms int64, ok bool) {
 }
 
 // from reports that a record is not before the limit.
-func (l limit) from(rec int, line sessionfmt.Value) bool {
+func (l limit) from(rec int, line jsonl.Value) bool {
 	if !l.set || l.at == 0 {
 		return !l.set || rec >= l.Record
 	}
@@ -274,7 +277,7 @@ func (l limit) from(rec int, line sessionfmt.Value) bool {
 }
 
 // to reports that a record is not behind the limit.
-func (l limit) to(rec int, line sessionfmt.Value) bool {
+func (l limit) to(rec int, line jsonl.Value) bool {
 	if !l.set || l.at == 0 {
 		return !l.set || rec < l.Record || rec == l.Record && !l.Before
 	}

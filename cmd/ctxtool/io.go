@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/store"
 )
 
 // sessionHelp says what a SESSION argument may be, for help texts.
@@ -31,24 +32,24 @@ const pointHelp = "SESSION is a file (plain, gzip or zstd), - for standard input
 	"or its beginning. A POINT is " + sessionfmt.PointHelp + ".\n"
 
 // store is the folder in which sessions are looked up.
-func (e *env) store() sessionfmt.Store {
+func (e *env) store() store.Store {
 	if e.sessionsDir != "" {
-		return sessionfmt.Store{Dir: e.sessionsDir, Disk: e.disk}
+		return store.Store{Dir: e.sessionsDir, Disk: e.disk}
 	}
-	return sessionfmt.DefaultStore(e.disk, e.getenv, e.home)
+	return store.Default(e.disk, e.getenv, e.home)
 }
 
 // session finds the file and the point that the arguments name: SESSION,
 // SESSION@POINT, or none, which on a terminal is the newest session of the
 // current folder.
 func (e *env) session(args []string) (file, point string, err error) {
-	store := e.store()
+	sessions := e.store()
 	if len(args) > 0 {
-		file, point = e.disk.SplitPoint(args[0])
+		file, point = store.SplitPoint(e.disk, args[0])
 		if point == "" && file != args[0] {
 			return "", "", &usageError{fmt.Errorf("%s: no point behind the @", sessionfmt.Quote(args[0]))}
 		}
-		file, err = store.Locate(file)
+		file, err = sessions.Locate(file)
 		return file, point, err
 	}
 	if !term.IsTerminal(int(e.stdin.Fd())) {
@@ -58,7 +59,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if file, err = store.Newest(cwd); err == nil {
+	if file, err = sessions.Newest(cwd); err == nil {
 		e.note("%s", file)
 	}
 	return file, "", err

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // writers are command lines that write a session, S and OUT being put in.
@@ -90,7 +91,7 @@ func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {
 		t.Errorf("%s: replay: %s", name, &r.stderr)
 		return
 	}
-	v, err := sessionfmt.ParseValue(r.stdout.Bytes())
+	v, err := jsonl.ParseValue(r.stdout.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // largeEnough is from how many tokens on a session is worth reducing.
@@ -298,7 +299,7 @@ func comparePromise(t *testing.T, name string, p *compact.Plan, pi corpus.PiAnsw
 	if err := json.Unmarshal(pi.Read.LLM, &sent); err != nil {
 		t.Fatal(err)
 	}
-	sent = slices.DeleteFunc(sent, func(m json.RawMessage) bool { return sessionfmt.Value(m).Get("role").Is("system") })
+	sent = slices.DeleteFunc(sent, func(m json.RawMessage) bool { return jsonl.Value(m).Get("role").Is("system") })
 	for i := range p.View.Messages {
 		if !p.View.Live(i) {
 			continue
@@ -307,7 +308,7 @@ func comparePromise(t *testing.T, name string, p *compact.Plan, pi corpus.PiAnsw
 			t.Errorf("%s: pi sends %d messages only", name, n)
 			return n
 		}
-		if differ := promiseDiffers(t, p, i, sessionfmt.Value(sent[n]).Get("content")); differ != "" {
+		if differ := promiseDiffers(t, p, i, jsonl.Value(sent[n]).Get("content")); differ != "" {
 			t.Errorf("%s: message %d: %s", name, n, differ)
 			return n
 		}
@@ -321,7 +322,7 @@ func comparePromise(t *testing.T, name string, p *compact.Plan, pi corpus.PiAnsw
 
 // promiseDiffers says how what pi sends differs from a message of a plan. A summary stands
 // in pi's own frame.
-func promiseDiffers(t *testing.T, p *compact.Plan, i int, content sessionfmt.Value) string {
+func promiseDiffers(t *testing.T, p *compact.Plan, i int, content jsonl.Value) string {
 	t.Helper()
 	if p.View.Messages[i].Heads {
 		k := slices.IndexFunc(p.Changes, func(c compact.Change) bool { return c.Action == compact.Summarise })
@@ -341,14 +342,14 @@ func promiseDiffers(t *testing.T, p *compact.Plan, i int, content sessionfmt.Val
 }
 
 // asList is a content in JavaScript's spelling; a text stands for the list of it.
-func asList(content sessionfmt.Value) []byte {
+func asList(content jsonl.Value) []byte {
 	if content.IsString() {
 		content = fmt.Appendf(nil, `[{"type":"text","text":%s}]`, content)
 	}
 	return content.AppendCompact(nil)
 }
 
-func textIn(content sessionfmt.Value) string {
+func textIn(content jsonl.Value) string {
 	if content.IsString() {
 		return content.Text()
 	}

@@ -12,6 +12,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
+	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 )
 
@@ -262,8 +263,8 @@ func (e *env) mayFit(o *stats.Only, name string) bool {
 	if o.Until == 0 && o.Project == "" {
 		return true
 	}
-	h := e.disk.ReadHeader(name)
-	if h == (sessionfmt.HeaderInfo{}) {
+	h := store.ReadHeader(e.disk, name)
+	if h == (store.HeaderInfo{}) {
 		return true // reading will tell
 	}
 	began, err := time.Parse(time.RFC3339, h.Timestamp)

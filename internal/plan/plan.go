@@ -15,6 +15,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Plan is what is written to a session, or in its place, or has been: schema
@@ -101,7 +102,7 @@ func Entries(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, p
 	return p, p.readBack(func(after *sessionfmt.Session) error {
 		for k, line := range p.Append {
 			i := after.Len() - len(p.Append) + k
-			p.Lines = append(p.Lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i), sessionfmt.Gist(after.Kind(i), line)))
+			p.Lines = append(p.Lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i), outline.Gist(after.Kind(i), line)))
 		}
 		p.Before, p.After = measured(s, s.Leaf()), measured(after, after.Leaf())
 		if promise == nil {

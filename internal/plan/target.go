@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Target is where plans are carried out: without Write and Output, nowhere.
@@ -222,7 +223,7 @@ func headerLine(s *sessionfmt.Session) (line []byte, err error) {
 // saying is what the entries of a batch say.
 func saying(b *sessionfmt.Batch) (text []byte) {
 	for line := range bytes.Lines(b.Lines()) {
-		for key, v := range sessionfmt.Value(bytes.TrimSpace(line)).Members {
+		for key, v := range jsonl.Value(bytes.TrimSpace(line)).Members {
 			switch string(key) {
 			case "id", "parentId", "timestamp":
 				continue

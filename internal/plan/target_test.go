@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestSameChange: a change is the same unless what it is about is another entry now, or
@@ -28,7 +29,7 @@ func TestSameChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := s.NewBatch(s.Leaf(), time.UnixMilli(now))
-		b.Add(sessionfmt.Label, sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, s.ID(at(s)))})
+		b.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: jsonl.AppendQuoted(nil, s.ID(at(s)))})
 		return s, b
 	}
 	first, leaf := func(*sessionfmt.Session) int { return 3 }, (*sessionfmt.Session).Leaf

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An Index is what is known of each entry before its row is read: columns, a value an
@@ -54,7 +55,7 @@ type label struct {
 
 // MarshalJSON is [entry, target, text].
 func (l label) MarshalJSON() ([]byte, error) {
-	return append(sessionfmt.AppendQuoted(fmt.Appendf(nil, "[%d,%d,", l.entry, l.target), l.text), ']'), nil
+	return append(jsonl.AppendQuoted(fmt.Appendf(nil, "[%d,%d,", l.entry, l.target), l.text), ']'), nil
 }
 
 // WriteJSON writes the index piece by piece: it is never there twice.
@@ -136,17 +137,17 @@ func (p *Report) Finish() {
 		}
 		n := &x.notes[i]
 		switch p.s.Kind(i) {
-		case sessionfmt.Label:
+		case jsonl.Label:
 			if target := p.s.Find(n.target); target >= 0 {
 				x.Labels = append(x.Labels, label{int32(i), int32(target), n.text})
 			}
-		case sessionfmt.ContextEdit:
+		case jsonl.ContextEdit:
 			if target := p.s.Find(n.target); target >= 0 {
 				x.Edits = append(x.Edits, [2]int32{int32(i), int32(target)})
 			}
-		case sessionfmt.SessionInfo:
-			p.Head.Name = sessionfmt.TrimJS(n.text)
-		case sessionfmt.Header:
+		case jsonl.SessionInfo:
+			p.Head.Name = jsonl.TrimJS(n.text)
+		case jsonl.Header:
 			if i == p.s.Header() {
 				p.Head.Cwd = n.text
 			}

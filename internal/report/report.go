@@ -8,9 +8,10 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // A Head is what is said of a session as a whole, schema ctxtool/page/1.
 type Head struct {
@@ -134,7 +135,7 @@ func (p *Report) requests(leaf int) error {
 
 // kindNames are the names of the kinds, by number.
 func kindNames() (names []string) {
-	for k := sessionfmt.Kind(0); k <= sessionfmt.Scalar; k++ {
+	for k := jsonl.Kind(0); k <= jsonl.Scalar; k++ {
 		names = append(names, k.String())
 	}
 	return names

@@ -10,6 +10,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // reported is a session with its report, all of it read.
@@ -115,8 +117,8 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 			if got := (replay.Origin{Record: x.Entry[row-n], By: x.By[row-n], Op: x.Op[row-n]}); m.Origin != got {
 				t.Errorf("%s: %+v, the envelope says %+v", at, got, m.Origin)
 			}
-			if body := x.Row[row-n]; body >= n && sessionfmt.Value(rows[body]).MessageGist() != m.Raw.MessageGist() {
-				t.Errorf("%s: says %q, the envelope %q", at, sessionfmt.Value(rows[body]).MessageGist(), m.Raw.MessageGist())
+			if body := x.Row[row-n]; body >= n && outline.MessageGist(jsonl.Value(rows[body])) != outline.MessageGist(m.Raw) {
+				t.Errorf("%s: says %q, the envelope %q", at, outline.MessageGist(jsonl.Value(rows[body])), outline.MessageGist(m.Raw))
 			}
 			sum += x.Tokens[row-n]
 		}
@@ -145,10 +147,10 @@ func TestRows(t *testing.T) {
 					t.Fatal(err)
 				}
 				kind := p.s.Kind(i)
-				if !kind.IsMessage() || kind == sessionfmt.NoMessage || !line.Get("message").IsObject() {
+				if !kind.IsMessage() || kind == jsonl.NoMessage || !line.Get("message").IsObject() {
 					continue
 				}
-				was, is := line.Get("message").MessageGist(), sessionfmt.Value(rows[i]).Get("message").MessageGist()
+				was, is := outline.MessageGist(line.Get("message")), outline.MessageGist(jsonl.Value(rows[i]).Get("message"))
 				if was != is {
 					t.Errorf("row %d says %q, its entry %q", i, is, was)
 				}

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strconv"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A rower makes rows of entries.
 type rower struct {
 	facts
-	at   sessionfmt.Cursor
-	deep sessionfmt.Cursor
+	at   jsonl.Cursor
+	deep jsonl.Cursor
 }
 
 // longest is how many bytes of a string a page holds: of a longer one its beginning and
@@ -30,7 +30,7 @@ type facts struct {
 
 // entry appends an entry as a page has it, values as they are spelled: without what the
 // index has, what only a provider can read, and what is there twice.
-func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
+func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	w.facts = facts{has: noTime}
 	if !line.IsObject() {
 		return append(dst, line...)
@@ -41,11 +41,11 @@ func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
 	for key := range w.at.Members {
 		switch string(key) {
 		case "type":
-			if kind != sessionfmt.Unknown {
+			if kind != jsonl.Unknown {
 				continue
 			}
 		case "id", "parentId", "fromHook", "schemaVersion":
-			if kind != sessionfmt.Header {
+			if kind != jsonl.Header {
 				continue
 			}
 		case "timestamp":
@@ -58,7 +58,7 @@ func (w *rower) entry(dst []byte, kind sessionfmt.Kind, line value) []byte {
 		switch {
 		case string(key) == "message" && kind.IsMessage():
 			dst = w.message(dst)
-		case string(key) == "patch" && kind == sessionfmt.Transform:
+		case string(key) == "patch" && kind == jsonl.Transform:
 			dst = w.patch(dst)
 		default:
 			v := w.at.Value()
@@ -73,18 +73,18 @@ func member(dst []byte, start int, key []byte) []byte {
 	if len(dst) > start {
 		dst = append(dst, ',')
 	}
-	return append(sessionfmt.AppendQuoted(dst, string(key)), ':')
+	return append(jsonl.AppendQuoted(dst, string(key)), ':')
 }
 
 // other appends what is neither message nor patch, and records what the index
 // wants of it.
-func (w *rower) other(dst []byte, kind sessionfmt.Kind, key string, v value) []byte {
+func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	switch {
 	case key == "targetId":
 		w.target = v.Text()
-	case key == "label" && kind == sessionfmt.Label, key == "name" && kind == sessionfmt.SessionInfo, key == "cwd" && kind == sessionfmt.Header:
+	case key == "label" && kind == jsonl.Label, key == "name" && kind == jsonl.SessionInfo, key == "cwd" && kind == jsonl.Header:
 		w.text = v.Text()
-	case key == "content" && kind == sessionfmt.CustomMessage:
+	case key == "content" && kind == jsonl.CustomMessage:
 		return w.content(dst, v)
 	case key == "systemMessage": // the steps have the prompt that it makes
 		return append(dst, "true"...)

@@ -7,7 +7,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Steps are the requests of all branches, each as it differs from the one before it on
@@ -250,7 +250,7 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64, last int) (int, error) 
 	}
 	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(slices.Clone(level)), hash: hash}
 	for _, part := range from.Parts {
-		row := p.text(string(sessionfmt.AppendQuoted(nil, part.Text)))
+		row := p.text(string(jsonl.AppendQuoted(nil, part.Text)))
 		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
 	}
 	for _, t := range from.Tools {

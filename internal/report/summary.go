@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 // A Summary is a session on one line of the report of a store, schema ctxtool/page.store/1.
@@ -47,7 +48,7 @@ func (p *Report) Summary() (*Summary, error) {
 	}
 	for i := range p.s.Len() {
 		s.Cost += p.Index.Cost[i]
-		if p.s.Kind(i) == sessionfmt.User {
+		if p.s.Kind(i) == jsonl.User {
 			s.Prompts++
 		}
 		if at := p.Index.times[i]; p.Index.Has[i]&noTime == 0 {
@@ -77,14 +78,14 @@ func (p *Report) Summary() (*Summary, error) {
 func (p *Report) first(s *Summary, path []int) error {
 	lines := p.s.NewReader()
 	for _, rec := range path {
-		if p.s.Kind(rec) != sessionfmt.User {
+		if p.s.Kind(rec) != jsonl.User {
 			continue
 		}
 		line, err := lines.Line(rec)
 		if err != nil {
 			return err
 		}
-		if s.Prompt = sessionfmt.Gist(sessionfmt.User, line); s.Prompt != "" {
+		if s.Prompt = outline.Gist(jsonl.User, line); s.Prompt != "" {
 			break
 		}
 	}

@@ -2,9 +2,9 @@
 // was said in them, what was called and what came of it, and what happened in all.
 package transcript
 
-import "ctxtool/sessionfmt"
+import "ctxtool/sessionfmt/jsonl"
 
-type value = sessionfmt.Value
+type value = jsonl.Value
 
 // A Kind is what a block is.
 type Kind uint8
@@ -83,7 +83,7 @@ type Cut struct {
 
 // An Item is an entry of a conversation, or a message of an envelope.
 type Item struct {
-	Kind    sessionfmt.Kind
+	Kind    jsonl.Kind
 	Record  int
 	By      int
 	Entry   value  // nil in an envelope

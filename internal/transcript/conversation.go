@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Conversation is the entries of a path, or of the whole tree: first the path to
@@ -54,9 +55,9 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 // named takes the name that was given last in the file (spec/pi-format.md 2.4).
 func (c *Conversation) named() error {
 	for i := c.s.Len() - 1; i >= 0; i-- {
-		if c.s.Kind(i) == sessionfmt.SessionInfo {
+		if c.s.Kind(i) == jsonl.SessionInfo {
 			line, err := c.s.NewReader().Line(i)
-			c.Name = sessionfmt.TrimJS(line.Get("name").Text())
+			c.Name = jsonl.TrimJS(line.Get("name").Text())
 			return err
 		}
 	}
@@ -70,7 +71,7 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 	shown := make([]bool, c.s.Len())
 	list := func(rec int32, from int) {
 		turn = from
-		if c.s.Kind(int(rec)) == sessionfmt.User {
+		if c.s.Kind(int(rec)) == jsonl.User {
 			turn++
 		}
 		turns[rec], shown[rec] = turn, true
@@ -158,7 +159,7 @@ func placed(f sessionfmt.Finding) (text []byte) {
 }
 
 // Since leaves out the records up to the first one of which from says yes.
-func (c *Conversation) Since(from func(rec int, line sessionfmt.Value) bool) error {
+func (c *Conversation) Since(from func(rec int, line jsonl.Value) bool) error {
 	lines := c.s.NewReader()
 	for k, rec := range c.records {
 		line, err := lines.Line(int(rec))
@@ -169,7 +170,7 @@ func (c *Conversation) Since(from func(rec int, line sessionfmt.Value) bool) err
 			c.records = c.records[k:]
 			return nil
 		}
-		if c.s.Kind(int(rec)) == sessionfmt.User {
+		if c.s.Kind(int(rec)) == jsonl.User {
 			c.first++
 		}
 	}
@@ -193,11 +194,11 @@ func (c *Conversation) chapters(size int) (all []Blocks) {
 		if b := c.before[int(rec)]; len(b) > 0 && b[0].Kind == Branch {
 			turn = b[0].Turn
 		}
-		if k-start >= size && (kind == sessionfmt.User || kind == sessionfmt.Assistant) && len(c.before[int(rec)]) == 0 {
+		if k-start >= size && (kind == jsonl.User || kind == jsonl.Assistant) && len(c.before[int(rec)]) == 0 {
 			all = append(all, c.chapter(c.records[start:k], from, false))
 			start, from = k, turn
 		}
-		if kind == sessionfmt.User {
+		if kind == jsonl.User {
 			turn++
 		}
 	}
@@ -225,7 +226,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 			}
 		}
 		it := Item{Kind: c.s.Kind(i), Record: i, By: i}
-		if it.Kind > sessionfmt.UsageEntry { // unknown ones, headers
+		if it.Kind > jsonl.UsageEntry { // unknown ones, headers
 			continue
 		}
 		line, err := lines.Line(i)

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Blocks goes through a conversation, or a part of it, and tells the story of it,
@@ -22,8 +22,8 @@ type reader struct {
 
 	b     Block
 	text  []byte
-	at    sessionfmt.Cursor
-	m     sessionfmt.Message
+	at    jsonl.Cursor
+	m     jsonl.Message
 	calls []ToolCall // that wait, in order
 	args  []byte     // that theirs stand in
 	from  int        // the record that they are in
@@ -56,12 +56,12 @@ func (r *reader) item(it Item) bool {
 		return !r.done
 	}
 	switch it.Kind { // other things may stand between a call and its result
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.Compaction, sessionfmt.BranchSummary:
+	case jsonl.User, jsonl.Assistant, jsonl.Compaction, jsonl.BranchSummary:
 		r.unanswered()
 	}
 	r.b = Block{Record: it.Record, By: it.By, Cut: it.Cut}
 	switch it.Kind {
-	case sessionfmt.User, sessionfmt.Assistant, sessionfmt.ToolResult:
+	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		r.message(it)
 		return !r.done
 	}
@@ -75,7 +75,7 @@ func (r *reader) item(it Item) bool {
 			src = src.Get("message")
 		}
 	}
-	if it.Kind == sessionfmt.Bash {
+	if it.Kind == jsonl.Bash {
 		r.shell(src)
 	} else {
 		r.other(it.Kind, src)
@@ -106,10 +106,10 @@ func (r *reader) say(k Kind, title string, text []byte) {
 
 // message makes blocks of a message of user, model or tool, in one pass over it.
 func (r *reader) message(it Item) {
-	if it.Kind == sessionfmt.User {
+	if it.Kind == jsonl.User {
 		r.turn++
 	}
-	r.m = sessionfmt.Message{Blocks: r.m.Blocks[:0]}
+	r.m = jsonl.Message{Blocks: r.m.Blocks[:0]}
 	if it.Message != nil {
 		r.m.Read(r.at.Reset(it.Message), it.Kind)
 	} else {
@@ -125,11 +125,11 @@ func (r *reader) message(it Item) {
 		}
 	}
 	switch it.Kind {
-	case sessionfmt.User:
+	case jsonl.User:
 		r.user()
-	case sessionfmt.Assistant:
+	case jsonl.Assistant:
 		r.answered()
-	case sessionfmt.ToolResult:
+	case jsonl.ToolResult:
 		r.result()
 	}
 }
@@ -150,7 +150,7 @@ func (r *reader) said(as Kind, text value) {
 }
 
 // call takes a call, which waits for its result.
-func (r *reader) call(b *sessionfmt.Block) {
+func (r *reader) call(b *jsonl.Block) {
 	if len(r.calls) == 0 {
 		r.args = r.args[:0]
 	}
@@ -187,10 +187,10 @@ func blank(text value) bool {
 }
 
 // appendTexts appends the texts of a message, each on lines of its own.
-func appendTexts(dst []byte, m *sessionfmt.Message) []byte {
+func appendTexts(dst []byte, m *jsonl.Message) []byte {
 	start := len(dst)
 	for i := range m.Blocks {
-		if b := &m.Blocks[i]; b.Kind == sessionfmt.TextBlock && len(b.Says.Value) > len(`""`) {
+		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock && len(b.Says.Value) > len(`""`) {
 			if len(dst) > start && dst[len(dst)-1] != '\n' {
 				dst = append(dst, '\n')
 			}
@@ -225,11 +225,11 @@ func (r *reader) answered() {
 	}
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
-		case sessionfmt.TextBlock:
+		case jsonl.TextBlock:
 			r.said(Answer, b.Says.Value)
-		case sessionfmt.ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			r.said(Thinking, b.Says.Value)
-		case sessionfmt.CallBlock:
+		case jsonl.CallBlock:
 			r.call(b)
 		}
 	}
@@ -303,7 +303,7 @@ func (r *reader) unanswered() {
 // images makes blocks of the images in the message at hand.
 func (r *reader) images() {
 	for i := range r.m.Blocks {
-		if b := &r.m.Blocks[i]; b.Kind == sessionfmt.ImageBlock {
+		if b := &r.m.Blocks[i]; b.Kind == jsonl.ImageBlock {
 			r.b.Value, r.b.Call = b.Data, ToolCall{}
 			r.say(Image, b.Mime.Text(), nil)
 		}
@@ -311,7 +311,7 @@ func (r *reader) images() {
 }
 
 // content reads a content that is not a whole message's.
-func (r *reader) content(v value) *sessionfmt.Message {
-	r.m.ReadContent(r.at.Reset(v), sessionfmt.User)
+func (r *reader) content(v value) *jsonl.Message {
+	r.m.ReadContent(r.at.Reset(v), jsonl.User)
 	return &r.m
 }

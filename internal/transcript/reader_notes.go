@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // shell makes a block of a command that the user ran.
@@ -25,45 +25,45 @@ func (r *reader) shell(m value) {
 }
 
 // other makes blocks of entries that neither user nor model said.
-func (r *reader) other(k sessionfmt.Kind, v value) {
+func (r *reader) other(k jsonl.Kind, v value) {
 	r.b.Value, r.text = v, r.text[:0]
 	switch k {
-	case sessionfmt.Custom, sessionfmt.HookMessage, sessionfmt.CustomMessage, sessionfmt.OtherMessage:
+	case jsonl.Custom, jsonl.HookMessage, jsonl.CustomMessage, jsonl.OtherMessage:
 		r.custom(k, v)
-	case sessionfmt.System:
+	case jsonl.System:
 		r.system(v)
-	case sessionfmt.Compaction, sessionfmt.CompactionMessage:
+	case jsonl.Compaction, jsonl.CompactionMessage:
 		r.cut(v)
 		r.paid(v)
 		r.say(Compaction, "", r.summary(v))
-	case sessionfmt.BranchSummary, sessionfmt.BranchMessage:
+	case jsonl.BranchSummary, jsonl.BranchMessage:
 		r.paid(v)
 		r.say(Branch, "", r.summary(v))
-	case sessionfmt.ContextEdit:
+	case jsonl.ContextEdit:
 		r.edit(v)
-	case sessionfmt.Transform, sessionfmt.TransformMessage:
+	case jsonl.Transform, jsonl.TransformMessage:
 		r.transform(v)
-	case sessionfmt.Ephemeral:
+	case jsonl.Ephemeral:
 		for m := range v.Get("messages").Elements {
 			r.text = append(appendTexts(r.text, r.content(m.Get("content"))), '\n')
 		}
 		r.b.Hidden = true
 		r.say(Ephemeral, "", bytes.TrimRight(r.text, "\n"))
-	case sessionfmt.ModelChange:
+	case jsonl.ModelChange:
 		r.say(Setting, "model", []byte(v.Get("provider").Text()+"/"+v.Get("modelId").Text()))
-	case sessionfmt.ThinkingChange:
+	case jsonl.ThinkingChange:
 		r.say(Setting, "thinking level", []byte(v.Get("thinkingLevel").Text()))
-	case sessionfmt.Label:
+	case jsonl.Label:
 		r.say(Label, v.Get("targetId").Text(), appendText(v.Get("label"), r.text))
-	case sessionfmt.UsageEntry:
+	case jsonl.UsageEntry:
 		r.paid(v)
 	}
 }
 
 // custom makes a block of an extension's message, or one of an unknown role.
-func (r *reader) custom(k sessionfmt.Kind, v value) {
+func (r *reader) custom(k jsonl.Kind, v value) {
 	name := v.Get("customType").Text()
-	if k == sessionfmt.OtherMessage {
+	if k == jsonl.OtherMessage {
 		name = v.Get("role").Text()
 	}
 	r.text = appendTexts(r.text, r.content(v.Get("content")))

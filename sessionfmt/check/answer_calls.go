@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // noResult is what pi sends in place of a result that is missing.
@@ -37,10 +38,10 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	for k, m := range msgs {
 		switch {
 		case m.lost && m.ours:
-			edit(b, s.ID(m.rec), sessionfmt.Value("null"))
+			edit(b, s.ID(m.rec), jsonl.Value("null"))
 		case len(m.open) > 0 && k+1 >= end:
 			for _, c := range m.open {
-				b.Add(sessionfmt.ToolResult, sessionfmt.Field{Name: "message", Value: c.failure(now)})
+				b.Add(jsonl.ToolResult, jsonl.Field{Name: "message", Value: c.failure(now)})
 			}
 		case len(m.open) > 0 && m.ours:
 			edit(b, s.ID(m.rec), m.without())
@@ -53,10 +54,10 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	return b.Err()
 }
 
-func edit(b *sessionfmt.Batch, target string, replacement sessionfmt.Value) {
-	b.Add(sessionfmt.ContextEdit,
-		sessionfmt.Field{Name: "targetId", Value: sessionfmt.AppendQuoted(nil, target)},
-		sessionfmt.Field{Name: "replacement", Value: replacement})
+func edit(b *sessionfmt.Batch, target string, replacement jsonl.Value) {
+	b.Add(jsonl.ContextEdit,
+		jsonl.Field{Name: "targetId", Value: jsonl.AppendQuoted(nil, target)},
+		jsonl.Field{Name: "replacement", Value: replacement})
 }
 
 // A paired is a message of the next request with calls or a result.
@@ -64,13 +65,13 @@ type paired struct {
 	rec     int
 	ours    bool // an entry has it, not a patch: an edit reaches it
 	result  bool
-	lost    bool             // a result without a call
-	open    []openBlock      // calls without a result
-	content sessionfmt.Value // of an answer with calls
+	lost    bool        // a result without a call
+	open    []openBlock // calls without a result
+	content jsonl.Value // of an answer with calls
 }
 
 // An openBlock is a tool call that no result answers.
-type openBlock struct{ id, name sessionfmt.Value }
+type openBlock struct{ id, name jsonl.Value }
 
 // readPairs reads the calls and results of the next request, other messages as
 // empty ones.
@@ -83,7 +84,7 @@ func readPairs(e *replay.Envelope) (list []*paired, err error) {
 		p := &paired{rec: m.Origin.Record, ours: m.Origin.Op < 0}
 		list = append(list, p)
 		switch {
-		case m.Kind == sessionfmt.ToolResult:
+		case m.Kind == jsonl.ToolResult:
 			p.result = true
 			id := m.Raw.Message().CallID.Text()
 			call := open[id]
@@ -92,7 +93,7 @@ func readPairs(e *replay.Envelope) (list []*paired, err error) {
 				call.open = slices.Delete(call.open, k, k+1)
 				delete(open, id)
 			}
-		case m.Kind == sessionfmt.Assistant:
+		case m.Kind == jsonl.Assistant:
 			answer := m.Raw.Message()
 			if answer.Failed() {
 				continue
@@ -116,26 +117,26 @@ func (p *paired) find(id string) int {
 
 // without is the replacement of an answer by what it says besides its open calls,
 // null where that is nothing.
-func (p *paired) without() sessionfmt.Value {
+func (p *paired) without() jsonl.Value {
 	kept, says := []byte(`{"content":[`), false
-	for _, b := range p.content.Blocks(sessionfmt.Assistant) {
-		if b.Kind == sessionfmt.CallBlock && p.find(b.ID.Text()) >= 0 {
+	for _, b := range p.content.Blocks(jsonl.Assistant) {
+		if b.Kind == jsonl.CallBlock && p.find(b.ID.Text()) >= 0 {
 			continue
 		}
 		if kept[len(kept)-1] != '[' {
 			kept = append(kept, ',')
 		}
 		kept = append(kept, b.Raw...)
-		says = says || b.Kind != sessionfmt.ThinkingBlock
+		says = says || b.Kind != jsonl.ThinkingBlock
 	}
 	if !says {
-		return sessionfmt.Value("null")
+		return jsonl.Value("null")
 	}
 	return append(kept, "]}"...)
 }
 
 // failure is a tool result that says that there is none.
-func (c openBlock) failure(now time.Time) sessionfmt.Value {
+func (c openBlock) failure(now time.Time) jsonl.Value {
 	return fmt.Appendf(nil, `{"role":"toolResult","toolCallId":%s,"toolName":%s,"content":[{"type":"text","text":"%s"}],"isError":true,"timestamp":%d}`,
 		c.id, c.name, noResult, now.UnixMilli())
 }

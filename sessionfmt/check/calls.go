@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ctxtool/replay"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A request is what checks want to know of the next request of the active path.
@@ -38,7 +38,7 @@ func (w *walk) request() *request {
 		case m.Raw == nil:
 			r.size += int64(w.s.LineSize(rec))
 			found = w.facts.of(w.s.Offset(rec))
-		case m.Kind == sessionfmt.Assistant, m.Kind == sessionfmt.ToolResult:
+		case m.Kind == jsonl.Assistant, m.Kind == jsonl.ToolResult:
 			notes.msg.Read(notes.at.Reset(m.Raw), m.Kind)
 			found = notes.message(nil, 0, m.Kind)
 		}

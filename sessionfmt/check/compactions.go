@@ -1,20 +1,23 @@
 package check
 
-import "ctxtool/sessionfmt"
+import (
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
 
 // A pair is a compaction and the patch named compaction before it on the path.
 type pair struct {
-	patch    string           // its id, as a finding names it
-	shadowed bool             // nothing but labels stands between the two
-	op       sessionfmt.Value // the patch's compaction_apply; absent where it has none
-	same     bool             // both have the same summary
+	patch    string      // its id, as a finding names it
+	shadowed bool        // nothing but labels stands between the two
+	op       jsonl.Value // the patch's compaction_apply; absent where it has none
+	same     bool        // both have the same summary
 }
 
 // pair reads the compaction of the step and the patch before it. Elsewhere, and
 // where there is no such patch, it is false.
 func (w *walk) pair() (p pair, ok bool) {
 	rec := w.step.Record
-	if w.s.Kind(rec) != sessionfmt.Compaction {
+	if w.s.Kind(rec) != jsonl.Compaction {
 		return p, false
 	}
 	named := w.namedCompaction()
@@ -23,7 +26,7 @@ func (w *walk) pair() (p pair, ok bool) {
 	}
 	up, steps := w.s.Parent(rec), 0
 	for p.shadowed = true; up >= 0 && !named[up] && steps < w.s.Len(); steps++ { // a circle of parents has no end
-		p.shadowed = p.shadowed && w.s.Kind(up) == sessionfmt.Label
+		p.shadowed = p.shadowed && w.s.Kind(up) == jsonl.Label
 		up = w.s.Parent(up)
 	}
 	if !named[up] {
@@ -52,7 +55,7 @@ func (w *walk) namedCompaction() map[int]bool {
 	}
 	w.named = map[int]bool{}
 	for i := range w.s.Len() {
-		if w.s.Kind(i) != sessionfmt.Transform {
+		if w.s.Kind(i) != jsonl.Transform {
 			continue
 		}
 		line, ok := w.line(i)

@@ -13,6 +13,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // largeSession is from how many bytes on a session is too slow to be damaged
@@ -231,7 +232,7 @@ func fates(data, out, quarantine []byte) map[int]string {
 	lines := bytes.Split(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), []byte{'\n'})
 	for k, line := range lines { // those that are there as they were come first
 		switch {
-		case sessionfmt.TrimJS(string(line)) == "":
+		case jsonl.TrimJS(string(line)) == "":
 		case take(whole, string(line)):
 			take(bare, unlinked(line))
 			found[k+1] = "kept"
@@ -257,7 +258,7 @@ func fates(data, out, quarantine []byte) map[int]string {
 // split reports that a line is nothing but pieces that are there.
 func split(line []byte, there func(piece []byte) bool) bool {
 	for line = bytes.TrimSpace(line); len(line) > 0; line = bytes.TrimSpace(line) {
-		n, ok := sessionfmt.ValueLen(line)
+		n, ok := jsonl.ValueLen(line)
 		if !ok || !there(line[:n:n]) {
 			return false
 		}
@@ -268,16 +269,16 @@ func split(line []byte, there func(piece []byte) bool) bool {
 
 // unlinked is a line without the members by which entries hang together.
 func unlinked(line []byte) string {
-	v, err := sessionfmt.ParseValue(bytes.TrimSpace(line))
+	v, err := jsonl.ParseValue(bytes.TrimSpace(line))
 	if err != nil || !v.IsObject() {
 		return string(line)
 	}
-	var none []sessionfmt.Field
+	var none []jsonl.Field
 	for _, name := range []string{"id", "parentId", "targetId", "firstKeptEntryId", "firstKeptEntryIndex", "fromId"} {
-		none = append(none, sessionfmt.Field{Name: name})
+		none = append(none, jsonl.Field{Name: name})
 	}
 	if v.Get("type").Is("session") {
-		none = append(none, sessionfmt.Field{Name: "version"})
+		none = append(none, jsonl.Field{Name: "version"})
 	}
 	return string(v.AppendEdited(nil, none...))
 }
@@ -295,14 +296,14 @@ func unpaired(s *sessionfmt.Session) string {
 		}
 		ours, stop := m.Origin.Op < 0, m.Raw.Get("stopReason")
 		switch {
-		case m.Kind == sessionfmt.ToolResult:
+		case m.Kind == jsonl.ToolResult:
 			id := m.Raw.Get("toolCallId").Text()
 			if calls := open[id]; len(calls) > 0 {
 				open[id] = calls[1:]
 			} else if ours {
 				return fmt.Sprintf("the result on line %d has no call", s.Line(m.Origin.Record))
 			}
-		case m.Kind == sessionfmt.Assistant && !stop.Is("error") && !stop.Is("aborted"):
+		case m.Kind == jsonl.Assistant && !stop.Is("error") && !stop.Is("aborted"):
 			for el := range m.Raw.Get("content").Elements {
 				if el.Get("type").Is("toolCall") {
 					id := el.Get("id").Text()
@@ -379,13 +380,13 @@ var harms = []func(r *rand.Rand, lines [][]byte, k int) [][]byte{
 	},
 	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a name changed to that of another entry
 		member := []string{"id", "parentId", "targetId", "firstKeptEntryId"}[r.IntN(4)]
-		other, _ := sessionfmt.ParseValue(lines[r.IntN(len(lines))])
+		other, _ := jsonl.ParseValue(lines[r.IntN(len(lines))])
 		return withMember(lines, k, member, slices.Clone(other.Get("id")))
 	},
 	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a name changed to what it cannot be
 		member := []string{"id", "parentId", "version", "message", "replacement", "stopReason"}[r.IntN(6)]
 		v := []string{"", "null", "7", `""`, `"nowhere"`, `{}`, "false", `"4 or so"`}[r.IntN(8)]
-		return withMember(lines, k, member, sessionfmt.Value(v))
+		return withMember(lines, k, member, jsonl.Value(v))
 	},
 	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // what is no entry comes in
 		v := []string{"null", "0", "42", `"text"`, "[1,{}]", " \t", "\r", "\xc2\xa0", "\v{}", "\xef\xbb\xbf", "{}", `{"type":"session","id":"x"}`}[r.IntN(12)]
@@ -409,9 +410,9 @@ var harms = []func(r *rand.Rand, lines [][]byte, k int) [][]byte{
 }
 
 // withMember gives line k another member of that name, or takes it away.
-func withMember(lines [][]byte, k int, name string, v sessionfmt.Value) [][]byte {
-	if old, err := sessionfmt.ParseValue(lines[k]); err == nil && old.IsObject() {
-		lines[k] = old.AppendEdited(nil, sessionfmt.Field{Name: name, Value: v})
+func withMember(lines [][]byte, k int, name string, v jsonl.Value) [][]byte {
+	if old, err := jsonl.ParseValue(lines[k]); err == nil && old.IsObject() {
+		lines[k] = old.AppendEdited(nil, jsonl.Field{Name: name, Value: v})
 	}
 	return lines
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An aim is what a context edit aims at.
@@ -17,7 +18,7 @@ type aim struct {
 // aim reads the context edit of the step, once for all checks. Elsewhere it is false.
 func (w *walk) aim() (aim, bool) {
 	rec := w.step.Record
-	if w.s.Kind(rec) != sessionfmt.ContextEdit {
+	if w.s.Kind(rec) != jsonl.ContextEdit {
 		return aim{}, false
 	}
 	if w.aimed == nil {
@@ -69,10 +70,10 @@ func (w *walk) editNoEffect() {
 }
 
 // givesMessage reports whether entries of a kind put a message into the context.
-func givesMessage(k sessionfmt.Kind) bool {
+func givesMessage(k jsonl.Kind) bool {
 	switch k {
-	case sessionfmt.CustomMessage, sessionfmt.BranchSummary, sessionfmt.Compaction:
+	case jsonl.CustomMessage, jsonl.BranchSummary, jsonl.Compaction:
 		return true
 	}
-	return k.IsMessage() && k != sessionfmt.NoMessage
+	return k.IsMessage() && k != jsonl.NoMessage
 }

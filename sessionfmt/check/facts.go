@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A fact is something in a line that a check may need once all lines are known.
@@ -48,8 +48,8 @@ type facts struct {
 type notes struct {
 	facts  *facts
 	number uint64 // of the worker
-	at     sessionfmt.Cursor
-	msg    sessionfmt.Message
+	at     jsonl.Cursor
+	msg    jsonl.Message
 	chunks [][]fact
 	calls  outlines
 }
@@ -74,7 +74,7 @@ func (f *facts) outline(number uint64) *outline {
 	return &f.notes[number>>32].calls.list[uint32(number)-1]
 }
 
-func (f *facts) hash(id sessionfmt.Value) uint64 {
+func (f *facts) hash(id jsonl.Value) uint64 {
 	if len(id) < 2 || bytes.IndexByte(id, '\\') >= 0 {
 		return maphash.String(f.seed, id.Text())
 	}
@@ -82,15 +82,15 @@ func (f *facts) hash(id sessionfmt.Value) uint64 {
 }
 
 // visitor returns what one worker records facts with.
-func (f *facts) visitor() func(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+func (f *facts) visitor() func(off int64, kind jsonl.Kind, line jsonl.Value) {
 	n := f.newNotes()
 	var list []fact
-	return func(off int64, kind sessionfmt.Kind, line sessionfmt.Value) {
+	return func(off int64, kind jsonl.Kind, line jsonl.Value) {
 		list = list[:0]
 		switch kind {
-		case sessionfmt.Assistant, sessionfmt.ToolResult:
+		case jsonl.Assistant, jsonl.ToolResult:
 			list = n.line(list, off, kind, line)
-		case sessionfmt.UsageEntry, sessionfmt.Compaction, sessionfmt.BranchSummary:
+		case jsonl.UsageEntry, jsonl.Compaction, jsonl.BranchSummary:
 			list = wildUsage(list, off, line.Get("usage"))
 		}
 		if len(line) >= largeLine {
@@ -112,8 +112,8 @@ func (n *notes) keep(list []fact) {
 }
 
 // line records what is in the message of a line.
-func (n *notes) line(list []fact, off int64, kind sessionfmt.Kind, line sessionfmt.Value) []fact {
-	n.msg = sessionfmt.Message{Blocks: n.msg.Blocks[:0]}
+func (n *notes) line(list []fact, off int64, kind jsonl.Kind, line jsonl.Value) []fact {
+	n.msg = jsonl.Message{Blocks: n.msg.Blocks[:0]}
 	for key := range n.at.Reset(line).Members {
 		if string(key) == "message" {
 			n.msg.Read(&n.at, kind)
@@ -123,9 +123,9 @@ func (n *notes) line(list []fact, off int64, kind sessionfmt.Kind, line sessionf
 }
 
 // message records an answer's calls, and that it failed, or whose a result is.
-func (n *notes) message(list []fact, off int64, kind sessionfmt.Kind) []fact {
+func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
 	m := &n.msg
-	if kind == sessionfmt.ToolResult {
+	if kind == jsonl.ToolResult {
 		list = append(list, newFact(off, aResult, n.facts.hash(m.CallID)))
 	}
 	for b := range m.Calls {
@@ -133,14 +133,14 @@ func (n *notes) message(list []fact, off int64, kind sessionfmt.Kind) []fact {
 			list = append(list, newFact(off, aCall, n.facts.hash(b.ID)), newFact(off, anOutline, n.number<<32|n.calls.of(b.Name, b.Args)))
 		}
 	}
-	if kind == sessionfmt.Assistant && m.Failed() {
+	if kind == jsonl.Assistant && m.Failed() {
 		list = append(list, newFact(off, aFailure, 0))
 	}
 	return wildUsage(list, off, m.Usage)
 }
 
 // wildUsage records a usage with a number that nobody can have counted.
-func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
+func wildUsage(list []fact, off int64, usage jsonl.Value) []fact {
 	if u := usage.Usage(); u.Wild != "" {
 		list = append(list, newFact(off, aWildUsage, 0))
 	}
@@ -148,10 +148,10 @@ func wildUsage(list []fact, off int64, usage sessionfmt.Value) []fact {
 }
 
 // images records the images of a line: pieces of base64 that large.
-func images(list []fact, off int64, line sessionfmt.Value) []fact {
-	for _, content := range []sessionfmt.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
-		for _, b := range content.Blocks(sessionfmt.Unknown) {
-			if b.Kind == sessionfmt.ImageBlock {
+func images(list []fact, off int64, line jsonl.Value) []fact {
+	for _, content := range []jsonl.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
+		for _, b := range content.Blocks(jsonl.Unknown) {
+			if b.Kind == jsonl.ImageBlock {
 				list = append(list, newFact(off, anImage, uint64(max(2, len(b.Data))-2)))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // header is the header that has to be put in front, nil where it is there.
@@ -48,19 +49,19 @@ func (m *lineMend) newHeader() ([]byte, error) {
 
 // mendHeader gives the header an id and a version that can be read.
 func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
-	v := sessionfmt.Value(bytes.Trim(line, jsonSpace))
-	var fields []sessionfmt.Field
+	v := jsonl.Value(bytes.Trim(line, jsonSpace))
+	var fields []jsonl.Field
 	if id := v.Get("id"); !id.IsString() && m.mended("header-id", c.Line) {
 		text := string(id)
 		if !id.IsNumber() {
 			sum := sha256.Sum256(v)
 			text = hex.EncodeToString(sum[:16])
 		}
-		fields = append(fields, sessionfmt.Field{Name: "id", Value: sessionfmt.AppendQuoted(nil, text)})
+		fields = append(fields, jsonl.Field{Name: "id", Value: jsonl.AppendQuoted(nil, text)})
 		c.Notes = append(c.Notes, "the session gets the id "+text)
 	}
 	if _, ok := v.Get("version").Version(); !ok && m.mended("version", c.Line) {
-		fields = append(fields, sessionfmt.Field{Name: "version", Value: sessionfmt.Value("3")})
+		fields = append(fields, jsonl.Field{Name: "version", Value: jsonl.Value("3")})
 		c.Notes = append(c.Notes, "the version is set to 3")
 	}
 	if fields == nil {

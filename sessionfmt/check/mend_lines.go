@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A lineMend is a pass of a repair over single lines. There are two: what a line
@@ -112,7 +113,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		return
 	}
 	line := bytes.Trim(c.Raw, jsonSpace)
-	if _, err := sessionfmt.ParseValue(line); err == nil {
+	if _, err := jsonl.ParseValue(line); err == nil {
 		m.out(c, "falsy-line", "a line without entry is taken out")
 		return
 	}
@@ -125,7 +126,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))
 		return
 	}
-	if id, parent, ok := sessionfmt.BrokenHead(line); ok {
+	if id, parent, ok := jsonl.BrokenHead(line); ok {
 		m.lost[id] = parent
 	}
 	c.Out = c.Raw
@@ -150,15 +151,15 @@ func (m *lineMend) out(c *sessionfmt.Change, code, note string) {
 // record mends a line that holds a record.
 func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 	switch kind := m.s.Kind(c.Record); {
-	case kind == sessionfmt.Scalar:
+	case kind == jsonl.Scalar:
 		m.out(c, "scalar-line", "a line without entry is taken out")
 		return nil
-	case kind == sessionfmt.Header && c.Record != m.s.Header():
+	case kind == jsonl.Header && c.Record != m.s.Header():
 		m.out(c, "second-header", "the second header is taken out")
 		return nil
 	}
 	line := c.Raw
-	if mended := sessionfmt.MendUTF8(line); !bytes.Equal(mended, line) && m.mended("invalid-utf8", c.Line) {
+	if mended := jsonl.MendUTF8(line); !bytes.Equal(mended, line) && m.mended("invalid-utf8", c.Line) {
 		line, c.Out = mended, c.Raw
 		c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
 	}

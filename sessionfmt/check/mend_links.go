@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A linkMend is the second pass of a repair: ids, parents, and entries that no
@@ -60,11 +61,11 @@ func (m *linkMend) note(i int, format string, args ...any) {
 func (m *linkMend) takeOut() error {
 	for i := range m.s.Len() {
 		switch m.s.Kind(i) {
-		case sessionfmt.NoMessage:
+		case jsonl.NoMessage:
 			if m.mended("no-message", i) {
 				m.gone[i] = "a message entry without a message is taken out"
 			}
-		case sessionfmt.ContextEdit:
+		case jsonl.ContextEdit:
 			line, err := m.read.Line(i)
 			if err != nil {
 				return err

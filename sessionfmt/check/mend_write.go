@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // changes goes through the lines of the session.
@@ -31,9 +32,9 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 	if len(m.notes[i]) == 0 && len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
 	}
-	var fields []sessionfmt.Field
+	var fields []jsonl.Field
 	set := func(name, text string) {
-		fields = append(fields, sessionfmt.Field{Name: name, Value: sessionfmt.AppendQuoted(nil, text)})
+		fields = append(fields, jsonl.Field{Name: name, Value: jsonl.AppendQuoted(nil, text)})
 	}
 	if id := m.ids[i]; id != "" {
 		set("id", id)
@@ -41,12 +42,12 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 	p, moved := m.up[i]
 	switch {
 	case moved && p < 0:
-		fields = append(fields, sessionfmt.Field{Name: "parentId", Value: sessionfmt.Value("null")})
+		fields = append(fields, jsonl.Field{Name: "parentId", Value: jsonl.Value("null")})
 	case moved || m.parent(i) >= 0 && m.ids[m.parent(i)] != "":
 		set("parentId", m.id(m.parent(i)))
 	}
 	pad := len(c.Raw) - len(bytes.TrimLeft(c.Raw, " \t\r"))
-	line := sessionfmt.Value(bytes.TrimSpace(c.Raw))
+	line := jsonl.Value(bytes.TrimSpace(c.Raw))
 	fields = append(fields, m.references(line, i)...)
 	if len(fields) == 0 {
 		return nil
@@ -61,17 +62,17 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 
 // references are the fields of an entry that name others, as far as those have new
 // ids or are taken out.
-func (m *linkMend) references(line sessionfmt.Value, i int) []sessionfmt.Field {
+func (m *linkMend) references(line jsonl.Value, i int) []jsonl.Field {
 	if len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
 	}
 	name := ""
 	switch m.s.Kind(i) {
-	case sessionfmt.Label, sessionfmt.ContextEdit:
+	case jsonl.Label, jsonl.ContextEdit:
 		name = "targetId"
-	case sessionfmt.Compaction:
+	case jsonl.Compaction:
 		name = "firstKeptEntryId"
-	case sessionfmt.BranchSummary:
+	case jsonl.BranchSummary:
 		name = "fromId"
 	default:
 		return nil
@@ -90,7 +91,7 @@ func (m *linkMend) references(line sessionfmt.Value, i int) []sessionfmt.Field {
 		p = twin
 	case name == "firstKeptEntryId":
 		p = m.nextKept(twin, i)
-	case m.s.Kind(i) == sessionfmt.ContextEdit:
+	case m.s.Kind(i) == jsonl.ContextEdit:
 		return nil // what is taken out gave no message to edit, and its parent may
 	default:
 		p = m.nearest(p, i)
@@ -98,7 +99,7 @@ func (m *linkMend) references(line sessionfmt.Value, i int) []sessionfmt.Field {
 	if p < 0 || m.ids[p] == "" && p == was {
 		return nil
 	}
-	return []sessionfmt.Field{{Name: name, Value: sessionfmt.AppendQuoted(nil, m.id(p))}}
+	return []jsonl.Field{{Name: name, Value: jsonl.AppendQuoted(nil, m.id(p))}}
 }
 
 // nextKept is the entry from which compaction i keeps where that was p, which is
@@ -118,10 +119,10 @@ func (m *linkMend) nextKept(p, i int) int {
 }
 
 // keptIndex is the same of a file of version 1, which counts records.
-func (m *linkMend) keptIndex(line sessionfmt.Value, i int) []sessionfmt.Field {
+func (m *linkMend) keptIndex(line jsonl.Value, i int) []jsonl.Field {
 	const name = "firstKeptEntryIndex"
 	k, ok := line.Get(name).Float()
-	if !ok || m.s.Kind(i) != sessionfmt.Compaction {
+	if !ok || m.s.Kind(i) != jsonl.Compaction {
 		return nil
 	}
 	less := 0
@@ -133,5 +134,5 @@ func (m *linkMend) keptIndex(line sessionfmt.Value, i int) []sessionfmt.Field {
 	if less == 0 {
 		return nil
 	}
-	return []sessionfmt.Field{{Name: name, Value: sessionfmt.Value(strconv.Itoa(int(k) - less))}}
+	return []jsonl.Field{{Name: name, Value: jsonl.Value(strconv.Itoa(int(k) - less))}}
 }

@@ -5,6 +5,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // What pi does when it opens a file (spec/pi-1.5.md 2.2 and 3). With the first ones
@@ -32,7 +33,7 @@ func opening(s *sessionfmt.Session) string {
 		return dies
 	case read("scalar-leaf"):
 		return empties
-	case slices.ContainsFunc(path, func(i int) bool { return s.Kind(i) == sessionfmt.NoMessage }), throws(s, path):
+	case slices.ContainsFunc(path, func(i int) bool { return s.Kind(i) == jsonl.NoMessage }), throws(s, path):
 		return fails
 	case s.Version < 3:
 		return rewrites
@@ -50,7 +51,7 @@ func throws(s *sessionfmt.Session, path []int) bool {
 	lacks := map[int]bool{} // by target
 	lines := s.NewReader()
 	for _, rec := range path {
-		if s.Kind(rec) != sessionfmt.ContextEdit {
+		if s.Kind(rec) != jsonl.ContextEdit {
 			continue
 		}
 		line, err := lines.Line(rec)

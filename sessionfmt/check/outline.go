@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An outline is what calls have in common that a schema of types cannot tell apart:
@@ -27,7 +27,7 @@ type outlines struct {
 }
 
 // of is the number of a call's outline, 0 where it has none.
-func (o *outlines) of(name, args sessionfmt.Value) uint64 {
+func (o *outlines) of(name, args jsonl.Value) uint64 {
 	o.buf = append(append(o.buf[:0], name...), '\n')
 	if o.buf = appendOutline(o.buf, args); len(o.buf) > maxOutline {
 		return 0
@@ -45,7 +45,7 @@ func (o *outlines) of(name, args sessionfmt.Value) uint64 {
 }
 
 // appendOutline appends the names and types of a value, a letter for each type.
-func appendOutline(dst []byte, v sessionfmt.Value) []byte {
+func appendOutline(dst []byte, v jsonl.Value) []byte {
 	switch {
 	case len(dst) > maxOutline || !v.Exists():
 		return dst

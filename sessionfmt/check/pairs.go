@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // pairs are the tool calls and results of the whole file that do not belong to
@@ -69,7 +69,7 @@ func (x *subject) edited() map[int]bool {
 	edited := map[int]bool{}
 	r := x.s.NewReader()
 	for i := range x.s.Len() {
-		if x.s.Kind(i) != sessionfmt.ContextEdit {
+		if x.s.Kind(i) != jsonl.ContextEdit {
 			continue
 		}
 		if line, err := r.Line(i); err == nil {
@@ -86,7 +86,7 @@ func (p *pairing) entry(i int) {
 	if up := s.Parent(i); up >= 0 && up != i {
 		state = p.state[up]
 	}
-	if k := s.Kind(i); k == sessionfmt.Assistant || k == sessionfmt.ToolResult {
+	if k := s.Kind(i); k == jsonl.Assistant || k == jsonl.ToolResult {
 		found := p.x.facts.of(s.Offset(i))
 		failed := failed(found)
 		for _, f := range slices.Backward(found) { // results come in the order of the calls: the first is the nearest
@@ -141,7 +141,7 @@ func (p *pairing) explain() *pairs {
 	}
 	s := p.x.s
 	for i := range s.Len() {
-		if s.Kind(i) != sessionfmt.Assistant {
+		if s.Kind(i) != jsonl.Assistant {
 			continue
 		}
 		for _, f := range p.x.facts.of(s.Offset(i)) {

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestPiOpens: pi does on opening what a report says that it does.
@@ -24,7 +25,7 @@ func TestPiOpens(t *testing.T) {
 			}
 			continue
 		}
-		was := string(sessionfmt.MendUTF8(files[name]))
+		was := string(jsonl.MendUTF8(files[name]))
 		is := ""
 		switch {
 		case pi.Read.Refused:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/redact"
 )
 
@@ -46,13 +47,13 @@ func (x *subject) findParentSession() {
 }
 
 func (x *subject) unknownType(i int) {
-	if x.s.Kind(i) == sessionfmt.Unknown {
+	if x.s.Kind(i) == jsonl.Unknown {
 		x.add(i, "nobody knows its type")
 	}
 }
 
 func (x *subject) noMessage(i int) {
-	if x.s.Kind(i) == sessionfmt.NoMessage {
+	if x.s.Kind(i) == jsonl.NoMessage {
 		x.add(i, "a message entry without a message: pi cannot build a context with it; it adds nothing")
 	}
 }
@@ -73,7 +74,7 @@ func (x *subject) badTime(i int) {
 // times that they had.
 func (x *subject) timeBackward(i int) {
 	p := x.s.Parent(i)
-	if p < 0 || p == i || x.s.Kind(i) == sessionfmt.Label {
+	if p < 0 || p == i || x.s.Kind(i) == jsonl.Label {
 		return
 	}
 	at, ok := x.s.Time(i)

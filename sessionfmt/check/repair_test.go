@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 const head3 = `{"type":"session","version":3,"id":"s","timestamp":"2031-01-02T03:04:05.000Z","cwd":"/"}`
@@ -93,7 +94,7 @@ func TestRepairRules(t *testing.T) {
 		out, _ := repaired(t, c.name, file(c.was...))
 		var now []string
 		for k, line := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
-			if id := sessionfmt.Value(line).Get("id").Text(); k == 1 && len(id) == 8 { // an id that was made
+			if id := jsonl.Value(line).Get("id").Text(); k == 1 && len(id) == 8 { // an id that was made
 				out = bytes.ReplaceAll(out, []byte(id), []byte("a'"))
 			}
 			now = append(now, line)
@@ -147,7 +148,7 @@ func TestAnswerCalls(t *testing.T) {
 		var got []string
 		if r.tail != nil {
 			for line := range bytes.Lines(r.tail.Lines()) {
-				got = append(got, sessionfmt.Value(line).Get("type").Text())
+				got = append(got, jsonl.Value(line).Get("type").Text())
 			}
 		}
 		if (err != nil) != (c.want == nil) || err == nil && fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -168,7 +169,7 @@ func TestWithout(t *testing.T) {
 		thought + "," + text + "," + call: `{"content":[` + thought + "," + text + `]}`,
 		text + "," + call + "," + done:    `{"content":[` + text + "," + done + `]}`,
 	} {
-		p := paired{content: sessionfmt.Value("[" + content + "]"), open: []openBlock{{id: sessionfmt.Value(`"1"`)}}}
+		p := paired{content: jsonl.Value("[" + content + "]"), open: []openBlock{{id: jsonl.Value(`"1"`)}}}
 		if got := string(p.without()); got != want {
 			t.Errorf("of %s: %s, want %s", content, got, want)
 		}
@@ -191,7 +192,7 @@ func TestTwins(t *testing.T) {
 		t.Fatalf("%d lines, and taken out are %q", len(lines), quarantine)
 	}
 	for k, id := range []string{"", "?", "?", "a", "b", "?", "c", "d"} {
-		got := sessionfmt.Value(lines[k]).Get("id").Text()
+		got := jsonl.Value(lines[k]).Get("id").Text()
 		if renamed := got != "a" && got != "b" && got != "c"; k > 0 && (id == "?" && !renamed || id != "?" && got != id) {
 			t.Errorf("line %d has the id %q, not %q", k+1, got, id)
 		}

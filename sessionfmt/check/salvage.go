@@ -3,7 +3,7 @@ package check
 import (
 	"bytes"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // jsonSpace is what JSON takes for white space.
@@ -26,7 +26,7 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 			break
 		}
 		at += from
-		n, ok := sessionfmt.ValueLen(line[at:])
+		n, ok := jsonl.ValueLen(line[at:])
 		budget -= n
 		if !ok || !isRecord(line[at:at+n:at+n], version) {
 			from = at + len(recordStart)
@@ -44,8 +44,8 @@ func isSpace(b []byte) bool { return len(bytes.Trim(b, jsonSpace)) == 0 }
 
 // isRecord reports whether an object is an entry or a header, and no piece of one that
 // is broken: entries have a time, and from version 2 on an id and a parent.
-func isRecord(v sessionfmt.Value, version int) bool {
-	var f [4]sessionfmt.Value
+func isRecord(v jsonl.Value, version int) bool {
+	var f [4]jsonl.Value
 	v.Fields(f[:], "type", "id", "parentId", "timestamp")
 	if f[0].Is("session") {
 		return f[1].IsString()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestIsRecord: what a broken line may hold whole, and what is a piece of an entry.
@@ -23,7 +23,7 @@ func TestIsRecord(t *testing.T) {
 		{`{"type":"message","timestamp":"t"}`, 1, true},
 		{`{"type":"text","text":"x"}`, 1, false},
 	} {
-		if got := isRecord(sessionfmt.Value(c.text), c.version); got != c.want {
+		if got := isRecord(jsonl.Value(c.text), c.version); got != c.want {
 			t.Errorf("%s of version %d: %v", c.text, c.version, got)
 		}
 	}

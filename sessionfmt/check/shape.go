@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A shape is what most schemas of tools say, and all that they say: types,
@@ -15,7 +15,7 @@ type shape struct {
 	required []string
 	closed   bool   // no other members than those
 	items    *shape // of a list
-	values   []sessionfmt.Value
+	values   []jsonl.Value
 }
 
 // remarks are members of a schema that ask for nothing.
@@ -23,7 +23,7 @@ var remarks = []string{"description", "title", "default", "examples", "$schema",
 
 // shapeOf is the shape that a schema describes, nil if it says more than a shape
 // can.
-func shapeOf(schema sessionfmt.Value) *shape {
+func shapeOf(schema jsonl.Value) *shape {
 	if !schema.IsObject() {
 		return nil
 	}
@@ -62,7 +62,7 @@ func shapeOf(schema sessionfmt.Value) *shape {
 	return s
 }
 
-func (s *shape) takeTypes(v sessionfmt.Value) bool {
+func (s *shape) takeTypes(v jsonl.Value) bool {
 	if v.IsString() {
 		s.types = []string{v.Text()}
 		return true
@@ -87,11 +87,11 @@ func (s *shape) picky() bool {
 }
 
 // fits reports whether a value surely has the shape.
-func (s *shape) fits(v sessionfmt.Value) bool {
+func (s *shape) fits(v jsonl.Value) bool {
 	if !v.Exists() || len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isOf(v, t) }) {
 		return false
 	}
-	if s.values != nil && !slices.ContainsFunc(s.values, func(el sessionfmt.Value) bool { return string(el) == string(v) }) {
+	if s.values != nil && !slices.ContainsFunc(s.values, func(el jsonl.Value) bool { return string(el) == string(v) }) {
 		return false
 	}
 	if v.IsArray() && s.items != nil {
@@ -122,7 +122,7 @@ func (s *shape) fits(v sessionfmt.Value) bool {
 
 // isOf reports whether a value is of a type of JSON Schema. A whole number that is not
 // spelled as one is left to the library.
-func isOf(v sessionfmt.Value, typ string) bool {
+func isOf(v jsonl.Value, typ string) bool {
 	switch typ {
 	case "string":
 		return v.IsString()

@@ -3,7 +3,7 @@ package check
 import (
 	"testing"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestIsOf: which types values are surely of.
@@ -18,7 +18,7 @@ func TestIsOf(t *testing.T) {
 			for _, is := range types {
 				want = want || is == typ
 			}
-			if isOf(sessionfmt.Value(v), typ) != want {
+			if isOf(jsonl.Value(v), typ) != want {
 				t.Errorf("%s is of type %q: not %v", v, typ, want)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A toolset is the tools in force at a step, with their schemas.
@@ -24,7 +25,7 @@ func newToolset() toolset { return toolset{bySpec: map[string]*tool{}, fits: map
 
 // A tool is a tool definition ready to hold arguments against.
 type tool struct {
-	schema sessionfmt.Value
+	schema jsonl.Value
 	shape  *shape // what the schema says, where it says nothing out of the ordinary
 	full   *jsonschema.Resolved
 	tried  bool // full has been made, or cannot be
@@ -69,7 +70,7 @@ func (w *walk) called() []toolCall {
 			t.byName[d.Name] = t.tool(d)
 		}
 	}
-	if !known || w.s.Kind(rec) != sessionfmt.Assistant || w.step.Did != replay.Added {
+	if !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {
 		return nil
 	}
 	if t.last == rec+1 {
@@ -81,7 +82,7 @@ func (w *walk) called() []toolCall {
 		return nil
 	}
 	line, _ := w.line(rec)
-	var calls []*sessionfmt.Block
+	var calls []*jsonl.Block
 	for b := range line.Get("message").Message().Calls {
 		if b.ID != nil {
 			calls = append(calls, b)
@@ -122,7 +123,7 @@ func (t *toolset) allFit(found []fact, f *facts) bool {
 }
 
 // hold holds a call against its tool; outline is the number of its outline.
-func (t *toolset) hold(b *sessionfmt.Block, outline uint64) toolCall {
+func (t *toolset) hold(b *jsonl.Block, outline uint64) toolCall {
 	c := toolCall{name: b.Name.Text()}
 	if c.tool = t.byName[c.name]; c.tool == nil {
 		return c
@@ -145,7 +146,7 @@ func (t *toolset) tool(d replay.Tool) *tool {
 }
 
 // refuses says what is wrong with arguments, empty where nothing is.
-func (t *tool) refuses(args sessionfmt.Value) string {
+func (t *tool) refuses(args jsonl.Value) string {
 	if t.schema.IsNull() || t.shape != nil && t.shape.fits(args) {
 		return ""
 	}
@@ -171,7 +172,7 @@ func (t *tool) refuses(args sessionfmt.Value) string {
 
 // compile makes a schema ready, nil where it is none. Nothing is read from the disk
 // or the network: a reference that leads there is none.
-func compile(schema sessionfmt.Value) *jsonschema.Resolved {
+func compile(schema jsonl.Value) *jsonschema.Resolved {
 	var s jsonschema.Schema
 	if json.Unmarshal(schema, &s) != nil {
 		return nil

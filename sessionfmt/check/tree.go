@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // findCycles finds every circle of parents, on the active path or not. An entry
@@ -90,9 +91,9 @@ func (x *subject) findMovedLeaf() {
 
 // bookkeeping reports whether entries of a kind say something about a session and
 // are not what a conversation goes on with.
-func bookkeeping(k sessionfmt.Kind) bool {
+func bookkeeping(k jsonl.Kind) bool {
 	switch k {
-	case sessionfmt.Label, sessionfmt.UsageEntry, sessionfmt.SessionInfo, sessionfmt.CustomEntry:
+	case jsonl.Label, jsonl.UsageEntry, jsonl.SessionInfo, jsonl.CustomEntry:
 		return true
 	}
 	return false
@@ -110,7 +111,7 @@ func (x *subject) lastWritten() int {
 
 // undoes reports whether an entry is one of ctxtool undo.
 func (x *subject) undoes(lines *sessionfmt.Reader, i int) bool {
-	if x.s.Kind(i) != sessionfmt.CustomEntry {
+	if x.s.Kind(i) != jsonl.CustomEntry {
 		return false
 	}
 	line, err := lines.Line(i)

@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A walk is a replay of all branches, with what the checks remember on the way.
@@ -120,7 +121,7 @@ func (w *walk) visit(step replay.Step) {
 func (w *walk) found(format string, args ...any) { w.add(w.step.Record, format, args...) }
 
 // line is the line of a record. Where it cannot be read, that ends the walk.
-func (w *walk) line(rec int) (line sessionfmt.Value, ok bool) {
+func (w *walk) line(rec int) (line jsonl.Value, ok bool) {
 	line, w.err = w.lines.Line(rec)
 	return line, w.err == nil
 }
@@ -128,7 +129,7 @@ func (w *walk) line(rec int) (line sessionfmt.Value, ok bool) {
 // transformed reports whether there are entries of the envelope rules.
 func (x *subject) transformed() bool {
 	for i := range x.s.Len() {
-		if k := x.s.Kind(i); k == sessionfmt.Transform || k == sessionfmt.Ephemeral {
+		if k := x.s.Kind(i); k == jsonl.Transform || k == jsonl.Ephemeral {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // What weighing may cost: so many replays, and so many bytes written anew for
@@ -115,11 +116,11 @@ func (w *weighing) readBroken() {
 		}
 		switch {
 		case l.Record < 0:
-			if id, _, ok := sessionfmt.BrokenHead(l.Raw); ok {
+			if id, _, ok := jsonl.BrokenHead(l.Raw); ok {
 				w.broken[l.Number] = id
 			}
 		case w.s.Orphan(l.Record):
-			w.named[l.Number] = sessionfmt.Value(l.Raw).Get("parentId").Text()
+			w.named[l.Number] = jsonl.Value(l.Raw).Get("parentId").Text()
 		}
 	}
 }

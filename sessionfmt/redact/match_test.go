@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // example is a text that an expression matches, repetitions without end being short.
@@ -253,7 +253,7 @@ func TestAnchoredReal(t *testing.T) {
 	size := 0
 	for _, session := range append(corpus.Own(t), corpus.Shared(t)...) {
 		for line := range bytes.Lines(session.Data) {
-			if v, err := sessionfmt.ParseValue(line); err == nil && size < 1<<19 {
+			if v, err := jsonl.ParseValue(line); err == nil && size < 1<<19 {
 				for text := range v.Strings {
 					if len(text) > 40 && len(text) < 1<<15 {
 						size += len(text)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Run redacts one session, line by line in the order of the file: a placeholder's
@@ -20,7 +20,7 @@ type Run struct {
 	r       *Redactor
 	s       *Scanner
 	walk    walker
-	check   sessionfmt.Scanner
+	check   jsonl.Scanner
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
 	edits   []edit
@@ -165,7 +165,7 @@ func (x *Run) across(hits []hit, line []byte) {
 					value := string(line[from:to])
 					x.edits = append(x.edits, edit{start: from, end: to, rule: h.rule, value: value})
 					if t.escaped {
-						value = sessionfmt.Value(`"` + value + `"`).Text()
+						value = jsonl.Value(`"` + value + `"`).Text()
 					}
 					x.s.learn(h.rule, value)
 				}

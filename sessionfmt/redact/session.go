@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Passes are what the lines of a session go through, each given what the one before has
@@ -55,7 +56,7 @@ func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([
 	in := bufio.NewReaderSize(from, 256<<10)
 	out := bufio.NewWriterSize(dst, 256<<10)
 	for n := 1; ; n++ {
-		raw, err := sessionfmt.ReadLine(in)
+		raw, err := jsonl.ReadLine(in)
 		if err != nil && err != io.EOF {
 			return err
 		}
@@ -137,13 +138,13 @@ func (x *Run) Text(text string) string {
 
 // Definition is the definition of a tool, redacted as it would be in a session. The
 // error is ErrLeft.
-func (x *Run) Definition(raw sessionfmt.Value) (sessionfmt.Value, error) {
+func (x *Run) Definition(raw jsonl.Value) (jsonl.Value, error) {
 	line := append(append([]byte(definitionOpen), raw...), definitionClose...)
 	line, err := x.line(line)
 	if err != nil {
 		return nil, err
 	}
-	return sessionfmt.Value(line[len(definitionOpen) : len(line)-len(definitionClose)]), nil
+	return jsonl.Value(line[len(definitionOpen) : len(line)-len(definitionClose)]), nil
 }
 
 const definitionOpen, definitionClose = `{"tools":[`, `]}`

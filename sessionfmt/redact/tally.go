@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Tally is what a run has redacted, without any of it.
@@ -70,7 +71,7 @@ func (t *Tally) entry(line []byte) {
 		}
 		if id == "" {
 			id = fmt.Sprintf("line %d", t.number)
-			if v, err := sessionfmt.ParseValue(line); err == nil && !v.Get("type").Is("session") && v.Get("id").Text() != "" {
+			if v, err := jsonl.ParseValue(line); err == nil && !v.Get("type").Is("session") && v.Get("id").Text() != "" {
 				id = sessionfmt.Quote(v.Get("id").Text())
 			}
 		}

@@ -3,7 +3,7 @@ package redact
 import (
 	"bytes"
 
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A token is a string or a number of a line.
@@ -93,11 +93,11 @@ func (w *walker) value(b []byte, i int) (next int, within bool) {
 		w.text(b, f, t, known, sealed)
 		return end, false
 	case sealed && c != 'n':
-		n, _ := sessionfmt.ValueLen(b[i:])
+		n, _ := jsonl.ValueLen(b[i:])
 		w.tokens = append(w.tokens, token{start: i, end: i + n, kind: aBlob})
 		return i + n, false
 	case at&isSchema != 0 && known && w.schemas:
-		n, _ := sessionfmt.ValueLen(b[i:])
+		n, _ := jsonl.ValueLen(b[i:])
 		w.tokens = append(w.tokens, token{start: i, end: i + n, kind: aSchema})
 		return i + n, false
 	case c == '{', c == '[':
@@ -166,7 +166,7 @@ func (w *walker) key(b []byte, i int) int {
 	end, escaped := stringEnd(b, i)
 	name := b[i+1 : end-1]
 	if escaped {
-		name = []byte(sessionfmt.Value(b[i:end]).Text())
+		name = []byte(jsonl.Value(b[i:end]).Text())
 	}
 	at, known := places[string(name)]
 	f.at = at

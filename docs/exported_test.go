@@ -16,7 +16,10 @@ var exported = []struct {
 	pkg          string
 	types, funcs int
 }{
-	{"sessionfmt", 38, 20},
+	{"sessionfmt", 20, 20},
+	{"sessionfmt/jsonl", 20, 20},
+	{"sessionfmt/outline", 20, 20},
+	{"sessionfmt/store", 20, 20},
 	{"sessionfmt/check", 20, 20},
 	{"sessionfmt/redact", 20, 20},
 	{"replay", 33, 20},

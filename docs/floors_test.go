@@ -19,13 +19,16 @@ var floors = []struct {
 	may   []string
 	tests []string // what its tests may import besides
 }{
-	{"sessionfmt", []string{"ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
+	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt/outline", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
+	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/parallel", nil, nil},
 	{"internal/said", nil, nil},
 	{"replay/tokens", nil, nil},
 	{"replay/tokens/gen", []string{"ctxtool/replay/tokens"}, nil},
 	{"replay/models", nil, nil},
-	{"sessionfmt/redact", []string{"ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, nil},
+	{"sessionfmt/redact", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
 	{"internal/markdown", nil, []string{
 		"ctxtool/sessionfmt", "github.com/yuin/goldmark", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/renderer/html",
@@ -35,33 +38,33 @@ var floors = []struct {
 	{"internal/mutants", nil, nil},
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
-	{"replay", []string{"ctxtool/internal/parallel", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/cache", "ctxtool/replay/diff"}},
-	{"replay/entry", []string{"ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, nil},
-	{"replay/diff", []string{"ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, nil},
-	{"replay/reuse", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
-	{"replay/trace", []string{"ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, nil},
-	{"replay/cache", []string{"ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
-	{"stats", []string{"ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
+	{"replay", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff"}},
+	{"replay/entry", []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, nil},
+	{"replay/diff", []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, nil},
+	{"replay/reuse", []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, nil},
+	{"replay/trace", []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"replay/cache", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"stats", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"stats/gate", []string{"ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
-	{"sessionfmt/check", []string{"ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, nil},
-	{"compact", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, nil},
-	{"internal/transcript", []string{"ctxtool/replay", "ctxtool/sessionfmt"}, nil},
-	{"internal/report", []string{"ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, nil},
-	{"migrate", []string{"ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, nil},
+	{"sessionfmt/check", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"compact", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/transcript", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/report", []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
+	{"migrate", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/plan", []string{
-		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models",
+		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/models",
 	}, nil},
 	{"internal/phrase", []string{"ctxtool/sessionfmt"}, nil},
 	{"internal/linediff", []string{"ctxtool/internal/phrase", "github.com/sergi/go-diff/diffmatchpatch"}, nil},
 	{"render", []string{
-		"ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
+		"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
 		"ctxtool/internal/linediff", "ctxtool/internal/phrase", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens",
 		"github.com/clipperhouse/displaywidth", "github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
-	}, nil},
+	}, []string{"ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"render/page", []string{
-		"ctxtool/internal/linediff", "ctxtool/internal/markdown", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/transcript", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt",
-	}, []string{"github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
-	{"render/html", []string{"ctxtool/internal/parallel", "ctxtool/internal/report", "ctxtool/sessionfmt", "github.com/klauspost/compress/flate"}, []string{
+		"ctxtool/sessionfmt/jsonl", "ctxtool/internal/linediff", "ctxtool/internal/markdown", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/transcript", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt",
+	}, []string{"ctxtool/sessionfmt/jsonl", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
+	{"render/html", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/internal/report", "ctxtool/sessionfmt", "github.com/klauspost/compress/flate"}, []string{
 		"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt/redact", "github.com/chromedp/chromedp/kb",
 	}},
 	{"internal/browser", []string{
@@ -73,12 +76,10 @@ var floors = []struct {
 	{"docs", nil, nil},
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
-		"ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
+		"ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
 		"ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
-	}, []string{
-		"github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc",
-	}},
+	}, []string{"ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
 }
 
 // testHelpers are what any test may import.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Why a session is not appended to, where a caller may want to know.
@@ -246,13 +248,13 @@ func (s *Session) refuseHeader() error {
 		if err != nil {
 			return err
 		}
-		mark := make([]byte, min(len(bom), int(s.src.size)))
+		mark := make([]byte, min(len(jsonl.BOM), int(s.src.size)))
 		if err := readFullAt(s.src.bytes, mark, 0); err != nil {
 			return err
 		}
 		if !head.Get("id").IsString() {
 			why = "its header's id is no string"
-		} else if s.records[0].off == int64(len(bom)) && bytes.Equal(mark, bom) {
+		} else if s.records[0].off == int64(len(jsonl.BOM)) && string(mark) == jsonl.BOM {
 			why = "it starts with a byte order mark"
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 const (
@@ -54,8 +56,8 @@ func reopen(t testing.TB, name string) *Session {
 // mark is a small batch: a label and a note below record parent.
 func mark(s *Session, parent int) *Batch {
 	b := s.NewBatch(parent, batchTime)
-	b.Add(Label, Field{"targetId", Value(`"aa"`)}, Field{"label", Value(`"mark"`)})
-	b.Add(CustomEntry, Field{"customType", Value(`"test"`)}, Field{"data", Value(`{"n":1.50,"s":"\u00e9 é"}`)})
+	b.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: jsonl.Value(`"aa"`)}, jsonl.Field{Name: "label", Value: jsonl.Value(`"mark"`)})
+	b.Add(jsonl.CustomEntry, jsonl.Field{Name: "customType", Value: jsonl.Value(`"test"`)}, jsonl.Field{Name: "data", Value: jsonl.Value(`{"n":1.50,"s":"\u00e9 é"}`)})
 	return b
 }
 
@@ -101,8 +103,8 @@ func TestBatchTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := s.NewBatch(s.Leaf(), now)
-		b.Add(SessionInfo)
-		if got := Value(b.Lines()).Get("timestamp").Text(); got != c.want {
+		b.Add(jsonl.SessionInfo)
+		if got := jsonl.Value(b.Lines()).Get("timestamp").Text(); got != c.want {
 			t.Errorf("below %s at %s: %s, want %s", c.parent, c.now, got, c.want)
 		}
 	}
@@ -114,7 +116,7 @@ func TestBatchParents(t *testing.T) {
 	for _, id := range []string{`"bb"`, `7`, `"7"`, `"\u00e9\ud800"`, `"a\"b"`} {
 		s := read(t, baseHeader+baseA+strings.Replace(baseB, `"bb"`, id, 1))
 		b := mark(s, s.Leaf())
-		if got := Value(b.Lines()).Get("parentId"); string(got) != id || b.err != nil {
+		if got := jsonl.Value(b.Lines()).Get("parentId"); string(got) != id || b.err != nil {
 			t.Errorf("below %s: parentId %s, %v", id, got, b.err)
 		}
 		after := read(t, base[:len(base)-len(baseB)]+strings.Replace(baseB, `"bb"`, id, 1)+string(b.Lines()))
@@ -128,13 +130,13 @@ func TestBatchParents(t *testing.T) {
 // again.
 func TestBatchIDs(t *testing.T) {
 	line := `{"type":"session_info","timestamp":"2026-02-03T04:05:06.789Z","name":"n"}`
-	name := Field{"name", Value(`"n"`)}
+	name := jsonl.Field{Name: "name", Value: jsonl.Value(`"n"`)}
 	var taken []string
 	data := base
 	for clashes := range 3 {
 		want := hashID("aa", line, clashes)
 		s := read(t, data)
-		if got := s.NewBatch(1, batchTime).Add(SessionInfo, name); got != want {
+		if got := s.NewBatch(1, batchTime).Add(jsonl.SessionInfo, name); got != want {
 			t.Errorf("%d clashes: id %s, want %s", clashes, got, want)
 		}
 		// The next time it is in use: on another branch, and of a record that cannot be reached.
@@ -144,14 +146,14 @@ func TestBatchIDs(t *testing.T) {
 	}
 	b := read(t, base).NewBatch(1, batchTime)
 	b.fresh[taken[0]], b.fresh[taken[1]] = true, true
-	if got := b.Add(SessionInfo, name); got != taken[2] {
+	if got := b.Add(jsonl.SessionInfo, name); got != taken[2] {
 		t.Errorf("in use in the batch: id %s, want %s", got, taken[2])
 	}
 	s := read(t, base)
 	b = s.NewBatch(s.Leaf(), batchTime)
 	given := map[string]bool{}
 	for range 2000 {
-		given[b.Add(SessionInfo, name)] = true
+		given[b.Add(jsonl.SessionInfo, name)] = true
 	}
 	if len(given) != 2000 {
 		t.Errorf("2000 entries have %d ids", len(given))
@@ -162,38 +164,38 @@ func TestBatchIDs(t *testing.T) {
 // pi-1.5.md 1.2).
 func TestBatchKeyOrder(t *testing.T) {
 	for _, c := range []struct {
-		kind Kind
+		kind jsonl.Kind
 		keys string
 	}{
-		{User, "type,id,parentId,timestamp,message"},
-		{System, "type,id,parentId,timestamp,message"},
-		{ThinkingChange, "type,id,parentId,timestamp,thinkingLevel"},
-		{ModelChange, "type,id,parentId,timestamp,provider,modelId"},
-		{Compaction, "type,id,parentId,timestamp,summary,firstKeptEntryId,tokensBefore,details,usage,fromHook,systemMessage"},
-		{BranchSummary, "type,id,parentId,timestamp,fromId,summary,details,usage,fromHook"},
-		{CustomEntry, "type,customType,data,id,parentId,timestamp"},
-		{CustomMessage, "type,customType,content,display,details,id,parentId,timestamp"},
-		{Label, "type,id,parentId,timestamp,targetId,label"},
-		{SessionInfo, "type,id,parentId,timestamp,name"},
-		{UsageEntry, "type,id,parentId,timestamp,kind,provider,model,usage,note"},
-		{ContextEdit, "type,id,parentId,timestamp,targetId,replacement"},
-		{Transform, "type,schemaVersion,transformerName,patch,display,id,parentId,timestamp"},
-		{Ephemeral, "type,messages,id,parentId,timestamp"},
+		{jsonl.User, "type,id,parentId,timestamp,message"},
+		{jsonl.System, "type,id,parentId,timestamp,message"},
+		{jsonl.ThinkingChange, "type,id,parentId,timestamp,thinkingLevel"},
+		{jsonl.ModelChange, "type,id,parentId,timestamp,provider,modelId"},
+		{jsonl.Compaction, "type,id,parentId,timestamp,summary,firstKeptEntryId,tokensBefore,details,usage,fromHook,systemMessage"},
+		{jsonl.BranchSummary, "type,id,parentId,timestamp,fromId,summary,details,usage,fromHook"},
+		{jsonl.CustomEntry, "type,customType,data,id,parentId,timestamp"},
+		{jsonl.CustomMessage, "type,customType,content,display,details,id,parentId,timestamp"},
+		{jsonl.Label, "type,id,parentId,timestamp,targetId,label"},
+		{jsonl.SessionInfo, "type,id,parentId,timestamp,name"},
+		{jsonl.UsageEntry, "type,id,parentId,timestamp,kind,provider,model,usage,note"},
+		{jsonl.ContextEdit, "type,id,parentId,timestamp,targetId,replacement"},
+		{jsonl.Transform, "type,schemaVersion,transformerName,patch,display,id,parentId,timestamp"},
+		{jsonl.Ephemeral, "type,messages,id,parentId,timestamp"},
 	} {
 		s := read(t, base)
 		b := s.NewBatch(s.Leaf(), batchTime)
-		var fields []Field
+		var fields []jsonl.Field
 		for _, name := range strings.Split(c.keys, ",") {
 			if !slices.Contains([]string{"type", "id", "parentId", "timestamp"}, name) {
-				fields = append(fields, Field{name, Value(`{"role":"user"}`)}, Field{"absent", nil})
+				fields = append(fields, jsonl.Field{Name: name, Value: jsonl.Value(`{"role":"user"}`)}, jsonl.Field{Name: "absent", Value: nil})
 			}
 		}
-		if c.kind == System {
-			fields[0].Value = Value(`{"role":"system"}`)
+		if c.kind == jsonl.System {
+			fields[0].Value = jsonl.Value(`{"role":"system"}`)
 		}
 		b.Add(c.kind, fields...)
 		var keys []string
-		for key := range Value(trimJSON(b.Lines())).Members {
+		for key := range jsonl.Value(jsonl.Trim(b.Lines())).Members {
 			keys = append(keys, string(key))
 		}
 		if got := strings.Join(keys, ","); got != c.keys || b.err != nil {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"slices"
 	"time"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A BranchFile is a new session made of one path of another.
@@ -21,8 +21,8 @@ type BranchFile struct {
 	time   string // of the new session
 	header []byte
 	path   []int
-	up     map[int]Value // new parents, of entries whose own is not taken over
-	kept   map[int]Value // new first kept entries, of compactions whose own is not
+	up     map[int]jsonl.Value // new parents, of entries whose own is not taken over
+	kept   map[int]jsonl.Value // new first kept entries, of compactions whose own is not
 	labels []byte
 }
 
@@ -45,7 +45,7 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
 		return nil, s.at(&Error{Err: errors.New("the path to that point has no beginning: parents go round in a circle"), Hint: "ctxtool repair mends it"})
 	}
-	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), up: map[int]Value{}, kept: map[int]Value{}}
+	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), up: map[int]jsonl.Value{}, kept: map[int]jsonl.Value{}}
 	if err := b.newHeader(leaf, file, now); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 		b.header = append(append(b.header, `,"cwd":`...), cwd...)
 	}
 	if file != "" {
-		b.header = AppendQuoted(append(b.header, `,"parentSession":`...), file)
+		b.header = jsonl.AppendQuoted(append(b.header, `,"parentSession":`...), file)
 	}
 	b.header = append(b.header, '}')
 	return nil
@@ -93,11 +93,11 @@ func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-
 // the next entry on.
 func (b *BranchFile) take(path []int) error {
 	s, r := b.s, b.s.NewReader()
-	above, skipped := Value("null"), false
-	next := map[int]Value{} // of labels, the id of the entry that follows
+	above, skipped := jsonl.Value("null"), false
+	next := map[int]jsonl.Value{} // of labels, the id of the entry that follows
 	var waiting []int
 	for _, i := range path {
-		if s.records[i].kind == Label {
+		if s.records[i].kind == jsonl.Label {
 			skipped = true
 			waiting = append(waiting, i)
 			continue
@@ -107,7 +107,7 @@ func (b *BranchFile) take(path []int) error {
 			return err
 		}
 		id := bytes.Clone(line.Get("id"))
-		if !Value(id).Truthy() {
+		if !jsonl.Value(id).Truthy() {
 			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, and nothing can follow it"), Hint: "ctxtool repair mends it"}
 		}
 		if skipped {
@@ -116,7 +116,7 @@ func (b *BranchFile) take(path []int) error {
 		for _, l := range waiting {
 			next[l] = id
 		}
-		if s.records[i].kind == Compaction {
+		if s.records[i].kind == jsonl.Compaction {
 			if to, ok := next[s.FindValue(line.Get("firstKeptEntryId"))]; ok && s.FindValue(line.Get("firstKeptEntryId")) != i {
 				b.kept[i] = to
 			}
@@ -138,7 +138,7 @@ func (b *BranchFile) label() error {
 	last := map[int]int{} // of targets, the record of the label that counts
 	var order []int
 	for i := range s.records {
-		if s.records[i].kind != Label {
+		if s.records[i].kind != jsonl.Label {
 			continue
 		}
 		line, err := r.Line(i)
@@ -156,7 +156,7 @@ func (b *BranchFile) label() error {
 		last[target] = i
 		order = append(order, i)
 	}
-	parent := Value("null")
+	parent := jsonl.Value("null")
 	if n := len(b.path); n > 0 {
 		line, err := r.Line(b.path[n-1])
 		if err != nil {
@@ -174,17 +174,17 @@ func (b *BranchFile) label() error {
 		if last[s.FindValue(target)] != i {
 			continue
 		}
-		own := []Field{{"targetId", target}, {"label", line.Get("label")}}
+		own := []jsonl.Field{{Name: "targetId", Value: target}, {Name: "label", Value: line.Get("label")}}
 		at := line.Get("timestamp")
 		if !at.Exists() {
-			at = AppendQuoted(nil, b.time) // the first that is known of it
+			at = jsonl.AppendQuoted(nil, b.time) // the first that is known of it
 		}
 		base := []byte(`"timestamp":` + string(at))
-		id := makeID(parent.Text(), appendEntry(nil, Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
+		id := makeID(parent.Text(), appendEntry(nil, jsonl.Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
 		used[id] = true
 		base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, parent, base)
-		b.labels = append(appendEntry(b.labels, Label, own, base), '\n')
-		parent = AppendQuoted(nil, id)
+		b.labels = append(appendEntry(b.labels, jsonl.Label, own, base), '\n')
+		parent = jsonl.AppendQuoted(nil, id)
 		b.Labels++
 	}
 	return nil
@@ -206,12 +206,12 @@ func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
 		if lineErr != nil {
 			return n, lineErr
 		}
-		var fields []Field
+		var fields []jsonl.Field
 		if up, ok := b.up[i]; ok {
-			fields = append(fields, Field{"parentId", up})
+			fields = append(fields, jsonl.Field{Name: "parentId", Value: up})
 		}
 		if kept, ok := b.kept[i]; ok {
-			fields = append(fields, Field{"firstKeptEntryId", kept})
+			fields = append(fields, jsonl.Field{Name: "firstKeptEntryId", Value: kept})
 		}
 		if fields != nil {
 			line = line.AppendEdited(nil, fields...)
@@ -222,110 +222,3 @@ func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
 	write(b.labels)
 	return n, err
 }
-
-// A Tree is the whole of a session's tree, of which a path is one way. Every
-// entry is in it once: one whose parent is not there is a root, and where parents
-// go round in a circle the first of the file is.
-type Tree struct {
-	Roots []int
-
-	s           *Session
-	first, next []int32 // children in the order of the file; -1 for none
-	size, tip   []int32 // of the subtree: entries, and the last of the file
-}
-
-// Tree links the session's entries from the roots down.
-func (s *Session) Tree() *Tree {
-	n := len(s.records)
-	t := &Tree{s: s, first: filled(n), next: filled(n), size: make([]int32, n), tip: make([]int32, n)}
-	for i := n - 1; i >= 0; i-- { // so that lists of children are in file order
-		switch p := s.Parent(i); {
-		case !s.records[i].kind.IsEntry():
-		case p < 0 || p == i:
-			t.Roots = append(t.Roots, i)
-		default:
-			t.next[i], t.first[p] = t.first[p], int32(i)
-		}
-	}
-	slices.Reverse(t.Roots)
-	t.sum(t.order())
-	return t
-}
-
-func filled(n int) []int32 {
-	list := make([]int32, n)
-	for i := range list {
-		list[i] = -1
-	}
-	return list
-}
-
-// order lists the entries, parents before children. It makes roots of what no
-// root leads to.
-func (t *Tree) order() []int32 {
-	n := len(t.s.records)
-	order := make([]int32, 0, n)
-	seen := make([]bool, n)
-	visit := func(root int) {
-		from := len(order)
-		order = append(order, int32(root))
-		seen[root] = true
-		for k := from; k < len(order); k++ {
-			for c := range t.Children(int(order[k])) {
-				if !seen[c] {
-					seen[c] = true
-					order = append(order, int32(c))
-				}
-			}
-		}
-	}
-	for _, r := range t.Roots {
-		visit(r)
-	}
-	for i := range n {
-		if !seen[i] && t.s.records[i].kind.IsEntry() {
-			t.unlink(i)
-			t.Roots = append(t.Roots, i)
-			visit(i)
-		}
-	}
-	slices.Sort(t.Roots)
-	return order
-}
-
-// unlink takes an entry from its parent's children.
-func (t *Tree) unlink(i int) {
-	at := &t.first[t.s.Parent(i)]
-	for *at != int32(i) {
-		at = &t.next[*at]
-	}
-	*at = t.next[i]
-	t.next[i] = -1
-}
-
-// sum works out sizes and tips from the leaves up.
-func (t *Tree) sum(order []int32) {
-	for k := len(order) - 1; k >= 0; k-- {
-		i := order[k]
-		t.size[i]++
-		t.tip[i] = max(t.tip[i], i)
-		for c := range t.Children(int(i)) {
-			t.size[i] += t.size[c]
-			t.tip[i] = max(t.tip[i], t.tip[c])
-		}
-	}
-}
-
-// Children are the entries whose parent is record i, in the order of the file.
-func (t *Tree) Children(i int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for c := t.first[i]; c >= 0 && yield(int(c)); c = t.next[c] {
-		}
-	}
-}
-
-// Size is the number of entries at record i and below.
-func (t *Tree) Size(i int) int { return int(t.size[i]) }
-
-// Tip is the record at i or below that stands last in the file.
-func (t *Tree) Tip(i int) int { return int(t.tip[i]) }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 var crashes = flag.Int("crashes", 0, "how many processes TestCrash kills: 80 when 0, 500 with CTXTOOL_WHOLE, 25 with -short")
@@ -42,7 +43,7 @@ func appendForever(args []string) error {
 		for range 1 + rand.IntN(3) {
 			// Most entries are small, few are very large: to be killed in.
 			n := int(float64(most) / 3 * rand.ExpFloat64() / float64(1+rand.IntN(50)))
-			said += " " + b.Add(CustomEntry, Field{"data", AppendQuoted(nil, strings.Repeat("x", min(n, most/3)))})
+			said += " " + b.Add(jsonl.CustomEntry, jsonl.Field{Name: "data", Value: jsonl.AppendQuoted(nil, strings.Repeat("x", min(n, most/3)))})
 		}
 		err = s.Append(b, AppendOptions{Who: "ctxtool crash", Wait: 10 * time.Second})
 		s.Close()

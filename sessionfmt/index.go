@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A record is what the index keeps of one JSON line: 40 bytes, and its id.
@@ -21,7 +22,7 @@ type record struct {
 	id     ref
 	parent ref    // empty where it is null, absent or ""
 	up     uint32 // the parent's record number plus 1, 0 for a root; known once all ids are
-	kind   Kind
+	kind   jsonl.Kind
 	flags  uint8
 }
 
@@ -66,12 +67,12 @@ type unit struct {
 // indexer makes units; each worker has one.
 type indexer struct {
 	src    *source
-	head   *headReader
+	head   *jsonl.HeadReader
 	buf    *unitBuffer
-	visit  func(off int64, kind Kind, line Value)
-	pick   func(p *Picked)
+	visit  func(off int64, kind jsonl.Kind, line jsonl.Value)
+	pick   func(p *jsonl.Picked)
 	times  bool
-	picked Picked
+	picked jsonl.Picked
 	long   []byte // a line that began in one stretch and ended in another
 }
 
@@ -131,7 +132,7 @@ func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 	}
 	if n := end - pos; n > int64(cap(x.long)) || cap(x.long) > 4*unitSize {
 		x.long = nil
-		if err := room(n); err != nil {
+		if err := jsonl.Room(n); err != nil {
 			return nil, 0, err
 		}
 		x.long = make([]byte, n)
@@ -154,26 +155,24 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 	return err
 }
 
-var bom = []byte("\xef\xbb\xbf")
-
 // add puts one line into the unit, and returns its head where it is a record.
 // open reports that no newline follows it.
-func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
+func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head) {
 	at := u.cover.Lines
-	if off == 0 && bytes.HasPrefix(line, bom) {
+	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
 		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
-		line, off = line[3:], 3
+		line, off = line[len(jsonl.BOM):], int64(len(jsonl.BOM))
 	}
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
-	if isBlank(line) {
+	if jsonl.Blank(line) {
 		if len(line) > 0 || !open {
 			u.cover.Blank++
 		}
 		return h
 	}
-	h, err := x.head.read(line)
+	h, err := x.head.Read(line)
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
@@ -182,10 +181,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	if open {
 		u.find("unterminated", at, "the last line has no newline: its entry is whole, but a writer that does not look would glue the next one to it")
 	}
-	if h.Kind == Scalar {
-		if !Value(trimJSON(line)).Truthy() {
+	if h.Kind == jsonl.Scalar {
+		if !jsonl.Value(jsonl.Trim(line)).Truthy() {
 			u.cover.Skipped++
-			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(trimJSON(line))))
+			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(jsonl.Trim(line))))
 			return h
 		}
 		u.find("scalar-line", at, "the line is no object: pi keeps it as a record without id")
@@ -199,7 +198,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 		id := idString(u.ids[rec.id.off : rec.id.off+rec.id.n])
 		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD")
 	}
-	if h.Kind == Unknown {
+	if h.Kind == jsonl.Unknown {
 		if u.cover.Unknown == nil {
 			u.cover.Unknown = map[string]int{}
 		}
@@ -207,10 +206,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		x.visit(off, rec.kind, Value(trimJSON(line)))
+		x.visit(off, rec.kind, jsonl.Value(jsonl.Trim(line)))
 	}
 	if x.pick != nil {
-		x.picked = x.head.picked(h)
+		x.picked = x.head.Picked(h)
 		x.pick(&x.picked)
 	}
 	if x.times {
@@ -225,7 +224,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h head) {
 
 // name stores the record's id and its parent's. A parent that is the record
 // before, as nearly all are, shares that record's id bytes.
-func (u *unit) name(rec *record, h head) {
+func (u *unit) name(rec *record, h jsonl.Head) {
 	rec.id = u.intern(h.ID)
 	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
 		rec.flags |= flagWrongID
@@ -237,7 +236,7 @@ func (u *unit) name(rec *record, h head) {
 		rec.flags |= flagOwnID
 	}
 	if n := len(u.records); n > 0 {
-		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.quotes(u.ids[prev.off:prev.off+prev.n]) {
+		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.Is(string(u.ids[prev.off:prev.off+prev.n])) {
 			rec.parent = prev
 			return
 		}
@@ -247,7 +246,7 @@ func (u *unit) name(rec *record, h head) {
 
 // intern puts an id into the arena. A number is a legal key to pi, so it keeps
 // its spelling behind a zero byte; anything else that is no string is no id.
-func (u *unit) intern(v Value) ref {
+func (u *unit) intern(v jsonl.Value) ref {
 	start := len(u.ids)
 	switch {
 	case v.IsString():
@@ -263,27 +262,15 @@ func (u *unit) find(code string, line int, format string, args ...any) {
 }
 
 // findBroken tells apart the ways in which a line is not JSON.
-func (u *unit) findBroken(at int, line []byte, err *scanError, open bool) {
+func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool) {
 	switch {
-	case open && err.Reason == failText[failEnd]:
+	case open && err.Reason == jsonl.BrokenOff:
 		u.find("torn", at, "the last line breaks off after %d bytes: its entry is lost", len(line))
-	case err.Reason == failText[failTrailing] && line[err.Offset] == '{':
+	case err.Reason == jsonl.Trailing && line[err.Offset] == '{':
 		u.find("glued", at, "a second record follows on the same line at byte %d: both are lost", err.Offset)
 	default:
 		u.find("malformed", at, "not JSON: %s", err.Error())
 	}
-}
-
-func isBlank(line []byte) bool {
-	if len(line) > 0 && line[0] == '{' {
-		return false
-	}
-	for _, c := range line {
-		if c > ' ' && c < 0x80 {
-			return false
-		}
-	}
-	return TrimJS(string(line)) == ""
 }
 
 // scan indexes the file with that many workers: all of it, or the lines behind a newline.
@@ -328,7 +315,7 @@ func (s *Session) scan(from int64, workers int, opt Options) (err error) {
 }
 
 func (s *Session) newIndexer(opt Options) *indexer {
-	x := &indexer{src: s.src, head: newPickReader(opt.Pick), times: opt.Times, buf: unitBuffers.Get().(*unitBuffer)}
+	x := &indexer{src: s.src, head: jsonl.NewHeadReader(opt.Pick), times: opt.Times, buf: unitBuffers.Get().(*unitBuffer)}
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
 	}

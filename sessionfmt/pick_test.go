@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestPicked: what is picked while a line is validated is what reading the line
 // afterwards finds, in all sessions that there are.
 func TestPicked(t *testing.T) {
-	pick := Pick{Record: []string{"usage", "summary", "nowhere"}, Message: []string{"usage", "content"}}
+	pick := jsonl.Pick{Record: []string{"usage", "summary", "nowhere"}, Message: []string{"usage", "content"}}
 	lines := 0
 	odd := corpus.Session{Name: "odd", Data: []byte(`{"type":"session","version":3,"id":"s"}
 {"usage":1,"type":"message","id":"a","message":{"usage":2,"role":"user","u\u0073age":3},"usage":4}
@@ -20,10 +21,10 @@ func TestPicked(t *testing.T) {
 {"type":"usage","id":"d","usage":{"x":{"usage":6}},"summary":null}
 `)}
 	for _, s := range append(corpus.All(t), odd) {
-		var line Value
-		check := func(p *Picked) {
+		var line jsonl.Value
+		check := func(p *jsonl.Picked) {
 			lines++
-			same := func(name string, got, want Value) {
+			same := func(name string, got, want jsonl.Value) {
 				if !bytes.Equal(got, want) {
 					t.Errorf("%s: %s is %.80s, want %.80s in %.200s", s.Name, name, got, want, line)
 				}
@@ -40,8 +41,10 @@ func TestPicked(t *testing.T) {
 		}
 		opened, err := OpenReader(s.Name, bytes.NewReader(s.Data), Options{
 			Workers: 1, Pick: pick,
-			Visit:  func() func(int64, Kind, Value) { return func(_ int64, _ Kind, v Value) { line = v } },
-			Picked: func() func(*Picked) { return check },
+			Visit: func() func(int64, jsonl.Kind, jsonl.Value) {
+				return func(_ int64, _ jsonl.Kind, v jsonl.Value) { line = v }
+			},
+			Picked: func() func(*jsonl.Picked) { return check },
 		})
 		if err == nil {
 			opened.Close()

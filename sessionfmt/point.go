@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // PointHelp says what a POINT may be, for help texts.
@@ -40,7 +42,7 @@ type Point struct {
 func (s *Session) Point(point string, leaf int) (Point, error) {
 	num, request := strings.CutPrefix(point, "request:")
 	if request {
-		answer, err := s.nth(point, num, "request", Assistant, leaf)
+		answer, err := s.nth(point, num, "request", jsonl.Assistant, leaf)
 		return Point{answer, true}, err
 	}
 	rec, err := s.named(point, leaf)
@@ -68,7 +70,7 @@ func (s *Session) LeafAt(p Point) int {
 func (s *Session) named(point string, leaf int) (int, error) {
 	switch num, turn := strings.CutPrefix(point, "turn:"); {
 	case turn:
-		return s.nth(point, num, "turn", User, leaf)
+		return s.nth(point, num, "turn", jsonl.User, leaf)
 	case point == "leaf":
 		return leaf, nil
 	case point == "root":
@@ -88,7 +90,7 @@ func (s *Session) named(point string, leaf int) (int, error) {
 }
 
 // nth is the record of that kind with number num on the path to leaf.
-func (s *Session) nth(point, num, what string, kind Kind, leaf int) (int, error) {
+func (s *Session) nth(point, num, what string, kind jsonl.Kind, leaf int) (int, error) {
 	n, err := strconv.Atoi(num)
 	if err != nil {
 		return 0, &PointError{Point: point, Reason: "no number"}
@@ -126,12 +128,13 @@ func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
 	case len(ids) == 1:
 		return found, nil
 	case len(ids) > 1:
-		return 0, &PointError{Point: point, Reason: fmt.Sprintf("begins %d ids", len(ids)), Nearest: firstFew(ids)}
+		return 0, &PointError{Point: point, Reason: fmt.Sprintf("begins %d ids", len(ids)), Nearest: FirstFew(ids)}
 	}
 	return 0, &PointError{Point: point, Reason: "no such entry or label; nearest", Nearest: s.nearest(point, labels)}
 }
 
-func firstFew(names []string) []string {
+// FirstFew are names as a message says them: five at the most.
+func FirstFew(names []string) []string {
 	for i := range names {
 		names[i] = Quote(names[i])
 	}
@@ -149,7 +152,7 @@ func (s *Session) Labels() (map[string]int, error) {
 	r := s.NewReader()
 	var order []int
 	for i := range s.records {
-		if s.records[i].kind != Label {
+		if s.records[i].kind != jsonl.Label {
 			continue
 		}
 		line, err := r.Line(i)

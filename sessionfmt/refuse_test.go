@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 func gzipFile(data string) string {
@@ -63,7 +65,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"no header", baseA + baseB, ": pi refuses the file: it has no session header", "ctxtool repair", nil},
 		{"late header", baseA + baseHeader + baseB, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil},
 		{"scalar first", "17\n" + base, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil},
-		{"mark", string(bom) + base, ": pi refuses the file: it starts with a byte order mark", "ctxtool repair", nil},
+		{"mark", string(jsonl.BOM) + base, ": pi refuses the file: it starts with a byte order mark", "ctxtool repair", nil},
 		{"header id", strings.Replace(base, `"id":"s"`, `"id":7`, 1), ": pi refuses the file: its header's id is no string", "ctxtool repair", nil},
 		{"no id", strings.Replace(base, `"id":"bb",`, "", 1), ":3: it has no id, and no other can follow it", "ctxtool repair", nil},
 		{"id twice", base + strings.Replace(baseB, `"parentId":"aa"`, `"parentId":"bb"`, 1) + "\n" +
@@ -88,7 +90,7 @@ func TestAppendRefuses(t *testing.T) {
 	}
 	// What pi takes is taken: lines that are no records before the header, and a mark
 	// before one of them.
-	for _, before := range []string{"garbage\n", "null\n\n", string(bom) + "garbage\n", "\n\n\n"} {
+	for _, before := range []string{"garbage\n", "null\n\n", string(jsonl.BOM) + "garbage\n", "\n\n\n"} {
 		s := file(t, before+base)
 		b := mark(s, s.Leaf())
 		if err := s.Append(b, AppendOptions{}); err != nil {
@@ -136,21 +138,21 @@ func TestAppendRefusesBatches(t *testing.T) {
 	other := file(t, base)
 	refused(t, s, mark(other, 2), s.Name, base, ": the entries were made for another session", "", nil)
 	for _, c := range []struct {
-		kind  Kind
+		kind  jsonl.Kind
 		value string
 		text  string
 	}{
-		{Header, `1`, ": a record of kind session is not appended"},
-		{Scalar, `1`, ": a record of kind scalar is not appended"},
-		{Unknown, `1`, ": a record of kind unknown is not appended"},
-		{Label, `{"a":`, ": the field x of a new label: unexpected end of line at byte 5"},
-		{Label, `1,"id":2`, ": the field x of a new label: more after the end of the value at byte 1"},
-		{Label, "[\n]", ": the field x of a new label is not one line of UTF-8"},
-		{User, "\"\xff\"", ": the field x of a new user is not one line of UTF-8"},
+		{jsonl.Header, `1`, ": a record of kind session is not appended"},
+		{jsonl.Scalar, `1`, ": a record of kind scalar is not appended"},
+		{jsonl.Unknown, `1`, ": a record of kind unknown is not appended"},
+		{jsonl.Label, `{"a":`, ": the field x of a new label: unexpected end of line at byte 5"},
+		{jsonl.Label, `1,"id":2`, ": the field x of a new label: more after the end of the value at byte 1"},
+		{jsonl.Label, "[\n]", ": the field x of a new label is not one line of UTF-8"},
+		{jsonl.User, "\"\xff\"", ": the field x of a new user is not one line of UTF-8"},
 	} {
 		b := s.NewBatch(2, batchTime)
-		b.Add(c.kind, Field{"x", Value(c.value)})
-		b.Add(Label)
+		b.Add(c.kind, jsonl.Field{Name: "x", Value: jsonl.Value(c.value)})
+		b.Add(jsonl.Label)
 		refused(t, s, b, s.Name, base, c.text, "", nil)
 	}
 }

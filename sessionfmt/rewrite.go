@@ -10,11 +10,12 @@ import (
 	"io"
 	"iter"
 	"os"
-	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Line is one physical line of a session file.
@@ -26,7 +27,7 @@ type Line struct {
 }
 
 // Blank reports whether nothing is left of the line after JavaScript's trim.
-func (l Line) Blank() bool { return isBlank(l.Raw) }
+func (l Line) Blank() bool { return jsonl.Blank(l.Raw) }
 
 // Lines goes through all of the file, the lines too that hold no record, in
 // order: what is in Raw, and a newline where Ended says so, is the file byte for
@@ -34,15 +35,15 @@ func (l Line) Blank() bool { return isBlank(l.Raw) }
 func (s *Session) Lines(yield func(Line, error) bool) {
 	in := bufio.NewReaderSize(io.NewSectionReader(s.src.bytes, 0, s.src.size), int(min(readAhead, s.src.size+1)))
 	at, next := int64(0), 0
-	if mark, _ := in.Peek(len(bom)); bytes.Equal(mark, bom) {
-		if !yield(Line{Number: 1, Record: -1, Raw: bom}, nil) {
+	if mark, _ := in.Peek(len(jsonl.BOM)); string(mark) == jsonl.BOM {
+		if !yield(Line{Number: 1, Record: -1, Raw: mark}, nil) {
 			return
 		}
-		in.Discard(len(bom))
-		at = int64(len(bom))
+		in.Discard(len(jsonl.BOM))
+		at = int64(len(jsonl.BOM))
 	}
 	for n := 1; at < s.src.size; n++ {
-		raw, err := ReadLine(in)
+		raw, err := jsonl.ReadLine(in)
 		if err != nil && err != io.EOF || len(raw) == 0 {
 			yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: cmp.Or(err, io.ErrUnexpectedEOF)})
 			return
@@ -58,94 +59,6 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 			return
 		}
 	}
-}
-
-// ReadLine reads a line with its newline, which is valid until the next call; io.EOF comes
-// with a last line that has none. A long line is read in parts and put together once its
-// length is known.
-func ReadLine(in *bufio.Reader) ([]byte, error) {
-	raw, err := in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return raw, err
-	}
-	var parts [][]byte
-	size := 0
-	for {
-		parts = append(parts, bytes.Clone(raw))
-		if size += len(raw); err != bufio.ErrBufferFull {
-			break
-		}
-		raw, err = in.ReadSlice('\n')
-	}
-	if err := room(int64(size)); err != nil {
-		return nil, err
-	}
-	return bytes.Join(parts, nil), err
-}
-
-// AppendEdited appends the object v with some members set, or taken away where
-// the field's Value is nil. All else stays as it is spelled: other members, their
-// order, the white space. A member that is there keeps its place, a new one goes
-// to the end, as JavaScript does it (spec/pi-format.md 3.5). Of a member that is
-// there twice both are set.
-func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
-	done := 0     // bytes of v that are in dst
-	prev := 1     // behind the member before, or the brace
-	empty := true // no member is kept so far
-	var found uint64
-	for key, val := range v.Members {
-		start := cap(v) - cap(val)
-		end := start + len(val)
-		k := slices.IndexFunc(fields, func(f Field) bool { return f.Name == string(key) })
-		switch {
-		case k < 0:
-			empty = false
-		case fields[k].Value != nil:
-			dst = append(append(dst, v[done:start]...), fields[k].Value...)
-			done, empty = end, false
-		case empty: // the comma behind goes with it
-			dst = append(dst, v[done:prev]...)
-			if i := skipSpace(v, end); v[i] == ',' {
-				end = i + 1
-			}
-			done = end
-		default: // the comma in front goes with it
-			dst = append(dst, v[done:prev]...)
-			done = end
-		}
-		if k >= 0 {
-			found |= 1 << k
-		}
-		prev = end
-	}
-	dst = append(dst, v[done:prev]...)
-	for k, f := range fields {
-		if found>>k&1 == 1 || f.Value == nil {
-			continue
-		}
-		if !empty {
-			dst = append(dst, ',')
-		}
-		empty = false
-		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
-	}
-	return append(dst, v[prev:]...)
-}
-
-// AppendAdded is AppendEdited for members of which none is there: v is not looked
-// through.
-func (v Value) AppendAdded(dst []byte, fields ...Field) []byte {
-	end := len(bytes.TrimRight(v[:len(v)-1], " \t\r"))
-	dst = append(dst, v[:end]...)
-	empty := end == 1
-	for _, f := range fields {
-		if !empty {
-			dst = append(dst, ',')
-		}
-		empty = false
-		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
-	}
-	return append(dst, v[end:]...)
 }
 
 // A Change is what becomes of one line in a file that is made anew: it stays as
@@ -206,17 +119,11 @@ func (s *Session) MakeID(parent string, line []byte, made func(id string) bool) 
 // to an earlier branch.
 const UndoType = "ctxtool.undo"
 
-// A Field is a member of an object: its name, and its raw value.
-type Field struct {
-	Name  string
-	Value Value
-}
-
 // OwnID is the value of a field that is the id of its own entry, which is not known
 // before the entry is. It is no JSON, so nothing that was read equals it.
-var OwnID = Value("$id")
+var OwnID = jsonl.Value("$id")
 
-func isOwnID(v Value) bool { return string(v) == string(OwnID) }
+func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
 
 // A Batch is entries to append to a session, each the child of the one before. They
 // have one time, so a batch made from the same session and time is the same, byte
@@ -224,8 +131,8 @@ func isOwnID(v Value) bool { return string(v) == string(OwnID) }
 type Batch struct {
 	s      *Session
 	time   string
-	leaf   string // id of the parent of the next entry, empty for a new root
-	parent Value  // the same as it is spelled, since a number is another id than its digits
+	leaf   string      // id of the parent of the next entry, empty for a new root
+	parent jsonl.Value // the same as it is spelled, since a number is another id than its digits
 	fresh  map[string]bool
 	lines  []byte
 	err    error // why it cannot be appended
@@ -235,7 +142,7 @@ type Batch struct {
 // is now, in milliseconds, but not before the parent's own, by which pi sorts. What
 // speaks against the parent is said by Append.
 func (s *Session) NewBatch(parent int, now time.Time) *Batch {
-	b := &Batch{s: s, parent: Value("null"), fresh: map[string]bool{}}
+	b := &Batch{s: s, parent: jsonl.Value("null"), fresh: map[string]bool{}}
 	ms := now.UnixMilli()
 	if parent >= 0 {
 		line, err := s.NewReader().Line(parent)
@@ -253,20 +160,20 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 
 // Add adds an entry of that kind with those fields of its own, absent values left
 // out, and returns its id. What cannot be written is said by Append.
-func (b *Batch) Add(kind Kind, fields ...Field) (id string) {
+func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	b.check(kind, fields)
 	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
 	bare := appendEntry(nil, kind, fields, base) // without OwnID
 	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
 	for k, f := range fields {
 		if isOwnID(f.Value) {
-			fields[k].Value = AppendQuoted(nil, id)
+			fields[k].Value = jsonl.AppendQuoted(nil, id)
 		}
 	}
 	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
 	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
 	b.fresh[id] = true
-	b.leaf, b.parent = id, AppendQuoted(nil, id)
+	b.leaf, b.parent = id, jsonl.AppendQuoted(nil, id)
 	return id
 }
 
@@ -276,7 +183,7 @@ func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
 
 // Millis is the time of the entries, in milliseconds since 1970.
 func (b *Batch) Millis() int64 {
-	ms, _ := Value(fmt.Appendf(nil, "%q", b.time)).Millis()
+	ms, _ := jsonl.Value(fmt.Appendf(nil, "%q", b.time)).Millis()
 	return ms
 }
 
@@ -289,17 +196,17 @@ func (b *Batch) Len() int { return len(b.fresh) }
 // appendEntry spells an entry as pi does: type, base, own fields. Entries that
 // extensions and transforms make have their own fields before the base
 // (spec/pi-format.md 1.5, pi-1.5.md 1.2).
-func appendEntry(dst []byte, kind Kind, fields []Field, base []byte) []byte {
+func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, kind.Type()...)
 	dst = append(dst, '"', ',')
-	ownFirst := kind == CustomEntry || kind == CustomMessage || kind == Transform || kind == Ephemeral
+	ownFirst := kind == jsonl.CustomEntry || kind == jsonl.CustomMessage || kind == jsonl.Transform || kind == jsonl.Ephemeral
 	if !ownFirst {
 		dst = append(append(dst, base...), ',')
 	}
 	for _, f := range fields {
 		if f.Value.Exists() && !isOwnID(f.Value) {
-			dst = append(AppendQuoted(dst, f.Name), ':')
+			dst = append(jsonl.AppendQuoted(dst, f.Name), ':')
 			dst = append(append(dst, f.Value...), ',')
 		}
 	}
@@ -311,11 +218,11 @@ func appendEntry(dst []byte, kind Kind, fields []Field, base []byte) []byte {
 }
 
 // check sees that the kind can be written, and that the values are JSON on one line.
-func (b *Batch) check(kind Kind, fields []Field) {
+func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
 	if b.err == nil && (!kind.IsEntry() || kind.Type() == "") {
 		b.err = fmt.Errorf("a record of kind %s is not appended", kind)
 	}
-	var scan Scanner
+	var scan jsonl.Scanner
 	for _, f := range fields {
 		if b.err != nil || !f.Value.Exists() || isOwnID(f.Value) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestLawLines reports that a file's lines are the file, byte for byte.
@@ -48,23 +49,23 @@ func TestLawLines(t *testing.T) {
 func TestAppendEdited(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
-		set  []Field
+		set  []jsonl.Field
 		want string
 	}{
-		{`{}`, []Field{{"a", Value("1")}}, `{"a":1}`},
-		{`{ }`, []Field{{"a", nil}, {"b", Value("1")}}, `{"b":1 }`},
-		{`{"a":1}`, []Field{{"a", nil}}, `{}`},
-		{`{"a":1 , "b":2}`, []Field{{"a", nil}}, `{ "b":2}`},
-		{`{"a":1 , "b":2}`, []Field{{"a", nil}, {"b", nil}, {"c", Value("3")}}, `{"c":3}`},
-		{`{"a":1, "b":2, "c":3}`, []Field{{"b", nil}}, `{"a":1, "c":3}`},
-		{`{"a":1, "b":2, "c":3 }`, []Field{{"c", nil}, {"d", Value(`"x"`)}}, `{"a":1, "b":2,"d":"x" }`},
-		{`{"a":1.0,"b":{"c":"}"},"c":2}`, []Field{{"c", Value("3")}, {"e", Value("null")}}, `{"a":1.0,"b":{"c":"}"},"c":3,"e":null}`},
-		{`{"\u0061":1,"a":2}`, []Field{{"a", Value("3")}}, `{"\u0061":3,"a":3}`},
-		{`{"\u0061":1,"b":2,"a":2}`, []Field{{"a", nil}}, `{"b":2}`},
+		{`{}`, []jsonl.Field{{Name: "a", Value: jsonl.Value("1")}}, `{"a":1}`},
+		{`{ }`, []jsonl.Field{{Name: "a", Value: nil}, {Name: "b", Value: jsonl.Value("1")}}, `{"b":1 }`},
+		{`{"a":1}`, []jsonl.Field{{Name: "a", Value: nil}}, `{}`},
+		{`{"a":1 , "b":2}`, []jsonl.Field{{Name: "a", Value: nil}}, `{ "b":2}`},
+		{`{"a":1 , "b":2}`, []jsonl.Field{{Name: "a", Value: nil}, {Name: "b", Value: nil}, {Name: "c", Value: jsonl.Value("3")}}, `{"c":3}`},
+		{`{"a":1, "b":2, "c":3}`, []jsonl.Field{{Name: "b", Value: nil}}, `{"a":1, "c":3}`},
+		{`{"a":1, "b":2, "c":3 }`, []jsonl.Field{{Name: "c", Value: nil}, {Name: "d", Value: jsonl.Value(`"x"`)}}, `{"a":1, "b":2,"d":"x" }`},
+		{`{"a":1.0,"b":{"c":"}"},"c":2}`, []jsonl.Field{{Name: "c", Value: jsonl.Value("3")}, {Name: "e", Value: jsonl.Value("null")}}, `{"a":1.0,"b":{"c":"}"},"c":3,"e":null}`},
+		{`{"\u0061":1,"a":2}`, []jsonl.Field{{Name: "a", Value: jsonl.Value("3")}}, `{"\u0061":3,"a":3}`},
+		{`{"\u0061":1,"b":2,"a":2}`, []jsonl.Field{{Name: "a", Value: nil}}, `{"b":2}`},
 	} {
 		padded := append([]byte(tt.in), " behind it"...)
-		v := Value(padded[:len(tt.in)])
-		if fresh := v.AppendAdded(nil, Field{"new", Value("0")}); string(fresh) != string(v.AppendEdited(nil, Field{"new", Value("0")})) {
+		v := jsonl.Value(padded[:len(tt.in)])
+		if fresh := v.AppendAdded(nil, jsonl.Field{Name: "new", Value: jsonl.Value("0")}); string(fresh) != string(v.AppendEdited(nil, jsonl.Field{Name: "new", Value: jsonl.Value("0")})) {
 			t.Errorf("%s: %s", tt.in, fresh)
 		}
 		got := string(v.AppendEdited([]byte("x"), tt.set...))
@@ -81,12 +82,12 @@ func FuzzAppendEdited(f *testing.F) {
 		f.Add([]byte(seed), []byte(`{"x":1}`))
 	}
 	f.Fuzz(func(t *testing.T, in, set []byte) {
-		v, err := ParseValue(in)
-		to, err2 := ParseValue(set)
+		v, err := jsonl.ParseValue(in)
+		to, err2 := jsonl.ParseValue(set)
 		if err != nil || err2 != nil || !v.IsObject() || len(in) > 4<<10 {
 			return
 		}
-		out := v.AppendEdited(nil, Field{"a", to}, Field{"b", nil})
+		out := v.AppendEdited(nil, jsonl.Field{Name: "a", Value: to}, jsonl.Field{Name: "b", Value: nil})
 		var was, is map[string]any
 		var want any
 		if json.Unmarshal(v, &was) != nil || json.Unmarshal(to, &want) != nil {

@@ -12,10 +12,8 @@
 // beginning of an id. Entries are known by their record, from 0 in the order of the file;
 // [Session.Path] are the records from the root to one of them.
 //
-// A line is read to three depths by one mechanism, the [Scanner]: its head
-// (type, id, parentId, timestamp and role), which validates all of it on the
-// way; a [Value], which is raw JSON with accessors and keeps the bytes that were
-// in the file; and a [Cursor], which decodes in one pass without copying.
+// What stands in a line is package jsonl's, sessions are found by package store, and their trees drawn by
+// package outline.
 //
 // A session changes in one way: a [Batch] of new entries goes behind its last line,
 // by [Session.Append], whole or not at all. Files are made and replaced by [NewFile].
@@ -33,7 +31,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // ErrNotSession is the answer for input in which no line is a session header or
@@ -50,12 +49,12 @@ type Options struct {
 	// indexes, so that nothing has to be read twice: in the order of the file where
 	// there is one worker. off is where the line begins, in bytes; the line is valid
 	// during the call.
-	Visit func() func(off int64, kind Kind, line Value)
+	Visit func() func(off int64, kind jsonl.Kind, line jsonl.Value)
 
 	// Picked, if set, is Visit for who wants some members alone: they are picked while
 	// the line is validated, so that nothing of it has to be read twice.
-	Picked func() func(p *Picked)
-	Pick   Pick
+	Picked func() func(p *jsonl.Picked)
+	Pick   jsonl.Pick
 
 	Times bool // keep the entries' times; see Session.Time
 
@@ -164,7 +163,7 @@ func (s *Session) Leaf() int { return s.leaf }
 func (s *Session) Header() int { return s.header }
 
 // Kind is the kind of record i.
-func (s *Session) Kind(i int) Kind { return s.records[i].kind }
+func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 
 // ID is the id of record i, empty where it has none.
 func (s *Session) ID(i int) string { return idString(s.idBytes(s.records[i].id)) }
@@ -247,8 +246,8 @@ func (s *Session) finish() error {
 	}
 	if s.Version < 3 {
 		for i := range s.records {
-			if s.records[i].kind == HookMessage {
-				s.records[i].kind = Custom
+			if s.records[i].kind == jsonl.HookMessage {
+				s.records[i].kind = jsonl.Custom
 			}
 		}
 	}
@@ -278,9 +277,9 @@ func (s *Session) findHeader() error {
 	known, ids := false, false
 	for i := range s.records {
 		r := &s.records[i]
-		known = known || r.kind != Unknown && r.kind != Scalar
+		known = known || r.kind != jsonl.Unknown && r.kind != jsonl.Scalar
 		ids = ids || r.kind.IsEntry() && r.id.n > 0
-		if r.kind != Header {
+		if r.kind != jsonl.Header {
 			continue
 		}
 		if s.header >= 0 {
@@ -315,7 +314,7 @@ func (s *Session) readVersion() error {
 	if err != nil {
 		return err
 	}
-	var f [2]Value
+	var f [2]jsonl.Value
 	line.Fields(f[:], "version", "id")
 	if !f[1].IsString() {
 		s.find("header-id", s.header, "the header's id is no string: pi refuses the file")
@@ -328,31 +327,6 @@ func (s *Session) readVersion() error {
 		s.find("too-new", s.header, "format version %s is newer than 3: read as it stands", Quote(string(f[0])))
 	}
 	return nil
-}
-
-// Version reads a header's version as JavaScript's comparisons would
-// (spec/pi-format.md 3.1): none is 1, and text that is no number passes for 3.
-func (v Value) Version() (version int, ok bool) {
-	if v.IsNull() {
-		return 1, true
-	}
-	n, err := strconv.ParseFloat(TrimJS(firstOf(v.Text(), string(v))), 64)
-	switch {
-	case err != nil:
-		return 3, false
-	case n > 3:
-		return int(max(4, min(n, 1<<30))), true
-	case n > 2:
-		return 3, true
-	}
-	return max(1, int(n)), true
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // indexIDs puts the records from one on into the id table. The last of several with one
@@ -385,7 +359,7 @@ func (s *Session) indexIDs(from int) {
 func (s *Session) findLeaf() {
 	s.leaf = len(s.records) - 1
 	for s.leaf >= 0 && !s.records[s.leaf].kind.IsEntry() {
-		if s.records[s.leaf].kind == Scalar {
+		if s.records[s.leaf].kind == jsonl.Scalar {
 			s.find("scalar-leaf", s.leaf, scalarLeaf)
 		}
 		s.leaf--

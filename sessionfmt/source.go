@@ -8,9 +8,10 @@ import (
 	"io"
 	"iter"
 	"os"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A source is the bytes of a session, readable at any offset.
@@ -250,8 +251,6 @@ type Reader struct {
 	s   *Session
 	buf []byte // holds the file from off on
 	off int64
-
-	gist gist // of rows
 }
 
 // NewReader returns a Reader of s.
@@ -259,12 +258,12 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 
 // Line is record i's line as it stands in the file, without the white space around
 // it, valid until the next call. Only bytes that are not UTF-8 are replaced.
-func (r *Reader) Line(i int) (Value, error) {
+func (r *Reader) Line(i int) (jsonl.Value, error) {
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
-		line = MendUTF8(line)
+		line = jsonl.MendUTF8(line)
 	}
-	return Value(trimJSON(line)), err
+	return jsonl.Value(jsonl.Trim(line)), err
 }
 
 // Raw is record i's line, byte for byte, without its newline, valid until the next
@@ -283,7 +282,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
 			r.buf = nil // two long lines need not be there at once
-			if err := room(want); err != nil {
+			if err := jsonl.Room(want); err != nil {
 				return nil, &Error{Pos: r.s.Pos(i), Err: err}
 			}
 			r.buf = make([]byte, want)
@@ -295,50 +294,4 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		}
 	}
 	return r.buf[at : at+n], nil
-}
-
-// MendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
-// for each longest piece that could have begun a character.
-func MendUTF8(b []byte) []byte {
-	var out bytes.Buffer
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n <= 1 {
-			n = brokenLen(b)
-			out.WriteRune(utf8.RuneError)
-		} else {
-			out.Write(b[:n])
-		}
-		b = b[n:]
-	}
-	return out.Bytes()
-}
-
-// brokenLen is the length of the broken character that b starts with.
-func brokenLen(b []byte) int {
-	lo, hi, need := byte(0x80), byte(0xbf), 0
-	switch c := b[0]; {
-	case c >= 0xc2 && c <= 0xdf:
-		need = 1
-	case c >= 0xe0 && c <= 0xef:
-		need = 2
-		if c == 0xe0 {
-			lo = 0xa0
-		} else if c == 0xed {
-			hi = 0x9f
-		}
-	case c >= 0xf0 && c <= 0xf4:
-		need = 3
-		if c == 0xf0 {
-			lo = 0x90
-		} else if c == 0xf4 {
-			hi = 0x8f
-		}
-	}
-	n := 1
-	for n <= need && n < len(b) && b[n] >= lo && b[n] <= hi {
-		lo, hi = 0x80, 0xbf
-		n++
-	}
-	return n
 }

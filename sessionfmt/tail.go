@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash"
 	"slices"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // ErrTail is why a session cannot be read from its end alone. Open reads it.
@@ -41,7 +43,7 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	}
 	s := &Session{Name: name, src: src, header: -1, leaf: -1}
 	s.Coverage.Partial = true
-	t := &tail{s: s, need: need, x: &indexer{src: src, head: newHeadReader()}}
+	t := &tail{s: s, need: need, x: &indexer{src: src, head: jsonl.NewHeadReader(jsonl.Pick{})}}
 	if err := t.read(); err != nil {
 		src.close()
 		return nil, &Error{Pos: Pos{File: name}, Err: err}
@@ -112,11 +114,11 @@ func (t *tail) header() error {
 	}
 	t.s.Coverage.Read += int64(len(buf))
 	line, _, _ := bytes.Cut(buf, []byte("\n"))
-	h, bad := t.x.head.read(line)
-	if bad != nil || h.Kind != Header || !h.ID.IsString() {
+	h, bad := t.x.head.Read(line)
+	if bad != nil || h.Kind != jsonl.Header || !h.ID.IsString() {
 		return fmt.Errorf("%w: its first line is no session header", ErrTail)
 	}
-	version, ok := Value(trimJSON(line)).Get("version").Version()
+	version, ok := jsonl.Value(jsonl.Trim(line)).Get("version").Version()
 	if !ok || version < 3 {
 		return fmt.Errorf("%w: its format version is older than 3", ErrTail)
 	}
@@ -152,10 +154,10 @@ func (t *tail) lines(buf []byte, off int64) error {
 // that no newline follows it.
 func (t *tail) line(line []byte, off int64, open bool) error {
 	if t.found {
-		h, ok := t.x.head.prefix(line)
+		h, ok := t.x.head.Prefix(line)
 		if !ok {
-			var bad *scanError
-			if h, bad = t.x.head.read(line); bad != nil {
+			var bad *jsonl.SyntaxError
+			if h, bad = t.x.head.Read(line); bad != nil {
 				return nil
 			}
 		}
@@ -171,7 +173,7 @@ func (t *tail) line(line []byte, off int64, open bool) error {
 	rec := u.records[n]
 	if !rec.kind.IsEntry() {
 		u.records = u.records[:n]
-		if rec.kind == Scalar && !t.found {
+		if rec.kind == jsonl.Scalar && !t.found {
 			u.find("scalar-leaf", 0, scalarLeaf)
 		}
 		return nil
@@ -181,22 +183,22 @@ func (t *tail) line(line []byte, off int64, open bool) error {
 	if rec.id.n > 0 && bytes.Equal(t.want, u.ids[rec.id.off:rec.id.off+rec.id.n]) {
 		return fmt.Errorf("%w: an entry is its own parent", ErrTail)
 	}
-	t.note(h, Value(trimJSON(line)))
+	t.note(h, jsonl.Value(jsonl.Trim(line)))
 	return nil
 }
 
-func (t *tail) wanted(id Value) bool {
+func (t *tail) wanted(id jsonl.Value) bool {
 	return id.Is(string(t.want)) || len(t.want) > 0 && t.want[0] == 0 && string(id) == string(t.want[1:])
 }
 
 // note records what the entry settles, and whether anything is left to find.
-func (t *tail) note(h head, line Value) {
+func (t *tail) note(h jsonl.Head, line jsonl.Value) {
 	switch h.Kind {
-	case ModelChange, Assistant:
+	case jsonl.ModelChange, jsonl.Assistant:
 		t.model = true
-	case ThinkingChange:
+	case jsonl.ThinkingChange:
 		t.thinking = true
-	case Compaction:
+	case jsonl.Compaction:
 		if !t.cut {
 			t.cut = true
 			kept := line.Get("firstKeptEntryId")
@@ -226,7 +228,7 @@ func idHash(parent string, line []byte) hash.Hash {
 	h := sha256.New()
 	h.Write([]byte(parent))
 	h.Write([]byte{'\n'})
-	h.Write(trimJSON(line))
+	h.Write(jsonl.Trim(line))
 	return h
 }
 
@@ -322,7 +324,7 @@ func (s *Session) giveIDs() error {
 // its raw firstKeptEntryId and firstKeptEntryIndex: -1 if there is no such
 // record. In version 1 files the index counts the records of the file, header
 // included, and may only point back (spec/pi-format.md 3.2).
-func (s *Session) FirstKept(i int, id, index Value) int {
+func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	if s.Version < 2 && index.IsNumber() {
 		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {
 			return int(k)
@@ -333,7 +335,7 @@ func (s *Session) FirstKept(i int, id, index Value) int {
 
 // FindValue is the record whose id is that value, of the same type too; -1 if there
 // is none.
-func (s *Session) FindValue(id Value) int {
+func (s *Session) FindValue(id jsonl.Value) int {
 	switch {
 	case id.IsString():
 		return s.Find(id.Text())

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sessionfmt
+package jsonl
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// room is the error of a line for which there is not memory enough: as much again as the
+// Room is the error of a line for which there is not memory enough: as much again as the
 // line is asked of the system for what is made of it, and given back. The runtime would end
 // the process.
-func room(line int64) error {
+func Room(line int64) error {
 	if line < 16*largeValue {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package sessionfmt
+package jsonl
 
 import (
 	"encoding/binary"
@@ -17,13 +17,13 @@ type Scanner struct {
 	deep []uint64 // nesting bits beyond the innermost 64 levels
 }
 
-// scanError is where and why a line is not JSON.
-type scanError struct {
+// A SyntaxError is where and why a line is not JSON.
+type SyntaxError struct {
 	Offset int // bytes from the start of the line
 	Reason string
 }
 
-func (e *scanError) Error() string { return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset) }
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset) }
 
 // Failure codes that scanning functions return in place of an end offset, as
 // their complement keeps the offset: fail(i, code).
@@ -39,8 +39,14 @@ const (
 	failTrailing
 )
 
+// Reasons that a reader may want to know.
+const (
+	BrokenOff = "unexpected end of line"
+	Trailing  = "more after the end of the value"
+)
+
 var failText = [...]string{
-	failEnd:      "unexpected end of line",
+	failEnd:      BrokenOff,
 	failByte:     "unexpected byte",
 	failControl:  "raw control character in a string",
 	failEscape:   "bad escape in a string",
@@ -48,16 +54,16 @@ var failText = [...]string{
 	failLiteral:  "bad literal",
 	failKey:      "object key expected",
 	failComma:    "comma or closing bracket expected",
-	failTrailing: "more after the end of the value",
+	failTrailing: Trailing,
 }
 
 // fail packs an offset and a code into one negative number, so that the hot
 // path returns a single int.
 func fail(at, code int) int { return -(at<<4 | code) }
 
-func failed(r int) *scanError {
+func failed(r int) *SyntaxError {
 	r = -r
-	return &scanError{Offset: r >> 4, Reason: failText[r&15]}
+	return &SyntaxError{Offset: r >> 4, Reason: failText[r&15]}
 }
 
 const (

@@ -1,4 +1,6 @@
-package sessionfmt
+// Package outline is what a session's entries say in a line, and its tree from the top of
+// its drawing to the bottom.
+package outline
 
 import (
 	"bytes"
@@ -7,6 +9,9 @@ import (
 	"strconv"
 	"unicode"
 	"unicode/utf8"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Node is an entry in an outline of a session's tree, an entry of schema
@@ -27,20 +32,20 @@ type Node struct {
 	Branch   int    `json:"branch,omitempty"`   // where a branch or one of several roots starts: its entries
 	Tip      string `json:"tip,omitempty"`      // and the id of the last of them in the file
 
-	Is Kind `json:"-"`
+	Is jsonl.Kind `json:"-"`
 }
 
-// Outline goes through the tree of a session from the top of its drawing to the bottom:
+// Of goes through the tree of a session from the top of its drawing to the bottom:
 // at a fork the branches first, then what the path to the leaf or the newest entry is on.
 // Nothing in it is recursive: a tree may be as deep as it has entries.
-func (s *Session) Outline(leaf int) iter.Seq2[Node, error] {
+func Of(s *sessionfmt.Session, leaf int) iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		labels, err := s.Labels()
 		if err != nil {
 			yield(Node{}, err)
 			return
 		}
-		o := outline{s: s, leaf: leaf, tree: s.Tree(), lines: s.NewReader(), labels: map[int]string{}, active: make([]bool, s.Len())}
+		o := outline{s: s, leaf: leaf, tree: s.Tree(), lines: NewReader(s), labels: map[int]string{}, active: make([]bool, s.Len())}
 		for name, i := range labels {
 			o.labels[i] = name
 		}
@@ -53,9 +58,9 @@ func (s *Session) Outline(leaf int) iter.Seq2[Node, error] {
 }
 
 type outline struct {
-	s      *Session
+	s      *sessionfmt.Session
 	leaf   int
-	tree   *Tree
+	tree   *sessionfmt.Tree
 	lines  *Reader
 	labels map[int]string
 	active []bool
@@ -135,16 +140,26 @@ type Row struct {
 	Text string `json:"text,omitempty"` // its first words
 }
 
+// A Reader reads a session's records, and makes rows of them.
+type Reader struct {
+	*sessionfmt.Reader
+	s    *sessionfmt.Session
+	gist gist
+}
+
+// NewReader returns a Reader of s.
+func NewReader(s *sessionfmt.Session) *Reader { return &Reader{Reader: s.NewReader(), s: s} }
+
 // Row is record i's row; line is its line.
-func (r *Reader) Row(i int, line Value) Row {
+func (r *Reader) Row(i int, line jsonl.Value) Row {
 	kind := r.s.Kind(i)
 	time := r.gist.entry(kind, line)
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }
 
 // Rows are the rows of records.
-func (s *Session) Rows(records []int) ([]Row, error) {
-	lines, rows := s.NewReader(), make([]Row, len(records))
+func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
+	lines, rows := NewReader(s), make([]Row, len(records))
 	for i, rec := range records {
 		line, err := lines.Line(rec)
 		if err != nil {
@@ -161,14 +176,14 @@ const gistSize = 200
 // Gist is what an entry says in a line, for people: the first words of a message,
 // what a setting is set to. It has no line ends and nothing that a terminal would
 // obey, and is empty where there is nothing to say.
-func Gist(kind Kind, line Value) string {
+func Gist(kind jsonl.Kind, line jsonl.Value) string {
 	g := gist{}
 	g.entry(kind, line)
 	return g.String()
 }
 
 // MessageGist is the gist of a message by itself, of whatever role.
-func (v Value) MessageGist() string {
+func MessageGist(v jsonl.Value) string {
 	g := gist{}
 	g.message(v.Get("role").RoleKind(), g.at.Reset(v))
 	return g.String()
@@ -187,70 +202,70 @@ type gist struct {
 	size  int    // without
 	out   []byte
 
-	at  Cursor
-	msg Message
+	at  jsonl.Cursor
+	msg jsonl.Message
 }
 
 // entry gathers what an entry says, and returns its timestamp.
-func (g *gist) entry(kind Kind, line Value) (time Value) {
+func (g *gist) entry(kind jsonl.Kind, line jsonl.Value) (time jsonl.Value) {
 	g.words, g.size = g.words[:0], 0
 	for key := range g.at.Reset(line).Members {
 		switch string(key) {
 		case "timestamp":
 			time = g.at.Value()
 		case "message":
-			if kind < NoMessage {
+			if kind < jsonl.NoMessage {
 				g.words, g.size = g.words[:0], 0 // of two the last one counts
 				g.message(kind, &g.at)
 			}
 		}
 	}
-	if kind > NoMessage {
+	if kind > jsonl.NoMessage {
 		g.other(kind, line)
 	}
 	return time
 }
 
 // other gathers what an entry says that is no message.
-func (g *gist) other(kind Kind, line Value) {
+func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	switch kind {
-	case Compaction, BranchSummary:
+	case jsonl.Compaction, jsonl.BranchSummary:
 		g.text(line.Get("summary"))
-	case CustomMessage:
+	case jsonl.CustomMessage:
 		g.add(line.Get("customType").Text() + ":")
 		g.content(line.Get("content"), kind)
-	case CustomEntry:
+	case jsonl.CustomEntry:
 		g.add(line.Get("customType").Text())
-	case ContextEdit:
+	case jsonl.ContextEdit:
 		g.edit(line)
-	case Transform:
+	case jsonl.Transform:
 		g.add(line.Get("transformerName").Text() + ":")
 		for op := range line.Get("patch").Elements {
 			g.add(op.Get("op").Text())
 		}
-	case Ephemeral:
+	case jsonl.Ephemeral:
 		for m := range line.Get("messages").Elements {
-			g.content(m.Get("content"), Unknown)
+			g.content(m.Get("content"), jsonl.Unknown)
 		}
-	case ModelChange:
+	case jsonl.ModelChange:
 		g.add(line.Get("provider").Text() + "/" + line.Get("modelId").Text())
-	case ThinkingChange:
+	case jsonl.ThinkingChange:
 		g.add(line.Get("thinkingLevel").Text())
-	case Label:
+	case jsonl.Label:
 		if name := line.Get("label").Text(); name != "" {
 			g.add(strconv.Quote(name) + " on " + line.Get("targetId").Text())
 		} else {
 			g.add("clears the label of " + line.Get("targetId").Text())
 		}
-	case SessionInfo:
+	case jsonl.SessionInfo:
 		g.add(line.Get("name").Text())
-	case UsageEntry:
+	case jsonl.UsageEntry:
 		g.add(line.Get("kind").Text())
-	case Header:
+	case jsonl.Header:
 		g.add(line.Get("cwd").Text())
-	case Unknown:
+	case jsonl.Unknown:
 		g.add("type " + line.Get("type").Text())
-	case Scalar:
+	case jsonl.Scalar:
 		g.add(string(line[:min(len(line), gistSize)]))
 	}
 }
@@ -262,14 +277,14 @@ func (g *gist) String() string {
 		r, n := utf8.DecodeRune(rest)
 		switch {
 		case !unicode.IsSpace(r):
-			out = utf8.AppendRune(out, cleanRune(r))
+			out = utf8.AppendRune(out, r)
 		case len(out) > 0 && out[len(out)-1] != ' ':
 			out = append(out, ' ')
 		}
 		rest = rest[n:]
 	}
 	g.out = out
-	return string(bytes.TrimSuffix(out, []byte{' '}))
+	return sessionfmt.Clean(string(bytes.TrimSuffix(out, []byte{' '})))
 }
 
 func (g *gist) add(s string) {
@@ -288,27 +303,27 @@ func (g *gist) add(s string) {
 }
 
 // text adds the beginning of a string.
-func (g *gist) text(v Value) { g.add(v.beginning(gistSize)) }
+func (g *gist) text(v jsonl.Value) { g.add(v.Beginning(gistSize)) }
 
 // message gathers what the message that comes next says.
-func (g *gist) message(kind Kind, c *Cursor) {
+func (g *gist) message(kind jsonl.Kind, c *jsonl.Cursor) {
 	start := c.Offset()
 	g.msg.Read(c, kind)
-	m := c.since(start)
+	m := c.Since(start)
 	switch kind {
-	case System:
+	case jsonl.System:
 		g.system(m)
-	case Bash:
-		g.add("$ " + m.Get("command").beginning(gistSize))
-	case BranchMessage, CompactionMessage:
+	case jsonl.Bash:
+		g.add("$ " + m.Get("command").Beginning(gistSize))
+	case jsonl.BranchMessage, jsonl.CompactionMessage:
 		g.text(m.Get("summary"))
-	case ToolResult:
+	case jsonl.ToolResult:
 		if g.msg.IsError.Truthy() {
 			g.add("error")
 		}
 		g.add(g.msg.Tool.Text() + ":")
 		g.blocks()
-	case Assistant:
+	case jsonl.Assistant:
 		g.blocks()
 		if g.msg.Failed() {
 			g.add("[" + g.msg.Stop.Text() + "]")
@@ -320,7 +335,7 @@ func (g *gist) message(kind Kind, c *Cursor) {
 }
 
 // system names the sections and tools that a system message sets.
-func (g *gist) system(m Value) {
+func (g *gist) system(m jsonl.Value) {
 	g.blocks()
 	for name, text := range m.Get("sections").Members {
 		if text.IsNull() {
@@ -338,7 +353,7 @@ func (g *gist) system(m Value) {
 }
 
 // content gathers a content by itself.
-func (g *gist) content(content Value, kind Kind) {
+func (g *gist) content(content jsonl.Value, kind jsonl.Kind) {
 	g.msg.ReadContent(g.at.Reset(content), kind)
 	g.blocks()
 }
@@ -350,19 +365,19 @@ func (g *gist) blocks() {
 		g.text(g.msg.Content)
 		return
 	}
-	var thinking Value
+	var thinking jsonl.Value
 	for i := range g.msg.Blocks {
 		if g.size >= gistSize {
 			return
 		}
 		switch b := &g.msg.Blocks[i]; b.Kind {
-		case TextBlock:
+		case jsonl.TextBlock:
 			g.text(b.Says.Value)
-		case ImageBlock:
+		case jsonl.ImageBlock:
 			g.add("[image]")
-		case ThinkingBlock:
+		case jsonl.ThinkingBlock:
 			thinking = b.Says.Value
-		case CallBlock:
+		case jsonl.CallBlock:
 			g.add(b.Name.Text() + "(" + firstArgument(b.Args) + ")")
 		}
 	}
@@ -374,17 +389,17 @@ func (g *gist) blocks() {
 
 // firstArgument is the first argument of a call, which mostly says what it is
 // about.
-func firstArgument(args Value) string {
+func firstArgument(args jsonl.Value) string {
 	for _, v := range args.Members {
 		if v.IsString() {
-			return v.beginning(120)
+			return v.Beginning(120)
 		}
 		return string(v[:min(len(v), 120)])
 	}
 	return ""
 }
 
-func (g *gist) edit(line Value) {
+func (g *gist) edit(line jsonl.Value) {
 	replacement := line.Get("replacement")
 	switch {
 	case !replacement.Exists():
@@ -393,6 +408,6 @@ func (g *gist) edit(line Value) {
 		g.add("omits " + line.Get("targetId").Text())
 	default:
 		g.add("rewrites " + line.Get("targetId").Text() + ":")
-		g.content(replacement.Get("content"), Unknown)
+		g.content(replacement.Get("content"), jsonl.Unknown)
 	}
 }

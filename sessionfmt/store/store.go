@@ -1,27 +1,31 @@
-package sessionfmt
+// Package store finds session files by what people call them.
+package store
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Store is a folder of sessions as pi keeps them: files named
 // STAMP_ID.jsonl, in it or in one folder a project (spec/pi-1.5.md 2).
 type Store struct {
 	Dir  string
-	Disk Disk // where that folder is
+	Disk sessionfmt.Disk // where that folder is
 }
 
-// DefaultStore is the folder where pi looks: what PI_CODING_AGENT_SESSION_DIR
+// Default is the folder where pi looks: what PI_CODING_AGENT_SESSION_DIR
 // names, else sessions in PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions. getenv reads
 // the environment; home is the user's folder, empty where there is none.
-func DefaultStore(disk Disk, getenv func(key string) string, home string) Store {
+func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	dir := getenv("PI_CODING_AGENT_SESSION_DIR")
 	if agent := getenv("PI_CODING_AGENT_DIR"); dir == "" && agent != "" {
 		dir = filepath.Join(agent, "sessions")
@@ -44,22 +48,14 @@ type stored struct {
 // files are the store's sessions, in the order of their names.
 func (st Store) files() ([]stored, error) {
 	var all []stored
-	err := st.Disk.walk(st.Dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if name == st.Dir {
-				return plainPathError(err)
-			}
-			return nil // a folder that cannot be read hides nothing else
-		}
-		stem, ok := sessionStem(d.Name())
-		if ok && !d.IsDir() {
+	err := st.Disk.Walk(st.Dir, func(name string, f fs.DirEntry) {
+		if stem, ok := sessionStem(f.Name()); ok {
 			_, id, _ := strings.Cut(stem, "_")
-			all = append(all, stored{name, firstOf(id, stem), d})
+			all = append(all, stored{name, cmp.Or(id, stem), f})
 		}
-		return nil
 	})
 	if err != nil {
-		return nil, &Error{Pos: Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir names another folder of sessions"}
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir names another folder of sessions"}
 	}
 	return all, nil
 }
@@ -83,7 +79,7 @@ func (st Store) Files() ([]string, error) {
 // find is the name of the file whose session has that id, or the one whose id
 // begins with it.
 func (st Store) find(id string) (string, error) {
-	fault := &Error{Pos: Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir names another folder"}
+	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir names another folder"}
 	files, err := st.files()
 	if err != nil {
 		fault.Err = errors.New("no such file, and there are no sessions to look it up in")
@@ -100,7 +96,7 @@ func (st Store) find(id string) (string, error) {
 	}
 	if len(found) == 0 { // files that were renamed
 		for _, f := range files {
-			if h := st.Disk.ReadHeader(f.name); strings.HasPrefix(h.ID, id) && id != "" {
+			if h := ReadHeader(st.Disk, f.name); strings.HasPrefix(h.ID, id) && id != "" {
 				found = append(found, f.name)
 			}
 		}
@@ -121,7 +117,7 @@ func baseNames(names []string) []string {
 	for _, n := range names {
 		bases = append(bases, filepath.Base(n))
 	}
-	return firstFew(bases)
+	return sessionfmt.FirstFew(bases)
 }
 
 // Newest is the name of the file that was written last of those whose header
@@ -148,11 +144,11 @@ func (st Store) Newest(cwd string) (string, error) {
 		return strings.Compare(b.name, a.name)
 	})
 	for _, f := range all {
-		if h := st.Disk.ReadHeader(f.name); h.CWD == cwd {
+		if h := ReadHeader(st.Disk, f.name); h.CWD == cwd {
 			return f.name, nil
 		}
 	}
-	return "", &Error{Pos: Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
+	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
 // A HeaderInfo is what a session's header says. Its zero value is no header.
@@ -163,8 +159,8 @@ type HeaderInfo struct {
 
 // ReadHeader reads the header of a plain session file: its first line, as pi
 // does to list sessions, or nothing where that is no header.
-func (d Disk) ReadHeader(name string) (h HeaderInfo) {
-	f, err := d.Open(name)
+func ReadHeader(disk sessionfmt.Disk, name string) (h HeaderInfo) {
+	f, err := disk.Open(name)
 	if err != nil {
 		return h
 	}
@@ -173,19 +169,19 @@ func (d Disk) ReadHeader(name string) (h HeaderInfo) {
 	if err != nil && len(line) == 0 {
 		return h
 	}
-	head, bad := newHeadReader().read(line)
-	if bad != nil || head.Kind != Header {
+	head, bad := jsonl.NewHeadReader(jsonl.Pick{}).Read(line)
+	if bad != nil || head.Kind != jsonl.Header {
 		return h
 	}
-	var more [2]Value
-	Value(trimJSON(line)).Fields(more[:], "cwd", "parentSession")
+	var more [2]jsonl.Value
+	jsonl.Value(jsonl.Trim(line)).Fields(more[:], "cwd", "parentSession")
 	return HeaderInfo{head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.
-func (d Disk) SplitPoint(arg string) (session, point string) {
+func SplitPoint(disk sessionfmt.Disk, arg string) (session, point string) {
 	at := strings.LastIndexByte(arg, '@')
-	if at <= 0 || d.Has(arg) {
+	if at <= 0 || disk.Has(arg) {
 		return arg, ""
 	}
 	return arg[:at], arg[at+1:]
@@ -201,75 +197,4 @@ func (st Store) Locate(arg string) (string, error) {
 		return arg, nil // meant as a file: opening it says what is wrong
 	}
 	return st.find(arg)
-}
-
-// A Disk is where files are read and written by name. Its zero value is the machine's own
-// as the process sees it.
-type Disk struct {
-	Dir  string               // where relative names start; the process's working directory when empty
-	Sync func(*os.File) error // makes what was written last; File.Sync when nil
-
-	// Temporary, if set, is told of each temporary file that is made, and when it is
-	// there no more: who ends the process before removes it. It is called by several
-	// goroutines.
-	Temporary func(name string, there bool)
-}
-
-func (d Disk) temporary(name string, there bool) {
-	if d.Temporary != nil {
-		d.Temporary(name, there)
-	}
-}
-
-// Path is the name by which the process finds a file, for what takes no Disk.
-func (d Disk) Path(name string) string {
-	if d.Dir == "" || name == "" || filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(d.Dir, name)
-}
-
-// Open opens a file for reading.
-func (d Disk) Open(name string) (*os.File, error) { return os.Open(d.Path(name)) }
-
-// ReadFile is all of a file.
-func (d Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(d.Path(name)) }
-
-// Stat describes the file that name leads to.
-func (d Disk) Stat(name string) (os.FileInfo, error) { return os.Stat(d.Path(name)) }
-
-// Lstat describes what has the name, which may be a symbolic link.
-func (d Disk) Lstat(name string) (os.FileInfo, error) { return os.Lstat(d.Path(name)) }
-
-// MkdirAll makes a folder, and those above it.
-func (d Disk) MkdirAll(name string) error { return os.MkdirAll(d.Path(name), 0o777) }
-
-// Remove removes a file.
-func (d Disk) Remove(name string) error { return os.Remove(d.Path(name)) }
-
-// Has reports whether there is a file or a folder called name.
-func (d Disk) Has(name string) bool {
-	_, err := d.Stat(name)
-	return err == nil
-}
-
-// walk is filepath.WalkDir, with the names below root beginning as root does.
-func (d Disk) walk(root string, visit fs.WalkDirFunc) error {
-	at := d.Path(root)
-	if at == root {
-		return filepath.WalkDir(root, visit)
-	}
-	return filepath.WalkDir(at, func(name string, e fs.DirEntry, err error) error {
-		if name == at {
-			return visit(root, e, err)
-		}
-		return visit(filepath.Join(root, strings.TrimPrefix(name, at)), e, err)
-	})
-}
-
-func (d Disk) sync(f *os.File) error {
-	if d.Sync != nil {
-		return d.Sync(f)
-	}
-	return f.Sync()
 }

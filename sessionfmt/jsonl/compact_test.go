@@ -1,4 +1,4 @@
-package sessionfmt
+package jsonl
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 //go:build !purego
 
-package sessionfmt
+package jsonl
 
 import "golang.org/x/sys/cpu"
 

@@ -1,4 +1,14 @@
-package sessionfmt
+// Package jsonl is one line of a session: its JSON as it is spelled, what kind of record it
+// is, and what its message says.
+//
+// A line is read to three depths by one mechanism, the [Scanner]: its head
+// (type, id, parentId, timestamp and role), which validates all of it on the
+// way; a [Value], which is raw JSON with accessors and keeps the bytes that were
+// in the file; and a [Cursor], which decodes in one pass without copying.
+// A [Message], its blocks and its [Usage] are read with a Cursor.
+//
+// Texts are UTF-8, but where JavaScript counts we count as it does: in UTF-16 units.
+package jsonl
 
 import (
 	"bytes"
@@ -21,10 +31,11 @@ func ParseValue(raw []byte) (Value, error) {
 	if err := s.Check(raw); err != nil {
 		return nil, err
 	}
-	return Value(trimJSON(raw)), nil
+	return Value(Trim(raw)), nil
 }
 
-func trimJSON(b []byte) []byte {
+// Trim is b without the white space of JSON around it.
+func Trim(b []byte) []byte {
 	i := skipSpace(b, 0)
 	j := len(b)
 	for j > i && (b[j-1] == ' ' || b[j-1] == '\t' || b[j-1] == '\r' || b[j-1] == '\n') {
@@ -144,12 +155,6 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
-// quotes reports that the value is the string with that text, spelled without
-// escapes.
-func (v Value) quotes(text []byte) bool {
-	return len(v) == len(text)+2 && v[0] == '"' && bytes.Equal(v[1:len(v)-1], text)
-}
-
 // Is reports that the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
@@ -215,9 +220,9 @@ func hex4(b []byte) uint16 {
 	return uint16(hexValue[b[0]])<<12 | uint16(hexValue[b[1]])<<8 | uint16(hexValue[b[2]])<<4 | uint16(hexValue[b[3]])
 }
 
-// beginning is the text of a string's first bytes, n or a few less; nothing
+// Beginning is the text of a string's first bytes, n or a few less; nothing
 // behind them is decoded.
-func (v Value) beginning(n int) string {
+func (v Value) Beginning(n int) string {
 	if !v.IsString() || len(v) <= n+2 {
 		return v.Text()
 	}

@@ -1,4 +1,4 @@
-package sessionfmt
+package store
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctxtool/sessionfmt"
 )
 
 // TestNewest: the session that was written last, of those of the folder.
@@ -59,7 +61,7 @@ func TestSplitPoint(t *testing.T) {
 		"s.jsonl@":       {"s.jsonl", ""},
 		"0199aa@deadbee": {"0199aa", "deadbee"},
 	} {
-		if s, p := (Disk{}).SplitPoint(arg); s != want[0] || p != want[1] {
+		if s, p := SplitPoint(sessionfmt.Disk{}, arg); s != want[0] || p != want[1] {
 			t.Errorf("%q: %q, %q", arg, s, p)
 		}
 	}

@@ -1,8 +1,10 @@
-package sessionfmt
+package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"strconv"
 )
 
 // A Kind is what an entry is: its type and, for a message, its role.
@@ -154,9 +156,9 @@ func typeKind(typ Value) Kind {
 	return Unknown
 }
 
-// A head is what places an entry in its session, as raw JSON: absent members
+// A Head is what places an entry in its session, as raw JSON: absent members
 // are nil.
-type head struct {
+type Head struct {
 	Type, ID, ParentID, Timestamp Value
 	Kind                          Kind
 }
@@ -174,18 +176,16 @@ type Picked struct {
 	Record, Message         []Value // in the order of their names
 }
 
-// headReader reads heads of lines, reusing its memory from line to line.
-type headReader struct {
+// A HeadReader reads heads of lines, reusing its memory from line to line.
+type HeadReader struct {
 	scan Scanner
 	top  fields
 	msg  fields
 }
 
-func newHeadReader() *headReader { return newPickReader(Pick{}) }
-
-// newPickReader also reads what pick names.
-func newPickReader(pick Pick) *headReader {
-	r := &headReader{}
+// NewHeadReader returns a HeadReader, which also reads what pick names.
+func NewHeadReader(pick Pick) *HeadReader {
+	r := &HeadReader{}
 	r.msg = newFields(msgNames, pick.Message)
 	r.top = newFields(topNames, pick.Record)
 	r.top.nested, r.top.inner = 4, &r.msg
@@ -202,21 +202,21 @@ func newFields(names, more []string) fields {
 	return fields{names: names, vals: make([]Value, len(names)), nested: -1}
 }
 
-// picked is what was picked of the line that was read last.
-func (r *headReader) picked(h head) Picked {
+// Picked is what was picked of the line that was read last.
+func (r *HeadReader) Picked(h Head) Picked {
 	return Picked{h.Kind, h.ID, h.ParentID, h.Timestamp, r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]}
 }
 
-// read validates the whole line and returns its head. A line that is JSON but
-// no object has the kind Scalar. The error is a *scanError.
-func (r *headReader) read(line []byte) (h head, err *scanError) {
+// Read validates the whole line and returns its head. A line that is JSON but
+// no object has the kind Scalar. The error is a *SyntaxError.
+func (r *HeadReader) Read(line []byte) (h Head, err *SyntaxError) {
 	r.top.reset()
 	i := skipSpace(line, 0)
 	if i < len(line) && line[i] != '{' {
 		if end := r.scan.whole(line, r.scan.value(line, i)); end < 0 {
 			return h, failed(end)
 		}
-		return head{Kind: Scalar}, nil
+		return Head{Kind: Scalar}, nil
 	}
 	end := fail(i, failEnd)
 	if i < len(line) {
@@ -226,7 +226,7 @@ func (r *headReader) read(line []byte) (h head, err *scanError) {
 		return h, failed(end)
 	}
 	v := r.top.vals
-	h = head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
+	h = Head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
 	switch {
 	case !h.Type.Is("message"):
 		h.Kind = typeKind(h.Type)
@@ -238,11 +238,11 @@ func (r *headReader) read(line []byte) (h head, err *scanError) {
 	return h, nil
 }
 
-// prefix reads the head of a line that pi wrote, from its first bytes alone:
+// Prefix reads the head of a line that pi wrote, from its first bytes alone:
 // type, id, parentId, timestamp in that order, and for a message the role if it
 // comes first. It validates nothing, and says no to any line that looks
-// otherwise; ask read then.
-func (r *headReader) prefix(line []byte) (h head, ok bool) {
+// otherwise; ask Read then.
+func (r *HeadReader) Prefix(line []byte) (h Head, ok bool) {
 	rest := line
 	if h.Type, rest, ok = cutMember(rest, `{"type":`); !ok {
 		return h, false
@@ -313,4 +313,22 @@ func ValueLen(b []byte) (n int, ok bool) {
 		return failed(n).Offset, false
 	}
 	return n, true
+}
+
+// Version reads a header's version as JavaScript's comparisons would
+// (spec/pi-format.md 3.1): none is 1, and text that is no number passes for 3.
+func (v Value) Version() (version int, ok bool) {
+	if v.IsNull() {
+		return 1, true
+	}
+	n, err := strconv.ParseFloat(TrimJS(cmp.Or(v.Text(), string(v))), 64)
+	switch {
+	case err != nil:
+		return 3, false
+	case n > 3:
+		return int(max(4, min(n, 1<<30))), true
+	case n > 2:
+		return 3, true
+	}
+	return max(1, int(n)), true
 }

@@ -1,4 +1,4 @@
-package sessionfmt
+package jsonl
 
 // A Message is a message as it is spelled: its members that mean something, and the
 // blocks of its content. It reads one message after the other; what it holds is valid
@@ -88,7 +88,7 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 			m.block(c)
 		}
 	}
-	m.Content = c.since(start)
+	m.Content = c.Since(start)
 }
 
 // block reads the block that comes next.
@@ -118,7 +118,7 @@ func (m *Message) block(c *Cursor) {
 			b.Mime = c.Value()
 		}
 	}
-	b.Raw = c.since(start)
+	b.Raw = c.Since(start)
 	answer, any := m.Kind == Assistant, m.Kind == Unknown
 	switch {
 	case typ.Is("text"):

@@ -1,4 +1,4 @@
-package sessionfmt
+package jsonl
 
 import (
 	"bytes"
@@ -44,8 +44,8 @@ func (c *Cursor) Peek() byte {
 // Offset is where the cursor stands, in bytes from the start of what it reads.
 func (c *Cursor) Offset() int { return c.i }
 
-// since is the JSON from an offset to where the cursor stands.
-func (c *Cursor) since(offset int) Value { return Value(c.b[offset:c.i]) }
+// Since is the JSON from an offset to where the cursor stands.
+func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
 
 // Value reads the value that comes next.
 func (c *Cursor) Value() Value {

@@ -1,6 +1,6 @@
 //go:build !amd64 || purego
 
-package sessionfmt
+package jsonl
 
 // There is no vector kernel for this machine, or the build tag purego leaves it out: see
 // kernel_amd64.go.

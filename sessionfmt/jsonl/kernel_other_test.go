@@ -1,5 +1,5 @@
 //go:build !amd64 || purego
 
-package sessionfmt
+package jsonl
 
 func withoutKernel(f func()) { f() }

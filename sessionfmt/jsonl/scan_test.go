@@ -1,4 +1,4 @@
-package sessionfmt
+package jsonl
 
 import (
 	"encoding/json"
@@ -34,7 +34,7 @@ func sameVerdict(t *testing.T, line []byte) {
 			t.Fatalf("without kernel Check(%q) = %v, encoding/json says %v", line, got, want)
 		}
 	})
-	if _, err := newHeadReader().read(line); (err == nil) != want {
+	if _, err := NewHeadReader(Pick{}).Read(line); (err == nil) != want {
 		t.Fatalf("head of %q: %v, encoding/json says %v", line, err, want)
 	}
 }
@@ -49,7 +49,7 @@ func TestVerdictTable(t *testing.T) {
 // corpus where it is there.
 func corpusLines(t testing.TB) (lines [][]byte) {
 	var files []string
-	for _, glob := range []string{"../testdata/sessions/*.jsonl", "../testdata/sessions/*/*.jsonl", "../../shared/corpus/*.jsonl", "../../shared/vectors/*/*.jsonl"} {
+	for _, glob := range []string{"../../testdata/sessions/*.jsonl", "../../testdata/sessions/*/*.jsonl", "../../../shared/corpus/*.jsonl", "../../../shared/vectors/*/*.jsonl"} {
 		found, _ := filepath.Glob(glob)
 		if len(found) == 0 {
 			t.Logf("left out: nothing matches %s", glob)
@@ -137,12 +137,12 @@ func BenchmarkHead(b *testing.B) {
 		n += len(l)
 	}
 	b.Run("ctxtool", func(b *testing.B) {
-		r := newHeadReader()
+		r := NewHeadReader(Pick{})
 		b.SetBytes(int64(n))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, l := range lines {
-				r.read(l)
+				r.Read(l)
 			}
 		}
 		b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "entries/s")

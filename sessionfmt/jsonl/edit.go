@@ -1,0 +1,77 @@
+package jsonl
+
+import (
+	"bytes"
+	"slices"
+)
+
+// A Field is a member of an object: its name, and its raw value.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+// AppendEdited appends the object v with some members set, or taken away where
+// the field's Value is nil. All else stays as it is spelled: other members, their
+// order, the white space. A member that is there keeps its place, a new one goes
+// to the end, as JavaScript does it (spec/pi-format.md 3.5). Of a member that is
+// there twice both are set.
+func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
+	done := 0     // bytes of v that are in dst
+	prev := 1     // behind the member before, or the brace
+	empty := true // no member is kept so far
+	var found uint64
+	for key, val := range v.Members {
+		start := cap(v) - cap(val)
+		end := start + len(val)
+		k := slices.IndexFunc(fields, func(f Field) bool { return f.Name == string(key) })
+		switch {
+		case k < 0:
+			empty = false
+		case fields[k].Value != nil:
+			dst = append(append(dst, v[done:start]...), fields[k].Value...)
+			done, empty = end, false
+		case empty: // the comma behind goes with it
+			dst = append(dst, v[done:prev]...)
+			if i := skipSpace(v, end); v[i] == ',' {
+				end = i + 1
+			}
+			done = end
+		default: // the comma in front goes with it
+			dst = append(dst, v[done:prev]...)
+			done = end
+		}
+		if k >= 0 {
+			found |= 1 << k
+		}
+		prev = end
+	}
+	dst = append(dst, v[done:prev]...)
+	for k, f := range fields {
+		if found>>k&1 == 1 || f.Value == nil {
+			continue
+		}
+		if !empty {
+			dst = append(dst, ',')
+		}
+		empty = false
+		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
+	}
+	return append(dst, v[prev:]...)
+}
+
+// AppendAdded is AppendEdited for members of which none is there: v is not looked
+// through.
+func (v Value) AppendAdded(dst []byte, fields ...Field) []byte {
+	end := len(bytes.TrimRight(v[:len(v)-1], " \t\r"))
+	dst = append(dst, v[:end]...)
+	empty := end == 1
+	for _, f := range fields {
+		if !empty {
+			dst = append(dst, ',')
+		}
+		empty = false
+		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
+	}
+	return append(dst, v[end:]...)
+}

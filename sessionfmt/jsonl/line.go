@@ -1,0 +1,92 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"unicode/utf8"
+)
+
+// ReadLine reads a line with its newline, which is valid until the next call; io.EOF comes
+// with a last line that has none. A long line is read in parts and put together once its
+// length is known.
+func ReadLine(in *bufio.Reader) ([]byte, error) {
+	raw, err := in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return raw, err
+	}
+	var parts [][]byte
+	size := 0
+	for {
+		parts = append(parts, bytes.Clone(raw))
+		if size += len(raw); err != bufio.ErrBufferFull {
+			break
+		}
+		raw, err = in.ReadSlice('\n')
+	}
+	if err := Room(int64(size)); err != nil {
+		return nil, err
+	}
+	return bytes.Join(parts, nil), err
+}
+
+// Blank reports whether nothing is left of a line after JavaScript's trim.
+func Blank(line []byte) bool {
+	if len(line) > 0 && line[0] == '{' {
+		return false
+	}
+	for _, c := range line {
+		if c > ' ' && c < 0x80 {
+			return false
+		}
+	}
+	return TrimJS(string(line)) == ""
+}
+
+// BOM is the byte order mark that a file may start with.
+const BOM = "\ufeff"
+
+// MendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
+// for each longest piece that could have begun a character.
+func MendUTF8(b []byte) []byte {
+	var out bytes.Buffer
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n <= 1 {
+			n = brokenLen(b)
+			out.WriteRune(utf8.RuneError)
+		} else {
+			out.Write(b[:n])
+		}
+		b = b[n:]
+	}
+	return out.Bytes()
+}
+
+// brokenLen is the length of the broken character that b starts with.
+func brokenLen(b []byte) int {
+	lo, hi, need := byte(0x80), byte(0xbf), 0
+	switch c := b[0]; {
+	case c >= 0xc2 && c <= 0xdf:
+		need = 1
+	case c >= 0xe0 && c <= 0xef:
+		need = 2
+		if c == 0xe0 {
+			lo = 0xa0
+		} else if c == 0xed {
+			hi = 0x9f
+		}
+	case c >= 0xf0 && c <= 0xf4:
+		need = 3
+		if c == 0xf0 {
+			lo = 0x90
+		} else if c == 0xf4 {
+			hi = 0x8f
+		}
+	}
+	n := 1
+	for n <= need && n < len(b) && b[n] >= lo && b[n] <= hi {
+		lo, hi = 0x80, 0xbf
+		n++
+	}
+	return n
+}

@@ -180,7 +180,11 @@ func (v Value) AppendText(dst []byte) []byte {
 	if !v.IsString() {
 		return dst
 	}
-	b := v[1 : len(v)-1]
+	return AppendUnescaped(dst, v[1:len(v)-1])
+}
+
+// AppendUnescaped is AppendText for what stands between the quotes of a string.
+func AppendUnescaped(dst, b []byte) []byte {
 	if len(b) >= largeValue { // no escape is shorter than what it stands for
 		dst = slices.Grow(dst, len(b))
 	}

@@ -410,7 +410,7 @@ func isPicture(data []byte) bool {
 func runes(text []byte, escaped bool) int {
 	if escaped {
 		var v view
-		if makeView(&v, text, jsonSpelling) {
+		if makeView(&v, text, jsonSpelling, nil) {
 			text = v.text
 		}
 	}

@@ -42,7 +42,12 @@ type Scanner struct {
 	work   []int // by rule: bytes that its dfa was run over
 	busy   []int32
 	texts  [maxLayers]view
+
+	told, before []told // the words of the view that is looked at, and of the one before
 }
+
+// A told is a word that ends in a text.
+type told struct{ word, end int32 }
 
 // maxLayers is how many views deep a text is looked at: what is in a string, and
 // what escapes in that stand for, three times over.
@@ -71,16 +76,20 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	}
 	look := text
 	first := how
+	var was *view // what is looked at, if that was viewed in the same way
 	for k := range s.texts {
 		v := &s.texts[k]
-		if !makeView(v, look, how) {
+		if !makeView(v, look, how, was) {
 			break
 		}
-		how = anySpelling
 		from := len(hits)
-		if hits = s.plain(hits, v.text); len(hits) > from {
+		if hits = s.view(hits, v, k > 0 && len(look) < huge); len(hits) > from {
 			s.locate(text, k, first)
 		}
+		if was = nil; how == anySpelling {
+			was = v
+		}
+		how = anySpelling
 		for i := from; i < len(hits); i++ {
 			start, end := int(hits[i].start), int(hits[i].end)
 			for back := k; back >= 0; back-- {
@@ -105,7 +114,7 @@ func (s *Scanner) release() {
 func (s *Scanner) locate(text []byte, k int, how spelling) {
 	for i := range s.texts[:k+1] {
 		v := &s.texts[i]
-		if len(v.from) == 0 {
+		if !v.located() {
 			v.locate(text, how)
 		}
 		text, how = v.text, anySpelling
@@ -158,6 +167,53 @@ func (s *Scanner) learn(rule int32, value string) {
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	dst = s.words(dst, text, 0, len(text))
 	return s.finish(dst, text)
+}
+
+// view adds the secrets of a view. Of one that views another view only what reads
+// otherwise is looked through for words; the others are known.
+func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
+	if len(v.text) >= huge {
+		return s.plain(dst, v.text)
+	}
+	s.told, s.before = s.before[:0], s.told
+	if another && v.located() {
+		long := s.r.words.long
+		for start, end := range v.changed(long, long+utf8.UTFMax) {
+			s.r.words.each(v.text[start:end], func(word int32, at int) { s.told = append(s.told, told{word, int32(start + at)}) })
+		}
+		s.carry(v, int32(long))
+	} else {
+		s.r.words.each(v.text, func(word int32, at int) { s.told = append(s.told, told{word, int32(at)}) })
+	}
+	for _, t := range s.told {
+		for _, u := range s.r.uses[t.word] {
+			dst = s.use(dst, v.text, u, int(t.end))
+		}
+	}
+	return s.finish(dst, v.text)
+}
+
+// carry adds the words of a view that are those of what it views, and not near a place
+// where something else was.
+func (s *Scanner) carry(v *view, long int32) {
+	slices.SortFunc(s.before, func(a, b told) int { return cmp.Compare(a.end, b.end) })
+	k := 0
+	for i, o := range v.from {
+		to, last := int32(len(v.text)), i+1 == len(v.from)
+		if !last {
+			to = v.from[i+1].at
+		}
+		if o.from < 0 {
+			continue
+		}
+		for ; k < len(s.before) && s.before[k].end <= o.from+to-o.at; k++ {
+			t := s.before[k]
+			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the stretch
+			if start >= 0 && (i == 0 || end > long) && (last || start < to-o.at-long) {
+				s.told = append(s.told, told{t.word, o.at + end})
+			}
+		}
+	}
 }
 
 // words looks for words in text[start:end].

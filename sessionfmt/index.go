@@ -66,14 +66,12 @@ type unit struct {
 
 // indexer makes units; each worker has one.
 type indexer struct {
-	src    *source
-	head   *jsonl.HeadReader
-	buf    *unitBuffer
-	visit  func(off int64, kind jsonl.Kind, line jsonl.Value)
-	pick   func(p *jsonl.Picked)
-	times  bool
-	picked jsonl.Picked
-	long   []byte // a line that began in one stretch and ended in another
+	src   *source
+	head  *jsonl.HeadReader
+	buf   *unitBuffer
+	visit func(p *jsonl.Picked)
+	times bool
+	long  []byte // a line that began in one stretch and ended in another
 }
 
 // fill makes u from the file.
@@ -157,7 +155,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 
 // add puts one line into the unit, and returns its head where it is a record.
 // open reports that no newline follows it.
-func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head) {
+func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
 		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
@@ -170,22 +168,22 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head)
 		if len(line) > 0 || !open {
 			u.cover.Blank++
 		}
-		return h
+		return nil
 	}
 	h, err := x.head.Read(line)
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
-		return h
+		return nil
 	}
 	if open {
 		u.find("unterminated", at, "the last line has no newline: its entry is whole, but a writer that does not look would glue the next one to it")
 	}
 	if h.Kind == jsonl.Scalar {
-		if !jsonl.Value(jsonl.Trim(line)).Truthy() {
+		if !h.Line.Truthy() {
 			u.cover.Skipped++
-			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(jsonl.Trim(line))))
-			return h
+			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(h.Line)))
+			return nil
 		}
 		u.find("scalar-line", at, "the line is no object: pi keeps it as a record without id")
 	}
@@ -206,11 +204,8 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head)
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		x.visit(off, rec.kind, jsonl.Value(jsonl.Trim(line)))
-	}
-	if x.pick != nil {
-		x.picked = x.head.Picked(h)
-		x.pick(&x.picked)
+		h.Off = off
+		x.visit(h)
 	}
 	if x.times {
 		ms, ok := h.Timestamp.Millis()
@@ -224,7 +219,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head)
 
 // name stores the record's id and its parent's. A parent that is the record
 // before, as nearly all are, shares that record's id bytes.
-func (u *unit) name(rec *record, h jsonl.Head) {
+func (u *unit) name(rec *record, h *jsonl.Picked) {
 	rec.id = u.intern(h.ID)
 	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
 		rec.flags |= flagWrongID
@@ -318,9 +313,6 @@ func (s *Session) newIndexer(opt Options) *indexer {
 	x := &indexer{src: s.src, head: jsonl.NewHeadReader(opt.Pick), times: opt.Times, buf: unitBuffers.Get().(*unitBuffer)}
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
-	}
-	if opt.Picked != nil {
-		x.pick = opt.Picked()
 	}
 	return x
 }

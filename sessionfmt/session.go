@@ -47,14 +47,10 @@ type Options struct {
 
 	// Visit, if set, makes for each worker what is handed the records that it
 	// indexes, so that nothing has to be read twice: in the order of the file where
-	// there is one worker. off is where the line begins, in bytes; the line is valid
-	// during the call.
-	Visit func() func(off int64, kind jsonl.Kind, line jsonl.Value)
-
-	// Picked, if set, is Visit for who wants some members alone: they are picked while
-	// the line is validated, so that nothing of it has to be read twice.
-	Picked func() func(p *jsonl.Picked)
-	Pick   jsonl.Pick
+	// there is one worker. They are valid during the call. What Pick names is picked
+	// while a line is validated.
+	Visit func() func(p *jsonl.Picked)
+	Pick  jsonl.Pick
 
 	Times bool // keep the entries' times; see Session.Time
 

@@ -118,7 +118,7 @@ func (t *tail) header() error {
 	if bad != nil || h.Kind != jsonl.Header || !h.ID.IsString() {
 		return fmt.Errorf("%w: its first line is no session header", ErrTail)
 	}
-	version, ok := jsonl.Value(jsonl.Trim(line)).Get("version").Version()
+	version, ok := h.Line.Get("version").Version()
 	if !ok || version < 3 {
 		return fmt.Errorf("%w: its format version is older than 3", ErrTail)
 	}
@@ -183,7 +183,7 @@ func (t *tail) line(line []byte, off int64, open bool) error {
 	if rec.id.n > 0 && bytes.Equal(t.want, u.ids[rec.id.off:rec.id.off+rec.id.n]) {
 		return fmt.Errorf("%w: an entry is its own parent", ErrTail)
 	}
-	t.note(h, jsonl.Value(jsonl.Trim(line)))
+	t.note(h)
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (t *tail) wanted(id jsonl.Value) bool {
 }
 
 // note records what the entry settles, and whether anything is left to find.
-func (t *tail) note(h jsonl.Head, line jsonl.Value) {
+func (t *tail) note(h *jsonl.Picked) {
 	switch h.Kind {
 	case jsonl.ModelChange, jsonl.Assistant:
 		t.model = true
@@ -201,7 +201,7 @@ func (t *tail) note(h jsonl.Head, line jsonl.Value) {
 	case jsonl.Compaction:
 		if !t.cut {
 			t.cut = true
-			kept := line.Get("firstKeptEntryId")
+			kept := h.Line.Get("firstKeptEntryId")
 			if t.keeps = kept.Text(); kept.IsNumber() {
 				t.keeps = "\x00" // the whole path is read, and its place looked up
 			}

@@ -204,11 +204,13 @@ func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 		Disk:    opt.Disk,
 		Workers: 1,
 		Through: opt.Through,
-		Visit: func() func(int64, jsonl.Kind, jsonl.Value) {
-			return func(_ int64, kind jsonl.Kind, line jsonl.Value) { sum.take(kind, line) }
+		Pick:    callPick,
+		Visit: func() func(*jsonl.Picked) {
+			return func(p *jsonl.Picked) {
+				sum.take(p.Kind, p.Line)
+				l.call(p)
+			}
 		},
-		Pick:   callPick,
-		Picked: func() func(*jsonl.Picked) { return l.call },
 	})
 	if err != nil {
 		return nil, err

@@ -174,7 +174,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) (h HeaderInfo) {
 		return h
 	}
 	var more [2]jsonl.Value
-	jsonl.Value(jsonl.Trim(line)).Fields(more[:], "cwd", "parentSession")
+	head.Line.Fields(more[:], "cwd", "parentSession")
 	return HeaderInfo{head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
 }
 

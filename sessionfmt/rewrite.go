@@ -108,13 +108,6 @@ func writeLine(w io.Writer, line []byte) error {
 	return err
 }
 
-// MakeID is the id of a new entry below the one called parent, from its line
-// without id and parentId: see makeID. It is none of the file's, and none that made
-// says yes to.
-func (s *Session) MakeID(parent string, line []byte, made func(id string) bool) string {
-	return makeID(parent, line, func(id string) bool { return made(id) || s.Find(id) >= 0 })
-}
-
 // UndoType is the custom type of the entry that follows an undone batch. It may go back
 // to an earlier branch.
 const UndoType = "ctxtool.undo"
@@ -130,10 +123,11 @@ func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
 // for byte, wherever it is made.
 type Batch struct {
 	s      *Session
-	time   string
+	time   jsonl.Value
 	leaf   string      // id of the parent of the next entry, empty for a new root
 	parent jsonl.Value // the same as it is spelled, since a number is another id than its digits
-	fresh  map[string]bool
+	names  *Namer
+	count  int
 	lines  []byte
 	err    error // why it cannot be appended
 }
@@ -142,7 +136,7 @@ type Batch struct {
 // is now, in milliseconds, but not before the parent's own, by which pi sorts. What
 // speaks against the parent is said by Append.
 func (s *Session) NewBatch(parent int, now time.Time) *Batch {
-	b := &Batch{s: s, parent: jsonl.Value("null"), fresh: map[string]bool{}}
+	b := &Batch{s: s, parent: jsonl.Value("null"), names: s.NewNamer()}
 	ms := now.UnixMilli()
 	if parent >= 0 {
 		line, err := s.NewReader().Line(parent)
@@ -162,9 +156,9 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 // out, and returns its id. What cannot be written is said by Append.
 func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	b.check(kind, fields)
-	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
+	base := fmt.Appendf(nil, `"timestamp":%s`, b.time)
 	bare := appendEntry(nil, kind, fields, base) // without OwnID
-	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
+	id = b.names.Name(b.leaf, bare)
 	for k, f := range fields {
 		if isOwnID(f.Value) {
 			fields[k].Value = jsonl.AppendQuoted(nil, id)
@@ -172,7 +166,7 @@ func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	}
 	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
 	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
-	b.fresh[id] = true
+	b.count++
 	b.leaf, b.parent = id, jsonl.AppendQuoted(nil, id)
 	return id
 }
@@ -183,7 +177,7 @@ func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
 
 // Millis is the time of the entries, in milliseconds since 1970.
 func (b *Batch) Millis() int64 {
-	ms, _ := jsonl.Value(fmt.Appendf(nil, "%q", b.time)).Millis()
+	ms, _ := b.time.Millis()
 	return ms
 }
 
@@ -191,7 +185,7 @@ func (b *Batch) Millis() int64 {
 func (b *Batch) Lines() []byte { return b.lines }
 
 // Len is the number of entries.
-func (b *Batch) Len() int { return len(b.fresh) }
+func (b *Batch) Len() int { return b.count }
 
 // appendEntry spells an entry as pi does: type, base, own fields. Entries that
 // extensions and transforms make have their own fields before the base

@@ -235,6 +235,7 @@ func (s *Session) finish() error {
 	if err := s.findHeader(); err != nil {
 		return err
 	}
+	s.table = newIDTable(len(s.records)) // it has no ids yet
 	if s.Version < 2 {
 		if err := s.giveIDs(); err != nil {
 			return err
@@ -247,7 +248,6 @@ func (s *Session) finish() error {
 			}
 		}
 	}
-	s.table = newIDTable(len(s.records))
 	s.indexIDs(0)
 	s.findLeaf()
 	s.link(0)

@@ -129,22 +129,13 @@ func (t *tail) header() error {
 // lines looks at the lines of buf, which starts at off, from the last to the
 // first.
 func (t *tail) lines(buf []byte, off int64) error {
-	var starts []int
-	for i := 0; i < len(buf); {
-		starts = append(starts, i)
-		nl := bytes.IndexByte(buf[i:], '\n')
-		if nl < 0 {
-			break
-		}
-		i += nl + 1
-	}
-	end := len(buf)
-	for k := len(starts) - 1; k >= 0 && !t.done; k-- {
-		line, closed := bytes.CutSuffix(buf[starts[k]:end], []byte("\n"))
-		if err := t.line(line, off+int64(starts[k]), !closed); err != nil {
+	for end := len(buf); end > 0 && !t.done; {
+		start := bytes.LastIndexByte(buf[:end-1], '\n') + 1
+		line, closed := bytes.CutSuffix(buf[start:end], []byte("\n"))
+		if err := t.line(line, off+int64(start), !closed); err != nil {
 			return err
 		}
-		end = starts[k]
+		end = start
 	}
 	return nil
 }
@@ -215,36 +206,10 @@ func (t *tail) note(h *jsonl.Picked) {
 	t.done = enough || len(t.want) == 0
 }
 
-// makeID is the id that a record gets from us where it has none: the first 8 hex
-// digits of SHA-256 over the parent's id, a line feed, and the line without
-// surrounding white space. taken says whether an id is in use already; then a
-// line feed is added and the hash made again. The same input gives the same id
-// on every machine, in memory and on disk.
-func makeID(parent string, line []byte, taken func(id string) bool) string {
-	return freeID(idHash(parent, line), taken)
-}
-
-func idHash(parent string, line []byte) hash.Hash {
-	h := sha256.New()
-	h.Write([]byte(parent))
-	h.Write([]byte{'\n'})
-	h.Write(jsonl.Trim(line))
-	return h
-}
-
-func freeID(h hash.Hash, taken func(id string) bool) string {
-	var sum [sha256.Size]byte
-	for {
-		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
-		if !taken(id) {
-			return id
-		}
-		h.Write([]byte{'\n'})
-	}
-}
-
-// A Namer gives ids to entries of a session that need new ones: see makeID. None is
-// given twice, or is one of the session's.
+// A Namer gives ids to entries of a session that need new ones: the first 8 hex digits of
+// SHA-256 over the parent's id, a line feed, and the line without surrounding white space.
+// Where an entry has that id already, or was given it, a line feed is added and the hash
+// made again. The same input gives the same id on every machine, in memory and on disk.
 type Namer struct {
 	s     *Session
 	given map[string]bool
@@ -258,22 +223,24 @@ func (s *Session) NewNamer() *Namer {
 
 // Name is a new id for that line below the entry called parent.
 func (n *Namer) Name(parent string, line []byte) string {
-	h := idHash(parent, line)
+	h := sha256.New()
+	h.Write([]byte(parent))
+	h.Write([]byte{'\n'})
+	h.Write(jsonl.Trim(line))
 	first := [sha256.Size]byte(h.Sum(nil))
 	if before := n.tried[first]; before != nil {
 		h = before
 	}
-	clash := false
-	id := freeID(h, func(id string) bool {
-		taken := n.Taken(id)
-		clash = clash || taken
-		return taken
-	})
-	if clash {
+	for {
+		var sum [sha256.Size]byte
+		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
+		if !n.Taken(id) {
+			n.given[id] = true
+			return id
+		}
+		h.Write([]byte{'\n'})
 		n.tried[first] = h
 	}
-	n.given[id] = true
-	return id
 }
 
 // Taken reports that an entry has that id, or was given it.
@@ -286,7 +253,7 @@ func (n *Namer) Take(id string) { n.given[id] = true }
 // the entry before it as its parent, whatever ids it has (spec/pi-format.md 3.2).
 func (s *Session) giveIDs() error {
 	r := s.NewReader()
-	used := make(map[string]bool, len(s.records))
+	names := s.NewNamer()
 	ids := make([]byte, 0, 8*len(s.records))
 	var prev ref
 	own := 0
@@ -305,8 +272,7 @@ func (s *Session) giveIDs() error {
 		if err != nil {
 			return err
 		}
-		id := makeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
-		used[id] = true
+		id := names.Name(string(ids[prev.off:prev.off+prev.n]), line)
 		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
 		rec.flags &^= flagWrongID
 		ids = append(ids, id...)

@@ -197,10 +197,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD")
 	}
 	if h.Kind == jsonl.Unknown {
-		if u.cover.Unknown == nil {
-			u.cover.Unknown = map[string]int{}
-		}
-		u.cover.Unknown[Quote(h.Type.Text())]++
+		u.cover.unknown(Quote(h.Type.Text()), 1)
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
@@ -332,11 +329,9 @@ func (s *Session) merge(u *unit) {
 	// From some way into the file on, what is there tells how much will come.
 	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
 		share := float64(s.src.size) / done * 1.03
-		s.records = slices.Grow(s.records, int(share*float64(len(s.records)+len(u.records)))-len(s.records))
-		if len(u.times) > 0 {
-			s.times = slices.Grow(s.times, int(share*float64(len(s.times)+len(u.times)))-len(s.times))
-		}
-		s.ids = slices.Grow(s.ids, int(share*float64(len(s.ids)+len(u.ids)))-len(s.ids))
+		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
+		s.times = growTo(s.times, share*float64(len(s.times)+len(u.times)))
+		s.ids = growTo(s.ids, share*float64(len(s.ids)+len(u.ids)))
 	}
 	if len(s.records) == 0 {
 		s.records, u.records = u.records, s.records // most files are no longer
@@ -346,17 +341,10 @@ func (s *Session) merge(u *unit) {
 	s.times = append(s.times, u.times...)
 	s.ids = append(s.ids, u.ids...)
 	s.found.join(u.findings)
-	s.Coverage.Lines += u.cover.Lines
-	s.Coverage.Skipped += u.cover.Skipped
-	s.Coverage.Blank += u.cover.Blank
-	s.Coverage.CRLF += u.cover.CRLF
-	for t, n := range u.cover.Unknown {
-		if s.Coverage.Unknown == nil {
-			s.Coverage.Unknown = map[string]int{}
-		}
-		s.Coverage.Unknown[t] += n
-	}
+	s.Coverage.add(&u.cover)
 }
+
+func growTo[T any](list []T, n float64) []T { return slices.Grow(list, max(0, int(n)-len(list))) }
 
 // idTable maps ids to records: open addressing over record numbers plus one.
 // The ids themselves stay in the session's arena.

@@ -3,7 +3,6 @@ package sessionfmt
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -29,36 +28,83 @@ type Line struct {
 // Blank reports whether nothing is left of the line after JavaScript's trim.
 func (l Line) Blank() bool { return jsonl.Blank(l.Raw) }
 
-// Lines goes through all of the file, the lines too that hold no record, in
-// order: what is in Raw, and a newline where Ended says so, is the file byte for
-// byte. A byte order mark comes first, as a piece of line 1 without end.
-func (s *Session) Lines(yield func(Line, error) bool) {
-	in := bufio.NewReaderSize(io.NewSectionReader(s.src.bytes, 0, s.src.size), int(min(readAhead, s.src.size+1)))
-	at, next := int64(0), 0
-	if mark, _ := in.Peek(len(jsonl.BOM)); string(mark) == jsonl.BOM {
-		if !yield(Line{Number: 1, Record: -1, Raw: mark}, nil) {
-			return
+// Lines goes through the lines of what r has, in order: what is in Raw, and a newline where
+// Ended says so, is that byte for byte. A byte order mark comes first, as a piece of line 1
+// without end. So much is read at once.
+func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		in := bufio.NewReaderSize(r, int(atOnce))
+		if mark, _ := in.Peek(len(jsonl.BOM)); string(mark) == jsonl.BOM {
+			if !yield(Line{Number: 1, Record: -1, Raw: mark}, nil) {
+				return
+			}
+			in.Discard(len(mark))
 		}
-		in.Discard(len(jsonl.BOM))
-		at = int64(len(jsonl.BOM))
+		for n := 1; ; n++ {
+			raw, err := readLine(in)
+			if err != nil && err != io.EOF || len(raw) == 0 {
+				if err != io.EOF {
+					yield(Line{Number: n, Record: -1}, err)
+				}
+				return
+			}
+			raw, ended := bytes.CutSuffix(raw, []byte{'\n'})
+			if !yield(Line{Number: n, Record: -1, Raw: raw, Ended: ended}, nil) {
+				return
+			}
+		}
 	}
-	for n := 1; at < s.src.size; n++ {
-		raw, err := jsonl.ReadLine(in)
-		if err != nil && err != io.EOF || len(raw) == 0 {
-			yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: cmp.Or(err, io.ErrUnexpectedEOF)})
+}
+
+// IsMark reports whether a piece of a file is its byte order mark.
+func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) == jsonl.BOM }
+
+// Lines goes through all of the file, the lines too that hold no record; see [Lines].
+func (s *Session) Lines(yield func(Line, error) bool) {
+	at, next, n := int64(0), 0, 1
+	for l, err := range Lines(s.Plain(), min(readAhead, s.src.size+1)) {
+		if err != nil {
+			yield(l, &Error{Pos: Pos{File: s.Name, Line: l.Number}, Err: err})
 			return
 		}
-		l := Line{Number: n, Record: -1, Ended: err == nil}
 		if next < len(s.records) && s.records[next].off == at {
 			l.Record = next
 			next++
 		}
-		at += int64(len(raw))
-		l.Raw = bytes.TrimSuffix(raw, []byte{'\n'})
+		at += int64(len(l.Raw))
+		if l.Ended {
+			at, n = at+1, l.Number+1
+		}
 		if !yield(l, nil) {
 			return
 		}
 	}
+	if at < s.src.size {
+		yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: io.ErrUnexpectedEOF})
+	}
+}
+
+// readLine reads a line with its newline, which is valid until the next call; io.EOF comes
+// with a last line that has none. A long line is read in parts and put together once its
+// length is known.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	raw, err := in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return raw, err
+	}
+	var parts [][]byte
+	size := 0
+	for {
+		parts = append(parts, bytes.Clone(raw))
+		if size += len(raw); err != bufio.ErrBufferFull {
+			break
+		}
+		raw, err = in.ReadSlice('\n')
+	}
+	if err := jsonl.Room(int64(size)); err != nil {
+		return nil, err
+	}
+	return bytes.Join(parts, nil), err
 }
 
 // A Change is what becomes of one line in a file that is made anew: it stays as

@@ -106,7 +106,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		}
 		return
 	}
-	line := bytes.Trim(c.Raw, jsonSpace)
+	line := jsonl.Trim(c.Raw)
 	if _, err := jsonl.ParseValue(line); err == nil {
 		m.out(c, "falsy-line", "a line without entry is taken out")
 		return

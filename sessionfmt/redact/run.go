@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -329,7 +330,7 @@ func (x *Run) distinct(line []byte) {
 				names[at] = was
 				break
 			}
-			suffix = "-" + itoa(n)
+			suffix = "-" + strconv.Itoa(n)
 		}
 		if suffix != "" {
 			more = append(more, edit{start: t.end, end: t.end, rule: -1, text: suffix})

@@ -137,12 +137,7 @@ func (st Store) Newest(cwd string) (string, error) {
 			all = append(all, dated{f.name, info.ModTime().UnixNano()})
 		}
 	}
-	slices.SortFunc(all, func(a, b dated) int {
-		if a.at != b.at {
-			return int(min(1, max(-1, b.at-a.at)))
-		}
-		return strings.Compare(b.name, a.name)
-	})
+	slices.SortFunc(all, func(a, b dated) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.name, a.name)) })
 	for _, f := range all {
 		if h := ReadHeader(st.Disk, f.name); h.CWD == cwd {
 			return f.name, nil

@@ -33,7 +33,7 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 			done, empty = end, false
 		case empty: // the comma behind goes with it
 			dst = append(dst, v[done:prev]...)
-			if i := skipSpace(v, end); v[i] == ',' {
+			if i := SkipSpace(v, end); v[i] == ',' {
 				end = i + 1
 			}
 			done = end

@@ -199,7 +199,7 @@ func newFields(names, more []string) fields {
 // Read validates the whole line. One that is JSON but no object has the kind Scalar.
 func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	r.top.reset()
-	i, end := skipSpace(line, 0), 0
+	i, end := SkipSpace(line, 0), 0
 	scalar := i < len(line) && line[i] != '{'
 	switch {
 	case i == len(line):

@@ -36,7 +36,7 @@ func ParseValue(raw []byte) (Value, error) {
 
 // Trim is b without the white space of JSON around it.
 func Trim(b []byte) []byte {
-	i := skipSpace(b, 0)
+	i := SkipSpace(b, 0)
 	j := len(b)
 	for j > i && (b[j-1] == ' ' || b[j-1] == '\t' || b[j-1] == '\r' || b[j-1] == '\n') {
 		j--
@@ -259,7 +259,7 @@ func (v Value) Strings(yield func(Value) bool) {
 			continue
 		}
 		end, _, _ := scanString(v, i)
-		after := skipSpace(v, end)
+		after := SkipSpace(v, end)
 		if (after == len(v) || v[after] != ':') && !yield(v[i:end]) {
 			return
 		}

@@ -21,7 +21,6 @@ type Run struct {
 	r       *Redactor
 	s       *Scanner
 	walk    walker
-	check   jsonl.Scanner
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
 	edits   []edit
@@ -98,11 +97,10 @@ func (x *Run) find(line []byte, first bool) []edit {
 		debug.FreeOSMemory() // what it was
 	}
 	x.edits = x.edits[:0]
-	if x.check.Check(line) != nil {
+	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line)
 		return x.edits
 	}
-	x.walk.walk(line)
 	x.hits = x.skeleton(x.hits[:0], line)
 	x.across(x.hits, line)
 	for i := range x.walk.tokens {

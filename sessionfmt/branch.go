@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"errors"
@@ -185,21 +186,15 @@ func (b *BranchFile) label() error {
 	return nil
 }
 
-// WriteTo writes the new session.
-func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
-	write := func(line []byte) {
-		if err == nil {
-			var k int
-			k, err = w.Write(line)
-			n += int64(k)
-		}
-	}
-	write(append(b.header, '\n'))
+// Print writes the new session.
+func (b *BranchFile) Print(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	out.Write(append(b.header, '\n'))
 	r := b.s.NewReader()
 	for _, i := range b.path {
-		line, lineErr := r.Line(i)
-		if lineErr != nil {
-			return n, lineErr
+		line, err := r.Line(i)
+		if err != nil {
+			return err
 		}
 		var fields []jsonl.Field
 		if up, ok := b.up[i]; ok {
@@ -211,9 +206,9 @@ func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
 		if fields != nil {
 			line = line.AppendEdited(nil, fields...)
 		}
-		write(line)
-		write([]byte{'\n'})
+		out.Write(line)
+		out.WriteByte('\n')
 	}
-	write(b.labels.Lines())
-	return n, err
+	out.Write(b.labels.Lines())
+	return out.Flush()
 }

@@ -83,10 +83,11 @@ func (v Value) appendCompactString(dst []byte) []byte {
 	return append(dst, '"')
 }
 
+const hex = "0123456789abcdef"
+
 // appendUnit appends one UTF-16 unit inside a quoted string.
 func appendUnit(dst []byte, u uint16) []byte {
 	if u >= 0xd800 && u < 0xe000 {
-		const hex = "0123456789abcdef"
 		return append(dst, '\\', 'u', 'd', hex[u>>8&15], hex[u>>4&15], hex[u&15])
 	}
 	return appendQuotedRune(dst, rune(u))
@@ -107,18 +108,10 @@ func appendQuotedRune(dst []byte, r rune) []byte {
 		return append(dst, '\\', byte(r))
 	case r >= 0x20:
 		return utf8.AppendRune(dst, r)
-	case r == '\b':
-		return append(dst, '\\', 'b')
-	case r == '\f':
-		return append(dst, '\\', 'f')
-	case r == '\n':
-		return append(dst, '\\', 'n')
-	case r == '\r':
-		return append(dst, '\\', 'r')
-	case r == '\t':
-		return append(dst, '\\', 't')
 	}
-	const hex = "0123456789abcdef"
+	if k := strings.IndexByte("\b\f\n\r\t", byte(r)); k >= 0 {
+		return append(dst, '\\', "bfnrt"[k])
+	}
 	return append(dst, '\\', 'u', '0', '0', hex[r>>4&15], hex[r&15])
 }
 

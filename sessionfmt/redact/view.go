@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -265,30 +266,16 @@ func backslash(b []byte, how spelling) (n int, r rune) {
 	if len(b) < 2 {
 		return 0, 0
 	}
-	switch b[1] {
-	case '"', '\\', '/':
-		return 2, rune(b[1])
-	case 'n':
-		return 2, '\n'
-	case 't':
-		return 2, '\t'
-	case 'r':
-		return 2, '\r'
-	case 'b':
-		return 2, '\b'
-	case 'f':
-		return 2, '\f'
-	case 'u':
-		if len(b) >= 6 {
-			if r, ok := hex(b[2:6]); ok {
-				if low, ok := lowSurrogate(b[6:]); ok && utf16.IsSurrogate(r) {
-					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-						return 12, pair
-					}
-				}
-				return 6, r
+	if k := strings.IndexByte(`"\/ntrbf`, b[1]); k >= 0 {
+		return 2, rune("\"\\/\n\t\r\b\f"[k])
+	}
+	if r, ok := jsonHex(b); ok {
+		if low, ok := jsonHex(b[6:]); ok && utf16.IsSurrogate(r) {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return 12, pair
 			}
 		}
+		return 6, r
 	}
 	if how == jsonSpelling {
 		return 0, 0
@@ -320,7 +307,8 @@ func backslash(b []byte, how spelling) (n int, r rune) {
 	return 0, 0
 }
 
-func lowSurrogate(b []byte) (rune, bool) {
+// jsonHex reads the escape of a UTF-16 unit by its number.
+func jsonHex(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}

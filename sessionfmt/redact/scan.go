@@ -19,11 +19,12 @@ type Hit struct {
 // Secret reports that it is a secret, and no address or name.
 func (h Hit) Secret() bool { return h.Rule != ruleEmail && h.Rule != ruleHome }
 
-// A hit is a Hit while it is worked on.
+// A hit is a Hit while it is worked on, or any other stretch of a line that does not stay.
 type hit struct {
-	rule       int32 // of Redactor.names; the lower one wins where hits overlap
-	start, end int32
+	rule       int32 // of Redactor.names; the lower one wins where hits overlap; -1 where there is none
+	start, end int
 	value      string // by which it is known again
+	text       string // what stands in its place, where that is no placeholder
 }
 
 // A Scanner looks for secrets. It keeps what it has learnt about the rules from
@@ -63,7 +64,7 @@ func (r *Redactor) newScanner() *Scanner {
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
 	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
-		found = append(found, Hit{s.r.names[h.rule], int(h.start), int(h.end)})
+		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
 	}
 	return found
 }
@@ -91,11 +92,9 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		}
 		how = anySpelling
 		for i := from; i < len(hits); i++ {
-			start, end := int(hits[i].start), int(hits[i].end)
-			for back := k; back >= 0; back-- {
-				start, end = s.texts[back].back(start, end)
+			for h, back := &hits[i], k; back >= 0; back-- {
+				h.start, h.end = s.texts[back].back(h.start, h.end)
 			}
-			hits[i].start, hits[i].end = int32(start), int32(end)
 		}
 		look = v.text
 	}
@@ -126,11 +125,11 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	if len(hits) == 0 {
 		return hits
 	}
-	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, int(h.start), int(h.end)) })
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, h.start, h.end) })
 	for _, h := range hits {
 		s.learn(h.rule, h.value)
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	inOrder(hits)
 	out := hits[:0]
 	for _, h := range hits {
 		if n := len(out); n > 0 && h.start < out[n-1].end {
@@ -150,6 +149,11 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 		out = append(out, h)
 	}
 	return out
+}
+
+// inOrder sorts hits by where they begin, the longest first.
+func inOrder(hits []hit) {
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 }
 
 // learn notes a secret that a rule has found: it is looked for everywhere. Addresses and
@@ -260,17 +264,17 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 		}
 	case useValue:
 		if start := end - len(u.exact); string(text[start:end]) == u.exact {
-			dst = append(dst, hit{u.rule, int32(start), int32(end), u.exact})
+			dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
 		}
 	case useEmail:
 		if start, end, ok := email(text, end-1); ok {
-			dst = append(dst, hit{s.r.email, int32(start), int32(end), string(text[start:end])})
+			dst = append(dst, hit{rule: s.r.email, start: start, end: end, value: string(text[start:end])})
 		}
 	case useHome:
 		if start, end, ok := home(text, end-u.size, end, func(name []byte) bool { return s.known[string(name)] }); ok {
 			name := string(text[start:end])
 			s.known[name] = true
-			dst = append(dst, hit{s.r.home, int32(start), int32(end), name})
+			dst = append(dst, hit{rule: s.r.home, start: start, end: end, value: name})
 		}
 	}
 	return dst
@@ -407,7 +411,7 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
-	return append(dst, hit{s.r.first + k, int32(start), int32(end), string(secret)})
+	return append(dst, hit{rule: s.r.first + k, start: start, end: end, value: string(secret)})
 }
 
 // maxPlainly is how many matches are known again: code says the same over and over.

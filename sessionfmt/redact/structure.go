@@ -35,6 +35,6 @@ func sized(text []byte) bool {
 }
 
 // sizes is what becomes of a string where only the structure is left.
-func (x *Run) sizes(t *token, text []byte) edit {
-	return edit{start: t.start, end: t.end, rule: -1, text: sizeOf(runes(text, t.escaped))}
+func (x *Run) sizes(t *token, text []byte) hit {
+	return hit{start: t.start, end: t.end, rule: -1, text: sizeOf(runes(text, t.escaped))}
 }

@@ -12,7 +12,7 @@ type value = jsonl.Value
 // Changes goes through the lines of the file, and says what becomes of each. What
 // a change holds is valid until the next one. An error is the last of them.
 func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
-	w := writer{Plan: p, why: p.reasons(), made: map[string]bool{}}
+	w := writer{Plan: p, why: p.reasons(), names: p.s.NewNamer()}
 	for l, err := range p.s.Lines {
 		c := sessionfmt.Change{Line: l, Same: true}
 		if err == nil && !p.Current() {
@@ -39,8 +39,8 @@ func (p *Plan) reasons() map[int]string {
 // A writer makes the changes of a file, line by line, in memory that serves again.
 type writer struct {
 	*Plan
-	why  map[int]string
-	made map[string]bool // ids that were made up for new entries
+	why   map[int]string
+	names *sessionfmt.Namer
 
 	out     [][]byte // the lines of the change
 	buf     []byte   // what they stand in, or the last of them

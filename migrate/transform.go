@@ -39,9 +39,7 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	t = append(t, '}')
 	id := f[0]
 	if w.Compaction == Pair || w.s.ID(rec) == "" {
-		made := w.s.MakeID(up, t, func(id string) bool { return w.made[id] })
-		w.made[made] = true
-		id = jsonl.AppendQuoted(nil, made)
+		id = jsonl.AppendQuoted(nil, w.names.Name(up, t))
 	}
 	t = slices.Insert(t, ends, slices.Concat([]byte(`,"id":`), id, []byte(`,"parentId":`), orNull(f[1]))...)
 	w.out = append(w.out, t)

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // writeRewrite writes the plan line by line. What is done to more than three
@@ -125,13 +125,13 @@ func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(p.Session.File), sessionfmt.Clean(p.Session.File))
 	old, fresh := 0, 0 // lines before
-	var mark, kept []byte
+	mark, kept := "", ""
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {
 			return err
 		}
-		if !c.Ended && c.Record < 0 && bytes.Equal(c.Raw, byteOrderMark) {
-			if mark = byteOrderMark; c.Same { // it is no line, but the beginning of the next one
+		if !c.Ended && c.Record < 0 && string(c.Raw) == jsonl.BOM {
+			if mark = jsonl.BOM; c.Same { // it is no line, but the beginning of the next one
 				kept = mark
 			}
 			continue
@@ -139,7 +139,7 @@ func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 		took, lines := 1, c.New
 		switch {
 		case c.Same && len(mark) == len(kept):
-			old, fresh, mark, kept = old+1, fresh+1, nil, nil
+			old, fresh, mark, kept = old+1, fresh+1, "", ""
 			continue
 		case c.Same:
 			lines = [][]byte{c.Raw}
@@ -155,14 +155,12 @@ func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 		}
 		for _, line := range lines {
 			fmt.Fprintf(w, "+%s%s\n", kept, line)
-			kept = nil
+			kept = ""
 		}
-		old, fresh, mark, kept = old+took, fresh+len(lines), nil, nil
+		old, fresh, mark, kept = old+took, fresh+len(lines), "", ""
 	}
 	return nil
 }
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // span is a range of lines as a hunk names it: after so many lines, so many.
 func span(after, n int) string {

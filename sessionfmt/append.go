@@ -91,15 +91,20 @@ func (o AppendOptions) lock(disk Disk, name string) (unlock func(), err error) {
 }
 
 // at puts an error at the session, unless it has a place already.
-func (s *Session) at(err error) error {
+func (s *Session) at(err error) error { return atFile(s.Name, err) }
+
+// atFile puts an error at a file, unless it has a place already.
+func atFile(name string, err error) error {
 	var placed *Error
-	if err == nil || errors.As(err, &placed) && placed.Pos.File != "" {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &placed):
+		return &Error{Pos: Pos{File: name}, Err: plainPathError(err)}
+	case placed.Pos.File == "":
+		return &Error{Pos: Pos{File: name, Line: placed.Pos.Line, Entry: placed.Pos.Entry}, Err: placed.Err, Hint: placed.Hint}
 	}
-	if placed != nil {
-		return &Error{Pos: Pos{File: s.Name}, Err: placed.Err, Hint: placed.Hint}
-	}
-	return &Error{Pos: Pos{File: s.Name}, Err: plainPathError(err)}
+	return err
 }
 
 // An endMark is what is remembered of a file's end, to know it again: a hash of

@@ -103,7 +103,7 @@ func loads(t *testing.T, before *Session, base string, b *Batch, more string) {
 		t.Fatalf("%q appended: %d new records, want %d", more, n, whole)
 	}
 	for i, parent := before.Len(), before.Leaf(); i < after.Len(); i++ {
-		if !b.fresh[after.ID(i)] || after.Parent(i) != parent {
+		if !b.names.given[after.ID(i)] || after.Parent(i) != parent {
 			t.Fatalf("%q appended: record %d is %q below %d, want one of the batch below %d", more, i, after.ID(i), after.Parent(i), parent)
 		}
 		parent = i

@@ -145,7 +145,8 @@ func TestBatchIDs(t *testing.T) {
 		data = baseHeader + baseA + clash + strings.Replace(data, baseHeader+baseA, "", 1) + clash
 	}
 	b := read(t, base).NewBatch(1, batchTime)
-	b.fresh[taken[0]], b.fresh[taken[1]] = true, true
+	b.names.Take(taken[0])
+	b.names.Take(taken[1])
 	if got := b.Add(jsonl.SessionInfo, name); got != taken[2] {
 		t.Errorf("in use in the batch: id %s, want %s", got, taken[2])
 	}

@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"errors"
@@ -18,12 +19,12 @@ type BranchFile struct {
 	Labels  int    // set again behind them
 
 	s      *Session
-	time   string // of the new session
+	time   jsonl.Value // of the new session
 	header []byte
 	path   []int
 	up     map[int]jsonl.Value // new parents, of entries whose own is not taken over
 	kept   map[int]jsonl.Value // new first kept entries, of compactions whose own is not
-	labels []byte
+	labels *Batch
 }
 
 // Branch makes a session of the path to record leaf, as pi does it (spec/pi-1.5.md
@@ -74,7 +75,7 @@ func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 	copy(id[6:], sum[:10])
 	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
 	b.ID = fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-	b.header = fmt.Appendf(nil, `{"type":"session","version":3,"id":"%s","timestamp":"%s"`, b.ID, b.time)
+	b.header = fmt.Appendf(nil, `{"type":"session","version":3,"id":"%s","timestamp":%s`, b.ID, b.time)
 	if cwd := line.Get("cwd"); cwd.Exists() {
 		b.header = append(append(b.header, `,"cwd":`...), cwd...)
 	}
@@ -86,7 +87,9 @@ func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 }
 
 // isoTime is a time as pi writes it.
-func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+func isoTime(ms int64) jsonl.Value {
+	return time.UnixMilli(ms).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`)
+}
 
 // take decides what is taken over of a path: all but labels. An entry below one
 // gets the parent that this had, and a compaction that keeps from one on keeps from
@@ -164,7 +167,7 @@ func (b *BranchFile) label() error {
 		}
 		parent = bytes.Clone(line.Get("id"))
 	}
-	used := map[string]bool{}
+	b.labels = &Batch{s: s, leaf: parent.Text(), parent: parent, names: s.NewNamer()}
 	for _, i := range order {
 		line, err := r.Line(i)
 		if err != nil {
@@ -174,37 +177,24 @@ func (b *BranchFile) label() error {
 		if last[s.FindValue(target)] != i {
 			continue
 		}
-		own := []jsonl.Field{{Name: "targetId", Value: target}, {Name: "label", Value: line.Get("label")}}
-		at := line.Get("timestamp")
-		if !at.Exists() {
-			at = jsonl.AppendQuoted(nil, b.time) // the first that is known of it
+		if b.labels.time = line.Get("timestamp"); !b.labels.time.Exists() {
+			b.labels.time = b.time // the first that is known of it
 		}
-		base := []byte(`"timestamp":` + string(at))
-		id := makeID(parent.Text(), appendEntry(nil, jsonl.Label, own, base), func(id string) bool { return used[id] || s.Find(id) >= 0 })
-		used[id] = true
-		base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, parent, base)
-		b.labels = append(appendEntry(b.labels, jsonl.Label, own, base), '\n')
-		parent = jsonl.AppendQuoted(nil, id)
-		b.Labels++
+		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: target}, jsonl.Field{Name: "label", Value: line.Get("label")})
 	}
+	b.Labels = b.labels.Len()
 	return nil
 }
 
-// WriteTo writes the new session.
-func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
-	write := func(line []byte) {
-		if err == nil {
-			var k int
-			k, err = w.Write(line)
-			n += int64(k)
-		}
-	}
-	write(append(b.header, '\n'))
+// Print writes the new session.
+func (b *BranchFile) Print(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	out.Write(append(b.header, '\n'))
 	r := b.s.NewReader()
 	for _, i := range b.path {
-		line, lineErr := r.Line(i)
-		if lineErr != nil {
-			return n, lineErr
+		line, err := r.Line(i)
+		if err != nil {
+			return err
 		}
 		var fields []jsonl.Field
 		if up, ok := b.up[i]; ok {
@@ -216,9 +206,9 @@ func (b *BranchFile) WriteTo(w io.Writer) (n int64, err error) {
 		if fields != nil {
 			line = line.AppendEdited(nil, fields...)
 		}
-		write(line)
-		write([]byte{'\n'})
+		out.Write(line)
+		out.WriteByte('\n')
 	}
-	write(b.labels)
-	return n, err
+	out.Write(b.labels.Lines())
+	return out.Flush()
 }

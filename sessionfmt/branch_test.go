@@ -23,7 +23,7 @@ func branched(t *testing.T, data, at string) (*Session, string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := b.WriteTo(&out); err != nil {
+	if err := b.Print(&out); err != nil {
 		t.Fatal(err)
 	}
 	is, err := OpenReader("new.jsonl", bytes.NewReader(out.Bytes()), Options{})

@@ -98,22 +98,29 @@ type Coverage struct {
 func (c *Coverage) Plus(other *Coverage) *Coverage {
 	sum := Coverage{}
 	for _, one := range []*Coverage{c, other} {
-		if one == nil {
-			continue
-		}
-		sum.Lines += one.Lines
-		sum.Entries += one.Entries
-		sum.Skipped += one.Skipped
-		sum.Blank += one.Blank
-		sum.CRLF += one.CRLF
-		for typ, n := range one.Unknown {
-			if sum.Unknown == nil {
-				sum.Unknown = map[string]int{}
-			}
-			sum.Unknown[typ] += n
+		if one != nil {
+			sum.add(one)
 		}
 	}
 	return &sum
+}
+
+func (c *Coverage) add(part *Coverage) {
+	c.Lines += part.Lines
+	c.Entries += part.Entries
+	c.Skipped += part.Skipped
+	c.Blank += part.Blank
+	c.CRLF += part.CRLF
+	for typ, n := range part.Unknown {
+		c.unknown(typ, n)
+	}
+}
+
+func (c *Coverage) unknown(typ string, n int) {
+	if c.Unknown == nil {
+		c.Unknown = map[string]int{}
+	}
+	c.Unknown[typ] += n
 }
 
 // String is the coverage in words.

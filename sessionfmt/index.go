@@ -66,14 +66,12 @@ type unit struct {
 
 // indexer makes units; each worker has one.
 type indexer struct {
-	src    *source
-	head   *jsonl.HeadReader
-	buf    *unitBuffer
-	visit  func(off int64, kind jsonl.Kind, line jsonl.Value)
-	pick   func(p *jsonl.Picked)
-	times  bool
-	picked jsonl.Picked
-	long   []byte // a line that began in one stretch and ended in another
+	src   *source
+	head  *jsonl.HeadReader
+	buf   *unitBuffer
+	visit func(p *jsonl.Picked)
+	times bool
+	long  []byte // a line that began in one stretch and ended in another
 }
 
 // fill makes u from the file.
@@ -157,7 +155,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 
 // add puts one line into the unit, and returns its head where it is a record.
 // open reports that no newline follows it.
-func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head) {
+func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
 		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
@@ -170,22 +168,22 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head)
 		if len(line) > 0 || !open {
 			u.cover.Blank++
 		}
-		return h
+		return nil
 	}
 	h, err := x.head.Read(line)
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
-		return h
+		return nil
 	}
 	if open {
 		u.find("unterminated", at, "the last line has no newline: its entry is whole, but a writer that does not look would glue the next one to it")
 	}
 	if h.Kind == jsonl.Scalar {
-		if !jsonl.Value(jsonl.Trim(line)).Truthy() {
+		if !h.Line.Truthy() {
 			u.cover.Skipped++
-			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(jsonl.Trim(line))))
-			return h
+			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(h.Line)))
+			return nil
 		}
 		u.find("scalar-line", at, "the line is no object: pi keeps it as a record without id")
 	}
@@ -199,18 +197,12 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head)
 		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD")
 	}
 	if h.Kind == jsonl.Unknown {
-		if u.cover.Unknown == nil {
-			u.cover.Unknown = map[string]int{}
-		}
-		u.cover.Unknown[Quote(h.Type.Text())]++
+		u.cover.unknown(Quote(h.Type.Text()), 1)
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		x.visit(off, rec.kind, jsonl.Value(jsonl.Trim(line)))
-	}
-	if x.pick != nil {
-		x.picked = x.head.Picked(h)
-		x.pick(&x.picked)
+		h.Off = off
+		x.visit(h)
 	}
 	if x.times {
 		ms, ok := h.Timestamp.Millis()
@@ -224,7 +216,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) (h jsonl.Head)
 
 // name stores the record's id and its parent's. A parent that is the record
 // before, as nearly all are, shares that record's id bytes.
-func (u *unit) name(rec *record, h jsonl.Head) {
+func (u *unit) name(rec *record, h *jsonl.Picked) {
 	rec.id = u.intern(h.ID)
 	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
 		rec.flags |= flagWrongID
@@ -319,9 +311,6 @@ func (s *Session) newIndexer(opt Options) *indexer {
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
 	}
-	if opt.Picked != nil {
-		x.pick = opt.Picked()
-	}
 	return x
 }
 
@@ -340,11 +329,9 @@ func (s *Session) merge(u *unit) {
 	// From some way into the file on, what is there tells how much will come.
 	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
 		share := float64(s.src.size) / done * 1.03
-		s.records = slices.Grow(s.records, int(share*float64(len(s.records)+len(u.records)))-len(s.records))
-		if len(u.times) > 0 {
-			s.times = slices.Grow(s.times, int(share*float64(len(s.times)+len(u.times)))-len(s.times))
-		}
-		s.ids = slices.Grow(s.ids, int(share*float64(len(s.ids)+len(u.ids)))-len(s.ids))
+		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
+		s.times = growTo(s.times, share*float64(len(s.times)+len(u.times)))
+		s.ids = growTo(s.ids, share*float64(len(s.ids)+len(u.ids)))
 	}
 	if len(s.records) == 0 {
 		s.records, u.records = u.records, s.records // most files are no longer
@@ -354,17 +341,10 @@ func (s *Session) merge(u *unit) {
 	s.times = append(s.times, u.times...)
 	s.ids = append(s.ids, u.ids...)
 	s.found.join(u.findings)
-	s.Coverage.Lines += u.cover.Lines
-	s.Coverage.Skipped += u.cover.Skipped
-	s.Coverage.Blank += u.cover.Blank
-	s.Coverage.CRLF += u.cover.CRLF
-	for t, n := range u.cover.Unknown {
-		if s.Coverage.Unknown == nil {
-			s.Coverage.Unknown = map[string]int{}
-		}
-		s.Coverage.Unknown[t] += n
-	}
+	s.Coverage.add(&u.cover)
 }
+
+func growTo[T any](list []T, n float64) []T { return slices.Grow(list, max(0, int(n)-len(list))) }
 
 // idTable maps ids to records: open addressing over record numbers plus one.
 // The ids themselves stay in the session's arena.

@@ -43,17 +43,17 @@ func (d Disk) Create(name string) (*NewFile, error) {
 	info, err := d.Stat(name)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return nil, f.wrap(errNotRegular)
+		return nil, atFile(f.name, errNotRegular)
 	case err == nil:
 		f.old, f.mode = true, info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, f.wrap(err)
+		return nil, atFile(f.name, err)
 	}
 	if f.real, err = d.behindLinks(name); err != nil {
-		return nil, f.wrap(err)
+		return nil, atFile(f.name, err)
 	}
 	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
-		return nil, f.wrap(err)
+		return nil, atFile(f.name, err)
 	}
 	d.temporary(f.temp.Name(), true)
 	f.buf = bufio.NewWriterSize(f.temp, 64<<10)
@@ -90,7 +90,7 @@ func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 // Write adds to the file. An error stays: Commit will return it.
 func (f *NewFile) Write(p []byte) (int, error) {
 	n, err := f.buf.Write(p)
-	return n, f.wrap(err)
+	return n, atFile(f.name, err)
 }
 
 // Commit makes the file appear under its name, on disk and synced. After an error
@@ -99,9 +99,9 @@ func (f *NewFile) Write(p []byte) (int, error) {
 func (f *NewFile) Commit() error {
 	defer f.Abort()
 	if err := f.finish(); err != nil {
-		return f.wrap(err)
+		return atFile(f.name, err)
 	}
-	return f.wrap(f.rename())
+	return atFile(f.name, f.rename())
 }
 
 // commitKeeping is Commit, and the file that was there stays, beside the new one,
@@ -110,19 +110,19 @@ func (f *NewFile) Commit() error {
 func (f *NewFile) commitKeeping() (kept string, err error) {
 	defer f.Abort()
 	if err = f.finish(); err != nil {
-		return "", f.wrap(err)
+		return "", atFile(f.name, err)
 	}
 	switch kept, err = f.disk.keep(f.real); {
 	case errors.Is(err, fs.ErrNotExist):
 		kept = ""
 	case err != nil:
-		return "", f.wrap(err)
+		return "", atFile(f.name, err)
 	}
 	if err = f.rename(); err != nil && f.temp != nil && kept != "" {
 		f.disk.Remove(kept)
 		kept = ""
 	}
-	return kept, f.wrap(err)
+	return kept, atFile(f.name, err)
 }
 
 // Abort removes what was not committed. After Commit it does nothing.
@@ -229,13 +229,6 @@ func (d Disk) FreeName(name, suffix string) string {
 	}
 }
 
-func (f *NewFile) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &Error{Pos: Pos{File: f.name}, Err: plainPathError(err)}
-}
-
 // ErrLocked is the answer where another process holds a session's lock.
 var ErrLocked = errors.New("locked")
 
@@ -261,7 +254,7 @@ const lockText = 1
 func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err error) {
 	real, err := d.behindLinks(name)
 	if err != nil {
-		return nil, &Error{Pos: Pos{File: name}, Err: plainPathError(err)}
+		return nil, atFile(name, err)
 	}
 	path := d.Path(filepath.Join(filepath.Dir(real), "."+filepath.Base(real)+".lock"))
 	for end := time.Now().Add(wait); ; time.Sleep(lockPause) {

@@ -21,9 +21,9 @@ func TestPicked(t *testing.T) {
 {"type":"usage","id":"d","usage":{"x":{"usage":6}},"summary":null}
 `)}
 	for _, s := range append(corpus.All(t), odd) {
-		var line jsonl.Value
 		check := func(p *jsonl.Picked) {
 			lines++
+			line := p.Line
 			same := func(name string, got, want jsonl.Value) {
 				if !bytes.Equal(got, want) {
 					t.Errorf("%s: %s is %.80s, want %.80s in %.200s", s.Name, name, got, want, line)
@@ -41,10 +41,7 @@ func TestPicked(t *testing.T) {
 		}
 		opened, err := OpenReader(s.Name, bytes.NewReader(s.Data), Options{
 			Workers: 1, Pick: pick,
-			Visit: func() func(int64, jsonl.Kind, jsonl.Value) {
-				return func(_ int64, _ jsonl.Kind, v jsonl.Value) { line = v }
-			},
-			Picked: func() func(*jsonl.Picked) { return check },
+			Visit: func() func(*jsonl.Picked) { return check },
 		})
 		if err == nil {
 			opened.Close()

@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -195,12 +196,7 @@ func (s *Session) nearest(point string, labels map[string]int) []string {
 			add(s.ID(i))
 		}
 	}
-	slices.SortFunc(all, func(a, b near) int {
-		if a.far != b.far {
-			return a.far - b.far
-		}
-		return strings.Compare(a.name, b.name)
-	})
+	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
 	var names []string
 	for _, n := range all[:min(3, len(all))] {
 		names = append(names, Quote(n.name))

@@ -3,15 +3,12 @@ package sessionfmt
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
-	"time"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -29,36 +26,83 @@ type Line struct {
 // Blank reports whether nothing is left of the line after JavaScript's trim.
 func (l Line) Blank() bool { return jsonl.Blank(l.Raw) }
 
-// Lines goes through all of the file, the lines too that hold no record, in
-// order: what is in Raw, and a newline where Ended says so, is the file byte for
-// byte. A byte order mark comes first, as a piece of line 1 without end.
-func (s *Session) Lines(yield func(Line, error) bool) {
-	in := bufio.NewReaderSize(io.NewSectionReader(s.src.bytes, 0, s.src.size), int(min(readAhead, s.src.size+1)))
-	at, next := int64(0), 0
-	if mark, _ := in.Peek(len(jsonl.BOM)); string(mark) == jsonl.BOM {
-		if !yield(Line{Number: 1, Record: -1, Raw: mark}, nil) {
-			return
+// Lines goes through the lines of what r has, in order: what is in Raw, and a newline where
+// Ended says so, is that byte for byte. A byte order mark comes first, as a piece of line 1
+// without end. So much is read at once.
+func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		in := bufio.NewReaderSize(r, int(atOnce))
+		if mark, _ := in.Peek(len(jsonl.BOM)); string(mark) == jsonl.BOM {
+			if !yield(Line{Number: 1, Record: -1, Raw: mark}, nil) {
+				return
+			}
+			in.Discard(len(mark))
 		}
-		in.Discard(len(jsonl.BOM))
-		at = int64(len(jsonl.BOM))
+		for n := 1; ; n++ {
+			raw, err := readLine(in)
+			if err != nil && err != io.EOF || len(raw) == 0 {
+				if err != io.EOF {
+					yield(Line{Number: n, Record: -1}, err)
+				}
+				return
+			}
+			raw, ended := bytes.CutSuffix(raw, []byte{'\n'})
+			if !yield(Line{Number: n, Record: -1, Raw: raw, Ended: ended}, nil) {
+				return
+			}
+		}
 	}
-	for n := 1; at < s.src.size; n++ {
-		raw, err := jsonl.ReadLine(in)
-		if err != nil && err != io.EOF || len(raw) == 0 {
-			yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: cmp.Or(err, io.ErrUnexpectedEOF)})
+}
+
+// IsMark reports whether a piece of a file is its byte order mark.
+func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) == jsonl.BOM }
+
+// Lines goes through all of the file, the lines too that hold no record; see [Lines].
+func (s *Session) Lines(yield func(Line, error) bool) {
+	at, next, n := int64(0), 0, 1
+	for l, err := range Lines(s.Plain(), min(readAhead, s.src.size+1)) {
+		if err != nil {
+			yield(l, &Error{Pos: Pos{File: s.Name, Line: l.Number}, Err: err})
 			return
 		}
-		l := Line{Number: n, Record: -1, Ended: err == nil}
 		if next < len(s.records) && s.records[next].off == at {
 			l.Record = next
 			next++
 		}
-		at += int64(len(raw))
-		l.Raw = bytes.TrimSuffix(raw, []byte{'\n'})
+		at += int64(len(l.Raw))
+		if l.Ended {
+			at, n = at+1, l.Number+1
+		}
 		if !yield(l, nil) {
 			return
 		}
 	}
+	if at < s.src.size {
+		yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: io.ErrUnexpectedEOF})
+	}
+}
+
+// readLine reads a line with its newline, which is valid until the next call; io.EOF comes
+// with a last line that has none. A long line is read in parts and put together once its
+// length is known.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	raw, err := in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return raw, err
+	}
+	var parts [][]byte
+	size := 0
+	for {
+		parts = append(parts, bytes.Clone(raw))
+		if size += len(raw); err != bufio.ErrBufferFull {
+			break
+		}
+		raw, err = in.ReadSlice('\n')
+	}
+	if err := jsonl.Room(int64(size)); err != nil {
+		return nil, err
+	}
+	return bytes.Join(parts, nil), err
 }
 
 // A Change is what becomes of one line in a file that is made anew: it stays as
@@ -106,138 +150,6 @@ func writeLine(w io.Writer, line []byte) error {
 	}
 	_, err := w.Write([]byte{'\n'})
 	return err
-}
-
-// MakeID is the id of a new entry below the one called parent, from its line
-// without id and parentId: see makeID. It is none of the file's, and none that made
-// says yes to.
-func (s *Session) MakeID(parent string, line []byte, made func(id string) bool) string {
-	return makeID(parent, line, func(id string) bool { return made(id) || s.Find(id) >= 0 })
-}
-
-// UndoType is the custom type of the entry that follows an undone batch. It may go back
-// to an earlier branch.
-const UndoType = "ctxtool.undo"
-
-// OwnID is the value of a field that is the id of its own entry, which is not known
-// before the entry is. It is no JSON, so nothing that was read equals it.
-var OwnID = jsonl.Value("$id")
-
-func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
-
-// A Batch is entries to append to a session, each the child of the one before. They
-// have one time, so a batch made from the same session and time is the same, byte
-// for byte, wherever it is made.
-type Batch struct {
-	s      *Session
-	time   string
-	leaf   string      // id of the parent of the next entry, empty for a new root
-	parent jsonl.Value // the same as it is spelled, since a number is another id than its digits
-	fresh  map[string]bool
-	lines  []byte
-	err    error // why it cannot be appended
-}
-
-// NewBatch begins a batch below record parent, or with a new root below -1. Its time
-// is now, in milliseconds, but not before the parent's own, by which pi sorts. What
-// speaks against the parent is said by Append.
-func (s *Session) NewBatch(parent int, now time.Time) *Batch {
-	b := &Batch{s: s, parent: jsonl.Value("null"), fresh: map[string]bool{}}
-	ms := now.UnixMilli()
-	if parent >= 0 {
-		line, err := s.NewReader().Line(parent)
-		if b.err = s.refuseParent(parent); b.err == nil {
-			b.err = err
-		}
-		b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id"))
-		if before, ok := line.Get("timestamp").Millis(); ok {
-			ms = max(ms, before)
-		}
-	}
-	b.time = isoTime(ms)
-	return b
-}
-
-// Add adds an entry of that kind with those fields of its own, absent values left
-// out, and returns its id. What cannot be written is said by Append.
-func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
-	b.check(kind, fields)
-	base := fmt.Appendf(nil, `"timestamp":"%s"`, b.time)
-	bare := appendEntry(nil, kind, fields, base) // without OwnID
-	id = makeID(b.leaf, bare, func(id string) bool { return b.fresh[id] || b.s.Find(id) >= 0 })
-	for k, f := range fields {
-		if isOwnID(f.Value) {
-			fields[k].Value = jsonl.AppendQuoted(nil, id)
-		}
-	}
-	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
-	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
-	b.fresh[id] = true
-	b.leaf, b.parent = id, jsonl.AppendQuoted(nil, id)
-	return id
-}
-
-// Err says why the entries cannot follow those of the session, wherever the two are
-// written: pi would not take them, or not the session. It is an *Error.
-func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
-
-// Millis is the time of the entries, in milliseconds since 1970.
-func (b *Batch) Millis() int64 {
-	ms, _ := jsonl.Value(fmt.Appendf(nil, "%q", b.time)).Millis()
-	return ms
-}
-
-// Lines are the bytes that Append writes: one line an entry, each with its newline.
-func (b *Batch) Lines() []byte { return b.lines }
-
-// Len is the number of entries.
-func (b *Batch) Len() int { return len(b.fresh) }
-
-// appendEntry spells an entry as pi does: type, base, own fields. Entries that
-// extensions and transforms make have their own fields before the base
-// (spec/pi-format.md 1.5, pi-1.5.md 1.2).
-func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte) []byte {
-	dst = append(dst, `{"type":"`...)
-	dst = append(dst, kind.Type()...)
-	dst = append(dst, '"', ',')
-	ownFirst := kind == jsonl.CustomEntry || kind == jsonl.CustomMessage || kind == jsonl.Transform || kind == jsonl.Ephemeral
-	if !ownFirst {
-		dst = append(append(dst, base...), ',')
-	}
-	for _, f := range fields {
-		if f.Value.Exists() && !isOwnID(f.Value) {
-			dst = append(jsonl.AppendQuoted(dst, f.Name), ':')
-			dst = append(append(dst, f.Value...), ',')
-		}
-	}
-	if ownFirst {
-		dst = append(append(dst, base...), ',')
-	}
-	dst[len(dst)-1] = '}'
-	return dst
-}
-
-// check sees that the kind can be written, and that the values are JSON on one line.
-func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
-	if b.err == nil && (!kind.IsEntry() || kind.Type() == "") {
-		b.err = fmt.Errorf("a record of kind %s is not appended", kind)
-	}
-	var scan jsonl.Scanner
-	for _, f := range fields {
-		if b.err != nil || !f.Value.Exists() || isOwnID(f.Value) {
-			continue
-		}
-		if err := scan.Check(f.Value); err != nil {
-			b.err = fmt.Errorf("the field %s of a new %s: %w", f.Name, kind, err)
-		} else if bytes.ContainsAny(f.Value, "\r\n") || !utf8.Valid(f.Value) {
-			b.err = fmt.Errorf("the field %s of a new %s is not one line of UTF-8", f.Name, kind)
-		}
-	}
-}
-
-// With reads the session with the batch behind it, as appending would leave it.
-func (s *Session) With(b *Batch) io.Reader {
-	return io.MultiReader(io.NewSectionReader(s.src.bytes, 0, s.src.size), bytes.NewReader(b.lines))
 }
 
 // A packing is how a session's file is compressed.

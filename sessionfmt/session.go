@@ -47,14 +47,10 @@ type Options struct {
 
 	// Visit, if set, makes for each worker what is handed the records that it
 	// indexes, so that nothing has to be read twice: in the order of the file where
-	// there is one worker. off is where the line begins, in bytes; the line is valid
-	// during the call.
-	Visit func() func(off int64, kind jsonl.Kind, line jsonl.Value)
-
-	// Picked, if set, is Visit for who wants some members alone: they are picked while
-	// the line is validated, so that nothing of it has to be read twice.
-	Picked func() func(p *jsonl.Picked)
-	Pick   jsonl.Pick
+	// there is one worker. They are valid during the call. What Pick names is picked
+	// while a line is validated.
+	Visit func() func(p *jsonl.Picked)
+	Pick  jsonl.Pick
 
 	Times bool // keep the entries' times; see Session.Time
 
@@ -239,6 +235,7 @@ func (s *Session) finish() error {
 	if err := s.findHeader(); err != nil {
 		return err
 	}
+	s.table = newIDTable(len(s.records)) // it has no ids yet
 	if s.Version < 2 {
 		if err := s.giveIDs(); err != nil {
 			return err
@@ -251,7 +248,6 @@ func (s *Session) finish() error {
 			}
 		}
 	}
-	s.table = newIDTable(len(s.records))
 	s.indexIDs(0)
 	s.findLeaf()
 	s.link(0)

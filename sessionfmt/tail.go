@@ -2,11 +2,8 @@ package sessionfmt
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"slices"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -118,7 +115,7 @@ func (t *tail) header() error {
 	if bad != nil || h.Kind != jsonl.Header || !h.ID.IsString() {
 		return fmt.Errorf("%w: its first line is no session header", ErrTail)
 	}
-	version, ok := jsonl.Value(jsonl.Trim(line)).Get("version").Version()
+	version, ok := h.Line.Get("version").Version()
 	if !ok || version < 3 {
 		return fmt.Errorf("%w: its format version is older than 3", ErrTail)
 	}
@@ -129,22 +126,13 @@ func (t *tail) header() error {
 // lines looks at the lines of buf, which starts at off, from the last to the
 // first.
 func (t *tail) lines(buf []byte, off int64) error {
-	var starts []int
-	for i := 0; i < len(buf); {
-		starts = append(starts, i)
-		nl := bytes.IndexByte(buf[i:], '\n')
-		if nl < 0 {
-			break
-		}
-		i += nl + 1
-	}
-	end := len(buf)
-	for k := len(starts) - 1; k >= 0 && !t.done; k-- {
-		line, closed := bytes.CutSuffix(buf[starts[k]:end], []byte("\n"))
-		if err := t.line(line, off+int64(starts[k]), !closed); err != nil {
+	for end := len(buf); end > 0 && !t.done; {
+		start := bytes.LastIndexByte(buf[:end-1], '\n') + 1
+		line, closed := bytes.CutSuffix(buf[start:end], []byte("\n"))
+		if err := t.line(line, off+int64(start), !closed); err != nil {
 			return err
 		}
-		end = starts[k]
+		end = start
 	}
 	return nil
 }
@@ -183,7 +171,7 @@ func (t *tail) line(line []byte, off int64, open bool) error {
 	if rec.id.n > 0 && bytes.Equal(t.want, u.ids[rec.id.off:rec.id.off+rec.id.n]) {
 		return fmt.Errorf("%w: an entry is its own parent", ErrTail)
 	}
-	t.note(h, jsonl.Value(jsonl.Trim(line)))
+	t.note(h)
 	return nil
 }
 
@@ -192,7 +180,7 @@ func (t *tail) wanted(id jsonl.Value) bool {
 }
 
 // note records what the entry settles, and whether anything is left to find.
-func (t *tail) note(h jsonl.Head, line jsonl.Value) {
+func (t *tail) note(h *jsonl.Picked) {
 	switch h.Kind {
 	case jsonl.ModelChange, jsonl.Assistant:
 		t.model = true
@@ -201,7 +189,7 @@ func (t *tail) note(h jsonl.Head, line jsonl.Value) {
 	case jsonl.Compaction:
 		if !t.cut {
 			t.cut = true
-			kept := line.Get("firstKeptEntryId")
+			kept := h.Line.Get("firstKeptEntryId")
 			if t.keeps = kept.Text(); kept.IsNumber() {
 				t.keeps = "\x00" // the whole path is read, and its place looked up
 			}
@@ -213,134 +201,4 @@ func (t *tail) note(h jsonl.Head, line jsonl.Value) {
 	enough := t.cut && t.keeps == "" && t.need&NeedPath == 0 &&
 		(t.model || t.need&NeedModel == 0) && (t.thinking || t.need&NeedThinking == 0)
 	t.done = enough || len(t.want) == 0
-}
-
-// makeID is the id that a record gets from us where it has none: the first 8 hex
-// digits of SHA-256 over the parent's id, a line feed, and the line without
-// surrounding white space. taken says whether an id is in use already; then a
-// line feed is added and the hash made again. The same input gives the same id
-// on every machine, in memory and on disk.
-func makeID(parent string, line []byte, taken func(id string) bool) string {
-	return freeID(idHash(parent, line), taken)
-}
-
-func idHash(parent string, line []byte) hash.Hash {
-	h := sha256.New()
-	h.Write([]byte(parent))
-	h.Write([]byte{'\n'})
-	h.Write(jsonl.Trim(line))
-	return h
-}
-
-func freeID(h hash.Hash, taken func(id string) bool) string {
-	var sum [sha256.Size]byte
-	for {
-		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
-		if !taken(id) {
-			return id
-		}
-		h.Write([]byte{'\n'})
-	}
-}
-
-// A Namer gives ids to entries of a session that need new ones: see makeID. None is
-// given twice, or is one of the session's.
-type Namer struct {
-	s     *Session
-	given map[string]bool
-	tried map[[sha256.Size]byte]hash.Hash // of lines that are alike, so that each goes on where the last one was
-}
-
-// NewNamer returns a Namer for entries of s.
-func (s *Session) NewNamer() *Namer {
-	return &Namer{s: s, given: map[string]bool{}, tried: map[[sha256.Size]byte]hash.Hash{}}
-}
-
-// Name is a new id for that line below the entry called parent.
-func (n *Namer) Name(parent string, line []byte) string {
-	h := idHash(parent, line)
-	first := [sha256.Size]byte(h.Sum(nil))
-	if before := n.tried[first]; before != nil {
-		h = before
-	}
-	clash := false
-	id := freeID(h, func(id string) bool {
-		taken := n.Taken(id)
-		clash = clash || taken
-		return taken
-	})
-	if clash {
-		n.tried[first] = h
-	}
-	n.given[id] = true
-	return id
-}
-
-// Taken reports that an entry has that id, or was given it.
-func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
-
-// Take takes an id that nobody has.
-func (n *Namer) Take(id string) { n.given[id] = true }
-
-// giveIDs makes a version 1 file a tree in memory: every entry gets a new id, and
-// the entry before it as its parent, whatever ids it has (spec/pi-format.md 3.2).
-func (s *Session) giveIDs() error {
-	r := s.NewReader()
-	used := make(map[string]bool, len(s.records))
-	ids := make([]byte, 0, 8*len(s.records))
-	var prev ref
-	own := 0
-	for i := range s.records {
-		rec := &s.records[i]
-		if !rec.kind.IsEntry() { // a header keeps its id
-			own := s.idBytes(rec.id)
-			rec.parent, rec.id = ref{}, ref{uint32(len(ids)), uint32(len(own))}
-			ids = append(ids, own...)
-			continue
-		}
-		if rec.id.n > 0 {
-			own++
-		}
-		line, err := r.Line(i)
-		if err != nil {
-			return err
-		}
-		id := makeID(string(ids[prev.off:prev.off+prev.n]), line, func(id string) bool { return used[id] })
-		used[id] = true
-		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
-		rec.flags &^= flagWrongID
-		ids = append(ids, id...)
-		prev = rec.id
-	}
-	s.ids = ids
-	if own > 0 {
-		s.found.add("v1-ids", 0, "",
-			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own)
-	}
-	return nil
-}
-
-// FirstKept is the record that compaction i says is the first one kept, given
-// its raw firstKeptEntryId and firstKeptEntryIndex: -1 if there is no such
-// record. In version 1 files the index counts the records of the file, header
-// included, and may only point back (spec/pi-format.md 3.2).
-func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
-	if s.Version < 2 && index.IsNumber() {
-		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {
-			return int(k)
-		}
-	}
-	return s.FindValue(id)
-}
-
-// FindValue is the record whose id is that value, of the same type too; -1 if there
-// is none.
-func (s *Session) FindValue(id jsonl.Value) int {
-	switch {
-	case id.IsString():
-		return s.Find(id.Text())
-	case id.IsNumber():
-		return s.Find("\x00" + string(id))
-	}
-	return -1
 }

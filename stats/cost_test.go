@@ -242,7 +242,7 @@ func TestForkAddsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.WriteTo(fork); err != nil {
+	if err := b.Print(fork); err != nil {
 		t.Fatal(err)
 	}
 	if err := fork.Close(); err != nil {

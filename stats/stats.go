@@ -164,13 +164,12 @@ func (o *Options) Read(name string) (*Report, error) {
 		l.Calls = append(l.Calls, l.fit)
 	}
 	open := o.Open
-	if len(l.Records) > 0 {
+	if len(l.Records)+len(l.Calls) > 0 {
 		open.Workers = 1 // sums of dollars depend on the order
-		open.Visit = func() func(int64, jsonl.Kind, jsonl.Value) { return l.record }
+		open.Visit = func() func(*jsonl.Picked) { return l.record }
 	}
 	if len(l.Calls) > 0 {
-		open.Workers = 1
-		open.Pick, open.Picked = callPick, func() func(*jsonl.Picked) { return l.call }
+		open.Pick = callPick
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -218,9 +217,12 @@ func (l *lensRun) line(rec int) (jsonl.Value, error) {
 	return l.lines.Line(rec)
 }
 
-func (l *lensRun) record(off int64, kind jsonl.Kind, line jsonl.Value) {
+func (l *lensRun) record(p *jsonl.Picked) {
 	for _, see := range l.Records {
-		see(off, kind, line)
+		see(p.Off, p.Kind, p.Line)
+	}
+	if len(l.Calls) > 0 {
+		l.call(p)
 	}
 }
 

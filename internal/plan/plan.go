@@ -177,6 +177,6 @@ func measured(s *sessionfmt.Session, leaf int) *check.Figures {
 func Branch(file string, s *sessionfmt.Session, leaf int, b *sessionfmt.BranchFile) *Plan {
 	p := New("branch", file, s)
 	p.promise = keeps(s, leaf)
-	p.fresh = func(w io.Writer) error { _, err := b.WriteTo(w); return err }
+	p.fresh = b.Print
 	return p
 }

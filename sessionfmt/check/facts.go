@@ -82,10 +82,11 @@ func (f *facts) hash(id jsonl.Value) uint64 {
 }
 
 // visitor returns what one worker records facts with.
-func (f *facts) visitor() func(off int64, kind jsonl.Kind, line jsonl.Value) {
+func (f *facts) visitor() func(p *jsonl.Picked) {
 	n := f.newNotes()
 	var list []fact
-	return func(off int64, kind jsonl.Kind, line jsonl.Value) {
+	return func(p *jsonl.Picked) {
+		off, kind, line := p.Off, p.Kind, p.Line
 		list = list[:0]
 		switch kind {
 		case jsonl.Assistant, jsonl.ToolResult:

@@ -49,7 +49,7 @@ func (m *lineMend) newHeader() ([]byte, error) {
 
 // mendHeader gives the header an id and a version that can be read.
 func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
-	v := jsonl.Value(bytes.Trim(line, jsonSpace))
+	v := jsonl.Value(jsonl.Trim(line))
 	var fields []jsonl.Field
 	if id := v.Get("id"); !id.IsString() && m.mended("header-id", c.Line) {
 		text := string(id)

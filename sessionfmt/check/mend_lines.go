@@ -80,7 +80,7 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 		if c.Same = len(c.Notes) == 0; c.Same {
 			c.New = nil
 		}
-		if front != nil && !isMark(l) {
+		if front != nil && !l.IsMark() {
 			if c.Same {
 				c.Same, c.New = false, [][]byte{l.Raw}
 			}
@@ -94,15 +94,9 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// isMark reports whether a piece of a file is its byte order mark, which Lines hands out
-// before the line that it begins.
-func isMark(l sessionfmt.Line) bool {
-	return l.Number == 1 && !l.Ended && string(l.Raw) == "\xef\xbb\xbf"
-}
-
 // broken mends a line without record.
 func (m *lineMend) broken(c *sessionfmt.Change) {
-	if isMark(c.Line) {
+	if c.IsMark() {
 		m.out(c, "bom", "the byte order mark is taken away")
 		return
 	}
@@ -112,7 +106,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		}
 		return
 	}
-	line := bytes.Trim(c.Raw, jsonSpace)
+	line := jsonl.Trim(c.Raw)
 	if _, err := jsonl.ParseValue(line); err == nil {
 		m.out(c, "falsy-line", "a line without entry is taken out")
 		return
@@ -182,7 +176,7 @@ func (m *lineMend) traced(origin *[]int) iter.Seq2[sessionfmt.Change, error] {
 	return func(yield func(sessionfmt.Change, error) bool) {
 		for c, err := range m.changes {
 			n := len(c.New)
-			if c.Same && !isMark(c.Line) {
+			if c.Same && !c.IsMark() {
 				n = 1
 			}
 			for range n {

@@ -6,9 +6,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// jsonSpace is what JSON takes for white space.
-const jsonSpace = " \t\r\n"
-
 var recordStart = []byte(`{"type":"`)
 
 // salvageBudget is how many times as long as a line all looks into it may be: a
@@ -40,7 +37,7 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 	return records, whole && len(records) > 0 && isSpace(line[end:])
 }
 
-func isSpace(b []byte) bool { return len(bytes.Trim(b, jsonSpace)) == 0 }
+func isSpace(b []byte) bool { return len(jsonl.Trim(b)) == 0 }
 
 // isRecord reports whether an object is an entry or a header, and no piece of one that
 // is broken: entries have a time, and from version 2 on an id and a parent.

@@ -193,13 +193,13 @@ func (c *compactor) run(v Value) {
 		case '{', '[':
 			c.out = append(c.out, ch)
 			c.open = append(c.open, container{ch == '{', len(c.out), len(c.members)})
-			if i = skipSpace(v, i+1); ch == '{' && v[i] == '"' {
+			if i = SkipSpace(v, i+1); ch == '{' && v[i] == '"' {
 				i = c.key(v, i)
 			}
 		case ',':
 			c.endMember()
 			c.out = append(c.out, ',')
-			if i = skipSpace(v, i+1); c.open[len(c.open)-1].object {
+			if i = SkipSpace(v, i+1); c.open[len(c.open)-1].object {
 				i = c.key(v, i)
 			}
 		case '}', ']':
@@ -208,7 +208,7 @@ func (c *compactor) run(v Value) {
 		case '"':
 			i = c.string(v, i)
 		default:
-			end := scanScalar(v, i)
+			end := ScanScalar(v, i)
 			if scalar := v[i:end]; scalar.IsNumber() {
 				c.out = scalar.appendCompactNumber(c.out)
 			} else {

@@ -29,7 +29,7 @@ type Cursor struct {
 
 // Reset puts the cursor in front of v, and returns it.
 func (c *Cursor) Reset(v Value) *Cursor {
-	c.b, c.i = v, skipSpace(v, 0)
+	c.b, c.i = v, SkipSpace(v, 0)
 	return c
 }
 
@@ -84,19 +84,19 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 		c.Value()
 		return
 	}
-	i := skipSpace(c.b, c.i+1)
+	i := SkipSpace(c.b, c.i+1)
 	for c.b[i] != '}' {
 		end, extra, _ := scanString(c.b, i)
 		key := c.b[i+1 : end-1]
 		if extra > 0 {
 			key = Value(c.b[i:end]).AppendText(nil)
 		}
-		c.i = skipSpace(c.b, skipSpace(c.b, end)+1)
+		c.i = SkipSpace(c.b, SkipSpace(c.b, end)+1)
 		if at := c.i; !c.step(yield(key), at, start) {
 			return
 		}
-		if i = skipSpace(c.b, c.i); c.b[i] == ',' {
-			i = skipSpace(c.b, i+1)
+		if i = SkipSpace(c.b, c.i); c.b[i] == ',' {
+			i = SkipSpace(c.b, i+1)
 		}
 	}
 	c.i = i + 1
@@ -108,16 +108,16 @@ func (c *Cursor) enter(name string) bool {
 	if c.Peek() != '{' {
 		return false
 	}
-	for i := skipSpace(c.b, c.i+1); c.b[i] != '}'; {
+	for i := SkipSpace(c.b, c.i+1); c.b[i] != '}'; {
 		end, extra, _ := scanString(c.b, i)
 		key := Value(c.b[i:end])
-		c.i = skipSpace(c.b, skipSpace(c.b, end)+1)
+		c.i = SkipSpace(c.b, SkipSpace(c.b, end)+1)
 		if string(key[1:len(key)-1]) == name || extra > 0 && key.Text() == name {
 			return true
 		}
 		c.i = c.scan.value(c.b, c.i)
-		if i = skipSpace(c.b, c.i); c.b[i] == ',' {
-			i = skipSpace(c.b, i+1)
+		if i = SkipSpace(c.b, c.i); c.b[i] == ',' {
+			i = SkipSpace(c.b, i+1)
 		}
 	}
 	return false
@@ -131,14 +131,14 @@ func (c *Cursor) Elements(yield func() bool) {
 		c.Value()
 		return
 	}
-	i := skipSpace(c.b, c.i+1)
+	i := SkipSpace(c.b, c.i+1)
 	for c.b[i] != ']' {
 		c.i = i
 		if !c.step(yield(), i, start) {
 			return
 		}
-		if i = skipSpace(c.b, c.i); c.b[i] == ',' {
-			i = skipSpace(c.b, i+1)
+		if i = SkipSpace(c.b, c.i); c.b[i] == ',' {
+			i = SkipSpace(c.b, i+1)
 		}
 	}
 	c.i = i + 1
@@ -197,7 +197,7 @@ func (f *fields) match(key []byte, escaped bool) int {
 // object reads the object at b[i] into f and returns the offset behind it
 // (negative: see fail). Everything inside is validated, wanted or not.
 func (s *Scanner) object(b []byte, i int, f *fields) int {
-	if i = skipSpace(b, i+1); i >= len(b) {
+	if i = SkipSpace(b, i+1); i >= len(b) {
 		return fail(i, failEnd)
 	}
 	if b[i] == '}' {
@@ -215,7 +215,7 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 		if i = scanColon(b, end); i < 0 {
 			return i
 		}
-		if i = skipSpace(b, i); i >= len(b) {
+		if i = SkipSpace(b, i); i >= len(b) {
 			return fail(i, failEnd)
 		}
 		start := i
@@ -234,7 +234,7 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 				f.inner.reset()
 			}
 		}
-		if i = skipSpace(b, i); i >= len(b) {
+		if i = SkipSpace(b, i); i >= len(b) {
 			return fail(i, failEnd)
 		}
 		if b[i] == '}' {
@@ -243,7 +243,7 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 		if b[i] != ',' {
 			return fail(i, failComma)
 		}
-		if i = skipSpace(b, i+1); i >= len(b) {
+		if i = SkipSpace(b, i+1); i >= len(b) {
 			return fail(i, failEnd)
 		}
 	}

@@ -33,7 +33,7 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 			done, empty = end, false
 		case empty: // the comma behind goes with it
 			dst = append(dst, v[done:prev]...)
-			if i := skipSpace(v, end); v[i] == ',' {
+			if i := SkipSpace(v, end); v[i] == ',' {
 				end = i + 1
 			}
 			done = end
@@ -48,16 +48,20 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	}
 	dst = append(dst, v[done:prev]...)
 	for k, f := range fields {
-		if found>>k&1 == 1 || f.Value == nil {
-			continue
+		if found>>k&1 == 0 && f.Value != nil {
+			dst = f.append(dst, !empty)
+			empty = false
 		}
-		if !empty {
-			dst = append(dst, ',')
-		}
-		empty = false
-		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
 	}
 	return append(dst, v[prev:]...)
+}
+
+// append appends the member, behind a comma where there are others before it.
+func (f Field) append(dst []byte, comma bool) []byte {
+	if comma {
+		dst = append(dst, ',')
+	}
+	return append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
 }
 
 // AppendAdded is AppendEdited for members of which none is there: v is not looked
@@ -65,13 +69,8 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 func (v Value) AppendAdded(dst []byte, fields ...Field) []byte {
 	end := len(bytes.TrimRight(v[:len(v)-1], " \t\r"))
 	dst = append(dst, v[:end]...)
-	empty := end == 1
-	for _, f := range fields {
-		if !empty {
-			dst = append(dst, ',')
-		}
-		empty = false
-		dst = append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
+	for k, f := range fields {
+		dst = f.append(dst, k > 0 || end > 1)
 	}
 	return append(dst, v[end:]...)
 }

@@ -83,10 +83,11 @@ func (v Value) appendCompactString(dst []byte) []byte {
 	return append(dst, '"')
 }
 
+const hex = "0123456789abcdef"
+
 // appendUnit appends one UTF-16 unit inside a quoted string.
 func appendUnit(dst []byte, u uint16) []byte {
 	if u >= 0xd800 && u < 0xe000 {
-		const hex = "0123456789abcdef"
 		return append(dst, '\\', 'u', 'd', hex[u>>8&15], hex[u>>4&15], hex[u&15])
 	}
 	return appendQuotedRune(dst, rune(u))
@@ -107,18 +108,10 @@ func appendQuotedRune(dst []byte, r rune) []byte {
 		return append(dst, '\\', byte(r))
 	case r >= 0x20:
 		return utf8.AppendRune(dst, r)
-	case r == '\b':
-		return append(dst, '\\', 'b')
-	case r == '\f':
-		return append(dst, '\\', 'f')
-	case r == '\n':
-		return append(dst, '\\', 'n')
-	case r == '\r':
-		return append(dst, '\\', 'r')
-	case r == '\t':
-		return append(dst, '\\', 't')
 	}
-	const hex = "0123456789abcdef"
+	if k := strings.IndexByte("\b\f\n\r\t", byte(r)); k >= 0 {
+		return append(dst, '\\', "bfnrt"[k])
+	}
 	return append(dst, '\\', 'u', '0', '0', hex[r>>4&15], hex[r&15])
 }
 
@@ -176,8 +169,8 @@ func isJSSpace(r rune) bool {
 // JavaScript's Date it takes a time without offset for UTC, so that the answer
 // does not depend on the machine; pi always writes the offset.
 func (v Value) Millis() (ms int64, ok bool) {
-	if ms, ok := piTime(v); ok {
-		return ms, true
+	if t := (time.Time{}); v.IsString() && t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
+		return t.UnixMilli(), true
 	}
 	s := v.Text()
 	for _, layout := range isoLayouts {
@@ -186,57 +179,6 @@ func (v Value) Millis() (ms int64, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// piTime reads a time spelled as pi does, "2026-01-31T12:00:00.000Z", and no other:
-// every entry has one.
-func piTime(v Value) (ms int64, ok bool) {
-	const form = `"0000-00-00T00:00:00.000Z"`
-	if len(v) != len(form) {
-		return 0, false
-	}
-	for i := range form {
-		if form[i] == '0' && v[i]-'0' > 9 || form[i] != '0' && v[i] != form[i] {
-			return 0, false
-		}
-	}
-	number := func(from, to int) (n int) {
-		for _, c := range v[from:to] {
-			n = 10*n + int(c-'0')
-		}
-		return n
-	}
-	year, month, day := number(1, 5), number(6, 8), number(9, 11)
-	hour, minute, second := number(12, 14), number(15, 17), number(18, 20)
-	if month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59 {
-		return 0, false
-	}
-	// Days since 1970, years beginning in March, so that leap days come last.
-	if month <= 2 {
-		year, month = year-1, month+12
-	}
-	days := 365*year + floorDiv(year, 4) - floorDiv(year, 100) + floorDiv(year, 400) + (153*(month-3)+2)/5 + day - 719469
-	return (int64(days)*86400+int64(hour*3600+minute*60+second))*1000 + int64(number(21, 24)), true
-}
-
-func floorDiv(a, b int) int {
-	if a < 0 {
-		return -((b - 1 - a) / b)
-	}
-	return a / b
-}
-
-func daysIn(year, month int) int {
-	switch month {
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	}
-	return 31
 }
 
 var isoLayouts = []string{

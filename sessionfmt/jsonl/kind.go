@@ -156,31 +156,27 @@ func typeKind(typ Value) Kind {
 	return Unknown
 }
 
-// A Head is what places an entry in its session, as raw JSON: absent members
-// are nil.
-type Head struct {
-	Type, ID, ParentID, Timestamp Value
-	Kind                          Kind
-}
-
 // A Pick names members that a reader wants: of records, and of their messages. What
 // every Picked has, and the type, message and role that make its Kind, have no place
 // in it.
 type Pick struct{ Record, Message []string }
 
-// A Picked is what was picked of a record, valid during the call. What is absent is
-// nil.
+// A Picked is a record as it was read: its head, which places it in its session, and what
+// was picked of it. What is absent is nil.
 type Picked struct {
-	Kind                    Kind
-	ID, ParentID, Timestamp Value
-	Record, Message         []Value // in the order of their names
+	Off                           int64 // of the line in the file, bytes
+	Line                          Value
+	Kind                          Kind
+	Type, ID, ParentID, Timestamp Value
+	Record, Message               []Value // in the order of their names
 }
 
-// A HeadReader reads heads of lines, reusing its memory from line to line.
+// A HeadReader reads heads of lines. What it reads is valid until the next line.
 type HeadReader struct {
 	scan Scanner
 	top  fields
 	msg  fields
+	read Picked
 }
 
 // NewHeadReader returns a HeadReader, which also reads what pick names.
@@ -189,6 +185,7 @@ func NewHeadReader(pick Pick) *HeadReader {
 	r.msg = newFields(msgNames, pick.Message)
 	r.top = newFields(topNames, pick.Record)
 	r.top.nested, r.top.inner = 4, &r.msg
+	r.read.Record, r.read.Message = r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]
 	return r
 }
 
@@ -202,32 +199,27 @@ func newFields(names, more []string) fields {
 	return fields{names: names, vals: make([]Value, len(names)), nested: -1}
 }
 
-// Picked is what was picked of the line that was read last.
-func (r *HeadReader) Picked(h Head) Picked {
-	return Picked{h.Kind, h.ID, h.ParentID, h.Timestamp, r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]}
-}
-
-// Read validates the whole line and returns its head. A line that is JSON but
-// no object has the kind Scalar. The error is a *SyntaxError.
-func (r *HeadReader) Read(line []byte) (h Head, err *SyntaxError) {
+// Read validates the whole line. One that is JSON but no object has the kind Scalar.
+func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	r.top.reset()
-	i := skipSpace(line, 0)
-	if i < len(line) && line[i] != '{' {
-		if end := r.scan.whole(line, r.scan.value(line, i)); end < 0 {
-			return h, failed(end)
-		}
-		return Head{Kind: Scalar}, nil
-	}
-	end := fail(i, failEnd)
-	if i < len(line) {
-		end = r.scan.whole(line, r.scan.object(line, i, &r.top))
-	}
-	if end < 0 {
-		return h, failed(end)
-	}
-	v := r.top.vals
-	h = Head{Type: v[0], ID: v[1], ParentID: v[2], Timestamp: v[3]}
+	i, end := SkipSpace(line, 0), 0
+	scalar := i < len(line) && line[i] != '{'
 	switch {
+	case i == len(line):
+		end = fail(i, failEnd)
+	case scalar:
+		end = r.scan.value(line, i)
+	default:
+		end = r.scan.object(line, i, &r.top)
+	}
+	if end = r.scan.whole(line, end); end < 0 {
+		return nil, failed(end)
+	}
+	h, v := &r.read, r.top.vals
+	h.Line, h.Type, h.ID, h.ParentID, h.Timestamp = Trim(line), v[0], v[1], v[2], v[3]
+	switch {
+	case scalar:
+		h.Kind = Scalar
 	case !h.Type.Is("message"):
 		h.Kind = typeKind(h.Type)
 	case !v[4].IsObject():
@@ -242,30 +234,24 @@ func (r *HeadReader) Read(line []byte) (h Head, err *SyntaxError) {
 // type, id, parentId, timestamp in that order, and for a message the role if it
 // comes first. It validates nothing, and says no to any line that looks
 // otherwise; ask Read then.
-func (r *HeadReader) Prefix(line []byte) (h Head, ok bool) {
+func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
+	h = &r.read
 	rest := line
-	if h.Type, rest, ok = cutMember(rest, `{"type":`); !ok {
-		return h, false
-	}
-	if h.ID, rest, ok = cutMember(rest, `,"id":`); !ok {
-		return h, false
-	}
-	if h.ParentID, rest, ok = cutMember(rest, `,"parentId":`); !ok {
-		return h, false
-	}
-	if h.Timestamp, rest, ok = cutMember(rest, `,"timestamp":`); !ok {
-		return h, false
+	for _, m := range []struct {
+		name string
+		to   *Value
+	}{{`{"type":`, &h.Type}, {`,"id":`, &h.ID}, {`,"parentId":`, &h.ParentID}, {`,"timestamp":`, &h.Timestamp}} {
+		if *m.to, rest, ok = cutMember(rest, m.name); !ok {
+			return nil, false
+		}
 	}
 	if !h.Type.Is("message") {
 		h.Kind = typeKind(h.Type)
 		return h, h.Kind != Unknown
 	}
 	role, _, ok := cutMember(rest, `,"message":{"role":`)
-	if !ok {
-		return h, false
-	}
 	h.Kind = role.RoleKind()
-	return h, h.Kind != OtherMessage
+	return h, ok && h.Kind != OtherMessage
 }
 
 // cutMember cuts `,"name":` and a plain string (or null) off the front of b.

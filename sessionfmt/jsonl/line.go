@@ -1,33 +1,9 @@
 package jsonl
 
 import (
-	"bufio"
 	"bytes"
 	"unicode/utf8"
 )
-
-// ReadLine reads a line with its newline, which is valid until the next call; io.EOF comes
-// with a last line that has none. A long line is read in parts and put together once its
-// length is known.
-func ReadLine(in *bufio.Reader) ([]byte, error) {
-	raw, err := in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return raw, err
-	}
-	var parts [][]byte
-	size := 0
-	for {
-		parts = append(parts, bytes.Clone(raw))
-		if size += len(raw); err != bufio.ErrBufferFull {
-			break
-		}
-		raw, err = in.ReadSlice('\n')
-	}
-	if err := Room(int64(size)); err != nil {
-		return nil, err
-	}
-	return bytes.Join(parts, nil), err
-}
 
 // Blank reports whether nothing is left of a line after JavaScript's trim.
 func Blank(line []byte) bool {

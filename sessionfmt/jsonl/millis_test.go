@@ -11,7 +11,7 @@ import (
 func TestMillisOfPi(t *testing.T) {
 	check := func(text string) {
 		t.Helper()
-		got, ok := piTime(Value(`"` + text + `"`))
+		got, ok := Value(`"` + text + `"`).Millis()
 		want, err := time.Parse(time.RFC3339Nano, text)
 		if ok != (err == nil) || ok && got != want.UnixMilli() {
 			t.Fatalf("%s: %d, %v; want %d, %v", text, got, ok, want.UnixMilli(), err)

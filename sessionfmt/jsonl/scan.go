@@ -141,6 +141,13 @@ func scanString(b []byte, i int) (end, extra int, wide bool) {
 	}
 }
 
+// ScanString is the offset behind the string whose opening quote is at b[i], below 0 where
+// it is none that is well spelled, and whether it has escapes.
+func ScanString(b []byte, i int) (end int, escaped bool) {
+	end, extra, _ := scanString(b, i)
+	return end, extra > 0
+}
+
 // escapeLen is the length in bytes of an escape by its letter, 0 for none.
 var escapeLen = [256]uint8{'"': 2, '\\': 2, '/': 2, 'b': 2, 'f': 2, 'n': 2, 'r': 2, 't': 2, 'u': 6}
 
@@ -231,16 +238,17 @@ func scanLiteral(b []byte, i int, want string) int {
 	return i + len(want)
 }
 
-// skipSpace skips JSON white space.
-func skipSpace(b []byte, i int) int {
+// SkipSpace is the offset of what follows JSON's white space at b[i].
+func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
 	}
 	return i
 }
 
-// scanScalar reads a value at b[i] that is no object or array.
-func scanScalar(b []byte, i int) int {
+// ScanScalar is the offset behind the value at b[i] that is no object or array, below 0
+// where it is none.
+func ScanScalar(b []byte, i int) int {
 	switch b[i] {
 	case '"':
 		end, _, _ := scanString(b, i)
@@ -266,7 +274,7 @@ func (s *Scanner) value(b []byte, i int) int {
 	s.deep = s.deep[:0]
 	for {
 		// A value is due.
-		if i = skipSpace(b, i); i >= len(b) {
+		if i = SkipSpace(b, i); i >= len(b) {
 			return fail(i, failEnd)
 		}
 		c := b[i]
@@ -279,7 +287,7 @@ func (s *Scanner) value(b []byte, i int) int {
 			if c == '{' {
 				nest |= 1
 			}
-			if i = skipSpace(b, i+1); i >= len(b) {
+			if i = SkipSpace(b, i+1); i >= len(b) {
 				return fail(i, failEnd)
 			}
 			if b[i] != c+2 { // '{'+2 is '}', '['+2 is ']'
@@ -291,7 +299,7 @@ func (s *Scanner) value(b []byte, i int) int {
 				continue
 			}
 			// Empty: the closing bracket is handled below.
-		} else if i = scanScalar(b, i); i < 0 {
+		} else if i = ScanScalar(b, i); i < 0 {
 			return i
 		}
 		// A value has ended, or an empty container is about to.
@@ -300,7 +308,7 @@ func (s *Scanner) value(b []byte, i int) int {
 				return i
 			}
 			if i < len(b) && b[i] <= ' ' {
-				i = skipSpace(b, i)
+				i = SkipSpace(b, i)
 			}
 			if i >= len(b) {
 				return fail(i, failEnd)
@@ -322,7 +330,7 @@ func (s *Scanner) value(b []byte, i int) int {
 		}
 		i++
 		if nest&1 == 1 {
-			if i = scanKey(b, skipSpace(b, i)); i < 0 {
+			if i = scanKey(b, SkipSpace(b, i)); i < 0 {
 				return i
 			}
 		}
@@ -345,7 +353,7 @@ func scanKey(b []byte, i int) int {
 }
 
 func scanColon(b []byte, i int) int {
-	if i = skipSpace(b, i); i >= len(b) {
+	if i = SkipSpace(b, i); i >= len(b) {
 		return fail(i, failEnd)
 	}
 	if b[i] != ':' {
@@ -368,7 +376,7 @@ func (s *Scanner) whole(b []byte, i int) int {
 	if i < 0 {
 		return i
 	}
-	if i = skipSpace(b, i); i < len(b) {
+	if i = SkipSpace(b, i); i < len(b) {
 		return fail(i, failTrailing)
 	}
 	return i

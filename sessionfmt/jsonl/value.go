@@ -36,7 +36,7 @@ func ParseValue(raw []byte) (Value, error) {
 
 // Trim is b without the white space of JSON around it.
 func Trim(b []byte) []byte {
-	i := skipSpace(b, 0)
+	i := SkipSpace(b, 0)
 	j := len(b)
 	for j > i && (b[j-1] == ' ' || b[j-1] == '\t' || b[j-1] == '\r' || b[j-1] == '\n') {
 		j--
@@ -180,7 +180,11 @@ func (v Value) AppendText(dst []byte) []byte {
 	if !v.IsString() {
 		return dst
 	}
-	b := v[1 : len(v)-1]
+	return AppendUnescaped(dst, v[1:len(v)-1])
+}
+
+// AppendUnescaped is AppendText for what stands between the quotes of a string.
+func AppendUnescaped(dst, b []byte) []byte {
 	if len(b) >= largeValue { // no escape is shorter than what it stands for
 		dst = slices.Grow(dst, len(b))
 	}
@@ -255,7 +259,7 @@ func (v Value) Strings(yield func(Value) bool) {
 			continue
 		}
 		end, _, _ := scanString(v, i)
-		after := skipSpace(v, end)
+		after := SkipSpace(v, end)
 		if (after == len(v) || v[after] != ':') && !yield(v[i:end]) {
 			return
 		}

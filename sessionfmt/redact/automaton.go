@@ -96,19 +96,18 @@ func (a *automaton) link(children, ends [][]int32) {
 func (a *automaton) each(text []byte, found func(word int32, end int)) {
 	const parts = 4
 	n := len(text) / parts
-	if n < 4*a.long {
+	if n < a.long {
 		a.from(text, 0, 0, found)
 		return
 	}
-	var s [parts]uint32
-	for k := 1; k < parts; k++ { // what a part begins with may be the end of a word
-		for _, c := range text[k*n-a.long : k*n] {
-			s[k] = a.next[s[k]+uint32(a.class[c])]
-		}
-	}
 	next, class, first := a.next, &a.class, a.first
 	t0, t1, t2, t3 := text[:n], text[n:2*n], text[2*n:3*n], text[3*n:4*n]
-	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
+	var s0, s1, s2, s3 uint32
+	for i := n - a.long; i < n; i++ { // what a part begins with may be the end of a word
+		s1 = next[s1+uint32(class[t0[i]])]
+		s2 = next[s2+uint32(class[t1[i]])]
+		s3 = next[s3+uint32(class[t2[i]])]
+	}
 	for i := range n {
 		s0 = next[s0+uint32(class[t0[i]])]
 		s1 = next[s1+uint32(class[t1[i]])]

@@ -18,6 +18,7 @@ type dfa struct {
 	set    []uint32 // of instructions, while a state is made
 	in     []bool
 	stack  []uint32
+	starts [utf8.RuneSelf]int32 // by the character before: the state at a place plus 1, 0 for not known
 }
 
 // A dfaState is where the instructions stand before a character, and what kind of
@@ -44,11 +45,19 @@ func newDFA(prog *syntax.Prog) *dfa {
 func (d *dfa) reset() {
 	d.known = map[string]int32{}
 	d.states = append(d.states[:0], dfaState{})
+	clear(d.starts[:])
 }
 
 // start is the state at a place, by the character before it, -1 for none.
 func (d *dfa) start(prev rune) int32 {
-	return d.state([]uint32{uint32(d.prog.Start)}, prev)
+	at := []uint32{uint32(d.prog.Start)}
+	if prev < 0 || prev >= utf8.RuneSelf {
+		return d.state(at, prev)
+	}
+	if d.starts[prev] == 0 {
+		d.starts[prev] = d.state(at, prev) + 1
+	}
+	return d.starts[prev] - 1
 }
 
 // state is the number of the state with these instructions.

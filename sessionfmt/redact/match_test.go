@@ -81,7 +81,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 			}
 			start, end, ok := rule.secret(groups)
 			if ok && !rule.plain(text[start:end], text[groups[0]:groups[1]]) && !rule.plainLine(text[start:end], text, groups[0], groups[1]) {
-				all = append(all, hit{r.first + int32(k), int32(start), int32(end), string(text[start:end])})
+				all = append(all, hit{rule: r.first + int32(k), start: start, end: end, value: string(text[start:end])})
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // pat is a token as GitHub makes them.
@@ -102,8 +103,8 @@ func TestFilterLines(t *testing.T) {
 	secret, gone := `"`+pat+`"`, `"[redacted:github-pat-1]"`
 	for _, size := range []int{0, 1, 256<<10 - len(secret), 600 << 10} {
 		pad := strings.Repeat(" ", size)
-		for _, end := range []string{"", "\n", "\n\n", "\n" + pad + secret, "\n" + byteOrderMark} {
-			for _, begin := range []string{"", byteOrderMark} {
+		for _, end := range []string{"", "\n", "\n\n", "\n" + pad + secret, "\n" + jsonl.BOM} {
+			for _, begin := range []string{"", jsonl.BOM} {
 				got := string(redacted(t, r, []byte(begin+pad+secret+end)))
 				if want := begin + pad + gone + strings.ReplaceAll(end, secret, gone); got != want {
 					t.Errorf("%d bytes before it, then %.5q: %s", size, end, difference([]byte(got), []byte(want)))
@@ -111,7 +112,7 @@ func TestFilterLines(t *testing.T) {
 			}
 		}
 	}
-	const sealed, stripped = byteOrderMark + `{"thinkingSignature":"abc"}` + "\n", byteOrderMark + `{"thinkingSignature":""}` + "\n"
+	const sealed, stripped = jsonl.BOM + `{"thinkingSignature":"abc"}` + "\n", jsonl.BOM + `{"thinkingSignature":""}` + "\n"
 	if got := string(redacted(t, r, []byte(sealed+sealed))); got != stripped+sealed { // the second is no JSON
 		t.Errorf("%q", got)
 	}

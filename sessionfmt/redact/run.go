@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,23 +21,13 @@ type Run struct {
 	r       *Redactor
 	s       *Scanner
 	walk    walker
-	check   jsonl.Scanner
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
-	edits   []edit
+	edits   []hit // what becomes of the line
 	hits    []hit // of the line
 	own     []hit // of a string
 	later   bool  // it is no longer the first pass, which has counted what is not looked into
 	Tally   *Tally
-}
-
-// An edit is what becomes of a stretch of a line: a placeholder, or the text that is
-// given.
-type edit struct {
-	start, end int
-	rule       int32 // -1 for a text
-	value      string
-	text       string
 }
 
 // ErrLeft is why a line cannot be redacted: what it becomes still holds a secret.
@@ -92,16 +83,15 @@ func (x *Run) line(raw []byte) (line []byte, err error) {
 }
 
 // find is what has to become of a line.
-func (x *Run) find(line []byte, first bool) []edit {
+func (x *Run) find(line []byte, first bool) []hit {
 	if len(line) >= huge {
 		debug.FreeOSMemory() // what it was
 	}
 	x.edits = x.edits[:0]
-	if x.check.Check(line) != nil {
+	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line)
 		return x.edits
 	}
-	x.walk.walk(line)
 	x.hits = x.skeleton(x.hits[:0], line)
 	x.across(x.hits, line)
 	for i := range x.walk.tokens {
@@ -138,12 +128,10 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 func (x *Run) raw(hits []hit, line []byte) {
 	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
-		x.edits = append(x.edits, edit{start: at, end: at + len(text), rule: -1, text: size(text)})
+		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text)})
 		return
 	}
-	for _, h := range x.s.views(hits, line, anySpelling) {
-		x.edits = append(x.edits, edit{start: int(h.start), end: int(h.end), rule: h.rule, value: h.value})
-	}
+	x.edits = append(x.edits, x.s.views(hits, line, anySpelling)...)
 }
 
 // across takes the hits of the raw line that lie in several strings, or in a value
@@ -151,7 +139,7 @@ func (x *Run) raw(hits []hit, line []byte) {
 func (x *Run) across(hits []hit, line []byte) {
 	tokens := x.walk.tokens
 	for _, h := range hits {
-		start, end := int(h.start), int(h.end)
+		start, end := h.start, h.end
 		k, _ := slices.BinarySearchFunc(tokens, start, func(t token, at int) int { return cmp.Compare(t.end, at) })
 		for ; k < len(tokens) && tokens[k].start < end; k++ {
 			t := &tokens[k]
@@ -163,7 +151,7 @@ func (x *Run) across(hits []hit, line []byte) {
 				from, to = whole(line, t, from, to)
 				if !x.r.covered(line, from, to) {
 					value := string(line[from:to])
-					x.edits = append(x.edits, edit{start: from, end: to, rule: h.rule, value: value})
+					x.edits = append(x.edits, hit{start: from, end: to, rule: h.rule, value: value})
 					if t.escaped {
 						value = jsonl.Value(`"` + value + `"`).Text()
 					}
@@ -203,13 +191,13 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	text := line[t.start:t.end]
 	set := func(to string) {
 		if string(text) != to {
-			x.edits = append(x.edits, edit{start: t.start, end: t.end, rule: -1, text: to})
+			x.edits = append(x.edits, hit{start: t.start, end: t.end, rule: -1, text: to})
 		}
 	}
 	switch t.kind {
 	case aNumber:
 		if rule, ok := x.r.exact[string(text)]; ok {
-			x.edits = append(x.edits, edit{start: t.start, end: t.end, rule: rule, value: string(text), text: "0"})
+			x.edits = append(x.edits, hit{start: t.start, end: t.end, rule: rule, value: string(text), text: "0"})
 		}
 		return
 	case aSealed:
@@ -257,13 +245,14 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	}
 	x.own = x.s.views(base, text, how)
 	for _, h := range x.own {
-		x.edits = append(x.edits, edit{start: t.start + int(h.start), end: t.start + int(h.end), rule: h.rule, value: h.value})
+		h.start, h.end = t.start+h.start, t.start+h.end
+		x.edits = append(x.edits, h)
 	}
 }
 
 // settle orders the edits, and makes one of those that overlap.
 func (x *Run) settle(line []byte) {
-	slices.SortStableFunc(x.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	inOrder(x.edits)
 	out := x.edits[:0]
 	for _, e := range x.edits {
 		if n := len(out); n > 0 && e.start < out[n-1].end {
@@ -308,7 +297,7 @@ func (x *Run) distinct(line []byte) {
 	}
 	names := map[place]string{} // to what they were
 	k = 0
-	var more []edit
+	var more []hit
 	for _, t := range tokens {
 		if t.kind != aKey && t.kind != aFreeKey || !changed[t.object] {
 			continue
@@ -329,25 +318,25 @@ func (x *Run) distinct(line []byte) {
 				names[at] = was
 				break
 			}
-			suffix = "-" + itoa(n)
+			suffix = "-" + strconv.Itoa(n)
 		}
 		if suffix != "" {
-			more = append(more, edit{start: t.end, end: t.end, rule: -1, text: suffix})
+			more = append(more, hit{start: t.end, end: t.end, rule: -1, text: suffix})
 		}
 	}
 	if len(more) > 0 {
 		x.edits = append(x.edits, more...)
-		slices.SortStableFunc(x.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start)) })
+		slices.SortStableFunc(x.edits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start)) })
 	}
 }
 
 // apply appends the line with the edits made.
-func (x *Run) apply(dst, line []byte, edits []edit) []byte {
+func (x *Run) apply(dst, line []byte, edits []hit) []byte {
 	return x.rewrite(dst, line, 0, len(line), edits, true)
 }
 
 // rewrite appends a stretch of a line with its edits made, and counts them.
-func (x *Run) rewrite(dst, line []byte, start, end int, edits []edit, counted bool) []byte {
+func (x *Run) rewrite(dst, line []byte, start, end int, edits []hit, counted bool) []byte {
 	for _, e := range edits {
 		dst = append(dst, line[start:e.start]...)
 		start = e.end
@@ -410,7 +399,7 @@ func isPicture(data []byte) bool {
 func runes(text []byte, escaped bool) int {
 	if escaped {
 		var v view
-		if makeView(&v, text, jsonSpelling) {
+		if makeView(&v, text, jsonSpelling, nil) {
 			text = v.text
 		}
 	}

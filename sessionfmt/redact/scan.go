@@ -19,11 +19,12 @@ type Hit struct {
 // Secret reports that it is a secret, and no address or name.
 func (h Hit) Secret() bool { return h.Rule != ruleEmail && h.Rule != ruleHome }
 
-// A hit is a Hit while it is worked on.
+// A hit is a Hit while it is worked on, or any other stretch of a line that does not stay.
 type hit struct {
-	rule       int32 // of Redactor.names; the lower one wins where hits overlap
-	start, end int32
+	rule       int32 // of Redactor.names; the lower one wins where hits overlap; -1 where there is none
+	start, end int
 	value      string // by which it is known again
+	text       string // what stands in its place, where that is no placeholder
 }
 
 // A Scanner looks for secrets. It keeps what it has learnt about the rules from
@@ -42,7 +43,12 @@ type Scanner struct {
 	work   []int // by rule: bytes that its dfa was run over
 	busy   []int32
 	texts  [maxLayers]view
+
+	told, before []told // the words of the view that is looked at, and of the one before
 }
+
+// A told is a word that ends in a text.
+type told struct{ word, end int32 }
 
 // maxLayers is how many views deep a text is looked at: what is in a string, and
 // what escapes in that stand for, three times over.
@@ -58,7 +64,7 @@ func (r *Redactor) newScanner() *Scanner {
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
 	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
-		found = append(found, Hit{s.r.names[h.rule], int(h.start), int(h.end)})
+		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
 	}
 	return found
 }
@@ -71,22 +77,24 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	}
 	look := text
 	first := how
+	var was *view // what is looked at, if that was viewed in the same way
 	for k := range s.texts {
 		v := &s.texts[k]
-		if !makeView(v, look, how) {
+		if !makeView(v, look, how, was) {
 			break
 		}
-		how = anySpelling
 		from := len(hits)
-		if hits = s.plain(hits, v.text); len(hits) > from {
+		if hits = s.view(hits, v, k > 0 && len(look) < huge); len(hits) > from {
 			s.locate(text, k, first)
 		}
+		if was = nil; how == anySpelling {
+			was = v
+		}
+		how = anySpelling
 		for i := from; i < len(hits); i++ {
-			start, end := int(hits[i].start), int(hits[i].end)
-			for back := k; back >= 0; back-- {
-				start, end = s.texts[back].back(start, end)
+			for h, back := &hits[i], k; back >= 0; back-- {
+				h.start, h.end = s.texts[back].back(h.start, h.end)
 			}
-			hits[i].start, hits[i].end = int32(start), int32(end)
 		}
 		look = v.text
 	}
@@ -105,7 +113,7 @@ func (s *Scanner) release() {
 func (s *Scanner) locate(text []byte, k int, how spelling) {
 	for i := range s.texts[:k+1] {
 		v := &s.texts[i]
-		if len(v.from) == 0 {
+		if !v.located() {
 			v.locate(text, how)
 		}
 		text, how = v.text, anySpelling
@@ -117,11 +125,11 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	if len(hits) == 0 {
 		return hits
 	}
-	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, int(h.start), int(h.end)) })
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, h.start, h.end) })
 	for _, h := range hits {
 		s.learn(h.rule, h.value)
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	inOrder(hits)
 	out := hits[:0]
 	for _, h := range hits {
 		if n := len(out); n > 0 && h.start < out[n-1].end {
@@ -143,6 +151,11 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	return out
 }
 
+// inOrder sorts hits by where they begin, the longest first.
+func inOrder(hits []hit) {
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+}
+
 // learn notes a secret that a rule has found: it is looked for everywhere. Addresses and
 // names of persons are found by themselves.
 func (s *Scanner) learn(rule int32, value string) {
@@ -158,6 +171,53 @@ func (s *Scanner) learn(rule int32, value string) {
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	dst = s.words(dst, text, 0, len(text))
 	return s.finish(dst, text)
+}
+
+// view adds the secrets of a view. Of one that views another view only what reads
+// otherwise is looked through for words; the others are known.
+func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
+	if len(v.text) >= huge {
+		return s.plain(dst, v.text)
+	}
+	s.told, s.before = s.before[:0], s.told
+	if another && v.located() {
+		long := s.r.words.long
+		for start, end := range v.changed(long, long+utf8.UTFMax) {
+			s.r.words.each(v.text[start:end], func(word int32, at int) { s.told = append(s.told, told{word, int32(start + at)}) })
+		}
+		s.carry(v, int32(long))
+	} else {
+		s.r.words.each(v.text, func(word int32, at int) { s.told = append(s.told, told{word, int32(at)}) })
+	}
+	for _, t := range s.told {
+		for _, u := range s.r.uses[t.word] {
+			dst = s.use(dst, v.text, u, int(t.end))
+		}
+	}
+	return s.finish(dst, v.text)
+}
+
+// carry adds the words of a view that are those of what it views, and not near a place
+// where something else was.
+func (s *Scanner) carry(v *view, long int32) {
+	slices.SortFunc(s.before, func(a, b told) int { return cmp.Compare(a.end, b.end) })
+	k := 0
+	for i, o := range v.from {
+		to, last := int32(len(v.text)), i+1 == len(v.from)
+		if !last {
+			to = v.from[i+1].at
+		}
+		if o.from < 0 {
+			continue
+		}
+		for ; k < len(s.before) && s.before[k].end <= o.from+to-o.at; k++ {
+			t := s.before[k]
+			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the stretch
+			if start >= 0 && (i == 0 || end > long) && (last || start < to-o.at-long) {
+				s.told = append(s.told, told{t.word, o.at + end})
+			}
+		}
+	}
 }
 
 // words looks for words in text[start:end].
@@ -204,17 +264,17 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 		}
 	case useValue:
 		if start := end - len(u.exact); string(text[start:end]) == u.exact {
-			dst = append(dst, hit{u.rule, int32(start), int32(end), u.exact})
+			dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
 		}
 	case useEmail:
 		if start, end, ok := email(text, end-1); ok {
-			dst = append(dst, hit{s.r.email, int32(start), int32(end), string(text[start:end])})
+			dst = append(dst, hit{rule: s.r.email, start: start, end: end, value: string(text[start:end])})
 		}
 	case useHome:
 		if start, end, ok := home(text, end-u.size, end, func(name []byte) bool { return s.known[string(name)] }); ok {
 			name := string(text[start:end])
 			s.known[name] = true
-			dst = append(dst, hit{s.r.home, int32(start), int32(end), name})
+			dst = append(dst, hit{rule: s.r.home, start: start, end: end, value: name})
 		}
 	}
 	return dst
@@ -351,7 +411,7 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
-	return append(dst, hit{s.r.first + k, int32(start), int32(end), string(secret)})
+	return append(dst, hit{rule: s.r.first + k, start: start, end: end, value: string(secret)})
 }
 
 // maxPlainly is how many matches are known again: code says the same over and over.

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"iter"
@@ -53,33 +52,24 @@ func (x *Run) pass(redacted func(line []byte) ([]byte, error)) sessionfmt.Pass {
 
 // lines writes what becomes of each line, with a newline where there was one.
 func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([]byte, error)) error {
-	in := bufio.NewReaderSize(from, 256<<10)
 	out := bufio.NewWriterSize(dst, 256<<10)
-	for n := 1; ; n++ {
-		raw, err := jsonl.ReadLine(in)
-		if err != nil && err != io.EOF {
+	for l, err := range sessionfmt.Lines(from, 256<<10) {
+		if err != nil {
 			return err
 		}
-		raw, ended := bytes.CutSuffix(raw, []byte{'\n'})
-		mark := 0
-		if n == 1 && bytes.HasPrefix(raw, []byte(byteOrderMark)) {
-			mark = len(byteOrderMark)
-		}
-		out.Write(raw[:mark])
-		x.Tally.number = n
-		if line, err := redacted(raw[mark:]); err != nil {
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: n}, Err: err}
-		} else {
-			out.Write(line)
-			if len(line) >= huge {
-				x.buf = [2][]byte{}
+		line := l.Raw
+		if !l.IsMark() {
+			x.Tally.number = l.Number
+			if line, err = redacted(line); err != nil {
+				return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: l.Number}, Err: err}
 			}
 		}
-		if ended {
-			out.WriteByte('\n')
+		out.Write(line)
+		if len(line) >= huge {
+			x.buf = [2][]byte{}
 		}
-		if err == io.EOF {
-			break
+		if l.Ended {
+			out.WriteByte('\n')
 		}
 	}
 	return out.Flush()
@@ -87,8 +77,6 @@ func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([
 
 // huge is from how many bytes on what a line has taken is given back at once.
 const huge = 16 << 20
-
-const byteOrderMark = "\xef\xbb\xbf"
 
 // Same reports that a redacted session is the session that it was: the same records of
 // the same kinds with the same parents, and the same leaf. The error names the first

@@ -5,8 +5,6 @@ import (
 	"strconv"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // size is what a text becomes where only the structure is left.
 func size(text []byte) string { return sizeOf(runes(text, false)) }
 
@@ -14,7 +12,7 @@ func sizeOf(n int) string {
 	if n == 1 {
 		return "[1 character]"
 	}
-	return "[" + itoa(n) + " characters]"
+	return "[" + strconv.Itoa(n) + " characters]"
 }
 
 // sized reports that a text is a size already, with a number behind it where it is one
@@ -37,6 +35,6 @@ func sized(text []byte) bool {
 }
 
 // sizes is what becomes of a string where only the structure is left.
-func (x *Run) sizes(t *token, text []byte) edit {
-	return edit{start: t.start, end: t.end, rule: -1, text: sizeOf(runes(text, t.escaped))}
+func (x *Run) sizes(t *token, text []byte) hit {
+	return hit{start: t.start, end: t.end, rule: -1, text: sizeOf(runes(text, t.escaped))}
 }

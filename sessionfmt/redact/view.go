@@ -3,18 +3,23 @@ package redact
 import (
 	"bytes"
 	"html"
+	"iter"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A view is a text as somebody reads it who takes escapes for what they stand for:
 // a word that is no word as it is spelled is one in a view.
 type view struct {
 	text []byte
-	from []origin // in order; see locate
+	from []origin // in order; the first ones, where there are many: see locate
 	many int      // of them
 }
 
@@ -35,47 +40,68 @@ const (
 	anySpelling                  // escapes of all kinds, and what does not show
 )
 
-// makeView views text. There is none where all is spelled plainly.
-func makeView(v *view, text []byte, how spelling) bool { return v.read(text, how, false) }
+// fewOrigins is how many bytes a view has for each origin at least, where origins are few.
+const fewOrigins = 64
 
-// locate fills in where the bytes of a view come from, which is only asked of views
-// with something in them.
-func (v *view) locate(text []byte, how spelling) { v.read(text, how, true) }
-
-func (v *view) read(text []byte, how spelling, places bool) bool {
-	v.text, v.from = v.text[:0], v.from[:0]
-	if places {
-		v.from = slices.Grow(v.from, v.many)
+// makeView views text, which is itself a view where was is not nil. There is none where
+// all is spelled plainly.
+func makeView(v *view, text []byte, how spelling, was *view) bool {
+	if v.from = v.from[:0]; how == jsonSpelling {
+		v.text, v.many = jsonl.AppendUnescaped(v.text[:0], text), -1
+		return true
 	}
-	v.many = 0
+	return v.read(text, how, was, len(text)/fewOrigins)
+}
+
+// located reports that it is known where all bytes of a view come from.
+func (v *view) located() bool { return v.many == len(v.from) }
+
+// locate fills in where the bytes of a view come from. Where origins are many that is only
+// asked of views with something in them.
+func (v *view) locate(text []byte, how spelling) {
+	v.from = slices.Grow(v.from[:0], max(0, v.many))
+	v.read(text, how, nil, math.MaxInt)
+}
+
+func (v *view) read(text []byte, how spelling, was *view, most int) bool {
+	v.text, v.many = v.text[:0], 0
 	done := 0
 	origins := func(from int) {
-		if v.many++; places {
+		if v.many++; v.many <= most {
 			v.from = append(v.from, origin{int32(len(v.text)), int32(from)})
 		}
 	}
 	add := func(upTo int) {
-		if origins(done); !places && len(text) >= largeText && len(v.text) == 0 { // most of it will be there
+		if origins(done); len(text) >= largeText && len(v.text) == 0 { // most of it will be there
 			v.text = slices.Grow(v.text, len(text))
 		}
 		v.text = append(v.text, text[done:upTo]...)
 	}
-	for i := 0; i < len(text); {
-		if i = nextSpecial(text, i, how); i == len(text) {
-			break
+	units := func(i, end int) {
+		for i = max(i, done); i < end; {
+			if i = nextSpecial(text, i, end, how); i == end {
+				return
+			}
+			n, r := unit(text[i:], how)
+			if n == 0 {
+				i++
+				continue
+			}
+			add(i)
+			if r >= 0 {
+				origins(-1 - i)
+				v.text = utf8.AppendRune(v.text, r)
+			}
+			i += n
+			done = i
 		}
-		n, r := unit(text[i:], how)
-		if n == 0 {
-			i++
-			continue
+	}
+	if was == nil {
+		units(0, len(text))
+	} else {
+		for start, end := range was.changed(longUnit, utf8.UTFMax) {
+			units(start, end)
 		}
-		add(i)
-		if r >= 0 {
-			origins(-1 - i)
-			v.text = utf8.AppendRune(v.text, r)
-		}
-		i += n
-		done = i
 	}
 	if done == 0 {
 		return false
@@ -84,8 +110,43 @@ func (v *view) read(text []byte, how spelling, places bool) bool {
 	return true
 }
 
-// nextSpecial is where the next unit may begin, from byte i on.
-func nextSpecial(text []byte, i int, how spelling) int {
+// longUnit is how many bytes are looked at, at most, to see that no unit begins with them.
+const longUnit = 36
+
+// changed are the stretches of a view that may mean something else than they did in what
+// it views, with so many bytes before and behind each place where something was.
+func (v *view) changed(before, behind int) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		if !v.located() {
+			yield(0, len(v.text))
+			return
+		}
+		start, end := 0, -1
+		for _, o := range v.from {
+			at := int(o.at)
+			if at == 0 && o.from == 0 {
+				continue
+			}
+			if end >= 0 && at-before > end {
+				if !yield(start, end) {
+					return
+				}
+				end = -1
+			}
+			if end < 0 {
+				start = max(0, at-before)
+			}
+			end = min(at+behind, len(v.text))
+		}
+		if end >= 0 {
+			yield(start, end)
+		}
+	}
+}
+
+// nextSpecial is where the next unit may begin, from byte i on and before end; else it is end.
+func nextSpecial(text []byte, i, end int, how spelling) int {
+	text = text[:end]
 	if how == jsonSpelling {
 		if n := bytes.IndexByte(text[i:], '\\'); n >= 0 {
 			return i + n
@@ -205,30 +266,16 @@ func backslash(b []byte, how spelling) (n int, r rune) {
 	if len(b) < 2 {
 		return 0, 0
 	}
-	switch b[1] {
-	case '"', '\\', '/':
-		return 2, rune(b[1])
-	case 'n':
-		return 2, '\n'
-	case 't':
-		return 2, '\t'
-	case 'r':
-		return 2, '\r'
-	case 'b':
-		return 2, '\b'
-	case 'f':
-		return 2, '\f'
-	case 'u':
-		if len(b) >= 6 {
-			if r, ok := hex(b[2:6]); ok {
-				if low, ok := lowSurrogate(b[6:]); ok && utf16.IsSurrogate(r) {
-					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-						return 12, pair
-					}
-				}
-				return 6, r
+	if k := strings.IndexByte(`"\/ntrbf`, b[1]); k >= 0 {
+		return 2, rune("\"\\/\n\t\r\b\f"[k])
+	}
+	if r, ok := jsonHex(b); ok {
+		if low, ok := jsonHex(b[6:]); ok && utf16.IsSurrogate(r) {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return 12, pair
 			}
 		}
+		return 6, r
 	}
 	if how == jsonSpelling {
 		return 0, 0
@@ -260,7 +307,8 @@ func backslash(b []byte, how spelling) (n int, r rune) {
 	return 0, 0
 }
 
-func lowSurrogate(b []byte) (rune, bool) {
+// jsonHex reads the escape of a UTF-16 unit by its number.
+func jsonHex(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}

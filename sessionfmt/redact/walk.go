@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"bytes"
-
-	"ctxtool/sessionfmt/jsonl"
-)
+import "ctxtool/sessionfmt/jsonl"
 
 // A token is a string or a number of a line.
 type token struct {
@@ -31,6 +27,7 @@ const (
 
 // A frame is an object or array that the walker is in.
 type frame struct {
+	end    byte // the bracket that closes it
 	object bool
 	known  bool // its members are the format's
 	parts  bool // its keys are names of texts
@@ -51,34 +48,39 @@ type walker struct {
 	schemas bool
 }
 
-// walk takes apart a line that is JSON.
-func (w *walker) walk(b []byte) {
+// walk takes a line apart, and reports whether it is JSON.
+func (w *walker) walk(b []byte) bool {
 	w.tokens, w.stack, w.objects = w.tokens[:0], w.stack[:0], 0
-	i := space(b, 0)
-	for {
+	for i := jsonl.SkipSpace(b, 0); i >= 0; {
 		within := false
-		if i, within = w.value(b, i); within {
+		if i, within = w.value(b, i); within || i < 0 {
 			continue
 		}
-		for len(w.stack) > 0 { // behind a value
-			if i = space(b, i); b[i] == ',' {
+		for i = jsonl.SkipSpace(b, i); len(w.stack) > 0; i = jsonl.SkipSpace(b, i+1) { // behind a value
+			if i == len(b) || b[i] != ',' && b[i] != w.stack[len(w.stack)-1].end {
+				return false
+			}
+			if b[i] == ',' {
 				break
 			}
 			w.leave()
-			i++
 		}
 		if len(w.stack) == 0 {
-			return
+			return i == len(b)
 		}
-		if i = space(b, i+1); w.stack[len(w.stack)-1].object {
+		if i = jsonl.SkipSpace(b, i+1); w.stack[len(w.stack)-1].object {
 			i = w.key(b, i)
 		}
 	}
+	return false
 }
 
 // value reads the value at b[i], and returns the offset behind it; or it enters the
-// value, and returns the offset of the first one in it.
+// value, and returns the offset of the first one in it. What is no JSON has the offset -1.
 func (w *walker) value(b []byte, i int) (next int, within bool) {
+	if i == len(b) {
+		return -1, false
+	}
 	at, known, top := place(0), true, true
 	var f *frame
 	if len(w.stack) > 0 {
@@ -88,33 +90,39 @@ func (w *walker) value(b []byte, i int) (next int, within bool) {
 	sealed := at&isSealed != 0 && (known || at&isFree != 0)
 	switch c := b[i]; {
 	case c == '"':
-		end, escaped := stringEnd(b, i)
+		end, escaped := jsonl.ScanString(b, i)
+		if end < 0 {
+			return -1, false
+		}
 		t := token{start: i + 1, end: end - 1, kind: aString, at: at, escaped: escaped}
 		w.text(b, f, t, known, sealed)
 		return end, false
 	case sealed && c != 'n':
-		n, _ := jsonl.ValueLen(b[i:])
-		w.tokens = append(w.tokens, token{start: i, end: i + n, kind: aBlob})
-		return i + n, false
+		return w.all(b, i, aBlob), false
 	case at&isSchema != 0 && known && w.schemas:
-		n, _ := jsonl.ValueLen(b[i:])
-		w.tokens = append(w.tokens, token{start: i, end: i + n, kind: aSchema})
-		return i + n, false
+		return w.all(b, i, aSchema), false
 	case c == '{', c == '[':
-		in := frame{at: at, known: known}
+		in := frame{end: ']', at: at, known: known}
 		if c == '{' {
-			in = frame{object: true, known: top || known && at&isBox != 0, parts: known && at&isParts != 0, top: top}
+			in = frame{end: '}', object: true, known: top || known && at&isBox != 0, parts: known && at&isParts != 0, top: top}
 		}
 		return w.enter(b, i, in)
 	}
-	end := i
-	for end < len(b) && b[end] != ',' && b[end] != ']' && b[end] != '}' && b[end] > ' ' {
-		end++
-	}
-	if w.numbers && (b[i] == '-' || b[i]-'0' < 10) {
+	end := jsonl.ScanScalar(b, i)
+	if w.numbers && end > 0 && (b[i] == '-' || b[i]-'0' < 10) {
 		w.tokens = append(w.tokens, token{start: i, end: end, kind: aNumber})
 	}
 	return end, false
+}
+
+// all records the value at b[i] as one token.
+func (w *walker) all(b []byte, i int, kind tokenKind) (next int) {
+	n, ok := jsonl.ValueLen(b[i:])
+	if !ok {
+		return -1
+	}
+	w.tokens = append(w.tokens, token{start: i, end: i + n, kind: kind})
+	return i + n
 }
 
 // text records a string.
@@ -149,8 +157,7 @@ func (w *walker) enter(b []byte, i int, f frame) (next int, within bool) {
 	f.data, f.number = -1, w.objects
 	w.objects++
 	w.stack = append(w.stack, f)
-	i = space(b, i+1)
-	if b[i] == '}' || b[i] == ']' {
+	if i = jsonl.SkipSpace(b, i+1); i < len(b) && b[i] == f.end {
 		w.leave()
 		return i + 1, false
 	}
@@ -160,10 +167,16 @@ func (w *walker) enter(b []byte, i int, f frame) (next int, within bool) {
 	return i, true
 }
 
-// key reads the key at b[i], and returns the offset of its value.
+// key reads the key at b[i], and returns the offset of its value, -1 where there is none.
 func (w *walker) key(b []byte, i int) int {
 	f := &w.stack[len(w.stack)-1]
-	end, escaped := stringEnd(b, i)
+	if i == len(b) || b[i] != '"' {
+		return -1
+	}
+	end, escaped := jsonl.ScanString(b, i)
+	if end < 0 {
+		return -1
+	}
 	name := b[i+1 : end-1]
 	if escaped {
 		name = []byte(jsonl.Value(b[i:end]).Text())
@@ -175,7 +188,10 @@ func (w *walker) key(b []byte, i int) int {
 		t.kind = aFreeKey
 	}
 	w.tokens = append(w.tokens, t)
-	return space(b, space(b, end)+1)
+	if i = jsonl.SkipSpace(b, end); i == len(b) || b[i] != ':' {
+		return -1
+	}
+	return jsonl.SkipSpace(b, i+1)
 }
 
 // leave ends an object or array: whether data is an image's is known now.
@@ -187,26 +203,4 @@ func (w *walker) leave() {
 		w.tokens[f.data].kind = aSealed
 	}
 	w.stack = w.stack[:len(w.stack)-1]
-}
-
-func space(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
-		i++
-	}
-	return i
-}
-
-// stringEnd is the offset behind the string at b[i], and whether it has escapes.
-func stringEnd(b []byte, i int) (end int, escaped bool) {
-	first := i + 1
-	for i = first; ; i++ {
-		i += bytes.IndexByte(b[i:], '"')
-		n := 0
-		for b[i-1-n] == '\\' {
-			n++
-		}
-		if n%2 == 0 {
-			return i + 1, bytes.IndexByte(b[first:i], '\\') >= 0
-		}
-	}
 }

@@ -137,12 +137,7 @@ func (st Store) Newest(cwd string) (string, error) {
 			all = append(all, dated{f.name, info.ModTime().UnixNano()})
 		}
 	}
-	slices.SortFunc(all, func(a, b dated) int {
-		if a.at != b.at {
-			return int(min(1, max(-1, b.at-a.at)))
-		}
-		return strings.Compare(b.name, a.name)
-	})
+	slices.SortFunc(all, func(a, b dated) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.name, a.name)) })
 	for _, f := range all {
 		if h := ReadHeader(st.Disk, f.name); h.CWD == cwd {
 			return f.name, nil
@@ -174,7 +169,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) (h HeaderInfo) {
 		return h
 	}
 	var more [2]jsonl.Value
-	jsonl.Value(jsonl.Trim(line)).Fields(more[:], "cwd", "parentSession")
+	head.Line.Fields(more[:], "cwd", "parentSession")
 	return HeaderInfo{head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
 }
 

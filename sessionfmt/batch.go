@@ -1,0 +1,137 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// UndoType is the custom type of the entry that follows an undone batch. It may go back
+// to an earlier branch.
+const UndoType = "ctxtool.undo"
+
+// OwnID is the value of a field that is the id of its own entry, which is not known
+// before the entry is. It is no JSON, so nothing that was read equals it.
+var OwnID = jsonl.Value("$id")
+
+func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
+
+// A Batch is entries to append to a session, each the child of the one before. They
+// have one time, so a batch made from the same session and time is the same, byte
+// for byte, wherever it is made.
+type Batch struct {
+	s      *Session
+	time   jsonl.Value
+	leaf   string      // id of the parent of the next entry, empty for a new root
+	parent jsonl.Value // the same as it is spelled, since a number is another id than its digits
+	names  *Namer
+	count  int
+	lines  []byte
+	err    error // why it cannot be appended
+}
+
+// NewBatch begins a batch below record parent, or with a new root below -1. Its time
+// is now, in milliseconds, but not before the parent's own, by which pi sorts. What
+// speaks against the parent is said by Append.
+func (s *Session) NewBatch(parent int, now time.Time) *Batch {
+	b := &Batch{s: s, parent: jsonl.Value("null"), names: s.NewNamer()}
+	ms := now.UnixMilli()
+	if parent >= 0 {
+		line, err := s.NewReader().Line(parent)
+		if b.err = s.refuseParent(parent); b.err == nil {
+			b.err = err
+		}
+		b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id"))
+		if before, ok := line.Get("timestamp").Millis(); ok {
+			ms = max(ms, before)
+		}
+	}
+	b.time = isoTime(ms)
+	return b
+}
+
+// Add adds an entry of that kind with those fields of its own, absent values left
+// out, and returns its id. What cannot be written is said by Append.
+func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
+	b.check(kind, fields)
+	base := fmt.Appendf(nil, `"timestamp":%s`, b.time)
+	bare := appendEntry(nil, kind, fields, base) // without OwnID
+	id = b.names.Name(b.leaf, bare)
+	for k, f := range fields {
+		if isOwnID(f.Value) {
+			fields[k].Value = jsonl.AppendQuoted(nil, id)
+		}
+	}
+	base = fmt.Appendf(nil, `"id":"%s","parentId":%s,%s`, id, b.parent, base)
+	b.lines = append(appendEntry(b.lines, kind, fields, base), '\n')
+	b.count++
+	b.leaf, b.parent = id, jsonl.AppendQuoted(nil, id)
+	return id
+}
+
+// Err says why the entries cannot follow those of the session, wherever the two are
+// written: pi would not take them, or not the session. It is an *Error.
+func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
+
+// Millis is the time of the entries, in milliseconds since 1970.
+func (b *Batch) Millis() int64 {
+	ms, _ := b.time.Millis()
+	return ms
+}
+
+// Lines are the bytes that Append writes: one line an entry, each with its newline.
+func (b *Batch) Lines() []byte { return b.lines }
+
+// Len is the number of entries.
+func (b *Batch) Len() int { return b.count }
+
+// appendEntry spells an entry as pi does: type, base, own fields. Entries that
+// extensions and transforms make have their own fields before the base
+// (spec/pi-format.md 1.5, pi-1.5.md 1.2).
+func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte) []byte {
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, kind.Type()...)
+	dst = append(dst, '"', ',')
+	ownFirst := kind == jsonl.CustomEntry || kind == jsonl.CustomMessage || kind == jsonl.Transform || kind == jsonl.Ephemeral
+	if !ownFirst {
+		dst = append(append(dst, base...), ',')
+	}
+	for _, f := range fields {
+		if f.Value.Exists() && !isOwnID(f.Value) {
+			dst = append(jsonl.AppendQuoted(dst, f.Name), ':')
+			dst = append(append(dst, f.Value...), ',')
+		}
+	}
+	if ownFirst {
+		dst = append(append(dst, base...), ',')
+	}
+	dst[len(dst)-1] = '}'
+	return dst
+}
+
+// check sees that the kind can be written, and that the values are JSON on one line.
+func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
+	if b.err == nil && (!kind.IsEntry() || kind.Type() == "") {
+		b.err = fmt.Errorf("a record of kind %s is not appended", kind)
+	}
+	var scan jsonl.Scanner
+	for _, f := range fields {
+		if b.err != nil || !f.Value.Exists() || isOwnID(f.Value) {
+			continue
+		}
+		if err := scan.Check(f.Value); err != nil {
+			b.err = fmt.Errorf("the field %s of a new %s: %w", f.Name, kind, err)
+		} else if bytes.ContainsAny(f.Value, "\r\n") || !utf8.Valid(f.Value) {
+			b.err = fmt.Errorf("the field %s of a new %s is not one line of UTF-8", f.Name, kind)
+		}
+	}
+}
+
+// With reads the session with the batch behind it, as appending would leave it.
+func (s *Session) With(b *Batch) io.Reader {
+	return io.MultiReader(io.NewSectionReader(s.src.bytes, 0, s.src.size), bytes.NewReader(b.lines))
+}

@@ -1,0 +1,114 @@
+package sessionfmt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Namer gives ids to entries of a session that need new ones: the first 8 hex digits of
+// SHA-256 over the parent's id, a line feed, and the line without surrounding white space.
+// Where an entry has that id already, or was given it, a line feed is added and the hash
+// made again. The same input gives the same id on every machine, in memory and on disk.
+type Namer struct {
+	s     *Session
+	given map[string]bool
+	tried map[[sha256.Size]byte]hash.Hash // of lines that are alike, so that each goes on where the last one was
+}
+
+// NewNamer returns a Namer for entries of s.
+func (s *Session) NewNamer() *Namer {
+	return &Namer{s: s, given: map[string]bool{}, tried: map[[sha256.Size]byte]hash.Hash{}}
+}
+
+// Name is a new id for that line below the entry called parent.
+func (n *Namer) Name(parent string, line []byte) string {
+	h := sha256.New()
+	h.Write([]byte(parent))
+	h.Write([]byte{'\n'})
+	h.Write(jsonl.Trim(line))
+	first := [sha256.Size]byte(h.Sum(nil))
+	if before := n.tried[first]; before != nil {
+		h = before
+	}
+	for {
+		var sum [sha256.Size]byte
+		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
+		if !n.Taken(id) {
+			n.given[id] = true
+			return id
+		}
+		h.Write([]byte{'\n'})
+		n.tried[first] = h
+	}
+}
+
+// Taken reports that an entry has that id, or was given it.
+func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
+
+// Take takes an id that nobody has.
+func (n *Namer) Take(id string) { n.given[id] = true }
+
+// giveIDs makes a version 1 file a tree in memory: every entry gets a new id, and
+// the entry before it as its parent, whatever ids it has (spec/pi-format.md 3.2).
+func (s *Session) giveIDs() error {
+	r := s.NewReader()
+	names := s.NewNamer()
+	ids := make([]byte, 0, 8*len(s.records))
+	var prev ref
+	own := 0
+	for i := range s.records {
+		rec := &s.records[i]
+		if !rec.kind.IsEntry() { // a header keeps its id
+			own := s.idBytes(rec.id)
+			rec.parent, rec.id = ref{}, ref{uint32(len(ids)), uint32(len(own))}
+			ids = append(ids, own...)
+			continue
+		}
+		if rec.id.n > 0 {
+			own++
+		}
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		id := names.Name(string(ids[prev.off:prev.off+prev.n]), line)
+		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
+		rec.flags &^= flagWrongID
+		ids = append(ids, id...)
+		prev = rec.id
+	}
+	s.ids = ids
+	if own > 0 {
+		s.found.add("v1-ids", 0, "",
+			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own)
+	}
+	return nil
+}
+
+// FirstKept is the record that compaction i says is the first one kept, given
+// its raw firstKeptEntryId and firstKeptEntryIndex: -1 if there is no such
+// record. In version 1 files the index counts the records of the file, header
+// included, and may only point back (spec/pi-format.md 3.2).
+func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
+	if s.Version < 2 && index.IsNumber() {
+		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {
+			return int(k)
+		}
+	}
+	return s.FindValue(id)
+}
+
+// FindValue is the record whose id is that value, of the same type too; -1 if there
+// is none.
+func (s *Session) FindValue(id jsonl.Value) int {
+	switch {
+	case id.IsString():
+		return s.Find(id.Text())
+	case id.IsNumber():
+		return s.Find("\x00" + string(id))
+	}
+	return -1
+}

@@ -22,7 +22,7 @@ import (
 type value = jsonl.Value
 
 // An Editor edits messages of the active path by entries of type context_edit
-// (spec/pi-1.5.md 4.5), which it adds to a batch. Providers want each tool call
+// (docs/session-format.md 5.6), which it adds to a batch. Providers want each tool call
 // with its result, so an answer and its results are omitted and restored together.
 type Editor struct {
 	s     *sessionfmt.Session

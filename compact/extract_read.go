@@ -297,7 +297,7 @@ type section struct {
 }
 
 // history are the sections of pi's summaries, turnPrefix those for the beginning of a
-// turn (spec/pi-format.md 7.7, spec/pi-1.5.md 7.5).
+// turn (docs/session-format.md 9.5, 9.6).
 var (
 	history = []section{
 		{"## Goal", []*kind{&theGoal, &theRequest, &theDirection}, []string{"goal", "original request", "objective"}},

@@ -268,7 +268,7 @@ func verdict(output string) string {
 
 // identifiersIn are the words of a text that a summary has to keep letter by letter, as
 // y-agent finds them: addresses, paths with a dot, and texts that patterns name; sorted,
-// each once (spec/policies.md 3.8).
+// each once (docs/policies.md 4.6).
 func identifiersIn(text string, patterns []string) []string {
 	found := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {

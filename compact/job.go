@@ -259,7 +259,7 @@ func (r *Reduction) WriteEvents(w io.Writer, form, session string, at time.Time)
 }
 
 // eventsIn are what happened as JSON objects, in one of EventForms
-// (spec/policies.md 0.5, 1.11, 2.7).
+// (docs/policies.md 1.2, 2.7, 3.4).
 func (r *Reduction) eventsIn(form, session string, at time.Time) (all []any) {
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
 	if form == "gsh" {

@@ -29,7 +29,7 @@ type Pass struct {
 func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
 // passes are all passes, in the order in which they run where several are asked for
-// (spec/policies.md 4).
+// (docs/policies.md 1.3).
 var passes = []*Pass{
 	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact,
 }
@@ -131,7 +131,7 @@ type touch struct {
 	Now    int        `json:"nowTokens"`
 }
 
-// A report is what a pass did, in numbers (spec/policies.md 0.5).
+// A report is what a pass did, in numbers (docs/policies.md 1.2).
 type report struct {
 	Policy         string          `json:"policy"`
 	System         string          `json:"system"`

@@ -135,7 +135,7 @@ func (w *work) olderThan(keep int) (*cut, error) {
 
 // safeEnd is the end of the messages before the last so many, given by their places in
 // rows, that leaves no result without its call: the first group that it would part stays
-// whole. It is 0 or less where there are none (spec/policies.md 3.9).
+// whole. It is 0 or less where there are none (docs/policies.md 4.7).
 func (w *work) safeEnd(rows []int, retain int) int {
 	end, place := len(rows)-retain, map[int]int{}
 	for k, i := range rows {
@@ -155,7 +155,7 @@ func (w *work) safeEnd(rows []int, retain int) int {
 func (v *View) kindOf(rec int) jsonl.Kind { return v.Envelope.Replay().Session.Kind(rec) }
 
 // Progressive summarises finished pieces of work, the oldest first, as y-agent does
-// (spec/policies.md 3.7). Each becomes one answer in the place of its first message.
+// (docs/policies.md 4.5). Each becomes one answer in the place of its first message.
 var Progressive = Pass{
 	Name:     "progressive",
 	About:    "summarise finished pieces of work one by one",
@@ -284,7 +284,7 @@ func (v *View) whole(messages []int, groups []group, of []int) bool {
 
 // MergeNotes puts what earlier answers said beside their tool calls in front of the last
 // answer, and takes those answers and all earlier results out, as y-agent does where it
-// is told to (spec/policies.md 3.10). If one of them said nothing, nothing is done. Results
+// is told to (docs/policies.md 4.8). If one of them said nothing, nothing is done. Results
 // without a call stay.
 var MergeNotes = Pass{
 	Name:     "merge-notes",

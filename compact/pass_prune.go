@@ -10,7 +10,7 @@ import (
 )
 
 // Prune puts a placeholder in the place of old tool results, as gsh does: the latest
-// ones stay, as many as are behind a window of tokens (spec/policies.md 1.4).
+// ones stay, as many as are behind a window of tokens (docs/policies.md 2.4).
 var Prune = Pass{
 	Name:     "prune",
 	About:    "replace old tool results beyond a window of recent ones",
@@ -69,7 +69,7 @@ func staleResults(w *work) error {
 }
 
 // Superseded blanks reads of a file that has been read again, and results that say
-// that there is nothing, as y-agent does (spec/policies.md 3.11). A newer read stands
+// that there is nothing, as y-agent does (docs/policies.md 4.9). A newer read stands
 // for an older one only where it did not fail and shows as much.
 var Superseded = Pass{
 	Name:     "superseded",

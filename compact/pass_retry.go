@@ -7,7 +7,7 @@ import (
 )
 
 // RetryPrune takes out tool calls that failed and were made again, with their results
-// and what the model said in between, as y-agent does (spec/policies.md 3.6). Profile
+// and what the model said in between, as y-agent does (docs/policies.md 4.4). Profile
 // "seed" is what its description says, "source" what its code does, as far as calls and
 // results stay together.
 var RetryPrune = Pass{

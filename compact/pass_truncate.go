@@ -13,7 +13,7 @@ import (
 )
 
 // Truncate caps tool results: as gsh does, which keeps both ends, or as y-agent does,
-// which keeps the beginning (spec/policies.md 1.3, 3.3).
+// which keeps the beginning (docs/policies.md 2.3, 4.2).
 var Truncate = Pass{
 	Name:     "truncate",
 	About:    "cap each tool result",
@@ -136,7 +136,7 @@ func scalarEnd(s string, n int) int {
 }
 
 // truncateToBudget keeps of a text what fits so many tokens of y-agent's, the marker
-// included: nothing, where that alone does not fit (spec/policies.md 3.3).
+// included: nothing, where that alone does not fit (docs/policies.md 4.2).
 func truncateToBudget(s string, budget int) (string, bool) {
 	const mark = "\n[truncated]"
 	if tokens.YScalars.Of(utf8.RuneCountInString(s)) <= budget {
@@ -150,7 +150,7 @@ func truncateToBudget(s string, budget int) (string, bool) {
 }
 
 // StripThinking takes the thinking out of earlier answers, as y-agent does
-// (spec/policies.md 3.10): blocks of it, and tags in texts. The last answer keeps its
+// (docs/policies.md 4.8): blocks of it, and tags in texts. The last answer keeps its
 // own, and so does one whose calls wait for results: providers want what they signed.
 var StripThinking = Pass{
 	Name:     "strip-thinking",

@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// This file is where pi cuts a history (spec/pi-1.5.md 7.4).
+// This file is where pi cuts a history (docs/session-format.md 9.3).
 
 // An item is an entry of the context as pi lists them, or what a patch has put there.
 type item struct {
@@ -240,7 +240,7 @@ func startsPiTurn(m *message) bool {
 }
 
 // items are the entries of the context in order, those that yield nothing included, as
-// pi lists them (spec/pi-1.5.md 4.2). By the envelope rules patches may have moved
+// pi lists them (docs/session-format.md 9.2). By the envelope rules patches may have moved
 // messages: then they are what the messages of the context come from, and no more.
 func (v *View) items() ([]item, error) {
 	if v.Envelope.Replay().Rules != replay.ByPi {

@@ -21,7 +21,7 @@ func edit(target int, replacement any) testMessage {
 	return testMessage{"type": "context_edit", "targetId": fmt.Sprintf("m%07d", target), "replacement": replacement}
 }
 
-// TestPiCutChecks are the checks of spec/pi-1.5.md 7.4.
+// TestPiCutChecks are the checks of docs/session-format.md 9.3.
 func TestPiCutChecks(t *testing.T) {
 	setting := testMessage{"type": "thinking_level_change", "thinkingLevel": "high"}
 	hundred := strings.Repeat("x", 400)

@@ -7,7 +7,7 @@ import (
 )
 
 // GSHPolicy is gsh: results are capped, old ones pruned, and above a share of the window
-// everything becomes one message (spec/policies.md 1).
+// everything becomes one message (docs/policies.md 2).
 var GSHPolicy = Policy{
 	Name:    "gsh",
 	About:   "cap results at 30000 bytes, prune behind the last 40000 tokens of them, compact above 85 %",
@@ -60,7 +60,7 @@ var (
 )
 
 // PiPolicy is today's pi: one compaction, where less than a reserve is left
-// (spec/pi-1.5.md 7.3, 7.4).
+// (docs/session-format.md 9.1, 9.2, 9.3).
 var PiPolicy = Policy{
 	Name:    "pi",
 	About:   "compact above the window less 16384 tokens, and keep about the last 20000",
@@ -73,7 +73,7 @@ var PiPolicy = Policy{
 }
 
 // swecliPolicy is SWE-CLI: from a share of the window on, all but the last messages
-// become one (spec/policies.md 2.4).
+// become one (docs/policies.md 3.2).
 var swecliPolicy = Policy{
 	Name:    "swe-cli",
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
@@ -106,7 +106,7 @@ func newSWECompaction(stamp string, before, after, messages int) sweCompaction {
 
 // yAgentPolicy is y-agent: reads that have been superseded are blanked, failures that
 // were retried and old thinking go, and where that is not enough finished work is
-// summarised, and at last the whole history (spec/policies.md 3). Its guard has three
+// summarised, and at last the whole history (docs/policies.md 4). Its guard has three
 // modes, which are presets; hybrid is the default.
 var yAgentPolicy = Policy{
 	Name:    "y-agent",

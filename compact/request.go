@@ -62,7 +62,7 @@ func (r Request) text(p Prompt) (string, error) {
 const resultUnits = 2000
 
 // conversation writes messages as pi does for a summary: without thinking, and with the
-// beginning of long results only (spec/pi-format.md 7.6, spec/pi-1.5.md 7.5).
+// beginning of long results only (docs/session-format.md 9.5).
 func (r Request) conversation(messages []int) (string, error) {
 	var b strings.Builder
 	for _, i := range messages {

@@ -9,7 +9,7 @@ import (
 	"ctxtool/replay"
 )
 
-// TestConversation: spec/pi-format.md 7.6 without thinking (spec/pi-1.5.md 7.5).
+// TestConversation: docs/session-format.md 9.5, without thinking.
 func TestConversation(t *testing.T) {
 	blocks := func(all ...any) testMessage { return testMessage{"role": "user", "content": all} }
 	for _, test := range []struct {
@@ -34,7 +34,7 @@ func TestConversation(t *testing.T) {
 }
 
 // TestTrapN40EmojiAtTheLimit: a pair of surrogates is not parted: 1999 units are kept,
-// or all 2000 where the pair ends there. The mark counts the length less 2000 (spec/pi-1.5.md 7.5).
+// or all 2000 where the pair ends there. The mark counts the length less 2000 (docs/session-format.md 9.5).
 func TestTrapN40EmojiAtTheLimit(t *testing.T) {
 	for kept, rest := range map[string]string{strings.Repeat("x", 1999): "😀" + strings.Repeat("y", 10), strings.Repeat("x", 1998) + "😀": strings.Repeat("y", 11)} {
 		v := of(t, answer("", call("1", "x", `{}`)), result("1", kept+rest))
@@ -137,7 +137,7 @@ func TestRequestTexts(t *testing.T) {
 	}
 }
 
-// TestIdentifiers: spec/policies.md 3.8.
+// TestIdentifiers: docs/policies.md 4.6.
 func TestIdentifiers(t *testing.T) {
 	text := "see (https://a.example/x) https://a.example/y), a@b.c me@b.example. src/a.go, a/b ./x a.go/ T-7 plain https://a.example/y)."
 	got := strings.Join(identifiersIn(text, []string{"T-7", "none"}), " ")

@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// This file is how y-agent tells failures and retries (spec/policies.md 3.6).
+// This file is how y-agent tells failures and retries (docs/policies.md 4.4).
 
 // isErrorText reports that a result reads like a failure. Case counts, and so do blanks at
 // the start.

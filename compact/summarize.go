@@ -229,7 +229,7 @@ func (o SummaryOptions) file(name string) Summarize {
 }
 
 // What stands between the summary of the history and that of a turn that is cut
-// (spec/pi-format.md 7.7).
+// (docs/session-format.md 9.6).
 const (
 	turnHeading   = "**Turn Context (split turn):**"
 	turnSeparator = "\n\n---\n\n" + turnHeading + "\n\n"

@@ -128,7 +128,7 @@ func (v *View) previous(messages []int) (string, error) {
 
 // files are the files that tools were called with, as pi tracks them: by the path that
 // was given, sorted by UTF-16 code unit. A file that was read and changed is modified
-// (spec/pi-format.md 7.5).
+// (docs/session-format.md 9.4).
 type files struct {
 	Read     []string `json:"readFiles"`
 	Modified []string `json:"modifiedFiles"`

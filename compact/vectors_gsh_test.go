@@ -11,7 +11,7 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// TestPolicyTruncate holds vectors T1 to T8 of spec/policies.md 6.1, which are T5 aside
+// TestPolicyTruncate holds vectors T1 to T8 of docs/policies.md 6.1, which are T5 aside
 // gsh's.
 func TestPolicyTruncate(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("A", n) }
@@ -64,7 +64,7 @@ func outputs(bytes ...int) (all []testMessage) {
 	return all
 }
 
-// TestPolicyPrune holds vectors T9 to T10e of spec/policies.md 6.2.
+// TestPolicyPrune holds vectors T9 to T10e of docs/policies.md 6.2.
 func TestPolicyPrune(t *testing.T) {
 	for _, test := range []struct {
 		trap    string

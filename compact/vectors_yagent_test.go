@@ -9,7 +9,7 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// The vectors of y-agent, spec/policies.md 6.1 and 6.4.
+// The vectors of y-agent, docs/policies.md 6.1, 6.3.
 
 // TestPolicyTruncateHead holds T5 and T28.
 func TestPolicyTruncateHead(t *testing.T) {

@@ -151,7 +151,7 @@ func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 func (m *message) isUser() bool { return !m.isAssistant() && !m.isResult() }
 
 // startsTurn reports that a message opens a user turn: it is the user's, and says
-// something (spec/policies.md 0.3).
+// something (docs/policies.md 1.1).
 func (m *message) startsTurn() bool {
 	return m.isUser() && m.text().Bytes > 0
 }

@@ -200,7 +200,7 @@ func (v *View) said(i int) (text string, err error) {
 }
 
 // sweCounter counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
-// rounded down once a text (spec/policies.md 2.2).
+// rounded down once a text (docs/policies.md 3.1).
 var sweCounter = tokens.Counter{
 	Name:    "swe-chars4",
 	About:   "as SWE-CLI without its tokenizer: a quarter of the characters of each text, rounded down",

@@ -130,7 +130,7 @@ func object(raw []byte) (line value, before, after []byte) {
 }
 
 // header stamps the version, also on headers that are not the first: pi does the
-// same (spec/pi-format.md 3.2, 3.4).
+// same (docs/session-format.md 11.1, 11.2).
 func (w *writer) header() {
 	if w.From == w.To {
 		return

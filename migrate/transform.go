@@ -9,7 +9,7 @@ import (
 )
 
 // own are the members of a transform that a compaction has not, and moved those of
-// a compaction that the patch holds in their stead (spec/pi-format.md 1.5, 7.8).
+// a compaction that the patch holds in their stead (docs/session-format.md 3.3, 9.7).
 var (
 	own   = []string{"schemaVersion", "transformerName", "patch", "display"}
 	moved = [8]string{"type", "id", "parentId", "timestamp", "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex"}

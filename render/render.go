@@ -41,7 +41,7 @@ var Formats = []Format{
 	{"llm", "the messages as a provider gets them, as a JSON array", 0},
 }
 
-// writeSummary is the text of spec/pi-format.md 8.2; its last line names our own
+// writeSummary is the text of docs/session-format.md 8.5; its last line names our own
 // commands.
 func writeSummary(w *bufio.Writer, r Report) error {
 	e := r.Envelope
@@ -102,7 +102,7 @@ func bar(used int, limit int64) string {
 	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
 }
 
-// writeFull is the text of spec/pi-format.md 8.3.
+// writeFull is the text of docs/session-format.md 8.6.
 func writeFull(w *bufio.Writer, r Report) error {
 	e := r.Envelope
 	prompt, err := e.Prompt()

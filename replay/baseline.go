@@ -191,7 +191,7 @@ func baselineFromHTML(name string, page []byte) (*Baseline, error) {
 	return baselineFromSession(s)
 }
 
-// baselineFromFull reads the text of /context --full (spec/pi-format.md 8.3). It
+// baselineFromFull reads the text of /context --full (docs/session-format.md 8.6). It
 // has no parameters of tools, and a part that holds a fence of its own cannot be
 // told from two; that is the format's limit.
 func baselineFromFull(text string) (*Baseline, error) {

@@ -17,7 +17,7 @@ type Counts struct {
 	Total    int `json:"total"`
 }
 
-// Count counts the envelope as /context does (spec/pi-format.md 8.1): the parts
+// Count counts the envelope as /context does (docs/session-format.md 8.2): the parts
 // together, and each tool and each message by itself.
 func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
 	n, err := CountAll(c, e)

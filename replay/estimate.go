@@ -58,7 +58,7 @@ func (s Shown) String() string {
 
 // ContextUsage is what pi's indicator shows at the envelope's leaf, and what its
 // thresholds look at: the last answer's usage and an estimate of what came after
-// it (spec/pi-1.5.md 7.2). It differs from Count, which is what /context shows.
+// it (docs/session-format.md 8.3). It differs from Count, which is what /context shows.
 func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 	u, at, err := e.recorded()
 	if err != nil {
@@ -213,7 +213,7 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 	return n + w.add(w.of(append(list, ']'))), nil
 }
 
-// estimate is what pi counts a message for (spec/pi-1.5.md 7.1), in the tokens of a
+// estimate is what pi counts a message for (docs/session-format.md 8.1), in the tokens of a
 // counter. It counts the message as it is stored, not as it is sent.
 func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 	switch m.kind {

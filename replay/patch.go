@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An op is one kind of patch operation (spec/pi-format.md 6.1). A new one is a
+// An op is one kind of patch operation (docs/session-format.md 6.1). A new one is a
 // file and a line in ops.
 type op struct {
 	name   string

@@ -64,7 +64,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 }
 
 // message completes msg, and reports whether its entry adds a message at all
-// (spec/pi-1.5.md 4.4; spec/pi-format.md 4.3 and 5).
+// (docs/session-format.md 5.3, 5.5, 7.1).
 func (m *machine) message(msg *Piece) (bool, error) {
 	envelope := m.r.Rules == ByEnvelope
 	switch msg.kind {
@@ -101,7 +101,7 @@ func (m *machine) message(msg *Piece) (bool, error) {
 	return true, nil
 }
 
-// edit applies a context_edit (spec/pi-1.5.md 4.5). Where its target comes only
+// edit applies a context_edit (docs/session-format.md 5.6). Where its target comes only
 // later, it waits.
 func (m *machine) edit(rec, pos int) (Effect, error) {
 	line, err := m.load.lines.Line(rec)
@@ -133,7 +133,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 }
 
 // compact applies a compaction entry: the state without compactions is cut anew
-// (spec/pi-1.5.md 4.2, spec/pi-format.md 4.3).
+// (docs/session-format.md 5.4, 5.5).
 func (m *machine) compact(msg Piece) (Effect, error) {
 	rec := int(msg.rec)
 	if m.r.Options.Without[rec] {

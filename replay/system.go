@@ -136,7 +136,7 @@ func newPart(name, text string, by Origin) Part {
 	return Part{Name: name, Text: text, Origin: by, Content: name == "content"}
 }
 
-// message applies a system message (spec/pi-1.5.md 1.4): its content adds to the
+// message applies a system message (docs/session-format.md 4.5): its content adds to the
 // content before it, its sections and tools are set and removed by name.
 func (f *folded) message(v value, by Origin) {
 	if !f.textless {
@@ -237,7 +237,7 @@ func (rules Rules) Compiled(parts []Part) string {
 }
 
 // Checkpoint is the system message that prompt and tools of the context replay to, as
-// a compaction carries it (spec/pi-1.5.md 1.2, 1.4), with a time in milliseconds; nil
+// a compaction carries it (docs/session-format.md 3.2, 4.5), with a time in milliseconds; nil
 // where the session has set neither. What a baseline gives is not in it.
 func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
 	if len(e.state.deltas) == 0 {

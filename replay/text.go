@@ -42,7 +42,7 @@ func (l *Reader) Lines(m *Piece) (line, edit jsonl.Value, err error) {
 func (l *Reader) Line(rec int) (jsonl.Value, error) { return l.lines.Line(rec) }
 
 // Agent is the message as pi's own context building returns it
-// (spec/pi-1.5.md 4.4, 4.5).
+// (docs/session-format.md 5.3, 5.6).
 func (l *Reader) Agent(m *Piece) (value, error) {
 	line, err := l.lines.Line(int(m.rec))
 	if err != nil {
@@ -184,7 +184,7 @@ func textBlocks(dst []byte, text value) value {
 }
 
 // Texts that pi wraps summaries in before it sends them, escaped for JSON. The
-// two closings differ by a newline (spec/pi-format.md 5).
+// two closings differ by a newline (docs/session-format.md 7.2).
 const (
 	compactionOpening = `The conversation history before this point was compacted into the following summary:\n\n<summary>\n`
 	compactionClosing = `\n</summary>`
@@ -193,7 +193,7 @@ const (
 )
 
 // Provider is the message as a provider gets it, nil if it does not
-// (spec/pi-format.md 5, spec/pi-1.5.md 5).
+// (docs/session-format.md 7.1).
 func (l *Reader) Provider(m *Piece) (value, error) {
 	if m.flags&(omitted|unsent) != 0 {
 		return nil, nil

@@ -71,8 +71,8 @@ func TestTrapTexts(t *testing.T) {
 	}
 }
 
-// TestTrapCounts: tokens of one message, by /context (spec/pi-format.md 8.1) and
-// by pi's own estimate (spec/pi-1.5.md 7.1).
+// TestTrapCounts: tokens of one message, by /context (docs/session-format.md 8.2) and
+// by pi's own estimate (docs/session-format.md 8.1).
 func TestTrapCounts(t *testing.T) {
 	const image = `{"type":"image","data":"","mimeType":"image/png"}`
 	for _, c := range []struct {

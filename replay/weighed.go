@@ -30,7 +30,7 @@ type Weighed struct {
 	Images []int  // bytes of base64 of each
 }
 
-// A skill is the instructions of a skill in a prompt (spec/pi-format.md 9.1), which
+// A skill is the instructions of a skill in a prompt (docs/session-format.md 4.6), which
 // are part of its text.
 type skill struct {
 	Name          string // empty where there are none
@@ -217,7 +217,7 @@ type Place struct {
 	Sent   bool // it is one of the request's messages
 	Cached bool // it is one of the list, and no uncached one
 	// Tokens are what pi itself takes a message for that is neither user's, answer nor
-	// result, as it is stored and not as it is sent (spec/pi-1.5.md 7.1). Of those it
+	// result, as it is stored and not as it is sent (docs/session-format.md 8.1). Of those it
 	// is 0: they count for what their texts do.
 	Tokens int
 }

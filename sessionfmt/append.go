@@ -240,7 +240,7 @@ func (s *Session) refuseShape(b *Batch) error {
 	return b.err
 }
 
-// refuseHeader says why pi would not open the file (spec/pi-1.5.md 2.1).
+// refuseHeader says why pi would not open the file (docs/session-format.md 1.1).
 func (s *Session) refuseHeader() error {
 	why := ""
 	switch {

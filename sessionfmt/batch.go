@@ -91,7 +91,7 @@ func (b *Batch) Len() int { return b.count }
 
 // appendEntry spells an entry as pi does: type, base, own fields. Entries that
 // extensions and transforms make have their own fields before the base
-// (spec/pi-format.md 1.5, pi-1.5.md 1.2).
+// (docs/session-format.md 3.2, 3.3).
 func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, kind.Type()...)

@@ -161,8 +161,8 @@ func TestBatchIDs(t *testing.T) {
 	}
 }
 
-// TestBatchKeyOrder: pi's order of keys, kind by kind (spec/pi-format.md 1.5,
-// pi-1.5.md 1.2).
+// TestBatchKeyOrder: pi's order of keys, kind by kind (docs/session-format.md
+// 3.2, 3.3).
 func TestBatchKeyOrder(t *testing.T) {
 	for _, c := range []struct {
 		kind jsonl.Kind

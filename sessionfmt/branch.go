@@ -27,8 +27,8 @@ type BranchFile struct {
 	labels *Batch
 }
 
-// Branch makes a session of the path to record leaf, as pi does it (spec/pi-1.5.md
-// 3): all entries of the path but labels, which are set again at its end, with the
+// Branch makes a session of the path to record leaf, as pi does it (docs/session-format.md
+// 11.4): all entries of the path but labels, which are set again at its end, with the
 // times that they had, for what is in it. What followed a label follows the entry
 // above it, so nothing is cut off. file is how the new session names this one, now
 // its time; its id is made from those, so that it is the same each time.

@@ -52,7 +52,7 @@ func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 
 func (n *Namer) Take(id string) { n.given[id] = true }
 
 // giveIDs makes a version 1 file a tree in memory: every entry gets a new id, and
-// the entry before it as its parent, whatever ids it has (spec/pi-format.md 3.2).
+// the entry before it as its parent, whatever ids it has (docs/session-format.md 11.1).
 func (s *Session) giveIDs() error {
 	r := s.NewReader()
 	names := s.NewNamer()
@@ -91,7 +91,7 @@ func (s *Session) giveIDs() error {
 // FirstKept is the record that compaction i says is the first one kept, given
 // its raw firstKeptEntryId and firstKeptEntryIndex: -1 if there is no such
 // record. In version 1 files the index counts the records of the file, header
-// included, and may only point back (spec/pi-format.md 3.2).
+// included, and may only point back (docs/session-format.md 11.1).
 func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	if s.Version < 2 && index.IsNumber() {
 		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {

@@ -2,7 +2,7 @@
 // loses nothing.
 //
 // A session is an append-only tree of JSON lines: a header, then entries, each
-// with an id and the id of its parent (spec/pi-format.md 1). [Open] indexes a
+// with an id and the id of its parent (docs/session-format.md 2). [Open] indexes a
 // file without holding it: every line is validated, and what is kept is where
 // it stands, its kind, its id and its parent. [OpenTail] reads only the end.
 // Damage never ends a reading: it is left in Session.Findings, with line and
@@ -81,7 +81,7 @@ func (o Options) stdin() *os.File {
 // A Session may be used by several goroutines once it is open.
 type Session struct {
 	Name     string // as it was given
-	Version  int    // of the format, from the header; see spec/pi-format.md 3.1
+	Version  int    // of the format, from the header; see docs/session-format.md 1.4
 	Findings []Finding
 	Coverage Coverage
 
@@ -152,7 +152,7 @@ func (s *Session) Size() int64 { return s.src.size }
 func (s *Session) Len() int { return len(s.records) }
 
 // Leaf is the record at which pi would go on: the last one that is an entry, -1
-// in a session without entries (spec/pi-1.5.md 2.3).
+// in a session without entries (docs/session-format.md 2.2).
 func (s *Session) Leaf() int { return s.leaf }
 
 // Header is the record number of the session's header, -1 if it has none.

@@ -82,8 +82,8 @@ type compacting struct {
 	expected float64 // tokens after, as a provider would count them
 }
 
-// The reserve that pi leaves free by default (spec/pi-1.5.md 7.3), in tokens, and the
-// band in which SWE-CLI wants a compaction to end (spec/policies.md 2.4).
+// The reserve that pi leaves free by default (docs/session-format.md 9.1), in tokens, and the
+// band in which SWE-CLI wants a compaction to end (docs/policies.md 3.2).
 const (
 	piReserve          = 16384
 	bandFrom, bandTo   = 0.6, 0.8
@@ -329,7 +329,7 @@ func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Us
 }
 
 // edit records that the last answer was left out, as pi does it before it
-// compacts for an overflow (spec/pi-1.5.md 7.3).
+// compacts for an overflow (docs/session-format.md 9.1).
 func (w *compactionWalk) edit(rec int) error {
 	line, err := w.l.line(rec)
 	if err != nil {

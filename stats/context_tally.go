@@ -105,7 +105,7 @@ func (t *contextTally) read(m *replay.Weighed) {
 	f.newest, f.Entry = m.Tokens.Total(), sessionfmt.Quote(t.l.Session.ID(m.Origin.Record))
 }
 
-// plainPath is the file of a path that may name lines of it (spec/policies.md 3.11).
+// plainPath is the file of a path that may name lines of it (docs/policies.md 4.9).
 func plainPath(name string) string {
 	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789-,") == "" {
 		name = name[:i]

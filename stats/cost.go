@@ -10,7 +10,7 @@ import (
 )
 
 // costLens adds up what the calls of models used and cost, on all branches, as pi's
-// own totals do (spec/pi-1.5.md 8).
+// own totals do (docs/session-format.md 8.4).
 var costLens = Lens{
 	Name:    "cost",
 	About:   "tokens and dollars of all branches, as recorded; each call once across files",

@@ -183,7 +183,7 @@ func callFields(p *jsonl.Picked) callRecord {
 	return f
 }
 
-// Paid reports that the record counts as a call (spec/pi-1.5.md 8). An answer does, and
+// Paid reports that the record counts as a call (docs/session-format.md 8.4). An answer does, and
 // a usage entry, even if it says nothing of what it used.
 func (f *callRecord) Paid() bool {
 	switch f.Kind {

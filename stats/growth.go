@@ -123,7 +123,7 @@ func (w *growthWalk) step(a *replay.Account) error {
 }
 
 // cutMarks are what is left in a text that was cut: by gsh and by what prunes like it
-// (spec/policies.md 1.3), and by y-agent (3.3).
+// (docs/policies.md 2.3), and by y-agent (4.2).
 var cutMarks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
 })

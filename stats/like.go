@@ -93,7 +93,7 @@ func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 }
 
 // likeGsh is gsh's estimate of the conversation, and when it would compact it
-// (spec/policies.md 1.2, 1.5).
+// (docs/policies.md 2.2, 2.5).
 var likeGsh = like{
 	Name:  "gsh",
 	About: "gsh's estimate of the conversation, and its threshold",

@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// likeSWE is SWE-CLI's usage statistics (spec/policies.md 2.2, 2.6) and its table of
+// likeSWE is SWE-CLI's usage statistics (docs/policies.md 3.1, 3.3) and its table of
 // targets, as far as a session tells them.
 var likeSWE = like{
 	Name:  "swe-cli",

@@ -96,7 +96,7 @@ func (s *sweMessages) message(m jsonl.Value) {
 }
 
 // call counts a call: its name and its arguments, by characters these alone
-// (spec/policies.md 2.2).
+// (docs/policies.md 3.1).
 func (s *sweMessages) call(b *jsonl.Block) {
 	name, printed := b.Name.Text(), pythonText(b.Args)
 	if s.chars {
@@ -118,7 +118,7 @@ func (s *sweMessages) call(b *jsonl.Block) {
 
 // waste is what results say that says nothing new: looking back from the end, what has
 // been called again, read again or said again. A read supersedes an older one of the
-// same lines, and one of all lines supersedes every older one (spec/policies.md, PD-21).
+// same lines, and one of all lines supersedes every older one (docs/policies.md 4.9).
 func (s *sweMessages) waste() (w sweWaste) {
 	called, said := map[string]bool{}, map[string]bool{}
 	read, lines := map[string]bool{}, map[string]bool{}

@@ -12,7 +12,7 @@ import (
 )
 
 // likeYAgent is y-agent's context by its categories, its guard's verdict and what its
-// recovery would drop (spec/policies.md 3.1, 3.3, 3.4).
+// recovery would drop (docs/policies.md 4.1, 4.2, 4.3).
 var likeYAgent = like{
 	Name:  "y-agent",
 	About: "y-agent's eight categories with their budgets, its status lines, its guard and its recovery",

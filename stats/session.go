@@ -31,7 +31,7 @@ var sessionLens = Lens{
 
 // A SessionPart is what is in a session, or in several: all records of the file
 // count, on all branches, those with the id of a later one too, as in pi's own
-// numbers (spec/pi-1.5.md 8).
+// numbers (docs/session-format.md 8.4).
 type SessionPart struct {
 	Sessions    int            `json:"sessions"`    // those that were read
 	Messages    int            `json:"messages"`    // entries that are messages
@@ -73,7 +73,7 @@ type timeSpan struct {
 }
 
 // longPrompts are prompts that took more requests than gsh allows (max_iterations,
-// spec/policies.md 1.6). Where paths part, the longest counts.
+// docs/policies.md 2.6). Where paths part, the longest counts.
 type longPrompts struct {
 	Limit   int          `json:"limit"`   // `--max-iterations`
 	Count   int          `json:"count"`   // prompts that took more requests than that; where paths part, the longest counts

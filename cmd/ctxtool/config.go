@@ -148,7 +148,7 @@ func (l layer) get(key string) (v any, set bool) {
 	return l.v.Get(key), l.v.IsSet(key)
 }
 
-// gshKey is gsh's own name for a setting (spec/policies.md 1.1), empty where it has
+// gshKey is gsh's own name for a setting (docs/policies.md 2.1), empty where it has
 // none.
 func gshKey(key string) string {
 	switch key {

@@ -32,7 +32,7 @@ function pathOf(file) {
 }
 
 // written is a conversation as pi writes it. Its later versions leave thinking out
-// (spec/pi-1.5.md 7.5); here it is left out for all of them.
+// (docs/session-format.md 9.5); here it is left out for all of them.
 function written(messages) {
 	const quiet = (m) => (m.role === "assistant" ? { ...m, content: m.content.filter((b) => b.type !== "thinking") } : m);
 	return serializeConversation(convertToLlm(messages).map(quiet));

@@ -39,7 +39,7 @@ var everything = Shape{
 }
 
 // large has lines with a median of 770 bytes and 58 escapes in a KB, and a path
-// of most of its entries (spec/speed.md).
+// of most of its entries, as measured in long sessions.
 var large = Shape{
 	Bytes: 1_003_000_000, Text: 270, MaxText: 110 << 10, Spread: 1.6, Escapes: 54, Tools: 0.8, Branch: 0.02,
 }

@@ -60,7 +60,7 @@ func newCall(tool, id string, args value) ToolCall {
 }
 
 // exited is how pi ends the output of a command that did not succeed
-// (spec/pi-format.md 9; the bash tool).
+// (docs/session-format.md 4.4).
 var exited = []byte("Command exited with code ")
 
 // answer adds what the tool gave.

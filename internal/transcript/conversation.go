@@ -52,7 +52,7 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 	return c, c.named()
 }
 
-// named takes the name that was given last in the file (spec/pi-format.md 2.4).
+// named takes the name that was given last in the file (docs/session-format.md 2.4).
 func (c *Conversation) named() error {
 	for i := c.s.Len() - 1; i >= 0; i-- {
 		if c.s.Kind(i) == jsonl.SessionInfo {

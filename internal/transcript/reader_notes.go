@@ -83,7 +83,7 @@ func (r *reader) summary(v value) []byte {
 	return r.text
 }
 
-// paid records what making a summary took (spec/pi-1.5.md 8).
+// paid records what making a summary took (docs/session-format.md 8.4).
 func (r *reader) paid(v value) {
 	if r.telling() {
 		r.story.pay(v.Get("usage"))
@@ -97,7 +97,7 @@ func (r *reader) cut(v value) {
 	}
 }
 
-// cutSkill takes the instructions of a skill off a prompt (spec/pi-format.md 9.1).
+// cutSkill takes the instructions of a skill off a prompt (docs/session-format.md 4.6).
 func cutSkill(text []byte) (skill []byte, name string, rest []byte) {
 	body, ok := bytes.CutPrefix(text, []byte("<skill "))
 	if !ok {

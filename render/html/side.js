@@ -8,7 +8,7 @@ import { Windowed } from './windowed.js'
 const rowHeight = 26
 const settings = new Set(['label', 'custom', 'model_change', 'thinking_level_change', 'session_info', 'context_edit', 'usage', 'session', 'scalar'])
 
-// filters say which entries the tree shows; those of spec/pi-format.md 9.1.
+// filters say which entries the tree shows; those of docs/session-format.md 2.5.
 const filters = {
   default: (m, row) => !settings.has(m.kind(row)) && !mute(m, row),
   'no-tools': (m, row) => !settings.has(m.kind(row)) && m.kind(row) !== 'toolResult' && !mute(m, row),

@@ -297,7 +297,7 @@ func (p *Page) edit(dst []byte, b *transcript.Block) []byte {
 
 // transform appends what a transform says of itself, and why it changed what is
 // cached. One that a renderer of its own would show has its Markdown, else its data
-// (spec/pi-format.md 1.6).
+// (docs/session-format.md 3.2).
 func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	display := b.Value.Get("display")
 	summary := display.Get("summary").Text()

@@ -78,7 +78,7 @@ type Report struct {
 }
 
 // noise is how many tokens a provider may fall short without meaning anything
-// (spec/pi-1.5.md 8).
+// (docs/session-format.md 10).
 const noise = 1024
 
 // A sending is a request as it was sent, and its answer.

@@ -341,7 +341,7 @@ func TestCacheRecorded(t *testing.T) {
 }
 
 // TestCacheAsPi: where a session only grows, within the cache's lifetime, what was
-// billed again is what pi says (spec/pi-1.5.md 8).
+// billed again is what pi says (docs/session-format.md 10).
 func TestCacheAsPi(t *testing.T) {
 	marked := 0
 	for seed := range uint64(8) {

@@ -282,8 +282,8 @@ type Shown struct {
 // file does not say: it is inferred from what stands around the transform.
 type boundary string
 
-// The two points of the loop at which transforms are made (spec/pi-format.md
-// 4.4): right before a request, and when the answer to one has come.
+// The two points of the loop at which transforms are made (docs/session-format.md
+// 6.5): right before a request, and when the answer to one has come.
 const (
 	beforeRequest boundary = "before_request"
 	turnEnd       boundary = "turn_end"

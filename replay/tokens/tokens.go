@@ -46,7 +46,7 @@ const (
 var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &cl100k, &o200k}
 
 // Pi counts as pi estimates: a token for each four UTF-16 code units of a
-// message, rounded up once a message (spec/pi-format.md 7.1, 8.1).
+// message, rounded up once a message (docs/session-format.md 8.1, 8.2).
 var Pi = Counter{
 	Name:   "chars4",
 	About:  "as pi: a quarter of the length in UTF-16 units, rounded up once a message",
@@ -55,7 +55,7 @@ var Pi = Counter{
 }
 
 // GSH counts as gsh estimates: a token for each four bytes, rounded down once a
-// text, and four a message (spec/policies.md 1.2).
+// text, and four a message (docs/policies.md 2.2).
 var GSH = Counter{
 	Name:    "bytes4",
 	About:   "as gsh: a quarter of the bytes of each text, rounded down, and 4 a message",
@@ -66,7 +66,7 @@ var GSH = Counter{
 }
 
 // YBytes and YScalars count as y-agent estimates in its two places: a token for each
-// four bytes or scalars, rounded up once a message (spec/policies.md 3.3).
+// four bytes or scalars, rounded up once a message (docs/policies.md 4.2).
 var YBytes = Counter{
 	Name:    "ybytes",
 	About:   "as y-agent's context: a quarter of the bytes, rounded up once a message",

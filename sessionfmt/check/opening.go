@@ -8,7 +8,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// What pi does when it opens a file (spec/pi-1.5.md 2.2 and 3). With the first ones
+// What pi does when it opens a file (docs/session-format.md 11, 12). With the first ones
 // it has no context of it.
 const (
 	refuses  = "refuses it"
@@ -46,7 +46,7 @@ func opening(s *sessionfmt.Session) string {
 }
 
 // throws reports whether the edit in force of a message in the context has no replacement
-// (spec/pi-1.5.md 4.5).
+// (docs/session-format.md 5.6).
 func throws(s *sessionfmt.Session, path []int) bool {
 	lacks := map[int]bool{} // by target
 	lines := s.NewReader()

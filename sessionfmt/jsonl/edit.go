@@ -14,7 +14,7 @@ type Field struct {
 // AppendEdited appends the object v with some members set, or taken away where
 // the field's Value is nil. All else stays as it is spelled: other members, their
 // order, the white space. A member that is there keeps its place, a new one goes
-// to the end, as JavaScript does it (spec/pi-format.md 3.5). Of a member that is
+// to the end, as JavaScript does it (docs/session-format.md 11.3). Of a member that is
 // there twice both are set.
 func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	done := 0     // bytes of v that are in dst

@@ -12,7 +12,7 @@ import (
 )
 
 // This file holds what pi gets from JavaScript and Go does otherwise
-// (spec/pi-format.md 12): lengths in UTF-16 units, JSON.stringify, key order,
+// (docs/session-format.md 13): lengths in UTF-16 units, JSON.stringify, key order,
 // trim, and dates.
 
 // Units is the length of a string in UTF-16 code units, an escape counting as

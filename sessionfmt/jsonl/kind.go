@@ -96,7 +96,7 @@ func (k Kind) IsMessage() bool { return k <= NoMessage }
 func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
 
 // Replaceable reports that a context_edit can give a message of that kind other
-// content (spec/pi-1.5.md 4.5).
+// content (docs/session-format.md 5.6).
 func (k Kind) Replaceable() bool {
 	switch k {
 	case User, Assistant, ToolResult, Custom, CustomMessage:
@@ -302,7 +302,7 @@ func ValueLen(b []byte) (n int, ok bool) {
 }
 
 // Version reads a header's version as JavaScript's comparisons would
-// (spec/pi-format.md 3.1): none is 1, and text that is no number passes for 3.
+// (docs/session-format.md 1.4): none is 1, and text that is no number passes for 3.
 func (v Value) Version() (version int, ok bool) {
 	if v.IsNull() {
 		return 1, true

@@ -1,7 +1,7 @@
 package redact
 
 // A place says what stands at a member of pi's format, in entries, messages, blocks
-// and patches (spec/pi-format.md 1 and 6, spec/pi-1.5.md 1). What is inside of other
+// and patches (docs/session-format.md 3, 4, 6). What is inside of other
 // members is anybody's.
 type place uint16
 

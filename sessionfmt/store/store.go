@@ -16,7 +16,7 @@ import (
 )
 
 // A Store is a folder of sessions as pi keeps them: files named
-// STAMP_ID.jsonl, in it or in one folder a project (spec/pi-1.5.md 2).
+// STAMP_ID.jsonl, in it or in one folder a project (docs/session-format.md 1.2).
 type Store struct {
 	Dir  string
 	Disk sessionfmt.Disk // where that folder is

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +22,31 @@ func TestMain(m *testing.M) {
 	if os.Getenv("CTXTOOL_WRITES_FOREVER") != "" {
 		writesForever()
 	}
-	testscript.Main(m, map[string]func(){"ctxtool": func() {
+	if program := filepath.Base(os.Args[0]); strings.TrimSuffix(program, ".exe") == "ctxtool" {
 		in := processEnv()
 		in.disk.Sync, in.wait = noSync, 300*time.Millisecond
 		os.Exit(in.run(os.Args[1:]))
-	}})
+	}
+	os.Exit(withProgram(m))
+}
+
+// withProgram runs the tests with this binary in PATH as ctxtool, for scripts that start
+// processes.
+func withProgram(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ctxtool")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(dir, "ctxtool"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return m.Run()
 }
 
 // writesForever begins a file, and is never done with it: a command that is interrupted.
@@ -40,40 +61,81 @@ func writesForever() {
 }
 
 // TestScript runs the scripts under testdata/script: commands as a user types
-// them. $SESSIONS is testdata/sessions of the project.
+// them. $SESSIONS is testdata/sessions of the project. A ctxtool by itself runs in the
+// process of the test; `exec ctxtool` is a process, which also reads what stdin gives it.
 func TestScript(t *testing.T) {
 	sessions, err := filepath.Abs("../../testdata/sessions")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *golden.Update,
-		RequireExplicitExec: true,
+		Dir:           "testdata/script",
+		UpdateScripts: *golden.Update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
-			e.Setenv("GOMAXPROCS", "1") // a thousand short processes: TestWorkers has the others
+			e.Setenv("GOMAXPROCS", "1") // short processes: TestWorkers has the others
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "home", "config"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release,
+			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release,
 		},
 	})
 }
 
-// status runs a command and looks at its exit status: status N ctxtool ...
+// scriptVariables are the environment variables that commands of scripts read.
+var scriptVariables = []string{
+	"PATH", "HOME", "XDG_CONFIG_HOME", "NO_COLOR", "COLUMNS", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PARCEL_PIN",
+	"CTXTOOL_REDACT", "CTXTOOL_RULES", "CTXTOOL_SESSIONS_DIR", "CTXTOOL_WINDOW", "CTXTOOL_WRITE",
+}
+
+// runInProcess runs a command in the script's folder and environment, and is its exit
+// status.
+func runInProcess(ts *testscript.TestScript, args []string) int {
+	in := testEnv(ts.MkAbs("."))
+	in.stdout, in.stderr, in.wait = ts.Stdout(), ts.Stderr(), 300*time.Millisecond
+	in.environ = nil
+	for _, name := range scriptVariables {
+		if value := ts.Getenv(name); value != "" {
+			in.environ = append(in.environ, name+"="+value)
+		}
+	}
+	in.home, in.configDir = ts.Getenv("HOME"), ts.Getenv("XDG_CONFIG_HOME")
+	nothing, err := os.Open(os.DevNull)
+	ts.Check(err)
+	defer nothing.Close()
+	in.stdin = nothing
+	return in.run(args)
+}
+
+// inProcess runs a command that has to succeed, or with ! to fail: ctxtool ...
+func inProcess(ts *testscript.TestScript, neg bool, args []string) {
+	if got := runInProcess(ts, args); (got != exitOK) != neg {
+		ts.Fatalf("ctxtool %v: exit status %d", args, got)
+	}
+}
+
+// status runs a command and looks at its exit status: status N ctxtool ..., or status N
+// exec ctxtool ... for a process.
 func status(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N command...")
 	}
 	got := "0"
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		got = err.Error()
+	switch command := args[1:]; command[0] {
+	case "ctxtool":
+		got = strconv.Itoa(runInProcess(ts, command[1:]))
+	default:
+		if command[0] == "exec" {
+			command = command[1:]
+		}
+		if err := ts.Exec(command[0], command[1:]...); err != nil {
+			got = strings.TrimPrefix(err.Error(), "exit status ")
+		}
 	}
-	if want := map[string]string{"0": "0", "1": "exit status 1", "2": "exit status 2", "3": "exit status 3"}[args[0]]; got != want {
-		ts.Fatalf("%v: %s, want %s", args[1:], got, want)
+	if got != args[0] {
+		ts.Fatalf("%v: %s, want %s", args[1:], got, args[0])
 	}
 }
 

@@ -219,7 +219,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		var p part
 		var msg jsonl.Message
 		msg.ReadContent(new(jsonl.Cursor).Reset(got), m.Kind)
-		p.add(m.Place, &msg)
+		p.add(m.place, &msg)
 		again := p.messages[0]
 		for _, c := range counters {
 			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != jsonl.User {

@@ -5,9 +5,24 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
+
+// A place is a message of a context, without its text.
+type place struct {
+	Kind   jsonl.Kind // by its role in the session
+	Origin origin.Origin
+	Index  int  // in the envelope
+	Pos    int  // of its record on the path
+	Sent   bool // it is one of the request's messages
+	Cached bool // it is one of the list, and no uncached one
+	// Tokens are what pi itself takes a message for that is neither user's, answer nor
+	// result, as it is stored and not as it is sent (docs/session-format.md 8.1). Of those it
+	// is 0: they count for what their texts do.
+	Tokens int
+}
 
 // A View is the messages of a context as passes see them: what each is and how long
 // its parts are, but no texts; those are read when a pass asks for them. A message
@@ -24,7 +39,7 @@ type View struct {
 
 // A message is a message of a view.
 type message struct {
-	replay.Place
+	place
 	Blocks []block
 	Call   int  // the message that makes the calls of this one's group, -1 where it belongs to none
 	Gone   bool // a pass has taken it out
@@ -85,7 +100,11 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		parts[i].tokenizer = tokenizer
 	}
-	err := e.Scan(func(chunk int, p replay.Place, m *jsonl.Message) { parts[chunk].add(p, m) })
+	err := e.Scan(func(chunk, index int, p *replay.Piece, m *jsonl.Message, tokens int) {
+		parts[chunk].add(place{
+			Kind: p.Kind(), Origin: p.Origin(), Index: index, Pos: p.Pos(), Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
+		}, m)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type part struct {
 const partSize = 256
 
 // add takes in a message; nil is one that is not sent.
-func (p *part) add(at replay.Place, m *jsonl.Message) {
+func (p *part) add(at place, m *jsonl.Message) {
 	if p.messages == nil {
 		p.messages = make([]message, 0, partSize)
 	}
@@ -39,7 +39,7 @@ func (p *part) add(at replay.Place, m *jsonl.Message) {
 		p.content(m)
 	}
 	end := len(p.blocks)
-	p.messages = append(p.messages, message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: nested})
+	p.messages = append(p.messages, message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: nested})
 }
 
 // content takes in blocks. What no role knows counts for nothing and is left alone.
@@ -281,5 +281,5 @@ func (m *message) estimate() int {
 	if m.isAssistant() || m.isResult() || m.Kind == jsonl.User || m.Edited {
 		return m.Tokens(&tokens.Pi)
 	}
-	return m.Place.Tokens
+	return m.place.Tokens
 }

@@ -13,7 +13,9 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -156,7 +158,7 @@ func holds(t *testing.T, name string, d *diff.Difference) {
 		t.Errorf("%s: the same, and %d of %d tokens are shared", name, diff.Shared.Tokens, diff.Tokens.A.Total)
 	}
 	for k, e := range []*replay.Envelope{d.A.Envelope, d.B.Envelope} {
-		want := []replay.Counts{d.Tokens.A, d.Tokens.B}[k]
+		want := []weigh.Counts{d.Tokens.A, d.Tokens.B}[k]
 		if counts, err := e.Count(&tokens.Pi); err != nil || counts != want {
 			t.Errorf("%s: side %d has %v tokens, not %v (%v)", name, k, counts, want, err)
 		}
@@ -173,10 +175,10 @@ type appliedEnvelope struct {
 	Messages struct{ Cached, Uncached []json.RawMessage }
 	Options  map[string]json.RawMessage
 	Meta     struct {
-		Model                   replay.ModelRef
+		Model                   models.Ref
 		Limit                   int64
 		TurnIndex, RequestIndex int
-		Tokens                  replay.Counts
+		Tokens                  weigh.Counts
 		Rules                   replay.Rules
 		Leaf                    string
 	}

@@ -8,8 +8,9 @@ import (
 
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/phrase"
-	"ctxtool/replay"
 	"ctxtool/replay/diff"
+	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -276,7 +277,7 @@ func placesOf(c diff.MessageChange) string {
 }
 
 // nameOfModel is a model's name, or that there is none.
-func nameOfModel(m replay.ModelRef) string { return cmp.Or(m.Name(), "none") }
+func nameOfModel(m models.Ref) string { return cmp.Or(m.Name(), "none") }
 
 func unset(v jsonl.Value) string {
 	if !v.Exists() {
@@ -285,7 +286,7 @@ func unset(v jsonl.Value) string {
 	return string(v)
 }
 
-func partText(parts []replay.Part, i int) string {
+func partText(parts []prompt.Part, i int) string {
 	if i < 0 {
 		return ""
 	}
@@ -294,7 +295,7 @@ func partText(parts []replay.Part, i int) string {
 
 // toolText is a tool's definition as it is compared line by line; of one that has come
 // or gone its description.
-func toolText(tools []replay.Tool, i int, change diff.Change) string {
+func toolText(tools []prompt.Tool, i int, change diff.Change) string {
 	if i < 0 {
 		return ""
 	}
@@ -310,7 +311,7 @@ func toolText(tools []replay.Tool, i int, change diff.Change) string {
 type comparison struct{ *diff.Difference }
 
 // prompts are prompt and tools of both sides.
-func (x comparison) prompts() (a, b *replay.Prompt, err error) {
+func (x comparison) prompts() (a, b *prompt.Prompt, err error) {
 	if a, err = x.A.Envelope.Prompt(); err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,9 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/entry"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -151,7 +154,7 @@ type option struct {
 }
 
 // optionFields are the options that are set, in order.
-func optionFields(o replay.ModelOptions) (out []option) {
+func optionFields(o prompt.Options) (out []option) {
 	for _, f := range []option{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
 		if f.val.Exists() {
 			out = append(out, f)
@@ -162,20 +165,20 @@ func optionFields(o replay.ModelOptions) (out []option) {
 
 // A provenance is where each piece of the envelope comes from, parallel to the pieces.
 type provenance struct {
-	System   []replay.Provenance `json:"system"`
-	Tools    []replay.Provenance `json:"tools"`
-	Cached   []replay.Provenance `json:"cached"`
-	Uncached []replay.Provenance `json:"uncached"`
+	System   []origin.Provenance `json:"system"`
+	Tools    []origin.Provenance `json:"tools"`
+	Cached   []origin.Provenance `json:"cached"`
+	Uncached []origin.Provenance `json:"uncached"`
 }
 
 // tap keeps where messages come from that go by, where that is asked for.
-func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]replay.Provenance) iter.Seq2[replay.Message, error] {
+func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]origin.Provenance) iter.Seq2[replay.Message, error] {
 	if !r.Provenance {
 		return messages
 	}
 	return func(yield func(replay.Message, error) bool) {
 		for m, err := range messages {
-			*to = append(*to, r.Envelope.Replay().Provenance(m.Origin))
+			*to = append(*to, origin.Told(r.Envelope.Replay().Session, m.Origin))
 			if !yield(m, err) {
 				return
 			}
@@ -190,7 +193,7 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	m, err := e.Meta(&tokens.Pi)
+	m, err := entry.MetaOf(e, &tokens.Pi)
 	if err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	o.key("tools")
 	writeTools(w, prompt.Tools)
 	o.key("messages")
-	from := provenance{System: []replay.Provenance{}, Tools: []replay.Provenance{}, Cached: []replay.Provenance{}, Uncached: []replay.Provenance{}}
+	from := provenance{System: []origin.Provenance{}, Tools: []origin.Provenance{}, Cached: []origin.Provenance{}, Uncached: []origin.Provenance{}}
 	lists := object{w: w}
 	lists.key("cached")
 	if err := writeMessages(w, r.tap(e.CachedMessages(), &from.Cached)); err != nil {
@@ -221,10 +224,10 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	o.value("meta", m)
 	if r.Provenance {
 		for _, p := range prompt.Parts {
-			from.System = append(from.System, e.Replay().Provenance(p.Origin))
+			from.System = append(from.System, origin.Told(e.Replay().Session, p.Origin))
 		}
 		for _, t := range prompt.Tools {
-			from.Tools = append(from.Tools, e.Replay().Provenance(t.Origin))
+			from.Tools = append(from.Tools, origin.Told(e.Replay().Session, t.Origin))
 		}
 		o.value("provenance", from)
 	}
@@ -236,7 +239,7 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	return w.WriteByte('\n')
 }
 
-func writeSystem(w *bufio.Writer, p *replay.Prompt) {
+func writeSystem(w *bufio.Writer, p *prompt.Prompt) {
 	o := object{w: w}
 	o.key("parts")
 	w.WriteByte('[')
@@ -254,7 +257,7 @@ func writeSystem(w *bufio.Writer, p *replay.Prompt) {
 	o.close()
 }
 
-func writeTools(w *bufio.Writer, tools []replay.Tool) {
+func writeTools(w *bufio.Writer, tools []prompt.Tool) {
 	w.WriteByte('[')
 	for i, t := range tools {
 		if i > 0 {
@@ -265,7 +268,7 @@ func writeTools(w *bufio.Writer, tools []replay.Tool) {
 	w.WriteByte(']')
 }
 
-func writeTool(w *bufio.Writer, t replay.Tool) {
+func writeTool(w *bufio.Writer, t prompt.Tool) {
 	o := object{w: w}
 	for _, name := range []string{"name", "description", "parameters"} {
 		o.raw(name, t.Raw.Get(name))
@@ -300,7 +303,7 @@ func csvCell(cell any) string {
 			return ""
 		}
 		return dollars(*v)
-	case replay.Index:
+	case origin.Index:
 		return orNothing(v)
 	case []int64:
 		return strings.Trim(fmt.Sprint(v), "[]")
@@ -312,7 +315,7 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 func dollars(d float64) string { return strconv.FormatFloat(d, 'g', -1, 64) }
 
-func orNothing(n replay.Index) string {
+func orNothing(n origin.Index) string {
 	if n < 0 {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -143,7 +144,7 @@ func writeFull(w *bufio.Writer, r Report) error {
 }
 
 // indentOptions is the options as JSON, two blanks deep.
-func indentOptions(o replay.ModelOptions) string {
+func indentOptions(o prompt.Options) string {
 	var lines []string
 	for _, f := range optionFields(o) {
 		lines = append(lines, fmt.Sprintf("  %q: %s", f.name, f.val.AppendCompact(nil)))

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"ctxtool/internal/phrase"
-	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/trace"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -144,7 +144,7 @@ func itemName(r *entry.Item) string { return phrase.If(r.Name != "", "%s: ", ses
 type Entering struct {
 	Items         []entry.Item
 	Request       int
-	Before, After replay.Counts
+	Before, After weigh.Counts
 }
 
 func writeEntering(w *bufio.Writer, e Entering, on Screen) error {

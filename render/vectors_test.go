@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"ctxtool/replay"
+	"ctxtool/replay/baseline"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -152,13 +154,13 @@ func TestEnvelopeVectors(t *testing.T) {
 		n++
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			want := expected(t, file)
-			base, err := replay.LoadBaseline(sessionfmt.Disk{}, filepath.Join(filepath.Dir(file), "baseline.json"))
+			base, err := baseline.Load(sessionfmt.Disk{}, filepath.Join(filepath.Dir(file), "baseline.json"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			e := envelopeOf(t, file, replay.Options{
 				Rules: replay.ByEnvelope, Baseline: base, Lenient: true,
-				Model: replay.ModelRef{Provider: "anthropic", ID: "claude-sonnet-4-5"}, Window: 200000,
+				Model: models.Ref{Provider: "anthropic", ID: "claude-sonnet-4-5"}, Window: 200000,
 			})
 			p, err := e.Prompt()
 			if err != nil {

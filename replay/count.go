@@ -3,31 +3,23 @@ package replay
 import (
 	"hash/maphash"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Counts are the tokens of an envelope by category.
-type Counts struct {
-	System   int `json:"system"`
-	Tools    int `json:"tools"`
-	Messages int `json:"messages"`
-	Total    int `json:"total"`
-}
-
 // Count counts the envelope as /context does (docs/session-format.md 8.2): the parts
 // together, and each tool and each message by itself.
-func (e *Envelope) Count(c *tokens.Counter) (Counts, error) {
+func (e *Envelope) Count(c *tokens.Counter) (weigh.Counts, error) {
 	n, err := CountAll(c, e)
 	return n[0], err
 }
 
 // CountAll are the counts of envelopes of one replay. What is the same message at the same
 // place in several of them is counted once.
-func CountAll(c *tokens.Counter, all ...*Envelope) ([]Counts, error) {
-	n := make([]Counts, len(all))
+func CountAll(c *tokens.Counter, all ...*Envelope) ([]weigh.Counts, error) {
+	n := make([]weigh.Counts, len(all))
 	for i, e := range all {
 		p, err := e.Prompt()
 		if err != nil {
@@ -41,44 +33,6 @@ func CountAll(c *tokens.Counter, all ...*Envelope) ([]Counts, error) {
 		n[i].Total = n[i].System + n[i].Tools + n[i].Messages
 	}
 	return n, err
-}
-
-// Counts is what prompt and tools take together.
-func (p *Prompt) Counts(c *tokens.Counter) (n Counts) {
-	each, ofTools := p.Count(c)
-	for _, k := range each {
-		n.System += k
-	}
-	for _, k := range ofTools {
-		n.Tools += k
-	}
-	n.Total = n.System + n.Tools
-	return n
-}
-
-// Count is what each part and each tool takes. Where the counter rounds once a message
-// the parts are one together: each has what it adds to those before it.
-func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
-	w := weighing{c: c}
-	for _, part := range p.Parts {
-		parts = append(parts, w.add(w.of([]byte(part.Text))))
-	}
-	for _, t := range p.Tools {
-		tools = append(tools, t.tokens(c))
-	}
-	return parts, tools
-}
-
-// tokens is what a tool's definition counts for.
-func (t Tool) tokens(c *tokens.Counter) (n int) {
-	w := weighing{c: c}
-	for _, name := range []string{"name", "description"} {
-		n += w.add(w.value(t.Raw.Get(name)))
-	}
-	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
-		n += w.add(w.compact(parameters))
-	}
-	return n
 }
 
 // countMessages counts the shown messages, on all processors: each takes stretches of the
@@ -138,89 +92,6 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 	return 0, nil
 }
 
-// A weight is what a message takes, in tokens of a counter or in bytes, by what its
-// blocks are. A result's text is Text.
-type weight struct {
-	Text, Thinking, Calls, Images int
-}
-
-// Total is all of it.
-func (w weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
-
-// A weighing counts the texts of a message as a counter does. Where the counter
-// rounds once a message, each text has what it adds to the sum so far.
-type weighing struct {
-	c      *tokens.Counter
-	length int // of the texts so far, in the counter's measure
-	buf    []byte
-	at     jsonl.Cursor
-}
-
-// add is how many more tokens a message has with a further text of that length.
-func (w *weighing) add(length int) int {
-	if w.c.ByText {
-		return w.c.Of(length)
-	}
-	before := w.c.Of(w.length)
-	w.length += length
-	return w.c.Of(w.length) - before
-}
-
-// string is the length of a string.
-func (w *weighing) string(s jsonl.String) int {
-	if w.c.Measure == tokens.Units {
-		return s.Units() // without being unescaped
-	}
-	return w.of(s.Bytes(&w.buf))
-}
-
-// value is the length of a value: of a string its text, of any other nothing.
-func (w *weighing) value(v value) int { return w.string(w.at.Reset(v).String()) }
-
-// compact is the length of a value as JSON.stringify spells it.
-func (w *weighing) compact(v value) int { return w.of(w.at.Compact(v)) }
-
-// of is the length of a text.
-func (w *weighing) of(text []byte) int { return TextLength(w.c, text) }
-
-// TextLength is the length of a text, which is UTF-8, in the counter's measure.
-func TextLength(c *tokens.Counter, text []byte) int {
-	switch c.Measure {
-	case tokens.Units:
-		return jsonl.Units(text)
-	case tokens.Bytes:
-		return len(text)
-	case tokens.Scalars:
-		return utf8.RuneCount(text)
-	}
-	return c.Text(text)
-}
-
-// message counts a message.
-func (w *weighing) message(m *jsonl.Message) weight {
-	sum := w.content(m)
-	sum.Text += w.c.Message
-	return sum
-}
-
-// content counts the content of a message.
-func (w *weighing) content(m *jsonl.Message) (sum weight) {
-	w.length = 0
-	for i := range m.Blocks {
-		switch b := &m.Blocks[i]; b.Kind {
-		case jsonl.TextBlock:
-			sum.Text += w.add(w.string(b.Says))
-		case jsonl.ImageBlock:
-			sum.Images += w.add(w.c.Image)
-		case jsonl.ThinkingBlock:
-			sum.Thinking += w.add(w.string(b.Says))
-		case jsonl.CallBlock:
-			sum.Calls += w.add(w.value(b.Name)) + w.add(w.compact(b.Args))
-		}
-	}
-	return sum
-}
-
 // Message reads a message as a provider gets it. size is that of its JSON, bytes. A plain
 // message is read off its line, without being made into JSON first.
 func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
@@ -260,13 +131,12 @@ func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return l.weigher(c).message(msg).Total(), size, nil
+	return l.weigher(c).Message(msg).Total(), size, nil
 }
 
 // weigher is the loader's own weighing, for a counter.
-func (l *Reader) weigher(c *tokens.Counter) *weighing {
-	l.weighing.c, l.weighing.length = c, 0
-	return &l.weighing
+func (l *Reader) weigher(c *tokens.Counter) *weigh.Weigher {
+	return l.weighing.Reset(c)
 }
 
 // A Saying is what is known of one message without its text. Hashes are good for one run
@@ -300,6 +170,6 @@ func (l *Reader) Say(c *tokens.Counter, m *Piece) (Saying, error) {
 	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
 	return Saying{
 		h.Sum64(), maphash.Bytes(digestSeed, v),
-		int32(l.weigher(c).message(&l.msg).Total()), int32(len(v)),
+		int32(l.weigher(c).Message(&l.msg).Total()), int32(len(v)),
 	}, nil
 }

@@ -3,7 +3,12 @@ package replay
 import (
 	"iter"
 	"slices"
+	"strconv"
+	"strings"
 
+	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,22 +27,9 @@ type Envelope struct {
 
 	r         *Replay
 	state     state
-	ephemeral int       // record, -1 for none
-	named     *ModelRef // what ModelBy names, where it has been read; may be nil
-	prompt    *Prompt
-}
-
-// A Prompt is the part of an envelope that is no messages.
-type Prompt struct {
-	Parts    []Part
-	Compiled string // what is sent of the parts
-	Tools    []Tool
-	Options  ModelOptions
-	// Known reports that parts and tools come from the session or a baseline.
-	// Otherwise pi's own prompt and tools are missing here.
-	Known bool
-	// Omitted are tools that were left out because nothing implements them.
-	Omitted []Tool
+	ephemeral int         // record, -1 for none
+	named     *models.Ref // what ModelBy names, where it has been read; may be nil
+	prompt    *prompt.Prompt
 }
 
 func (m *machine) envelope() *Envelope {
@@ -66,7 +58,7 @@ func (e *Envelope) Uncached() int { return len(e.state.uncached) }
 type Message struct {
 	Kind   jsonl.Kind // by its role in the session
 	Raw    jsonl.Value
-	Origin Origin
+	Origin origin.Origin
 }
 
 // CachedMessages are the messages of the request as a provider gets them, system
@@ -151,24 +143,24 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 
 // Prompt folds system messages and ops into prompt, tools and options. The parts
 // are the session's own if it has any, else the baseline's.
-func (e *Envelope) Prompt() (*Prompt, error) {
+func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	if e.prompt != nil {
 		return e.prompt, nil
 	}
 	own := hasSystem(e.state.deltas)
 	f := e.r.startingPrompt(own)
-	if f.options.Reasoning == nil {
+	if f.Options.Reasoning == nil {
 		level, err := e.ThinkingLevel()
 		if err != nil {
 			return nil, err
 		}
-		f.options.Reasoning = e.r.Rules.Reasoning(level)
+		f.Options.Reasoning = e.r.Rules.Reasoning(level)
 	}
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
-	p := &Prompt{Parts: f.parts, Compiled: e.r.Rules.Compiled(f.parts), Options: f.options, Known: own || e.r.Options.Baseline != nil}
-	p.Tools, p.Omitted = e.r.implemented(f.tools)
+	p := &prompt.Prompt{Parts: f.Parts, Compiled: e.r.Rules.Compiled(f.Parts), Options: f.Options, Known: own || e.r.Options.Baseline != nil}
+	p.Tools, p.Omitted = e.r.implemented(f.Tools)
 	e.prompt = p
 	return p, nil
 }
@@ -176,18 +168,18 @@ func (e *Envelope) Prompt() (*Prompt, error) {
 // PromptHistory tells how the prompt became what it is: as it was before the first thing
 // that since holds of, with no origin, and after each from there on. It tells nothing where
 // since holds of none. The prompt is not Compiled, and valid during the call.
-func (e *Envelope) PromptHistory(since func(Origin) bool, tell func(by Origin, p *Prompt)) error {
+func (e *Envelope) PromptHistory(since func(origin.Origin) bool, tell func(by origin.Origin, p *prompt.Prompt)) error {
 	deltas := e.state.deltas
 	fresh := slices.IndexFunc(deltas, func(d delta) bool { return since(d.m.Origin()) })
 	if fresh < 0 {
 		return nil
 	}
-	f, l, by := e.r.startingPrompt(hasSystem(deltas)), e.r.NewReader(), Origin{-1, -1, -1}
+	f, l, by := e.r.startingPrompt(hasSystem(deltas)), e.r.NewReader(), origin.Baseline
 	for from, to := 0, fresh; ; from, to = to, to+1 {
 		if err := l.fold(&f, deltas[from:to]); err != nil {
 			return err
 		}
-		if tell(by, &Prompt{Parts: f.parts, Tools: f.tools, Options: f.options}); to == len(deltas) {
+		if tell(by, &prompt.Prompt{Parts: f.Parts, Tools: f.Tools, Options: f.Options}); to == len(deltas) {
 			return nil
 		}
 		by = deltas[to].m.Origin()
@@ -196,21 +188,21 @@ func (e *Envelope) PromptHistory(since func(Origin) bool, tell func(by Origin, p
 
 // startingPrompt is the prompt before all deltas: the baseline's options, and its
 // parts and tools too where the session has none of its own.
-func (r *Replay) startingPrompt(own bool) (f folded) {
+func (r *Replay) startingPrompt(own bool) (f prompt.Fold) {
 	base := r.Options.Baseline
 	if base == nil {
 		return f
 	}
-	f.options = base.Options
+	f.Options = base.Options
 	if !own {
-		f.parts = append(f.parts, base.Parts...)
-		f.tools = append(f.tools, base.Tools...)
+		f.Parts = append(f.Parts, base.Parts...)
+		f.Tools = append(f.Tools, base.Tools...)
 	}
 	return f
 }
 
 // fold applies deltas to a prompt.
-func (l *Reader) fold(f *folded, deltas []delta) error {
+func (l *Reader) fold(f *prompt.Fold, deltas []delta) error {
 	for i := range deltas {
 		d := &deltas[i]
 		if d.m.flags&omitted != 0 {
@@ -221,7 +213,7 @@ func (l *Reader) fold(f *folded, deltas []delta) error {
 			if err != nil {
 				return err
 			}
-			f.message(v, d.m.Origin())
+			f.Message(v, d.m.Origin())
 			continue
 		}
 		line, err := l.lines.Line(int(d.m.rec))
@@ -246,7 +238,7 @@ func (rules Rules) Reasoning(level jsonl.Value) jsonl.Value {
 
 // implemented splits tools into those that something implements and the rest.
 // Without a baseline's tools or names given, all count as implemented.
-func (r *Replay) implemented(tools []Tool) (have, lack []Tool) {
+func (r *Replay) implemented(tools []prompt.Tool) (have, lack []prompt.Tool) {
 	var names []string
 	if b := r.Options.Baseline; b != nil {
 		for _, t := range b.Tools {
@@ -301,7 +293,7 @@ func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error)
 // Model is the model of the request: the one asked for, else the path's, else
 // the baseline's. Limit is its context window in tokens, 0 where nobody knows
 // it; from says who did.
-func (e *Envelope) Model() (ref ModelRef, limit int64, from string, err error) {
+func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error) {
 	base := e.r.Options.Baseline
 	if ref, err = e.ModelRef(); err != nil {
 		return ref, 0, "", err
@@ -320,11 +312,11 @@ func (e *Envelope) Model() (ref ModelRef, limit int64, from string, err error) {
 }
 
 // NameModel says which model ModelBy names, for whom it has been read already.
-func (e *Envelope) NameModel(ref *ModelRef) { e.named = ref }
+func (e *Envelope) NameModel(ref *models.Ref) { e.named = ref }
 
 // ModelRef is the model of the request alone: see Model.
-func (e *Envelope) ModelRef() (ref ModelRef, err error) {
-	if ref = e.r.Options.Model; ref != (ModelRef{}) {
+func (e *Envelope) ModelRef() (ref models.Ref, err error) {
+	if ref = e.r.Options.Model; ref != (models.Ref{}) {
 		return ref, nil
 	}
 	if e.named != nil {
@@ -334,10 +326,66 @@ func (e *Envelope) ModelRef() (ref ModelRef, err error) {
 		if err != nil {
 			return ref, err
 		}
-		ref = ModelRef{provider.Text(), id.Text()}
+		ref = models.Ref{Provider: provider.Text(), ID: id.Text()}
 	}
-	if base := e.r.Options.Baseline; ref == (ModelRef{}) && base != nil {
+	if base := e.r.Options.Baseline; ref == (models.Ref{}) && base != nil {
 		ref = base.Model
 	}
 	return ref, nil
+}
+
+// Compiled is the prompt as one text: under envelope rules all parts as they
+// are, under pi's the non-empty ones with a blank line between.
+func (rules Rules) Compiled(parts []prompt.Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" || rules == ByEnvelope {
+			texts = append(texts, p.Text)
+		}
+	}
+	if rules == ByEnvelope {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Checkpoint is the system message that prompt and tools of the context replay to, as
+// a compaction carries it (docs/session-format.md 3.2, 4.5), with a time in milliseconds; nil
+// where the session has set neither. What a baseline gives is not in it.
+func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
+	if len(e.state.deltas) == 0 {
+		return nil, nil
+	}
+	var f prompt.Fold
+	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
+		return nil, err
+	}
+	content, sections := "", []byte{}
+	for _, p := range f.Parts {
+		if p.Content {
+			content = p.Text
+			continue
+		}
+		if len(sections) > 0 {
+			sections = append(sections, ',')
+		}
+		sections = append(jsonl.AppendQuoted(sections, p.Name), ':')
+		sections = jsonl.AppendQuoted(sections, p.Text)
+	}
+	out := jsonl.AppendQuoted([]byte(`{"role":"system","content":`), content)
+	if len(sections) > 0 {
+		out = append(append(append(out, `,"sections":{`...), sections...), '}')
+	}
+	for k, t := range f.Tools {
+		if k == 0 {
+			out = append(out, `,"toolsAdded":[`...)
+		} else {
+			out = append(out, ',')
+		}
+		out = append(out, t.Raw...)
+	}
+	if len(f.Tools) > 0 {
+		out = append(out, ']')
+	}
+	return append(strconv.AppendInt(append(out, `,"timestamp":`...), ms, 10), '}'), nil
 }

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"fmt"
-
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -16,15 +16,8 @@ type ContextUsage struct {
 	Window    int64 // tokens, 0 where nobody knows it: pi shows nothing then
 }
 
-// Shown is what pi's indicator shows. Where it shows nothing, tokens and percent are null.
-type Shown struct {
-	Tokens    *int     `json:"tokens"`
-	Percent   *float64 `json:"percent"`   // of the window
-	Estimated int      `json:"estimated"` // how many of the tokens no provider has told
-}
-
 // Shown is what pi shows of it.
-func (u *ContextUsage) Shown() (s Shown) {
+func (u *ContextUsage) Shown() (s weigh.Shown) {
 	s.Estimated = u.Estimated
 	if !u.Known {
 		return s
@@ -36,24 +29,6 @@ func (u *ContextUsage) Shown() (s Shown) {
 		s.Percent = &percent
 	}
 	return s
-}
-
-// String is it in words.
-func (s Shown) String() string {
-	if s.Tokens == nil {
-		return "pi shows no size here: it waits for the next answer"
-	}
-	text := fmt.Sprintf("pi shows %d tokens", *s.Tokens)
-	if s.Percent != nil {
-		text += fmt.Sprintf(", %.1f%% of the window", *s.Percent)
-	}
-	switch s.Estimated {
-	case 0:
-		return text + ", as the provider recorded"
-	case *s.Tokens:
-		return text + ", all of them estimated"
-	}
-	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, *s.Tokens-s.Estimated, s.Estimated)
 }
 
 // ContextUsage is what pi's indicator shows at the envelope's leaf, and what its
@@ -69,7 +44,7 @@ func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 
 // RecordedUsage is ContextUsage where some of it is recorded, else nil: then it would be
 // an estimate of every message.
-func (e *Envelope) RecordedUsage(c *tokens.Counter) (*Shown, error) {
+func (e *Envelope) RecordedUsage(c *tokens.Counter) (*weigh.Shown, error) {
 	u, at, err := e.recorded()
 	if err != nil || at < 0 {
 		return nil, err
@@ -192,25 +167,25 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 
 // estimateSystem counts the system message that all of them replay to.
 func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
-	var f folded
+	var f prompt.Fold
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return 0, err
 	}
-	w := weighing{c: c}
-	for _, p := range f.parts {
-		n += w.add(w.of([]byte(p.Text)))
+	w := new(weigh.Weigher).Reset(c)
+	for _, p := range f.Parts {
+		n += w.Add(w.Text([]byte(p.Text)))
 	}
-	if len(f.tools) == 0 {
+	if len(f.Tools) == 0 {
 		return n, nil
 	}
 	list := []byte{'['}
-	for k, t := range f.tools {
+	for k, t := range f.Tools {
 		if k > 0 {
 			list = append(list, ',')
 		}
 		list = t.Raw.AppendCompact(list)
 	}
-	return n + w.add(w.of(append(list, ']'))), nil
+	return n + w.Add(w.Text(append(list, ']'))), nil
 }
 
 // estimate is what pi counts a message for (docs/session-format.md 8.1), in the tokens of a
@@ -226,20 +201,20 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 		return 0, err
 	}
 	w := l.weigher(c)
-	field := func(name string) int { return w.add(w.value(v.Get(name))) }
+	field := func(name string) int { return w.Add(w.Value(v.Get(name))) }
 	content := func() int {
 		l.msg.ReadContent(l.at.Reset(v.Get("content")), jsonl.User)
-		return w.content(&l.msg).Total()
+		return w.Content(&l.msg).Total()
 	}
 	n := c.Message
 	switch m.kind {
 	case jsonl.System:
 		n += content()
 		for _, text := range v.Get("sections").Members {
-			n += w.add(w.value(text))
+			n += w.Add(w.Value(text))
 		}
 		if tools := v.Get("toolsAdded"); !tools.IsNull() {
-			n += w.add(w.compact(tools))
+			n += w.Add(w.Compact(tools))
 		}
 	case jsonl.Custom:
 		n += content()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -93,7 +94,7 @@ const (
 // A Change is an operation with what it is done to. It is valid until the next one.
 type Change struct {
 	Do   Operation
-	By   Origin           // the entry, and the op of its patch
+	By   origin.Origin    // the entry, and the op of its patch
 	Gone iter.Seq[*Piece] // messages that OpCut, OpReplace or OpTakeBack took out of the request
 
 	piece   Piece // the message that is appended; of a patch, where its op stands

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -22,7 +24,7 @@ type op struct {
 	// apply changes the messages of one state at once.
 	apply func(m *machine, s *state, c *Change) error
 	// fold changes prompt, tools or options, when they are asked for.
-	fold func(f *folded, v value, by Origin)
+	fold func(f *prompt.Fold, v value, by origin.Origin)
 }
 
 // ops are the patch operations, in the order of the documentation.
@@ -341,15 +343,15 @@ var optionsSet = op{
 		return cmp.Or(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
 	},
 	does: OpSet,
-	fold: func(f *folded, v value, _ Origin) {
+	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
 		set := func(to *value, name string) {
 			if got := v.Get(name); !got.IsNull() {
 				*to = bytes.Clone(got)
 			}
 		}
-		set(&f.options.Reasoning, "reasoning")
-		set(&f.options.Temperature, "temperature")
-		set(&f.options.MaxTokens, "maxTokens")
+		set(&f.Options.Reasoning, "reasoning")
+		set(&f.Options.Temperature, "temperature")
+		set(&f.Options.MaxTokens, "maxTokens")
 	},
 }
 
@@ -360,8 +362,8 @@ var systemPartSet = op{
 		return cmp.Or(needText(v, "partName"), optionalText(v, "text"))
 	},
 	does: OpSet,
-	fold: func(f *folded, v value, by Origin) {
-		f.setPart(v.Get("partName").Text(), v.Get("text").Text(), by)
+	fold: func(f *prompt.Fold, v value, by origin.Origin) {
+		f.SetPart(v.Get("partName").Text(), v.Get("text").Text(), by)
 	},
 }
 
@@ -370,8 +372,8 @@ var systemPartRemove = op{
 	cached: true,
 	check:  func(v value) error { return needText(v, "partName") },
 	does:   OpSet,
-	fold: func(f *folded, v value, _ Origin) {
-		f.removeParts(v.Get("partName").Text())
+	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
+		f.RemoveParts(v.Get("partName").Text())
 	},
 }
 
@@ -384,10 +386,10 @@ var systemPartsReplace = op{
 		})
 	},
 	does: OpSet,
-	fold: func(f *folded, v value, by Origin) {
-		f.replaceParts()
+	fold: func(f *prompt.Fold, v value, by origin.Origin) {
+		f.ReplaceParts()
 		for p := range v.Get("parts").Elements {
-			f.parts = append(f.parts, newPart(p.Get("name").Text(), p.Get("text").Text(), by))
+			f.Parts = append(f.Parts, prompt.NewPart(p.Get("name").Text(), p.Get("text").Text(), by))
 		}
 	},
 }
@@ -399,10 +401,10 @@ var toolsReplace = op{
 		return needList(v, "tools", func(t value) error { return needText(t, "name") })
 	},
 	does: OpSet,
-	fold: func(f *folded, v value, by Origin) {
-		f.replaceTools()
+	fold: func(f *prompt.Fold, v value, by origin.Origin) {
+		f.ReplaceTools()
 		for t := range v.Get("tools").Elements {
-			f.tools = append(f.tools, newTool(bytes.Clone(t), by))
+			f.Tools = append(f.Tools, prompt.NewTool(bytes.Clone(t), by))
 		}
 	},
 }
@@ -414,9 +416,9 @@ var toolsRemove = op{
 		return needList(v, "toolNames", func(value) error { return nil })
 	},
 	does: OpSet,
-	fold: func(f *folded, v value, _ Origin) {
+	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
 		for name := range v.Get("toolNames").Elements {
-			f.removeTools(name)
+			f.RemoveTools(name)
 		}
 	},
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"iter"
 
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -77,9 +78,12 @@ func (m *Piece) Itself() Piece {
 // Kind is its role in the session.
 func (m *Piece) Kind() jsonl.Kind { return m.kind }
 
+// Pos is its entry's place on the path.
+func (m *Piece) Pos() int { return int(m.pos) }
+
 // Origin is where a message comes from, and what put it there.
-func (m *Piece) Origin() Origin {
-	o := Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
+func (m *Piece) Origin() origin.Origin {
+	o := origin.Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
 	if m.edit >= 0 {
 		o.By = int(m.edit)
 	}

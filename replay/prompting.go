@@ -1,24 +1,28 @@
 package replay
 
-import "slices"
+import (
+	"slices"
+
+	"ctxtool/replay/prompt"
+)
 
 // A Prompting follows prompt, tools and options along a walk. It folds only what has
 // been added since it was last asked. A compaction brings back all ops: what they do to
 // any prompt is kept, and they are not read again.
 type Prompting struct {
-	InFront bool   // system messages after the first message change nothing: they are sent where they stand
-	Now     Prompt // as of the last Follow, not Compiled
+	InFront bool          // system messages after the first message change nothing: they are sent where they stand
+	Now     prompt.Prompt // as of the last Follow, not Compiled
 
 	load  *Reader
-	f     folded
+	f     prompt.Fold
 	seen  []delta
 	own   bool
 	begun bool
 	tools bool // only tools are asked for: texts are left alone
 	front inFront
 
-	ops  []delta // folded into over
-	over folded  // what ops make of any prompt; see folded.onto
+	ops  []delta     // folded into over
+	over prompt.Fold // what ops make of any prompt; see prompt.Fold.Onto
 }
 
 // Follow goes on to where a step is, and reports whether that changed anything.
@@ -54,11 +58,11 @@ func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 		err = p.load.fold(&p.f, fresh)
 	} else {
 		p.f = r.startingPrompt(own)
-		p.f.textless = p.tools
+		p.f.Textless = p.tools
 		err = p.again(deltas)
 	}
-	p.Now = Prompt{Parts: p.f.parts, Options: p.f.options, Known: p.own || r.Options.Baseline != nil}
-	p.Now.Tools, p.Now.Omitted = r.implemented(p.f.tools)
+	p.Now = prompt.Prompt{Parts: p.f.Parts, Options: p.f.Options, Known: p.own || r.Options.Baseline != nil}
+	p.Now.Tools, p.Now.Omitted = r.implemented(p.f.Tools)
 	return true, err
 }
 
@@ -77,14 +81,14 @@ func (p *Prompting) again(deltas []delta) error {
 		ops = ops[:next]
 	}
 	if n := len(p.ops); n == 0 || n > len(ops) || !slices.Equal(p.ops, ops[:n]) {
-		p.ops, p.over = nil, folded{below: &below{parts: map[string]bool{}, tools: map[string]value{}}}
+		p.ops, p.over = nil, prompt.OfOps()
 	}
 	if err := p.load.fold(&p.over, ops[len(p.ops):]); err != nil {
 		p.ops = nil // some of them are folded
 		return err
 	}
 	p.ops = ops
-	p.over.onto(&p.f)
+	p.over.Onto(&p.f)
 	return p.load.fold(&p.f, deltas[lead+len(ops):])
 }
 
@@ -96,10 +100,10 @@ func (p *Prompting) Fork(from, to Step) Prompting {
 	}
 	next := *p
 	next.seen = have[:len(p.seen)]
-	next.f.parts = slices.Clone(p.f.parts)
-	next.f.tools = slices.Clone(p.f.tools)
-	next.Now.Parts = next.f.parts
-	next.ops, next.over, next.front = nil, folded{}, inFront{}
+	next.f.Parts = slices.Clone(p.f.Parts)
+	next.f.Tools = slices.Clone(p.f.Tools)
+	next.Now.Parts = next.f.Parts
+	next.ops, next.over, next.front = nil, prompt.Fold{}, inFront{}
 	return next
 }
 
@@ -107,11 +111,11 @@ func (p *Prompting) Fork(from, to Step) Prompting {
 // and whether the session or a baseline knows them. The slice is the same, and
 // changed false, as long as nothing has changed since the last time it was asked
 // for on the walk.
-func (s Step) Tools() (tools []Tool, known, changed bool, err error) {
+func (s Step) Tools() (tools []prompt.Tool, known, changed bool, err error) {
 	p := &s.m.prompt
 	p.tools = p.tools || !p.begun
 	changed, err = p.follow(s.m.r, s.m.now().deltas)
-	return p.f.tools, p.own || s.m.r.Options.Baseline != nil, changed, err
+	return p.f.Tools, p.own || s.m.r.Options.Baseline != nil, changed, err
 }
 
 // An inFront leaves out what system messages after the first message change.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 )
 
@@ -38,7 +39,7 @@ func TestPrompting(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := m.prompt.f
-			if text := promptText(&got); text != promptText(&want) || !reflect.DeepEqual(got.options, want.options) {
+			if text := promptText(&got); text != promptText(&want) || !reflect.DeepEqual(got.Options, want.Options) {
 				t.Fatalf("seed %d, record %d:\n got %s\nwant %s", seed, step.Record, text, promptText(&want))
 			}
 		}
@@ -48,12 +49,12 @@ func TestPrompting(t *testing.T) {
 	}
 }
 
-func promptText(f *folded) string {
+func promptText(f *prompt.Fold) string {
 	var b strings.Builder
-	for _, p := range f.parts {
+	for _, p := range f.Parts {
 		fmt.Fprintf(&b, "%s=%s %v %v; ", p.Name, p.Text, p.Content, p.Origin)
 	}
-	for _, t := range f.tools {
+	for _, t := range f.Tools {
 		fmt.Fprintf(&b, "%s %v; ", t.Raw, t.Origin)
 	}
 	return b.String()

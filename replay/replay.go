@@ -19,41 +19,22 @@ import (
 	"iter"
 
 	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A ModelRef names a model. The zero value is no model.
-type ModelRef struct {
-	Provider string `json:"provider"`
-	ID       string `json:"id"`
-}
-
-// Name is provider/id, empty for no model.
-func (m ModelRef) Name() string {
-	if m == (ModelRef{}) {
-		return ""
-	}
-	return m.Provider + "/" + m.ID
-}
-
-// An Index is a number from 0, or -1 where there is none, which JSON leaves out.
-type Index int
-
-// IsZero reports whether there is none.
-func (i Index) IsZero() bool { return i < 0 }
-
 // Options are what a replay depends on besides the session and the point in it.
 type Options struct {
 	Rules       Rules
-	Leaf        int           // record whose path decides Auto; see Session.Leaf
-	Baseline    *Baseline     // prompt, tools and options that the session lacks; may be nil
-	Implemented []string      // names of tools that have an implementation
-	Model       ModelRef      // in place of the path's
-	Window      int64         // context window in tokens, in place of the known one
-	Models      *models.Table // where windows are looked up; the built-in table when nil
-	Lenient     bool          // go on as the dialect's reference code would
-	Without     map[int]bool  // compaction entries, by record, that are taken for having no effect
+	Leaf        int              // record whose path decides Auto; see Session.Leaf
+	Baseline    *prompt.Baseline // prompt, tools and options that the session lacks; may be nil
+	Implemented []string         // names of tools that have an implementation
+	Model       models.Ref       // in place of the path's
+	Window      int64            // context window in tokens, in place of the known one
+	Models      *models.Table    // where windows are looked up; the built-in table when nil
+	Lenient     bool             // go on as the dialect's reference code would
+	Without     map[int]bool     // compaction entries, by record, that are taken for having no effect
 }
 
 // A Replay replays one session by fixed rules.

@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -125,7 +126,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	}
 	e := edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}
 	m.edits[e.target] = e
-	err = m.do(Change{Do: OpRemove, By: Origin{Record: rec, By: rec, Op: -1}, edit: e})
+	err = m.do(Change{Do: OpRemove, By: origin.Origin{Record: rec, By: rec, Op: -1}, edit: e})
 	if err != nil || !m.change.changed {
 		return Nothing, err
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -21,7 +22,7 @@ type Reader struct {
 	spelled  []byte // a message in one spelling, to be hashed
 	at       jsonl.Cursor
 	msg      jsonl.Message
-	weighing weighing
+	weighing weigh.Weigher
 }
 
 // NewReader returns a reader of the session's messages.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
 
@@ -218,7 +219,7 @@ func TestTrapModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ref, _, _, err := e.Model(); err != nil || ref != (replay.ModelRef{Provider: "acme", ID: "m1"}) {
+			if ref, _, _, err := e.Model(); err != nil || ref != (models.Ref{Provider: "acme", ID: "m1"}) {
 				t.Errorf("model %v, %v", ref, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -190,12 +191,12 @@ func (s *state) fork() *state {
 // An Account is a step with what it did to the size of the context.
 type Account struct {
 	Step
-	Request int    // number of the request that the entry answers, from 0; -1 for any other entry
-	Answers int    // requests answered so far, this one included
-	Path    []int  // that it is on, to its end
-	At      int    // its place there
-	Before  Counts // tokens, as Count counts
-	After   Counts
+	Request int          // number of the request that the entry answers, from 0; -1 for any other entry
+	Answers int          // requests answered so far, this one included
+	Path    []int        // that it is on, to its end
+	At      int          // its place there
+	Before  weigh.Counts // tokens, as Count counts
+	After   weigh.Counts
 }
 
 // Accounts replays the path to record leaf like Walk, and counts on the way: each
@@ -211,9 +212,9 @@ type Accounting struct {
 	r       *Replay
 	c       *tokens.Counter
 	m       *machine
-	done    int    // entries of the path
-	prompt  Counts // of prompt and tools
-	last    Counts
+	done    int          // entries of the path
+	prompt  weigh.Counts // of prompt and tools
+	last    weigh.Counts
 	stopped error
 }
 
@@ -259,11 +260,11 @@ func (a *Accounting) next(path []int) (next Account, err error) {
 }
 
 // count is what the machine's envelope takes.
-func (a *Accounting) count() (Counts, error) {
+func (a *Accounting) count() (weigh.Counts, error) {
 	m, s := a.m, a.m.now()
 	changed, err := m.prompt.follow(a.r, s.deltas)
 	if err != nil {
-		return Counts{}, err
+		return weigh.Counts{}, err
 	}
 	if changed {
 		a.prompt = m.prompt.Now.Counts(a.c)

@@ -8,21 +8,23 @@ import (
 	"sync"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Weighed is a message of an envelope with what it takes, without its text.
 type Weighed struct {
 	Kind     jsonl.Kind // by its role in the session
-	Origin   Origin
+	Origin   origin.Origin
 	Uncached bool
 	Once     bool // logged for one request alone: a reader sets it
 	Hidden   bool // a custom message that the user is not shown
 
-	Tokens weight // of the counter
-	Bytes  weight // of its blocks, as JSON
-	Size   int    // bytes of the message as a provider gets it, as JSON
+	Tokens weigh.Weight // of the counter
+	Bytes  weigh.Weight // of its blocks, as JSON
+	Size   int          // bytes of the message as a provider gets it, as JSON
 
 	Skill  skill  // a prompt that begins with the instructions of one
 	Result result // of a tool result
@@ -104,7 +106,7 @@ func (w *weigher) skill(raw value) skill {
 	head, _, _ := bytes.Cut(text, []byte{'>'})
 	_, name, _ := bytes.Cut(head, []byte(`name="`))
 	name, _, _ = bytes.Cut(name, []byte{'"'})
-	return skill{Name: string(name), Tokens: w.c.Of(TextLength(w.c, text)), Bytes: end - 1}
+	return skill{Name: string(name), Tokens: w.c.Of(weigh.Length(w.c, text)), Bytes: end - 1}
 }
 
 // ReadPath is the file that a tool call reads, empty where the tool, by its name, reads
@@ -177,7 +179,7 @@ func (w *weigher) one(out *Weighed, m *Piece) (err error) {
 	if err != nil {
 		return err
 	}
-	out.Size, out.Tokens = size, w.l.weigher(w.c).message(msg)
+	out.Size, out.Tokens = size, w.l.weigher(w.c).Message(msg)
 	w.take(out, msg)
 	if m.kind == jsonl.Custom || m.kind == jsonl.HookMessage {
 		var v value
@@ -208,55 +210,32 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 	}
 }
 
-// A Place is a message of a context, without its text.
-type Place struct {
-	Kind   jsonl.Kind // by its role in the session
-	Origin Origin
-	Index  int  // by which Texts finds it
-	Pos    int  // of its record on the path
-	Sent   bool // it is one of the request's messages
-	Cached bool // it is one of the list, and no uncached one
-	// Tokens are what pi itself takes a message for that is neither user's, answer nor
-	// result, as it is stored and not as it is sent (docs/session-format.md 8.1). Of those it
-	// is 0: they count for what their texts do.
-	Tokens int
-}
-
 // Chunks is the number of stretches in which Scan goes through the messages.
 func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize + 1 }
 
-// Scan goes through the messages of the context, those that no provider gets
+// Scan goes through the messages of the context by their index, those that no provider gets
 // included and the uncached ones last, each stretch on a processor of its own and
 // in order: read is called by several at once, but for one stretch by one alone.
 // The message is as a provider gets it, each line gone over once, and valid during the
-// call; for one that is not sent it is nil.
-func (e *Envelope) Scan(read func(chunk int, p Place, m *jsonl.Message)) error {
-	chunks := e.Chunks()
-	msgs := &e.state.msgs
-	if err := e.inChunks(chunks-1, func(l *Reader, k int) error {
-		for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize); i++ {
-			m := msgs.at(i)
-			if m.flags&omitted != 0 {
-				continue
-			}
-			p := Place{Kind: m.kind, Origin: m.Origin(), Index: i, Pos: int(m.pos), Sent: m.Sent(), Cached: true}
-			if err := l.scan(m, p, k, read); err != nil {
-				return err
+// call; for one that is not sent it is nil. tokens are what pi itself takes a message for
+// that is neither user's, answer nor result, as it is stored and not as it is sent
+// (docs/session-format.md 8.3). Of those it is 0: they count for what their texts do.
+func (e *Envelope) Scan(read func(chunk, index int, p *Piece, m *jsonl.Message, tokens int)) error {
+	chunks, listed := e.Chunks(), e.Listed()
+	return e.inChunks(chunks, func(l *Reader, k int) error {
+		from, to := k*chunkSize, min(listed, (k+1)*chunkSize)
+		if k == chunks-1 {
+			from, to = listed, e.Len()
+		}
+		for i := from; i < to; i++ {
+			if p := e.Piece(i); p.flags&omitted == 0 {
+				if err := l.scan(k, i, p, read); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
-	}); err != nil {
-		return err
-	}
-	l := e.r.NewReader()
-	for i := range e.state.uncached {
-		m := &e.state.uncached[i]
-		p := Place{Kind: m.kind, Origin: m.Origin(), Index: msgs.n + i, Pos: int(m.pos), Sent: true}
-		if err := l.scan(m, p, chunks-1, read); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // inChunks calls do for each of so many stretches, on all processors, which take them
@@ -269,21 +248,19 @@ func (e *Envelope) inChunks(chunks int, do func(l *Reader, k int) error) error {
 }
 
 // scan has one message read.
-func (l *Reader) scan(m *Piece, p Place, chunk int, read func(int, Place, *jsonl.Message)) (err error) {
-	switch m.kind {
-	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
-	default:
-		if p.Tokens, err = l.Estimate(&tokens.Pi, m); err != nil {
+func (l *Reader) scan(chunk, index int, p *Piece, read func(int, int, *Piece, *jsonl.Message, int)) (err error) {
+	estimate := 0
+	if !p.kind.IsTurn() {
+		if estimate, err = l.Estimate(&tokens.Pi, p); err != nil {
 			return err
 		}
 	}
-	if !p.Sent {
-		read(chunk, p, nil)
-		return nil
+	var m *jsonl.Message
+	if p.Sent() {
+		m, _, err = l.Message(p)
 	}
-	msg, _, err := l.Message(m)
 	if err == nil {
-		read(chunk, p, msg)
+		read(chunk, index, p, m, estimate)
 	}
 	return err
 }

@@ -39,7 +39,7 @@ func TestWeighed(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", session.Name, err)
 			}
-			weight := l.weigher(&tokens.GSH).message(msg)
+			weight := l.weigher(&tokens.GSH).Message(msg)
 			if got.Kind != want[n].kind || got.Origin != want[n].Origin() || got.Tokens != weight || got.Size != size ||
 				got.Uncached != (n >= e.Cached()) || got.Bytes.Total() > size {
 				t.Errorf("%s: message %d: %+v, want %+v of %d bytes", session.Name, n, got, weight, size)

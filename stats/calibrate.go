@@ -39,7 +39,7 @@ type CalibrationPart struct {
 	Models  []calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
-	path   replay.ModelRef     // its model at the point
+	path   models.Ref          // its model at the point
 }
 
 // A calibration is the factor of a model: so many of its tokens is one of the counter's.
@@ -86,7 +86,7 @@ func (p *CalibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usa
 	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
 		return nil
 	}
-	model := replay.ModelRef{Provider: m.Provider.Text(), ID: m.Model.Text()}
+	model := models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
 	if i < 0 {
 		i = len(p.groups)
@@ -97,12 +97,12 @@ func (p *CalibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usa
 	return nil
 }
 
-func (c *calibration) key() replay.ModelRef {
-	return replay.ModelRef{Provider: c.Provider, ID: c.Model}
+func (c *calibration) key() models.Ref {
+	return models.Ref{Provider: c.Provider, ID: c.Model}
 }
 
 // of is the calibration of a model, nil for none.
-func (p *CalibrationPart) of(model replay.ModelRef) *calibration {
+func (p *CalibrationPart) of(model models.Ref) *calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
 			return &p.Models[i]
@@ -123,13 +123,13 @@ func (p *CalibrationPart) sort() {
 // reports are added up.
 func Calibrate(reports []*Report, apply bool) {
 	reports = slices.DeleteFunc(slices.Clone(reports), func(r *Report) bool { return r.Calibration == nil })
-	byModel := map[replay.ModelRef][]*calibrationGroup{}
+	byModel := map[models.Ref][]*calibrationGroup{}
 	for _, r := range reports {
 		for _, g := range r.Calibration.groups {
 			byModel[g.model] = append(byModel[g.model], g)
 		}
 	}
-	fits := map[replay.ModelRef]calibration{}
+	fits := map[models.Ref]calibration{}
 	for model, groups := range byModel {
 		fits[model] = calibrate(model, groups)
 	}
@@ -149,7 +149,7 @@ func Calibrate(reports []*Report, apply bool) {
 }
 
 // calibrate is the calibration of a model, from its requests in each session.
-func calibrate(model replay.ModelRef, groups []*calibrationGroup) calibration {
+func calibrate(model models.Ref, groups []*calibrationGroup) calibration {
 	c := calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
 	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool { return c.Vocabulary == "" && !g.usable() })
 	c.Sessions = len(usable)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"ctxtool/replay"
+	"ctxtool/replay/models"
 )
 
 // A fitRequest is a request of a calibration: tokens as the counter counts its prompt, and as the
@@ -16,7 +16,7 @@ type fitRequest struct{ counted, recorded float64 }
 // What the file does not hold of them is the same for all: prompt and tools, and where
 // it has these, what a provider adds.
 type calibrationGroup struct {
-	model    replay.ModelRef
+	model    models.Ref
 	requests []fitRequest
 	hidden   float64 // tokens, once it has been fitted
 	none     bool    // nothing is hidden: it came out below 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
 
@@ -182,7 +183,7 @@ var gshLimits = []struct {
 }
 
 // gshLimit is the window that gsh takes a model to have.
-func gshLimit(m replay.ModelRef) (limit int64, from string) {
+func gshLimit(m models.Ref) (limit int64, from string) {
 	for _, g := range gshLimits {
 		if strings.HasPrefix(m.Provider, g.provider) && strings.Contains(m.ID, g.model) {
 			return g.limit, cmp.Or(g.provider, "any provider")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -105,7 +106,7 @@ func (y *yAgent) add(category, tokens int) {
 }
 
 // prompt sorts prompt and tools into categories.
-func (y *yAgent) prompt(p *replay.Prompt) {
+func (y *yAgent) prompt(p *prompt.Prompt) {
 	parts, tools := p.Count(&tokens.YBytes)
 	for i, n := range parts {
 		category := ySystem

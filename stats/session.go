@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -302,11 +302,11 @@ func (p *SessionPart) sheet() Sheet {
 	}
 	row("prompts", p.Turns, long)
 	row("requests", p.Requests, tally(p.StopReasons))
-	models := []string{}
+	var used []string
 	for _, m := range p.Models {
-		models = append(models, fmt.Sprintf("%d %s", m.Requests, modelName(replay.ModelRef{Provider: m.Provider, ID: m.Model})))
+		used = append(used, fmt.Sprintf("%d %s", m.Requests, modelName(models.Ref{Provider: m.Provider, ID: m.Model})))
 	}
-	row("models", len(p.Models), strings.Join(models, ", "))
+	row("models", len(p.Models), strings.Join(used, ", "))
 	row("tool calls", p.Calls.Calls, tally(p.Calls.outcomes()))
 	row("results without a call", p.LostResults, "")
 	row("branches", p.Branches, "")
@@ -321,7 +321,7 @@ func (p *SessionPart) sheet() Sheet {
 }
 
 // modelName is a model as a flag would have it.
-func modelName(m replay.ModelRef) string {
+func modelName(m models.Ref) string {
 	return cmp.Or(strings.Trim(m.Provider+"/"+m.ID, "/"), "unnamed")
 }
 

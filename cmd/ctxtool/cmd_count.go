@@ -12,13 +12,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
-
-	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // countOptions are the flags of ctxtool count.
@@ -212,7 +212,7 @@ func (o *countOptions) add(all tokens.Counts, text []byte) {
 		text = jsonl.MendUTF8(text)
 	}
 	for i := range all {
-		all[i].N += int64(replay.TextLength(all[i].By, text))
+		all[i].N += int64(weigh.Length(all[i].By, text))
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // replayOptions are the flags of ctxtool replay.
@@ -204,7 +205,7 @@ func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules r
 // noteUsage says how full pi shows the context, where a provider has recorded it, and
 // that prompt and tools are missing, and about how large they are. Nothing is there
 // before the first entry anyway.
-func (e *env) noteUsage(envelope *replay.Envelope, prompt *replay.Prompt) error {
+func (e *env) noteUsage(envelope *replay.Envelope, prompt *prompt.Prompt) error {
 	if envelope.Leaf < 0 {
 		return nil
 	}

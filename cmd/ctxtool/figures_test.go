@@ -15,6 +15,7 @@ import (
 	page "ctxtool/internal/report"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -171,8 +172,8 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 		Messages struct{ Cached, Uncached []json.RawMessage }
 		Meta     struct {
 			RequestIndex int
-			Tokens       replay.Counts
-			ContextUsage replay.Shown
+			Tokens       weigh.Counts
+			ContextUsage weigh.Shown
 		}
 	}
 	if answerOf(t, "schema", &replayed, "replay", name, "-f", "json") {

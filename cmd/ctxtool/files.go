@@ -11,13 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/baseline"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/store"
+
+	"github.com/spf13/cobra"
 )
 
 // A listedFile is a session file.
@@ -308,7 +310,7 @@ func (g *given) check(e *env, opt *replay.Options) (err error) {
 		if !ok || provider == "" || id == "" {
 			return fmt.Errorf("--model %q: want PROVIDER/ID", g.model)
 		}
-		opt.Model = replay.ModelRef{Provider: provider, ID: id}
+		opt.Model = models.Ref{Provider: provider, ID: id}
 	}
 	opt.Window, opt.Implemented = g.window, g.implemented
 	opt.Models, err = e.config.models()
@@ -320,7 +322,7 @@ func (g *given) load(e *env, opt *replay.Options) (err error) {
 	if g.baseline == "" {
 		return nil
 	}
-	if opt.Baseline, err = replay.LoadBaseline(e.disk, g.baseline); err != nil {
+	if opt.Baseline, err = baseline.Load(e.disk, g.baseline); err != nil {
 		return err
 	}
 	return e.redactBaseline(opt.Baseline)

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/cobra"
-
-	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
+
+	"github.com/spf13/cobra"
 )
 
 // A redaction is what a command redacts before it reads a session, if it does.
@@ -141,7 +141,7 @@ func (e *env) fileName(name string) string {
 }
 
 // redactBaseline redacts what is taken from another file.
-func (e *env) redactBaseline(b *replay.Baseline) error {
+func (e *env) redactBaseline(b *prompt.Baseline) error {
 	if e.redactor == nil {
 		return nil
 	}

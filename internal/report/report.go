@@ -8,6 +8,7 @@ import (
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -31,7 +32,7 @@ type Head struct {
 	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches: nothing is known of requests behind them
 	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold
 	Window   int64               `json:"window,omitempty"`       // of the last request's model
-	Usage    *replay.Shown       `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil where no provider has told
+	Usage    *weigh.Shown       `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil where no provider has told
 	Cache    CacheTotal          `json:"cache"`
 	Prices   string              `json:"prices"` // the day of the table of prices
 }
@@ -71,7 +72,7 @@ type Report struct {
 	places map[cache.Piece]int // of messages that are no entry's own, in Steps.Extra
 	texts  map[string]int
 	steps  map[int]int // of the answer's record
-	models map[replay.ModelRef]int
+	models map[models.Ref]int
 	tip    *cache.Prefix
 	read   error         // of Read
 	done   chan struct{} // closed when it is through
@@ -81,7 +82,7 @@ type Report struct {
 func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
 		s: r.Session, r: r, leaf: leaf, speak: r.NewReader(),
-		bodies: map[uint64]int{}, places: map[cache.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[replay.ModelRef]int{},
+		bodies: map[uint64]int{}, places: map[cache.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{},
 		done: make(chan struct{}),
 	}
 	p.Index.start(p.s)

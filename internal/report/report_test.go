@@ -8,7 +8,9 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
+	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -95,7 +97,7 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 		t.Fatal(err)
 	}
 	st := &p.Steps
-	if got := (replay.Counts{System: st.System[step], Tools: st.Tools[step], Messages: st.Messages[step], Total: counts.Total}); got != counts {
+	if got := (weigh.Counts{System: st.System[step], Tools: st.Tools[step], Messages: st.Messages[step], Total: counts.Total}); got != counts {
 		t.Errorf("step %d: %+v, the envelope has %+v", step, got, counts)
 	}
 	sum := 0
@@ -108,13 +110,13 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 		}
 		at := fmt.Sprintf("step %d, message %d", step, i)
 		if row := list[i]; row < n {
-			if m.Origin != (replay.Origin{Record: row, By: row, Op: -1}) {
+			if m.Origin != (origin.Origin{Record: row, By: row, Op: -1}) {
 				t.Errorf("%s: entry %d, the envelope says %+v", at, row, m.Origin)
 			}
 			sum += int(p.Index.Tokens[row])
 		} else {
 			x := &st.Extra
-			if got := (replay.Origin{Record: x.Entry[row-n], By: x.By[row-n], Op: x.Op[row-n]}); m.Origin != got {
+			if got := (origin.Origin{Record: x.Entry[row-n], By: x.By[row-n], Op: x.Op[row-n]}); m.Origin != got {
 				t.Errorf("%s: %+v, the envelope says %+v", at, got, m.Origin)
 			}
 			if body := x.Row[row-n]; body >= n && outline.MessageGist(jsonl.Value(rows[body])) != outline.MessageGist(m.Raw) {

@@ -7,7 +7,10 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -118,7 +121,7 @@ func (p *Report) request(q cache.Request, stopped error) error {
 }
 
 // settings records the rest of a request.
-func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n replay.Counts) error {
+func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n weigh.Counts) error {
 	st := &p.Steps
 	st.Before, st.Leaf = append(st.Before, before), append(st.Leaf, e.Leaf)
 	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
@@ -150,7 +153,7 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 		return 0, err
 	}
 	m := Model{Window: window}
-	if ref != (replay.ModelRef{}) {
+	if ref != (models.Ref{}) {
 		m.Name = ref.Provider + "/" + ref.ID
 	}
 	p.models[ref] = len(p.Steps.Models)
@@ -277,7 +280,7 @@ func (p *Prompt) same(q *Prompt) bool {
 }
 
 // options are generation options as JSON, nil without any.
-func options(o replay.ModelOptions) json.RawMessage {
+func options(o prompt.Options) json.RawMessage {
 	dst := []byte{'{'}
 	for _, f := range []struct {
 		name string

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/replay"
+	"ctxtool/replay/models"
 )
 
 // A Story is what happened in a conversation, in all.
@@ -22,7 +22,7 @@ type Story struct {
 	Failures int        // calls of tools that failed, commands aside
 	last     []byte     // what the model said last, as it is spelled
 	before   []byte     // what it said before that
-	Models   []replay.ModelRef
+	Models   []models.Ref
 	From     string // the time of the first entry, as it stands
 	to       []byte
 	Usage    Usage
@@ -263,7 +263,7 @@ func (s *Story) request(usage, provider, model value) {
 	if n := len(s.Models); n > 0 && provider.Is(s.Models[n-1].Provider) && model.Is(s.Models[n-1].ID) {
 		return
 	}
-	if ref := (replay.ModelRef{Provider: provider.Text(), ID: model.Text()}); ref != (replay.ModelRef{}) && !slices.Contains(s.Models, ref) {
+	if ref := (models.Ref{Provider: provider.Text(), ID: model.Text()}); ref != (models.Ref{}) && !slices.Contains(s.Models, ref) {
 		s.Models = append(s.Models, ref)
 	}
 }

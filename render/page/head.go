@@ -10,7 +10,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
-	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
 
@@ -58,7 +58,7 @@ func (p *Page) contextHead() ([]byte, error) {
 	}
 	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
 	dst := p.pen.heading(nil, 1, "", line)
-	if model != (replay.ModelRef{}) {
+	if model != (models.Ref{}) {
 		dst = p.fact(dst, "Model", p.pen.code(nil, model.Provider+"/"+model.ID))
 	}
 	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -32,7 +34,7 @@ type Options struct {
 type Row struct {
 	Schema    string       `json:"schema"`
 	Record    int          `json:"-"`                   // the answer
-	Request   replay.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
+	Request   origin.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
 	Entry     string       `json:"entry"`               // id of the answer
 	Model     string       `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
@@ -112,7 +114,7 @@ type cacheWalk struct {
 	place    []int32         // of each record in sent, -1 for none
 	says     []replay.Saying // of each record that is a message for a provider
 	models   []cacheModel
-	modelAt  map[replay.ModelRef]int32
+	modelAt  map[models.Ref]int32
 	first    []int32 // see cacheTrie.firstSent; made when first asked for
 	depth    []int32 // of records below their roots; made when first asked for
 	hidden   int64
@@ -125,7 +127,7 @@ type cacheWalk struct {
 // requests of other branches count as they came in the file, whether or not they are
 // asked for.
 func Account(r *replay.Replay, opt Options) (*Report, error) {
-	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: newCacheTrie(), modelAt: map[replay.ModelRef]int32{}, last: -1}
+	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: newCacheTrie(), modelAt: map[models.Ref]int32{}, last: -1}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -340,7 +342,7 @@ func (c *cacheWalk) use(k int) {
 func (c *cacheWalk) judge(k int) (row Row, err error) {
 	s := &c.sent[k]
 	row = Row{
-		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: replay.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
+		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
 		Model: s.ref.Name(), Prompt: s.promptTokens(),
 	}
 	if s.hasUsage {

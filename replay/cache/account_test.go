@@ -14,6 +14,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -88,7 +89,7 @@ func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces [
 }
 
 // promptOf is what system messages make of an empty prompt.
-func promptOf(t *testing.T, systems []jsonl.Value) *replay.Prompt {
+func promptOf(t *testing.T, systems []jsonl.Value) *prompt.Prompt {
 	t.Helper()
 	file := []byte(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n")
 	parent := "null"

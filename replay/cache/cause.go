@@ -2,6 +2,7 @@ package cache
 
 import (
 	"ctxtool/replay"
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -31,7 +32,7 @@ type Break struct {
 	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
 	Record      int          `json:"-"`                     // that did it, -1 where none did
 	Entry       string       `json:"entry,omitempty"`       // that did it; of a branch the first entry that is not on the other one
-	Op          replay.Index `json:"op,omitzero"`           // the operation of its patch
+	Op          origin.Index `json:"op,omitzero"`           // the operation of its patch
 	Reason      string       `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
 	Transformer string       `json:"transformer,omitempty"` // whose patch it is
 	Again       Again        `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
@@ -167,9 +168,9 @@ func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
 }
 
 // pieceAt is message i of a request; its entry is -1 where there is none.
-func (c *cacheWalk) pieceAt(s *sending, i int32) replay.Origin {
+func (c *cacheWalk) pieceAt(s *sending, i int32) origin.Origin {
 	if i >= s.messages {
-		return replay.Origin{Record: -1, By: -1, Op: -1}
+		return origin.Origin{Record: -1, By: -1, Op: -1}
 	}
 	return c.trie.pieces[c.trie.above(s.whole.node, i)].Origin()
 }
@@ -253,7 +254,7 @@ func (c *cacheWalk) search(b *Break, records []int32, want func(kind jsonl.Kind,
 		k := 0
 		for v := range line.Get("patch").Elements {
 			if want(kind, v, v.Get("op").Text(), int(rec), k) {
-				b.Record, b.Op = int(rec), replay.Index(k)
+				b.Record, b.Op = int(rec), origin.Index(k)
 				b.Reason, b.Transformer = jsonl.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 			}
 			k++
@@ -322,7 +323,7 @@ func (c *cacheWalk) searchPrompt(b *Break, records []int32) error {
 // searchTail finds what put the messages there that request e ended with.
 func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
 	was := c.pieceAt(e, int32(b.At))
-	b.Record, b.Op = was.Record, replay.Index(was.Op)
+	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op < 0 {
 		return nil
 	}
@@ -331,7 +332,7 @@ func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
 
 // searchMessages finds what put message is in the place of message was: what is said
 // to have done it, else the last that may have.
-func (c *cacheWalk) searchMessages(b *Break, between []int32, was, is replay.Origin) error {
+func (c *cacheWalk) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
 	var sure bool
 	b.Cause = CauseUnknown
 	return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {

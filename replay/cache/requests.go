@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 )
 
 // A Request is one call of a provider: what it got, and the entry that answers it.
@@ -19,7 +21,7 @@ type Request struct {
 	// Prompt is a hash of prompt and tools, good for one run only, and Counts what
 	// all of the request takes.
 	Prompt uint64
-	Counts replay.Counts
+	Counts weigh.Counts
 	Known  bool // prompt and tools come from the session or a baseline
 	// Prefix is what the messages of the request are, one after the other. It stays
 	// as it is until the next request of the same path.
@@ -54,7 +56,7 @@ type asking struct {
 	front  replay.Prompting // prompt and tools in front of the messages
 	prompt uint64
 	tools  uint64 // hash of the tools alone
-	counts replay.Counts
+	counts weigh.Counts
 	prefix Prefix
 }
 
@@ -252,7 +254,7 @@ func (p *Prefix) shared(e *replay.Envelope) int {
 var seed = maphash.MakeSeed()
 
 // hashPrompt is a hash of prompt and tools.
-func hashPrompt(text string, tools []replay.Tool) uint64 {
+func hashPrompt(text string, tools []prompt.Tool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	h.WriteString(text)
@@ -306,7 +308,7 @@ func pieceOf(s sum, tokens int) Piece { return Piece{s.place, s.one, tokens} }
 // Pieces are the messages of an envelope's request, cached then uncached, with what
 // the whole counts for. What other requests of p's asking had is not read again; p may
 // be nil.
-func Pieces(e *replay.Envelope, p *Prefix, c *tokens.Counter) (all []Piece, n replay.Counts, err error) {
+func Pieces(e *replay.Envelope, p *Prefix, c *tokens.Counter) (all []Piece, n weigh.Counts, err error) {
 	whole := Prefix{}
 	if p != nil {
 		whole.says = p.says

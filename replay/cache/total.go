@@ -7,6 +7,7 @@ import (
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -60,9 +61,9 @@ const ReasonUnserved = "not served"
 type Loss struct {
 	Name    string       `json:"name,omitempty"`   // the transformer or the reason; absent of a single break
 	Times   int          `json:"times,omitempty"`  // breaks of that name
-	Request replay.Index `json:"request,omitzero"` // of a single break
+	Request origin.Index `json:"request,omitzero"` // of a single break
 	Entry   string       `json:"entry,omitempty"`  // of a single break, as the next two: what did it
-	Op      replay.Index `json:"op,omitzero"`      // the operation of its patch
+	Op      origin.Index `json:"op,omitzero"`      // the operation of its patch
 	Cause   Cause        `json:"cause,omitempty"`  // as of a request
 	Break   *Break       `json:"-"`
 	Again
@@ -216,7 +217,7 @@ type Usage struct {
 
 // An answer is what an answer says of itself.
 type answer struct {
-	ref      replay.ModelRef
+	ref      models.Ref
 	at       int64 // milliseconds since 1970, 0 where it has no time
 	failed   bool
 	hasUsage bool
@@ -245,7 +246,7 @@ func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 func readAnswer(line, v jsonl.Value) (a answer) {
 	var f [5]jsonl.Value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
-	a.ref = replay.ModelRef{Provider: f[0].Text(), ID: f[1].Text()}
+	a.ref = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 	a.failed = f[2].Is("error") || f[2].Is("aborted")
 	a.hasUsage = f[3].IsObject()
 	written, known := line.Get("timestamp").Millis()
@@ -262,14 +263,14 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 
 // A cacheModel is a model that requests went to.
 type cacheModel struct {
-	ref   replay.ModelRef
+	ref   models.Ref
 	model models.Model
 	long  bool  // it was last written to for the long lifetime
 	seen  int64 // the longest pause after which it served what had been sent, milliseconds
 }
 
 // model is a model among those seen, by its number.
-func (c *cacheWalk) model(ref replay.ModelRef) int32 {
+func (c *cacheWalk) model(ref models.Ref) int32 {
 	at, ok := c.modelAt[ref]
 	if !ok {
 		m, _, _ := c.r.Options.Models.Lookup(ref.Provider, ref.ID)

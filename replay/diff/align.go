@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"ctxtool/replay"
+	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -174,7 +175,7 @@ func (d *Difference) stand(s *side, i int) (stand, bool) {
 		took, found := d.cause.span.toB[s.ms[i].Itself()]
 		by, ok = took.Origin, found && !took.summary
 	}
-	k.by = Cause{Record: by.By, Op: replay.Index(by.Op)}
+	k.by = Cause{Record: by.By, Op: origin.Index(by.Op)}
 	return k, ok && by.Op >= 0
 }
 

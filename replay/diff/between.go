@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/origin"
 )
 
 // A Span is two points of one session and what lies between them: the envelopes, and
@@ -27,7 +28,7 @@ type takers map[replay.Piece]taker
 // A taker is the entry and op that took a message out, and whether it put a summary
 // there.
 type taker struct {
-	replay.Origin
+	origin.Origin
 	summary bool
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -17,11 +19,11 @@ type causes struct {
 	cut   *Cause                  // see compaction
 }
 
-func (c *causes) of(e *replay.Envelope, o replay.Origin) Cause {
+func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
 	if o.Record < 0 {
 		return Cause{Record: -1, Op: -1}
 	}
-	return newCause(e.Replay(), o.By, replay.Index(o.Op))
+	return newCause(e.Replay(), o.By, origin.Index(o.Op))
 }
 
 // came is what put a message into B.
@@ -172,17 +174,17 @@ func (c *causes) model() (Cause, error) {
 // An item is a part or a tool as a comparison sees it.
 type item struct {
 	name, text string
-	by         replay.Origin
+	by         origin.Origin
 }
 
-func partItems(parts []replay.Part) (all []item) {
+func partItems(parts []prompt.Part) (all []item) {
 	for _, p := range parts {
 		all = append(all, item{p.Name, p.Text, p.Origin})
 	}
 	return all
 }
 
-func toolItems(tools []replay.Tool) (all []item) {
+func toolItems(tools []prompt.Tool) (all []item) {
 	for _, t := range tools {
 		var f [3]jsonl.Value
 		t.Raw.Fields(f[:], "name", "description", "parameters")
@@ -196,7 +198,7 @@ func toolItems(tools []replay.Tool) (all []item) {
 }
 
 // prompts compares parts, tools and options.
-func (d *Difference) prompts(a, b *replay.Prompt) error {
+func (d *Difference) prompts(a, b *prompt.Prompt) error {
 	hist, err := d.cause.histories()
 	if err != nil {
 		return err
@@ -268,7 +270,7 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 
 // item is what put an item where it is, if only that side has it; else the compaction
 // that has it come or go.
-func (c *causes) item(e *replay.Envelope, by replay.Origin, side int) Cause {
+func (c *causes) item(e *replay.Envelope, by origin.Origin, side int) Cause {
 	own := c.of(e, by)
 	if c.span == nil || by.Record < 0 || c.span.onlyAt[side][by.By] {
 		return own
@@ -278,7 +280,7 @@ func (c *causes) item(e *replay.Envelope, by replay.Origin, side int) Cause {
 
 // A history is what changed parts (p), tools (t) and options (o) last, by their kind
 // and name: on the way to B from where the paths part, and on that to A.
-type history [2]map[string]replay.Origin
+type history [2]map[string]origin.Origin
 
 // cause is what changed an item last, by B's path, or else by A's.
 func (h history) cause(d *Difference, key string) (Cause, bool) {
@@ -302,15 +304,15 @@ func (c *causes) histories() (h history, err error) {
 	return h, nil
 }
 
-func (c *causes) history(e *replay.Envelope, side int) (map[string]replay.Origin, error) {
-	var changed map[string]replay.Origin
-	var parts []replay.Part
-	var tools []replay.Tool
-	var options replay.ModelOptions
-	fresh := func(o replay.Origin) bool { return c.span.onlyAt[side][o.By] }
-	err := e.PromptHistory(fresh, func(by replay.Origin, f *replay.Prompt) {
+func (c *causes) history(e *replay.Envelope, side int) (map[string]origin.Origin, error) {
+	var changed map[string]origin.Origin
+	var parts []prompt.Part
+	var tools []prompt.Tool
+	var options prompt.Options
+	fresh := func(o origin.Origin) bool { return c.span.onlyAt[side][o.By] }
+	err := e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Prompt) {
 		if changed == nil {
-			changed = map[string]replay.Origin{}
+			changed = map[string]origin.Origin{}
 			parts, tools, options = slices.Clone(f.Parts), slices.Clone(f.Tools), f.Options
 			return
 		}
@@ -333,11 +335,11 @@ func (c *causes) history(e *replay.Envelope, side int) (map[string]replay.Origin
 	return changed, err
 }
 
-func partName(p *replay.Part) string { return p.Name }
-func toolName(t *replay.Tool) string { return t.Name }
+func partName(p *prompt.Part) string { return p.Name }
+func toolName(t *prompt.Tool) string { return t.Name }
 
-func samePart(a, b *replay.Part) bool { return a.Name == b.Name && a.Text == b.Text }
-func sameTool(a, b *replay.Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
+func samePart(a, b *prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }
+func sameTool(a, b *prompt.Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
 
 // changes tells the names of what is otherwise in a list than it was, come and gone,
 // and returns was as the list is now. Of long lists of which little changes only that

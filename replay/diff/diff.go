@@ -8,7 +8,11 @@ import (
 
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -37,12 +41,12 @@ type Cause struct {
 	Entry  string         `json:"entry,omitempty"`
 	Line   int            `json:"line"`
 	Kind   string         `json:"kind"`
-	Op     replay.Index   `json:"op,omitzero"`
+	Op     origin.Index   `json:"op,omitzero"`
 	In     *replay.Replay `json:"-"` // nil where nothing of the session did
 	Record int            `json:"-"`
 }
 
-func newCause(in *replay.Replay, record int, op replay.Index) Cause {
+func newCause(in *replay.Replay, record int, op origin.Index) Cause {
 	c := Cause{Op: op, In: in, Record: record}
 	if !c.IsZero() {
 		c.Entry, c.Line, c.Kind = in.Session.ID(record), in.Session.Line(record), in.Session.Kind(record).String()
@@ -62,14 +66,14 @@ type Source struct {
 // A Side is an envelope that is compared.
 type Side struct {
 	Source
-	Entry        string          `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
-	Rules        replay.Rules    `json:"rules"`           // as the next four as in `meta` of a replay
-	Model        replay.ModelRef `json:"model,omitzero"`
-	Limit        int64           `json:"limit"`
-	TurnIndex    int             `json:"turnIndex"`
-	RequestIndex int             `json:"requestIndex"`
-	Cached       int             `json:"cached"`   // messages
-	Uncached     int             `json:"uncached"` // messages
+	Entry        string       `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
+	Rules        replay.Rules `json:"rules"`           // as the next four as in `meta` of a replay
+	Model        models.Ref   `json:"model,omitzero"`
+	Limit        int64        `json:"limit"`
+	TurnIndex    int          `json:"turnIndex"`
+	RequestIndex int          `json:"requestIndex"`
+	Cached       int          `json:"cached"`   // messages
+	Uncached     int          `json:"uncached"` // messages
 
 	Envelope *replay.Envelope `json:"-"`
 }
@@ -95,8 +99,8 @@ type Shared struct {
 
 // Sizes are those of both sides.
 type Sizes struct {
-	A replay.Counts `json:"a"`
-	B replay.Counts `json:"b"`
+	A weigh.Counts `json:"a"`
+	B weigh.Counts `json:"b"`
 }
 
 // A Difference is what has to be done to envelope A to have envelope B. The request's
@@ -136,9 +140,9 @@ type optionChange struct {
 
 // A modelChange is another model.
 type modelChange struct {
-	A     replay.ModelRef `json:"a,omitzero"`
-	B     replay.ModelRef `json:"b,omitzero"`
-	Cause Cause           `json:"cause,omitzero"`
+	A     models.Ref `json:"a,omitzero"`
+	B     models.Ref `json:"b,omitzero"`
+	Cause Cause      `json:"cause,omitzero"`
 }
 
 // A MessageChange is a stretch of messages that share a fate: Count of them from A in
@@ -204,8 +208,8 @@ func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, err
 	if err := d.align(c); err != nil {
 		return nil, err
 	}
-	for k, p := range []*replay.Prompt{pa, pb} {
-		tokens, size := []*replay.Counts{&d.Tokens.A, &d.Tokens.B}[k], []*replay.Counts{&d.Bytes.A, &d.Bytes.B}[k]
+	for k, p := range []*prompt.Prompt{pa, pb} {
+		tokens, size := []*weigh.Counts{&d.Tokens.A, &d.Tokens.B}[k], []*weigh.Counts{&d.Bytes.A, &d.Bytes.B}[k]
 		*tokens, *size = p.Counts(c), promptBytes(p)
 		d.sides[k].count(tokens, size)
 	}
@@ -213,7 +217,7 @@ func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, err
 }
 
 // promptBytes are the sizes of prompt and tools.
-func promptBytes(p *replay.Prompt) (n replay.Counts) {
+func promptBytes(p *prompt.Prompt) (n weigh.Counts) {
 	for _, part := range p.Parts {
 		n.System += len(part.Text)
 	}
@@ -224,12 +228,12 @@ func promptBytes(p *replay.Prompt) (n replay.Counts) {
 }
 
 // count adds the messages of a side.
-func (s *side) count(tokens, size *replay.Counts) {
+func (s *side) count(tokens, size *weigh.Counts) {
 	for i := range s.said {
 		tokens.Messages += int(s.said[i].Tokens)
 		size.Messages += int(s.said[i].Bytes)
 	}
-	for _, n := range []*replay.Counts{tokens, size} {
+	for _, n := range []*weigh.Counts{tokens, size} {
 		n.Total = n.System + n.Tools + n.Messages
 	}
 }

@@ -5,20 +5,20 @@ import (
 	"slices"
 	"testing"
 
-	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 )
 
 // TestChanges: the names of what has come, gone or changed in a list are told, and not
 // of what has only moved.
 func TestChanges(t *testing.T) {
-	parts := func(all ...string) (list []replay.Part) {
+	parts := func(all ...string) (list []prompt.Part) {
 		for i := 0; i < len(all); i += 2 {
-			list = append(list, replay.Part{Name: all[i], Text: all[i+1]})
+			list = append(list, prompt.Part{Name: all[i], Text: all[i+1]})
 		}
 		return list
 	}
 	for _, c := range []struct {
-		was, is []replay.Part
+		was, is []prompt.Part
 		want    []string
 	}{
 		{parts("a", "1", "b", "2"), parts("a", "1", "b", "2"), nil},

@@ -8,51 +8,27 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
-
-// A Source is where a piece of a context comes from.
-type Source struct {
-	ID   string       `json:"id,omitempty"`   // of the entry that it comes from
-	Line int          `json:"line,omitempty"` // of that entry, from 1
-	Kind string       `json:"kind,omitempty"` // of that entry: the role of a message, else the type; as `time` not of a log
-	Time string       `json:"time,omitempty"` // of that entry, as it stands in the file
-	By   string       `json:"by,omitempty"`   // id of the transform or edit that put it there
-	Op   replay.Index `json:"op,omitzero"`    // the operation of that transform
-}
-
-// From is an origin as it is printed; without lines it has neither kind nor time.
-func From(r *replay.Replay, from replay.Origin, lines *sessionfmt.Reader) (Source, error) {
-	s, out := r.Session, Source{Op: -1}
-	if from.Record < 0 {
-		return out, nil
-	}
-	out.ID, out.Line, out.Op = s.ID(from.Record), s.Line(from.Record), replay.Index(from.Op)
-	if from.By != from.Record || from.Op >= 0 {
-		out.By = s.ID(from.By)
-	}
-	if lines == nil {
-		return out, nil
-	}
-	line, err := lines.Line(from.Record)
-	out.Kind, out.Time = s.Kind(from.Record).String(), line.Get("timestamp").Text()
-	return out, err
-}
 
 // An Item is a message, part or tool of a context, with where it comes from: a line of
 // schema ctxtool/trace.blame/1, or where it is new in a request, of
 // ctxtool/log.request/1.
 type Item struct {
 	Schema   string       `json:"schema"`
-	Request  replay.Index `json:"request,omitzero"`   // that it is new in; absent of `trace --blame`
+	Request  origin.Index `json:"request,omitzero"`   // that it is new in; absent of `trace --blame`
 	As       string       `json:"as"`                 // `part`, `tool`, or the role that a provider gets a message as
 	Name     string       `json:"name,omitempty"`     // of a part or tool
-	Index    replay.Index `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
+	Index    origin.Index `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
 	Uncached bool         `json:"uncached,omitempty"` // it comes after the cached messages
-	Source
+	origin.Source
 	Text string `json:"text,omitempty"` // first words
 }
 
@@ -60,22 +36,22 @@ type Item struct {
 type itemList struct {
 	r       *replay.Replay
 	lines   *sessionfmt.Reader // nil where neither kind nor time is asked for
-	request replay.Index
+	request origin.Index
 	all     []Item
 }
 
-func (l *itemList) add(one Item, from replay.Origin) (err error) {
+func (l *itemList) add(one Item, from origin.Origin) (err error) {
 	one.Schema, one.Request = "ctxtool/trace.blame/1", l.request
 	if l.request >= 0 {
 		one.Schema = "ctxtool/log.request/1"
 	}
-	one.Source, err = From(l.r, from, l.lines)
+	one.Source, err = origin.From(l.r.Session, from, l.lines)
 	l.all = append(l.all, one)
 	return err
 }
 
 // prompt adds parts and tools.
-func (l *itemList) prompt(parts []replay.Part, tools []replay.Tool) error {
+func (l *itemList) prompt(parts []prompt.Part, tools []prompt.Tool) error {
 	for _, p := range parts {
 		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(p.Text)}, p.Origin); err != nil {
 			return err
@@ -91,7 +67,7 @@ func (l *itemList) prompt(parts []replay.Part, tools []replay.Tool) error {
 }
 
 func (l *itemList) message(m replay.Message, index int, uncached bool) error {
-	one := Item{As: m.Raw.Get("role").Text(), Index: replay.Index(index), Uncached: uncached, Text: outline.MessageGist(m.Raw)}
+	one := Item{As: m.Raw.Get("role").Text(), Index: origin.Index(index), Uncached: uncached, Text: outline.MessageGist(m.Raw)}
 	return l.add(one, m.Origin)
 }
 
@@ -129,7 +105,7 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := itemList{r: e.Replay(), request: replay.Index(e.RequestIndex)}
+	l := itemList{r: e.Replay(), request: origin.Index(e.RequestIndex)}
 	if err := l.prompt(differing(was.Parts, is.Parts, partSays), differing(was.Tools, is.Tools, toolSays)); err != nil {
 		return nil, err
 	}
@@ -144,9 +120,9 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 	return l.all, nil
 }
 
-func partSays(p replay.Part) (name, text string) { return p.Name, p.Text }
+func partSays(p prompt.Part) (name, text string) { return p.Name, p.Text }
 
-func toolSays(t replay.Tool) (name, text string) { return t.Name, string(t.Raw) }
+func toolSays(t prompt.Tool) (name, text string) { return t.Name, string(t.Raw) }
 
 // differing are those of is that was has not, or not so.
 func differing[T any](was, is []T, said func(T) (name, text string)) []T {
@@ -164,14 +140,14 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 
 // An Effect is what an entry did to the envelope on its own path.
 type Effect struct {
-	Before       replay.Counts `json:"before"`                 // tokens of the request before it
-	After        replay.Counts `json:"after"`                  // tokens of the request after it
-	Entered      int           `json:"entered"`                // messages that the request before it had not
-	Parts        []string      `json:"parts,omitempty"`        // names of the parts that it set
-	PartsRemoved []string      `json:"partsRemoved,omitempty"` // and that it removed
-	Tools        []string      `json:"tools,omitempty"`        // names of the tools that it set
-	ToolsRemoved []string      `json:"toolsRemoved,omitempty"` // and that it removed
-	Broken       string        `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve after some point; absent where it can
+	Before       weigh.Counts `json:"before"`                 // tokens of the request before it
+	After        weigh.Counts `json:"after"`                  // tokens of the request after it
+	Entered      int          `json:"entered"`                // messages that the request before it had not
+	Parts        []string     `json:"parts,omitempty"`        // names of the parts that it set
+	PartsRemoved []string     `json:"partsRemoved,omitempty"` // and that it removed
+	Tools        []string     `json:"tools,omitempty"`        // names of the tools that it set
+	ToolsRemoved []string     `json:"toolsRemoved,omitempty"` // and that it removed
+	Broken       string       `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve after some point; absent where it can
 }
 
 // EffectOf is what makes an earlier envelope of a replay the other.
@@ -346,7 +322,7 @@ func broken(earlier, e *replay.Envelope) (string, error) {
 	if was.Compiled != "" && is.Compiled != was.Compiled {
 		return "the system prompt changed", nil
 	}
-	same := func(a, b replay.Tool) bool { return string(a.Raw) == string(b.Raw) }
+	same := func(a, b prompt.Tool) bool { return string(a.Raw) == string(b.Raw) }
 	if len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same) {
 		return "the tools changed", nil
 	}
@@ -375,4 +351,32 @@ func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
 			}
 		}
 	}
+}
+
+// A Meta is what an envelope says of itself, meta of schema ctxtool/replay/1.
+type Meta struct {
+	Model        models.Ref   `json:"model,omitzero"`         // `--model`, else the path's, else the baseline's
+	Limit        int64        `json:"limit"`                  // tokens: the context window, 0 where nobody knows it
+	TurnIndex    int          `json:"turnIndex"`              // user prompts so far, less one
+	RequestIndex int          `json:"requestIndex"`           // answers so far: the number of the next request, from 0
+	Tokens       weigh.Counts `json:"tokens"`                 // as pi's `/context` counts them: UTF-16 units by four, rounded up a message
+	Rules        replay.Rules `json:"rules"`                  // `pi` or `envelope`: what `--rules` came to
+	Leaf         string       `json:"leaf,omitempty"`         // id of the last entry replayed; absent for the empty state
+	Usage        *weigh.Shown `json:"contextUsage,omitempty"` // what pi's indicator shows, `{tokens, percent, estimated}`: the last answer's recorded usage and an estimate of what came after it, which is `estimated`, with its percent of the window; absent where no recorded usage tells of the context as it is
+}
+
+// MetaOf is what an envelope says of itself, its tokens counted.
+func MetaOf(e *replay.Envelope, c *tokens.Counter) (m Meta, err error) {
+	m = Meta{TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules}
+	if e.Leaf >= 0 {
+		m.Leaf = e.Replay().Session.ID(e.Leaf)
+	}
+	if m.Model, m.Limit, _, err = e.Model(); err != nil {
+		return m, err
+	}
+	if m.Tokens, err = e.Count(c); err != nil {
+		return m, err
+	}
+	m.Usage, err = e.RecordedUsage(c)
+	return m, err
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -178,7 +178,7 @@ type promptPiece struct {
 // A said is what a piece says, and where it has it from.
 type said struct {
 	text string
-	from replay.Origin
+	from origin.Origin
 }
 
 // lookAtPrompt compares parts and tools with what they were at the last look.
@@ -293,7 +293,7 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 				yield(nil, err)
 				return
 			}
-			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: replay.Origin{Record: rec, By: rec, Op: -1}}
+			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: origin.Origin{Record: rec, By: rec, Op: -1}}
 			switch {
 			case behind[rec]:
 				stray.Why = Behind
@@ -309,7 +309,7 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 			if !ok {
 				continue
 			}
-			if stray.Source, err = entry.From(r, stray.Origin, lines); !yield(stray, err) || err != nil {
+			if stray.Source, err = origin.From(r.Session, stray.Origin, lines); !yield(stray, err) || err != nil {
 				return
 			}
 		}

@@ -4,7 +4,7 @@ package trace
 
 import (
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -16,14 +16,14 @@ type Life struct {
 	Schema string `json:"schema"`
 	As     string `json:"as"`             // the role that a provider gets a message as, `part`, `tool`, or `entry` for one that never was in the context
 	Name   string `json:"name,omitempty"` // of a part or tool
-	entry.Source
+	origin.Source
 	Text   string  `json:"text,omitempty"`   // the words around the first match; of an entry that is followed, its first words
 	Events []Event `json:"events,omitempty"` // what became of it, in order; absent for an `entry`
 	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent where none had
 	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
 	Why    why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` a broken patch, `unsent` (no model gets it)
 
-	Origin replay.Origin `json:"-"` // where it came from when it was first found
+	Origin origin.Origin `json:"-"` // where it came from when it was first found
 }
 
 // A Range is requests by number, both ends included.
@@ -39,7 +39,7 @@ type Event struct {
 	ID       string       `json:"id,omitempty"`       // of the entry that did it
 	Line     int          `json:"line"`               // of that entry
 	Time     string       `json:"time,omitempty"`     // of that entry
-	Op       replay.Index `json:"op,omitzero"`        // the operation of its patch
+	Op       origin.Index `json:"op,omitzero"`        // the operation of its patch
 	Request  int          `json:"request"`            // the next request, the first one that shows it
 	Mentions *bool        `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed
 }
@@ -96,7 +96,7 @@ func (t *tracer) tell() (err error) {
 	r, s, lines := t.r, t.r.Session, t.r.Session.NewReader()
 	for _, l := range t.out.Lives {
 		l.Schema = traceSchema
-		if l.Source, err = entry.From(r, l.Origin, lines); err != nil {
+		if l.Source, err = origin.From(r.Session, l.Origin, lines); err != nil {
 			return err
 		}
 		for i := range l.Events {
@@ -318,7 +318,7 @@ func (t *tracer) leave(l *life, did Fate, mentions *bool) {
 }
 
 func (t *tracer) event(l *life, did Fate, mentions *bool) {
-	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: replay.Index(t.op), Request: t.step.Requests(), Mentions: mentions})
+	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: origin.Index(t.op), Request: t.step.Requests(), Mentions: mentions})
 }
 
 // close records the requests that have seen it.

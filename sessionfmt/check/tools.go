@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // A toolset is the tools in force at a step, with their schemas.
@@ -136,7 +137,7 @@ func (t *toolset) hold(b *jsonl.Block, outline uint64) toolCall {
 }
 
 // tool is a definition ready for use. Sessions declare the same ones over and over.
-func (t *toolset) tool(d replay.Tool) *tool {
+func (t *toolset) tool(d prompt.Tool) *tool {
 	schema := d.Raw.Get("parameters")
 	key := d.Name + "\n" + string(schema)
 	if t.bySpec[key] == nil {

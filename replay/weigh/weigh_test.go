@@ -1,4 +1,4 @@
-package replay
+package weigh
 
 import (
 	"testing"
@@ -8,10 +8,10 @@ import (
 )
 
 // weighed is what a message takes by a counter.
-func weighed(c *tokens.Counter, role jsonl.Kind, message string) weight {
+func weighed(c *tokens.Counter, role jsonl.Kind, message string) Weight {
 	var m jsonl.Message
 	m.Read(new(jsonl.Cursor).Reset(jsonl.Value(message)), role)
-	return (&weighing{c: c}).message(&m)
+	return new(Weigher).Reset(c).Message(&m)
 }
 
 // TestPolicyT13GshMessages: each text is floored by itself, and a message takes four.
@@ -61,11 +61,11 @@ func TestPolicyT16bWideText(t *testing.T) {
 // where it is rounded once.
 func TestWeightShares(t *testing.T) {
 	message := `{"content":[{"type":"text","text":"ab"},{"type":"thinking","thinking":"cd"},{"type":"toolCall","name":"e","arguments":{}},{"type":"text","text":"f"}]}`
-	if got, want := weighed(&tokens.Pi, jsonl.Assistant, message), (weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
+	if got, want := weighed(&tokens.Pi, jsonl.Assistant, message), (Weight{Text: 1, Thinking: 0, Calls: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	image := `{"content":[{"type":"text","text":"a"},{"type":"image","data":"AAAA"}]}`
-	if got, want := weighed(&tokens.Pi, jsonl.User, image), (weight{Text: 1, Images: 1200}); got != want {
+	if got, want := weighed(&tokens.Pi, jsonl.User, image), (Weight{Text: 1, Images: 1200}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -1,4 +1,5 @@
-package replay
+// Package baseline reads what a session file may lack from files that have it.
+package baseline
 
 import (
 	"bytes"
@@ -9,30 +10,21 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Baseline is what a session file may lack: the prompt, tools and options that
-// the agent itself came with.
-type Baseline struct {
-	Parts   []Part
-	Tools   []Tool
-	Options ModelOptions
-	Model   ModelRef
-	Limit   int64 // context window in tokens, 0 where it is not stated
-}
-
-// baselineOrigin marks what comes from a baseline.
-var baselineOrigin = Origin{Record: -1, By: -1, Op: -1}
-
 var errNoBaseline = errors.New("no prompt or tools in it: neither an envelope in JSON, nor a session with system messages, nor /context --full text, nor an HTML export")
 
-// LoadBaseline reads a baseline from a file: an envelope in JSON, whose messages
+// Load reads a baseline from a file: an envelope in JSON, whose messages
 // are ignored; the text of /context --full; an HTML export of pi; or another
 // session, whose prompt and tools at its leaf are taken.
-func LoadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
-	b, err := loadBaseline(disk, name)
+func Load(disk sessionfmt.Disk, name string) (*prompt.Baseline, error) {
+	b, err := load(disk, name)
 	var at *sessionfmt.Error
 	if err != nil && !errors.As(err, &at) {
 		err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
@@ -40,7 +32,7 @@ func LoadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
 	return b, err
 }
 
-func loadBaseline(disk sessionfmt.Disk, name string) (*Baseline, error) {
+func load(disk sessionfmt.Disk, name string) (*prompt.Baseline, error) {
 	f, err := disk.Open(name)
 	if err != nil {
 		return nil, errors.Unwrap(err)
@@ -92,31 +84,31 @@ func startsSession(text string) bool {
 }
 
 // baselineFromEnvelope reads the JSON of an envelope: the shape that we print.
-func baselineFromEnvelope(v value) (*Baseline, error) {
-	var f [4]value
+func baselineFromEnvelope(v jsonl.Value) (*prompt.Baseline, error) {
+	var f [4]jsonl.Value
 	v.Fields(f[:], "system", "tools", "options", "meta")
 	if !f[0].IsObject() && !f[1].IsArray() {
 		return nil, errNoBaseline
 	}
-	b := &Baseline{}
+	b := &prompt.Baseline{}
 	for p := range f[0].Get("parts").Elements {
-		b.Parts = append(b.Parts, newPart(p.Get("name").Text(), p.Get("text").Text(), baselineOrigin))
+		b.Parts = append(b.Parts, prompt.NewPart(p.Get("name").Text(), p.Get("text").Text(), origin.Baseline))
 	}
 	for t := range f[1].Elements {
-		b.Tools = append(b.Tools, newTool(bytes.Clone(t), baselineOrigin))
+		b.Tools = append(b.Tools, prompt.NewTool(bytes.Clone(t), origin.Baseline))
 	}
 	b.Options = readOptions(f[2])
 	model := f[3].Get("model")
-	b.Model = ModelRef{model.Get("provider").Text(), model.Get("id").Text()}
+	b.Model = models.Ref{Provider: model.Get("provider").Text(), ID: model.Get("id").Text()}
 	b.Limit = f[3].Get("limit").Int()
 	return b, nil
 }
 
 // readOptions takes what is set of the options.
-func readOptions(v value) (o ModelOptions) {
-	var f [3]value
+func readOptions(v jsonl.Value) (o prompt.Options) {
+	var f [3]jsonl.Value
 	v.Fields(f[:], "reasoning", "temperature", "maxTokens")
-	for i, to := range []*value{&o.Reasoning, &o.Temperature, &o.MaxTokens} {
+	for i, to := range []*jsonl.Value{&o.Reasoning, &o.Temperature, &o.MaxTokens} {
 		if !f[i].IsNull() {
 			*to = bytes.Clone(f[i])
 		}
@@ -125,8 +117,8 @@ func readOptions(v value) (o ModelOptions) {
 }
 
 // baselineFromSession takes prompt and tools of a session at its leaf.
-func baselineFromSession(s *sessionfmt.Session) (*Baseline, error) {
-	e, err := New(s, Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+func baselineFromSession(s *sessionfmt.Session) (*prompt.Baseline, error) {
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -137,19 +129,19 @@ func baselineFromSession(s *sessionfmt.Session) (*Baseline, error) {
 	if !p.Known && len(p.Parts) == 0 && len(p.Tools) == 0 {
 		return nil, errNoBaseline
 	}
-	b := &Baseline{Parts: p.Parts, Tools: p.Tools}
+	b := &prompt.Baseline{Parts: p.Parts, Tools: p.Tools}
 	for i := range b.Parts {
-		b.Parts[i].Origin = baselineOrigin
+		b.Parts[i].Origin = origin.Baseline
 	}
 	for i := range b.Tools {
-		b.Tools[i].Origin = baselineOrigin
+		b.Tools[i].Origin = origin.Baseline
 	}
 	return b, nil
 }
 
 // baselineFromHTML takes the prompt and tools that pi's HTML export embeds, or
 // those of the session in it where it embeds none.
-func baselineFromHTML(name string, page []byte) (*Baseline, error) {
+func baselineFromHTML(name string, page []byte) (*prompt.Baseline, error) {
 	_, after, ok := bytes.Cut(page, []byte(`id="session-data"`))
 	if ok {
 		_, after, ok = bytes.Cut(after, []byte(">"))
@@ -166,12 +158,12 @@ func baselineFromHTML(name string, page []byte) (*Baseline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the session-data of the HTML export: %w", err)
 	}
-	b := &Baseline{}
+	b := &prompt.Baseline{}
 	if text := v.Get("systemPrompt").Text(); text != "" {
-		b.Parts = []Part{{Name: "base", Text: text, Origin: baselineOrigin}}
+		b.Parts = []prompt.Part{{Name: "base", Text: text, Origin: origin.Baseline}}
 	}
 	for t := range v.Get("tools").Elements {
-		b.Tools = append(b.Tools, newTool(bytes.Clone(t), baselineOrigin))
+		b.Tools = append(b.Tools, prompt.NewTool(bytes.Clone(t), origin.Baseline))
 	}
 	if len(b.Parts)+len(b.Tools) > 0 {
 		return b, nil
@@ -194,8 +186,8 @@ func baselineFromHTML(name string, page []byte) (*Baseline, error) {
 // baselineFromFull reads the text of /context --full (docs/session-format.md 8.6). It
 // has no parameters of tools, and a part that holds a fence of its own cannot be
 // told from two; that is the format's limit.
-func baselineFromFull(text string) (*Baseline, error) {
-	b := &Baseline{}
+func baselineFromFull(text string) (*prompt.Baseline, error) {
+	b := &prompt.Baseline{}
 	section, part := "", ""
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i := 0; i < len(lines); i++ {
@@ -216,7 +208,7 @@ func baselineFromFull(text string) (*Baseline, error) {
 				}
 				b.Options = readOptions(v)
 			} else {
-				b.Parts = append(b.Parts, newPart(part, body, baselineOrigin))
+				b.Parts = append(b.Parts, prompt.NewPart(part, body, origin.Baseline))
 			}
 		case section == "System (parts)" && strings.HasPrefix(line, "### "):
 			part = line[4:]
@@ -228,7 +220,7 @@ func baselineFromFull(text string) (*Baseline, error) {
 				}
 				raw := jsonl.AppendQuoted([]byte(`{"name":`), name)
 				raw = jsonl.AppendQuoted(append(raw, `,"description":`...), strings.TrimRight(about, "\n"))
-				b.Tools = append(b.Tools, newTool(append(raw, '}'), baselineOrigin))
+				b.Tools = append(b.Tools, prompt.NewTool(append(raw, '}'), origin.Baseline))
 			}
 		}
 	}

@@ -1,0 +1,286 @@
+// Package prompt is the part of an envelope that is no messages: prompt, tools and options,
+// and how system messages and patches make them.
+package prompt
+
+import (
+	"bytes"
+	"slices"
+
+	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Prompt is the part of an envelope that is no messages.
+type Prompt struct {
+	Parts    []Part
+	Compiled string // what is sent of the parts
+	Tools    []Tool
+	Options  Options
+	// Known reports that parts and tools come from the session or a baseline.
+	// Otherwise pi's own prompt and tools are missing here.
+	Known bool
+	// Omitted are tools that were left out because nothing implements them.
+	Omitted []Tool
+}
+
+// A Baseline is what a session file may lack: the prompt, tools and options that
+// the agent itself came with.
+type Baseline struct {
+	Parts   []Part
+	Tools   []Tool
+	Options Options
+	Model   models.Ref
+	Limit   int64 // context window in tokens, 0 where it is not stated
+}
+
+// A Part is one part of a system prompt.
+type Part struct {
+	Name   string
+	Text   string
+	Origin origin.Origin
+
+	Content bool // the text outside of all sections
+}
+
+// A Tool is a tool definition.
+type Tool struct {
+	Name   string
+	Raw    jsonl.Value // name, description and parameters as they were declared
+	Origin origin.Origin
+}
+
+// NewTool is the tool that raw declares.
+func NewTool(raw jsonl.Value, by origin.Origin) Tool {
+	return Tool{Name: raw.Get("name").Text(), Raw: raw, Origin: by}
+}
+
+// Options are the generation options of an envelope, raw JSON, nil where
+// they are not set.
+type Options struct{ Reasoning, Temperature, MaxTokens jsonl.Value }
+
+// A Fold is prompt, tools and options while they are made.
+type Fold struct {
+	Parts   []Part
+	Tools   []Tool
+	Options Options
+
+	Textless bool // parts are not made
+
+	below *below // set where it is what ops make of a prompt that is not known yet
+}
+
+// OfOps is a fold of what ops make of a prompt that is not known yet: see Onto.
+func OfOps() Fold {
+	return Fold{below: &below{parts: map[string]bool{}, tools: map[string]jsonl.Value{}}}
+}
+
+// A below is what ops take out of the prompt that they meet.
+type below struct {
+	allParts, allTools bool
+	parts              map[string]bool        // by name
+	tools              map[string]jsonl.Value // names, by how they are spelled
+}
+
+// Onto does to a prompt what the ops do that f has been folded from.
+func (f *Fold) Onto(to *Fold) {
+	if f.below.allParts {
+		to.Parts = append(to.Parts[:0], f.Parts...)
+	} else {
+		to.Parts = slices.DeleteFunc(to.Parts, func(p Part) bool { return f.below.parts[p.Name] })
+		for i := range f.Parts {
+			to.SetPart(f.Parts[i].Name, f.Parts[i].Text, f.Parts[i].Origin)
+		}
+	}
+	if f.below.allTools {
+		to.Tools = append(to.Tools[:0], f.Tools...)
+	} else {
+		for _, name := range f.below.tools {
+			to.RemoveTools(name)
+		}
+	}
+	for _, o := range []struct {
+		to   *jsonl.Value
+		from jsonl.Value
+	}{
+		{&to.Options.Reasoning, f.Options.Reasoning},
+		{&to.Options.Temperature, f.Options.Temperature},
+		{&to.Options.MaxTokens, f.Options.MaxTokens},
+	} {
+		if o.from != nil {
+			*o.to = o.from
+		}
+	}
+}
+
+// ReplaceParts and ReplaceTools make room for others.
+func (f *Fold) ReplaceParts() {
+	f.Parts = f.Parts[:0]
+	if f.below != nil {
+		f.below.allParts = true
+	}
+}
+
+func (f *Fold) ReplaceTools() {
+	f.Tools = f.Tools[:0]
+	if f.below != nil {
+		f.below.allTools = true
+	}
+}
+
+// RemoveParts removes all parts of that name, as a patch does.
+func (f *Fold) RemoveParts(name string) {
+	f.Parts = slices.DeleteFunc(f.Parts, func(p Part) bool { return p.Name == name })
+	if f.below != nil {
+		f.below.parts[name] = true
+	}
+}
+
+// RemoveTools removes all tools of that name, as a patch does.
+func (f *Fold) RemoveTools(name jsonl.Value) {
+	f.Tools = slices.DeleteFunc(f.Tools, func(t Tool) bool { return name.Is(t.Name) })
+	if f.below != nil {
+		f.below.tools[string(name)] = bytes.Clone(name)
+	}
+}
+
+func (f *Fold) SetPart(name, text string, by origin.Origin) {
+	for i := range f.Parts {
+		if f.Parts[i].Name == name {
+			f.Parts[i].Text, f.Parts[i].Origin = text, by
+			return
+		}
+	}
+	f.Parts = append(f.Parts, NewPart(name, text, by))
+}
+
+// NewPart is a part of a patch or a baseline. One called content is what later
+// system messages' content adds to.
+func NewPart(name, text string, by origin.Origin) Part {
+	return Part{Name: name, Text: text, Origin: by, Content: name == "content"}
+}
+
+// Message applies a system message (docs/session-format.md 4.5): its content adds to the
+// content before it, its sections and tools are set and removed by name.
+func (f *Fold) Message(v jsonl.Value, by origin.Origin) {
+	if !f.Textless {
+		f.addContent(v.Get("content").ContentText(), by)
+		for name, text := range v.Get("sections").Ordered {
+			f.section(name, text, by)
+		}
+	}
+	for t := range v.Get("toolsRemoved").Elements {
+		f.removeTool(t.Get("name").Text())
+	}
+	for t := range v.Get("toolsAdded").Elements {
+		f.addTool(NewTool(bytes.Clone(t), by))
+	}
+}
+
+func (f *Fold) addContent(text string, by origin.Origin) {
+	if text == "" {
+		return
+	}
+	for i := range f.Parts {
+		if p := &f.Parts[i]; p.Content {
+			p.Text += "\n\n" + text
+			p.Origin = by
+			return
+		}
+	}
+	part := Part{Name: "content", Text: text, Origin: by, Content: true}
+	f.Parts = append([]Part{part}, f.Parts...)
+}
+
+// section sets or, for null, removes a section. A new one goes to the end, but
+// one named like an integer in front of the others, as in a JavaScript object.
+func (f *Fold) section(name string, text jsonl.Value, by origin.Origin) {
+	at := -1
+	for i, p := range f.Parts {
+		if p.Name == name && !p.Content {
+			at = i
+			break
+		}
+	}
+	switch {
+	case text.IsNull():
+		if at >= 0 {
+			f.Parts = append(f.Parts[:at], f.Parts[at+1:]...)
+		}
+	case at >= 0:
+		f.Parts[at].Text, f.Parts[at].Origin = text.Text(), by
+	default:
+		i := len(f.Parts)
+		if n, ok := jsonl.IndexName(name); ok {
+			for i = 0; i < len(f.Parts) && (f.Parts[i].Content || indexBelow(f.Parts[i].Name, n)); i++ {
+			}
+		}
+		f.Parts = append(f.Parts, Part{})
+		copy(f.Parts[i+1:], f.Parts[i:])
+		f.Parts[i] = Part{Name: name, Text: text.Text(), Origin: by}
+	}
+}
+
+func indexBelow(name string, n uint32) bool {
+	k, ok := jsonl.IndexName(name)
+	return ok && k < n
+}
+
+func (f *Fold) removeTool(name string) {
+	for i, t := range f.Tools {
+		if t.Name == name {
+			f.Tools = append(f.Tools[:i], f.Tools[i+1:]...)
+			return
+		}
+	}
+}
+
+func (f *Fold) addTool(t Tool) {
+	for i := range f.Tools {
+		if f.Tools[i].Name == t.Name {
+			f.Tools[i] = t
+			return
+		}
+	}
+	f.Tools = append(f.Tools, t)
+}
+
+// Counts is what prompt and tools take together.
+func (p *Prompt) Counts(c *tokens.Counter) (n weigh.Counts) {
+	each, ofTools := p.Count(c)
+	for _, k := range each {
+		n.System += k
+	}
+	for _, k := range ofTools {
+		n.Tools += k
+	}
+	n.Total = n.System + n.Tools
+	return n
+}
+
+// Count is what each part and each tool takes. Where the counter rounds once a message
+// the parts are one together: each has what it adds to those before it.
+func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
+	w := new(weigh.Weigher).Reset(c)
+	for _, part := range p.Parts {
+		parts = append(parts, w.Add(w.Text([]byte(part.Text))))
+	}
+	for _, t := range p.Tools {
+		tools = append(tools, t.tokens(c))
+	}
+	return parts, tools
+}
+
+// tokens is what a tool's definition counts for.
+func (t Tool) tokens(c *tokens.Counter) (n int) {
+	w := new(weigh.Weigher).Reset(c)
+	for _, name := range []string{"name", "description"} {
+		n += w.Add(w.Value(t.Raw.Get(name)))
+	}
+	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
+		n += w.Add(w.Compact(parameters))
+	}
+	return n
+}

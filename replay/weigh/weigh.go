@@ -1,0 +1,132 @@
+// Package weigh counts what messages take by a counter.
+package weigh
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Counts are the tokens of an envelope by category.
+type Counts struct {
+	System   int `json:"system"`
+	Tools    int `json:"tools"`
+	Messages int `json:"messages"`
+	Total    int `json:"total"`
+}
+
+// A Weight is what a message takes, in tokens of a counter or in bytes, by what its
+// blocks are. A result's text is Text.
+type Weight struct {
+	Text, Thinking, Calls, Images int
+}
+
+// Total is all of it.
+func (w Weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
+
+// A Weigher counts the texts of a message as a counter does. Where the counter
+// rounds once a message, each text has what it adds to the sum so far.
+type Weigher struct {
+	c      *tokens.Counter
+	length int // of the texts so far, in the counter's measure
+	buf    []byte
+	at     jsonl.Cursor
+}
+
+// Reset begins with another message, by a counter.
+func (w *Weigher) Reset(c *tokens.Counter) *Weigher {
+	w.c, w.length = c, 0
+	return w
+}
+
+// Add is how many more tokens a message has with a further text of that length.
+func (w *Weigher) Add(length int) int {
+	if w.c.ByText {
+		return w.c.Of(length)
+	}
+	before := w.c.Of(w.length)
+	w.length += length
+	return w.c.Of(w.length) - before
+}
+
+// String is the length of a string.
+func (w *Weigher) String(s jsonl.String) int {
+	if w.c.Measure == tokens.Units {
+		return s.Units() // without being unescaped
+	}
+	return w.Text(s.Bytes(&w.buf))
+}
+
+// Value is the length of a value: of a string its text, of any other nothing.
+func (w *Weigher) Value(v jsonl.Value) int { return w.String(w.at.Reset(v).String()) }
+
+// Compact is the length of a value as JSON.stringify spells it.
+func (w *Weigher) Compact(v jsonl.Value) int { return w.Text(w.at.Compact(v)) }
+
+// Text is the length of a text.
+func (w *Weigher) Text(text []byte) int { return Length(w.c, text) }
+
+// Length is the length of a text, which is UTF-8, in the counter's measure.
+func Length(c *tokens.Counter, text []byte) int {
+	switch c.Measure {
+	case tokens.Units:
+		return jsonl.Units(text)
+	case tokens.Bytes:
+		return len(text)
+	case tokens.Scalars:
+		return utf8.RuneCount(text)
+	}
+	return c.Text(text)
+}
+
+// Message counts a message.
+func (w *Weigher) Message(m *jsonl.Message) Weight {
+	sum := w.Content(m)
+	sum.Text += w.c.Message
+	return sum
+}
+
+// Content counts the content of a message.
+func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
+	w.length = 0
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; b.Kind {
+		case jsonl.TextBlock:
+			sum.Text += w.Add(w.String(b.Says))
+		case jsonl.ImageBlock:
+			sum.Images += w.Add(w.c.Image)
+		case jsonl.ThinkingBlock:
+			sum.Thinking += w.Add(w.String(b.Says))
+		case jsonl.CallBlock:
+			sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Compact(b.Args))
+		}
+	}
+	return sum
+}
+
+// Shown is what pi's indicator shows. Where it shows nothing, tokens and percent are null.
+type Shown struct {
+	Tokens    *int     `json:"tokens"`
+	Percent   *float64 `json:"percent"`   // of the window
+	Estimated int      `json:"estimated"` // how many of the tokens no provider has told
+}
+
+// String is it in words.
+func (s Shown) String() string {
+	if s.Tokens == nil {
+		return "pi shows no size here: it waits for the next answer"
+	}
+	text := fmt.Sprintf("pi shows %d tokens", *s.Tokens)
+	if s.Percent != nil {
+		text += fmt.Sprintf(", %.1f%% of the window", *s.Percent)
+	}
+	switch s.Estimated {
+	case 0:
+		return text + ", as the provider recorded"
+	case *s.Tokens:
+		return text + ", all of them estimated"
+	}
+	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, *s.Tokens-s.Estimated, s.Estimated)
+}

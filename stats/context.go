@@ -40,22 +40,22 @@ type ContextPart struct {
 
 // A contextOf is the context of one session.
 type contextOf struct {
-	File        string       `json:"file,omitempty"`       // as in `files[]`
-	Session     string       `json:"session,omitempty"`    // the header's id
-	Entry       string       `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
-	Line        int          `json:"line,omitempty"`       // of that entry
-	Request     int          `json:"request"`              // of the next request, from 0
-	Model       models.Ref   `json:"model"`                // as in `meta` of a replay
-	Window      int64        `json:"window"`               // tokens, 0 where nobody knows it
-	WindowFrom  string       `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
-	Messages    int          `json:"messages"`             // that the request has, those logged for it alone too
-	Bytes       int64        `json:"bytes"`                // of all categories but `hidden`
-	Tokens      int          `json:"tokens"`               // of all categories but `hidden`: what the counter finds, or what the provider has told and an estimate of what came since
-	Share       *float64     `json:"share"`                // `tokens` of `window`
-	Hidden      int          `json:"hidden"`               // tokens: what the first answered request had beyond what is counted of it, by the provider's usage: prompt and tools that are not in the file, and what the counter missed; an estimate
-	PromptKnown bool         `json:"promptKnown"`          // prompt and tools come from the session or a baseline
+	File        string      `json:"file,omitempty"`       // as in `files[]`
+	Session     string      `json:"session,omitempty"`    // the header's id
+	Entry       string      `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
+	Line        int         `json:"line,omitempty"`       // of that entry
+	Request     int         `json:"request"`              // of the next request, from 0
+	Model       models.Ref  `json:"model"`                // as in `meta` of a replay
+	Window      int64       `json:"window"`               // tokens, 0 where nobody knows it
+	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
+	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
+	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`
+	Tokens      int         `json:"tokens"`               // of all categories but `hidden`: what the counter finds, or what the provider has told and an estimate of what came since
+	Share       *float64    `json:"share"`                // `tokens` of `window`
+	Hidden      int         `json:"hidden"`               // tokens: what the first answered request had beyond what is counted of it, by the provider's usage: prompt and tools that are not in the file, and what the counter missed; an estimate
+	PromptKnown bool        `json:"promptKnown"`          // prompt and tools come from the session or a baseline
 	Usage       weigh.Shown `json:"contextUsage"`         // what pi's own indicator shows: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
-	Calibrated  *calibrated  `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
 // A contextCategory is one kind of thing in contexts: a part of the prompt, a tool's

@@ -32,7 +32,7 @@ type Head struct {
 	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches: nothing is known of requests behind them
 	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold
 	Window   int64               `json:"window,omitempty"`       // of the last request's model
-	Usage    *weigh.Shown       `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil where no provider has told
+	Usage    *weigh.Shown        `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil where no provider has told
 	Cache    CacheTotal          `json:"cache"`
 	Prices   string              `json:"prices"` // the day of the table of prices
 }

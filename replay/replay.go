@@ -3,9 +3,10 @@
 // after any entry.
 //
 // New makes a Replay of an open session. Replay.At returns the Envelope at a point,
-// Replay.Walk a Step for each entry of a path. Diff compares two envelopes,
-// Replay.Trace follows a text, Replay.Cache says what a prompt cache could serve. They
-// are all observers of one machine, which does one entry after the other.
+// Replay.Walk a Step for each entry of a path, Replay.WalkTree for each entry of the file.
+// An Observer of a walk is told of every request and of every change; the packages diff,
+// trace, cache and reuse are such observers. Of an envelope's messages a Piece is known, and
+// a Reader reads what it says.
 //
 // With the rules Auto, Options.Leaf has to name the leaf whose path decides, usually
 // Session.Leaf. An envelope holds no texts: its messages are read from the session,

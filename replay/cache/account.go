@@ -38,7 +38,7 @@ type Row struct {
 	Entry     string       `json:"entry"`               // id of the answer
 	Model     string       `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *cacheShared `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
+	Shared    *shared      `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
 	Break     *Break       `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
 	Expected  *Expected    `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
 	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
@@ -49,8 +49,8 @@ type Row struct {
 	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 }
 
-// cacheShared is what a request begins with that an earlier one began with.
-type cacheShared struct {
+// shared is what a request begins with that an earlier one began with.
+type shared struct {
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
 }
@@ -103,19 +103,19 @@ type sending struct {
 	answer
 }
 
-// A cacheWalk makes the account.
-type cacheWalk struct {
+// An accounting makes the account.
+type accounting struct {
 	r        *replay.Replay
 	opt      Options
 	lines    *sessionfmt.Reader
-	trie     cacheTrie
+	trie     trie
 	sent     []sending       // in the order of the file
 	replayed []int32         // places of the requests in sent, as they were replayed
 	place    []int32         // of each record in sent, -1 for none
 	says     []replay.Saying // of each record that is a message for a provider
-	models   []cacheModel
+	models   []modelSeen
 	modelAt  map[models.Ref]int32
-	first    []int32 // see cacheTrie.firstSent; made when first asked for
+	first    []int32 // see trie.firstSent; made when first asked for
 	depth    []int32 // of records below their roots; made when first asked for
 	hidden   int64
 	active   bool // some answer has had to do with a cache
@@ -127,7 +127,7 @@ type cacheWalk struct {
 // requests of other branches count as they came in the file, whether or not they are
 // asked for.
 func Account(r *replay.Replay, opt Options) (*Report, error) {
-	c := &cacheWalk{r: r, opt: opt, lines: r.Session.NewReader(), trie: newCacheTrie(), modelAt: map[models.Ref]int32{}, last: -1}
+	c := &accounting{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 	report.Total.Hidden = c.hidden
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, cacheLifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
+			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
 		}
 	}
 	return report, nil
@@ -174,7 +174,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 
 // requests replays, and puts each request in the trie. stopped is the first broken
 // patch.
-func (c *cacheWalk) requests(path []int) (stopped, err error) {
+func (c *accounting) requests(path []int) (stopped, err error) {
 	for q, err := range c.each(c.r, path, !c.opt.Collapse) {
 		switch {
 		case replay.Stopped(err):
@@ -194,7 +194,7 @@ func (c *cacheWalk) requests(path []int) (stopped, err error) {
 }
 
 // each replays all requests.
-func (c *cacheWalk) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
+func (c *accounting) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
 	a := newAsking(r, c.opt.Counter, inPlace)
 	a.prefix.says.plain = c.says
 	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
@@ -204,7 +204,7 @@ func (c *cacheWalk) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[R
 }
 
 // tell tells the requests to who asked for them.
-func (c *cacheWalk) tell(path []int) error {
+func (c *accounting) tell(path []int) error {
 	if c.opt.Requests == nil {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (c *cacheWalk) tell(path []int) error {
 }
 
 // put puts a request in the trie.
-func (c *cacheWalk) put(q *Request) error {
+func (c *accounting) put(q *Request) error {
 	s := &c.sent[c.place[q.Record]]
 	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, q.asked.tools
 	s.front = int64(q.Counts.System + q.Counts.Tools)
@@ -254,7 +254,7 @@ func (c *cacheWalk) put(q *Request) error {
 
 // systems finds the first system message in each request that none before it had after
 // the same front, as they were replayed.
-func (c *cacheWalk) systems() {
+func (c *accounting) systems() {
 	for _, k := range c.replayed {
 		s := &c.sent[k]
 		known := c.trie.fresh(s.whole) - piecesBefore
@@ -282,7 +282,7 @@ func saltOf(a, b uint64) uint64 {
 
 // warmed finds the request that each warming keeps: the one before it on its path, if
 // it is of the same model.
-func (c *cacheWalk) warmed() {
+func (c *accounting) warmed() {
 	for k := range c.sent {
 		s := &c.sent[k]
 		if !s.warms {
@@ -305,7 +305,7 @@ func (c *cacheWalk) warmed() {
 
 // hide finds out how much the file does not hold of prompt and tools: what the first
 // answered request was said to take, less what is counted of it.
-func (c *cacheWalk) hide(onPath map[int32]bool) {
+func (c *accounting) hide(onPath map[int32]bool) {
 	for k := range c.sent {
 		s := &c.sent[k]
 		if s.warms || s.whole == nothing || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
@@ -319,7 +319,7 @@ func (c *cacheWalk) hide(onPath map[int32]bool) {
 }
 
 // use reports that the provider has seen a request.
-func (c *cacheWalk) use(k int) {
+func (c *accounting) use(k int) {
 	s := &c.sent[k]
 	if s.whole == nothing || s.failed && s.promptTokens() == 0 {
 		return
@@ -332,14 +332,14 @@ func (c *cacheWalk) use(k int) {
 	if life := m.lifetime(); life > 0 {
 		until = s.at + life
 	}
-	c.trie.use(s.whole, cacheUse{request: int32(k), until: until})
+	c.trie.use(s.whole, useOf{request: int32(k), until: until})
 	if n := s.promptTokens(); n > 0 {
 		c.trie.recorded[s.whole] = n
 	}
 }
 
 // judge is the row of a request, which is then in the cache for those that follow.
-func (c *cacheWalk) judge(k int) (row Row, err error) {
+func (c *accounting) judge(k int) (row Row, err error) {
 	s := &c.sent[k]
 	row = Row{
 		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
@@ -353,7 +353,7 @@ func (c *cacheWalk) judge(k int) (row Row, err error) {
 	if s.whole == nothing {
 		return row, nil
 	}
-	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &cacheShared{}
+	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}
@@ -400,7 +400,7 @@ func (c *cacheWalk) judge(k int) (row Row, err error) {
 
 // served is what a provider counts of a beginning: what it said of a request that was
 // just that; else its part of the request that used it, or of the one at hand.
-func (c *cacheWalk) served(n begin, by int32, s *sending) int64 {
+func (c *accounting) served(n begin, by int32, s *sending) int64 {
 	if n == nothing {
 		return 0
 	}

@@ -432,9 +432,9 @@ func TestCacheInPlace(t *testing.T) {
 func TestCacheUses(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
-		var uses, all []cacheUse
+		var uses, all []useOf
 		for k := range 1 + rnd.IntN(8) {
-			u := cacheUse{depth: rnd.Int32N(6), request: int32(k), until: rnd.Int64N(6)}
+			u := useOf{depth: rnd.Int32N(6), request: int32(k), until: rnd.Int64N(6)}
 			uses, all = addUse(uses, u), append(all, u)
 		}
 		for at := range int64(7) {

@@ -51,7 +51,7 @@ func (q *Request) thinking() (jsonl.Value, error) {
 // broken is where and why request k can be served no further: kept is the node that a
 // cache still has, known the one that it has ever had, by the request compared. What it
 // had billed again has no cost yet.
-func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*Break, error) {
+func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, error) {
 	s, t := &c.sent[k], &c.trie
 	switch {
 	case known == nothing && c.last < 0:
@@ -86,10 +86,10 @@ func (c *cacheWalk) broken(k int, kept, known begin, compared int32) (*Break, er
 }
 
 // messagesOf is how many messages a beginning has.
-func (c *cacheWalk) messagesOf(at begin) int { return max(0, int(c.trie.depth(at))-piecesBefore+1) }
+func (c *accounting) messagesOf(at begin) int { return max(0, int(c.trie.depth(at))-piecesBefore+1) }
 
 // hiddenOf is what a beginning has of the hidden prompt.
-func (c *cacheWalk) hiddenOf(at begin) int64 {
+func (c *accounting) hiddenOf(at begin) int64 {
 	if at == nothing {
 		return 0
 	}
@@ -98,7 +98,7 @@ func (c *cacheWalk) hiddenOf(at begin) int64 {
 
 // lost is what of request k had been sent before and is after a node, in counted
 // tokens: messages that an earlier request had, and of a prompt as much as there was.
-func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
+func (c *accounting) lost(k int, e *sending, known begin) (lost int64) {
 	t, s := &c.trie, &c.sent[k]
 	if c.first == nil {
 		last := make([]begin, len(c.sent))
@@ -124,7 +124,7 @@ func (c *cacheWalk) lost(k int, e *sending, known begin) (lost int64) {
 }
 
 // why finds what parts request s from request e after a node.
-func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
+func (c *accounting) why(b *Break, e, s *sending, known begin) error {
 	between, below := c.between(e.rec, s.rec)
 	if known == nothing {
 		b.Cause = CauseModel
@@ -168,7 +168,7 @@ func (c *cacheWalk) why(b *Break, e, s *sending, known begin) error {
 }
 
 // pieceAt is message i of a request; its entry is -1 where there is none.
-func (c *cacheWalk) pieceAt(s *sending, i int32) origin.Origin {
+func (c *accounting) pieceAt(s *sending, i int32) origin.Origin {
 	if i >= s.messages {
 		return origin.Origin{Record: -1, By: -1, Op: -1}
 	}
@@ -177,7 +177,7 @@ func (c *cacheWalk) pieceAt(s *sending, i int32) origin.Origin {
 
 // between are the records of the path to s after e, e's answer first. If e is not on
 // it, below is the first record of the path that e's has not, else -1.
-func (c *cacheWalk) between(e, s int32) (records []int32, below int32) {
+func (c *accounting) between(e, s int32) (records []int32, below int32) {
 	if c.depth == nil {
 		c.measure()
 	}
@@ -206,7 +206,7 @@ func (c *cacheWalk) between(e, s int32) (records []int32, below int32) {
 }
 
 // measure finds how deep all records are.
-func (c *cacheWalk) measure() {
+func (c *accounting) measure() {
 	c.depth = make([]int32, c.r.Session.Len())
 	var way []int
 	for rec := range c.depth {
@@ -230,7 +230,7 @@ func (c *cacheWalk) measure() {
 
 // search goes through entries and the ops of their patches, and records the last
 // that is wanted.
-func (c *cacheWalk) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
+func (c *accounting) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
@@ -271,7 +271,7 @@ func systemOp(op string) bool {
 func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
 
 // onlyTools reports that nothing between has changed the prompt's text.
-func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
+func (c *accounting) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none Break
 	err = c.search(&none, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
@@ -286,7 +286,7 @@ func (c *cacheWalk) onlyTools(records []int32) (only bool, err error) {
 
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a
 // compaction or an edit of what did, else a system message that was in front.
-func (c *cacheWalk) searchPrompt(b *Break, records []int32) error {
+func (c *accounting) searchPrompt(b *Break, records []int32) error {
 	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
@@ -321,7 +321,7 @@ func (c *cacheWalk) searchPrompt(b *Break, records []int32) error {
 }
 
 // searchTail finds what put the messages there that request e ended with.
-func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
+func (c *accounting) searchTail(b *Break, e *sending, between []int32) error {
 	was := c.pieceAt(e, int32(b.At))
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op < 0 {
@@ -332,7 +332,7 @@ func (c *cacheWalk) searchTail(b *Break, e *sending, between []int32) error {
 
 // searchMessages finds what put message is in the place of message was: what is said
 // to have done it, else the last that may have.
-func (c *cacheWalk) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
+func (c *accounting) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
 	var sure bool
 	b.Cause = CauseUnknown
 	return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {

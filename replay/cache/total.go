@@ -16,39 +16,39 @@ import (
 //
 // It is total of schema ctxtool/cache/2, and a line of ctxtool/cache.session/2.
 type Total struct {
-	Schema    string          `json:"schema,omitempty"`
-	File      string          `json:"file,omitempty"`         // of several sessions
-	Sessions  int             `json:"sessions,omitempty"`     // that the sum is over
-	Error     string          `json:"error,omitempty"`        // why there is no account
-	Requests  int             `json:"requests"`               // rows
-	Answered  int             `json:"answered"`               // of them, those with a usage
-	Hidden    int64           `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold: the recorded prompt of the first answered request less what is counted of it; absent where the file holds them
-	Prompt    int64           `json:"prompt"`                 // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
-	Expected  *Expected       `json:"expected,omitempty"`     // as of a request
-	Recorded  Usage           `json:"recorded,omitzero"`      // as of a request; absent without any usage
-	HitRate   cacheHitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
-	Rebilled  Again           `json:"rebilled"`               // what was billed again: `broken` and `unserved`
-	Broken    Again           `json:"broken"`                 // sum of `break.again`
-	Unserved  Again           `json:"unserved"`               // as of a request
-	Breaks    []Loss          `json:"breaks,omitempty"`       // each break, the most expensive first
-	ByName    []Loss          `json:"transformers,omitempty"` // as `breaks[]`, by transformer
-	ByReason  []Loss          `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
-	Outlived  []cacheLifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
-	Prices    string          `json:"prices,omitempty"`       // the day of the table of prices
-	Estimated int64           `json:"estimated,omitempty"`    // tokens of the requests without usage, by count; in no other sum but that
+	Schema    string     `json:"schema,omitempty"`
+	File      string     `json:"file,omitempty"`         // of several sessions
+	Sessions  int        `json:"sessions,omitempty"`     // that the sum is over
+	Error     string     `json:"error,omitempty"`        // why there is no account
+	Requests  int        `json:"requests"`               // rows
+	Answered  int        `json:"answered"`               // of them, those with a usage
+	Hidden    int64      `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold: the recorded prompt of the first answered request less what is counted of it; absent where the file holds them
+	Prompt    int64      `json:"prompt"`                 // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
+	Expected  *Expected  `json:"expected,omitempty"`     // as of a request
+	Recorded  Usage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
+	HitRate   hitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
+	Rebilled  Again      `json:"rebilled"`               // what was billed again: `broken` and `unserved`
+	Broken    Again      `json:"broken"`                 // sum of `break.again`
+	Unserved  Again      `json:"unserved"`               // as of a request
+	Breaks    []Loss     `json:"breaks,omitempty"`       // each break, the most expensive first
+	ByName    []Loss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
+	ByReason  []Loss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
+	Outlived  []lifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
+	Prices    string     `json:"prices,omitempty"`       // the day of the table of prices
+	Estimated int64      `json:"estimated,omitempty"`    // tokens of the requests without usage, by count; in no other sum but that
 
 	unserved int // rows with some of it
 }
 
-// cacheHitRate are shares of prompts, 0 to 1.
-type cacheHitRate struct {
+// hitRate are shares of prompts, 0 to 1.
+type hitRate struct {
 	Possible float64  `json:"possible"`           // that a cache could have served
 	Achieved *float64 `json:"achieved,omitempty"` // that one did serve; absent without any usage
 }
 
-// A cacheLifetime is how long a model's cache was seen to keep what it had, beyond what
+// A lifetime is how long a model's cache was seen to keep what it had, beyond what
 // the table says; both in seconds.
-type cacheLifetime struct {
+type lifetime struct {
 	Model string `json:"model"` // `provider/id`
 	Table int64  `json:"table"` // seconds that its cache lives by the table
 	Seen  int64  `json:"seen"`  // seconds after which it was read all the same
@@ -153,7 +153,7 @@ func (t *Total) Plus(o *Total) {
 
 // share works out what follows from the sums.
 func (t *Total) share() {
-	t.HitRate = cacheHitRate{Possible: share(t.Expected.Read, t.Prompt)}
+	t.HitRate = hitRate{Possible: share(t.Expected.Read, t.Prompt)}
 	if achieved := share(t.Recorded.CacheRead, t.Prompt); t.Answered > 0 {
 		t.HitRate.Achieved = &achieved
 	}
@@ -261,8 +261,8 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 	return a
 }
 
-// A cacheModel is a model that requests went to.
-type cacheModel struct {
+// A modelSeen is a model that requests went to.
+type modelSeen struct {
 	ref   models.Ref
 	model models.Model
 	long  bool  // it was last written to for the long lifetime
@@ -270,20 +270,20 @@ type cacheModel struct {
 }
 
 // model is a model among those seen, by its number.
-func (c *cacheWalk) model(ref models.Ref) int32 {
+func (c *accounting) model(ref models.Ref) int32 {
 	at, ok := c.modelAt[ref]
 	if !ok {
 		m, _, _ := c.r.Options.Models.Lookup(ref.Provider, ref.ID)
 		at = int32(len(c.models))
 		c.modelAt[ref] = at
-		c.models = append(c.models, cacheModel{ref: ref, model: m})
+		c.models = append(c.models, modelSeen{ref: ref, model: m})
 	}
 	return at
 }
 
 // lifetime is how long the model's cache keeps a beginning after its last use, in
 // milliseconds: what the table says, or longer where it was seen to; 0 where nobody knows.
-func (m *cacheModel) lifetime() int64 {
+func (m *modelSeen) lifetime() int64 {
 	said := m.said()
 	if said == 0 {
 		return 0
@@ -292,7 +292,7 @@ func (m *cacheModel) lifetime() int64 {
 }
 
 // said is the lifetime by the table.
-func (m *cacheModel) said() int64 {
+func (m *modelSeen) said() int64 {
 	seconds := m.model.PromptCache.Short
 	if long := m.model.PromptCache.Long; long > 0 && (m.long || seconds == 0) {
 		seconds = long
@@ -302,7 +302,7 @@ func (m *cacheModel) said() int64 {
 
 // dollars is what tokens of a request cost beyond reading them from the cache, by the
 // answer's own costs, else by the table's prices.
-func (c *cacheWalk) dollars(s *sending, prompt, tokens int64) float64 {
+func (c *accounting) dollars(s *sending, prompt, tokens int64) float64 {
 	m := &c.models[s.model]
 	var paid, read float64
 	if n := s.usage.Input + s.usage.CacheWrite; n > 0 {
@@ -333,7 +333,7 @@ const chunkRecords = 256
 // read reads what all answers, and all warmings of a cache, say of themselves; and of
 // all messages what they say, which is most of the work. Each processor takes records
 // in turn.
-func (c *cacheWalk) read() error {
+func (c *accounting) read() error {
 	s := c.r.Session
 	chunks := make([][]sending, (s.Len()+chunkRecords-1)/chunkRecords)
 	c.says = make([]replay.Saying, s.Len())
@@ -366,7 +366,7 @@ func (c *cacheWalk) read() error {
 }
 
 // readChunk reads the records from one on.
-func (c *cacheWalk) readChunk(load *replay.Reader, from int) (sent []sending, err error) {
+func (c *accounting) readChunk(load *replay.Reader, from int) (sent []sending, err error) {
 	s := c.r.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)

@@ -9,26 +9,26 @@ import (
 	"ctxtool/replay"
 )
 
-// A cacheTrie holds what requests began with: their fronts, which are what every request
+// A trie holds what requests began with: their fronts, which are what every request
 // of a model begins with, its prompt, and its thinking level; and their messages, which
 // are there once however many fronts they stood after. A node is a beginning, its
 // parent the one that is shorter by one piece. First all requests are put in, then their
 // uses are gone through in the order of time.
-type cacheTrie struct {
-	fronts   []cacheNode
+type trie struct {
+	fronts   []node
 	byFront  map[uint64]int32
-	nodes    []cacheNode    // of messages
+	nodes    []node         // of messages
 	pieces   []replay.Piece // of each of these its last one
 	byKey    map[uint64]int32
 	recorded map[begin]int64 // what a provider counted for the last request that was just this beginning
 
 	// The messages are laid out in chains, each of which goes on where most nodes are: so
 	// whatever the node, it is few chains from the root.
-	head  []int32              // of each node, the first of its chain
-	base  []int32              // of each head, where its chain begins in order
-	order []int32              // nodes, chain by chain
-	uses  map[begin][]cacheUse // by front and head
-	put   map[begin]int32      // by front and head, how deep requests go
+	head  []int32           // of each node, the first of its chain
+	base  []int32           // of each head, where its chain begins in order
+	order []int32           // nodes, chain by chain
+	uses  map[begin][]useOf // by front and head
+	put   map[begin]int32   // by front and head, how deep requests go
 }
 
 // A begin is what a request begins with: a front, and messages after a whole one, -1
@@ -38,17 +38,17 @@ type begin struct{ front, node int32 }
 // nothing is no beginning.
 var nothing = begin{-1, -1}
 
-// A cacheNode is a beginning of fronts, or of messages.
-type cacheNode struct {
+// A node is a beginning of fronts, or of messages.
+type node struct {
 	parent int32 // -1 for none
 	depth  int32 // pieces before it
 	tokens int32 // counted, all pieces up to it
 	system int32 // the last system message in it that is sent in its place, -1 for none
 }
 
-// A cacheUse is a request that has used a chain down to a depth, and until when the
+// A useOf is a request that has used a chain down to a depth, and until when the
 // provider keeps that, in milliseconds.
-type cacheUse struct {
+type useOf struct {
 	depth   int32
 	request int32
 	until   int64
@@ -60,16 +60,16 @@ const forever = math.MaxInt64
 // piecesBefore is how many pieces stand before the messages.
 const piecesBefore = 3
 
-func newCacheTrie() cacheTrie {
-	return cacheTrie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[begin]int64{}, uses: map[begin][]cacheUse{}, put: map[begin]int32{}}
+func newTrie() trie {
+	return trie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[begin]int64{}, uses: map[begin][]useOf{}, put: map[begin]int32{}}
 }
 
 // addFront is the front after parent of that key, made where there is none.
-func (t *cacheTrie) addFront(parent int32, key uint64, tokens int) int32 {
+func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 	if n, ok := t.byFront[key]; ok {
 		return n
 	}
-	front := cacheNode{parent: parent, tokens: int32(tokens)}
+	front := node{parent: parent, tokens: int32(tokens)}
 	if parent >= 0 {
 		front.depth = t.fronts[parent].depth + 1
 	}
@@ -81,7 +81,7 @@ func (t *cacheTrie) addFront(parent int32, key uint64, tokens int) int32 {
 
 // addAll puts in a request's messages. What is there already is found by halves: a
 // beginning is there where a longer one is.
-func (t *cacheTrie) addAll(sums []sum) int32 {
+func (t *trie) addAll(sums []sum) int32 {
 	known := sort.Search(len(sums), func(i int) bool {
 		_, ok := t.byKey[sums[i].all]
 		return !ok
@@ -97,7 +97,7 @@ func (t *cacheTrie) addAll(sums []sum) int32 {
 		if s.place.System() {
 			system = next
 		}
-		t.nodes = append(t.nodes, cacheNode{n, int32(i), int32(s.tokens), system})
+		t.nodes = append(t.nodes, node{n, int32(i), int32(s.tokens), system})
 		t.pieces = append(t.pieces, s.place)
 		t.byKey[s.all] = next
 		n = next
@@ -106,7 +106,7 @@ func (t *cacheTrie) addAll(sums []sum) int32 {
 }
 
 // layOut makes the chains. Parents come before their children.
-func (t *cacheTrie) layOut() {
+func (t *trie) layOut() {
 	n := len(t.nodes)
 	below, on := make([]int32, n), make([]int32, n)
 	for i := n - 1; i >= 0; i-- {
@@ -139,7 +139,7 @@ func (t *cacheTrie) layOut() {
 
 // chains goes through the chains that a beginning lies on, the last one first: what it
 // has of each, and the key of the chain. Each piece of a front is one by itself.
-func (t *cacheTrie) chains(at begin) iter.Seq2[begin, begin] {
+func (t *trie) chains(at begin) iter.Seq2[begin, begin] {
 	return func(yield func(of, chain begin) bool) {
 		for at.node >= 0 {
 			head := t.head[at.node]
@@ -157,7 +157,7 @@ func (t *cacheTrie) chains(at begin) iter.Seq2[begin, begin] {
 }
 
 // depth is how many pieces a beginning has before its last one; -1 for nothing.
-func (t *cacheTrie) depth(at begin) int32 {
+func (t *trie) depth(at begin) int32 {
 	switch {
 	case at.node >= 0:
 		return piecesBefore + t.nodes[at.node].depth
@@ -168,7 +168,7 @@ func (t *cacheTrie) depth(at begin) int32 {
 }
 
 // use reports that a request has sent a beginning.
-func (t *cacheTrie) use(at begin, u cacheUse) {
+func (t *trie) use(at begin, u useOf) {
 	for of, chain := range t.chains(at) {
 		u.depth = t.depth(of)
 		t.uses[chain] = addUse(t.uses[chain], u)
@@ -177,7 +177,7 @@ func (t *cacheTrie) use(at begin, u cacheUse) {
 
 // fresh puts in a request once all are laid out, and says how deep what others put in
 // goes of it.
-func (t *cacheTrie) fresh(at begin) (known int32) {
+func (t *trie) fresh(at begin) (known int32) {
 	known = -1
 	for of, chain := range t.chains(at) {
 		depth := t.depth(of)
@@ -192,7 +192,7 @@ func (t *cacheTrie) fresh(at begin) (known int32) {
 
 // addUse puts in a use. What a use says that neither goes further nor lasts longer is
 // forgotten: so depths fall, and times rise.
-func addUse(uses []cacheUse, u cacheUse) []cacheUse {
+func addUse(uses []useOf, u useOf) []useOf {
 	i := sort.Search(len(uses), func(i int) bool { return uses[i].depth <= u.depth })
 	if i > 0 && uses[i-1].until > u.until {
 		return uses
@@ -206,7 +206,7 @@ func addUse(uses []cacheUse, u cacheUse) []cacheUse {
 
 // kept is the longest beginning of one that has been used and is kept at a time, and the
 // request that used it last.
-func (t *cacheTrie) kept(at begin, time int64) (kept begin, request int32) {
+func (t *trie) kept(at begin, time int64) (kept begin, request int32) {
 	for of, chain := range t.chains(at) {
 		uses := t.uses[chain]
 		i := sort.Search(len(uses), func(i int) bool { return uses[i].until >= time })
@@ -226,7 +226,7 @@ func (t *cacheTrie) kept(at begin, time int64) (kept begin, request int32) {
 }
 
 // above is the node of that depth on the way to a node.
-func (t *cacheTrie) above(n, depth int32) int32 {
+func (t *trie) above(n, depth int32) int32 {
 	for t.nodes[t.head[n]].depth > depth {
 		n = t.nodes[t.head[n]].parent
 	}
@@ -236,7 +236,7 @@ func (t *cacheTrie) above(n, depth int32) int32 {
 
 // firstSent is of each node the request that sent its message first, by the requests'
 // own order; last are what they are.
-func (t *cacheTrie) firstSent(last []begin) []int32 {
+func (t *trie) firstSent(last []begin) []int32 {
 	first := make([]int32, len(t.nodes))
 	for i := range first {
 		first[i] = math.MaxInt32
@@ -263,7 +263,7 @@ func (t *cacheTrie) firstSent(last []begin) []int32 {
 }
 
 // tokensOf are the counted tokens of a beginning, 0 for none.
-func (t *cacheTrie) tokensOf(at begin) (n int64) {
+func (t *trie) tokensOf(at begin) (n int64) {
 	if at.front >= 0 {
 		n = int64(t.fronts[at.front].tokens)
 	}

@@ -25,7 +25,7 @@ func BenchmarkPlan(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func opened(t *testing.T, r io.Reader) *edited {
 		return nil
 	}
 	t.Cleanup(func() { s.Close() })
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil
 	}

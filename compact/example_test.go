@@ -18,7 +18,7 @@ func ExampleJob() {
 	}
 	defer s.Close()
 	opt := replay.Options{Rules: replay.ByPi, Window: 20000}
-	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		log.Fatal(err)
 	}

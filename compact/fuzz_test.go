@@ -22,7 +22,7 @@ func FuzzPasses(f *testing.F) {
 		}
 		defer s.Close()
 		for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
-			e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: rules}).At(s.Leaf(), false)
+			e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: rules}).At(sessionfmt.After(s.Leaf()))
 			if err != nil {
 				continue
 			}

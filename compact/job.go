@@ -163,7 +163,7 @@ func (r *Reduction) passes() string {
 func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error {
 	opt.Leaf = with.Leaf()
 	opt.Rules = r.From.Envelope.Replay().Rules
-	e, err := replay.New(with, opt).At(with.Leaf(), false)
+	e, err := replay.New(with, opt).At(sessionfmt.After(with.Leaf()))
 	if err == nil {
 		err = Kept(r.View, e)
 	}

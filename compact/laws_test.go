@@ -91,7 +91,7 @@ func viewOf(t *testing.T, c corpus.Session, opt replay.Options) *View {
 	v, known := viewOnce[way]
 	if !known {
 		opt.Leaf = s.Leaf()
-		if e, err := replay.New(s, opt).At(s.Leaf(), false); err == nil {
+		if e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf())); err == nil {
 			if v, err = NewView(e, nil); err != nil {
 				t.Fatal(err)
 			}

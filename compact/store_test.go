@@ -23,7 +23,7 @@ func summary(r compact.Request) (string, error) {
 // replayed.
 func contextOf(t *testing.T, s *sessionfmt.Session, rules replay.Rules) *compact.View {
 	t.Helper()
-	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Window: 2000}).At(s.Leaf(), false)
+	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Window: 2000}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		if replay.Stopped(err) {
 			return nil
@@ -110,7 +110,7 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	with := reopened(t, s, b)
 	defer with.Close()
 	r := replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()})
-	e, err := r.At(with.Leaf(), false)
+	e, err := r.At(sessionfmt.After(with.Leaf()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	}
 	undone := reopened(t, with, back)
 	defer undone.Close()
-	if e, err = replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(undone.Leaf(), false); err != nil {
+	if e, err = replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf())); err != nil {
 		t.Fatal(err)
 	}
 	if err := compact.Kept(before, e); err != nil {
@@ -158,7 +158,7 @@ func TestPromise(t *testing.T) {
 	}
 	defer s.Close()
 	opt := replay.Options{Leaf: s.Leaf()}
-	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		t.Fatal(err)
 	}

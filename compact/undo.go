@@ -138,11 +138,11 @@ func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 // restore repeats what the messages said that the batch edited.
 func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
 	s := r.Session
-	before, err := r.At(p.rec, true)
+	before, err := r.At(sessionfmt.Before(p.rec))
 	if err != nil {
 		return err
 	}
-	now, err := r.At(s.Leaf(), false)
+	now, err := r.At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return err
 	}

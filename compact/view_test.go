@@ -94,7 +94,7 @@ func viewed(t testing.TB, data []byte, opt replay.Options) *View {
 	}
 	t.Cleanup(func() { s.Close() })
 	opt.Leaf = s.Leaf()
-	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"ctxtool/internal/golden"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
 )
 
 // compactionK is a compaction of userA to userC with members that its patch has no
@@ -181,7 +182,7 @@ func TestGrown(t *testing.T) {
 		s    *replay.Replay
 		leaf int
 	}{{replay.New(r.was, replay.Options{Rules: replay.ByPi}), r.was.Leaf()}, {replay.New(r.is, replay.Options{Rules: replay.ByPi}), r.is.Leaf()}} {
-		env, err := e.s.At(e.leaf, false)
+		env, err := e.s.At(sessionfmt.After(e.leaf))
 		if err != nil {
 			t.Fatal(err)
 		}

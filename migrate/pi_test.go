@@ -125,7 +125,7 @@ func piContext(t *testing.T, ours map[string]*result, answers map[string]corpus.
 		if utf8.Valid(r.out) && o.Open.After != string(r.out) {
 			t.Errorf("%s: pi changes the file", name)
 		}
-		e, err := replay.New(r.is, replay.Options{Rules: replay.ByPi}).At(r.is.Leaf(), false)
+		e, err := replay.New(r.is, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(r.is.Leaf()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -161,7 +161,7 @@ func (p *Plan) grow() error {
 	}
 	var sizes [2]int
 	for i, without := range []map[int]bool{nil, turned} {
-		e, err := replay.New(p.s, replay.Options{Rules: replay.ByPi, Leaf: p.s.Leaf(), Without: without}).At(p.s.Leaf(), false)
+		e, err := replay.New(p.s, replay.Options{Rules: replay.ByPi, Leaf: p.s.Leaf(), Without: without}).At(sessionfmt.After(p.s.Leaf()))
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func TestDiffApplies(t *testing.T) {
 				}
 				for k, rec := range corpus.Points(s.Len(), 4, 1, kind) {
 					if corpus.Whole() || changes(rec) || k%2 == turn { // others by the one rules or the other
-						pairs = append(pairs, [2]int{s.LeafAt(sessionfmt.Point{Record: rec, Before: true}), rec})
+						pairs = append(pairs, [2]int{s.LeafAt(sessionfmt.Before(rec)), rec})
 					}
 				}
 			}

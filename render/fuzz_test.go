@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 )
 
 // printAll prints every form of the envelope at the leaf, under both rules,
@@ -20,7 +21,7 @@ func printAll(t *testing.T, data []byte) {
 	}
 	for _, rules := range bothRules {
 		for _, lenient := range []bool{false, true} {
-			e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: lenient}).At(s.Leaf(), false)
+			e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: lenient}).At(sessionfmt.After(s.Leaf()))
 			if err != nil {
 				continue
 			}

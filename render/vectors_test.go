@@ -53,7 +53,7 @@ func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope 
 	}
 	t.Cleanup(func() { s.Close() })
 	opt.Leaf = s.Leaf()
-	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		t.Fatal(err)
 	}

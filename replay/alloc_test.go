@@ -27,7 +27,7 @@ func TestFewAllocations(t *testing.T) {
 		}
 		defer s.Close()
 		entries = s.Coverage.Entries
-		e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(s.Leaf(), false)
+		e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func BenchmarkReplay(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(s.Leaf(), false)
+			e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func BenchmarkCache(b *testing.B) {
 		b.ReportMetric(float64(len(report.Rows)), "requests")
 	})
 	run("replay-and-decode", func(b *testing.B, r *replay.Replay, leaf int) {
-		e, err := r.At(leaf, false)
+		e, err := r.At(sessionfmt.After(leaf))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func BenchmarkDiff(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			e, err := r.At(at[1], false)
+			e, err := r.At(sessionfmt.After(at[1]))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func TestEnteredAgain(t *testing.T) {
 	r := New(s, Options{Leaf: s.Leaf()})
 	var at [2]*Envelope
 	for i, id := range []string{"m", "l"} {
-		if at[i], err = r.At(s.Find(id), false); err != nil {
+		if at[i], err = r.At(sessionfmt.After(s.Find(id))); err != nil {
 			t.Fatal(err)
 		}
 	}

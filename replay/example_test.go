@@ -26,7 +26,7 @@ func ExampleReplay_At() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(p.Record, p.Before)
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(p)
 	if err != nil {
 		log.Fatal(err)
 	}

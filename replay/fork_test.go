@@ -57,7 +57,7 @@ func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step St
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := New(s, Options{Rules: rules, Leaf: s.Leaf()}).At(step.Record, false)
+	want, err := New(s, Options{Rules: rules, Leaf: s.Leaf()}).At(sessionfmt.After(step.Record))
 	if err != nil {
 		t.Fatalf("%s: record %d: %v", name, step.Record, err)
 	}

@@ -57,10 +57,10 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt}
 }
 
-// At is the envelope after record leaf on its path, of the empty session for a
-// leaf below 0; with before, the one that the record found.
-func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
-	e, stopped, err := r.Reach(leaf, before)
+// At is the envelope at a point: what its record left on its path, or found there; after a
+// record below 0 it is that of the empty session.
+func (r *Replay) At(p sessionfmt.Point) (*Envelope, error) {
+	e, stopped, err := r.Reach(p)
 	if err = cmp.Or(stopped, err); err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (r *Replay) At(leaf int, before bool) (*Envelope, error) {
 
 // Reach is At, but where a broken patch stops the replay first, it is the envelope that
 // the patch found, with the patch's error.
-func (r *Replay) Reach(leaf int, before bool) (e *Envelope, stopped, err error) {
-	path, found := r.Session.Path(r.Session.LeafAt(sessionfmt.Point{Record: leaf, Before: before}))
+func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
+	path, found := r.Session.Path(r.Session.LeafAt(p))
 	r.Findings = append(r.Findings, found...)
 	e, err = r.end(path)
 	if Stopped(err) {

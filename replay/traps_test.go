@@ -108,7 +108,7 @@ func replayed(t *testing.T, data []byte, opt replay.Options) (*replay.Envelope, 
 	t.Helper()
 	s := openSession(t, data)
 	opt.Leaf = s.Leaf()
-	return replay.New(s, opt).At(s.Leaf(), false)
+	return replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
 }
 
 // short says what messages are: their text, or summary, after their role where

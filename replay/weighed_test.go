@@ -18,7 +18,7 @@ func TestWeighed(t *testing.T) {
 			continue
 		}
 		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
-		e, _, err := r.Reach(s.Leaf(), false)
+		e, _, err := r.Reach(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			t.Fatalf("%s: %v", session.Name, err)
 		}

@@ -37,6 +37,10 @@ type Point struct {
 	Before bool // the state before the entry, not the one after it
 }
 
+// After and Before are the two sides of a record.
+func After(rec int) Point  { return Point{Record: rec} }
+func Before(rec int) Point { return Point{Record: rec, Before: true} }
+
 // Point resolves a POINT. request:N is before the answer to request N: what the request
 // got. turn:N is after user prompt N. Both are counted on the path to record leaf. The
 // error is a *PointError, or one of reading.

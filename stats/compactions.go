@@ -156,7 +156,7 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 		return nil
 	}
 	if w.before == nil { // the path begins with it
-		if w.before, err = w.l.Replay.At(-1, false); err != nil {
+		if w.before, err = w.l.Replay.At(sessionfmt.After(-1)); err != nil {
 			return err
 		}
 	}

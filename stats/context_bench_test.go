@@ -42,7 +42,7 @@ func BenchmarkContext(b *testing.B) {
 		return l.walk()
 	})
 	bench("count", func(s *sessionfmt.Session) error {
-		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			return err
 		}

@@ -297,12 +297,12 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 // broken patch stops it, that before the patch and the patch's error.
 func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 	if len(l.Steps)+len(l.Answers) == 0 {
-		return l.Replay.Reach(l.Point, false)
+		return l.Replay.Reach(sessionfmt.After(l.Point))
 	}
 	for a, err := range l.Replay.Accounts(l.Point, l.Counter) {
 		switch {
 		case replay.Stopped(err):
-			return l.Replay.Reach(l.Point, false)
+			return l.Replay.Reach(sessionfmt.After(l.Point))
 		case err != nil:
 			return nil, nil, err
 		}
@@ -314,7 +314,7 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 		}
 	}
 	if e == nil { // no entry is on the path
-		e, err = l.Replay.At(-1, false)
+		e, err = l.Replay.At(sessionfmt.After(-1))
 	}
 	return e, nil, err
 }

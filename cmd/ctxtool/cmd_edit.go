@@ -6,13 +6,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/compact"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/spf13/cobra"
 )
 
 // editOptions are the flags of ctxtool edit.
@@ -71,7 +71,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 				return nil, err
 			}
 		}
-		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			return nil, otherHint(err, "what cannot be replayed is not edited; ctxtool check says what is wrong with it")
 		}
@@ -93,7 +93,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 
 // comesBack says why a message that is restored would still not be in the context.
 func comesBack(after *sessionfmt.Session, target int) error {
-	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(after.Leaf(), false)
+	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(sessionfmt.After(after.Leaf()))
 	if err != nil {
 		return err
 	}

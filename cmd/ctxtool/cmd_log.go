@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -21,6 +19,8 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
+
+	"github.com/spf13/cobra"
 )
 
 // logOptions are the flags of ctxtool log.
@@ -358,7 +358,7 @@ func (l *logger) request(leaf int) error {
 		if err != nil {
 			return nil, err
 		}
-		return l.r.At(at, false)
+		return l.r.At(sessionfmt.After(at))
 	}
 	now, err := got(pointOfRequest(l.o.request))
 	if err != nil {

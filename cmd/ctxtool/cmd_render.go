@@ -15,14 +15,14 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
-
 	"ctxtool/internal/transcript"
 	"ctxtool/render/page"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // commentSize is how many characters a comment on GitHub may have.
@@ -254,7 +254,7 @@ func (o *renderOptions) context(p *page.Page, r *replay.Replay, leaf int) error 
 	if err != nil {
 		return err
 	}
-	p.Context, err = r.At(at, false)
+	p.Context, err = r.At(sessionfmt.After(at))
 	return err
 }
 

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/term"
-
 	pages "ctxtool/internal/report"
 	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+
+	"golang.org/x/term"
 )
 
 // notForPages are the flags that say what of a session is written: a page has all of
@@ -206,7 +206,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 	opt := replay.Options{Rules: rules, Leaf: s.Leaf()}
 	if o.strict {
 		r := replay.New(s, opt)
-		if _, _, err := r.Reach(s.Leaf(), false); err != nil {
+		if _, _, err := r.Reach(sessionfmt.After(s.Leaf())); err != nil {
 			return nil, err
 		}
 		if n := len(r.AllFindings()); n > 0 {

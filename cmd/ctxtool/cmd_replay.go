@@ -165,7 +165,8 @@ func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*re
 		return nil, err
 	}
 	opt.Leaf = leaf
-	env, err := replay.New(s, opt).At(at.Record, at.Before || o.before)
+	at.Before = at.Before || o.before
+	env, err := replay.New(s, opt).At(at)
 	if err != nil || !o.ephemeral {
 		return env, err
 	}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/entry"
@@ -18,6 +16,8 @@ import (
 	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/spf13/cobra"
 )
 
 // traceOptions are the flags of ctxtool trace.
@@ -191,7 +191,8 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if err != nil {
 		return err
 	}
-	envelope, stopped, err := r.Reach(at.Record, at.Before || o.before)
+	at.Before = at.Before || o.before
+	envelope, stopped, err := r.Reach(at)
 	if err != nil {
 		return err
 	}
@@ -311,7 +312,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 func effect(r *replay.Replay, rec int) (*entry.Effect, error) {
 	known := r.Findings
 	_, r.Findings = r.Session.Path(rec)
-	span, err := diff.Between(r, r.Session.LeafAt(sessionfmt.Point{Record: rec, Before: true}), rec)
+	span, err := diff.Between(r, r.Session.LeafAt(sessionfmt.Before(rec)), rec)
 	for _, f := range r.Findings { // paths of several entries have the same
 		if !slices.Contains(known, f) {
 			known = append(known, f)

@@ -71,7 +71,7 @@ func leafContext(t *testing.T, c corpus.Session, opt replay.Options) (*sessionfm
 		return nil, nil
 	}
 	opt.Leaf = s.Leaf()
-	e, err := replay.New(s, opt).At(s.Leaf(), false)
+	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		s.Close()
 		return nil, nil

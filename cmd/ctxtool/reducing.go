@@ -15,13 +15,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/compact"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats/gate"
+
+	"github.com/spf13/cobra"
 )
 
 // A reducing is what the commands share that make contexts smaller. Without -o and
@@ -177,7 +177,7 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Pl
 	}
 	opt := o.replay
 	opt.Leaf = s.Leaf()
-	envelope, err := replay.New(s, opt).At(leaf, false)
+	envelope, err := replay.New(s, opt).At(sessionfmt.After(leaf))
 	if err != nil {
 		return nil, otherHint(err, "what cannot be replayed is not reduced; ctxtool check says what is wrong with it")
 	}

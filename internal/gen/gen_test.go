@@ -49,7 +49,7 @@ func TestSound(t *testing.T) {
 			}
 			for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
 				r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
-				if _, err := r.At(s.Leaf(), false); err != nil {
+				if _, err := r.At(sessionfmt.After(s.Leaf())); err != nil {
 					t.Errorf("%s, seed %d: %v", p.Name, shape.Seed, err)
 				}
 				for _, f := range r.AllFindings() {

@@ -77,7 +77,7 @@ func TestSteps(t *testing.T) {
 						t.Logf("left out: step %d is on a circle, whose beginning each entry of it has elsewhere", step)
 						continue
 					}
-					e, err := p.r.At(entry, true)
+					e, err := p.r.At(sessionfmt.Before(entry))
 					if err != nil {
 						t.Fatal(err)
 					}

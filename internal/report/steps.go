@@ -11,6 +11,7 @@ import (
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -313,7 +314,7 @@ func (p *Report) now(leaf int) error {
 	}
 	quiet := *p.r
 	quiet.Findings = nil
-	e, _, err := quiet.Reach(leaf, false)
+	e, _, err := quiet.Reach(sessionfmt.After(leaf))
 	if err != nil {
 		return err
 	}

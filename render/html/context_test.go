@@ -143,7 +143,7 @@ func replays(t *testing.T, file string) func(request int) *envelope {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := r.At(s.LeafAt(at), false)
+		e, err := r.At(at)
 		if err != nil {
 			t.Fatalf("replay of request %d: %v", request, err)
 		}

@@ -9,16 +9,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
-
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 )
 
 // open opens a session in memory, nil where it is none.
@@ -335,7 +335,7 @@ func hostilePage(t *testing.T, text string) {
 
 func contextOf(t *testing.T, s *sessionfmt.Session) *replay.Envelope {
 	t.Helper()
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(s.Leaf(), false)
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func readOptions(v jsonl.Value) (o prompt.Options) {
 
 // baselineFromSession takes prompt and tools of a session at its leaf.
 func baselineFromSession(s *sessionfmt.Session) (*prompt.Baseline, error) {
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (p *simulated) ask(model string, at, life int64, pieces []string) (best int
 // in front of all messages are the prompt.
 func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
-	e, err := r.At(rec, true)
+	e, err := r.At(sessionfmt.Before(rec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func promptOf(t *testing.T, systems []jsonl.Value) *prompt.Prompt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(s.Leaf(), false)
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func promptOf(t *testing.T, systems []jsonl.Value) *prompt.Prompt {
 // what is hidden, the prompt, the thinking level, and the messages.
 func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
-	e, err := r.At(rec, true)
+	e, err := r.At(sessionfmt.Before(rec))
 	if err == nil && r.Rules == replay.ByEnvelope {
 		e, err = e.WithEphemeral()
 	}
@@ -265,7 +265,7 @@ func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map
 			model = map[string]string{"claude-sonnet-4-5": "claude-opus-4-5", "claude-opus-4-5": "claude-sonnet-4-5"}[model]
 		}
 		if first {
-			e, _ := r.At(rec, true)
+			e, _ := r.At(sessionfmt.Before(rec))
 			if p, err := e.Prompt(); err != nil || p.Known {
 				hidden = 0
 			}

@@ -5,6 +5,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
+	"ctxtool/sessionfmt"
 )
 
 // A Span is two points of one session and what lies between them: the envelopes, and
@@ -90,7 +91,7 @@ func records(path []int) onPath {
 // span goes a path, and records what takes messages out after the first so many
 // entries. The envelopes are those there and at the end.
 func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took takers, err error) {
-	if there, err = r.At(-1, false); err != nil {
+	if there, err = r.At(sessionfmt.After(-1)); err != nil {
 		return nil, nil, nil, err
 	}
 	end = there

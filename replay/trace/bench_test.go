@@ -59,7 +59,7 @@ func BenchmarkTrace(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
 			s := open(b)
-			if _, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false); err != nil {
+			if _, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())); err != nil {
 				b.Fatal(err)
 			}
 			s.Close()

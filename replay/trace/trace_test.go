@@ -50,7 +50,7 @@ func TestTraceSeen(t *testing.T) {
 		for _, e := range asked.all {
 			texts = append(texts, textsOf(t, e))
 		}
-		leaf, err := r.At(s.Leaf(), false)
+		leaf, err := r.At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			t.Fatal(err)
 		}

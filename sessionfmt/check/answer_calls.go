@@ -22,7 +22,7 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(s.Leaf(), false)
+	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return err
 	}

@@ -141,14 +141,14 @@ func (w *weighing) kept() Figures {
 func (w *weighing) checkpoint(f *Finding) Figures {
 	rec := w.s.Find(f.Entry)
 	r := replay.New(w.s, replay.Options{Leaf: w.s.Leaf()})
-	end, err := r.At(w.s.Leaf(), false)
+	end, err := r.At(sessionfmt.After(w.s.Leaf()))
 	if err != nil || rec < 0 {
 		return Figures{}
 	}
 	if p, err := end.Prompt(); err != nil || p.Known {
 		return Figures{}
 	}
-	before, err := r.At(rec, true)
+	before, err := r.At(sessionfmt.Before(rec))
 	if err != nil {
 		return Figures{}
 	}
@@ -165,7 +165,7 @@ func Measure(s *sessionfmt.Session, leaf int) (Figures, error) {
 }
 
 func measureBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (f Figures, err error) {
-	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: leaf}).At(leaf, false)
+	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: leaf}).At(sessionfmt.After(leaf))
 	if err != nil {
 		return f, err
 	}

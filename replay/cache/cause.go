@@ -162,7 +162,7 @@ func (c *accounting) why(b *Break, e, s *sending, known begin) error {
 		if at >= e.messages-e.ephemeral {
 			b.Cause = CauseEphemeral
 		}
-		return c.searchTail(b, e, between)
+		return c.searchTail(b, e)
 	}
 	return c.searchMessages(b, between, c.pieceAt(e, at), c.pieceAt(s, at))
 }
@@ -321,7 +321,7 @@ func (c *accounting) searchPrompt(b *Break, records []int32) error {
 }
 
 // searchTail finds what put the messages there that request e ended with.
-func (c *accounting) searchTail(b *Break, e *sending, between []int32) error {
+func (c *accounting) searchTail(b *Break, e *sending) error {
 	was := c.pieceAt(e, int32(b.At))
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op < 0 {

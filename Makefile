@@ -6,7 +6,7 @@
 # golden  rewrite the golden files and generated pages from what the code prints now
 # mutants  changes of the code that no test notices, from a sample
 # bench   the figures, beside the alternatives
-# dist    static binaries with checksums
+# dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
 # axe     axe-core, for the test of how accessible pages are
 # libs    the libraries in pages, from npm
@@ -17,6 +17,7 @@
 # vocabularies  the data of replay/tokens, from tiktoken's package
 
 GO       ?= go
+NFPM     ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
 FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
@@ -88,12 +89,22 @@ bench: build
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./sessionfmt/redact ./replay/tokens ./compact
 
 dist:
-	@rm -rf dist && mkdir dist
+	@rm -rf dist && mkdir -p dist/share/completion
+	@$(GO) test ./cmd/ctxtool -count=1 -run TestManPages -man $(CURDIR)/dist/share/man/man1 >/dev/null
+	@gzip -9n dist/share/man/man1/*.1
+	@set -e; for shell in bash zsh fish; do $(GO) run ./cmd/ctxtool completion $$shell >dist/share/completion/ctxtool.$$shell; done
 	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do \
-		out=dist/ctxtool-$(VERSION)-$$os-$$arch; [ $$os = windows ] && out=$$out.exe; \
-		echo $$out; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $$out ./cmd/ctxtool; \
+		name=ctxtool-$(VERSION)-$$os-$$arch; end=; [ $$os = windows ] && end=.exe; \
+		echo $$name; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o dist/$$name$$end ./cmd/ctxtool; \
+		mkdir -p dist/share/$$name; cp dist/$$name$$end dist/share/$$name/ctxtool$$end; \
+		cp -r README.md dist/share/man dist/share/completion dist/share/$$name; \
+		tar -C dist/share --sort=name --owner=0 --group=0 --mtime=@0 -czf dist/$$name.tar.gz $$name; \
+		[ $$os = linux ] && for kind in deb rpm; do \
+			ARCH=$$arch PACKAGE_VERSION=$(VERSION:v%=%) PROGRAM=dist/$$name $(NFPM) package -f cmd/ctxtool/nfpm.yaml -p $$kind -t dist/$$name.$$kind >/dev/null; \
+		done; \
 	done; done
+	@rm -r dist/share
 	@cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:

@@ -2,20 +2,23 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
+	"time"
 
 	"ctxtool/compact"
 	"ctxtool/internal/golden"
 	"ctxtool/internal/plan"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 )
 
 // TestCommandPages holds docs/commands to what the commands' help says.
@@ -48,6 +51,31 @@ func TestCommandPages(t *testing.T) {
 	for _, f := range files {
 		if !want[filepath.Base(f)] {
 			t.Errorf("%s is the page of no command", f)
+		}
+	}
+}
+
+// manDir is where TestManPages leaves the man pages, for make dist.
+var manDir = flag.String("man", "", "write man pages into that folder")
+
+// TestManPages: each command has a man page, with what it does and its flags.
+func TestManPages(t *testing.T) {
+	dir := cmp.Or(*manDir, t.TempDir())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot(&env{stdin: os.Stdin}, "")
+	head := &doc.GenManHeader{Title: "CTXTOOL", Section: "1", Source: "ctxtool", Manual: "ctxtool", Date: &time.Time{}}
+	if err := doc.GenManTree(root, head, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range root.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "ctxtool-"+c.Name()+".1"))
+		if err != nil || !bytes.Contains(page, []byte(".SH OPTIONS")) || !bytes.Contains(page, []byte(".SH NAME")) {
+			t.Errorf("%s has no man page: %v", c.Name(), err)
 		}
 	}
 }

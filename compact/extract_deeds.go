@@ -12,23 +12,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Names of arguments that say which file a call is about, and which command it runs.
-var (
-	pathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
-	commandArguments = []string{"command", "cmd", "script"}
-)
-
 // call records a tool call.
 func (x *extractor) call(p *piece) {
 	d := deed{what: p.tool(), tool: p.tool()}
 	for key, v := range p.Args.Members {
 		switch {
-		case slices.Contains(pathArguments, string(key)) && v.IsString():
+		case slices.Contains(said.PathArguments, string(key)) && v.IsString():
 			if path := cleanPath(v.Text()); path != "" {
 				d.what, d.path = path, path
 				x.touched[path] = x.now
 			}
-		case slices.Contains(commandArguments, string(key)) && v.IsString():
+		case slices.Contains(said.CommandArguments, string(key)) && v.IsString():
 			d.commands = commands(v.Text())
 			if n := len(d.commands); n > 0 {
 				d.what = d.commands[n-1]

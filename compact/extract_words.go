@@ -93,20 +93,12 @@ func listMark(line string) (mark, text string) {
 	return mark, text
 }
 
-// Words and pairs of words by which a sentence of the user's demands or forbids
-// something, and those by which it only wishes for it.
+// Words and pairs of words by which a sentence of the user's demands something besides those
+// that said knows, and those by which it only wishes for it.
 var (
-	demands     = []string{"must", "mustn't", "never", "always", "don't", "dont", "only", "prefer", "avoid", "shouldn't", "cannot", "without", "ensure", "forbidden", "exactly", "can't", "no longer", "stop"}
-	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}, {"has", "to"}, {"have", "to"}}
-	wishes      = []string{"keep", "want", "wants", "should", "instead", "needs", "please", "remember"}
-)
-
-// Who says of himself or of others that they never do something forbids nothing, unless
-// he goes on to say what he wants.
-var (
-	tellers = []string{"i", "they", "it", "he", "she", "that", "who", "which", "this", "still", "actually", "really", "users"}
-	habits  = []string{"don't", "dont", "do", "cannot", "can", "can't", "never", "always", "only"}
-	wanting = []string{"want", "need", "like", "expect", "prefer"}
+	demands     = strings.Fields("forbidden exactly can't stop")
+	demandPairs = [][2]string{{"has", "to"}, {"have", "to"}}
+	wishes      = strings.Fields("keep want wants should instead needs please remember")
 )
 
 // A demand is how strongly a sentence asks for something.
@@ -123,21 +115,12 @@ func demandOf(sentence string) demand {
 	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
 		return tells // too little for a sentence, or none
 	}
-	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
-	all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	d := tells
-	for i, w := range all {
-		next := ""
-		if i+1 < len(all) {
-			next = all[i+1]
-		}
-		if i > 0 && slices.Contains(tellers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, next) {
-			continue
-		}
-		if slices.Contains(demands, w) || slices.Contains(demandPairs, [2]string{w, next}) {
+	for words, demanding := range said.Demanding(sentence) {
+		if demanding || slices.Contains(demands, words[0]) || slices.Contains(demandPairs, words) {
 			return insists
 		}
-		if slices.Contains(wishes, w) {
+		if slices.Contains(wishes, words[0]) {
 			d = wants
 		}
 	}

@@ -6,6 +6,14 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
+)
+
+// Names of arguments of tool calls that say which file a call is about, and which command
+// it runs.
+var (
+	PathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
+	CommandArguments = []string{"command", "cmd", "script"}
 )
 
 // chores are commands that only look, say where, or move files about: that they were
@@ -158,6 +166,41 @@ func Sentences(line string) iter.Seq[string] {
 					return
 				}
 				from = end
+			}
+		}
+	}
+}
+
+// Words and pairs of words by which a sentence demands or forbids something, in English.
+var (
+	demands     = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot without ensure")
+	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}}
+)
+
+// Who says of himself or of others that they never do something forbids nothing; who says
+// that he only wants something does.
+var (
+	speakers = strings.Fields("i they it he she that who which this still actually really users")
+	habits   = strings.Fields("don't dont do cannot can can't never always only")
+	wanting  = strings.Fields("want need like expect prefer")
+)
+
+// Demanding are the words of a sentence, each with the one behind it, that tell of no
+// habit, and whether they demand or forbid something.
+func Demanding(sentence string) iter.Seq2[[2]string, bool] {
+	return func(yield func([2]string, bool) bool) {
+		lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+		all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+		for i, w := range all {
+			pair := [2]string{w}
+			if i+1 < len(all) {
+				pair[1] = all[i+1]
+			}
+			if i > 0 && slices.Contains(speakers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, pair[1]) {
+				continue
+			}
+			if !yield(pair, slices.Contains(demands, w) || slices.Contains(demandPairs, pair)) {
+				return
 			}
 		}
 	}

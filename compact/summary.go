@@ -116,16 +116,6 @@ func (v *View) earlier(i int) (string, error) {
 	return raw.Get("summary").Text(), err
 }
 
-// previous is the last earlier summary among messages, "" for none.
-func (v *View) previous(messages []int) (string, error) {
-	for k := len(messages) - 1; k >= 0; k-- {
-		if v.Messages[messages[k]].isSummary() {
-			return v.earlier(messages[k])
-		}
-	}
-	return "", nil
-}
-
 // files are the files that tools were called with, as pi tracks them: by the path that
 // was given, sorted by UTF-16 code unit. A file that was read and changed is modified
 // (docs/session-format.md 9.4).

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -110,7 +111,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 			x.saved(commitsIn(text))
 		}
 		if strings.HasPrefix(c, "gh ") && strings.HasSuffix(c, " create") || c == "git push" {
-			for url := range addresses(text[:min(len(text), 4<<10)]) {
+			for _, url := range addresses(text[:min(len(text), 4<<10)]) {
 				x.put(&theAddress, "", url, x.now)
 			}
 		}
@@ -170,7 +171,7 @@ func (x *extractor) end(messages int) {
 			x.put(&theCommand, c, "`"+c+"`", r.at)
 			continue
 		}
-		text := fmt.Sprintf("`%s`: %s, the last ", c, count(r.times, "run"))
+		text := fmt.Sprintf("`%s`: %s, the last ", c, phrase.Count(r.times, "run"))
 		switch {
 		case r.verdict == "":
 			text += "ok"
@@ -257,17 +258,9 @@ func (x *extractor) lastRequest() {
 func (e *effort) String() string {
 	switch {
 	case e.writes == 0:
-		return count(e.edits, "edit")
+		return phrase.Count(e.edits, "edit")
 	case e.edits == 0:
-		return count(e.writes, "write")
+		return phrase.Count(e.writes, "write")
 	}
-	return count(e.edits, "edit") + ", " + count(e.writes, "write")
-}
-
-// count is a number of things.
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
+	return phrase.Count(e.edits, "edit") + ", " + phrase.Count(e.writes, "write")
 }

@@ -151,7 +151,7 @@ func (x *extractor) prompt(text string) {
 	if own == "" {
 		own = text
 	}
-	for url := range addresses(own) {
+	for _, url := range addresses(own) {
 		x.put(&theAddress, "", url, x.now)
 	}
 	if own = strings.TrimSpace(own); own == "" {
@@ -204,7 +204,7 @@ func (x *extractor) answer(text string) {
 			}
 		}
 	}
-	for url := range addresses(text) {
+	for _, url := range addresses(text) {
 		x.put(&theAddress, "", url, x.now)
 	}
 	const longest = 12 // items; a longer list is a document

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -154,29 +156,19 @@ func plans(line string) bool {
 
 var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
 
+// urls finds what may be URLs.
+var urls = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
+})
+
 // addresses are the URLs in a text.
-func addresses(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for {
-			at := strings.Index(text, "http")
-			if at < 0 {
-				return
-			}
-			text = text[at:]
-			if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
-				text = text[len("http"):]
-				continue
-			}
-			end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|\\", r) })
-			if end < 0 {
-				end = len(text)
-			}
-			url := strings.TrimRight(text[:end], ".,;:!?*_")
-			if text = text[end:]; len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) && !yield(url) {
-				return
-			}
+func addresses(text string) (all []string) {
+	for _, url := range urls().FindAllString(text, -1) {
+		if url = strings.TrimRight(url, ".,;:!?*_"); len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) {
+			all = append(all, url)
 		}
 	}
+	return all
 }
 
 // commands are those of a shell line that did something, each on a line.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 )
@@ -224,11 +225,7 @@ func (r *Reduction) took(w *work) {
 	r.truncations = append(r.truncations, w.truncations...)
 	r.Requests = append(r.Requests, w.Requests...)
 	for _, q := range w.Requests {
-		plural := "s"
-		if len(q.Messages) == 1 {
-			plural = ""
-		}
-		r.Waits = append(r.Waits, fmt.Sprintf("%s of %d message%s", q.Part, len(q.Messages), plural))
+		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))
 	}
 	if w.compacted != nil && r.Notice == "" {
 		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", r.Before, w.compacted.Summary)

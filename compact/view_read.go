@@ -244,27 +244,22 @@ func (v *View) length(text string) length {
 // Tokens are what a message counts for: what replay counts the same message for.
 func (m *message) Tokens(c *tokens.Counter) int {
 	parts, sum := c.Message, 0
-	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		n := b.length.in(c)
-		switch b.Kind {
-		case imageBlock:
-			n = c.Image
-		case callBlock:
-			name := 0
-			if b.Tool != nil {
-				name = b.Tool.in(c)
-			}
-			if c.ByText {
-				parts += c.Of(name)
-			} else {
-				sum += name
-			}
-		}
+	add := func(n int) {
 		if c.ByText {
 			parts += c.Of(n)
 		} else {
 			sum += n
+		}
+	}
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; {
+		case b.Kind == imageBlock:
+			add(c.Image)
+		case b.Tool != nil && b.Kind == callBlock:
+			add(b.Tool.in(c))
+			fallthrough
+		default:
+			add(b.length.in(c))
 		}
 	}
 	return parts + c.Of(sum)

@@ -28,13 +28,6 @@ func newSWEMessages(chars bool) *sweMessages {
 	return &sweMessages{chars: chars, calls: map[string]sweCall{}}
 }
 
-func (s *sweMessages) estimator() string {
-	if s.chars {
-		return sweEstimate
-	}
-	return "cl100k"
-}
-
 // of are the tokens of a text: of GPT-4's vocabulary, or a quarter of its characters,
 // rounded down.
 func (s *sweMessages) of(text string) int {
@@ -59,23 +52,7 @@ type sweResult struct {
 	failed bool
 }
 
-// read counts the messages of a request.
-func (s *sweMessages) read(e *replay.Envelope) error {
-	for m, err := range e.CachedMessages() {
-		if err != nil {
-			return err
-		}
-		s.message(m.Raw)
-	}
-	for m, err := range e.UncachedMessages() {
-		if err != nil {
-			return err
-		}
-		s.message(m.Raw)
-	}
-	return nil
-}
-
+// message counts a message of a request.
 func (s *sweMessages) message(m jsonl.Value) {
 	s.n++
 	msg := m.Message()

@@ -81,9 +81,9 @@ func (x *extractor) message(i int) error {
 	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
-		case textBlock:
+		case jsonl.TextBlock:
 			said.WriteString(p.Says + "\n")
-		case callBlock:
+		case jsonl.CallBlock:
 			x.call(p)
 		case resultBlock:
 			x.result(p)

@@ -122,7 +122,7 @@ func unpaired(t *testing.T, v *View) map[string]bool {
 	for _, i := range v.live() {
 		for _, b := range v.Messages[i].Blocks {
 			switch b.Kind {
-			case callBlock:
+			case jsonl.CallBlock:
 				open[b.ID] = i
 				alone[fmt.Sprint("call ", i, b.ID)] = true
 			case resultBlock:

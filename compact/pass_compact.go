@@ -365,7 +365,7 @@ func (w *work) putNotes(last int, notes []string) error {
 	}
 	all := strings.Join(notes, "\n\n")
 	w.change(Change{Message: last, Block: -1, Action: Replace, Text: all, Why: fmt.Sprintf("the notes of %d earlier answers", len(notes))}, func(m *message) {
-		m.Blocks = slices.DeleteFunc(m.Blocks, func(b block) bool { return b.Kind == textBlock || b.Kind == thinkingBlock })
+		m.Blocks = slices.DeleteFunc(m.Blocks, func(b block) bool { return b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock })
 		m.Blocks = slices.Insert(m.Blocks, 0, newText(all, w.length(all)))
 	})
 	return nil

@@ -179,7 +179,7 @@ func (v *View) callOf(i int) (message, block int) {
 		return 0, -1
 	}
 	for b := range v.Messages[m.Call].Blocks {
-		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == callBlock && c.ID == m.Blocks[k].ID {
+		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == jsonl.CallBlock && c.ID == m.Blocks[k].ID {
 			return m.Call, b
 		}
 	}
@@ -248,7 +248,7 @@ func (w *work) dropImages(i int) error {
 	k := w.Messages[i].result()
 	images := 0
 	for b := range w.Messages[i].Blocks {
-		if w.Messages[i].Blocks[b].Kind != imageBlock {
+		if w.Messages[i].Blocks[b].Kind != jsonl.ImageBlock {
 			continue
 		}
 		if images++; k < 0 {

@@ -84,7 +84,7 @@ type made struct {
 // made reads the calls of a message.
 func (w *work) made(i int) (all []made, err error) {
 	for k, b := range w.Messages[i].Blocks {
-		if b.Kind != callBlock {
+		if b.Kind != jsonl.CallBlock {
 			continue
 		}
 		text, err := w.text(i, k)

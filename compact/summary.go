@@ -236,7 +236,7 @@ type fileBook map[string]bool
 // message records those of a message, which pieces has read.
 func (b fileBook) message(nested jsonl.Value, all []piece) {
 	for _, p := range all {
-		if p.Kind == callBlock {
+		if p.Kind == jsonl.CallBlock {
 			b.call(p.tool(), p.Args)
 		}
 	}

@@ -46,18 +46,14 @@ func (p *part) add(at replay.Place, m *jsonl.Message) {
 func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		had := &m.Blocks[i]
-		b := block{At: int32(i)}
+		b := block{Kind: had.Kind, At: int32(i)}
 		switch had.Kind {
-		case jsonl.TextBlock:
-			b.Kind, b.length = textBlock, p.length(had.Says)
-		case jsonl.ThinkingBlock:
-			b.Kind, b.length = thinkingBlock, p.length(had.Says)
-		case jsonl.ImageBlock:
-			b.Kind = imageBlock
-		case jsonl.CallBlock:
-			b.Kind, b.Tool, b.ID, b.length = callBlock, p.name(had.Name), had.ID.Text(), p.compact(had.Args)
-		default:
+		case jsonl.OtherBlock:
 			continue
+		case jsonl.TextBlock, jsonl.ThinkingBlock:
+			b.length = p.length(had.Says)
+		case jsonl.CallBlock:
+			b.Tool, b.ID, b.length = p.name(had.Name), had.ID.Text(), p.compact(had.Args)
 		}
 		p.blocks = append(p.blocks, b)
 	}
@@ -81,7 +77,7 @@ func (p *part) result(m *jsonl.Message) {
 			r := &p.blocks[first]
 			r.length = r.length.add(p.length(b.Says))
 		case jsonl.ImageBlock:
-			p.blocks = append(p.blocks, block{Kind: imageBlock, At: int32(i)})
+			p.blocks = append(p.blocks, block{Kind: jsonl.ImageBlock, At: int32(i)})
 		}
 	}
 }
@@ -180,9 +176,9 @@ func says(b *block, m *jsonl.Message) string {
 	switch b.Kind {
 	case resultBlock:
 		return string(m.AppendText(nil, ""))
-	case callBlock:
+	case jsonl.CallBlock:
 		return string(m.Blocks[b.At].Args)
-	case imageBlock:
+	case jsonl.ImageBlock:
 		return ""
 	}
 	return m.Blocks[b.At].Says.Text()
@@ -192,7 +188,7 @@ func says(b *block, m *jsonl.Message) string {
 func (v *View) said(i int) (text string, err error) {
 	_, all, err := v.pieces(i, 0)
 	for _, p := range all {
-		if p.Kind == textBlock || p.Kind == resultBlock {
+		if p.Kind == jsonl.TextBlock || p.Kind == resultBlock {
 			text += p.Says
 		}
 	}
@@ -253,9 +249,9 @@ func (m *message) Tokens(c *tokens.Counter) int {
 	}
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; {
-		case b.Kind == imageBlock:
+		case b.Kind == jsonl.ImageBlock:
 			add(c.Image)
-		case b.Tool != nil && b.Kind == callBlock:
+		case b.Tool != nil && b.Kind == jsonl.CallBlock:
 			add(b.Tool.in(c))
 			fallthrough
 		default:

@@ -67,20 +67,11 @@ func (x *extractor) result(p *piece) {
 		d = deed{what: p.tool(), tool: p.tool()}
 	}
 	delete(x.calls, p.ID)
-	bad := p.IsError == isError
-	if bad && gaveUp(p.Says) {
+	outcome := said.OutcomeOf(p.IsError == isError, p.Says)
+	if outcome > said.Error {
 		return // it says nothing of what was called
 	}
-	x.outcome(d, p.Says, bad, exitOf(p.Says))
-}
-
-// gaveUp reports that a result is none: the call was skipped, blocked or aborted.
-func gaveUp(text string) bool {
-	text = strings.TrimSpace(text)
-	start := strings.ToLower(text[:min(len(text), 64)])
-	last := text[strings.LastIndexByte(text, '\n')+1:]
-	return strings.HasPrefix(start, "skipped due to") || strings.Contains(start, "blocked") && !strings.Contains(text, "\n") ||
-		text == "No result provided" || strings.HasSuffix(last, " aborted") || last == "Request was aborted"
+	x.outcome(d, p.Says, outcome == said.Error, exitOf(p.Says))
 }
 
 // outcome records how a call, or a command of the user's, ended.

@@ -125,15 +125,15 @@ func (f *facts) result(msg jsonl.Value) {
 	}
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
-	outcome := outcomeOf(m.IsError.Truthy(), text)
-	if outcome != outcomeOK && outcome != outcomeError {
+	outcome := said.OutcomeOf(m.IsError.Truthy(), text)
+	if outcome > said.Error {
 		return // it says nothing about what was called
 	}
 	failed := "failure " + sub.Subject
 	if !f.first(failed) {
 		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.Subject })
 	}
-	if outcome == outcomeOK {
+	if outcome == said.OK {
 		delete(f.noted, failed)
 		return
 	}

@@ -128,6 +128,43 @@ func Telling(text string) string {
 	return first
 }
 
+// An Outcome is what became of a tool call.
+type Outcome uint8
+
+const (
+	OK Outcome = iota
+	Error
+	Blocked
+	Skipped
+	Aborted
+	Unanswered
+)
+
+// OutcomeOf tells the outcome from a result. A file does not say why a result is an
+// error, so pi's words have to: it skips the calls behind a message that the user has
+// queued, and gives a hook's reason, or its own words, for what the hook blocks; its
+// tools say that they were aborted at the end. A result that only says that there is
+// none was made up for a call that nobody answered.
+func OutcomeOf(isError bool, text string) Outcome {
+	if !isError {
+		return OK
+	}
+	text = strings.TrimSpace(text)
+	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
+	end := text[strings.LastIndexByte(text, '\n')+1:]
+	switch {
+	case text == "No result provided":
+		return Unanswered
+	case strings.HasPrefix(start, "skipped due to queued user message"):
+		return Skipped
+	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
+		return Blocked
+	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
+		return Aborted
+	}
+	return Error
+}
+
 // Prose is a text line by line without what is fenced, quoted, or in a block that pi
 // puts into prompts (<skill ...>, <file ...>): what somebody says himself.
 func Prose(text string) iter.Seq[string] {

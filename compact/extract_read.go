@@ -69,7 +69,9 @@ func (x *extractor) message(i int) error {
 	case !m.Sent: // the model has never seen it
 		return nil
 	case m.isSummary() || m.Kind == jsonl.BranchMessage:
-		return x.summary(i)
+		text, err := x.v.earlier(i)
+		x.fold(text)
+		return err
 	case m.Kind == jsonl.Bash && !m.Edited:
 		return x.shell(i)
 	}
@@ -98,18 +100,6 @@ func (x *extractor) message(i int) error {
 		x.answer(said.String())
 	}
 	return nil
-}
-
-// summary takes in the summary of other messages.
-func (x *extractor) summary(i int) error {
-	text, err := x.v.earlier(i)
-	if err == nil && x.v.Messages[i].Kind == jsonl.BranchMessage {
-		var raw jsonl.Value
-		raw, err = x.v.texts.agent(&x.v.Messages[i])
-		text = raw.Get("summary").Text()
-	}
-	x.fold(text)
-	return err
 }
 
 // shell records a command that the user ran himself.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/said"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -159,10 +160,7 @@ func (w *work) read(i int) (r read, err error) {
 		return r, err
 	}
 	args := jsonl.Value(text)
-	path := args.Get("path").Text()
-	if r.file = fileKey(path); r.file != path {
-		r.part = path[len(r.file)+1:]
-	}
+	r.file, r.part = said.File(args.Get("path").Text())
 	for _, name := range []string{"offset", "limit"} {
 		if v := args.Get(name); !v.IsNull() {
 			r.part += " " + name + " " + string(v)
@@ -184,15 +182,6 @@ func (v *View) callOf(i int) (message, block int) {
 		}
 	}
 	return 0, -1
-}
-
-// fileKey is a path without the lines that it may name behind its last colon.
-func fileKey(path string) string {
-	at := strings.LastIndexByte(path, ':')
-	if at >= 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
-		return path[:at]
-	}
-	return path
 }
 
 // useless reports that the result of a message tells that there is nothing, at length.

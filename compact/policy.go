@@ -86,15 +86,12 @@ type preset struct {
 	Layers []Layer `json:"layers"`
 }
 
-// policies are all policies, in the order of help.
-var policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
-
 // Policies are all policies, in the order of help.
-func Policies() []*Policy { return policies }
+var Policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
 
 // FindPolicy is the policy of that name, one's own before ours.
 func FindPolicy(name string, own ...*Policy) (*Policy, error) {
-	return find(fmt.Sprintf("policy %q", name), name, append(own, policies...), func(p *Policy) string { return p.Name })
+	return find(fmt.Sprintf("policy %q", name), name, append(own, Policies...), func(p *Policy) string { return p.Name })
 }
 
 // With is the policy with the numbers of a preset; the empty name is the policy itself.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -101,7 +102,7 @@ func (w *work) made(i int) (all []made, err error) {
 			c.leaves = strings.Join(leaves(nil, args), "\n")
 		}
 		for _, name := range []string{"path", "file_path", "filePath", "file"} {
-			if c.file = fileKey(jsonl.Value(text).Get(name).Text()); c.file != "" {
+			if c.file, _ = said.File(jsonl.Value(text).Get(name).Text()); c.file != "" {
 				break
 			}
 		}

@@ -109,7 +109,7 @@ func (v *View) earlier(i int) (string, error) {
 	switch {
 	case m.Heads:
 		return *m.summary, nil
-	case m.Kind != jsonl.CompactionMessage:
+	case m.Kind != jsonl.CompactionMessage && m.Kind != jsonl.BranchMessage:
 		return "", nil
 	}
 	raw, err := v.texts.agent(m)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -83,12 +84,13 @@ func (s *sweMessages) call(b *jsonl.Block) {
 	}
 	call := sweCall{one: name + " " + printed}
 	if p := replay.ReadPath(b.Name, b.Args); p != "" {
-		call.path = plainPath(p)
+		file, lines := said.File(p)
+		call.path = path.Clean(file)
 		members := 0
 		for range b.Args.Members {
 			members++
 		}
-		call.whole = members == 1 && call.path == path.Clean(p)
+		call.whole = members == 1 && lines == ""
 	}
 	s.calls[b.ID.Text()] = call
 }

@@ -241,7 +241,7 @@ func runPolicies(e *env, o *answer) error {
 	if err = cmp.Or(o.check(), err); err != nil {
 		return usage(err)
 	}
-	all := append(own, compact.Policies()...)
+	all := append(own, compact.Policies...)
 	return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: all})
 }
 

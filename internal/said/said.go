@@ -16,6 +16,15 @@ var (
 	CommandArguments = []string{"command", "cmd", "script"}
 )
 
+// File is a path without the lines that it may name behind its last colon, and those
+// (docs/policies.md 4.9).
+func File(path string) (file, lines string) {
+	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
+		return path[:at], path[at+1:]
+	}
+	return path, ""
+}
+
 // chores are commands that only look, say where, or move files about: that they were
 // run is no news.
 var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd pwd echo printf which type file stat sort uniq cut tr awk sed tree less more diff du df ps date whoami jq xargs tee " +

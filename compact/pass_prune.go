@@ -195,12 +195,7 @@ func (w *work) useless(i int) (bool, error) {
 }
 
 func containsAny(s string, words ...string) bool {
-	for _, word := range words {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
 // DropImages takes images out of prompts and tool results, and says so in their place.

@@ -17,12 +17,8 @@ import (
 // isErrorText reports that a result reads like a failure. Case counts, and so do blanks at
 // the start.
 func isErrorText(s string, patterns []string) bool {
-	for _, start := range []string{"FAILED", "failed to", "not found"} {
-		if strings.HasPrefix(s, start) {
-			return true
-		}
-	}
-	return containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed", "permission denied") ||
+	return strings.HasPrefix(s, "FAILED") || strings.HasPrefix(s, "failed to") || strings.HasPrefix(s, "not found") ||
+		containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed", "permission denied") ||
 		containsAny(s, patterns...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -203,31 +204,12 @@ func cutFiles(summary string) (text string, f files) {
 }
 
 // cutBlocks cuts blocks of a name out of a text, each of lines of its own.
-func cutBlocks(text, tag string) (string, []string) {
-	open, end := "<"+tag+">\n", "\n</"+tag+">"
-	var rest strings.Builder
-	var paths []string
-	for {
-		at := strings.Index(text, open)
-		if at < 0 {
-			break
-		}
-		behind := at + len(open)
-		if at > 0 && text[at-1] != '\n' {
-			rest.WriteString(text[:behind])
-			text = text[behind:]
-			continue
-		}
-		inside, after, ok := strings.Cut(text[behind:], end)
-		if !ok {
-			break
-		}
-		rest.WriteString(strings.TrimRight(text[:at], "\n"))
-		paths = append(paths, strings.Split(inside, "\n")...)
-		text = after
+func cutBlocks(text, tag string) (rest string, paths []string) {
+	block := regexp.MustCompile(`(?s)(?:\A|\n+)<` + tag + `>\n(.*?)\n</` + tag + `>`)
+	for _, m := range block.FindAllStringSubmatch(text, -1) {
+		paths = append(paths, strings.Split(m[1], "\n")...)
 	}
-	rest.WriteString(text)
-	return rest.String(), paths
+	return block.ReplaceAllLiteralString(text, ""), paths
 }
 
 // A fileBook records files, and whether they were changed.

@@ -153,9 +153,7 @@ type report struct {
 // apply runs a pass over a view, which stays as it is. Where nothing changes the
 // result has the view itself.
 func (p *Pass) apply(v *View, o Options) (*work, error) {
-	if o.Counter == nil {
-		o.Counter = p.Defaults.Counter
-	}
+	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
 	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
 	if err := p.run(w); err != nil {

@@ -30,16 +30,14 @@ func (p *part) add(at replay.Place, m *jsonl.Message) {
 	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // the messages before keep theirs
 		p.blocks = make([]block, 0, max(n, partSize))
 	}
-	first, nested := len(p.blocks), false
-	switch {
-	case m.Kind == jsonl.ToolResult:
+	first := len(p.blocks)
+	if m.Kind == jsonl.ToolResult {
 		p.result(m)
-		nested = m.Nested.Exists()
-	default:
+	} else {
 		p.content(m)
 	}
 	end := len(p.blocks)
-	p.messages = append(p.messages, message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: nested})
+	p.messages = append(p.messages, message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()})
 }
 
 // content takes in blocks. What no role knows counts for nothing and is left alone.
@@ -178,8 +176,6 @@ func says(b *block, m *jsonl.Message) string {
 		return string(m.AppendText(nil, ""))
 	case jsonl.CallBlock:
 		return string(m.Blocks[b.At].Args)
-	case jsonl.ImageBlock:
-		return ""
 	}
 	return m.Blocks[b.At].Says.Text()
 }

@@ -60,7 +60,7 @@ func BenchmarkPlan(b *testing.B) {
 		}
 		return err
 	})
-	for _, p := range Policies() {
+	for _, p := range Policies {
 		bench(p.Name, func(e *replay.Envelope) error {
 			v, err := NewView(e, nil)
 			if err == nil {

@@ -8,14 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
-)
-
-// Names of arguments that say which file a call is about, and which command it runs.
-var (
-	pathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
-	commandArguments = []string{"command", "cmd", "script"}
 )
 
 // call records a tool call.
@@ -23,12 +18,12 @@ func (x *extractor) call(p *piece) {
 	d := deed{what: p.tool(), tool: p.tool()}
 	for key, v := range p.Args.Members {
 		switch {
-		case slices.Contains(pathArguments, string(key)) && v.IsString():
+		case slices.Contains(said.PathArguments, string(key)) && v.IsString():
 			if path := cleanPath(v.Text()); path != "" {
 				d.what, d.path = path, path
 				x.touched[path] = x.now
 			}
-		case slices.Contains(commandArguments, string(key)) && v.IsString():
+		case slices.Contains(said.CommandArguments, string(key)) && v.IsString():
 			d.commands = commands(v.Text())
 			if n := len(d.commands); n > 0 {
 				d.what = d.commands[n-1]
@@ -72,20 +67,11 @@ func (x *extractor) result(p *piece) {
 		d = deed{what: p.tool(), tool: p.tool()}
 	}
 	delete(x.calls, p.ID)
-	bad := p.IsError == isError
-	if bad && gaveUp(p.Says) {
+	outcome := said.OutcomeOf(p.IsError == isError, p.Says)
+	if outcome > said.Error {
 		return // it says nothing of what was called
 	}
-	x.outcome(d, p.Says, bad, exitOf(p.Says))
-}
-
-// gaveUp reports that a result is none: the call was skipped, blocked or aborted.
-func gaveUp(text string) bool {
-	text = strings.TrimSpace(text)
-	start := strings.ToLower(text[:min(len(text), 64)])
-	last := text[strings.LastIndexByte(text, '\n')+1:]
-	return strings.HasPrefix(start, "skipped due to") || strings.Contains(start, "blocked") && !strings.Contains(text, "\n") ||
-		text == "No result provided" || strings.HasSuffix(last, " aborted") || last == "Request was aborted"
+	x.outcome(d, p.Says, outcome == said.Error, exitOf(p.Says))
 }
 
 // outcome records how a call, or a command of the user's, ended.
@@ -116,7 +102,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 			x.saved(commitsIn(text))
 		}
 		if strings.HasPrefix(c, "gh ") && strings.HasSuffix(c, " create") || c == "git push" {
-			for url := range addresses(text[:min(len(text), 4<<10)]) {
+			for _, url := range addresses(text[:min(len(text), 4<<10)]) {
 				x.put(&theAddress, "", url, x.now)
 			}
 		}
@@ -176,7 +162,7 @@ func (x *extractor) end(messages int) {
 			x.put(&theCommand, c, "`"+c+"`", r.at)
 			continue
 		}
-		text := fmt.Sprintf("`%s`: %s, the last ", c, count(r.times, "run"))
+		text := fmt.Sprintf("`%s`: %s, the last ", c, phrase.Count(r.times, "run"))
 		switch {
 		case r.verdict == "":
 			text += "ok"
@@ -263,17 +249,9 @@ func (x *extractor) lastRequest() {
 func (e *effort) String() string {
 	switch {
 	case e.writes == 0:
-		return count(e.edits, "edit")
+		return phrase.Count(e.edits, "edit")
 	case e.edits == 0:
-		return count(e.writes, "write")
+		return phrase.Count(e.writes, "write")
 	}
-	return count(e.edits, "edit") + ", " + count(e.writes, "write")
-}
-
-// count is a number of things.
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
+	return phrase.Count(e.edits, "edit") + ", " + phrase.Count(e.writes, "write")
 }

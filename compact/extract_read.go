@@ -69,7 +69,9 @@ func (x *extractor) message(i int) error {
 	case !m.Sent: // the model has never seen it
 		return nil
 	case m.isSummary() || m.Kind == jsonl.BranchMessage:
-		return x.summary(i)
+		text, err := x.v.earlier(i)
+		x.fold(text)
+		return err
 	case m.Kind == jsonl.Bash && !m.Edited:
 		return x.shell(i)
 	}
@@ -81,9 +83,9 @@ func (x *extractor) message(i int) error {
 	var said strings.Builder
 	for k := range all {
 		switch p := &all[k]; p.Kind {
-		case textBlock:
+		case jsonl.TextBlock:
 			said.WriteString(p.Says + "\n")
-		case callBlock:
+		case jsonl.CallBlock:
 			x.call(p)
 		case resultBlock:
 			x.result(p)
@@ -98,18 +100,6 @@ func (x *extractor) message(i int) error {
 		x.answer(said.String())
 	}
 	return nil
-}
-
-// summary takes in the summary of other messages.
-func (x *extractor) summary(i int) error {
-	text, err := x.v.earlier(i)
-	if err == nil && x.v.Messages[i].Kind == jsonl.BranchMessage {
-		var raw jsonl.Value
-		raw, err = x.v.texts.agent(&x.v.Messages[i])
-		text = raw.Get("summary").Text()
-	}
-	x.fold(text)
-	return err
 }
 
 // shell records a command that the user ran himself.
@@ -151,7 +141,7 @@ func (x *extractor) prompt(text string) {
 	if own == "" {
 		own = text
 	}
-	for url := range addresses(own) {
+	for _, url := range addresses(own) {
 		x.put(&theAddress, "", url, x.now)
 	}
 	if own = strings.TrimSpace(own); own == "" {
@@ -204,7 +194,7 @@ func (x *extractor) answer(text string) {
 			}
 		}
 	}
-	for url := range addresses(text) {
+	for _, url := range addresses(text) {
 		x.put(&theAddress, "", url, x.now)
 	}
 	const longest = 12 // items; a longer list is a document

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -93,20 +95,12 @@ func listMark(line string) (mark, text string) {
 	return mark, text
 }
 
-// Words and pairs of words by which a sentence of the user's demands or forbids
-// something, and those by which it only wishes for it.
+// Words and pairs of words by which a sentence of the user's demands something besides those
+// that said knows, and those by which it only wishes for it.
 var (
-	demands     = []string{"must", "mustn't", "never", "always", "don't", "dont", "only", "prefer", "avoid", "shouldn't", "cannot", "without", "ensure", "forbidden", "exactly", "can't", "no longer", "stop"}
-	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}, {"has", "to"}, {"have", "to"}}
-	wishes      = []string{"keep", "want", "wants", "should", "instead", "needs", "please", "remember"}
-)
-
-// Who says of himself or of others that they never do something forbids nothing, unless
-// he goes on to say what he wants.
-var (
-	tellers = []string{"i", "they", "it", "he", "she", "that", "who", "which", "this", "still", "actually", "really", "users"}
-	habits  = []string{"don't", "dont", "do", "cannot", "can", "can't", "never", "always", "only"}
-	wanting = []string{"want", "need", "like", "expect", "prefer"}
+	demands     = strings.Fields("forbidden exactly can't stop")
+	demandPairs = [][2]string{{"has", "to"}, {"have", "to"}}
+	wishes      = strings.Fields("keep want wants should instead needs please remember")
 )
 
 // A demand is how strongly a sentence asks for something.
@@ -123,21 +117,12 @@ func demandOf(sentence string) demand {
 	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
 		return tells // too little for a sentence, or none
 	}
-	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
-	all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	d := tells
-	for i, w := range all {
-		next := ""
-		if i+1 < len(all) {
-			next = all[i+1]
-		}
-		if i > 0 && slices.Contains(tellers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, next) {
-			continue
-		}
-		if slices.Contains(demands, w) || slices.Contains(demandPairs, [2]string{w, next}) {
+	for words, demanding := range said.Demanding(sentence) {
+		if demanding || slices.Contains(demands, words[0]) || slices.Contains(demandPairs, words) {
 			return insists
 		}
-		if slices.Contains(wishes, w) {
+		if slices.Contains(wishes, words[0]) {
 			d = wants
 		}
 	}
@@ -171,29 +156,19 @@ func plans(line string) bool {
 
 var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
 
+// urls finds what may be URLs.
+var urls = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
+})
+
 // addresses are the URLs in a text.
-func addresses(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for {
-			at := strings.Index(text, "http")
-			if at < 0 {
-				return
-			}
-			text = text[at:]
-			if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
-				text = text[len("http"):]
-				continue
-			}
-			end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|\\", r) })
-			if end < 0 {
-				end = len(text)
-			}
-			url := strings.TrimRight(text[:end], ".,;:!?*_")
-			if text = text[end:]; len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) && !yield(url) {
-				return
-			}
+func addresses(text string) (all []string) {
+	for _, url := range urls().FindAllString(text, -1) {
+		if url = strings.TrimRight(url, ".,;:!?*_"); len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) {
+			all = append(all, url)
 		}
 	}
+	return all
 }
 
 // commands are those of a shell line that did something, each on a line.

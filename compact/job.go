@@ -135,11 +135,7 @@ func (j *Job) cached(r *Reduction) error {
 	if err != nil {
 		return err
 	}
-	table := j.Models
-	if table == nil {
-		table = models.Builtin()
-	}
-	if m, _, ok := table.Lookup(ref.Provider, ref.ID); ok && m.Priced() {
+	if m, _, ok := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID); ok && m.Priced() {
 		written := int64(c.Written)
 		cost := cmp.Or(m.Price(models.Usage{CacheWrite: written}).Total, m.Price(models.Usage{Input: written}).Total)
 		c.Cost, r.Prices = &cost, models.Date

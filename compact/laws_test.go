@@ -122,7 +122,7 @@ func unpaired(t *testing.T, v *View) map[string]bool {
 	for _, i := range v.live() {
 		for _, b := range v.Messages[i].Blocks {
 			switch b.Kind {
-			case callBlock:
+			case jsonl.CallBlock:
 				open[b.ID] = i
 				alone[fmt.Sprint("call ", i, b.ID)] = true
 			case resultBlock:
@@ -242,13 +242,13 @@ func TestLawsOfPolicies(t *testing.T) {
 			if v == nil || len(v.Messages) == 0 {
 				continue
 			}
-			for _, p := range Policies() {
+			for _, p := range Policies {
 				planned(t, fmt.Sprintf("%s: %s of %d", s.Name, p.Name, window), p, v, fired)
 			}
 		}
 	}
 	t.Logf("changes: %v", fired)
-	for _, p := range Policies() {
+	for _, p := range Policies {
 		if fired[p.Name+" compact"] == 0 {
 			t.Errorf("%s has never compacted", p.Name)
 		}

@@ -153,9 +153,7 @@ type report struct {
 // apply runs a pass over a view, which stays as it is. Where nothing changes the
 // result has the view itself.
 func (p *Pass) apply(v *View, o Options) (*work, error) {
-	if o.Counter == nil {
-		o.Counter = p.Defaults.Counter
-	}
+	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
 	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
 	if err := p.run(w); err != nil {
@@ -175,7 +173,7 @@ func totals(v *View, c *tokens.Counter) (t total) {
 		t.tokens += m.Tokens(c)
 		for k := range m.Blocks {
 			t.bytes += m.Blocks[k].Bytes
-			if m.Blocks[k].Kind == imageBlock && c.Image == 0 {
+			if m.Blocks[k].Kind == jsonl.ImageBlock && c.Image == 0 {
 				t.images++
 			}
 		}
@@ -361,7 +359,7 @@ func (w *work) omit(i int, why string) {
 
 // says gives a block another text.
 func (b *block) says(text string, n length) {
-	kind := textBlock
+	kind := jsonl.TextBlock
 	if b.Kind == resultBlock {
 		kind = resultBlock
 	}
@@ -369,7 +367,7 @@ func (b *block) says(text string, n length) {
 }
 
 func newText(text string, n length) block {
-	return block{Kind: textBlock, At: -1, length: n, text: &text}
+	return block{Kind: jsonl.TextBlock, At: -1, length: n, text: &text}
 }
 
 func (w *work) report(p *Pass) *report {

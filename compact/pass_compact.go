@@ -45,35 +45,35 @@ func (s Style) frame(summary string) string {
 	return summary
 }
 
-// A cut is what a compaction takes out, and the summaries that it needs.
+// A cut is what a compaction takes out, and what is to be summarised of it.
 type cut struct {
 	stretch
-	asks     []Request
-	previous string // the summary before
+	History  []int  // messages before the turn that is cut
+	Prefix   []int  // those of that turn, up to the cut
+	Why      string // where there is nothing to compact
+	previous int    // the message that is the summary before, -1 for none
 	what     string // in words
-	skip     string // why there is nothing to do
-	read     *piCutPoint
 }
 
 func compactHistory(w *work) error {
 	find := w.olderThan
 	if w.Style == StylePi {
-		find = w.piRange
+		find = w.piCut
 	}
 	c, err := find(w.Keep)
 	if err != nil {
 		return err
 	}
-	if c.skip == "" && !w.mayKeep(c.stretch) {
-		c.skip = "what stays cannot be named in this form"
+	if c.Why == "" && !w.mayKeep(c.stretch) {
+		c.Why = "what stays cannot be named in this form"
 	}
-	if c.skip != "" {
-		w.skip = c.skip
+	if c.Why != "" {
+		w.skip = c.Why
 		return nil
 	}
-	text, err := w.summaries(c)
+	text, asks, err := w.summaries(c)
 	if errors.Is(err, ErrNoAnswer) {
-		w.waits(c.asks...)
+		w.waits(asks...)
 		return nil
 	}
 	if err == nil {
@@ -82,24 +82,36 @@ func compactHistory(w *work) error {
 	return err
 }
 
-// summaries is the summary made of the answers to the requests of a cut, as pi joins them.
-func (w *work) summaries(c *cut) (string, error) {
-	text := cmp.Or(c.previous, "No prior history.")
-	for _, ask := range c.asks {
+// summaries asks for the summaries of a cut, one of the history and one of the beginning of
+// a turn that is cut, and joins the answers as pi does.
+func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
+	if c.previous >= 0 {
+		if text, err = w.earlier(c.previous); err != nil {
+			return "", nil, err
+		}
+	}
+	if len(c.History) > 0 {
+		asks = append(asks, Request{Style: w.Style, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: text})
+	}
+	if len(c.Prefix) > 0 {
+		asks = append(asks, Request{Style: w.Style, Part: turnPrefixPart, Messages: c.Prefix, Before: -1, After: -1})
+	}
+	text = cmp.Or(text, "No prior history.")
+	for _, ask := range asks {
 		part, err := w.summary(ask)
 		switch {
 		case err != nil:
-			return "", err
+			return "", asks, err
 		case ask.Part == historyPart:
 			text = part
 		default:
 			text += turnSeparator + part
 		}
 	}
-	if w.Style != StylePi {
-		return text, nil
+	if w.Style == StylePi {
+		text, err = w.withFiles(text, c)
 	}
-	return w.withFiles(text, c)
+	return text, asks, err
 }
 
 // olderThan is what a compaction takes out that keeps so many messages.
@@ -117,20 +129,23 @@ func (w *work) olderThan(keep int) (*cut, error) {
 	end := w.safeEnd(all, max(0, keep))
 	switch {
 	case end <= 0:
-		return &cut{skip: "nothing older than keep window"}, nil
+		return &cut{Why: "nothing older than keep window"}, nil
 	case end == 1 && w.Messages[all[0]].isSummary():
-		return &cut{skip: "nothing but a summary is left to summarise"}, nil
+		return &cut{Why: "nothing but a summary is left to summarise"}, nil
 	}
-	c := &cut{stretch: stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, what: "the whole history"}
+	c := &cut{stretch: stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, History: all[:end], previous: -1, what: "the whole history"}
 	if end < len(all) {
 		c.To, c.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}
 	if n := len(all) + rest - end; n > 0 {
 		c.what = fmt.Sprintf("the history before the last %d messages", n)
 	}
-	previous, err := w.previous(all[:end])
-	c.asks = []Request{{Style: w.Style, Part: historyPart, Messages: all[:end], Before: -1, After: -1, Previous: previous}}
-	return c, err
+	for _, i := range c.History { // the last one counts
+		if w.Messages[i].isSummary() {
+			c.previous = i
+		}
+	}
+	return c, nil
 }
 
 // safeEnd is the end of the messages before the last so many, given by their places in
@@ -350,7 +365,7 @@ func (w *work) putNotes(last int, notes []string) error {
 	}
 	all := strings.Join(notes, "\n\n")
 	w.change(Change{Message: last, Block: -1, Action: Replace, Text: all, Why: fmt.Sprintf("the notes of %d earlier answers", len(notes))}, func(m *message) {
-		m.Blocks = slices.DeleteFunc(m.Blocks, func(b block) bool { return b.Kind == textBlock || b.Kind == thinkingBlock })
+		m.Blocks = slices.DeleteFunc(m.Blocks, func(b block) bool { return b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock })
 		m.Blocks = slices.Insert(m.Blocks, 0, newText(all, w.length(all)))
 	})
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/said"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -159,10 +160,7 @@ func (w *work) read(i int) (r read, err error) {
 		return r, err
 	}
 	args := jsonl.Value(text)
-	path := args.Get("path").Text()
-	if r.file = fileKey(path); r.file != path {
-		r.part = path[len(r.file)+1:]
-	}
+	r.file, r.part = said.File(args.Get("path").Text())
 	for _, name := range []string{"offset", "limit"} {
 		if v := args.Get(name); !v.IsNull() {
 			r.part += " " + name + " " + string(v)
@@ -179,20 +177,11 @@ func (v *View) callOf(i int) (message, block int) {
 		return 0, -1
 	}
 	for b := range v.Messages[m.Call].Blocks {
-		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == callBlock && c.ID == m.Blocks[k].ID {
+		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == jsonl.CallBlock && c.ID == m.Blocks[k].ID {
 			return m.Call, b
 		}
 	}
 	return 0, -1
-}
-
-// fileKey is a path without the lines that it may name behind its last colon.
-func fileKey(path string) string {
-	at := strings.LastIndexByte(path, ':')
-	if at >= 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
-		return path[:at]
-	}
-	return path
 }
 
 // useless reports that the result of a message tells that there is nothing, at length.
@@ -206,12 +195,7 @@ func (w *work) useless(i int) (bool, error) {
 }
 
 func containsAny(s string, words ...string) bool {
-	for _, word := range words {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
 // DropImages takes images out of prompts and tool results, and says so in their place.
@@ -248,7 +232,7 @@ func (w *work) dropImages(i int) error {
 	k := w.Messages[i].result()
 	images := 0
 	for b := range w.Messages[i].Blocks {
-		if w.Messages[i].Blocks[b].Kind != imageBlock {
+		if w.Messages[i].Blocks[b].Kind != jsonl.ImageBlock {
 			continue
 		}
 		if images++; k < 0 {

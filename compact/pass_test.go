@@ -20,7 +20,7 @@ func TestFind(t *testing.T) {
 	if _, err := FindPass("x"); err == nil || !strings.Contains(err.Error(), "truncate, superseded") {
 		t.Errorf("%v", err)
 	}
-	for _, p := range Policies() {
+	for _, p := range Policies {
 		if got, err := FindPolicy(p.Name); got != p || err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}

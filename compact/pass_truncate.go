@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Truncate caps tool results: as gsh does, which keeps both ends, or as y-agent does,
@@ -171,7 +172,7 @@ func stripThinking(w *work) error {
 			return err
 		}
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- {
-			if w.Messages[i].Blocks[k].Kind != thinkingBlock {
+			if w.Messages[i].Blocks[k].Kind != jsonl.ThinkingBlock {
 				continue
 			}
 			if len(w.Messages[i].Blocks) == 1 {
@@ -197,7 +198,7 @@ func (w *work) lastAnswer() int {
 // stripTags takes tagged thinking out of the texts of an answer.
 func (w *work) stripTags(i int) error {
 	for k := range w.Messages[i].Blocks {
-		if b := &w.Messages[i].Blocks[k]; b.Kind != textBlock || b.Bytes < len("<think>") {
+		if b := &w.Messages[i].Blocks[k]; b.Kind != jsonl.TextBlock || b.Bytes < len("<think>") {
 			continue
 		}
 		text, err := w.text(i, k)

@@ -18,50 +18,9 @@ type item struct {
 	compaction  bool // an entry of that type
 }
 
-// A piCutPoint is where pi would cut.
-type piCutPoint struct {
-	Kept    int    // the record of the first kept entry
-	To      int    // the first message of the view that stays
-	History []int  // messages to be summarised
-	Prefix  []int  // those of the turn that is cut, up to the cut
-	Why     string // where there is nothing to compact
-
-	previous int // the message that is the summary before, -1 for none
-}
-
-// piRange is what pi would take out to keep so many tokens, and asks for: a summary of the
-// history, and one of the beginning of a turn that is cut.
-func (w *work) piRange(keep int) (*cut, error) {
-	at, err := w.piCut(keep)
-	if err != nil {
-		return nil, err
-	}
-	if at.Why != "" {
-		return &cut{skip: at.Why}, nil
-	}
-	c := &cut{stretch: stretch{To: at.To, Kept: at.Kept}, what: fmt.Sprintf("the history before the last %d tokens", keep)}
-	for i := range w.Messages[:at.To] {
-		if w.Live(i) {
-			c.Messages++
-		}
-	}
-	if at.previous >= 0 {
-		if c.previous, err = w.earlier(at.previous); err != nil {
-			return nil, err
-		}
-	}
-	if c.read = at; len(at.History) > 0 {
-		c.asks = append(c.asks, Request{Style: StylePi, Part: historyPart, Messages: at.History, Before: -1, After: -1, Previous: c.previous})
-	}
-	if len(at.Prefix) > 0 {
-		c.asks = append(c.asks, Request{Style: StylePi, Part: turnPrefixPart, Messages: at.Prefix, Before: -1, After: -1})
-	}
-	return c, nil
-}
-
 // withFiles is a summary with the files of what it stands for behind it, as pi has them.
 func (w *work) withFiles(text string, c *cut) (string, error) {
-	files, err := w.files(slices.Concat(c.read.History, c.read.Prefix), c.read.previous)
+	files, err := w.files(slices.Concat(c.History, c.Prefix), c.previous)
 	if err != nil {
 		return "", err
 	}
@@ -71,20 +30,20 @@ func (w *work) withFiles(text string, c *cut) (string, error) {
 }
 
 // piCut finds where pi would cut the context to keep so many tokens at its end.
-func (v *View) piCut(keep int) (*piCutPoint, error) {
+func (v *View) piCut(keep int) (*cut, error) {
 	items, err := v.items()
 	if err != nil {
 		return nil, err
 	}
-	cut := &piCutPoint{Kept: -1, previous: -1}
+	c := &cut{stretch: stretch{Kept: -1}, previous: -1, what: fmt.Sprintf("the history before the last %d tokens", keep)}
 	if path, _ := v.session().Path(v.Envelope.Leaf); len(path) > 0 && v.kindOf(path[len(path)-1]) == jsonl.Compaction {
-		cut.Why = "already compacted"
-		return cut, nil
+		c.Why = "already compacted"
+		return c, nil
 	}
 	start := 0
 	for k := range items {
 		if m := v.summaryIn(&items[k]); m >= 0 {
-			cut.previous, start = m, k+1
+			c.previous, start = m, k+1
 			break
 		}
 	}
@@ -94,20 +53,25 @@ func (v *View) piCut(keep int) (*piCutPoint, error) {
 	}
 	end := at
 	if turn >= 0 {
-		cut.Prefix = v.conversation(items[turn:at])
+		c.Prefix = v.conversation(items[turn:at])
 		end = turn
 	}
-	cut.History = v.conversation(items[start:end])
-	if len(cut.History)+len(cut.Prefix) == 0 {
-		cut.Why = "nothing to compact (session too small)"
-		return cut, nil
+	c.History = v.conversation(items[start:end])
+	if len(c.History)+len(c.Prefix) == 0 {
+		c.Why = "nothing to compact (session too small)"
+		return c, nil
 	}
 	if rec := items[at].rec; v.session().ID(rec) == "" || v.session().WrongID(rec) {
-		cut.Why = "the first entry to be kept has no id"
-		return cut, nil
+		c.Why = "the first entry to be kept has no id"
+		return c, nil
 	}
-	cut.Kept, cut.To = items[at].rec, items[at].first
-	return cut, nil
+	c.Kept, c.To = items[at].rec, items[at].first
+	for i := range c.To {
+		if v.Live(i) {
+			c.Messages++
+		}
+	}
+	return c, nil
 }
 
 func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Session }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 )
@@ -85,15 +86,12 @@ type preset struct {
 	Layers []Layer `json:"layers"`
 }
 
-// policies are all policies, in the order of help.
-var policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
-
 // Policies are all policies, in the order of help.
-func Policies() []*Policy { return policies }
+var Policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
 
 // FindPolicy is the policy of that name, one's own before ours.
 func FindPolicy(name string, own ...*Policy) (*Policy, error) {
-	return find(fmt.Sprintf("policy %q", name), name, append(own, policies...), func(p *Policy) string { return p.Name })
+	return find(fmt.Sprintf("policy %q", name), name, append(own, Policies...), func(p *Policy) string { return p.Name })
 }
 
 // With is the policy with the numbers of a preset; the empty name is the policy itself.
@@ -224,11 +222,7 @@ func (r *Reduction) took(w *work) {
 	r.truncations = append(r.truncations, w.truncations...)
 	r.Requests = append(r.Requests, w.Requests...)
 	for _, q := range w.Requests {
-		plural := "s"
-		if len(q.Messages) == 1 {
-			plural = ""
-		}
-		r.Waits = append(r.Waits, fmt.Sprintf("%s of %d message%s", q.Part, len(q.Messages), plural))
+		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))
 	}
 	if w.compacted != nil && r.Notice == "" {
 		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", r.Before, w.compacted.Summary)

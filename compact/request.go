@@ -2,12 +2,11 @@ package compact
 
 import (
 	"cmp"
+	_ "embed" // of the texts of requests
 	"fmt"
 	"strings"
 	"sync"
 	"text/template"
-
-	_ "embed" // of the texts of requests
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -85,9 +84,9 @@ func spoken(m *message, all []piece) (parts []string) {
 	var texts, calls []string
 	for _, p := range all {
 		switch p.Kind {
-		case textBlock, resultBlock:
+		case jsonl.TextBlock, resultBlock:
 			texts = append(texts, p.Says)
-		case callBlock:
+		case jsonl.CallBlock:
 			calls = append(calls, p.tool()+"("+arguments(p.Args)+")")
 		}
 	}
@@ -162,9 +161,9 @@ func (r Request) sweHistory() (string, int, error) {
 		var texts, tools []string
 		for _, one := range all {
 			switch one.Kind {
-			case callBlock:
+			case jsonl.CallBlock:
 				tools = append(tools, one.tool())
-			case textBlock, resultBlock:
+			case jsonl.TextBlock, resultBlock:
 				texts = append(texts, one.Says)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -16,12 +17,8 @@ import (
 // isErrorText reports that a result reads like a failure. Case counts, and so do blanks at
 // the start.
 func isErrorText(s string, patterns []string) bool {
-	for _, start := range []string{"FAILED", "failed to", "not found"} {
-		if strings.HasPrefix(s, start) {
-			return true
-		}
-	}
-	return containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed", "permission denied") ||
+	return strings.HasPrefix(s, "FAILED") || strings.HasPrefix(s, "failed to") || strings.HasPrefix(s, "not found") ||
+		containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed", "permission denied") ||
 		containsAny(s, patterns...)
 }
 
@@ -84,7 +81,7 @@ type made struct {
 // made reads the calls of a message.
 func (w *work) made(i int) (all []made, err error) {
 	for k, b := range w.Messages[i].Blocks {
-		if b.Kind != callBlock {
+		if b.Kind != jsonl.CallBlock {
 			continue
 		}
 		text, err := w.text(i, k)
@@ -101,7 +98,7 @@ func (w *work) made(i int) (all []made, err error) {
 			c.leaves = strings.Join(leaves(nil, args), "\n")
 		}
 		for _, name := range []string{"path", "file_path", "filePath", "file"} {
-			if c.file = fileKey(jsonl.Value(text).Get(name).Text()); c.file != "" {
+			if c.file, _ = said.File(jsonl.Value(text).Get(name).Text()); c.file != "" {
 				break
 			}
 		}

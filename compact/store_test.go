@@ -79,7 +79,7 @@ func TestStoreKeepsThePromise(t *testing.T) {
 				continue
 			}
 			before = before.In(form)
-			for _, p := range append(compact.Policies(), keen()...) {
+			for _, p := range append(compact.Policies, keen()...) {
 				name := fmt.Sprintf("%s %s %s", c.Name, p.Name, form)
 				did, err := p.Plan(before, summary)
 				if err != nil {

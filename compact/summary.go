@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -109,21 +110,11 @@ func (v *View) earlier(i int) (string, error) {
 	switch {
 	case m.Heads:
 		return *m.summary, nil
-	case m.Kind != jsonl.CompactionMessage:
+	case m.Kind != jsonl.CompactionMessage && m.Kind != jsonl.BranchMessage:
 		return "", nil
 	}
 	raw, err := v.texts.agent(m)
 	return raw.Get("summary").Text(), err
-}
-
-// previous is the last earlier summary among messages, "" for none.
-func (v *View) previous(messages []int) (string, error) {
-	for k := len(messages) - 1; k >= 0; k-- {
-		if v.Messages[messages[k]].isSummary() {
-			return v.earlier(messages[k])
-		}
-	}
-	return "", nil
 }
 
 // files are the files that tools were called with, as pi tracks them: by the path that
@@ -213,31 +204,12 @@ func cutFiles(summary string) (text string, f files) {
 }
 
 // cutBlocks cuts blocks of a name out of a text, each of lines of its own.
-func cutBlocks(text, tag string) (string, []string) {
-	open, end := "<"+tag+">\n", "\n</"+tag+">"
-	var rest strings.Builder
-	var paths []string
-	for {
-		at := strings.Index(text, open)
-		if at < 0 {
-			break
-		}
-		behind := at + len(open)
-		if at > 0 && text[at-1] != '\n' {
-			rest.WriteString(text[:behind])
-			text = text[behind:]
-			continue
-		}
-		inside, after, ok := strings.Cut(text[behind:], end)
-		if !ok {
-			break
-		}
-		rest.WriteString(strings.TrimRight(text[:at], "\n"))
-		paths = append(paths, strings.Split(inside, "\n")...)
-		text = after
+func cutBlocks(text, tag string) (rest string, paths []string) {
+	block := regexp.MustCompile(`(?s)(?:\A|\n+)<` + tag + `>\n(.*?)\n</` + tag + `>`)
+	for _, m := range block.FindAllStringSubmatch(text, -1) {
+		paths = append(paths, strings.Split(m[1], "\n")...)
 	}
-	rest.WriteString(text)
-	return rest.String(), paths
+	return block.ReplaceAllLiteralString(text, ""), paths
 }
 
 // A fileBook records files, and whether they were changed.
@@ -246,7 +218,7 @@ type fileBook map[string]bool
 // message records those of a message, which pieces has read.
 func (b fileBook) message(nested jsonl.Value, all []piece) {
 	for _, p := range all {
-		if p.Kind == callBlock {
+		if p.Kind == jsonl.CallBlock {
 			b.call(p.tool(), p.Args)
 		}
 	}

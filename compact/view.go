@@ -50,21 +50,12 @@ type message struct {
 	summary *string // of that, without its frame
 }
 
-// A blockKind is what a part of a message is.
-type blockKind uint8
-
-// The kinds of blocks. All texts of a tool result are one ResultBlock.
-const (
-	textBlock blockKind = iota
-	thinkingBlock
-	callBlock
-	resultBlock
-	imageBlock
-)
+// A resultBlock is all texts of a tool result, which are one block of a view.
+const resultBlock = jsonl.ImageBlock + 1
 
 // A block is one part of a message.
 type block struct {
-	Kind blockKind
+	Kind jsonl.BlockKind
 	// IsError is what a result says of itself: 0 nothing, 1 no, 2 yes.
 	IsError uint8
 	// At is its place in the content as it stands in the session, of a result that
@@ -129,7 +120,7 @@ func (v *View) pair() {
 		m.Call = -1
 		for _, b := range m.Blocks {
 			switch b.Kind {
-			case callBlock:
+			case jsonl.CallBlock:
 				made[b.ID] = i
 				m.Call = i
 			case resultBlock:
@@ -181,7 +172,7 @@ func (m *message) isSummary() bool { return m.Heads || m.Kind == jsonl.Compactio
 // text is how long the texts of a message are together, those of results included.
 func (m *message) text() (n length) {
 	for i := range m.Blocks {
-		if k := m.Blocks[i].Kind; k == textBlock || k == resultBlock {
+		if k := m.Blocks[i].Kind; k == jsonl.TextBlock || k == resultBlock {
 			n = n.add(m.Blocks[i].length)
 		}
 	}
@@ -189,13 +180,13 @@ func (m *message) text() (n length) {
 }
 
 // makesCalls reports that a message has tool calls.
-func (m *message) makesCalls() bool { return m.first(callBlock) >= 0 }
+func (m *message) makesCalls() bool { return m.first(jsonl.CallBlock) >= 0 }
 
 // result is the place of a message's result among its blocks, -1 for none.
 func (m *message) result() int { return m.first(resultBlock) }
 
 // first is the place of the first block of a kind, -1 for none.
-func (m *message) first(kind blockKind) int {
+func (m *message) first(kind jsonl.BlockKind) int {
 	for i := range m.Blocks {
 		if m.Blocks[i].Kind == kind {
 			return i
@@ -229,7 +220,7 @@ func (v *View) groups() (all []group, of []int) {
 		case m.Call == i:
 			g := group{call: i}
 			for _, b := range m.Blocks {
-				if b.Kind == callBlock {
+				if b.Kind == jsonl.CallBlock {
 					g.waits = append(g.waits, b.ID)
 				}
 			}
@@ -275,7 +266,7 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) 
 		switch {
 		case p.text != nil:
 			p.Says = *p.text
-		case p.Kind == callBlock:
+		case p.Kind == jsonl.CallBlock:
 			p.Args = msg.Blocks[p.At].Args
 		default:
 			p.Says = says(p.block, msg)

@@ -30,34 +30,28 @@ func (p *part) add(at place, m *jsonl.Message) {
 	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // the messages before keep theirs
 		p.blocks = make([]block, 0, max(n, partSize))
 	}
-	first, nested := len(p.blocks), false
-	switch {
-	case m.Kind == jsonl.ToolResult:
+	first := len(p.blocks)
+	if m.Kind == jsonl.ToolResult {
 		p.result(m)
-		nested = m.Nested.Exists()
-	default:
+	} else {
 		p.content(m)
 	}
 	end := len(p.blocks)
-	p.messages = append(p.messages, message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: nested})
+	p.messages = append(p.messages, message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()})
 }
 
 // content takes in blocks. What no role knows counts for nothing and is left alone.
 func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		had := &m.Blocks[i]
-		b := block{At: int32(i)}
+		b := block{Kind: had.Kind, At: int32(i)}
 		switch had.Kind {
-		case jsonl.TextBlock:
-			b.Kind, b.length = textBlock, p.length(had.Says)
-		case jsonl.ThinkingBlock:
-			b.Kind, b.length = thinkingBlock, p.length(had.Says)
-		case jsonl.ImageBlock:
-			b.Kind = imageBlock
-		case jsonl.CallBlock:
-			b.Kind, b.Tool, b.ID, b.length = callBlock, p.name(had.Name), had.ID.Text(), p.compact(had.Args)
-		default:
+		case jsonl.OtherBlock:
 			continue
+		case jsonl.TextBlock, jsonl.ThinkingBlock:
+			b.length = p.length(had.Says)
+		case jsonl.CallBlock:
+			b.Tool, b.ID, b.length = p.name(had.Name), had.ID.Text(), p.compact(had.Args)
 		}
 		p.blocks = append(p.blocks, b)
 	}
@@ -81,7 +75,7 @@ func (p *part) result(m *jsonl.Message) {
 			r := &p.blocks[first]
 			r.length = r.length.add(p.length(b.Says))
 		case jsonl.ImageBlock:
-			p.blocks = append(p.blocks, block{Kind: imageBlock, At: int32(i)})
+			p.blocks = append(p.blocks, block{Kind: jsonl.ImageBlock, At: int32(i)})
 		}
 	}
 }
@@ -180,10 +174,8 @@ func says(b *block, m *jsonl.Message) string {
 	switch b.Kind {
 	case resultBlock:
 		return string(m.AppendText(nil, ""))
-	case callBlock:
+	case jsonl.CallBlock:
 		return string(m.Blocks[b.At].Args)
-	case imageBlock:
-		return ""
 	}
 	return m.Blocks[b.At].Says.Text()
 }
@@ -192,7 +184,7 @@ func says(b *block, m *jsonl.Message) string {
 func (v *View) said(i int) (text string, err error) {
 	_, all, err := v.pieces(i, 0)
 	for _, p := range all {
-		if p.Kind == textBlock || p.Kind == resultBlock {
+		if p.Kind == jsonl.TextBlock || p.Kind == resultBlock {
 			text += p.Says
 		}
 	}
@@ -244,27 +236,22 @@ func (v *View) length(text string) length {
 // Tokens are what a message counts for: what replay counts the same message for.
 func (m *message) Tokens(c *tokens.Counter) int {
 	parts, sum := c.Message, 0
-	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		n := b.length.in(c)
-		switch b.Kind {
-		case imageBlock:
-			n = c.Image
-		case callBlock:
-			name := 0
-			if b.Tool != nil {
-				name = b.Tool.in(c)
-			}
-			if c.ByText {
-				parts += c.Of(name)
-			} else {
-				sum += name
-			}
-		}
+	add := func(n int) {
 		if c.ByText {
 			parts += c.Of(n)
 		} else {
 			sum += n
+		}
+	}
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; {
+		case b.Kind == jsonl.ImageBlock:
+			add(c.Image)
+		case b.Tool != nil && b.Kind == jsonl.CallBlock:
+			add(b.Tool.in(c))
+			fallthrough
+		default:
+			add(b.length.in(c))
 		}
 	}
 	return parts + c.Of(sum)

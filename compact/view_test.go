@@ -205,7 +205,7 @@ func TestViewTexts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if b.Kind == callBlock {
+				if b.Kind == jsonl.CallBlock {
 					text = string(jsonl.Value(text).AppendCompact(nil))
 				}
 				if got := v.length(text); got != b.length {

@@ -12,7 +12,10 @@ import (
 // a compaction that the patch holds in their stead (docs/session-format.md 3.3, 9.7).
 var (
 	own   = []string{"schemaVersion", "transformerName", "patch", "display"}
-	moved = [8]string{"type", "id", "parentId", "timestamp", "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex"}
+	moved = []jsonl.Field{
+		{Name: "type"}, {Name: "id"}, {Name: "parentId"}, {Name: "timestamp"},
+		{Name: "summary"}, {Name: "tokensBefore"}, {Name: "firstKeptEntryId"}, {Name: "firstKeptEntryIndex"},
+	}
 )
 
 // compaction makes the patch that stands for a compaction. In a pair it comes before
@@ -25,6 +28,8 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	line.Fields(f[:], "id", "parentId", "timestamp")
 	if w.From < 2 {
 		f[0], f[1] = w.id, w.parent
+	} else if !f[1].Exists() {
+		f[1] = value("null")
 	}
 	up := ""
 	if i := w.s.Parent(rec); i >= 0 {
@@ -41,7 +46,7 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	if w.Compaction == Pair || w.s.ID(rec) == "" {
 		id = jsonl.AppendQuoted(nil, w.names.Name(up, t))
 	}
-	t = slices.Insert(t, ends, slices.Concat([]byte(`,"id":`), id, []byte(`,"parentId":`), orNull(f[1]))...)
+	t = slices.Insert(t, ends, slices.Concat([]byte(`,"id":`), id, []byte(`,"parentId":`), f[1])...)
 	w.out = append(w.out, t)
 	if w.Compaction == Transform {
 		w.notes = append(w.notes, "a patch in its place, under its id")
@@ -52,13 +57,6 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	at := min(1, len(w.fields)) // behind the id, if that is new
 	w.fields = slices.Insert(w.fields, at, jsonl.Field{Name: "parentId", Value: id})
 	return false
-}
-
-func orNull(v value) value {
-	if v.Exists() {
-		return v
-	}
-	return value("null")
 }
 
 // appendTransform appends a transform with a compaction's meaning, up to where its
@@ -76,11 +74,7 @@ func appendTransform(dst []byte, line value, first int) []byte {
 
 // appendRest appends what else a compaction's line holds, as it stands there.
 func appendRest(dst []byte, line value) []byte {
-	var gone [8]jsonl.Field
-	for i, name := range moved {
-		gone[i].Name = name
-	}
-	rest := line.AppendEdited(nil, gone[:]...)
+	rest := line.AppendEdited(nil, moved...)
 	if rest = bytes.TrimSpace(rest[1 : len(rest)-1]); len(rest) > 0 {
 		dst = append(append(dst, ','), rest...)
 	}

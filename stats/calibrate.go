@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
@@ -212,7 +213,7 @@ func (c *calibrated) tokens(n int) int { return int(math.Round(c.Factor * float6
 // String is the calibration in a sentence.
 func (c *calibrated) String() string {
 	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of them within %.1f%%.",
-		c.Model, c.Factor, count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
+		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
 func (p *CalibrationPart) sheets() []Sheet {
@@ -295,7 +296,7 @@ func calibratedNotes(sessions int, by func(i int) *calibrated) (notes []string) 
 		}
 	}
 	if len(notes) > 0 && without > 0 {
-		notes = append(notes, fmt.Sprintf("Not calibrated: %s.", count(without, "session")))
+		notes = append(notes, fmt.Sprintf("Not calibrated: %s.", phrase.Count(without, "session")))
 	}
 	return notes
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -95,7 +96,8 @@ func (t *contextTally) read(m *replay.Weighed) {
 	if m.Result.Error {
 		return
 	}
-	name = plainPath(name)
+	name, _ = said.File(name)
+	name = path.Clean(name)
 	if folder := t.l.Report.project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
 	}
@@ -103,14 +105,6 @@ func (t *contextTally) read(m *replay.Weighed) {
 	f.Times++
 	f.Tokens += f.newest
 	f.newest, f.Entry = m.Tokens.Total(), sessionfmt.Quote(t.l.Session.ID(m.Origin.Record))
-}
-
-// plainPath is the file of a path that may name lines of it (docs/policies.md 4.9).
-func plainPath(name string) string {
-	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789-,") == "" {
-		name = name[:i]
-	}
-	return path.Clean(name)
 }
 
 // prompt counts prompt and tools.

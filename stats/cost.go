@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"hash/maphash"
-	"math/bits"
 	"sync"
 
 	"ctxtool/replay/models"
@@ -40,7 +39,7 @@ type CostPart struct {
 	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the dearest first, or by time where the first group is one
 
 	calls *calls           // of one session, for the sum
-	once  *onceOnly        // calls that were counted, of the sum
+	once  onceOnly         // calls that were counted, of the sum
 	table map[costKeys]int // of the rows
 }
 
@@ -146,7 +145,7 @@ func newCostPart(by []string) *CostPart {
 
 // sumUp makes the sums of one session of its calls, once all are there.
 func (p *CostPart) sumUp() {
-	once := newOnceOnly(p.calls.n)
+	once := make(onceOnly, p.calls.n)
 	for c := range p.calls.all {
 		row := &p.Rows[c.row]
 		p.add(c)
@@ -163,7 +162,7 @@ func (p *CostPart) sumUp() {
 func (r *Report) addCost(one *CostPart) {
 	if r.Cost == nil {
 		r.Cost = newCostPart(one.By)
-		r.Cost.once = newOnceOnly(0)
+		r.Cost.once = onceOnly{}
 	}
 	p := r.Cost
 	addUp(&p.costSum, &one.costSum)
@@ -242,37 +241,12 @@ func callKey(buf []byte, f *callRecord) (uint64, []byte) {
 	return maphash.Bytes(callSeed(), buf), buf
 }
 
-// onceOnly is a set of keys: a table with open addressing, 9 to 16 bytes a key.
-type onceOnly struct {
-	slots []uint64 // 0 is free
-	n     int
-}
-
-// newOnceOnly makes a set with room for n keys.
-func newOnceOnly(n int) *onceOnly { return &onceOnly{slots: make([]uint64, max(64, n+n/4))} }
+// onceOnly is a set of keys.
+type onceOnly map[uint64]struct{}
 
 // first adds a key, and says whether it was not there.
-func (o *onceOnly) first(key uint64) bool {
-	if o.n >= len(o.slots)-len(o.slots)/8 {
-		old := o.slots
-		o.slots, o.n = make([]uint64, len(old)+len(old)/2), 0
-		for _, k := range old {
-			if k != 0 {
-				o.first(k)
-			}
-		}
-	}
-	key = max(key, 1)
-	at, _ := bits.Mul64(key, uint64(len(o.slots)))
-	for o.slots[at] != 0 {
-		if o.slots[at] == key {
-			return false
-		}
-		if at++; at == uint64(len(o.slots)) {
-			at = 0
-		}
-	}
-	o.slots[at] = key
-	o.n++
-	return true
+func (o onceOnly) first(key uint64) bool {
+	n := len(o)
+	o[key] = struct{}{}
+	return len(o) > n
 }

@@ -28,22 +28,3 @@ func TestNoAllocation(t *testing.T) {
 		t.Errorf("%v allocations for %d calls, want at most %v", n, calls, pieces)
 	}
 }
-
-// TestOnceOnly: the set has each key once, also 0 and those that collide, and is not
-// larger than it says.
-func TestOnceOnly(t *testing.T) {
-	o := newOnceOnly(0)
-	const n = 200_000
-	key := func(i uint64) uint64 { return i * i << 44 * (i & 1) } // many with the same place
-	seen := map[uint64]bool{}
-	for i := range uint64(n) {
-		if k := max(key(i), 1); o.first(key(i)) == seen[k] {
-			t.Fatalf("key %d: seen before: %v, and the set says otherwise", i, seen[k])
-		} else {
-			seen[k] = true
-		}
-	}
-	if o.n != len(seen) || 8*len(o.slots) > 16*len(seen) {
-		t.Errorf("%d keys in %d slots, want %d", o.n, len(o.slots), len(seen))
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -271,7 +272,7 @@ func (g *growth) sheet() Sheet {
 
 // note is the session in a sentence, and what the marks mean that it has.
 func (g *growth) note() string {
-	text := count(len(g.Requests), "request")
+	text := phrase.Count(len(g.Requests), "request")
 	if len(g.Requests) > 0 {
 		peak, about := g.Requests[g.PeakRequest], ""
 		if peak.Estimated {
@@ -288,7 +289,7 @@ func (g *growth) note() string {
 		n            int
 	}{{"C", "compaction", g.Compactions}, {"T", "truncation", g.Truncations}, {"E", "edit", g.Edits}} {
 		if m.n > 0 {
-			text += "; " + m.letter + " " + count(m.n, m.what)
+			text += "; " + m.letter + " " + phrase.Count(m.n, m.what)
 		}
 	}
 	return text

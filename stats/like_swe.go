@@ -115,9 +115,16 @@ func lookLikeSWE(l *lensRun, to *likeness) {
 	l.Steps = append(l.Steps, run.step)
 	l.Answers = append(l.Answers, run.answer)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+		s := swe{Session: l.Report.ID, Estimator: "cl100k"}
 		m := newSWEMessages(l.Asked && l.Counter == &tokens.Pi)
-		if err := m.read(e); err != nil {
-			return err
+		if m.chars {
+			s.Estimator = sweEstimate
+		}
+		for msg, err := range e.Sources(func(replay.Message) bool { return true }) {
+			if err != nil {
+				return err
+			}
+			m.message(msg.Raw)
 		}
 		p, err := e.Prompt()
 		if err != nil {
@@ -129,7 +136,7 @@ func lookLikeSWE(l *lensRun, to *likeness) {
 				codebase += m.of(part.Text)
 			}
 		}
-		s := swe{Session: l.Report.ID, Estimator: m.estimator(), Usage: sweUsage(m.tokens+codebase, limit), Images: m.images}
+		s.Usage, s.Images = sweUsage(m.tokens+codebase, limit), m.images
 		s.Usage.Messages, s.Usage.Compactions = m.n, run.compactions
 		s.Usage.Breakdown.Messages, s.Usage.Breakdown.Codebase = m.tokens, codebase
 		s.Targets = sweTargets{

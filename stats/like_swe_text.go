@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -28,13 +29,6 @@ func newSWEMessages(chars bool) *sweMessages {
 	return &sweMessages{chars: chars, calls: map[string]sweCall{}}
 }
 
-func (s *sweMessages) estimator() string {
-	if s.chars {
-		return sweEstimate
-	}
-	return "cl100k"
-}
-
 // of are the tokens of a text: of GPT-4's vocabulary, or a quarter of its characters,
 // rounded down.
 func (s *sweMessages) of(text string) int {
@@ -46,9 +40,8 @@ func (s *sweMessages) of(text string) int {
 
 // A sweCall is a tool call; one says which call it is, whatever its id.
 type sweCall struct {
-	one   string
-	path  string // of the file that it reads
-	whole bool   // it reads all of it
+	one        string
+	file, part string // that it reads; no part is all of the file
 }
 
 // A sweResult is a tool result.
@@ -59,23 +52,7 @@ type sweResult struct {
 	failed bool
 }
 
-// read counts the messages of a request.
-func (s *sweMessages) read(e *replay.Envelope) error {
-	for m, err := range e.CachedMessages() {
-		if err != nil {
-			return err
-		}
-		s.message(m.Raw)
-	}
-	for m, err := range e.UncachedMessages() {
-		if err != nil {
-			return err
-		}
-		s.message(m.Raw)
-	}
-	return nil
-}
-
+// message counts a message of a request.
 func (s *sweMessages) message(m jsonl.Value) {
 	s.n++
 	msg := m.Message()
@@ -106,12 +83,15 @@ func (s *sweMessages) call(b *jsonl.Block) {
 	}
 	call := sweCall{one: name + " " + printed}
 	if p := replay.ReadPath(b.Name, b.Args); p != "" {
-		call.path = plainPath(p)
+		file, lines := said.File(p)
+		call.file = path.Clean(file)
 		members := 0
 		for range b.Args.Members {
 			members++
 		}
-		call.whole = members == 1 && call.path == path.Clean(p)
+		if members > 1 || lines != "" {
+			call.part = call.one
+		}
 	}
 	s.calls[b.ID.Text()] = call
 }
@@ -120,8 +100,7 @@ func (s *sweMessages) call(b *jsonl.Block) {
 // been called again, read again or said again. A read supersedes an older one of the
 // same lines, and one of all lines supersedes every older one (docs/policies.md 4.9).
 func (s *sweMessages) waste() (w sweWaste) {
-	called, said := map[string]bool{}, map[string]bool{}
-	read, lines := map[string]bool{}, map[string]bool{}
+	called, said, read := map[string]bool{}, map[string]bool{}, map[[2]string]bool{}
 	for i := len(s.results) - 1; i >= 0; i-- {
 		r := &s.results[i]
 		saying := r.one + "\x00" + r.text
@@ -130,15 +109,14 @@ func (s *sweMessages) waste() (w sweWaste) {
 			w.Retried += r.tokens
 		case r.failed:
 			w.Errors += r.tokens
-		case r.path != "" && (read[r.path] || lines[r.one]):
+		case r.file != "" && (read[[2]string{r.file}] || read[[2]string{r.file, r.part}]):
 			w.Superseded += r.tokens
 		case r.one != "" && said[saying]:
 			w.Duplicate += r.tokens
 		}
 		called[r.one], said[saying] = true, true
-		if r.path != "" && !r.failed {
-			lines[r.one] = true
-			read[r.path] = read[r.path] || r.whole
+		if !r.failed {
+			read[[2]string{r.file, r.part}] = true
 		}
 	}
 	w.sweTarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)

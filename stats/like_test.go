@@ -152,15 +152,16 @@ func TestPolicyT21Guard(t *testing.T) {
 		{112_000, guardVerdict{"critical", 100, 0}},
 		{112_001, guardVerdict{"critical", 100, 1}},
 	} {
-		if got := guard(test.used, yBudget); got != test.want {
+		if got, _ := guard(test.used, yBudget); got != test.want {
 			t.Errorf("%d: %+v, want %+v", test.used, got, test.want)
 		}
 	}
-	if got := guard(1, 0); got.Percent != 100 || got.Verdict != "critical" {
+	if got, _ := guard(1, 0); got.Percent != 100 || got.Verdict != "critical" {
 		t.Errorf("without a budget: %+v", got)
 	}
 	for used, want := range map[int]string{78_399: "", 78_400: "compress_experience", 95_200: "WARNING:", 106_400: "CRITICAL:"} {
-		line, advice, _ := strings.Cut(guardLine(used, yBudget), "\n")
+		_, line := guard(used, yBudget)
+		line, advice, _ := strings.Cut(line, "\n")
 		if !strings.Contains(advice, want) || want == "" && advice != "" {
 			t.Errorf("%d: %q", used, advice)
 		}

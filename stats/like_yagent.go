@@ -154,8 +154,8 @@ func (y *yAgent) judge(recent int) {
 		c := &y.Categories[i]
 		c.Over = c.guarded && c.Tokens > c.Budget
 	}
-	y.Guard = guard(y.Used, y.Budget)
-	y.Status = [2]string{yStatusLine(y.Used, y.Budget, y.Categories), guardLine(y.Used, y.Budget)}
+	y.Status[0] = yStatusLine(y.Used, y.Budget, y.Categories)
+	y.Guard, y.Status[1] = guard(y.Used, y.Budget)
 	y.Recovery = yRecovery(y.Used, y.Budget, y.Categories, recent)
 }
 
@@ -200,13 +200,9 @@ var guardLevels = []struct {
 	{0, "ok", ""},
 }
 
-// guard is the verdict on so many tokens of a budget.
-func guard(used, budget int) guardVerdict {
-	v, _ := guardAdvice(used, budget)
-	return v
-}
-
-func guardAdvice(used, budget int) (v guardVerdict, advice string) {
+// guard is the verdict on so many tokens of a budget, and its line of status, with what it
+// advises below it.
+func guard(used, budget int) (v guardVerdict, line string) {
 	if v.Percent = 100; budget > 0 {
 		v.Percent = used * 100 / budget
 	}
@@ -221,13 +217,7 @@ func guardAdvice(used, budget int) (v guardVerdict, advice string) {
 	case "overflow":
 		v.Over = used - budget*85/100
 	}
-	return v, guardLevels[k].advice
-}
-
-// guardLine is the guard's line of status, and what it advises below it.
-func guardLine(used, budget int) string {
-	v, advice := guardAdvice(used, budget)
-	return fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]", used, budget, v.Percent) + advice
+	return v, fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[k].advice)
 }
 
 // A yRecoveryStep is one of the steps in which y-agent makes room.
@@ -250,11 +240,12 @@ func yRecovery(used, budget int, categories []yCategory, recent int) []yRecovery
 		{"drop Bootstrap", categories[yBootstrap].Tokens},
 		{"drop Tools", categories[yTools].Tokens},
 	} {
-		if guard(used, budget).Percent < 85 {
+		if v, _ := guard(used, budget); v.Percent < 85 {
 			break
 		}
 		used -= s.drops
-		steps = append(steps, yRecoveryStep{s.step, s.drops, used, guard(used, budget)})
+		v, _ := guard(used, budget)
+		steps = append(steps, yRecoveryStep{s.step, s.drops, used, v})
 	}
 	return steps
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -298,7 +299,7 @@ func (p *SessionPart) sheet() Sheet {
 	row("messages", p.Messages, tally(p.Roles))
 	long := ""
 	if l := p.LongPrompts; l.Most > 0 {
-		long = fmt.Sprintf("the longest took %s", count(l.Most, "request"))
+		long = fmt.Sprintf("the longest took %s", phrase.Count(l.Most, "request"))
 	}
 	row("prompts", p.Turns, long)
 	row("requests", p.Requests, tally(p.StopReasons))
@@ -355,12 +356,4 @@ func tally(counts map[string]int) string {
 		}
 	}
 	return strings.Join(texts, ", ")
-}
-
-// count is a number of things in words.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -1,9 +1,7 @@
 package stats
 
 import (
-	"strings"
-	"unicode"
-
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -27,43 +25,6 @@ func (t *toolCount) outcomes() map[string]int {
 	}
 }
 
-// An outcome is what became of a tool call.
-type outcome uint8
-
-const (
-	outcomeOK outcome = iota
-	outcomeError
-	outcomeBlocked
-	outcomeSkipped
-	outcomeAborted
-	outcomeUnanswered
-)
-
-// outcomeOf tells the outcome from a result. A file does not say why a result is an
-// error, so pi's words have to: it skips the calls behind a message that the user has
-// queued, and gives a hook's reason, or its own words, for what the hook blocks; its
-// tools say that they were aborted at the end. A result that only says that there is
-// none was made up for a call that nobody answered.
-func outcomeOf(isError bool, text string) outcome {
-	if !isError {
-		return outcomeOK
-	}
-	text = strings.TrimSpace(text)
-	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
-	end := text[strings.LastIndexByte(text, '\n')+1:]
-	switch {
-	case text == "No result provided":
-		return outcomeUnanswered
-	case strings.HasPrefix(start, "skipped due to queued user message"):
-		return outcomeSkipped
-	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
-		return outcomeBlocked
-	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
-		return outcomeAborted
-	}
-	return outcomeError
-}
-
 // A callBook pairs calls and results by id, whatever lies between them, and also
 // where the result comes first. Where ids are used again, a result answers the last
 // call that is still open.
@@ -81,7 +42,7 @@ type openCall struct {
 }
 
 type strangeResult struct {
-	outcome outcome
+	outcome said.Outcome
 	got     int64
 }
 
@@ -124,9 +85,9 @@ func (b *callBook) answer(m *jsonl.Message) {
 
 // result records a tool result.
 func (b *callBook) result(m *jsonl.Message) {
-	r := strangeResult{outcomeOK, int64(len(m.Content))}
+	r := strangeResult{said.OK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
-		r.outcome = outcomeOf(true, string(m.AppendText(nil, "\n")))
+		r.outcome = said.OutcomeOf(true, string(m.AppendText(nil, "\n")))
 	}
 	id := m.CallID.Text()
 	calls := b.open[id]
@@ -156,9 +117,9 @@ func (b *callBook) settle(tool string, r strangeResult) {
 func (b *callBook) close() {
 	for _, calls := range b.open {
 		for _, c := range calls {
-			outcome := outcomeUnanswered
+			outcome := said.Unanswered
 			if c.aborted {
-				outcome = outcomeAborted
+				outcome = said.Aborted
 			}
 			b.settle(c.tool, strangeResult{outcome: outcome})
 		}

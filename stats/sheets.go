@@ -3,6 +3,8 @@ package stats
 import (
 	"cmp"
 	"fmt"
+
+	"ctxtool/internal/phrase"
 )
 
 // sheets are the compactions, and what their summaries lost.
@@ -74,7 +76,7 @@ func (k kept) String() string {
 
 // note is all of them in a sentence.
 func (p *CompactionsPart) note() string {
-	text := fmt.Sprintf("%s: %s; %d in the band of 60 to 80 percent", count(p.Count, "compaction"), tally(p.Triggers), p.Bands["in"])
+	text := fmt.Sprintf("%s: %s; %d in the band of 60 to 80 percent", phrase.Count(p.Count, "compaction"), tally(p.Triggers), p.Bands["in"])
 	if p.Loops > 0 {
 		text += fmt.Sprintf("; %d in a loop", p.Loops)
 	}

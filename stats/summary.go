@@ -40,7 +40,7 @@ type Summary struct {
 // MarkCopies says of each session which part of its cost is of calls that another has
 // too: the first by the names of files has them itself.
 func MarkCopies(all []*Summary) {
-	seen := newOnceOnly(0)
+	seen := onceOnly{}
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
 	for _, sum := range all {

@@ -87,19 +87,13 @@ func (f *facts) first(what string) bool {
 	return true
 }
 
-// Names of arguments that say which file a call is about, and which command it runs.
-var (
-	pathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
-	commandArguments = []string{"command", "cmd", "script"}
-)
-
 // call records a tool call.
 func (f *facts) call(call jsonl.Value) {
 	sub := failure{Subject: call.Get("name").Text()}
 	for key, v := range call.Get("arguments").Members {
 		switch {
 		case !v.IsString():
-		case slices.Contains(commandArguments, string(key)):
+		case slices.Contains(said.CommandArguments, string(key)):
 			heads := said.Commands(v.Text())
 			for _, head := range heads {
 				f.note(&f.Commands, "command ", head)
@@ -107,7 +101,7 @@ func (f *facts) call(call jsonl.Value) {
 			if len(heads) > 0 {
 				sub = failure{Subject: heads[len(heads)-1]}
 			}
-		case slices.Contains(pathArguments, string(key)):
+		case slices.Contains(said.PathArguments, string(key)):
 			if p := cleanPath(v.Text()); p != "" {
 				f.note(&f.Paths, "path ", p)
 				sub = failure{Subject: p, path: true}
@@ -131,15 +125,15 @@ func (f *facts) result(msg jsonl.Value) {
 	}
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
-	outcome := outcomeOf(m.IsError.Truthy(), text)
-	if outcome != outcomeOK && outcome != outcomeError {
+	outcome := said.OutcomeOf(m.IsError.Truthy(), text)
+	if outcome > said.Error {
 		return // it says nothing about what was called
 	}
 	failed := "failure " + sub.Subject
 	if !f.first(failed) {
 		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.Subject })
 	}
-	if outcome == outcomeOK {
+	if outcome == said.OK {
 		delete(f.noted, failed)
 		return
 	}
@@ -324,18 +318,6 @@ func identifiers(text string) (all []string) {
 	return all
 }
 
-// Words by which a sentence states what must be or must not be, in English.
-var constraintWords = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot without ensure")
-var constraintPairs = [...][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}}
-
-// Who says of himself or of others that they never do, forbids nothing; who says that
-// he only wants something does.
-var (
-	speakers = strings.Fields("i they it he she that who which this still actually really users")
-	habits   = strings.Fields("don't dont do cannot can never always only")
-	wishes   = strings.Fields("want need like expect prefer")
-)
-
 // Sentences that are shorter say nothing, those that are longer are no sentences.
 const shortestSentence, longestSentence = 10, 400 // bytes
 
@@ -356,13 +338,8 @@ func constraints(text string) (all []string) {
 
 // constrains reports that a sentence states a constraint.
 func constrains(sentence string) bool {
-	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(sentence), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-	for i, w := range words {
-		if i > 0 && slices.Contains(speakers, words[i-1]) && slices.Contains(habits, w) && !(i+1 < len(words) && slices.Contains(wishes, words[i+1])) {
-			continue
-		}
-		pair := i+1 < len(words) && slices.Contains(constraintPairs[:], [2]string{w, words[i+1]})
-		if pair || slices.Contains(constraintWords, w) {
+	for _, demands := range said.Demanding(sentence) {
+		if demands {
 			return true
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"ctxtool/compact"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // configOptions are the flags of ctxtool config.
@@ -241,7 +241,7 @@ func runPolicies(e *env, o *answer) error {
 	if err = cmp.Or(o.check(), err); err != nil {
 		return usage(err)
 	}
-	all := append(own, compact.Policies()...)
+	all := append(own, compact.Policies...)
 	return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: all})
 }
 

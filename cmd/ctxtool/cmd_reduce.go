@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/compact"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // reduceOptions are the flags of ctxtool reduce.
@@ -30,7 +30,7 @@ type reduceOptions struct {
 func newReduceCommand(e *env) *cobra.Command {
 	o := &reduceOptions{reducing: reducing{writing: writing{name: "reduce"}}}
 	var names, presets, whose []string
-	for _, p := range compact.Policies() {
+	for _, p := range compact.Policies {
 		names = append(names, p.Name)
 		if len(p.Presets) == 0 {
 			continue

@@ -143,7 +143,7 @@ func reduceGoldens() map[string][]string {
 		"reduce/compact": {"compact " + good + "edited.jsonl --style gsh" + json, "compact " + good + "linear.jsonl --style y-agent --keep 2 --as edits --rules pi" + json},
 		"reduce/folder":  {"reduce testdata/sessions/good --policy gsh --target 20", "reduce " + good + "edited.jsonl " + bad + "orphan.jsonl --policy y-agent --target 20 -f jsonl --now 2026-11-03"},
 	}
-	for _, p := range compact.Policies() {
+	for _, p := range compact.Policies {
 		cases["reduce/policies"] = append(cases["reduce/policies"], "reduce "+demo+" --target 1000 --policy "+p.Name)
 	}
 	return cases

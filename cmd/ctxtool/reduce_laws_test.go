@@ -85,7 +85,7 @@ const reducingsEach = 2
 // reducings are the ways in which contexts are made smaller, by name: each policy with a
 // window small enough for it to act, in both forms.
 func reducings() (all [][]string) {
-	for _, p := range compact.Policies() {
+	for _, p := range compact.Policies {
 		for _, form := range []string{"--as edits --rules pi", "--as edits", "--as transform --rules envelope"} {
 			all = append(all, append([]string{"--policy", p.Name, "--window", "20000"}, strings.Fields(form)...))
 		}
@@ -116,7 +116,7 @@ func TestReduceLargeSessions(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range compact.Policies() {
+	for _, p := range compact.Policies {
 		if did[p.Name] < 2 {
 			t.Errorf("%s has reduced %d sessions only", p.Name, did[p.Name])
 		}

@@ -6,7 +6,24 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 )
+
+// Names of arguments of tool calls that say which file a call is about, and which command
+// it runs.
+var (
+	PathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
+	CommandArguments = []string{"command", "cmd", "script"}
+)
+
+// File is a path without the lines that it may name behind its last colon, and those
+// (docs/policies.md 4.9).
+func File(path string) (file, lines string) {
+	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
+		return path[:at], path[at+1:]
+	}
+	return path, ""
+}
 
 // chores are commands that only look, say where, or move files about: that they were
 // run is no news.
@@ -120,6 +137,43 @@ func Telling(text string) string {
 	return first
 }
 
+// An Outcome is what became of a tool call.
+type Outcome uint8
+
+const (
+	OK Outcome = iota
+	Error
+	Blocked
+	Skipped
+	Aborted
+	Unanswered
+)
+
+// OutcomeOf tells the outcome from a result. A file does not say why a result is an
+// error, so pi's words have to: it skips the calls behind a message that the user has
+// queued, and gives a hook's reason, or its own words, for what the hook blocks; its
+// tools say that they were aborted at the end. A result that only says that there is
+// none was made up for a call that nobody answered.
+func OutcomeOf(isError bool, text string) Outcome {
+	if !isError {
+		return OK
+	}
+	text = strings.TrimSpace(text)
+	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
+	end := text[strings.LastIndexByte(text, '\n')+1:]
+	switch {
+	case text == "No result provided":
+		return Unanswered
+	case strings.HasPrefix(start, "skipped due to queued user message"):
+		return Skipped
+	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
+		return Blocked
+	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
+		return Aborted
+	}
+	return Error
+}
+
 // Prose is a text line by line without what is fenced, quoted, or in a block that pi
 // puts into prompts (<skill ...>, <file ...>): what somebody says himself.
 func Prose(text string) iter.Seq[string] {
@@ -158,6 +212,41 @@ func Sentences(line string) iter.Seq[string] {
 					return
 				}
 				from = end
+			}
+		}
+	}
+}
+
+// Words and pairs of words by which a sentence demands or forbids something, in English.
+var (
+	demands     = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot without ensure")
+	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}}
+)
+
+// Who says of himself or of others that they never do something forbids nothing; who says
+// that he only wants something does.
+var (
+	speakers = strings.Fields("i they it he she that who which this still actually really users")
+	habits   = strings.Fields("don't dont do cannot can can't never always only")
+	wanting  = strings.Fields("want need like expect prefer")
+)
+
+// Demanding are the words of a sentence, each with the one behind it, that tell of no
+// habit, and whether they demand or forbid something.
+func Demanding(sentence string) iter.Seq2[[2]string, bool] {
+	return func(yield func([2]string, bool) bool) {
+		lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+		all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+		for i, w := range all {
+			pair := [2]string{w}
+			if i+1 < len(all) {
+				pair[1] = all[i+1]
+			}
+			if i > 0 && slices.Contains(speakers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, pair[1]) {
+				continue
+			}
+			if !yield(pair, slices.Contains(demands, w) || slices.Contains(demandPairs, pair)) {
+				return
 			}
 		}
 	}

@@ -57,7 +57,6 @@ func newCacheCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages in front of all messages, for models that take none between them")
 	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 

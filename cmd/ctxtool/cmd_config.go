@@ -105,8 +105,8 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 		return usage(err)
 	}
 	settings := settingsOf(root)
-	if o.explain != "" && settings[o.explain] == nil {
-		return usagef("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+	if err := oneOf("unknown setting", o.explain, slices.Sorted(maps.Keys(settings))); o.explain != "" && err != nil {
+		return usage(err)
 	}
 	rows := e.config.rows(settings)
 	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {

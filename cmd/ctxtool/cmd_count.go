@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,6 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -57,11 +57,8 @@ func newCountCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) },
 	}
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
-	f := cmd.Flags()
-	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(names, ", "))
-	f.StringVar(&o.by, "by", "file", "a row for each `WHAT`: "+strings.Join(countedBy, ", "))
-	complete(cmd, "counter", names)
-	complete(cmd, "by", countedBy)
+	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(names, ", "), names)
+	choice(cmd, &o.by, "by", "file", "a row for each `WHAT`: "+strings.Join(countedBy, ", "), countedBy)
 	return cmd
 }
 
@@ -80,11 +77,8 @@ func countersHelp() string {
 
 // check reads the flags, before any input is opened.
 func (o *countOptions) check() error {
-	if err := o.answer.check(); err != nil {
+	if err := cmp.Or(o.answer.check(), oneOf("--by", o.by, countedBy)); err != nil {
 		return err
-	}
-	if !slices.Contains(countedBy, o.by) {
-		return fmt.Errorf("--by %q: one of %s", sessionfmt.Quote(o.by), strings.Join(countedBy, ", "))
 	}
 	names := strings.Split(o.counter, ",")
 	if o.counter == "all" {

@@ -50,7 +50,6 @@ func newDiffCommand(e *env) *cobra.Command {
 	}
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
-	cmd.ValidArgsFunction = e.completeEntries(2)
 	return cmd
 }
 

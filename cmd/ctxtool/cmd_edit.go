@@ -43,7 +43,6 @@ func newEditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.omit, "omit", false, "leave the message out")
 	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
 	f.StringVar(&o.replace, "replace", "", "put the text of `FILE` in its place, - for standard input")
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -141,7 +140,6 @@ func newLabelCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
 	o.appendFlags(cmd)
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -205,7 +203,6 @@ func newNameCommand(e *env) *cobra.Command {
 		},
 	}
 	o.appendFlags(cmd)
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 

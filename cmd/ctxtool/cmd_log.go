@@ -76,7 +76,6 @@ func newLogCommand(e *env) *cobra.Command {
 	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
-	cmd.ValidArgsFunction = e.completeSession
 	complete(cmd, "kind", jsonl.KindNames())
 	return cmd
 }

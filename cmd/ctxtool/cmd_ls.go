@@ -75,15 +75,14 @@ func newLsCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
-	f.StringVar(&o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "))
+	choice(cmd, &o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
 	f.BoolVar(&o.reverse, "reverse", false, "the other way round")
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
 	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
 	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
-	f.Var(countFlag{&o.limit}, "limit", "only the first `N`")
+	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
-	complete(cmd, "sort", sortNames())
 	return cmd
 }
 
@@ -210,7 +209,6 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	o.redaction.flags(cmd)
-	cmd.ValidArgsFunction = e.completeSession
 	complete(cmd, "filter", jsonl.KindNames())
 	return cmd
 }
@@ -222,8 +220,8 @@ func kinds(names []string) (map[string]bool, error) {
 	}
 	only := map[string]bool{}
 	for _, n := range names {
-		if !slices.Contains(jsonl.KindNames(), n) {
-			return nil, fmt.Errorf("unknown kind %q: one of %s", sessionfmt.Quote(n), strings.Join(jsonl.KindNames(), ", "))
+		if err := oneOf("unknown kind", n, jsonl.KindNames()); err != nil {
+			return nil, err
 		}
 		only[n] = true
 	}

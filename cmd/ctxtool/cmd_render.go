@@ -44,6 +44,9 @@ type renderOptions struct {
 	parts page.Parts
 }
 
+// The views of a session, and what its Markdown is for.
+var views, targets = []string{"conversation", "context"}, []string{"comment", "file"}
+
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
@@ -82,8 +85,8 @@ func newRenderCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "write nothing and exit with 1 if there is a likely secret in it")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	f.StringVar(&o.view, "view", "conversation", "`VIEW` of the session: conversation, context")
-	f.StringVar(&o.target, "target", "comment", "`TARGET` of Markdown: comment, file")
+	choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation, context", views)
+	choice(cmd, &o.target, "target", "comment", "`TARGET` of Markdown: comment, file", targets)
 	f.StringVar(&o.at, "at", "", "the `POINT` whose context is shown")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.StringVar(&o.since, "since", "", "only from this `POINT`, time or git revision on")
@@ -94,26 +97,16 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.IntVar(&o.maxLines, "max-lines", 40, "`LINES` of a block, others are left out of its middle; 0 for all")
 	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
 	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
-	f.Var(countFlag{&o.split}, "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
-	complete(cmd, "view", []string{"conversation", "context"})
-	complete(cmd, "target", []string{"comment", "file"})
+	f.Var(countFlag(&o.split), "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 
 // check reads the flags that are names, before any input is opened.
 func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
-	for _, choice := range []struct{ flag, value, one, other string }{
-		{"view", o.view, "conversation", "context"}, {"target", o.target, "comment", "file"},
-	} {
-		if choice.value != choice.one && choice.value != choice.other {
-			return fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
-		}
-	}
-	if err := o.checkHTML(e, given); err != nil {
+	if err := cmp.Or(oneOf("unknown view", o.view, views), oneOf("unknown target", o.target, targets), o.checkHTML(e, given)); err != nil {
 		return err
 	}
 	if o.view == "context" {

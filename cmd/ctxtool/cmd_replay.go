@@ -74,7 +74,6 @@ func newReplayCommand(e *env) *cobra.Command {
 	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 

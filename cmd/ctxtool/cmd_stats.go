@@ -62,18 +62,15 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(stats.Lenses), ", "))
-	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)")
+	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)", stats.CounterNames())
 	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: what is counted times a factor fitted on recorded usage")
-	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
+	choice(cmd, &o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
 	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
 	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost: one for each combination of these `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
-	complete(cmd, "counter", stats.CounterNames())
-	complete(cmd, "like", stats.LikeNames())
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
@@ -118,10 +115,8 @@ func lensNames(lenses []*stats.Lens) (names []string) {
 
 // check reads the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
-	if o.Replay.Rules, err = o.reading.check(); err != nil {
+	o.Replay.Rules, err = o.reading.check()
+	if err = cmp.Or(o.answer.check(), err); err != nil {
 		return err
 	}
 	if err = o.SetCounter(o.counter); err != nil {
@@ -137,13 +132,13 @@ func (o *statsOptions) check(e *env) (err error) {
 		return errors.New("--max-iterations: want a number above 0")
 	}
 	for _, name := range o.lenses {
-		if !slices.Contains(lensNames(stats.Lenses), name) {
-			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(stats.Lenses), ", "))
+		if err := oneOf("unknown lens", name, lensNames(stats.Lenses)); err != nil {
+			return err
 		}
 	}
 	for _, name := range o.By {
-		if !slices.Contains(stats.CostGroups(), name) {
-			return fmt.Errorf("--by: unknown group %q: one of %s", sessionfmt.Quote(name), strings.Join(stats.CostGroups(), ", "))
+		if err := oneOf("--by: unknown group", name, stats.CostGroups()); err != nil {
+			return err
 		}
 	}
 	if o.Only, err = o.filter.check(); err != nil {

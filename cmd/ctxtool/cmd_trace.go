@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,7 +72,6 @@ func newTraceCommand(e *env) *cobra.Command {
 	for _, other := range []string{"all", "ignore-case", "at"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -230,7 +228,6 @@ func newShowCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
 	}
 	o.flags(cmd, "text", "json", "raw")
-	cmd.ValidArgsFunction = e.completeEntries(math.MaxInt)
 	return cmd
 }
 

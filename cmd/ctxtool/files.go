@@ -188,10 +188,7 @@ func (a *answer) check() error {
 	if a.json {
 		a.format = a.jsonForm()
 	}
-	if !slices.Contains(a.forms, a.format) {
-		return fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(a.format), strings.Join(a.forms, ", "))
-	}
-	return nil
+	return oneOf("unknown format", a.format, a.forms)
 }
 
 // answer writes an answer, whole or not at all, to none of the inputs.
@@ -256,11 +253,6 @@ func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, in
 	return nil
 }
 
-// complete offers fixed values for a flag.
-func complete(cmd *cobra.Command, flag string, values []string) {
-	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
 // A reading is how a session is replayed and how strictly it is read.
 type reading struct {
 	rules  string
@@ -270,9 +262,8 @@ type reading struct {
 // flags gives a command the flags of its reading.
 func (r *reading) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
+	choice(cmd, &r.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
-	complete(cmd, "rules", replay.RulesNames())
 }
 
 // check reads the name of the rules.
@@ -298,7 +289,7 @@ func (g *given) flags(cmd *cobra.Command) {
 	f.StringVar(&g.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
 	f.StringVar(&g.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
-	f.Var(tokensFlag{&g.window}, "window", "context window in `TOKENS`, in place of the known one")
+	f.Var(tokensFlag(&g.window), "window", "context window in `TOKENS`, in place of the known one")
 }
 
 // check reads the flags, before any input is opened; the baseline is for load.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -73,37 +74,38 @@ func (in env) run(args []string) int {
 
 // commands are the commands. A new one is a line here.
 var commands = []struct {
-	name string
-	new  func(e *env) *cobra.Command
+	name   string
+	new    func(e *env) *cobra.Command
+	points int // behind its SESSION
 }{
-	{"branch", newBranchCommand},
-	{"cache", newCacheCommand},
-	{"check", newCheckCommand},
-	{"compact", newCompactCommand},
-	{"config", newConfigCommand},
-	{"count", newCountCommand},
-	{"diff", newDiffCommand},
-	{"edit", newEditCommand},
-	{"label", newLabelCommand},
-	{"log", newLogCommand},
-	{"ls", newLsCommand},
-	{"migrate", newMigrateCommand},
-	{"name", newNameCommand},
-	{"policies", newPoliciesCommand},
-	{"prune", newPruneCommand},
-	{"redact", newRedactCommand},
-	{"reduce", newReduceCommand},
-	{"repair", newRepairCommand},
-	{"render", newRenderCommand},
-	{"replay", newReplayCommand},
-	{"show", newShowCommand},
-	{"stats", newStatsCommand},
-	{"strip", newStripCommand},
-	{"trace", newTraceCommand},
-	{"tree", newTreeCommand},
-	{"truncate", newTruncateCommand},
-	{"undo", newUndoCommand},
-	{"version", newVersionCommand},
+	{"branch", newBranchCommand, 1},
+	{"cache", newCacheCommand, manySessions},
+	{"check", newCheckCommand, manySessions},
+	{"compact", newCompactCommand, manySessions},
+	{"config", newConfigCommand, otherArgs},
+	{"count", newCountCommand, otherArgs},
+	{"diff", newDiffCommand, 2},
+	{"edit", newEditCommand, 1},
+	{"label", newLabelCommand, 1},
+	{"log", newLogCommand, 0},
+	{"ls", newLsCommand, otherArgs},
+	{"migrate", newMigrateCommand, manySessions},
+	{"name", newNameCommand, 0},
+	{"policies", newPoliciesCommand, otherArgs},
+	{"prune", newPruneCommand, manySessions},
+	{"redact", newRedactCommand, manySessions},
+	{"reduce", newReduceCommand, manySessions},
+	{"repair", newRepairCommand, manySessions},
+	{"render", newRenderCommand, 0},
+	{"replay", newReplayCommand, 0},
+	{"show", newShowCommand, math.MaxInt},
+	{"stats", newStatsCommand, manySessions},
+	{"strip", newStripCommand, manySessions},
+	{"trace", newTraceCommand, 1},
+	{"tree", newTreeCommand, 0},
+	{"truncate", newTruncateCommand, manySessions},
+	{"undo", newUndoCommand, 0},
+	{"version", newVersionCommand, otherArgs},
 }
 
 // asked is the command that a command line begins with; empty for none, or for what
@@ -132,7 +134,7 @@ func newRoot(e *env, only string) *cobra.Command {
 			if err := noEmptyFlags(cmd); err != nil {
 				return err
 			}
-			return cmp.Or(e.configure(cmd), e.checkColor())
+			return cmp.Or(e.configure(cmd), oneOf("unknown --color", e.color, colorNames))
 		},
 	}
 	root.SetIn(e.stdin)
@@ -143,6 +145,9 @@ func newRoot(e *env, only string) *cobra.Command {
 	for _, c := range commands {
 		if only == "" || c.name == only {
 			command := c.new(e)
+			if c.points != otherArgs {
+				command.ValidArgsFunction = e.completeArgs(c.points)
+			}
 			run := command.RunE
 			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
 			command.Flags().VisitAll(func(f *pflag.Flag) {

@@ -53,11 +53,9 @@ func (o *gating) flags(cmd *cobra.Command) {
 	f.StringVar(&o.file, "check", "", "fail where a figure crosses a limit in this TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "fail where a figure is not as in the run saved in `FILE` with -f json or jsonl")
 	f.StringVar(&o.drift, "drift", "", "how far from the saved run a figure may be: `AMOUNT`, as 5%, +5%, -5% or 1000")
-	f.StringVar(&o.broken, "broken", "", "`WHAT` a session that cannot be read, or not to the end, does to a gate over several: fail, warn (default fail)")
-	f.StringVar(&o.unpriced, "unpriced", "", "`WHAT` calls without a price do to a gate's limit of cost: fail, ignore (default fail)")
+	choice(cmd, &o.broken, "broken", "", "`WHAT` a session that cannot be read, or not to the end, does to a gate over several: fail, warn (default fail)", []string{"fail", "warn"})
+	choice(cmd, &o.unpriced, "unpriced", "", "`WHAT` calls without a price do to a gate's limit of cost: fail, ignore (default fail)", []string{"fail", "ignore"})
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
-	complete(cmd, "broken", []string{"fail", "warn"})
-	complete(cmd, "unpriced", []string{"fail", "ignore"})
 	complete(cmd, "require", gate.FigureNames())
 }
 

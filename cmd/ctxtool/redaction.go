@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
@@ -163,36 +164,22 @@ func (e *env) redactBaseline(b *replay.Baseline) error {
 
 // A secretScan counts what looks like one in what a command prints.
 type secretScan struct {
-	redactor *redact.Redactor
+	scanners sync.Pool
 	mu       sync.Mutex
-	idle     []*redact.Scanner
 	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
 }
 
 func newSecretScan(r *redact.Redactor) *secretScan {
-	return &secretScan{redactor: r, found: map[int]map[string]int{}}
-}
-
-// scanner is one that nobody uses.
-func (s *secretScan) scanner() *redact.Scanner {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := len(s.idle) - 1
-	if last < 0 {
-		return s.redactor.NewScanner()
-	}
-	one := s.idle[last]
-	s.idle = s.idle[:last]
-	return one
+	return &secretScan{scanners: sync.Pool{New: func() any { return r.NewScanner() }}, found: map[int]map[string]int{}}
 }
 
 // scan looks through a piece of what is printed. Several may call it at a time.
 func (s *secretScan) scan(record int, text []byte) {
-	scanner := s.scanner()
+	scanner := s.scanners.Get().(*redact.Scanner)
+	defer s.scanners.Put(scanner)
 	hits := scanner.Find(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.idle = append(s.idle, scanner)
 	for _, hit := range hits {
 		if !hit.Secret() {
 			continue
@@ -228,9 +215,5 @@ func (s *secretScan) note(e *env, session *sessionfmt.Session) {
 	if more := len(words) - namedSecrets; more > 0 {
 		words = append(words[:namedSecrets], fmt.Sprintf("%d more", more))
 	}
-	what := "likely secrets"
-	if total == 1 {
-		what = "likely secret"
-	}
-	e.note("%s: %d %s in %s; --redact leaves them out", session.Name, total, what, strings.Join(words, ", "))
+	e.note("%s: %s in %s; --redact leaves them out", session.Name, phrase.Count(total, "likely secret"), strings.Join(words, ", "))
 }

@@ -131,8 +131,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 			broken++
 		}
 	}
-	if o.strict && broken > 0 {
-		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
+	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
+		return err
 	}
 	return e.print(&o.answer, paths(files), rows)
 }

@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"ctxtool/internal/transcript"
 	"ctxtool/render/page"
@@ -126,7 +124,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) 
 }
 
 func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
-	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
+	if !given("format") && e.toTerminal(o.output) {
 		o.format = "text"
 	}
 	rules, err := o.start(e)

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"golang.org/x/term"
 
 	pages "ctxtool/internal/report"
 	"ctxtool/render/html"
@@ -37,10 +35,10 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 		}
 	}
 	toFile := o.output != "" && o.output != "-"
-	switch f, ok := e.stdout.(*os.File); {
+	switch {
 	case o.split > 0 && !toFile:
 		return errors.New("--split needs -o FILE: the other pages are put beside it")
-	case !toFile && ok && term.IsTerminal(int(f.Fd())):
+	case e.toTerminal(o.output):
 		return errors.New("-f html needs -o FILE: a page is nothing for a terminal")
 	}
 	return nil
@@ -162,8 +160,8 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 			e.note("%s: %s", sessionfmt.Quote(row.File), row.Error)
 		}
 	}
-	if o.strict && broken > 0 {
-		return fmt.Errorf("%d of %d sessions have no page, and --strict allows none", broken, len(rows))
+	if err := noneBroken(o.strict, broken, len(rows), "have no page"); err != nil {
+		return err
 	}
 	index := *o
 	index.output = filepath.Join(o.output, "index.html")
@@ -206,11 +204,9 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 	opt := replay.Options{Rules: rules, Leaf: s.Leaf()}
 	if o.strict {
 		r := replay.New(s, opt)
-		if _, _, err := r.Reach(s.Leaf(), false); err != nil {
+		_, _, err := r.Reach(s.Leaf(), false)
+		if err = cmp.Or(err, noFindings(true, f.path, len(r.AllFindings()))); err != nil {
 			return nil, err
-		}
-		if n := len(r.AllFindings()); n > 0 {
-			return nil, fmt.Errorf("--strict allows no findings, this has %d", n)
 		}
 	}
 	name := filepath.Join(o.output, f.out+".html")
@@ -233,7 +229,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 
 // storeSecrets looks through all pages before any is written.
 func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
-	found := inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
+	if slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
 			return false // it will have no page
@@ -250,11 +246,8 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		}
 		scan.note(e, s)
 		return true
-	})
-	for _, any := range found {
-		if any {
-			return errFound
-		}
+	}), true) {
+		return errFound
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctxtool/render"
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
 )
@@ -228,7 +227,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		var fault error
 		broken := 0
 		var read []*stats.Report
-		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
+		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
 			if one == nil {
 				return
 			}
@@ -246,11 +245,11 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		for _, one := range read {
 			fault = cmp.Or(fault, o.take(w, sum, one))
 		}
-		switch {
-		case fault != nil && o.alone:
+		if !o.alone {
+			fault = noneBroken(o.strict, broken, len(files), "have no numbers")
+		}
+		if fault != nil {
 			return fault
-		case broken > 0 && o.strict:
-			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
 		if len(sum.Files) == broken {
 			e.note("no session was counted")
@@ -316,10 +315,8 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 			e.note("%s:%s: the numbers are of what came before", f.name, strings.TrimPrefix(r.Stopped, "line "))
 		}
 	}
-	if n := 0; err == nil && o.strict {
-		if n = len(r.Findings); n > 0 {
-			err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
-		}
+	if err == nil {
+		err = noFindings(o.strict, f.name, len(r.Findings))
 	}
 	if err != nil {
 		r = &stats.Report{Schema: stats.SessionSchema, Error: reason(err)}

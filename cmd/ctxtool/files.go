@@ -121,18 +121,14 @@ const batchGC = 200
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
 	debug.SetGCPercent(batchGC)
 	all := make([]T, 0, len(files))
-	inOrder(e, files, work, func(one T) { all = append(all, one) })
+	inOrder(e, 0, files, work, func(one T) { all = append(all, one) })
 	return all
 }
 
-// inOrder is inParallel that hands over what work made of each file as soon as
-// those before it are done, so that it need not be kept.
-func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
-	inOrderBy(e, 0, files, work, take)
-}
-
-// inOrderBy is inOrder with so many files worked on at a time, 0 for as many as is good.
-func inOrderBy[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
+// inOrder is inParallel that hands over what work made of each file as soon as those
+// before it are done, so that it need not be kept; so many are worked on at a time, 0 for
+// as many as is good.
+func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
 		e.frugal(files[0].path)
 		show, end := e.progress(files[0].name)

@@ -224,9 +224,8 @@ func (e *env) colorFlag(root *cobra.Command) {
 // (https://no-color.org) or the terminal is a dumb one.
 func (e *env) screen(output string) (on render.Screen) {
 	plain := e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb"
-	f, ok := e.stdout.(*os.File)
-	if ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd())) {
-		on.Width, _, _ = term.GetSize(int(f.Fd()))
+	if e.toTerminal(output) {
+		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
 		on.Colour = !plain
 	}
 	if e.color != "auto" {

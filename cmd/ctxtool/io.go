@@ -160,10 +160,24 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 // strictly prints findings, and makes an error of them where none are allowed.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
 	e.printFindings(s.Name, found)
-	if !strict || len(found) == 0 {
+	return noFindings(strict, s.Name, len(found))
+}
+
+// noFindings is the error of findings in a file where none are allowed.
+func noFindings(strict bool, name string, n int) error {
+	if !strict || n == 0 {
 		return nil
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("--strict allows no findings, this has %d", len(found))}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
+}
+
+// noneBroken is the error of sessions of which nothing came where that is not allowed;
+// broken says what they are.
+func noneBroken(strict bool, n, of int, broken string) error {
+	if !strict || n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d sessions %s, and --strict allows none", n, of, broken)
 }
 
 // printFindings prints findings, a kind that occurs more than three times once
@@ -198,7 +212,7 @@ type output struct {
 // none of the inputs, which no command that reads may change.
 func (e *env) create(name string, inputs ...string) (*output, error) {
 	if name == "" || name == "-" {
-		if f, ok := e.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if e.toTerminal(name) {
 			return &output{Writer: &cleaner{w: e.stdout}}, nil
 		}
 		return &output{Writer: e.stdout}, nil
@@ -213,6 +227,12 @@ func (e *env) create(name string, inputs ...string) (*output, error) {
 		return nil, err
 	}
 	return &output{f, f}, nil
+}
+
+// toTerminal reports that what goes to output goes to a terminal.
+func (e *env) toTerminal(output string) bool {
+	f, ok := e.stdout.(*os.File)
+	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
 
 // sameFile reports that a name is that of an input, which may be standard input.

@@ -278,7 +278,7 @@ func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error)
 		t.Plan = p
 		return t
 	}
-	inOrderBy(e, o.jobs, files, work, func(t *told) {
+	inOrder(e, o.jobs, files, work, func(t *told) {
 		_, fault := t.said.WriteTo(e.stderr)
 		if err = cmp.Or(err, fault); err == nil && o.done != nil {
 			err = o.done(t.Plan)

@@ -107,16 +107,11 @@ func comesBack(after *sessionfmt.Session, target int) error {
 // text reads a text from a file, or from standard input for "-", without the
 // newline at its end.
 func (e *env) text(name string) (string, error) {
-	in, err := e.stdin, error(nil)
+	read := func() ([]byte, error) { return io.ReadAll(e.stdin) }
 	if name != "-" {
-		if in, err = e.disk.Open(name); err == nil {
-			defer in.Close()
-		}
+		read = func() ([]byte, error) { return e.disk.ReadFile(name) }
 	}
-	var data []byte
-	if err == nil {
-		data, err = io.ReadAll(in)
-	}
+	data, err := read()
 	if err == nil && !utf8.Valid(data) {
 		err = errors.New("is no text: bytes that are not UTF-8")
 	}

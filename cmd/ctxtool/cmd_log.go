@@ -173,19 +173,16 @@ func (l *logger) list(name string) error {
 		return err
 	}
 	first := l.listed == 0
-	l.listed = l.s.Len()
-	if first {
-		if err := l.e.strictly(l.s, l.r.AllFindings(), l.o.strict); err != nil {
-			return err
-		}
+	if l.listed = l.s.Len(); !first {
+		return l.w.Flush()
 	}
-	if err := l.w.Flush(); err != nil {
-		return err
+	if err = l.e.strictly(l.s, l.r.AllFindings(), l.o.strict); err == nil {
+		err = l.w.Flush()
 	}
-	if first {
+	if err == nil {
 		l.e.noteCoverage(l.s, l.r.Rules)
 	}
-	return nil
+	return err
 }
 
 // limits finds the points or times between which entries are listed.

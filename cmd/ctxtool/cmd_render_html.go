@@ -115,12 +115,12 @@ func pageTitle(name string) string {
 // A pageFile is a page behind the first, which appears once it is whole.
 type pageFile struct {
 	*bufio.Writer
-	out *output
+	out output
 }
 
 func (p *pageFile) Close() error {
-	defer p.out.abort()
-	return cmp.Or(p.Flush(), p.out.commit())
+	defer p.out.Abort()
+	return cmp.Or(p.Flush(), p.out.Commit())
 }
 
 // htmlStore makes a page of each session of a folder, and an index of them, in the

@@ -183,12 +183,11 @@ func envName(key string) string {
 
 // lineOf is the line of a configuration file at which reading it failed, 0 where
 // the error does not say.
-func lineOf(err error) int {
+func lineOf(err error) (row int) {
 	var at interface{ Position() (row, column int) }
-	if !errors.As(err, &at) {
-		return 0
+	if errors.As(err, &at) {
+		row, _ = at.Position()
 	}
-	row, _ := at.Position()
 	return row
 }
 
@@ -198,11 +197,10 @@ const hereFile = ".ctxtool.toml"
 
 // configFiles are the configuration files, the weakest first.
 func (e *env) configFiles() []string {
-	var files []string
-	if e.configDir != "" {
-		files = append(files, filepath.Join(e.configDir, "ctxtool", "config.toml"))
+	if e.configDir == "" {
+		return []string{hereFile}
 	}
-	return append(files, hereFile)
+	return []string{filepath.Join(e.configDir, "ctxtool", "config.toml"), hereFile}
 }
 
 // models is the models table with the configuration's own models: each a table
@@ -230,19 +228,15 @@ func (c *config) models() (*models.Table, error) {
 
 // decodeModel reads the keys of one configured model.
 func decodeModel(from map[string]any, m *models.Model) error {
-	number := func(v any) (float64, error) {
-		switch n := v.(type) {
-		case int64:
-			return float64(n), nil
-		case float64:
-			return n, nil
-		}
-		return 0, fmt.Errorf("%v is no number", v)
-	}
 	for _, key := range slices.Sorted(maps.Keys(from)) {
-		n, err := number(from[key])
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		var n float64
+		switch v := from[key].(type) {
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		default:
+			return fmt.Errorf("%s: %v is no number", key, v)
 		}
 		switch strings.ToLower(key) {
 		case "contextwindow", "context_window":

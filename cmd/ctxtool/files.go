@@ -193,15 +193,15 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 	if err != nil {
 		return err
 	}
-	defer out.abort()
-	if c, ok := out.Writer.(*cleaner); ok && a.cleaned {
-		out.Writer = c.w
+	defer out.Abort()
+	if c, ok := out.(*cleaner); ok && a.cleaned {
+		out = direct{c.w}
 	}
 	w := bufio.NewWriterSize(out, 64<<10)
 	if err := write(w); err != nil {
 		return err
 	}
-	return cmp.Or(w.Flush(), out.commit())
+	return cmp.Or(w.Flush(), out.Commit())
 }
 
 // print writes a value as an answer, in its form.

@@ -202,31 +202,35 @@ func (e *env) printFindings(name string, found []sessionfmt.Finding) {
 	}
 }
 
-// An output is standard output, or a file that appears whole or not at all.
-type output struct {
+// An output is standard output, or a file that appears whole or not at all: until it is
+// committed, it can be aborted.
+type output interface {
 	io.Writer
-	file *sessionfmt.NewFile // nil for standard output
+	Commit() error
+	Abort()
 }
+
+// A direct output has everything that was written.
+type direct struct{ io.Writer }
+
+func (direct) Commit() error { return nil }
+func (direct) Abort()        {}
 
 // create opens the output called name, standard output for "" and "-". It is
 // none of the inputs, which no command that reads may change.
-func (e *env) create(name string, inputs ...string) (*output, error) {
+func (e *env) create(name string, inputs ...string) (output, error) {
 	if name == "" || name == "-" {
 		if e.toTerminal(name) {
-			return &output{Writer: &cleaner{w: e.stdout}}, nil
+			return &cleaner{w: e.stdout}, nil
 		}
-		return &output{Writer: e.stdout}, nil
+		return direct{e.stdout}, nil
 	}
 	for _, in := range inputs {
 		if e.sameFile(name, in) {
 			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
 		}
 	}
-	f, err := e.disk.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	return &output{f, f}, nil
+	return e.disk.Create(name)
 }
 
 // toTerminal reports that what goes to output goes to a terminal.
@@ -248,24 +252,6 @@ func (e *env) sameFile(name, input string) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// commit makes the file appear under its name.
-func (o *output) commit() error {
-	if o.file != nil {
-		return o.file.Commit()
-	}
-	if c, ok := o.Writer.(*cleaner); ok {
-		return c.flush()
-	}
-	return nil
-}
-
-// abort removes what was not committed.
-func (o *output) abort() {
-	if o.file != nil {
-		o.file.Abort()
-	}
-}
-
 // A cleaner writes lines to a terminal without what it would obey: sessions hold
 // what other programs printed. Line ends and tabs stay.
 type cleaner struct {
@@ -282,8 +268,11 @@ func (c *cleaner) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// flush writes the last line where no line end follows it.
-func (c *cleaner) flush() error {
+// Abort leaves the last line out.
+func (c *cleaner) Abort() {}
+
+// Commit writes the last line where no line end follows it.
+func (c *cleaner) Commit() error {
 	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest)))
 	c.rest = nil
 	return err

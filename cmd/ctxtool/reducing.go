@@ -307,13 +307,13 @@ func (o *summarizing) around(e *env, inputs []string, reduce func() error) error
 	if err != nil {
 		return err
 	}
-	defer out.abort()
+	defer out.Abort()
 	for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
 		if _, err := out.Write(o.emitted[name]); err != nil {
 			return err
 		}
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if len(o.emitted) == 1 {

@@ -4,6 +4,9 @@
 package report
 
 import (
+	"cmp"
+	"sort"
+
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
@@ -118,15 +121,12 @@ func (p *Report) requests(leaf int) error {
 	}
 	p.account(account.Rows)
 	t := account.Total
-	achieved := 0.0
-	if t.HitRate.Achieved != nil {
-		achieved = *t.HitRate.Achieved
-	}
+	achieved := cmp.Or(t.HitRate.Achieved, new(float64))
 	p.Head = Head{
 		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: achieved,
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,
 			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
 		},
 	}
@@ -144,19 +144,11 @@ func kindNames() (names []string) {
 
 // findings puts findings at rows.
 func (p *Report) findings(found []sessionfmt.Finding) {
-	n, row := p.s.Len(), 0
+	n := p.s.Len()
 	for _, f := range found {
 		at := -1
-		if f.Line > 0 {
-			if row >= n || row > 0 && p.s.Line(row-1) >= f.Line { // those of the replay follow those of reading
-				row = 0
-			}
-			for row < n && p.s.Line(row) < f.Line {
-				row++
-			}
-			if row < n {
-				at = row
-			}
+		if row := sort.Search(n, func(i int) bool { return p.s.Line(i) >= f.Line }); f.Line > 0 && row < n {
+			at = row
 		}
 		text := f.Text
 		if f.Entry != "" && (at < 0 || p.s.Line(at) != f.Line) {

@@ -209,12 +209,7 @@ func (c *Conversation) chapters(most int) (all []Blocks) {
 // chapter takes some of the records apart, and at the end what is to be said behind
 // all; first is the number of the turn before them.
 func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
-	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
-		return func(yield func(*Block, error) bool) {
-			items := func(yield func(Item, error) bool) { c.items(records, end, yield) }
-			reader{turn: first, only: c.only, story: story, texts: texts}.read(items, yield)
-		}
-	}
+	return reader{turn: first, only: c.only}.blocks(func(yield func(Item, error) bool) { c.items(records, end, yield) })
 }
 
 func (c *Conversation) items(records []int32, end bool, yield func(Item, error) bool) {
@@ -253,12 +248,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 // Context takes an envelope apart: prompt, tools, and messages as a provider gets
 // them.
 func Context(e *replay.Envelope) Blocks {
-	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
-		return func(yield func(*Block, error) bool) {
-			items := func(yield func(Item, error) bool) { contextItems(e, yield) }
-			reader{turn: -1, story: story, texts: texts}.read(items, yield)
-		}
-	}
+	return reader{turn: -1}.blocks(func(yield func(Item, error) bool) { contextItems(e, yield) })
 }
 
 func contextItems(e *replay.Envelope, yield func(Item, error) bool) {

@@ -124,7 +124,7 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 
 // page prints the page of a check.
 func (o *checkOptions) page(e *env) error {
-	if err := oneOf("unknown check", o.explain, checkCodes()); err != nil {
+	if err := oneOf("unknown check", checkCodes(), o.explain); err != nil {
 		return usage(err)
 	}
 	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {

@@ -106,7 +106,7 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 		return usage(err)
 	}
 	settings := settingsOf(root)
-	if err := oneOf("unknown setting", o.explain, slices.Sorted(maps.Keys(settings))); o.explain != "" && err != nil {
+	if err := oneOf("unknown setting", slices.Sorted(maps.Keys(settings)), o.explain); o.explain != "" && err != nil {
 		return usage(err)
 	}
 	rows := e.config.rows(settings)

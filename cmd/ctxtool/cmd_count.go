@@ -77,7 +77,7 @@ func countersHelp() string {
 
 // check reads the flags, before any input is opened.
 func (o *countOptions) check() error {
-	if err := cmp.Or(o.answer.check(), oneOf("--by", o.by, countedBy)); err != nil {
+	if err := cmp.Or(o.answer.check(), oneOf("--by", countedBy, o.by)); err != nil {
 		return err
 	}
 	names := strings.Split(o.counter, ",")

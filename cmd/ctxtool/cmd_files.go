@@ -126,7 +126,7 @@ func newMigrateCommand(e *env) *cobra.Command {
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
 	rules, err := (&reading{rules: o.rules}).check()
-	if err = cmp.Or(oneOf("unknown form of compactions", o.compactions, migrate.Compactions), err); err != nil {
+	if err = cmp.Or(oneOf("unknown form of compactions", migrate.Compactions, o.compactions), err); err != nil {
 		return usage(err)
 	}
 	if o.to != 2 && o.to != 3 {

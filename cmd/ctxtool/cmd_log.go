@@ -187,15 +187,15 @@ func (l *logger) list(name string) error {
 
 // limits finds the points or times between which entries are listed.
 func (l *logger) limits(leaf int) (err error) {
-	if l.since, err = newLimit(l.s, l.o.since, leaf); err != nil {
-		return err
-	}
-	if l.until, err = newLimit(l.s, l.o.until, leaf); err != nil {
+	var wrong error
+	l.since, err = newLimit(l.s, l.o.since, leaf)
+	l.until, wrong = newLimit(l.s, l.o.until, leaf)
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
 	l.until.at = untilTime(l.o.until, l.until.at)
 	if l.until.before(l.since) {
-		return &usageError{fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))}
+		return usagef("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))
 	}
 	return nil
 }

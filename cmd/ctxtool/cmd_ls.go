@@ -220,20 +220,14 @@ func kinds(names []string) (map[string]bool, error) {
 	}
 	only := map[string]bool{}
 	for _, n := range names {
-		if err := oneOf("unknown kind", n, jsonl.KindNames()); err != nil {
-			return nil, err
-		}
 		only[n] = true
 	}
-	return only, nil
+	return only, oneOf("unknown kind", jsonl.KindNames(), names...)
 }
 
 func runTree(e *env, o *treeOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return usage(err)
-	}
 	only, err := kinds(o.filter)
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)

@@ -182,15 +182,13 @@ func newPruneCommand(e *env) *cobra.Command {
 			"  ctxtool prune --pass superseded,retry-prune sessions/",
 	}
 	o.command(e, cmd, func() error {
-		for _, name := range o.which {
-			if err := oneOf("unknown pass", name, pruning); err != nil {
-				return err
-			}
+		if err := oneOf("unknown pass", pruning, o.which...); err != nil {
+			return err
 		}
 		if o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0 {
 			return errors.New("--protect, --requests and --min-tokens want numbers from 0 on")
 		}
-		if err := oneOf("--profile", o.Profile, profiles); err != nil {
+		if err := oneOf("--profile", profiles, o.Profile); err != nil {
 			return err
 		}
 		return o.use(o.which...)
@@ -254,7 +252,7 @@ func newCompactCommand(e *env) *cobra.Command {
 			"  ctxtool compact --apply answers.jsonl sessions/ --write",
 	}
 	o.command(e, cmd, func() error {
-		if err := oneOf("--style", style, styles); err != nil {
+		if err := oneOf("--style", styles, style); err != nil {
 			return err
 		}
 		o.Style, o.Retries = compact.Style(style), 1

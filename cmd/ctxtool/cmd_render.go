@@ -104,7 +104,7 @@ func newRenderCommand(e *env) *cobra.Command {
 
 // check reads the flags that are names, before any input is opened.
 func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
-	if err := cmp.Or(oneOf("unknown view", o.view, views), oneOf("unknown target", o.target, targets), o.checkHTML(e, given)); err != nil {
+	if err := cmp.Or(oneOf("unknown view", views, o.view), oneOf("unknown target", targets, o.target), o.checkHTML(e, given)); err != nil {
 		return err
 	}
 	if o.view == "context" {

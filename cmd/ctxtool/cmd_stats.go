@@ -115,13 +115,7 @@ func lensNames(lenses []*stats.Lens) (names []string) {
 // check reads the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
 	o.Replay.Rules, err = o.reading.check()
-	if err = cmp.Or(o.answer.check(), err); err != nil {
-		return err
-	}
-	if err = o.SetCounter(o.counter); err != nil {
-		return fmt.Errorf("--counter: %w", err)
-	}
-	if err := o.gating.check(e); err != nil {
+	if err = cmp.Or(o.answer.check(), err, withFlag("--counter", o.SetCounter(o.counter)), o.gating.check(e)); err != nil {
 		return err
 	}
 	if o.By = o.gate.By(o.By); o.gated {
@@ -130,17 +124,8 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations: want a number above 0")
 	}
-	for _, name := range o.lenses {
-		if err := oneOf("unknown lens", name, lensNames(stats.Lenses)); err != nil {
-			return err
-		}
-	}
-	for _, name := range o.By {
-		if err := oneOf("--by: unknown group", name, stats.CostGroups()); err != nil {
-			return err
-		}
-	}
-	if o.Only, err = o.filter.check(); err != nil {
+	o.Only, err = o.filter.check()
+	if err = cmp.Or(oneOf("unknown lens", lensNames(stats.Lenses), o.lenses...), oneOf("--by: unknown group", stats.CostGroups(), o.By...), err); err != nil {
 		return err
 	}
 	for _, l := range stats.Lenses {
@@ -157,11 +142,9 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	if o.like != "" {
-		if err := o.SetLike(o.like); err != nil {
-			return fmt.Errorf("--like: %w", err)
-		}
+		err = withFlag("--like", o.SetLike(o.like))
 	}
-	if err := o.idle(); err != nil {
+	if err = cmp.Or(err, o.idle()); err != nil {
 		return err
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {

@@ -184,7 +184,7 @@ func (a *answer) check() error {
 	if a.json {
 		a.format = a.jsonForm()
 	}
-	return oneOf("unknown format", a.format, a.forms)
+	return oneOf("unknown format", a.forms, a.format)
 }
 
 // answer writes an answer, whole or not at all, to none of the inputs.

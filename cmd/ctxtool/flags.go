@@ -69,12 +69,14 @@ func countFlag(n *int) numberFlag[int] {
 	}}
 }
 
-// oneOf is the error of a value that is none of some.
-func oneOf(what, value string, names []string) error {
-	if slices.Contains(names, value) {
-		return nil
+// oneOf is the error of the first value that is none of the names.
+func oneOf(what string, names []string, values ...string) error {
+	for _, v := range values {
+		if !slices.Contains(names, v) {
+			return fmt.Errorf("%s %q: one of %s", what, sessionfmt.Quote(v), strings.Join(names, ", "))
+		}
 	}
-	return fmt.Errorf("%s %q: one of %s", what, sessionfmt.Quote(value), strings.Join(names, ", "))
+	return nil
 }
 
 // complete offers fixed values for a flag.
@@ -288,8 +290,8 @@ func parseTime(text string) (ms int64, ok bool) {
 
 // from reports that a record is not before the limit.
 func (l limit) from(rec int, line jsonl.Value) bool {
-	if !l.set || l.at == 0 {
-		return !l.set || rec >= l.Record
+	if l.at == 0 {
+		return rec >= l.Record
 	}
 	ms, ok := line.Get("timestamp").Millis()
 	return ok && ms >= l.at

@@ -65,12 +65,11 @@ func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
 			return nil, err
 		}
 		for n, line := range strings.Split(string(data), "\n") {
-			line = strings.TrimSuffix(line, "\r")
-			if line != "" && len(line) < redact.MinValue {
-				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)})
-			}
-			if line != "" {
+			switch line = strings.TrimSuffix(line, "\r"); {
+			case len(line) >= redact.MinValue:
 				opt.Values = append(opt.Values, line)
+			case line != "":
+				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)})
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func (o *reducing) check(e *env) (err error) {
 	}
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
 	o.job.IfOver, err = amount("--if-over", o.ifOver)
-	if err = cmp.Or(err, oneOf("--as", o.as, asForms), oneOf("--events-format", o.eventsFormat, compact.EventForms)); err != nil {
+	if err = cmp.Or(err, oneOf("--as", asForms, o.as), oneOf("--events-format", compact.EventForms, o.eventsFormat)); err != nil {
 		return err
 	}
 	if o.at != "" && (o.Write || o.output != "") {
@@ -223,14 +223,13 @@ func (o *summarizing) summaryFlags(cmd *cobra.Command) {
 
 // check reads the flags, before any input is opened.
 func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
-	wrongPolicy := oneOf("--identifiers", o.prompt.Identifiers, []string{"strict", "relaxed"})
 	switch {
 	case o.emitTo != "" && writes:
 		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
 	case o.summaryTokens < 0 || o.summaryLimit < 0:
 		return nil, errors.New("--summary-tokens and --summary-limit want numbers from 0 on")
-	case o.prompt.Identifiers != "" && wrongPolicy != nil:
-		return nil, wrongPolicy
+	case !slices.Contains([]string{"", "strict", "relaxed"}, o.prompt.Identifiers):
+		return nil, fmt.Errorf("--identifiers %q: one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
 	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
 		return nil, nil
 	}

@@ -131,10 +131,10 @@ func newRoot(e *env, only string) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := noEmptyFlags(cmd); err != nil {
+			if err := cmp.Or(noEmptyFlags(cmd), e.configure(cmd)); err != nil {
 				return err
 			}
-			return cmp.Or(e.configure(cmd), oneOf("unknown --color", e.color, colorNames))
+			return oneOf("unknown --color", colorNames, e.color) // which configure may have set
 		},
 	}
 	root.SetIn(e.stdin)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,8 +90,11 @@ func (o *gating) check(e *env) error {
 	return o.load(e)
 }
 
-// withFlag is an error of a flag's value, with its hint.
+// withFlag is an error of a flag's value, with its hint, if there is one.
 func withFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var own *sessionfmt.Error
 	if errors.As(err, &own) && own.Pos == (sessionfmt.Pos{}) {
 		return &sessionfmt.Error{Err: fmt.Errorf("%s: %w", flag, own.Err), Hint: own.Hint}
@@ -223,17 +227,14 @@ func (o *filter) flags(cmd *cobra.Command) {
 
 func (o *filter) check() (only stats.Only, err error) {
 	only.Project, only.Model = o.project, o.model
-	if only.Since, err = timeFlag("since", o.since); err != nil {
-		return only, err
-	}
-	if only.Until, err = timeFlag("until", o.until); err != nil {
-		return only, err
-	}
+	var wrong error
+	only.Since, err = timeFlag("since", o.since)
+	only.Until, wrong = timeFlag("until", o.until)
 	only.Until = untilTime(o.until, only.Until)
-	if only.Until != 0 && only.Until < only.Since {
-		return only, fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
+	if err = cmp.Or(err, wrong); err == nil && only.Until != 0 && only.Until < only.Since {
+		err = fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
 	}
-	return only, nil
+	return only, err
 }
 
 // timeFlag is a flag's time in milliseconds since 1970, 0 where it was not given.

@@ -191,7 +191,7 @@ func (p *Page) failed() (line []byte) {
 			passed++
 		}
 	}
-	line = fmt.Appendf(line, "%s, %s passed later", phrase.Count(len(all), "command"), cmp.Or(strings.TrimPrefix(fmt.Sprint(passed), "0"), "none"))
+	line = fmt.Appendf(line, "%s, %s passed later", phrase.Count(len(all), "command"), cmp.Or(phrase.If(passed > 0, "%d", passed), "none"))
 	sep := ": "
 	for _, c := range all[:min(headFails, len(all))] {
 		line = p.command(append(line, sep...), c, 80)

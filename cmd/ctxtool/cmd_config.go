@@ -221,19 +221,16 @@ func newPoliciesCommand(e *env) *cobra.Command {
 		Example: "  ctxtool policies\n" +
 			"  ctxtool policies -f json | jq '.policies[].name'",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return runPolicies(e, o) },
+		RunE: func(*cobra.Command, []string) error {
+			own, err := e.config.policies()
+			if err = cmp.Or(o.check(), err); err != nil {
+				return usage(err)
+			}
+			return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies()...)})
+		},
 	}
 	o.flags(cmd, "text", "json")
 	return cmd
-}
-
-func runPolicies(e *env, o *answer) error {
-	own, err := e.config.policies()
-	if err = cmp.Or(o.check(), err); err != nil {
-		return usage(err)
-	}
-	all := append(own, compact.Policies()...)
-	return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: all})
 }
 
 // version is set by make dist.

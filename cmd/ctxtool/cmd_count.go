@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -143,24 +142,20 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, o.window), math.MaxInt)
-	in.Split(func(data []byte, end bool) (int, []byte, error) {
-		n := bytes.IndexByte(data, '\n') + 1
-		if n == 0 && end {
-			n = len(data)
+	in := bufio.NewReaderSize(r, o.window)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+			rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 		}
-		if n == 0 {
-			return 0, nil, nil // there is more
+		if err == io.EOF {
+			return rows, nil
 		}
-		return n, data[:n], nil
-	})
-	for in.Scan() {
-		line := in.Bytes()
-		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return rows, in.Err()
 }
 
 // countWindow is how many bytes are read at a time.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -236,7 +237,7 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSecretScan(redactor), nil
+	return &secretScan{scanners: sync.Pool{New: func() any { return redactor.NewScanner() }}, found: map[int]map[string]int{}}, nil
 }
 
 // context has a page show what the model had at a point.

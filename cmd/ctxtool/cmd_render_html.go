@@ -85,7 +85,11 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 // split.
 func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *html.Page {
 	s := r.Session
-	h := &html.Page{Session: s, Report: pages.New(r, leaf), Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	title := filepath.Base(s.Name)
+	if s.Name == "-" {
+		title = "session"
+	}
+	h := &html.Page{Session: s, Report: pages.New(r, leaf), Title: e.fileName(title), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	file := func(page int) string {
 		if page == 0 {
@@ -102,14 +106,6 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 		return &pageFile{bufio.NewWriterSize(out, 64<<10), out}, nil
 	}
 	return h
-}
-
-// pageTitle is what a page calls a session that has no name.
-func pageTitle(name string) string {
-	if name == "-" {
-		return "session"
-	}
-	return filepath.Base(name)
 }
 
 // A pageFile is a page behind the first, which appears once it is whole.

@@ -100,9 +100,10 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.pointAt(point); err != nil {
-		return err
+	if point != "" && (o.at != "" || o.request != noRequest || o.tail) {
+		return usagef("the session's @%s stands against --at, --request or --tail", sessionfmt.Quote(point))
 	}
+	o.at = cmp.Or(o.at, point)
 	if err := o.given.load(e, &opt); err != nil {
 		return err
 	}
@@ -116,15 +117,6 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return err
 	}
 	return e.finish(env, o)
-}
-
-// pointAt takes the point of a SESSION@POINT, which no other flag may name then.
-func (o *replayOptions) pointAt(point string) error {
-	if point != "" && (o.at != "" || o.request != noRequest || o.tail) {
-		return usagef("the session's @%s stands against --at, --request or --tail", sessionfmt.Quote(point))
-	}
-	o.at = cmp.Or(o.at, point)
-	return nil
 }
 
 // open opens the session, with --tail only its end where that is enough.

@@ -18,9 +18,7 @@ import (
 
 // statsOptions are the flags of ctxtool stats.
 type statsOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	given
 	gating
 	filter
@@ -54,9 +52,7 @@ func newStatsCommand(e *env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
@@ -114,8 +110,8 @@ func lensNames(lenses []*stats.Lens) (names []string) {
 
 // check reads the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
-	o.Replay.Rules, err = o.reading.check()
-	if err = cmp.Or(o.answer.check(), err, withFlag("--counter", o.SetCounter(o.counter)), o.gating.check(e)); err != nil {
+	o.Replay.Rules, err = o.start(e)
+	if err = cmp.Or(err, withFlag("--counter", o.SetCounter(o.counter)), o.gating.check(e)); err != nil {
 		return err
 	}
 	if o.By = o.gate.By(o.By); o.gated {
@@ -188,7 +184,7 @@ func (o *statsOptions) idle() error {
 }
 
 func runStats(e *env, o *statsOptions, args []string) error {
-	if err := cmp.Or(o.check(e), o.redaction.start(e)); err != nil {
+	if err := o.check(e); err != nil {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
@@ -323,17 +319,11 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, on render.Scree
 	case "github", "junit":
 		return render.Write(w, o.said, o.format, on)
 	}
-	return render.Write(w, render.Stats{Sheets: o.sheets(sum), Gate: o.said}, o.format, on)
-}
-
-// sheets are the tables of the lenses, and of several sessions what they lack. Of one
-// that has been said.
-func (o *statsOptions) sheets(sum *stats.Report) []stats.Sheet {
 	all := o.Sheets(sum)
-	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 {
+	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 { // of one that has been said
 		all = append(all, gaps)
 	}
-	return all
+	return render.Write(w, render.Stats{Sheets: all, Gate: o.said}, o.format, on)
 }
 
 // noteGaps says what a form does not show: one table alone has no place for it.

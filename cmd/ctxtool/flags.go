@@ -215,12 +215,6 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 // colorNames are what --color may be.
 var colorNames = []string{"auto", "always", "never"}
 
-// colorFlag gives all commands the flag that says when answers for people are coloured.
-func (e *env) colorFlag(root *cobra.Command) {
-	root.PersistentFlags().StringVar(&e.color, "color", "auto", "`WHEN` answers for people are coloured: "+strings.Join(colorNames, ", "))
-	complete(root, "color", colorNames)
-}
-
 // screen is what an answer that goes to output is shown on: as wide as the terminal, and
 // coloured where that was asked for, or on a terminal unless NO_COLOR is set to something
 // (https://no-color.org) or the terminal is a dumb one.

@@ -168,10 +168,6 @@ type secretScan struct {
 	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
 }
 
-func newSecretScan(r *redact.Redactor) *secretScan {
-	return &secretScan{scanners: sync.Pool{New: func() any { return r.NewScanner() }}, found: map[int]map[string]int{}}
-}
-
 // scan looks through a piece of what is printed. Several may call it at a time.
 func (s *secretScan) scan(record int, text []byte) {
 	scanner := s.scanners.Get().(*redact.Scanner)

@@ -141,7 +141,8 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
-	e.colorFlag(root)
+	root.PersistentFlags().StringVar(&e.color, "color", "auto", "`WHEN` answers for people are coloured: "+strings.Join(colorNames, ", "))
+	complete(root, "color", colorNames)
 	for _, c := range commands {
 		if only == "" || c.name == only {
 			command := c.new(e)

@@ -170,12 +170,11 @@ func newRepairCommand(e *env) *cobra.Command {
 
 func runRepair(e *env, o *repairOptions, args []string) error {
 	known, err := e.config.models()
-	choice, wrong := check.Choose(nil, nil)
-	if err = cmp.Or(err, wrong); err != nil {
+	if err != nil {
 		return usage(err)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		return plan.Repair(f.given, s, check.Options{Choice: choice, Models: known}, func(r *check.Repair) error {
+		return plan.Repair(f.given, s, check.Options{Models: known}, func(r *check.Repair) error {
 			if !o.answerCalls {
 				return nil
 			}

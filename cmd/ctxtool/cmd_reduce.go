@@ -32,15 +32,13 @@ func newReduceCommand(e *env) *cobra.Command {
 	var names, presets, whose []string
 	for _, p := range compact.Policies() {
 		names = append(names, p.Name)
-		if len(p.Presets) == 0 {
-			continue
-		}
-		var own []string
+		first := len(presets)
 		for _, s := range p.Presets {
-			own = append(own, s.Name)
+			presets = append(presets, s.Name)
 		}
-		presets = append(presets, own...)
-		whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
+		if own := presets[first:]; len(own) > 0 {
+			whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
+		}
 	}
 	cmd := &cobra.Command{
 		Short: "Make contexts smaller by a policy, by appending entries",

@@ -164,7 +164,10 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		p.Asset = (&assets{disk: e.disk, dir: o.assets, page: o.output}).store
 	}
 	if o.view == "context" {
-		err = o.context(p, r, leaf)
+		var at int
+		if at, err = findLeaf(s, cmp.Or(o.at, "leaf"), leaf); err == nil {
+			p.Context, err = r.At(at, false)
+		}
 	} else {
 		err = o.conversation(e, p, r, leaf)
 	}
@@ -238,16 +241,6 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 		return nil, err
 	}
 	return &secretScan{scanners: sync.Pool{New: func() any { return redactor.NewScanner() }}, found: map[int]map[string]int{}}, nil
-}
-
-// context has a page show what the model had at a point.
-func (o *renderOptions) context(p *page.Page, r *replay.Replay, leaf int) error {
-	at, err := findLeaf(r.Session, cmp.Or(o.at, "leaf"), leaf)
-	if err != nil {
-		return err
-	}
-	p.Context, err = r.At(at, false)
-	return err
 }
 
 // conversation has a page show what was said on the path, or on all branches.

@@ -110,8 +110,9 @@ func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 }
 
 func runTrace(e *env, o *traceOptions, args []string) error {
+	asked := args[min(1, len(args)):]
 	rules, err := o.start(e)
-	if err = cmp.Or(err, o.check(args[min(1, len(args)):])); err != nil {
+	if err = cmp.Or(err, o.check(asked)); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -125,14 +126,14 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
 	if o.blame {
-		return e.blame(r, o, leaf, cmp.Or(strings.Join(args[min(1, len(args)):], ""), point, "leaf"))
+		return e.blame(r, o, leaf, cmp.Or(strings.Join(asked, ""), point, "leaf"))
 	}
 	now, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), leaf)
 	if err != nil {
 		return err
 	}
 	if o.query == nil {
-		if o.query, err = o.asked(e, s, args[1], leaf); err != nil {
+		if o.query, err = o.asked(e, s, asked[0], leaf); err != nil {
 			return err
 		}
 	}

@@ -59,10 +59,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			return nil, err
 		}
 		for _, n := range names {
-			below, err := filepath.Rel(arg, n)
-			if err != nil {
-				below = n
-			}
+			below, _ := filepath.Rel(arg, n) // it is below
 			files = append(files, listedFile{n, filepath.ToSlash(below), filepath.ToSlash(n), below})
 		}
 	}

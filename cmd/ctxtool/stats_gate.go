@@ -160,12 +160,8 @@ func emptyGate() error {
 
 // checker counts what ctxtool check finds in a file.
 func (o *statsOptions) checker(e *env) func(name string) (*stats.CheckPart, error) {
-	choice, err := check.Choose(nil, nil)
-	opt := check.Options{Choice: choice, Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
+	opt := check.Options{Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
 	return func(name string) (*stats.CheckPart, error) {
-		if err != nil {
-			return nil, err
-		}
 		p := &stats.CheckPart{}
 		for _, f := range check.File(name, opt).Findings {
 			switch f.Severity {

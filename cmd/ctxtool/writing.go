@@ -223,14 +223,6 @@ func (o *writing) carryOut(e *env, files []listedFile) error {
 	return firstError(all)
 }
 
-// called is how a plan calls its session.
-func (o *writing) called(f listedFile) string {
-	if o.shown != nil {
-		return o.shown(f)
-	}
-	return f.given
-}
-
 // make makes the plan of a session, and carries it out.
 func (o *writing) make(e *env, f listedFile) (*plan.Plan, error) {
 	t := o.Target
@@ -273,7 +265,10 @@ func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error)
 		case errors.Is(err, plan.ErrInUse):
 			p.Skipped = reason(err)
 		case err != nil:
-			p = plan.Failed(o.name, o.called(f), reason(err))
+			if o.shown != nil {
+				f.given = o.shown(f)
+			}
+			p = plan.Failed(o.name, f.given, reason(err))
 		}
 		t.Plan = p
 		return t

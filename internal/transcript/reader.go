@@ -251,7 +251,7 @@ func (r *reader) answered() {
 func (r *reader) result() {
 	m := &r.m
 	if r.telling() {
-		r.story.pay(m.Usage)
+		r.story.pay(m.Usage.Usage())
 	}
 	id := m.CallID.Text()
 	call := ToolCall{ID: id, Exit: -1}

@@ -289,7 +289,7 @@ func (p *Page) used() (line []byte) {
 	}
 	line = fmt.Appendf(line, "%s tokens in, %s out%s%s", phrase.Short(u.Input), phrase.Short(u.Output),
 		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)), phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)))
-	return append(line, phrase.If(u.Cost > 0, "; $%.2f", u.Cost)...)
+	return append(line, phrase.If(u.Cost.Total > 0, "; $%.2f", u.Cost.Total)...)
 }
 
 func (p *Page) compacted() (line []byte) {

@@ -164,22 +164,22 @@ const countWindow = 1 << 20
 // whole counts a file as one text, a window after the other: each up to a place at
 // which texts may be cut, and further where it has none.
 func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
-	row := tokens.Text{Tokens: o.none()}
+	row, lengths := tokens.Text{}, make([]int, len(o.counters))
 	buf := make([]byte, 0, o.window)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		row.Bytes += int64(n)
 		buf = buf[:len(buf)+n]
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			o.add(row.Tokens, buf)
-			row.Tokens = rounded(row.Tokens)
+			o.add(lengths, buf)
+			row.Tokens = o.counts(lengths)
 			return []tokens.Text{row}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		at := tokens.Cut(buf)
-		o.add(row.Tokens, buf[:at])
+		o.add(lengths, buf[:at])
 		buf = buf[:copy(buf, buf[at:])]
 		if at == 0 {
 			buf = slices.Grow(buf, len(buf))
@@ -187,35 +187,27 @@ func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 	}
 }
 
-// none is a count of nothing.
-func (o *countOptions) none() (all tokens.Counts) {
-	for _, c := range o.counters {
-		all = append(all, tokens.Count{By: c})
-	}
-	return all
-}
-
-// add adds the length of a text in the measure of every counter; see rounded.
-func (o *countOptions) add(all tokens.Counts, text []byte) {
+// add adds the length of a text in the measure of every counter.
+func (o *countOptions) add(lengths []int, text []byte) {
 	if !utf8.Valid(text) {
 		text = jsonl.MendUTF8(text)
 	}
-	for i := range all {
-		all[i].N += int64(replay.TextLength(all[i].By, text))
+	for i, c := range o.counters {
+		lengths[i] += replay.TextLength(c, text)
 	}
-}
-
-// rounded makes tokens of the lengths.
-func rounded(all tokens.Counts) tokens.Counts {
-	for i, c := range all {
-		all[i].N = int64(c.By.Of(int(c.N)))
-	}
-	return all
 }
 
 // of are the tokens of a text.
 func (o *countOptions) of(text []byte) tokens.Counts {
-	all := o.none()
-	o.add(all, text)
-	return rounded(all)
+	lengths := make([]int, len(o.counters))
+	o.add(lengths, text)
+	return o.counts(lengths)
+}
+
+// counts are the tokens of texts of these lengths.
+func (o *countOptions) counts(lengths []int) (all tokens.Counts) {
+	for i, c := range o.counters {
+		all = append(all, tokens.Count{By: c, N: int64(c.Of(lengths[i]))})
+	}
+	return all
 }

@@ -8,11 +8,9 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/go-viper/mapstructure/v2"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,48 +83,27 @@ func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
 	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
 		return l, err
 	}
-	var keys mapstructure.Metadata
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &l.tables, Metadata: &keys, DecodeHook: wholeNumbers})
+	d := toml.NewDecoder(bytes.NewReader(data)) // once more: viper would put names in lower case
+	d.DisallowUnknownFields()
+	var strict *toml.StrictMissingError
+	if err = d.Decode(&l.tables); errors.As(err, &strict) {
+		err = nil
+		for _, missing := range strict.Errors { // other keys are settings
+			if key := missing.Key(); key[0] == "policies" {
+				return l, fmt.Errorf("unknown key %s", strings.Join(key, "."))
+			}
+		}
+	}
 	if err != nil {
 		return l, err
 	}
-	unknown := func(key string) bool { return strings.HasPrefix(key, "Policies[") } // other keys are settings
-	if err := d.Decode(file); err != nil || slices.ContainsFunc(keys.Unused, unknown) {
-		return l, cmp.Or(mistake(data), err)
-	}
 	for key := range file {
 		if key == "models" || key == "policies" {
-			file[key] = "" // viper would put their names in lower case
+			file[key] = "" // they are in the tables
 		}
 	}
 	l.name, l.v = name, viper.New()
 	return l, l.v.MergeConfigMap(file)
-}
-
-// wholeNumbers refuses to make whole numbers of others.
-func wholeNumbers(from, to reflect.Kind, v any) (any, error) {
-	if from == reflect.Float64 && (to == reflect.Int || to == reflect.Int64) {
-		return nil, fmt.Errorf("%v is no whole number", v)
-	}
-	return v, nil
-}
-
-// mistake is what is wrong with the tables of a file, as the parser says it, who knows the
-// line.
-func mistake(data []byte) error {
-	d := toml.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(new(tables))
-	var strict *toml.StrictMissingError
-	if !errors.As(err, &strict) {
-		return err
-	}
-	for _, missing := range strict.Errors {
-		if key := missing.Key(); key[0] == "policies" {
-			return fmt.Errorf("unknown key %s", strings.Join(key, "."))
-		}
-	}
-	return nil
 }
 
 // lookup is the value of a key and where it comes from; nowhere if from is empty.
@@ -277,7 +254,7 @@ type layerTable struct {
 	Protect   *int
 	Requests  *int
 	Profile   *string
-	MinTokens *int `mapstructure:"min_tokens" toml:"min_tokens"`
+	MinTokens *int `toml:"min_tokens"`
 	Style     *string
 	Keep      *int
 	Patterns  []string

@@ -349,14 +349,17 @@ func matches(p *regexp.Regexp, line jsonl.Value) bool {
 // request lists what entered between two requests: messages, each as what a
 // provider gets it, and by what it came.
 func (l *logger) request(leaf int) error {
-	got := func(point string) (*replay.Envelope, error) {
+	got := func(point string) (env *replay.Envelope, n replay.Counts, err error) {
 		at, err := findLeaf(l.s, point, leaf)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			env, err = l.r.At(at, false)
 		}
-		return l.r.At(at, false)
+		if err == nil {
+			n, err = env.Count(&tokens.Pi)
+		}
+		return env, n, err
 	}
-	now, err := got(pointOfRequest(l.o.request))
+	now, is, err := got(pointOfRequest(l.o.request))
 	if err != nil {
 		return err
 	}
@@ -364,19 +367,11 @@ func (l *logger) request(leaf int) error {
 	if now.RequestIndex > 0 {
 		previous = pointOfRequest(now.RequestIndex - 1)
 	}
-	before, err := got(previous)
+	before, was, err := got(previous)
 	if err != nil {
 		return err
 	}
 	all, err := entry.NewItems(now, before)
-	if err != nil {
-		return err
-	}
-	was, err := before.Count(&tokens.Pi)
-	if err != nil {
-		return err
-	}
-	is, err := now.Count(&tokens.Pi)
 	if err != nil {
 		return err
 	}

@@ -204,11 +204,8 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	return o.reply(e, r, items, nil)
 }
 
-// showOptions are the flags of ctxtool show.
-type showOptions struct{ readFlags }
-
 func newShowCommand(e *env) *cobra.Command {
-	o := &showOptions{}
+	o := &readFlags{}
 	cmd := &cobra.Command{
 		Use:   "show [flags] SESSION [POINT...]",
 		Short: "Show entries whole, and what each did to the envelope",
@@ -232,7 +229,7 @@ func newShowCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func runShow(e *env, o *showOptions, args []string) error {
+func runShow(e *env, o *readFlags, args []string) error {
 	rules, err := o.start(e)
 	if err != nil {
 		return usage(err)

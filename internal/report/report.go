@@ -124,8 +124,12 @@ func (p *Report) requests(leaf int) error {
 	p.account(account.Rows)
 	t := account.Total
 	achieved := cmp.Or(t.HitRate.Achieved, new(float64))
+	var kinds []string
+	for k := range jsonl.Scalar + 1 {
+		kinds = append(kinds, k.String())
+	}
 	p.Head = Head{
-		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
+		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
 			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,
@@ -134,14 +138,6 @@ func (p *Report) requests(leaf int) error {
 	}
 	p.findings(r.AllFindings())
 	return nil
-}
-
-// kindNames are the names of the kinds, by number.
-func kindNames() (names []string) {
-	for k := jsonl.Kind(0); k <= jsonl.Scalar; k++ {
-		names = append(names, k.String())
-	}
-	return names
 }
 
 // findings puts findings at rows.

@@ -141,11 +141,10 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 	if at, ok := p.models[ref]; ok || err != nil {
 		return at, err
 	}
-	_, window, _, err := e.Model()
-	if err != nil {
+	m := Model{}
+	if _, m.Window, _, err = e.Model(); err != nil {
 		return 0, err
 	}
-	m := Model{Window: window}
 	if ref != (replay.ModelRef{}) {
 		m.Name = ref.Provider + "/" + ref.ID
 	}
@@ -301,9 +300,8 @@ func (p *Report) now(leaf int) error {
 	if p.Head.Usage, err = e.RecordedUsage(&tokens.Pi); err != nil {
 		return err
 	}
-	at := e.Leaf
 	before := -1
-	path, _ := p.s.Path(at)
+	path, _ := p.s.Path(e.Leaf)
 	for _, rec := range slices.Backward(path) {
 		if step, ok := p.steps[rec]; ok {
 			before = step

@@ -28,9 +28,7 @@ func (p *Page) head() ([]byte, error) {
 	s := p.story
 	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
-	if s.Goal() != "" {
-		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
-	}
+	dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
 	dst = p.fact(dst, "Outcome", p.outcome())
 	dst = p.fact(dst, "Changed", p.changed())
 	dst = p.fact(dst, "Failed", p.failed())

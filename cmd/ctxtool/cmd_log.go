@@ -9,6 +9,7 @@ import (
 	"iter"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,6 @@ type logOptions struct {
 	kind         []string
 	since, until string
 
-	only    map[string]bool
 	pattern *regexp.Regexp
 }
 
@@ -82,13 +82,11 @@ func newLogCommand(e *env) *cobra.Command {
 
 // check reads the flags that are names, before any input is opened.
 func (o *logOptions) check() (err error) {
-	if o.only, err = kinds(o.kind); err != nil || o.grep == "" {
+	if err = oneOf("unknown kind", jsonl.KindNames(), o.kind...); err != nil || o.grep == "" {
 		return err
 	}
-	if o.pattern, err = regexp.Compile(o.grep); err != nil {
-		return fmt.Errorf("--grep: %w", err)
-	}
-	return nil
+	o.pattern, err = regexp.Compile(o.grep)
+	return withFlag("--grep", err)
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
@@ -318,7 +316,7 @@ func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) erro
 	if row.err != nil {
 		return row.err
 	}
-	if l.o.only != nil && !l.o.only[l.s.Kind(row.rec).String()] {
+	if len(l.o.kind) > 0 && !slices.Contains(l.o.kind, l.s.Kind(row.rec).String()) {
 		return nil
 	}
 	line, err := lines.Line(row.rec)

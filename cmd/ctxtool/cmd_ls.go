@@ -213,21 +213,8 @@ func newTreeCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// kinds reads names of kinds, nil for all.
-func kinds(names []string) (map[string]bool, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	only := map[string]bool{}
-	for _, n := range names {
-		only[n] = true
-	}
-	return only, oneOf("unknown kind", jsonl.KindNames(), names...)
-}
-
 func runTree(e *env, o *treeOptions, args []string) error {
-	only, err := kinds(o.filter)
-	if err = cmp.Or(o.answer.check(), err, o.redaction.start(e)); err != nil {
+	if err := cmp.Or(o.answer.check(), oneOf("unknown kind", jsonl.KindNames(), o.filter...), o.redaction.start(e)); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -244,7 +231,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: only, Fold: o.fold, Coverage: s.Coverage, Found: found}
+	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Found: found}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id

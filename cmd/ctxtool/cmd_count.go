@@ -101,7 +101,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 	}
 	if len(args) == 0 {
 		if term.IsTerminal(int(e.stdin.Fd())) {
-			return &usageError{errors.New("no file named: give files, or - for standard input")}
+			return usagef("no file named: give files, or - for standard input")
 		}
 		args = []string{"-"}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +123,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	case len(rest) == 0 && a.point == "" && len(args) == 1:
 		a.point = "leaf"
 	case len(rest) > 1:
-		return nil, nil, &usageError{errors.New("two points are compared, and here are more")}
+		return nil, nil, usagef("two points are compared, and here are more")
 	case len(rest) == 1 && e.namesSession(rest[0]):
 		if b.file, b.point, err = e.session(rest); err != nil {
 			return nil, nil, err

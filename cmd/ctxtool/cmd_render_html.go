@@ -123,13 +123,13 @@ func (p *pageFile) Close() error {
 // folder of -o. A session that cannot be read is a row with its reason.
 func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
 	if o.output == "" || o.output == "-" {
-		return &usageError{errors.New("the pages of a folder go into another: -o DIR")}
+		return usagef("the pages of a folder go into another: -o DIR")
 	}
 	if info, err := e.disk.Stat(o.output); err == nil && !info.IsDir() {
-		return &usageError{fmt.Errorf("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))}
+		return usagef("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))
 	}
 	if o.leaf != "" {
-		return &usageError{errors.New("--leaf is for a session: each page of a folder opens with its own")}
+		return usagef("--leaf is for a session: each page of a folder opens with its own")
 	}
 	files, err := e.listed([]string{dir})
 	if err != nil {

@@ -271,7 +271,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 		}
 		rec := at.Record
 		if rec < 0 {
-			return nil, &usageError{fmt.Errorf("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))}
+			return nil, usagef("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))
 		}
 		read := lines.Line
 		if raw {

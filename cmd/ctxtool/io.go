@@ -48,13 +48,13 @@ func (e *env) session(args []string) (file, point string, err error) {
 	if len(args) > 0 {
 		file, point = store.SplitPoint(e.disk, args[0])
 		if point == "" && file != args[0] {
-			return "", "", &usageError{fmt.Errorf("%s: no point behind the @", sessionfmt.Quote(args[0]))}
+			return "", "", usagef("%s: no point behind the @", sessionfmt.Quote(args[0]))
 		}
 		file, err = sessions.Locate(file)
 		return file, point, err
 	}
 	if !term.IsTerminal(int(e.stdin.Fd())) {
-		return "", "", &usageError{errors.New("no session named: give a file, - for standard input, or the beginning of an id")}
+		return "", "", usagef("no session named: give a file, - for standard input, or the beginning of an id")
 	}
 	cwd, err := filepath.Abs(e.disk.Path("."))
 	if err != nil {

@@ -254,27 +254,21 @@ func exitStatus(err error) int {
 }
 
 // usage makes an error one of the command line, unless it carries its status already.
-func usage(err error) error {
-	if carries(err) {
-		return err
-	}
-	return &usageError{err}
-}
+func usage(err error) error { return carrying(err, &usageError{err}) }
 
 // usagef is an error of the command line.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // noAnswer makes an error one that keeps a command from its answer, unless it carries
 // its status already.
-func noAnswer(err error) error {
-	if carries(err) {
+func noAnswer(err error) error { return carrying(err, &noAnswerError{err}) }
+
+// carrying is an error that carries its status, or else what makes it one that does.
+func carrying(err, with error) error {
+	if err == nil || errors.As(err, new(interface{ exit() int })) {
 		return err
 	}
-	return &noAnswerError{err}
-}
-
-func carries(err error) bool {
-	return err == nil || errors.As(err, new(interface{ exit() int }))
+	return with
 }
 
 // interrupts remove the temporary files that there are when a signal ends the process.

@@ -191,9 +191,6 @@ const (
 	AsTransform Form = "transform" // a patch, of which pi honours a compaction alone
 )
 
-// Forms are all forms, the default first.
-var Forms = []Form{AsAuto, AsEdits, AsTransform}
-
 // decide settles AsAuto: patches go where patches are. Where a session has none, a
 // first one would change the rules by which auto replays it, so that has to be asked
 // for: given says that the rules were.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
@@ -19,9 +20,9 @@ import (
 // A Tree is a session's tree, ready to be drawn.
 type Tree struct {
 	Nodes    iter.Seq2[outline.Node, error]
-	Leaf     *string         // id of the entry that the active path ends at; nil for none
-	Only     map[string]bool // kinds to show; nil for all
-	Fold     bool            // put long runs into one line
+	Leaf     *string  // id of the entry that the active path ends at; nil for none
+	Only     []string // kinds to show; none for all
+	Fold     bool     // put long runs into one line
 	Coverage sessionfmt.Coverage
 	Found    []sessionfmt.Finding
 }
@@ -29,7 +30,7 @@ type Tree struct {
 // shown are the nodes that the filter lets through.
 func (r Tree) shown(yield func(outline.Node, error) bool) {
 	for n, err := range r.Nodes {
-		if (err != nil || r.Only == nil || r.Only[n.Kind]) && !yield(n, err) {
+		if (err != nil || len(r.Only) == 0 || slices.Contains(r.Only, n.Kind)) && !yield(n, err) {
 			return
 		}
 	}

@@ -19,7 +19,7 @@ func TestCleaner(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		if err := c.flush(); err != nil || out.String() != want {
+		if err := c.Commit(); err != nil || out.String() != want {
 			t.Fatalf("in pieces of %d: %q, %v", size, out.String(), err)
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // cacheOptions are the flags of ctxtool cache.
@@ -57,7 +57,6 @@ func newCacheCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages in front of all messages, for models that take none between them")
 	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
@@ -83,12 +82,11 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
-	if err != nil {
+	known, wrong := e.config.models()
+	if err = cmp.Or(err, wrong); err != nil {
 		return usage(err)
 	}
-	if o.Models, err = e.config.models(); err != nil {
-		return usage(err)
-	}
+	o.Models = known
 	total, err := o.account(e, files, args)
 	if err != nil {
 		return err
@@ -140,46 +138,34 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 			broken++
 		}
 	}
-	if o.strict && broken > 0 {
-		return nil, fmt.Errorf("%d of %d sessions cannot be accounted for, and --strict allows none", broken, len(all))
+	if err := noneBroken(o.strict, broken, len(all), "cannot be accounted for"); err != nil {
+		return nil, err
 	}
 	sum := cache.Sum(all)
 	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 
 // session is the account of one of several sessions.
-func (o *cacheOptions) session(e *env, f listedFile) cache.Total {
-	row := cache.Total{Schema: "ctxtool/cache.session/2", File: e.fileName(f.name), Prices: models.Date}
+func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
-	if err != nil {
-		row.Error = reason(err)
-		return row
-	}
-	defer s.Close()
-	r, report, err := o.of(s)
-	switch found := 0; {
-	case err != nil:
-		row.Error = reason(err)
-	case o.strict:
-		if found = len(r.AllFindings()); found > 0 {
-			row.Error = fmt.Sprintf("--strict allows no findings, this has %d", found)
+	if err == nil {
+		defer s.Close()
+		r, report, fault := o.of(s)
+		if err = fault; err == nil {
+			row, err = *report.Total, noFindings(o.strict, f.name, len(r.AllFindings()))
 		}
 	}
-	if row.Error != "" {
-		return row
+	if err != nil {
+		row = cache.Total{Prices: models.Date, Error: reason(err)}
 	}
-	report.Total.Schema, report.Total.File = row.Schema, row.File
-	return *report.Total
+	row.Schema, row.File = "ctxtool/cache.session/2", e.fileName(f.name)
+	return row
 }
 
 // over reports that more was billed again than --fail-over allows.
 func (o *cacheOptions) over(t *cache.Total) bool {
-	again := t.Rebilled
-	switch {
-	case o.limit < 0:
-		return false
-	case o.percent:
-		return float64(again.Tokens)*100 > o.limit*float64(t.Prompt)
+	if o.percent {
+		return o.limit >= 0 && float64(t.Rebilled.Tokens)*100 > o.limit*float64(t.Prompt)
 	}
-	return again.Cost > o.limit
+	return o.limit >= 0 && t.Rebilled.Cost > o.limit
 }

@@ -2,15 +2,15 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
-	"io"
 	"runtime/debug"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/check"
+
+	"github.com/spf13/cobra"
 )
 
 // checkOptions are the flags of ctxtool check.
@@ -42,16 +42,13 @@ func newCheckCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
-	f.StringVar(&o.failOn, "fail-on", "warning", "fail on findings of this `SEVERITY` and above: error, warning")
+	choice(cmd, &o.failOn, "fail-on", "warning", "fail on findings of this `SEVERITY` and above: error, warning", []string{"error", "warning"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups, with commas")
 	f.StringSliceVar(&o.skip, "skip", nil, "all but these `CHECKS`")
-	f.StringVar(&o.explain, "explain", "", "print the page of the check with this `CODE`")
+	choice(cmd, &o.explain, "explain", "", "print the page of the check with this `CODE`", checkCodes())
 	o.redaction.flags(cmd)
-	complete(cmd, "fail-on", []string{"error", "warning"})
-	complete(cmd, "explain", checkCodes())
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
@@ -89,11 +86,8 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
-	if err != nil {
-		return usage(err)
-	}
-	known, err := e.config.models()
-	if err != nil {
+	known, wrong := e.config.models()
+	if err = cmp.Or(err, wrong); err != nil {
 		return usage(err)
 	}
 	report := check.Together(o.checked(e, files, choice, known))
@@ -130,12 +124,11 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 
 // page prints the page of a check.
 func (o *checkOptions) page(e *env) error {
-	c := check.Find(o.explain)
-	if c == nil {
-		return usagef("unknown check %q: one of %s", o.explain, strings.Join(checkCodes(), ", "))
+	if err := oneOf("unknown check", checkCodes(), o.explain); err != nil {
+		return usage(err)
 	}
 	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
-		_, err := io.WriteString(w, c.Page())
+		_, err := w.WriteString(check.Find(o.explain).Page())
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -105,8 +106,8 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 		return usage(err)
 	}
 	settings := settingsOf(root)
-	if o.explain != "" && settings[o.explain] == nil {
-		return usagef("unknown setting %q: one of %s", sessionfmt.Quote(o.explain), strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+	if err := oneOf("unknown setting", slices.Sorted(maps.Keys(settings)), o.explain); o.explain != "" && err != nil {
+		return usage(err)
 	}
 	rows := e.config.rows(settings)
 	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {
@@ -134,10 +135,7 @@ type configRow struct {
 func writeConfig(w *bufio.Writer, rows []configRow, width int) error {
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
-		from := r.From
-		if r.Unknown {
-			from += " (unknown setting)"
-		}
+		from := r.From + phrase.If(r.Unknown, " (unknown setting)")
 		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(from)}
 	}
 	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, width)
@@ -174,12 +172,8 @@ func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 
 // known reports that all keys of gsh's table are names of settings.
 func known(settings map[string]*setting, table map[string]any) bool {
-	names := map[string]bool{}
-	for key := range settings {
-		names[gshKey(key)] = true
-	}
 	for key := range table {
-		if !names["context."+key] {
+		if name := strings.ReplaceAll(key, "_", "-"); settings[name] == nil || gshKey(name) != "context."+key {
 			return false
 		}
 	}
@@ -191,10 +185,9 @@ func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	_, usage := pflag.UnquoteUsage(s.flag)
 	slices.Sort(s.commands)
 	fmt.Fprintf(w, "%s: %s\nof: %s\n\n", key, usage, strings.Join(s.commands, ", "))
-	effective := "default"
-	if _, from := c.lookup(key); from != "" {
-		effective = from
-	}
+	env := envName(key)
+	value, effective := c.lookup(key)
+	effective = cmp.Or(effective, "default")
 	say := func(where, value string, set bool) {
 		mark := " "
 		if where == effective {
@@ -205,9 +198,7 @@ func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 		}
 		fmt.Fprintf(w, "%s %s: %s\n", mark, where, sessionfmt.Clean(value))
 	}
-	env := envName(key)
-	value, from := c.lookup(key)
-	say(env, value, from == env)
+	say(env, value, effective == env)
 	for i := len(c.files) - 1; i >= 0; i-- {
 		l := c.files[i]
 		v, set := l.get(key)
@@ -230,19 +221,16 @@ func newPoliciesCommand(e *env) *cobra.Command {
 		Example: "  ctxtool policies\n" +
 			"  ctxtool policies -f json | jq '.policies[].name'",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return runPolicies(e, o) },
+		RunE: func(*cobra.Command, []string) error {
+			own, err := e.config.policies()
+			if err = cmp.Or(o.check(), err); err != nil {
+				return usage(err)
+			}
+			return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
+		},
 	}
 	o.flags(cmd, "text", "json")
 	return cmd
-}
-
-func runPolicies(e *env, o *answer) error {
-	own, err := e.config.policies()
-	if err = cmp.Or(o.check(), err); err != nil {
-		return usage(err)
-	}
-	all := append(own, compact.Policies...)
-	return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: all})
 }
 
 // version is set by make dist.
@@ -262,15 +250,12 @@ func newVersionCommand(e *env) *cobra.Command {
 
 // versionName is the release, or the commit that the binary was built from.
 func versionName() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				return s.Value[:min(12, len(s.Value))]
 			}
 		}
 	}
-	return "unreleased"
+	return cmp.Or(version, "unreleased")
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +14,6 @@ import (
 
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
-	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 
 	"github.com/spf13/cobra"
@@ -57,11 +56,8 @@ func newCountCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) },
 	}
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
-	f := cmd.Flags()
-	f.StringVar(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(names, ", "))
-	f.StringVar(&o.by, "by", "file", "a row for each `WHAT`: "+strings.Join(countedBy, ", "))
-	complete(cmd, "counter", names)
-	complete(cmd, "by", countedBy)
+	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(names, ", "), names)
+	choice(cmd, &o.by, "by", "file", "a row for each `WHAT`: "+strings.Join(countedBy, ", "), countedBy)
 	return cmd
 }
 
@@ -80,11 +76,8 @@ func countersHelp() string {
 
 // check reads the flags, before any input is opened.
 func (o *countOptions) check() error {
-	if err := o.answer.check(); err != nil {
+	if err := cmp.Or(o.answer.check(), oneOf("--by", countedBy, o.by)); err != nil {
 		return err
-	}
-	if !slices.Contains(countedBy, o.by) {
-		return fmt.Errorf("--by %q: one of %s", sessionfmt.Quote(o.by), strings.Join(countedBy, ", "))
 	}
 	names := strings.Split(o.counter, ",")
 	if o.counter == "all" {
@@ -108,7 +101,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 	}
 	if len(args) == 0 {
 		if term.IsTerminal(int(e.stdin.Fd())) {
-			return &usageError{errors.New("no file named: give files, or - for standard input")}
+			return usagef("no file named: give files, or - for standard input")
 		}
 		args = []string{"-"}
 	}
@@ -149,24 +142,20 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 
 // lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, o.window), math.MaxInt)
-	in.Split(func(data []byte, end bool) (int, []byte, error) {
-		n := bytes.IndexByte(data, '\n') + 1
-		if n == 0 && end {
-			n = len(data)
+	in := bufio.NewReaderSize(r, o.window)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+			rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
 		}
-		if n == 0 {
-			return 0, nil, nil // there is more
+		if err == io.EOF {
+			return rows, nil
 		}
-		return n, data[:n], nil
-	})
-	for in.Scan() {
-		line := in.Bytes()
-		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return rows, in.Err()
 }
 
 // countWindow is how many bytes are read at a time.
@@ -175,22 +164,22 @@ const countWindow = 1 << 20
 // whole counts a file as one text, a window after the other: each up to a place at
 // which texts may be cut, and further where it has none.
 func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
-	row := tokens.Text{Tokens: o.none()}
+	row, lengths := tokens.Text{}, make([]int, len(o.counters))
 	buf := make([]byte, 0, o.window)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		row.Bytes += int64(n)
 		buf = buf[:len(buf)+n]
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			o.add(row.Tokens, buf)
-			row.Tokens = rounded(row.Tokens)
+			o.add(lengths, buf)
+			row.Tokens = o.counts(lengths)
 			return []tokens.Text{row}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		at := tokens.Cut(buf)
-		o.add(row.Tokens, buf[:at])
+		o.add(lengths, buf[:at])
 		buf = buf[:copy(buf, buf[at:])]
 		if at == 0 {
 			buf = slices.Grow(buf, len(buf))
@@ -198,35 +187,27 @@ func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 	}
 }
 
-// none is a count of nothing.
-func (o *countOptions) none() (all tokens.Counts) {
-	for _, c := range o.counters {
-		all = append(all, tokens.Count{By: c})
-	}
-	return all
-}
-
-// add adds the length of a text in the measure of every counter; see rounded.
-func (o *countOptions) add(all tokens.Counts, text []byte) {
+// add adds the length of a text in the measure of every counter.
+func (o *countOptions) add(lengths []int, text []byte) {
 	if !utf8.Valid(text) {
 		text = jsonl.MendUTF8(text)
 	}
-	for i := range all {
-		all[i].N += int64(weigh.Length(all[i].By, text))
+	for i, c := range o.counters {
+		lengths[i] += weigh.Length(c, text)
 	}
-}
-
-// rounded makes tokens of the lengths.
-func rounded(all tokens.Counts) tokens.Counts {
-	for i, c := range all {
-		all[i].N = int64(c.By.Of(int(c.N)))
-	}
-	return all
 }
 
 // of are the tokens of a text.
 func (o *countOptions) of(text []byte) tokens.Counts {
-	all := o.none()
-	o.add(all, text)
-	return rounded(all)
+	lengths := make([]int, len(o.counters))
+	o.add(lengths, text)
+	return o.counts(lengths)
+}
+
+// counts are the tokens of texts of these lengths.
+func (o *countOptions) counts(lengths []int) (all tokens.Counts) {
+	for i, c := range o.counters {
+		all = append(all, tokens.Count{By: c, N: int64(c.Of(lengths[i]))})
+	}
+	return all
 }

@@ -2,17 +2,14 @@ package main
 
 import (
 	"cmp"
-	"errors"
-
-	"github.com/spf13/cobra"
 
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
-	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/outline"
 	"ctxtool/sessionfmt/store"
+
+	"github.com/spf13/cobra"
 )
 
 // diffOptions are the flags of ctxtool diff.
@@ -50,17 +47,24 @@ func newDiffCommand(e *env) *cobra.Command {
 	}
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
-	cmd.ValidArgsFunction = e.completeEntries(2)
 	return cmd
 }
 
 // A diffEnd is one end of a comparison.
 type diffEnd struct {
-	file  string // that is opened
-	given string // as it was named
-	point string
-	s     *sessionfmt.Session
-	rec   int // the last record of the state, -1 for none
+	file           string // that is opened
+	given          string // as it was named
+	point          string
+	rec            int // the last record of the state, -1 for none
+	*replay.Replay     // the same for both ends where the session is
+}
+
+// A comparison is a run of ctxtool diff.
+type comparison struct {
+	e       *env
+	o       *diffOptions
+	a, b    *diffEnd
+	replays []*replay.Replay
 }
 
 func runDiff(e *env, o *diffOptions, args []string) error {
@@ -68,31 +72,39 @@ func runDiff(e *env, o *diffOptions, args []string) error {
 	if err != nil {
 		return usage(err)
 	}
-	a, b, err := e.diffEnds(args)
+	x := &comparison{e: e, o: o}
+	if x.a, x.b, err = e.diffEnds(args); err != nil {
+		return err
+	}
+	known, err := e.config.models()
 	if err != nil {
 		return err
 	}
-	if a.s, err = e.open(a.file); err != nil {
-		return err
-	}
-	defer a.s.Close()
-	if b.s = a.s; b.file != a.file {
-		if b.s, err = e.open(b.file); err != nil {
+	for _, end := range []*diffEnd{x.a, x.b} {
+		if end == x.b && end.file == x.a.file {
+			end.Replay = x.a.Replay
+			break
+		}
+		s, err := e.open(end.file)
+		if err != nil {
 			return err
 		}
-		defer b.s.Close()
+		defer s.Close()
+		end.Replay = replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Models: known})
+		x.replays = append(x.replays, end.Replay)
 	}
-	x := &comparison{e: e, o: o, a: a, b: b}
-	if x.models, err = e.config.models(); err != nil {
-		return err
-	}
-	if err := x.find(rules); err != nil {
+	if err := x.find(); err != nil {
 		return err
 	}
 	if o.entries {
 		return x.listEntries()
 	}
-	return x.compare()
+	d, err := x.difference()
+	if err != nil {
+		return err
+	}
+	d.A.Source, d.B.Source = x.sides()
+	return x.print(d, d.Equal())
 }
 
 // diffEnds reads the arguments: SESSION A [B], SESSION@A [B], SESSION[@A] OTHER[@B].
@@ -111,7 +123,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	case len(rest) == 0 && a.point == "" && len(args) == 1:
 		a.point = "leaf"
 	case len(rest) > 1:
-		return nil, nil, &usageError{errors.New("two points are compared, and here are more")}
+		return nil, nil, usagef("two points are compared, and here are more")
 	case len(rest) == 1 && e.namesSession(rest[0]):
 		if b.file, b.point, err = e.session(rest); err != nil {
 			return nil, nil, err
@@ -135,36 +147,20 @@ func (e *env) namesSession(arg string) bool {
 	return err == nil
 }
 
-// A comparison is a run of ctxtool diff.
-type comparison struct {
-	e      *env
-	o      *diffOptions
-	a, b   *diffEnd
-	models *models.Table
-	ra, rb *replay.Replay // the same where the session is
-}
-
 // find finds the points. Without B it is the state before A and that behind it.
-func (x *comparison) find(rules replay.Rules) (err error) {
-	opt := replay.Options{Rules: rules, Leaf: x.a.s.Leaf(), Models: x.models}
-	x.ra = replay.New(x.a.s, opt)
-	if x.rb = x.ra; x.b.s != x.a.s {
-		opt.Leaf = x.b.s.Leaf()
-		x.rb = replay.New(x.b.s, opt)
-	}
+func (x *comparison) find() (err error) {
+	a, b := x.a.Session, x.b.Session
 	if x.b.point == "" {
-		at, err := findPoint(x.a.s, x.a.point, x.a.s.Leaf())
-		if err != nil {
-			return err
-		}
+		at, err := findPoint(a, x.a.point, a.Leaf())
 		x.b.rec, at.Before = at.Record, true
-		x.a.rec = x.a.s.LeafAt(at)
-		return nil
-	}
-	if x.a.rec, err = findLeaf(x.a.s, x.a.point, x.a.s.Leaf()); err != nil {
+		if err == nil {
+			x.a.rec = a.LeafAt(at)
+		}
 		return err
 	}
-	x.b.rec, err = findLeaf(x.b.s, x.b.point, x.b.s.Leaf())
+	if x.a.rec, err = findLeaf(a, x.a.point, a.Leaf()); err == nil {
+		x.b.rec, err = findLeaf(b, x.b.point, b.Leaf())
+	}
 	return err
 }
 
@@ -178,68 +174,49 @@ func (x *comparison) sides() (a, b diff.Source) {
 	return a, b
 }
 
-// difference replays and compares.
+// difference replays and compares, as far as the replays go.
 func (x *comparison) difference() (*diff.Difference, error) {
-	if x.ra == x.rb {
-		span, err := diff.Between(x.ra, x.a.rec, x.b.rec)
+	if x.a.Replay == x.b.Replay {
+		span, err := x.between(x.a.Replay, x.a.rec, x.b.rec)
 		if err != nil {
 			return nil, otherHint(err, "ctxtool replay --lenient goes on over it")
 		}
-		if span.Stopped != nil {
-			x.e.note("%s: compared is what came before", span.Stopped)
-		}
 		return span.Diff(&tokens.Pi)
 	}
-	a, err := x.state(x.ra, x.a.rec)
+	a, err := x.between(x.a.Replay, x.a.rec, x.a.rec)
 	if err != nil {
 		return nil, err
 	}
-	b, err := x.state(x.rb, x.b.rec)
+	b, err := x.between(x.b.Replay, x.b.rec, x.b.rec)
 	if err != nil {
 		return nil, err
 	}
-	return diff.Envelopes(&tokens.Pi, a, b)
+	return diff.Envelopes(&tokens.Pi, a.A, b.A)
 }
 
-// state is the envelope behind a record, or the last one before a broken patch.
-func (x *comparison) state(r *replay.Replay, rec int) (*replay.Envelope, error) {
-	span, err := diff.Between(r, rec, rec)
-	if err != nil {
-		return nil, err
-	}
-	if span.Stopped != nil {
+// between is diff.Between, which says where it had to stop.
+func (x *comparison) between(r *replay.Replay, a, b int) (*diff.Span, error) {
+	span, err := diff.Between(r, a, b)
+	if err == nil && span.Stopped != nil {
 		x.e.note("%s: compared is what came before", span.Stopped)
 	}
-	return span.A, nil
-}
-
-func (x *comparison) compare() error {
-	d, err := x.difference()
-	if err != nil {
-		return err
-	}
-	d.A.Source, d.B.Source = x.sides()
-	return x.print(d, d.Equal())
+	return span, err
 }
 
 // print writes what was found, says how much was read, and answers by the exit status.
 func (x *comparison) print(v any, equal bool) error {
-	replays := []*replay.Replay{x.ra, x.rb}
-	if x.ra == x.rb {
-		replays = replays[:1]
-	}
 	var err error
-	for _, r := range replays {
+	for _, r := range x.replays {
 		err = cmp.Or(err, x.e.strictly(r.Session, r.AllFindings(), x.o.strict))
 	}
 	if err != nil {
 		return err
 	}
 	x.o.cleaned = x.e.screen(x.o.output).Colour && x.o.format == "text"
-	if err := x.e.print(&x.o.answer, []string{x.a.s.Name, x.b.s.Name}, v); err != nil {
+	if err := x.e.print(&x.o.answer, []string{x.a.Session.Name, x.b.Session.Name}, v); err != nil {
 		return err
 	}
-	for _, r := range replays {
+	for _, r := range x.replays {
 		x.e.noteCoverage(r.Session, r.Rules)
 	}
 	if !equal {
@@ -250,36 +227,29 @@ func (x *comparison) print(v any, equal bool) error {
 
 // listEntries lists what only one of the two paths has. Of two sessions entries are the
 // same that have one id.
-func (x *comparison) listEntries() error {
-	pathA, _ := x.a.s.Path(x.a.rec)
-	pathB, _ := x.b.s.Path(x.b.rec)
+func (x *comparison) listEntries() (err error) {
+	a, b := x.a.Session, x.b.Session
+	pathA, _ := a.Path(x.a.rec)
+	pathB, _ := b.Path(x.b.rec)
+	same := func(i, j int) bool { return a == b && i == j || a != b && a.ID(i) != "" && a.ID(i) == b.ID(j) }
 	shared := 0
-	for shared < min(len(pathA), len(pathB)) && x.sameEntry(pathA[shared], pathB[shared]) {
+	for shared < min(len(pathA), len(pathB)) && same(pathA[shared], pathB[shared]) {
 		shared++
 	}
 	out := &diff.Entries{Schema: "ctxtool/diff.entries/1"}
 	out.A, out.B = x.sides()
 	if shared > 0 {
-		last, err := outline.Rows(x.a.s, pathA[shared-1:shared])
+		last, err := outline.Rows(a, pathA[shared-1:shared])
 		if err != nil {
 			return err
 		}
 		out.Ancestor = &last[0]
 	}
-	var err error
-	if out.OnlyA, err = outline.Rows(x.a.s, pathA[shared:]); err != nil {
+	if out.OnlyA, err = outline.Rows(a, pathA[shared:]); err != nil {
 		return err
 	}
-	if out.OnlyB, err = outline.Rows(x.b.s, pathB[shared:]); err != nil {
+	if out.OnlyB, err = outline.Rows(b, pathB[shared:]); err != nil {
 		return err
 	}
 	return x.print(out, len(out.OnlyA)+len(out.OnlyB) == 0)
-}
-
-func (x *comparison) sameEntry(a, b int) bool {
-	if x.a.s == x.b.s {
-		return a == b
-	}
-	id := x.a.s.ID(a)
-	return id != "" && id == x.b.s.ID(b)
 }

@@ -43,7 +43,6 @@ func newEditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.omit, "omit", false, "leave the message out")
 	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
 	f.StringVar(&o.replace, "replace", "", "put the text of `FILE` in its place, - for standard input")
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -108,16 +107,11 @@ func comesBack(after *sessionfmt.Session, target int) error {
 // text reads a text from a file, or from standard input for "-", without the
 // newline at its end.
 func (e *env) text(name string) (string, error) {
-	in, err := e.stdin, error(nil)
+	read := func() ([]byte, error) { return io.ReadAll(e.stdin) }
 	if name != "-" {
-		if in, err = e.disk.Open(name); err == nil {
-			defer in.Close()
-		}
+		read = func() ([]byte, error) { return e.disk.ReadFile(name) }
 	}
-	var data []byte
-	if err == nil {
-		data, err = io.ReadAll(in)
-	}
+	data, err := read()
 	if err == nil && !utf8.Valid(data) {
 		err = errors.New("is no text: bytes that are not UTF-8")
 	}
@@ -141,7 +135,6 @@ func newLabelCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
 	o.appendFlags(cmd)
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -205,7 +198,6 @@ func newNameCommand(e *env) *cobra.Command {
 		},
 	}
 	o.appendFlags(cmd)
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 

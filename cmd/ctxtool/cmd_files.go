@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
@@ -16,6 +13,8 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
+
+	"github.com/spf13/cobra"
 )
 
 func newBranchCommand(e *env) *cobra.Command {
@@ -38,7 +37,6 @@ func newBranchCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE`, - for standard output")
 	o.nowFlag(cmd, "the new session")
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -120,21 +118,15 @@ func newMigrateCommand(e *env) *cobra.Command {
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.to, "to", 3, "`VERSION` of the format to bring them to: 2 or 3")
-	f.StringVar(&o.compactions, "compaction", "auto", "what becomes of compactions: "+strings.Join(migrate.Compactions, ", "))
-	f.StringVar(&o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
+	choice(cmd, &o.compactions, "compaction", "auto", "what becomes of compactions: "+strings.Join(migrate.Compactions, ", "), migrate.Compactions)
+	choice(cmd, &o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	complete(cmd, "to", []string{"2", "3"})
-	complete(cmd, "compaction", migrate.Compactions)
-	complete(cmd, "rules", replay.RulesNames())
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
-	if !slices.Contains(migrate.Compactions, o.compactions) {
-		return usagef("unknown form of compactions %q: one of %s", o.compactions, strings.Join(migrate.Compactions, ", "))
-	}
 	rules, err := (&reading{rules: o.rules}).check()
-	if err != nil {
+	if err = cmp.Or(oneOf("unknown form of compactions", migrate.Compactions, o.compactions), err); err != nil {
 		return usage(err)
 	}
 	if o.to != 2 && o.to != 3 {
@@ -173,18 +165,16 @@ func newRepairCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append what makes tool calls and results fit each other")
 	o.nowFlag(cmd, "what is appended")
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
 func runRepair(e *env, o *repairOptions, args []string) error {
 	known, err := e.config.models()
-	choice, wrong := check.Choose(nil, nil)
-	if err = cmp.Or(err, wrong); err != nil {
+	if err != nil {
 		return usage(err)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		return plan.Repair(f.given, s, check.Options{Choice: choice, Models: known}, func(r *check.Repair) error {
+		return plan.Repair(f.given, s, check.Options{Models: known}, func(r *check.Repair) error {
 			if !o.answerCalls {
 				return nil
 			}
@@ -233,7 +223,6 @@ func newRedactCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.BoolVar(&o.images, "images", false, "make a single pixel of every image")
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 

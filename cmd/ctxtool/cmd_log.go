@@ -9,6 +9,7 @@ import (
 	"iter"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 
 	"ctxtool/internal/parallel"
@@ -16,6 +17,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -33,7 +35,6 @@ type logOptions struct {
 	kind         []string
 	since, until string
 
-	only    map[string]bool
 	pattern *regexp.Regexp
 }
 
@@ -76,20 +77,17 @@ func newLogCommand(e *env) *cobra.Command {
 	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
-	cmd.ValidArgsFunction = e.completeSession
 	complete(cmd, "kind", jsonl.KindNames())
 	return cmd
 }
 
 // check reads the flags that are names, before any input is opened.
 func (o *logOptions) check() (err error) {
-	if o.only, err = kinds(o.kind); err != nil || o.grep == "" {
+	if err = oneOf("unknown kind", jsonl.KindNames(), o.kind...); err != nil || o.grep == "" {
 		return err
 	}
-	if o.pattern, err = regexp.Compile(o.grep); err != nil {
-		return fmt.Errorf("--grep: %w", err)
-	}
-	return nil
+	o.pattern, err = regexp.Compile(o.grep)
+	return withFlag("--grep", err)
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
@@ -174,32 +172,29 @@ func (l *logger) list(name string) error {
 		return err
 	}
 	first := l.listed == 0
-	l.listed = l.s.Len()
-	if first {
-		if err := l.e.strictly(l.s, l.r.AllFindings(), l.o.strict); err != nil {
-			return err
-		}
+	if l.listed = l.s.Len(); !first {
+		return l.w.Flush()
 	}
-	if err := l.w.Flush(); err != nil {
-		return err
+	if err = l.e.strictly(l.s, l.r.AllFindings(), l.o.strict); err == nil {
+		err = l.w.Flush()
 	}
-	if first {
+	if err == nil {
 		l.e.noteCoverage(l.s, l.r.Rules)
 	}
-	return nil
+	return err
 }
 
 // limits finds the points or times between which entries are listed.
 func (l *logger) limits(leaf int) (err error) {
-	if l.since, err = newLimit(l.s, l.o.since, leaf); err != nil {
-		return err
-	}
-	if l.until, err = newLimit(l.s, l.o.until, leaf); err != nil {
+	var wrong error
+	l.since, err = newLimit(l.s, l.o.since, leaf)
+	l.until, wrong = newLimit(l.s, l.o.until, leaf)
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
 	l.until.at = untilTime(l.o.until, l.until.at)
 	if l.until.before(l.since) {
-		return &usageError{fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))}
+		return usagef("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))
 	}
 	return nil
 }
@@ -322,7 +317,7 @@ func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) erro
 	if row.err != nil {
 		return row.err
 	}
-	if l.o.only != nil && !l.o.only[l.s.Kind(row.rec).String()] {
+	if len(l.o.kind) > 0 && !slices.Contains(l.o.kind, l.s.Kind(row.rec).String()) {
 		return nil
 	}
 	line, err := lines.Line(row.rec)
@@ -353,14 +348,17 @@ func matches(p *regexp.Regexp, line jsonl.Value) bool {
 // request lists what entered between two requests: messages, each as what a
 // provider gets it, and by what it came.
 func (l *logger) request(leaf int) error {
-	got := func(point string) (*replay.Envelope, error) {
+	got := func(point string) (env *replay.Envelope, n weigh.Counts, err error) {
 		at, err := findLeaf(l.s, point, leaf)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			env, err = l.r.At(sessionfmt.After(at))
 		}
-		return l.r.At(sessionfmt.After(at))
+		if err == nil {
+			n, err = env.Count(&tokens.Pi)
+		}
+		return env, n, err
 	}
-	now, err := got(pointOfRequest(l.o.request))
+	now, is, err := got(pointOfRequest(l.o.request))
 	if err != nil {
 		return err
 	}
@@ -368,19 +366,11 @@ func (l *logger) request(leaf int) error {
 	if now.RequestIndex > 0 {
 		previous = pointOfRequest(now.RequestIndex - 1)
 	}
-	before, err := got(previous)
+	before, was, err := got(previous)
 	if err != nil {
 		return err
 	}
 	all, err := entry.NewItems(now, before)
-	if err != nil {
-		return err
-	}
-	was, err := before.Count(&tokens.Pi)
-	if err != nil {
-		return err
-	}
-	is, err := now.Count(&tokens.Pi)
 	if err != nil {
 		return err
 	}

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
+
+	"github.com/spf13/cobra"
 )
 
 // lsOptions are the flags of ctxtool ls.
@@ -75,15 +75,14 @@ func newLsCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
-	f.StringVar(&o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "))
+	choice(cmd, &o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
 	f.BoolVar(&o.reverse, "reverse", false, "the other way round")
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
 	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
 	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
-	f.Var(countFlag{&o.limit}, "limit", "only the first `N`")
+	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
-	complete(cmd, "sort", sortNames())
 	return cmd
 }
 
@@ -132,8 +131,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 			broken++
 		}
 	}
-	if o.strict && broken > 0 {
-		return fmt.Errorf("%d of %d sessions cannot be read, and --strict allows none", broken, len(rows))
+	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
+		return err
 	}
 	return e.print(&o.answer, paths(files), rows)
 }
@@ -210,32 +209,12 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
 	o.redaction.flags(cmd)
-	cmd.ValidArgsFunction = e.completeSession
 	complete(cmd, "filter", jsonl.KindNames())
 	return cmd
 }
 
-// kinds reads names of kinds, nil for all.
-func kinds(names []string) (map[string]bool, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	only := map[string]bool{}
-	for _, n := range names {
-		if !slices.Contains(jsonl.KindNames(), n) {
-			return nil, fmt.Errorf("unknown kind %q: one of %s", sessionfmt.Quote(n), strings.Join(jsonl.KindNames(), ", "))
-		}
-		only[n] = true
-	}
-	return only, nil
-}
-
 func runTree(e *env, o *treeOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return usage(err)
-	}
-	only, err := kinds(o.filter)
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	if err := cmp.Or(o.answer.check(), oneOf("unknown kind", jsonl.KindNames(), o.filter...), o.redaction.start(e)); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -252,7 +231,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: only, Fold: o.fold, Coverage: s.Coverage, Found: found}
+	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Found: found}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id

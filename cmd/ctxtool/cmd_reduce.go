@@ -32,15 +32,13 @@ func newReduceCommand(e *env) *cobra.Command {
 	var names, presets, whose []string
 	for _, p := range compact.Policies {
 		names = append(names, p.Name)
-		if len(p.Presets) == 0 {
-			continue
-		}
-		var own []string
+		first := len(presets)
 		for _, s := range p.Presets {
-			own = append(own, s.Name)
+			presets = append(presets, s.Name)
 		}
-		presets = append(presets, own...)
-		whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
+		if own := presets[first:]; len(own) > 0 {
+			whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
+		}
 	}
 	cmd := &cobra.Command{
 		Short: "Make contexts smaller by a policy, by appending entries",
@@ -58,15 +56,13 @@ func newReduceCommand(e *env) *cobra.Command {
 	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration")
-	f.StringVar(&o.preset, "preset", "", "the policy's numbers of `NAME`: "+strings.Join(whose, "; "))
+	choice(cmd, &o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration", names)
+	choice(cmd, &o.preset, "preset", "", "the policy's numbers of `NAME`: "+strings.Join(whose, "; "), presets)
 	f.IntVar(&o.keep, "keep", 0, "let `N` messages stay behind a summary, with pi tokens (default: the policy's)")
 	f.StringVar(&o.target, "target", "", "run layer by layer, whatever makes them run, until the context is at most `AMOUNT`: tokens, or a share of the window as 50%")
 	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: cap each tool result at `N` bytes, 0 for not at all")
 	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: let the results of the last `N` tokens stay")
 	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarise above this `SHARE` of the window")
-	complete(cmd, "policy", names)
-	complete(cmd, "preset", presets)
 	return cmd
 }
 
@@ -140,7 +136,7 @@ func (o *passes) use(names ...string) error {
 }
 
 func newTruncateCommand(e *env) *cobra.Command {
-	o := newPasses("truncate")
+	o, units := newPasses("truncate"), []string{"bytes", "chars", "tokens"}
 	cmd := &cobra.Command{
 		Short: "Cap long tool results in the context, by appending entries",
 		Long: "Cap each tool result in the context. In bytes, as gsh does it, the first and the last\n" +
@@ -154,15 +150,14 @@ func newTruncateCommand(e *env) *cobra.Command {
 		if o.Unit == "chars" && !cmd.Flags().Changed("max") {
 			o.Max = 10000
 		}
-		if !slices.Contains([]string{"bytes", "chars", "tokens"}, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
+		if !slices.Contains(units, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
 			return fmt.Errorf("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
 		}
 		return o.use("truncate")
 	})
 	f := cmd.Flags()
 	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
-	f.StringVar(&o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens")
-	complete(cmd, "unit", []string{"bytes", "chars", "tokens"})
+	choice(cmd, &o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens", units)
 	return cmd
 }
 
@@ -170,7 +165,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
 
 func newPruneCommand(e *env) *cobra.Command {
-	o := newPasses("prune")
+	o, profiles := newPasses("prune"), []string{"seed", "source"}
 	about := ""
 	for _, name := range pruning {
 		if p, err := compact.FindPass(name); err == nil {
@@ -185,16 +180,14 @@ func newPruneCommand(e *env) *cobra.Command {
 			"  ctxtool prune --pass superseded,retry-prune sessions/",
 	}
 	o.command(e, cmd, func() error {
-		for _, name := range o.which {
-			if !slices.Contains(pruning, name) {
-				return fmt.Errorf("unknown pass %q: one of %s", sessionfmt.Quote(name), strings.Join(pruning, ", "))
-			}
+		if err := oneOf("unknown pass", pruning, o.which...); err != nil {
+			return err
 		}
-		switch {
-		case o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0:
+		if o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0 {
 			return errors.New("--protect, --requests and --min-tokens want numbers from 0 on")
-		case !slices.Contains([]string{"seed", "source"}, o.Profile):
-			return fmt.Errorf("--profile %q: one of seed, source", sessionfmt.Quote(o.Profile))
+		}
+		if err := oneOf("--profile", profiles, o.Profile); err != nil {
+			return err
 		}
 		return o.use(o.which...)
 	})
@@ -203,11 +196,10 @@ func newPruneCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.which, "pass", pruning[:1], "run these `PASSES`, in this order")
 	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "prune: the results of the last `N` tokens stay")
 	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "stale-results: those that `N` requests have had are stale")
-	f.StringVar(&o.Profile, "profile", "seed", "retry-prune: find retries as `PROFILE` does: seed, or source (y-agent's code)")
+	choice(cmd, &o.Profile, "profile", "seed", "retry-prune: find retries as `PROFILE` does: seed, or source (y-agent's code)", profiles)
 	f.BoolVar(&o.IntraTurn, "intra-turn", false, "retry-prune: in the last turn only, and five messages at most")
 	f.IntVar(&o.MinTokens, "min-tokens", 0, "retry-prune, progressive: fewer than `N` tokens are not worth it")
 	complete(cmd, "pass", pruning)
-	complete(cmd, "profile", []string{"seed", "source"})
 	return cmd
 }
 
@@ -258,8 +250,8 @@ func newCompactCommand(e *env) *cobra.Command {
 			"  ctxtool compact --apply answers.jsonl sessions/ --write",
 	}
 	o.command(e, cmd, func() error {
-		if !slices.Contains(styles, style) {
-			return fmt.Errorf("--style %q: one of %s", sessionfmt.Quote(style), strings.Join(styles, ", "))
+		if err := oneOf("--style", styles, style); err != nil {
+			return err
 		}
 		o.Style, o.Retries = compact.Style(style), 1
 		if !cmd.Flags().Changed("keep") {
@@ -276,9 +268,8 @@ func newCompactCommand(e *env) *cobra.Command {
 	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "))
+	choice(cmd, &style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "), styles)
 	f.IntVar(&o.Keep, "keep", 20000, "let `N` tokens stay; for swe-cli and y-agent N messages, by default 20 and 0")
-	complete(cmd, "style", styles)
 	return cmd
 }
 
@@ -301,7 +292,6 @@ func newUndoCommand(e *env) *cobra.Command {
 	}
 	o.appendFlags(cmd)
 	o.forceFlag(cmd, "append")
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"ctxtool/internal/transcript"
 	"ctxtool/render/page"
@@ -22,7 +22,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // commentSize is how many characters a comment on GitHub may have.
@@ -43,6 +42,9 @@ type renderOptions struct {
 
 	parts page.Parts
 }
+
+// The views of a session, and what its Markdown is for.
+var views, targets = []string{"conversation", "context"}, []string{"comment", "file"}
 
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
@@ -82,8 +84,8 @@ func newRenderCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "write nothing and exit with 1 if there is a likely secret in it")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	f.StringVar(&o.view, "view", "conversation", "`VIEW` of the session: conversation, context")
-	f.StringVar(&o.target, "target", "comment", "`TARGET` of Markdown: comment, file")
+	choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation, context", views)
+	choice(cmd, &o.target, "target", "comment", "`TARGET` of Markdown: comment, file", targets)
 	f.StringVar(&o.at, "at", "", "the `POINT` whose context is shown")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.StringVar(&o.since, "since", "", "only from this `POINT`, time or git revision on")
@@ -94,26 +96,16 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.IntVar(&o.maxLines, "max-lines", 40, "`LINES` of a block, others are left out of its middle; 0 for all")
 	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
 	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
-	f.Var(countFlag{&o.split}, "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
-	complete(cmd, "view", []string{"conversation", "context"})
-	complete(cmd, "target", []string{"comment", "file"})
+	f.Var(countFlag(&o.split), "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 
 // check reads the flags that are names, before any input is opened.
 func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
-	for _, choice := range []struct{ flag, value, one, other string }{
-		{"view", o.view, "conversation", "context"}, {"target", o.target, "comment", "file"},
-	} {
-		if choice.value != choice.one && choice.value != choice.other {
-			return fmt.Errorf("unknown %s %q: one of %s, %s", choice.flag, sessionfmt.Quote(choice.value), choice.one, choice.other)
-		}
-	}
-	if err := o.checkHTML(e, given); err != nil {
+	if err := cmp.Or(oneOf("unknown view", views, o.view), oneOf("unknown target", targets, o.target), o.checkHTML(e, given)); err != nil {
 		return err
 	}
 	if o.view == "context" {
@@ -133,7 +125,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) 
 }
 
 func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
-	if f, ok := e.stdout.(*os.File); ok && !given("format") && (o.output == "" || o.output == "-") && term.IsTerminal(int(f.Fd())) {
+	if !given("format") && e.toTerminal(o.output) {
 		o.format = "text"
 	}
 	rules, err := o.start(e)
@@ -172,7 +164,10 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		p.Asset = (&assets{disk: e.disk, dir: o.assets, page: o.output}).store
 	}
 	if o.view == "context" {
-		err = o.context(p, r, leaf)
+		var at int
+		if at, err = findLeaf(s, cmp.Or(o.at, "leaf"), leaf); err == nil {
+			p.Context, err = r.At(sessionfmt.After(at))
+		}
 	} else {
 		err = o.conversation(e, p, r, leaf)
 	}
@@ -245,17 +240,7 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSecretScan(redactor), nil
-}
-
-// context has a page show what the model had at a point.
-func (o *renderOptions) context(p *page.Page, r *replay.Replay, leaf int) error {
-	at, err := findLeaf(r.Session, cmp.Or(o.at, "leaf"), leaf)
-	if err != nil {
-		return err
-	}
-	p.Context, err = r.At(sessionfmt.After(at))
-	return err
+	return &secretScan{scanners: sync.Pool{New: func() any { return redactor.NewScanner() }}, found: map[int]map[string]int{}}, nil
 }
 
 // conversation has a page show what was said on the path, or on all branches.

@@ -7,16 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	pages "ctxtool/internal/report"
 	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-
-	"golang.org/x/term"
 )
 
 // notForPages are the flags that say what of a session is written: a page has all of
@@ -37,10 +35,10 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 		}
 	}
 	toFile := o.output != "" && o.output != "-"
-	switch f, ok := e.stdout.(*os.File); {
+	switch {
 	case o.split > 0 && !toFile:
 		return errors.New("--split needs -o FILE: the other pages are put beside it")
-	case !toFile && ok && term.IsTerminal(int(f.Fd())):
+	case e.toTerminal(o.output):
 		return errors.New("-f html needs -o FILE: a page is nothing for a terminal")
 	}
 	return nil
@@ -87,7 +85,11 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 // split.
 func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *html.Page {
 	s := r.Session
-	h := &html.Page{Session: s, Report: pages.New(r, leaf), Title: e.fileName(pageTitle(s.Name)), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	title := filepath.Base(s.Name)
+	if s.Name == "-" {
+		title = "session"
+	}
+	h := &html.Page{Session: s, Report: pages.New(r, leaf), Title: e.fileName(title), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	file := func(page int) string {
 		if page == 0 {
@@ -106,36 +108,28 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	return h
 }
 
-// pageTitle is what a page calls a session that has no name.
-func pageTitle(name string) string {
-	if name == "-" {
-		return "session"
-	}
-	return filepath.Base(name)
-}
-
 // A pageFile is a page behind the first, which appears once it is whole.
 type pageFile struct {
 	*bufio.Writer
-	out *output
+	out output
 }
 
 func (p *pageFile) Close() error {
-	defer p.out.abort()
-	return cmp.Or(p.Flush(), p.out.commit())
+	defer p.out.Abort()
+	return cmp.Or(p.Flush(), p.out.Commit())
 }
 
 // htmlStore makes a page of each session of a folder, and an index of them, in the
 // folder of -o. A session that cannot be read is a row with its reason.
 func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
 	if o.output == "" || o.output == "-" {
-		return &usageError{errors.New("the pages of a folder go into another: -o DIR")}
+		return usagef("the pages of a folder go into another: -o DIR")
 	}
 	if info, err := e.disk.Stat(o.output); err == nil && !info.IsDir() {
-		return &usageError{fmt.Errorf("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))}
+		return usagef("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))
 	}
 	if o.leaf != "" {
-		return &usageError{errors.New("--leaf is for a session: each page of a folder opens with its own")}
+		return usagef("--leaf is for a session: each page of a folder opens with its own")
 	}
 	files, err := e.listed([]string{dir})
 	if err != nil {
@@ -162,8 +156,8 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 			e.note("%s: %s", sessionfmt.Quote(row.File), row.Error)
 		}
 	}
-	if o.strict && broken > 0 {
-		return fmt.Errorf("%d of %d sessions have no page, and --strict allows none", broken, len(rows))
+	if err := noneBroken(o.strict, broken, len(rows), "have no page"); err != nil {
+		return err
 	}
 	index := *o
 	index.output = filepath.Join(o.output, "index.html")
@@ -206,11 +200,9 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 	opt := replay.Options{Rules: rules, Leaf: s.Leaf()}
 	if o.strict {
 		r := replay.New(s, opt)
-		if _, _, err := r.Reach(sessionfmt.After(s.Leaf())); err != nil {
+		_, _, err := r.Reach(sessionfmt.After(s.Leaf()))
+		if err = cmp.Or(err, noFindings(true, f.path, len(r.AllFindings()))); err != nil {
 			return nil, err
-		}
-		if n := len(r.AllFindings()); n > 0 {
-			return nil, fmt.Errorf("--strict allows no findings, this has %d", n)
 		}
 	}
 	name := filepath.Join(o.output, f.out+".html")
@@ -233,7 +225,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 
 // storeSecrets looks through all pages before any is written.
 func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
-	found := inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
+	if slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
 			return false // it will have no page
@@ -250,11 +242,8 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		}
 		scan.note(e, s)
 		return true
-	})
-	for _, any := range found {
-		if any {
-			return errFound
-		}
+	}), true) {
+		return errFound
 	}
 	return nil
 }

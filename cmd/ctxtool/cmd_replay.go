@@ -75,7 +75,6 @@ func newReplayCommand(e *env) *cobra.Command {
 	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
-	cmd.ValidArgsFunction = e.completeSession
 	return cmd
 }
 
@@ -102,9 +101,10 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.pointAt(point); err != nil {
-		return err
+	if point != "" && (o.at != "" || o.request != noRequest || o.tail) {
+		return usagef("the session's @%s stands against --at, --request or --tail", sessionfmt.Quote(point))
 	}
+	o.at = cmp.Or(o.at, point)
 	if err := o.given.load(e, &opt); err != nil {
 		return err
 	}
@@ -118,18 +118,6 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return err
 	}
 	return e.finish(env, o)
-}
-
-// pointAt takes the point of a SESSION@POINT, which no other flag may name then.
-func (o *replayOptions) pointAt(point string) error {
-	switch {
-	case point == "":
-	case o.at != "" || o.request != noRequest || o.tail:
-		return &usageError{fmt.Errorf("the session's @%s stands against --at, --request or --tail", sessionfmt.Quote(point))}
-	default:
-		o.at = point
-	}
-	return nil
 }
 
 // open opens the session, with --tail only its end where that is enough.
@@ -219,17 +207,13 @@ func (e *env) noteUsage(envelope *replay.Envelope, prompt *prompt.Prompt) error 
 		facts = append(facts, u.String())
 	}
 	if !prompt.Known {
-		fact := "prompt and tools are not in this file"
+		n := 0
 		if !envelope.Replay().Session.Coverage.Partial {
-			n, err := envelope.HiddenEstimate(&tokens.Pi)
-			if err != nil {
+			if n, err = envelope.HiddenEstimate(&tokens.Pi); err != nil {
 				return err
 			}
-			if n > 0 {
-				fact += fmt.Sprintf(" (about %d tokens, by the first answered request's usage)", n)
-			}
 		}
-		facts = append(facts, fact)
+		facts = append(facts, "prompt and tools are not in this file"+phrase.If(n > 0, " (about %d tokens, by the first answered request's usage)", n))
 	}
 	if len(facts) > 0 {
 		e.note("%s: %s", envelope.Replay().Session.Name, strings.Join(facts, "; "))

@@ -9,19 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/render"
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
+
+	"github.com/spf13/cobra"
 )
 
 // statsOptions are the flags of ctxtool stats.
 type statsOptions struct {
-	answer
-	reading
-	redaction
+	readFlags
 	given
 	gating
 	filter
@@ -55,25 +52,20 @@ func newStatsCommand(e *env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.answer.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
-	o.reading.flags(cmd)
-	o.redaction.flags(cmd)
+	o.readFlags.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(stats.Lenses), ", "))
-	f.StringVar(&o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)")
+	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)", stats.CounterNames())
 	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: what is counted times a factor fitted on recorded usage")
-	f.StringVar(&o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "))
+	choice(cmd, &o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
 	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
 	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
 	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost: one for each combination of these `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
-	complete(cmd, "counter", stats.CounterNames())
-	complete(cmd, "like", stats.LikeNames())
-	cmd.ValidArgsFunction = e.completeFiles
 	return cmd
 }
 
@@ -118,16 +110,8 @@ func lensNames(lenses []*stats.Lens) (names []string) {
 
 // check reads the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
-	if err := o.answer.check(); err != nil {
-		return err
-	}
-	if o.Replay.Rules, err = o.reading.check(); err != nil {
-		return err
-	}
-	if err = o.SetCounter(o.counter); err != nil {
-		return fmt.Errorf("--counter: %w", err)
-	}
-	if err := o.gating.check(e); err != nil {
+	o.Replay.Rules, err = o.start(e)
+	if err = cmp.Or(err, withFlag("--counter", o.SetCounter(o.counter)), o.gating.check(e)); err != nil {
 		return err
 	}
 	if o.By = o.gate.By(o.By); o.gated {
@@ -136,17 +120,8 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations: want a number above 0")
 	}
-	for _, name := range o.lenses {
-		if !slices.Contains(lensNames(stats.Lenses), name) {
-			return fmt.Errorf("unknown lens %q: one of %s", sessionfmt.Quote(name), strings.Join(lensNames(stats.Lenses), ", "))
-		}
-	}
-	for _, name := range o.By {
-		if !slices.Contains(stats.CostGroups(), name) {
-			return fmt.Errorf("--by: unknown group %q: one of %s", sessionfmt.Quote(name), strings.Join(stats.CostGroups(), ", "))
-		}
-	}
-	if o.Only, err = o.filter.check(); err != nil {
+	o.Only, err = o.filter.check()
+	if err = cmp.Or(oneOf("unknown lens", lensNames(stats.Lenses), o.lenses...), oneOf("--by: unknown group", stats.CostGroups(), o.By...), err); err != nil {
 		return err
 	}
 	for _, l := range stats.Lenses {
@@ -163,11 +138,9 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	if o.like != "" {
-		if err := o.SetLike(o.like); err != nil {
-			return fmt.Errorf("--like: %w", err)
-		}
+		err = withFlag("--like", o.SetLike(o.like))
 	}
-	if err := o.idle(); err != nil {
+	if err = cmp.Or(err, o.idle()); err != nil {
 		return err
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {
@@ -211,7 +184,7 @@ func (o *statsOptions) idle() error {
 }
 
 func runStats(e *env, o *statsOptions, args []string) error {
-	if err := cmp.Or(o.check(e), o.redaction.start(e)); err != nil {
+	if err := o.check(e); err != nil {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
@@ -233,7 +206,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		var fault error
 		broken := 0
 		var read []*stats.Report
-		inOrder(e, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
+		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
 			if one == nil {
 				return
 			}
@@ -251,11 +224,11 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		for _, one := range read {
 			fault = cmp.Or(fault, o.take(w, sum, one))
 		}
-		switch {
-		case fault != nil && o.alone:
+		if !o.alone {
+			fault = noneBroken(o.strict, broken, len(files), "have no numbers")
+		}
+		if fault != nil {
 			return fault
-		case broken > 0 && o.strict:
-			return fmt.Errorf("%d of %d sessions have no numbers, and --strict allows none", broken, len(files))
 		}
 		if len(sum.Files) == broken {
 			e.note("no session was counted")
@@ -321,10 +294,8 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 			e.note("%s:%s: the numbers are of what came before", f.name, strings.TrimPrefix(r.Stopped, "line "))
 		}
 	}
-	if n := 0; err == nil && o.strict {
-		if n = len(r.Findings); n > 0 {
-			err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
-		}
+	if err == nil {
+		err = noFindings(o.strict, f.name, len(r.Findings))
 	}
 	if err != nil {
 		r = &stats.Report{Schema: stats.SessionSchema, Error: reason(err)}
@@ -348,17 +319,11 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, on render.Scree
 	case "github", "junit":
 		return render.Write(w, o.said, o.format, on)
 	}
-	return render.Write(w, render.Stats{Sheets: o.sheets(sum), Gate: o.said}, o.format, on)
-}
-
-// sheets are the tables of the lenses, and of several sessions what they lack. Of one
-// that has been said.
-func (o *statsOptions) sheets(sum *stats.Report) []stats.Sheet {
 	all := o.Sheets(sum)
-	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 {
+	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 { // of one that has been said
 		all = append(all, gaps)
 	}
-	return all
+	return render.Write(w, render.Stats{Sheets: all, Gate: o.said}, o.format, on)
 }
 
 // noteGaps says what a form does not show: one table alone has no place for it.

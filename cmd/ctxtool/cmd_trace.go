@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,7 +72,6 @@ func newTraceCommand(e *env) *cobra.Command {
 	for _, other := range []string{"all", "ignore-case", "at"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
-	cmd.ValidArgsFunction = e.completeEntries(1)
 	return cmd
 }
 
@@ -112,8 +110,9 @@ func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 }
 
 func runTrace(e *env, o *traceOptions, args []string) error {
+	asked := args[min(1, len(args)):]
 	rules, err := o.start(e)
-	if err = cmp.Or(err, o.check(args[min(1, len(args)):])); err != nil {
+	if err = cmp.Or(err, o.check(asked)); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -127,14 +126,14 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
 	if o.blame {
-		return e.blame(r, o, leaf, cmp.Or(strings.Join(args[min(1, len(args)):], ""), point, "leaf"))
+		return e.blame(r, o, leaf, cmp.Or(strings.Join(asked, ""), point, "leaf"))
 	}
 	now, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), leaf)
 	if err != nil {
 		return err
 	}
 	if o.query == nil {
-		if o.query, err = o.asked(e, s, args[1], leaf); err != nil {
+		if o.query, err = o.asked(e, s, asked[0], leaf); err != nil {
 			return err
 		}
 	}
@@ -206,11 +205,8 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	return o.reply(e, r, items, nil)
 }
 
-// showOptions are the flags of ctxtool show.
-type showOptions struct{ readFlags }
-
 func newShowCommand(e *env) *cobra.Command {
-	o := &showOptions{}
+	o := &readFlags{}
 	cmd := &cobra.Command{
 		Use:   "show [flags] SESSION [POINT...]",
 		Short: "Show entries whole, and what each did to the envelope",
@@ -231,11 +227,10 @@ func newShowCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
 	}
 	o.flags(cmd, "text", "json", "raw")
-	cmd.ValidArgsFunction = e.completeEntries(math.MaxInt)
 	return cmd
 }
 
-func runShow(e *env, o *showOptions, args []string) error {
+func runShow(e *env, o *readFlags, args []string) error {
 	rules, err := o.start(e)
 	if err != nil {
 		return usage(err)
@@ -277,7 +272,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 		}
 		rec := at.Record
 		if rec < 0 {
-			return nil, &usageError{fmt.Errorf("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))}
+			return nil, usagef("%s: %s has no entry to show", s.Name, sessionfmt.Quote(p))
 		}
 		read := lines.Line
 		if raw {

@@ -8,18 +8,18 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/go-viper/mapstructure/v2"
+	"ctxtool/compact"
+	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
-
-	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
 )
 
 // A config is what configuration files and the environment say. Flags win over
@@ -83,48 +83,27 @@ func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
 	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
 		return l, err
 	}
-	var keys mapstructure.Metadata
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &l.tables, Metadata: &keys, DecodeHook: wholeNumbers})
+	d := toml.NewDecoder(bytes.NewReader(data)) // once more: viper would put names in lower case
+	d.DisallowUnknownFields()
+	var strict *toml.StrictMissingError
+	if err = d.Decode(&l.tables); errors.As(err, &strict) {
+		err = nil
+		for _, missing := range strict.Errors { // other keys are settings
+			if key := missing.Key(); key[0] == "policies" {
+				return l, fmt.Errorf("unknown key %s", strings.Join(key, "."))
+			}
+		}
+	}
 	if err != nil {
 		return l, err
 	}
-	unknown := func(key string) bool { return strings.HasPrefix(key, "Policies[") } // other keys are settings
-	if err := d.Decode(file); err != nil || slices.ContainsFunc(keys.Unused, unknown) {
-		return l, cmp.Or(mistake(data), err)
-	}
 	for key := range file {
 		if key == "models" || key == "policies" {
-			file[key] = "" // viper would put their names in lower case
+			file[key] = "" // they are in the tables
 		}
 	}
 	l.name, l.v = name, viper.New()
 	return l, l.v.MergeConfigMap(file)
-}
-
-// wholeNumbers refuses to make whole numbers of others.
-func wholeNumbers(from, to reflect.Kind, v any) (any, error) {
-	if from == reflect.Float64 && (to == reflect.Int || to == reflect.Int64) {
-		return nil, fmt.Errorf("%v is no whole number", v)
-	}
-	return v, nil
-}
-
-// mistake is what is wrong with the tables of a file, as the parser says it, who knows the
-// line.
-func mistake(data []byte) error {
-	d := toml.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(new(tables))
-	var strict *toml.StrictMissingError
-	if !errors.As(err, &strict) {
-		return err
-	}
-	for _, missing := range strict.Errors {
-		if key := missing.Key(); key[0] == "policies" {
-			return fmt.Errorf("unknown key %s", strings.Join(key, "."))
-		}
-	}
-	return nil
 }
 
 // lookup is the value of a key and where it comes from; nowhere if from is empty.
@@ -183,12 +162,11 @@ func envName(key string) string {
 
 // lineOf is the line of a configuration file at which reading it failed, 0 where
 // the error does not say.
-func lineOf(err error) int {
+func lineOf(err error) (row int) {
 	var at interface{ Position() (row, column int) }
-	if !errors.As(err, &at) {
-		return 0
+	if errors.As(err, &at) {
+		row, _ = at.Position()
 	}
-	row, _ := at.Position()
 	return row
 }
 
@@ -198,11 +176,10 @@ const hereFile = ".ctxtool.toml"
 
 // configFiles are the configuration files, the weakest first.
 func (e *env) configFiles() []string {
-	var files []string
-	if e.configDir != "" {
-		files = append(files, filepath.Join(e.configDir, "ctxtool", "config.toml"))
+	if e.configDir == "" {
+		return []string{hereFile}
 	}
-	return append(files, hereFile)
+	return []string{filepath.Join(e.configDir, "ctxtool", "config.toml"), hereFile}
 }
 
 // models is the models table with the configuration's own models: each a table
@@ -230,19 +207,15 @@ func (c *config) models() (*models.Table, error) {
 
 // decodeModel reads the keys of one configured model.
 func decodeModel(from map[string]any, m *models.Model) error {
-	number := func(v any) (float64, error) {
-		switch n := v.(type) {
-		case int64:
-			return float64(n), nil
-		case float64:
-			return n, nil
-		}
-		return 0, fmt.Errorf("%v is no number", v)
-	}
 	for _, key := range slices.Sorted(maps.Keys(from)) {
-		n, err := number(from[key])
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		var n float64
+		switch v := from[key].(type) {
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		default:
+			return fmt.Errorf("%s: %v is no number", key, v)
 		}
 		switch strings.ToLower(key) {
 		case "contextwindow", "context_window":
@@ -260,6 +233,149 @@ func decodeModel(from map[string]any, m *models.Model) error {
 		default:
 			return fmt.Errorf("unknown key %s", key)
 		}
+	}
+	return nil
+}
+
+// A policyTable is a policy in a configuration file: [policies.NAME].
+type policyTable struct {
+	About   string
+	Like    string // the policy whose numbers it begins with; without, it has the layers below
+	Window  int64
+	Counter string
+	Layers  []layerTable
+}
+
+// A layerTable is a layer of a policy: the pass, its options, and when it runs.
+type layerTable struct {
+	Pass      string
+	Max       *int
+	Unit      *string
+	Protect   *int
+	Requests  *int
+	Profile   *string
+	MinTokens *int `toml:"min_tokens"`
+	Style     *string
+	Keep      *int
+	Patterns  []string
+	Over      string // an amount above which it runs: tokens, or a share of the window with %
+	Reserve   int64  // or the tokens that are to be left of the window
+}
+
+// policies are the policies that configuration files define, the strongest file's where
+// several define one.
+func (c *config) policies() (own []*compact.Policy, err error) {
+	for k := len(c.files) - 1; k >= 0; k-- {
+		l := c.files[k]
+		for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
+			if slices.ContainsFunc(own, func(p *compact.Policy) bool { return p.Name == name }) {
+				continue
+			}
+			p, err := l.Policies[name].policy(name)
+			if err != nil {
+				return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: l.name}, Err: fmt.Errorf("policies.%s: %w", name, err)}
+			}
+			own = append(own, p)
+		}
+	}
+	return own, nil
+}
+
+// String is what a policy consists of: ctxtool policies has the numbers.
+func (t policyTable) String() string {
+	var parts []string
+	if t.Like != "" {
+		parts = append(parts, "like "+t.Like)
+	}
+	for _, l := range t.Layers {
+		parts = append(parts, l.Pass)
+	}
+	return strings.Join(parts, ",")
+}
+
+func (t policyTable) policy(name string) (*compact.Policy, error) {
+	p := &compact.Policy{Name: name, About: t.About, Window: compact.PiPolicy.Window, Counter: &tokens.Pi, Note: "from the configuration"}
+	if t.Like != "" {
+		like, err := compact.FindPolicy(t.Like)
+		if err != nil {
+			return nil, err
+		}
+		p = like.Copy()
+		p.Name, p.Note = name, "from the configuration, like "+t.Like
+	}
+	if t.About != "" {
+		p.About = t.About
+	}
+	if t.Window != 0 {
+		p.Window = t.Window
+	}
+	if t.Counter != "" {
+		c, err := tokens.Find(t.Counter)
+		if err != nil {
+			return nil, err
+		}
+		p.Counter = c
+	}
+	if len(t.Layers) > 0 {
+		p.Layers = nil
+	}
+	for k, l := range t.Layers {
+		layer, err := l.layer()
+		if err != nil {
+			return nil, fmt.Errorf("layer %d: %w", k, err)
+		}
+		p.Layers = append(p.Layers, layer)
+	}
+	if len(p.Layers) == 0 || p.Window < 0 {
+		return nil, fmt.Errorf("want layers, or like = a policy, and a window of tokens")
+	}
+	return p, nil
+}
+
+func (t layerTable) layer() (l compact.Layer, err error) {
+	if l.Pass, err = compact.FindPass(t.Pass); err != nil {
+		return l, err
+	}
+	l.Options = l.Pass.Defaults
+	l.Patterns = t.Patterns
+	if err = cmp.Or(
+		number(&l.Max, t.Max, "max"), number(&l.Protect, t.Protect, "protect"), number(&l.Requests, t.Requests, "requests"),
+		number(&l.MinTokens, t.MinTokens, "min_tokens"), number(&l.Keep, t.Keep, "keep"),
+		word(&l.Unit, t.Unit, "unit", "bytes", "chars", "tokens"), word(&l.Profile, t.Profile, "profile", "seed", "source"),
+		word((*string)(&l.Style), t.Style, "style", "pi", "gsh", "swe-cli", "y-agent"),
+	); err != nil {
+		return l, err
+	}
+	over, err := amount("over", t.Over)
+	switch {
+	case err != nil:
+		return l, err
+	case over != compact.Amount{}:
+		l.When = &compact.Trigger{Share: over.Share, Tokens: over.Tokens}
+	case t.Reserve > 0:
+		l.When = &compact.Trigger{Reserve: t.Reserve}
+	}
+	return l, nil
+}
+
+// number sets a number that is given.
+func number(to, from *int, name string) error {
+	if from == nil {
+		return nil
+	}
+	if *to = *from; *to < 0 {
+		return fmt.Errorf("%s = %d: want a number from 0 on", name, *to)
+	}
+	return nil
+}
+
+// word sets a word that is given, one of some.
+func word(to, from *string, name string, one ...string) error {
+	if from == nil {
+		return nil
+	}
+	if *to = *from; !slices.Contains(one, *to) {
+		return fmt.Errorf("%s = %q: one of %v", name, *to, one)
 	}
 	return nil
 }

@@ -61,10 +61,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			return nil, err
 		}
 		for _, n := range names {
-			below, err := filepath.Rel(arg, n)
-			if err != nil {
-				below = n
-			}
+			below, _ := filepath.Rel(arg, n) // it is below
 			files = append(files, listedFile{n, filepath.ToSlash(below), filepath.ToSlash(n), below})
 		}
 	}
@@ -123,18 +120,14 @@ const batchGC = 200
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
 	debug.SetGCPercent(batchGC)
 	all := make([]T, 0, len(files))
-	inOrder(e, files, work, func(one T) { all = append(all, one) })
+	inOrder(e, 0, files, work, func(one T) { all = append(all, one) })
 	return all
 }
 
-// inOrder is inParallel that hands over what work made of each file as soon as
-// those before it are done, so that it need not be kept.
-func inOrder[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
-	inOrderBy(e, 0, files, work, take)
-}
-
-// inOrderBy is inOrder with so many files worked on at a time, 0 for as many as is good.
-func inOrderBy[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
+// inOrder is inParallel that hands over what work made of each file as soon as those
+// before it are done, so that it need not be kept; so many are worked on at a time, 0 for
+// as many as is good.
+func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
 		e.frugal(files[0].path)
 		show, end := e.progress(files[0].name)
@@ -190,10 +183,7 @@ func (a *answer) check() error {
 	if a.json {
 		a.format = a.jsonForm()
 	}
-	if !slices.Contains(a.forms, a.format) {
-		return fmt.Errorf("unknown format %q: one of %s", sessionfmt.Quote(a.format), strings.Join(a.forms, ", "))
-	}
-	return nil
+	return oneOf("unknown format", a.forms, a.format)
 }
 
 // answer writes an answer, whole or not at all, to none of the inputs.
@@ -202,15 +192,15 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 	if err != nil {
 		return err
 	}
-	defer out.abort()
-	if c, ok := out.Writer.(*cleaner); ok && a.cleaned {
-		out.Writer = c.w
+	defer out.Abort()
+	if c, ok := out.(*cleaner); ok && a.cleaned {
+		out = direct{c.w}
 	}
 	w := bufio.NewWriterSize(out, 64<<10)
 	if err := write(w); err != nil {
 		return err
 	}
-	return cmp.Or(w.Flush(), out.commit())
+	return cmp.Or(w.Flush(), out.Commit())
 }
 
 // print writes a value as an answer, in its form.
@@ -258,11 +248,6 @@ func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, in
 	return nil
 }
 
-// complete offers fixed values for a flag.
-func complete(cmd *cobra.Command, flag string, values []string) {
-	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
 // A reading is how a session is replayed and how strictly it is read.
 type reading struct {
 	rules  string
@@ -272,9 +257,8 @@ type reading struct {
 // flags gives a command the flags of its reading.
 func (r *reading) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "))
+	choice(cmd, &r.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
-	complete(cmd, "rules", replay.RulesNames())
 }
 
 // check reads the name of the rules.
@@ -300,7 +284,7 @@ func (g *given) flags(cmd *cobra.Command) {
 	f.StringVar(&g.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
 	f.StringVar(&g.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
-	f.Var(tokensFlag{&g.window}, "window", "context window in `TOKENS`, in place of the known one")
+	f.Var(tokensFlag(&g.window), "window", "context window in `TOKENS`, in place of the known one")
 }
 
 // check reads the flags, before any input is opened; the baseline is for load.

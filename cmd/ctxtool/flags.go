@@ -10,71 +10,115 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
-
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 	"ctxtool/sessionfmt/store"
 	"ctxtool/stats/gate"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
-// A tokensFlag is a number of tokens as people write it: 200000, 200k, 1M or 1e6.
-type tokensFlag struct{ n *int64 }
+// A numberFlag is a number above 0, with what reads it. It is 0 where it was not given.
+type numberFlag[N int | int64] struct {
+	n    *N
+	read func(text string) (N, error)
+}
 
-func (f tokensFlag) String() string {
+func (f numberFlag[N]) String() string {
 	if f.n == nil {
 		return "0"
 	}
-	return strconv.FormatInt(*f.n, 10)
+	return fmt.Sprint(*f.n)
 }
 
-func (f tokensFlag) Type() string { return "tokens" }
+func (f numberFlag[N]) Type() string { return "int" }
+
+func (f numberFlag[N]) Set(text string) (err error) {
+	n, err := f.read(text)
+	if err == nil {
+		*f.n = n
+	}
+	return err
+}
 
 // mostTokensAsked is more than any window has: 2^53, up to which numbers are whole.
 const mostTokensAsked = 1 << 53
 
-func (f tokensFlag) Set(text string) error {
-	n, err := gate.ParseNumber(text)
-	if err != nil || n < 1 || n > mostTokensAsked || n != float64(int64(n)) {
-		return errors.New("want a number of tokens from 1 on, as 200000, 200k or 1M")
+// tokensFlag is a number of tokens as people write it: 200000, 200k, 1M or 1e6.
+func tokensFlag(n *int64) numberFlag[int64] {
+	return numberFlag[int64]{n, func(text string) (int64, error) {
+		n, err := gate.ParseNumber(text)
+		if err != nil || n < 1 || n > mostTokensAsked || n != float64(int64(n)) {
+			return 0, errors.New("want a number of tokens from 1 on, as 200000, 200k or 1M")
+		}
+		return int64(n), nil
+	}}
+}
+
+// countFlag is a number of things.
+func countFlag(n *int) numberFlag[int] {
+	return numberFlag[int]{n, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return 0, errors.New("want a whole number from 1 on")
+		}
+		return n, nil
+	}}
+}
+
+// oneOf is the error of the first value that is none of the names.
+func oneOf(what string, names []string, values ...string) error {
+	for _, v := range values {
+		if !slices.Contains(names, v) {
+			return fmt.Errorf("%s %q: one of %s", what, sessionfmt.Quote(v), strings.Join(names, ", "))
+		}
 	}
-	*f.n = int64(n)
 	return nil
 }
 
-// A countFlag is a number of things, at least one. It is 0 where it was not given.
-type countFlag struct{ n *int }
-
-func (f countFlag) String() string {
-	if f.n == nil {
-		return "0"
-	}
-	return strconv.Itoa(*f.n)
+// complete offers fixed values for a flag.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (f countFlag) Type() string { return "int" }
-
-func (f countFlag) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errors.New("want a whole number from 1 on")
-	}
-	*f.n = n
-	return nil
+// choice gives a command a flag for which fixed values are offered.
+func choice(cmd *cobra.Command, to *string, flag, value, usage string, values []string) {
+	cmd.Flags().StringVar(to, flag, value, usage)
+	complete(cmd, flag, values)
 }
 
 // maxCompletions is how many ids are offered at once: a person picks from few.
 const maxCompletions = 100
 
-// completeSession completes a SESSION: files, ids of the store, and behind an @
-// the points of the session named.
-func (e *env) completeSession(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
+// pointWords are the words that a POINT may begin with.
+var pointWords = []string{"leaf", "root", "request:", "turn:"}
+
+// manySessions is in the place of a number of POINTs: as many sessions and folders as
+// are wanted.
+const manySessions = -1
+
+// otherArgs is likewise for arguments that are no sessions, or none.
+const otherArgs = -2
+
+// completeArgs completes a SESSION, and behind it so many POINTs of it.
+func (e *env) completeArgs(points int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		switch n := len(args); {
+		case n == 0 || points == manySessions:
+			return e.completeSession(cmd, typed)
+		case n <= points:
+			return e.completePoint(cmd, args, typed)
+		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completeSession completes a SESSION: files, ids of the store, and behind an @
+// the points of the session named.
+func (e *env) completeSession(cmd *cobra.Command, typed string) ([]string, cobra.ShellCompDirective) {
 	if at := strings.LastIndexByte(typed, '@'); at > 0 {
 		var all []string
 		for _, p := range e.points(cmd, typed[:at], typed[at+1:]) {
@@ -95,8 +139,7 @@ func (e *env) completeSession(cmd *cobra.Command, args []string, typed string) (
 	slices.Reverse(files) // names begin with their time
 	var ids []string
 	for _, f := range files {
-		h := store.ReadHeader(e.disk, f)
-		if h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
+		if h := store.ReadHeader(e.disk, f); h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(h.ID, sessionfmt.Quote(h.CWD+" "+h.Timestamp)))
 		}
 	}
@@ -109,28 +152,10 @@ func (e *env) completeSession(cmd *cobra.Command, args []string, typed string) (
 // completePoint completes a POINT of the session that the command line names.
 func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return []string{"leaf", "root", "request:", "turn:"}, cobra.ShellCompDirectiveNoFileComp
+		return pointWords, cobra.ShellCompDirectiveNoFileComp
 	}
 	session, _ := store.SplitPoint(e.disk, args[0])
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeFiles completes sessions and folders, as many as are wanted.
-func (e *env) completeFiles(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return e.completeSession(cmd, nil, typed)
-}
-
-// completeEntries completes a SESSION, and behind it so many POINTs of it.
-func (e *env) completeEntries(most int) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		switch n := len(args); {
-		case n == 0:
-			return e.completeSession(cmd, args, typed)
-		case n <= most:
-			return e.completePoint(cmd, args, typed)
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 // points are the points of a session that begin with what is typed: names,
@@ -153,7 +178,7 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 			all = append(all, cobra.CompletionWithDesc(point, about))
 		}
 	}
-	for _, p := range []string{"leaf", "root", "request:", "turn:"} {
+	for _, p := range pointWords {
 		offer(p, "")
 	}
 	lines := s.NewReader()
@@ -190,27 +215,13 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 // colorNames are what --color may be.
 var colorNames = []string{"auto", "always", "never"}
 
-// colorFlag gives all commands the flag that says when answers for people are coloured.
-func (e *env) colorFlag(root *cobra.Command) {
-	root.PersistentFlags().StringVar(&e.color, "color", "auto", "`WHEN` answers for people are coloured: "+strings.Join(colorNames, ", "))
-	complete(root, "color", colorNames)
-}
-
-func (e *env) checkColor() error {
-	if !slices.Contains(colorNames, e.color) {
-		return fmt.Errorf("unknown --color %q: one of %s", sessionfmt.Quote(e.color), strings.Join(colorNames, ", "))
-	}
-	return nil
-}
-
 // screen is what an answer that goes to output is shown on: as wide as the terminal, and
 // coloured where that was asked for, or on a terminal unless NO_COLOR is set to something
 // (https://no-color.org) or the terminal is a dumb one.
 func (e *env) screen(output string) (on render.Screen) {
 	plain := e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb"
-	f, ok := e.stdout.(*os.File)
-	if ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd())) {
-		on.Width, _, _ = term.GetSize(int(f.Fd()))
+	if e.toTerminal(output) {
+		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
 		on.Colour = !plain
 	}
 	if e.color != "auto" {
@@ -273,8 +284,8 @@ func parseTime(text string) (ms int64, ok bool) {
 
 // from reports that a record is not before the limit.
 func (l limit) from(rec int, line jsonl.Value) bool {
-	if !l.set || l.at == 0 {
-		return !l.set || rec >= l.Record
+	if l.at == 0 {
+		return rec >= l.Record
 	}
 	ms, ok := line.Get("timestamp").Millis()
 	return ok && ms >= l.at

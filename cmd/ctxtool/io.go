@@ -10,11 +10,11 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/term"
-
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/store"
+
+	"golang.org/x/term"
 )
 
 // sessionHelp says what a SESSION argument may be, for help texts.
@@ -48,13 +48,13 @@ func (e *env) session(args []string) (file, point string, err error) {
 	if len(args) > 0 {
 		file, point = store.SplitPoint(e.disk, args[0])
 		if point == "" && file != args[0] {
-			return "", "", &usageError{fmt.Errorf("%s: no point behind the @", sessionfmt.Quote(args[0]))}
+			return "", "", usagef("%s: no point behind the @", sessionfmt.Quote(args[0]))
 		}
 		file, err = sessions.Locate(file)
 		return file, point, err
 	}
 	if !term.IsTerminal(int(e.stdin.Fd())) {
-		return "", "", &usageError{errors.New("no session named: give a file, - for standard input, or the beginning of an id")}
+		return "", "", usagef("no session named: give a file, - for standard input, or the beginning of an id")
 	}
 	cwd, err := filepath.Abs(e.disk.Path("."))
 	if err != nil {
@@ -160,10 +160,24 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 // strictly prints findings, and makes an error of them where none are allowed.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
 	e.printFindings(s.Name, found)
-	if !strict || len(found) == 0 {
+	return noFindings(strict, s.Name, len(found))
+}
+
+// noFindings is the error of findings in a file where none are allowed.
+func noFindings(strict bool, name string, n int) error {
+	if !strict || n == 0 {
 		return nil
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("--strict allows no findings, this has %d", len(found))}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
+}
+
+// noneBroken is the error of sessions of which nothing came where that is not allowed;
+// broken says what they are.
+func noneBroken(strict bool, n, of int, broken string) error {
+	if !strict || n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d sessions %s, and --strict allows none", n, of, broken)
 }
 
 // printFindings prints findings, a kind that occurs more than three times once
@@ -188,31 +202,41 @@ func (e *env) printFindings(name string, found []sessionfmt.Finding) {
 	}
 }
 
-// An output is standard output, or a file that appears whole or not at all.
-type output struct {
+// An output is standard output, or a file that appears whole or not at all: until it is
+// committed, it can be aborted.
+type output interface {
 	io.Writer
-	file *sessionfmt.NewFile // nil for standard output
+	Commit() error
+	Abort()
 }
+
+// A direct output has everything that was written.
+type direct struct{ io.Writer }
+
+func (direct) Commit() error { return nil }
+func (direct) Abort()        {}
 
 // create opens the output called name, standard output for "" and "-". It is
 // none of the inputs, which no command that reads may change.
-func (e *env) create(name string, inputs ...string) (*output, error) {
+func (e *env) create(name string, inputs ...string) (output, error) {
 	if name == "" || name == "-" {
-		if f, ok := e.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			return &output{Writer: &cleaner{w: e.stdout}}, nil
+		if e.toTerminal(name) {
+			return &cleaner{w: e.stdout}, nil
 		}
-		return &output{Writer: e.stdout}, nil
+		return direct{e.stdout}, nil
 	}
 	for _, in := range inputs {
 		if e.sameFile(name, in) {
 			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
 		}
 	}
-	f, err := e.disk.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	return &output{f, f}, nil
+	return e.disk.Create(name)
+}
+
+// toTerminal reports that what goes to output goes to a terminal.
+func (e *env) toTerminal(output string) bool {
+	f, ok := e.stdout.(*os.File)
+	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
 
 // sameFile reports that a name is that of an input, which may be standard input.
@@ -226,24 +250,6 @@ func (e *env) sameFile(name, input string) bool {
 		other, err = e.stdin.Stat()
 	}
 	return err == nil && os.SameFile(info, other)
-}
-
-// commit makes the file appear under its name.
-func (o *output) commit() error {
-	if o.file != nil {
-		return o.file.Commit()
-	}
-	if c, ok := o.Writer.(*cleaner); ok {
-		return c.flush()
-	}
-	return nil
-}
-
-// abort removes what was not committed.
-func (o *output) abort() {
-	if o.file != nil {
-		o.file.Abort()
-	}
 }
 
 // A cleaner writes lines to a terminal without what it would obey: sessions hold
@@ -262,8 +268,11 @@ func (c *cleaner) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// flush writes the last line where no line end follows it.
-func (c *cleaner) flush() error {
+// Abort leaves the last line out.
+func (c *cleaner) Abort() {}
+
+// Commit writes the last line where no line end follows it.
+func (c *cleaner) Commit() error {
 	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest)))
 	c.rest = nil
 	return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
@@ -64,12 +65,11 @@ func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
 			return nil, err
 		}
 		for n, line := range strings.Split(string(data), "\n") {
-			line = strings.TrimSuffix(line, "\r")
-			if line != "" && len(line) < redact.MinValue {
-				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)})
-			}
-			if line != "" {
+			switch line = strings.TrimSuffix(line, "\r"); {
+			case len(line) >= redact.MinValue:
 				opt.Values = append(opt.Values, line)
+			case line != "":
+				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)})
 			}
 		}
 	}
@@ -163,36 +163,18 @@ func (e *env) redactBaseline(b *prompt.Baseline) error {
 
 // A secretScan counts what looks like one in what a command prints.
 type secretScan struct {
-	redactor *redact.Redactor
+	scanners sync.Pool
 	mu       sync.Mutex
-	idle     []*redact.Scanner
 	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
-}
-
-func newSecretScan(r *redact.Redactor) *secretScan {
-	return &secretScan{redactor: r, found: map[int]map[string]int{}}
-}
-
-// scanner is one that nobody uses.
-func (s *secretScan) scanner() *redact.Scanner {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := len(s.idle) - 1
-	if last < 0 {
-		return s.redactor.NewScanner()
-	}
-	one := s.idle[last]
-	s.idle = s.idle[:last]
-	return one
 }
 
 // scan looks through a piece of what is printed. Several may call it at a time.
 func (s *secretScan) scan(record int, text []byte) {
-	scanner := s.scanner()
+	scanner := s.scanners.Get().(*redact.Scanner)
+	defer s.scanners.Put(scanner)
 	hits := scanner.Find(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.idle = append(s.idle, scanner)
 	for _, hit := range hits {
 		if !hit.Secret() {
 			continue
@@ -228,9 +210,5 @@ func (s *secretScan) note(e *env, session *sessionfmt.Session) {
 	if more := len(words) - namedSecrets; more > 0 {
 		words = append(words[:namedSecrets], fmt.Sprintf("%d more", more))
 	}
-	what := "likely secrets"
-	if total == 1 {
-		what = "likely secret"
-	}
-	e.note("%s: %d %s in %s; --redact leaves them out", session.Name, total, what, strings.Join(words, ", "))
+	e.note("%s: %s in %s; --redact leaves them out", session.Name, phrase.Count(total, "likely secret"), strings.Join(words, ", "))
 }

@@ -43,6 +43,9 @@ type reducing struct {
 	replay replay.Options
 }
 
+// asForms are the forms in which changes are stored, the default first.
+var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(compact.AsTransform)}
+
 // reduceHelp says what reducing does, for help texts.
 const reduceHelp = "Without -o or --write it prints the plan: what would change, by layer, and what that\n" +
 	"does to the prompt cache. -f entries prints the lines that would be appended, and\n" +
@@ -74,15 +77,12 @@ func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Write, "write", false, "append the entries to the session, or to each of several")
 	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`, of one session")
-	f.StringVar(&o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)")
+	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)", asForms)
 	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that says what made the batch: undo will not know it")
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window as 80%")
-	f.Var(countFlag{&o.jobs}, "jobs", "work on `N` sessions at a time (default: by the processors)")
+	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: by the processors)")
 	f.StringVar(&o.events, "events", "", "append what happened as JSON lines to `FILE`")
-	f.StringVar(&o.eventsFormat, "events-format", compact.EventForms[0], "`FORM` of the events: "+strings.Join(compact.EventForms, ", "))
-	complete(cmd, "as", []string{"auto", "edits", "transform"})
-	complete(cmd, "events-format", compact.EventForms)
-	cmd.ValidArgsFunction = e.completeFiles
+	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "`FORM` of the events: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
 }
 
 // check reads the flags, before any input is opened.
@@ -91,15 +91,11 @@ func (o *reducing) check(e *env) (err error) {
 		return err
 	}
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
-	if o.job.IfOver, err = amount("--if-over", o.ifOver); err != nil {
+	o.job.IfOver, err = amount("--if-over", o.ifOver)
+	if err = cmp.Or(err, oneOf("--as", asForms, o.as), oneOf("--events-format", compact.EventForms, o.eventsFormat)); err != nil {
 		return err
 	}
-	switch {
-	case !slices.Contains(compact.Forms, o.job.Form):
-		return fmt.Errorf("--as %q: one of auto, edits, transform", sessionfmt.Quote(o.as))
-	case !slices.Contains(compact.EventForms, o.eventsFormat):
-		return fmt.Errorf("--events-format %q: one of %s", sessionfmt.Quote(o.eventsFormat), strings.Join(compact.EventForms, ", "))
-	case o.at != "" && (o.Write || o.output != ""):
+	if o.at != "" && (o.Write || o.output != "") {
 		return errors.New("--at only plans: what is appended goes below the leaf")
 	}
 	if o.job.Summarize, err = o.summarizing.check(e, o.Write || o.output != ""); err != nil {
@@ -232,7 +228,7 @@ func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
 		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
 	case o.summaryTokens < 0 || o.summaryLimit < 0:
 		return nil, errors.New("--summary-tokens and --summary-limit want numbers from 0 on")
-	case o.prompt.Identifiers != "" && o.prompt.Identifiers != "strict" && o.prompt.Identifiers != "relaxed":
+	case !slices.Contains([]string{"", "strict", "relaxed"}, o.prompt.Identifiers):
 		return nil, fmt.Errorf("--identifiers %q: one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
 	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
 		return nil, nil
@@ -310,13 +306,13 @@ func (o *summarizing) around(e *env, inputs []string, reduce func() error) error
 	if err != nil {
 		return err
 	}
-	defer out.abort()
+	defer out.Abort()
 	for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
 		if _, err := out.Write(o.emitted[name]); err != nil {
 			return err
 		}
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if len(o.emitted) == 1 {

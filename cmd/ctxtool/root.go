@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -15,11 +16,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // env is what a command runs in, and what it has been told. Tests give their own, so that
@@ -73,37 +74,38 @@ func (in env) run(args []string) int {
 
 // commands are the commands. A new one is a line here.
 var commands = []struct {
-	name string
-	new  func(e *env) *cobra.Command
+	name   string
+	new    func(e *env) *cobra.Command
+	points int // behind its SESSION
 }{
-	{"branch", newBranchCommand},
-	{"cache", newCacheCommand},
-	{"check", newCheckCommand},
-	{"compact", newCompactCommand},
-	{"config", newConfigCommand},
-	{"count", newCountCommand},
-	{"diff", newDiffCommand},
-	{"edit", newEditCommand},
-	{"label", newLabelCommand},
-	{"log", newLogCommand},
-	{"ls", newLsCommand},
-	{"migrate", newMigrateCommand},
-	{"name", newNameCommand},
-	{"policies", newPoliciesCommand},
-	{"prune", newPruneCommand},
-	{"redact", newRedactCommand},
-	{"reduce", newReduceCommand},
-	{"repair", newRepairCommand},
-	{"render", newRenderCommand},
-	{"replay", newReplayCommand},
-	{"show", newShowCommand},
-	{"stats", newStatsCommand},
-	{"strip", newStripCommand},
-	{"trace", newTraceCommand},
-	{"tree", newTreeCommand},
-	{"truncate", newTruncateCommand},
-	{"undo", newUndoCommand},
-	{"version", newVersionCommand},
+	{"branch", newBranchCommand, 1},
+	{"cache", newCacheCommand, manySessions},
+	{"check", newCheckCommand, manySessions},
+	{"compact", newCompactCommand, manySessions},
+	{"config", newConfigCommand, otherArgs},
+	{"count", newCountCommand, otherArgs},
+	{"diff", newDiffCommand, 2},
+	{"edit", newEditCommand, 1},
+	{"label", newLabelCommand, 1},
+	{"log", newLogCommand, 0},
+	{"ls", newLsCommand, otherArgs},
+	{"migrate", newMigrateCommand, manySessions},
+	{"name", newNameCommand, 0},
+	{"policies", newPoliciesCommand, otherArgs},
+	{"prune", newPruneCommand, manySessions},
+	{"redact", newRedactCommand, manySessions},
+	{"reduce", newReduceCommand, manySessions},
+	{"repair", newRepairCommand, manySessions},
+	{"render", newRenderCommand, 0},
+	{"replay", newReplayCommand, 0},
+	{"show", newShowCommand, math.MaxInt},
+	{"stats", newStatsCommand, manySessions},
+	{"strip", newStripCommand, manySessions},
+	{"trace", newTraceCommand, 1},
+	{"tree", newTreeCommand, 0},
+	{"truncate", newTruncateCommand, manySessions},
+	{"undo", newUndoCommand, 0},
+	{"version", newVersionCommand, otherArgs},
 }
 
 // asked is the command that a command line begins with; empty for none, or for what
@@ -129,20 +131,24 @@ func newRoot(e *env, only string) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := noEmptyFlags(cmd); err != nil {
+			if err := cmp.Or(noEmptyFlags(cmd), e.configure(cmd)); err != nil {
 				return err
 			}
-			return cmp.Or(e.configure(cmd), e.checkColor())
+			return oneOf("unknown --color", colorNames, e.color) // which configure may have set
 		},
 	}
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
-	e.colorFlag(root)
+	root.PersistentFlags().StringVar(&e.color, "color", "auto", "`WHEN` answers for people are coloured: "+strings.Join(colorNames, ", "))
+	complete(root, "color", colorNames)
 	for _, c := range commands {
 		if only == "" || c.name == only {
 			command := c.new(e)
+			if c.points != otherArgs {
+				command.ValidArgsFunction = e.completeArgs(c.points)
+			}
 			run := command.RunE
 			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
 			command.Flags().VisitAll(func(f *pflag.Flag) {
@@ -248,27 +254,21 @@ func exitStatus(err error) int {
 }
 
 // usage makes an error one of the command line, unless it carries its status already.
-func usage(err error) error {
-	if carries(err) {
-		return err
-	}
-	return &usageError{err}
-}
+func usage(err error) error { return carrying(err, &usageError{err}) }
 
 // usagef is an error of the command line.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // noAnswer makes an error one that keeps a command from its answer, unless it carries
 // its status already.
-func noAnswer(err error) error {
-	if carries(err) {
+func noAnswer(err error) error { return carrying(err, &noAnswerError{err}) }
+
+// carrying is an error that carries its status, or else what makes it one that does.
+func carrying(err, with error) error {
+	if err == nil || errors.As(err, new(interface{ exit() int })) {
 		return err
 	}
-	return &noAnswerError{err}
-}
-
-func carries(err error) bool {
-	return err == nil || errors.As(err, new(interface{ exit() int }))
+	return with
 }
 
 // interrupts remove the temporary files that there are when a signal ends the process.

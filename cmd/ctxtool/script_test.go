@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/golden"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"ctxtool/internal/golden"
 )
 
 func TestMain(m *testing.M) {

@@ -1,13 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
@@ -15,6 +14,8 @@ import (
 	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
+
+	"github.com/spf13/cobra"
 )
 
 // gating are the flags of a gate.
@@ -53,11 +54,9 @@ func (o *gating) flags(cmd *cobra.Command) {
 	f.StringVar(&o.file, "check", "", "fail where a figure crosses a limit in this TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "fail where a figure is not as in the run saved in `FILE` with -f json or jsonl")
 	f.StringVar(&o.drift, "drift", "", "how far from the saved run a figure may be: `AMOUNT`, as 5%, +5%, -5% or 1000")
-	f.StringVar(&o.broken, "broken", "", "`WHAT` a session that cannot be read, or not to the end, does to a gate over several: fail, warn (default fail)")
-	f.StringVar(&o.unpriced, "unpriced", "", "`WHAT` calls without a price do to a gate's limit of cost: fail, ignore (default fail)")
+	choice(cmd, &o.broken, "broken", "", "`WHAT` a session that cannot be read, or not to the end, does to a gate over several: fail, warn (default fail)", []string{"fail", "warn"})
+	choice(cmd, &o.unpriced, "unpriced", "", "`WHAT` calls without a price do to a gate's limit of cost: fail, ignore (default fail)", []string{"fail", "ignore"})
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
-	complete(cmd, "broken", []string{"fail", "warn"})
-	complete(cmd, "unpriced", []string{"fail", "ignore"})
 	complete(cmd, "require", gate.FigureNames())
 }
 
@@ -91,8 +90,11 @@ func (o *gating) check(e *env) error {
 	return o.load(e)
 }
 
-// withFlag is an error of a flag's value, with its hint.
+// withFlag is an error of a flag's value, with its hint, if there is one.
 func withFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var own *sessionfmt.Error
 	if errors.As(err, &own) && own.Pos == (sessionfmt.Pos{}) {
 		return &sessionfmt.Error{Err: fmt.Errorf("%s: %w", flag, own.Err), Hint: own.Hint}
@@ -158,12 +160,8 @@ func emptyGate() error {
 
 // checker counts what ctxtool check finds in a file.
 func (o *statsOptions) checker(e *env) func(name string) (*stats.CheckPart, error) {
-	choice, err := check.Choose(nil, nil)
-	opt := check.Options{Choice: choice, Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
+	opt := check.Options{Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
 	return func(name string) (*stats.CheckPart, error) {
-		if err != nil {
-			return nil, err
-		}
 		p := &stats.CheckPart{}
 		for _, f := range check.File(name, opt).Findings {
 			switch f.Severity {
@@ -225,17 +223,14 @@ func (o *filter) flags(cmd *cobra.Command) {
 
 func (o *filter) check() (only stats.Only, err error) {
 	only.Project, only.Model = o.project, o.model
-	if only.Since, err = timeFlag("since", o.since); err != nil {
-		return only, err
-	}
-	if only.Until, err = timeFlag("until", o.until); err != nil {
-		return only, err
-	}
+	var wrong error
+	only.Since, err = timeFlag("since", o.since)
+	only.Until, wrong = timeFlag("until", o.until)
 	only.Until = untilTime(o.until, only.Until)
-	if only.Until != 0 && only.Until < only.Since {
-		return only, fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
+	if err = cmp.Or(err, wrong); err == nil && only.Until != 0 && only.Until < only.Since {
+		err = fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
 	}
-	return only, nil
+	return only, err
 }
 
 // timeFlag is a flag's time in milliseconds since 1970, 0 where it was not given.

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"ctxtool/internal/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // A writing is what the commands share that write sessions: flags, a plan of each session,
@@ -223,14 +223,6 @@ func (o *writing) carryOut(e *env, files []listedFile) error {
 	return firstError(all)
 }
 
-// called is how a plan calls its session.
-func (o *writing) called(f listedFile) string {
-	if o.shown != nil {
-		return o.shown(f)
-	}
-	return f.given
-}
-
 // make makes the plan of a session, and carries it out.
 func (o *writing) make(e *env, f listedFile) (*plan.Plan, error) {
 	t := o.Target
@@ -273,12 +265,15 @@ func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error)
 		case errors.Is(err, plan.ErrInUse):
 			p.Skipped = reason(err)
 		case err != nil:
-			p = plan.Failed(o.name, o.called(f), reason(err))
+			if o.shown != nil {
+				f.given = o.shown(f)
+			}
+			p = plan.Failed(o.name, f.given, reason(err))
 		}
 		t.Plan = p
 		return t
 	}
-	inOrderBy(e, o.jobs, files, work, func(t *told) {
+	inOrder(e, o.jobs, files, work, func(t *told) {
 		_, fault := t.said.WriteTo(e.stderr)
 		if err = cmp.Or(err, fault); err == nil && o.done != nil {
 			err = o.done(t.Plan)

@@ -4,6 +4,10 @@
 package report
 
 import (
+	"cmp"
+	"slices"
+	"sort"
+
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
@@ -11,6 +15,7 @@ import (
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 )
 
 type value = jsonl.Value
@@ -119,15 +124,16 @@ func (p *Report) requests(leaf int) error {
 	}
 	p.account(account.Rows)
 	t := account.Total
-	achieved := 0.0
-	if t.HitRate.Achieved != nil {
-		achieved = *t.HitRate.Achieved
+	achieved := cmp.Or(t.HitRate.Achieved, new(float64))
+	var kinds []string
+	for k := range jsonl.Scalar + 1 {
+		kinds = append(kinds, k.String())
 	}
 	p.Head = Head{
-		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kindNames(),
+		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: achieved,
+			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,
 			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
 		},
 	}
@@ -135,29 +141,13 @@ func (p *Report) requests(leaf int) error {
 	return nil
 }
 
-// kindNames are the names of the kinds, by number.
-func kindNames() (names []string) {
-	for k := jsonl.Kind(0); k <= jsonl.Scalar; k++ {
-		names = append(names, k.String())
-	}
-	return names
-}
-
 // findings puts findings at rows.
 func (p *Report) findings(found []sessionfmt.Finding) {
-	n, row := p.s.Len(), 0
+	n := p.s.Len()
 	for _, f := range found {
 		at := -1
-		if f.Line > 0 {
-			if row >= n || row > 0 && p.s.Line(row-1) >= f.Line { // those of the replay follow those of reading
-				row = 0
-			}
-			for row < n && p.s.Line(row) < f.Line {
-				row++
-			}
-			if row < n {
-				at = row
-			}
+		if row := sort.Search(n, func(i int) bool { return p.s.Line(i) >= f.Line }); f.Line > 0 && row < n {
+			at = row
 		}
 		text := f.Text
 		if f.Entry != "" && (at < 0 || p.s.Line(at) != f.Line) {
@@ -210,4 +200,101 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 		dst = append(dst, '\n')
 	}
 	return dst, nil
+}
+
+// A Summary is a session on one line of the report of a store, schema ctxtool/page.store/1.
+type Summary struct {
+	File     string `json:"file"`           // as it is called in the store
+	Page     string `json:"page,omitempty"` // the address of its page
+	Error    string `json:"error,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Prompt   string `json:"prompt,omitempty"` // the first words of the first prompt
+	Cwd      string `json:"cwd,omitempty"`
+	Model    string `json:"model,omitempty"` // of the last request
+	From     int64  `json:"from,omitempty"`  // milliseconds since 1970
+	To       int64  `json:"to,omitempty"`
+	Prompts  int    `json:"prompts"`
+	Requests int    `json:"requests"`
+	Entries  int    `json:"entries"`
+	Findings int    `json:"findings,omitempty"`
+	// Cost is in dollars, of all answers; Tokens are those of all prompts that
+	// providers have recorded, Read those of them that came from a cache.
+	Cost   float64 `json:"cost"`
+	Tokens int64   `json:"tokens"`
+	Read   int64   `json:"read"`
+	Again  float64 `json:"again,omitempty"` // dollars for what was billed again
+	// Sizes are how large the contexts of the path's requests were, tokens, the largest
+	// of each stretch of them.
+	Sizes  []int `json:"sizes,omitempty"`
+	Window int64 `json:"window,omitempty"`
+}
+
+// mostSizes is how many sizes of contexts a summary has.
+const mostSizes = 48
+
+// Summary sums the report up. The report is finished.
+func (p *Report) Summary() (*Summary, error) {
+	h := &p.Head
+	s := &Summary{
+		Name: h.Name, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
+		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost, Window: h.Window,
+	}
+	for i := range p.s.Len() {
+		s.Cost += p.Index.Cost[i]
+		if p.s.Kind(i) == jsonl.User {
+			s.Prompts++
+		}
+		if at := p.Index.times[i]; p.Index.Has[i]&noTime == 0 {
+			s.From, s.To = min(cmp.Or(s.From, at), at), max(s.To, at)
+		}
+	}
+	path, _ := p.s.Path(h.Leaf)
+	if err := p.first(s, path); err != nil {
+		return nil, err
+	}
+	var sizes []int
+	for _, rec := range path {
+		if k, ok := p.steps[rec]; ok {
+			sizes = append(sizes, p.Steps.System[k]+p.Steps.Tools[k]+p.Steps.Messages[k])
+			s.Model = p.Steps.Models[p.Steps.Model[k]].Name
+		}
+	}
+	s.Requests = len(p.steps)
+	n := min(len(sizes), mostSizes)
+	for k := range n {
+		s.Sizes = append(s.Sizes, slices.Max(sizes[k*len(sizes)/n:(k+1)*len(sizes)/n]))
+	}
+	return s, nil
+}
+
+// first records what the first prompt says.
+func (p *Report) first(s *Summary, path []int) error {
+	lines := p.s.NewReader()
+	for _, rec := range path {
+		if p.s.Kind(rec) != jsonl.User {
+			continue
+		}
+		line, err := lines.Line(rec)
+		if err != nil {
+			return err
+		}
+		if s.Prompt = outline.Gist(jsonl.User, line); s.Prompt != "" {
+			break
+		}
+	}
+	return nil
+}
+
+// A Store is the report of a store: sessions, and where their pages are.
+type Store struct {
+	Schema   string     `json:"schema"` // ctxtool/page.store/1
+	Title    string     `json:"title"`
+	Redacted bool       `json:"redacted,omitempty"`
+	Prices   string     `json:"prices"` // the day of the table of prices
+	Sessions []*Summary `json:"sessions"`
+}
+
+// NewStore is the report of a store with these sessions.
+func NewStore(title string, redacted bool, all []*Summary) *Store {
+	return &Store{Schema: "ctxtool/page.store/1", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}
 }

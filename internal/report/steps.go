@@ -126,11 +126,7 @@ func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n weigh
 	st := &p.Steps
 	st.Before, st.Leaf = append(st.Before, before), append(st.Leaf, e.Leaf)
 	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
-	last := 0
-	if before >= 0 {
-		last = st.Prompt[before]
-	}
-	at, err := p.prompt(e, prompt, last)
+	at, err := p.prompt(e, prompt)
 	if err != nil {
 		return err
 	}
@@ -149,11 +145,10 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 	if at, ok := p.models[ref]; ok || err != nil {
 		return at, err
 	}
-	_, window, _, err := e.Model()
-	if err != nil {
+	m := Model{}
+	if _, m.Window, _, err = e.Model(); err != nil {
 		return 0, err
 	}
-	m := Model{Window: window}
 	if ref != (models.Ref{}) {
 		m.Name = ref.Provider + "/" + ref.ID
 	}
@@ -214,17 +209,12 @@ func (p *Report) row(piece cache.Piece) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		body = p.add(shorn(v))
+		body = p.add(new(rower).message(nil, v))
 		p.bodies[piece.Hash] = body
 	}
 	x.Entry, x.By, x.Op = append(x.Entry, from.Record), append(x.By, from.By), append(x.Op, from.Op)
 	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind())), append(x.Tokens, piece.Tokens), append(x.Row, body)
 	return n + at, nil
-}
-
-// shorn is a message by itself, as rows have messages.
-func shorn(v value) []byte {
-	return new(rower).message(nil, v)
 }
 
 // add adds a row behind the entries.
@@ -233,17 +223,14 @@ func (p *Report) add(row []byte) int {
 	return p.s.Len() + len(p.extra) - 1
 }
 
-// prompt is where a prompt stands in Prompts; last is that of the step before.
-func (p *Report) prompt(e *replay.Envelope, hash uint64, last int) (int, error) {
+// prompt is where a prompt stands in Prompts.
+func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 	st := &p.Steps
 	level, err := e.ThinkingLevel()
 	if err != nil {
 		return 0, err
 	}
-	if last < len(st.Prompts) && st.Prompts[last].hash == hash && string(st.Prompts[last].Reasoning) == string(level) {
-		return last, nil
-	}
-	for i := range st.Prompts {
+	for i := len(st.Prompts) - 1; i >= 0; i-- { // mostly the last one
 		if st.Prompts[i].hash == hash && string(st.Prompts[i].Reasoning) == string(level) {
 			return i, nil
 		}
@@ -264,10 +251,8 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64, last int) (int, error) 
 		out.Omitted = append(out.Omitted, t.Name)
 	}
 	out.Options = options(from.Options)
-	for i := range st.Prompts {
-		if st.Prompts[i].same(&out) {
-			return i, nil
-		}
+	if i := slices.IndexFunc(st.Prompts, func(q Prompt) bool { return q.same(&out) }); i >= 0 {
+		return i, nil
 	}
 	st.Prompts = append(st.Prompts, out)
 	return len(st.Prompts) - 1, nil
@@ -299,12 +284,10 @@ func options(o prompt.Options) json.RawMessage {
 
 // text is the row of a text, which is there once.
 func (p *Report) text(text string) int {
-	row, ok := p.texts[text]
-	if !ok {
-		row = p.add([]byte(text))
-		p.texts[text] = row
+	if _, ok := p.texts[text]; !ok {
+		p.texts[text] = p.add([]byte(text))
 	}
-	return row
+	return p.texts[text]
 }
 
 // now adds the context at the leaf, or as far as the replay goes.
@@ -321,9 +304,8 @@ func (p *Report) now(leaf int) error {
 	if p.Head.Usage, err = e.RecordedUsage(&tokens.Pi); err != nil {
 		return err
 	}
-	at := e.Leaf
 	before := -1
-	path, _ := p.s.Path(at)
+	path, _ := p.s.Path(e.Leaf)
 	for _, rec := range slices.Backward(path) {
 		if step, ok := p.steps[rec]; ok {
 			before = step

@@ -76,11 +76,8 @@ type ToolCall struct {
 	subject value
 }
 
-// Subject is the argument that matters, whole.
+// Subject is the argument that matters, whole; empty where there is none.
 func (c *ToolCall) Subject() string { return string(c.AppendSubject(nil)) }
-
-// HasSubject reports that there is one.
-func (c *ToolCall) HasSubject() bool { return len(c.subject) > 0 }
 
 // AppendSubject appends it.
 func (c *ToolCall) AppendSubject(dst []byte) []byte {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
+	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -209,12 +211,7 @@ func (c *Conversation) chapters(most int) (all []Blocks) {
 // chapter takes some of the records apart, and at the end what is to be said behind
 // all; first is the number of the turn before them.
 func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
-	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
-		return func(yield func(*Block, error) bool) {
-			items := func(yield func(Item, error) bool) { c.items(records, end, yield) }
-			reader{turn: first, only: c.only, story: story, texts: texts}.read(items, yield)
-		}
-	}
+	return reader{turn: first, only: c.only}.blocks(func(yield func(Item, error) bool) { c.items(records, end, yield) })
 }
 
 func (c *Conversation) items(records []int32, end bool, yield func(Item, error) bool) {
@@ -253,12 +250,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 // Context takes an envelope apart: prompt, tools, and messages as a provider gets
 // them.
 func Context(e *replay.Envelope) Blocks {
-	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
-		return func(yield func(*Block, error) bool) {
-			items := func(yield func(Item, error) bool) { contextItems(e, yield) }
-			reader{turn: -1, story: story, texts: texts}.read(items, yield)
-		}
-	}
+	return reader{turn: -1}.blocks(func(yield func(Item, error) bool) { contextItems(e, yield) })
 }
 
 func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
@@ -286,4 +278,40 @@ func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
 			}
 		}
 	}
+}
+
+// Touching leaves only the turns of a conversation in which a file was changed that
+// one of the names stands for: a path or its end, a folder, or a pattern.
+func (c *Conversation) Touching(names []string) error {
+	only := map[int]bool{}
+	for _, blocks := range c.Chapters() {
+		for b, err := range blocks(nil, false) {
+			if err != nil {
+				return err
+			}
+			if b.Kind == Call && b.Call.Change != Reads && stands(names, b.Call.Path) {
+				only[b.Turn] = true
+			}
+		}
+	}
+	c.only = only
+	return nil
+}
+
+// stands reports that one of the names stands for a file.
+func stands(names []string, file string) bool {
+	file = strings.ReplaceAll(file, "\\", "/")
+	for _, name := range names {
+		name = strings.TrimSuffix(strings.ReplaceAll(path.Clean(name), "\\", "/"), "/")
+		if file == name || strings.HasSuffix(file, "/"+name) || strings.HasPrefix(file, name+"/") || strings.Contains(file, "/"+name+"/") {
+			return true
+		}
+		if ok, _ := path.Match(name, file); ok {
+			return true
+		}
+		if ok, _ := path.Match(name, path.Base(file)); ok {
+			return true
+		}
+	}
+	return false
 }

@@ -29,19 +29,24 @@ type reader struct {
 	from  int        // the record that they are in
 }
 
-// read takes items apart.
-func (r reader) read(items iter.Seq2[Item, error], yield func(*Block, error) bool) {
-	r.yield = yield
-	for it, err := range items {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if !r.item(it) {
-			return
+// blocks takes items apart, each time from where the reader stands.
+func (r reader) blocks(items iter.Seq2[Item, error]) Blocks {
+	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
+		return func(yield func(*Block, error) bool) {
+			r := r
+			r.story, r.texts, r.yield = story, texts, yield
+			for it, err := range items {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if !r.item(it) {
+					return
+				}
+			}
+			r.unanswered()
 		}
 	}
-	r.unanswered()
 }
 
 // item makes blocks of one item, and is false when nobody wants more.
@@ -246,7 +251,7 @@ func (r *reader) answered() {
 func (r *reader) result() {
 	m := &r.m
 	if r.telling() {
-		r.story.pay(m.Usage)
+		r.story.pay(m.Usage.Usage())
 	}
 	id := m.CallID.Text()
 	call := ToolCall{ID: id, Exit: -1}

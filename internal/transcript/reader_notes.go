@@ -86,7 +86,7 @@ func (r *reader) summary(v value) []byte {
 // paid records what making a summary took (docs/session-format.md 8.4).
 func (r *reader) paid(v value) {
 	if r.telling() {
-		r.story.pay(v.Get("usage"))
+		r.story.pay(v.Get("usage").Usage())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctxtool/replay/models"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Story is what happened in a conversation, in all.
@@ -25,9 +26,9 @@ type Story struct {
 	Models   []models.Ref
 	From     string // the time of the first entry, as it stands
 	to       []byte
-	Usage    Usage
-	Cuts     []Cut // compactions
-	Aside    bool  // what comes now is on other branches: neither goal nor outcome
+	Usage    jsonl.Usage // the columns of tokens, and the total of dollars
+	Cuts     []Cut       // compactions
+	Aside    bool        // what comes now is on other branches: neither goal nor outcome
 
 	files    map[string]*File
 	commands map[string]*Command
@@ -51,12 +52,6 @@ type Command struct {
 	Times  int  // that it failed
 	Exit   int  // status, the last time; -1 where it is not known
 	Passed bool // later
-}
-
-// Usage is what requests used, in tokens and US dollars.
-type Usage struct {
-	Input, Output, CacheRead, CacheWrite int64
-	Cost                                 float64
 }
 
 // NewStory is the story of nothing.
@@ -149,11 +144,7 @@ func (s *Story) call(c *ToolCall) {
 	case c.Failed:
 		s.Failures++
 		return
-	case !c.Answered:
-		return
-	}
-	change := c.Change
-	if change == Reads {
+	case !c.Answered || c.Change == Reads:
 		return
 	}
 	f := s.file(c.Path)
@@ -161,7 +152,7 @@ func (s *Story) call(c *ToolCall) {
 	f.Told = f.Told && diff != ""
 	added, removed := CountDiff(diff)
 	f.Added, f.Removed = f.Added+added, f.Removed+removed
-	if change == Writes {
+	if c.Change == Writes {
 		f.Written++
 	} else {
 		f.Edited++
@@ -224,8 +215,7 @@ func (s *Story) Join(next *Story) {
 			s.Models = append(s.Models, m)
 		}
 	}
-	u, v := &s.Usage, &next.Usage
-	*u = Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Cost + v.Cost}
+	s.pay(next.Usage)
 	for _, f := range next.Files {
 		was := s.file(f.Path)
 		*was = File{f.Path, was.Added + f.Added, was.Removed + f.Removed, was.Told && f.Told, was.Written + f.Written, was.Edited + f.Edited}
@@ -259,7 +249,7 @@ func (s *Story) file(path string) *File {
 // request adds what an answer says of the request that it answers.
 func (s *Story) request(usage, provider, model value) {
 	s.Requests++
-	s.pay(usage)
+	s.pay(usage.Usage())
 	if n := len(s.Models); n > 0 && provider.Is(s.Models[n-1].Provider) && model.Is(s.Models[n-1].ID) {
 		return
 	}
@@ -268,8 +258,8 @@ func (s *Story) request(usage, provider, model value) {
 	}
 }
 
-func (s *Story) pay(usage value) {
-	v := usage.Usage()
+func (s *Story) pay(v jsonl.Usage) {
 	u := &s.Usage
-	*u = Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Cost + v.Cost.Total}
+	u.Input, u.Output, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.Output+v.Output, u.CacheRead+v.CacheRead, u.CacheWrite+v.CacheWrite
+	u.Cost.Total += v.Cost.Total
 }

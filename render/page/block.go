@@ -154,19 +154,13 @@ func (p *Page) cut(text []byte) []byte {
 		return text
 	}
 	n := lineNumber(text)
-	head, tail := text, []byte(nil)
-	if n > p.MaxLines {
-		head = text[:lineEnd(text, (p.MaxLines+1)/2)]
-		tail = text[lastLines(text, p.MaxLines/2):]
+	if n <= p.MaxLines {
+		p.shortened = appendLines(p.shortened[:0], text)
+		return p.shortened
 	}
-	if n <= p.MaxLines && !hasLong(text) {
-		return text
-	}
-	p.shortened = appendLines(p.shortened[:0], head)
-	if n > p.MaxLines {
-		p.shortened = fmt.Appendf(p.shortened, "… %d lines left out …\n", n-p.MaxLines)
-	}
-	p.shortened = appendLines(p.shortened, tail)
+	p.shortened = appendLines(p.shortened[:0], text[:lineEnd(text, (p.MaxLines+1)/2)])
+	p.shortened = fmt.Appendf(p.shortened, "… %d lines left out …\n", n-p.MaxLines)
+	p.shortened = appendLines(p.shortened, text[lastLines(text, p.MaxLines/2):])
 	return p.shortened
 }
 
@@ -196,34 +190,20 @@ func lastLines(text []byte, n int) int {
 	return at + 1
 }
 
-// hasLong reports that a line of a text is too long to be shown.
-func hasLong(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		if len(line) > widest {
-			return true
-		}
-	}
-	return false
-}
-
 // appendLines appends lines, or as much of each as is shown.
 func appendLines(dst, text []byte) []byte {
 	for line := range bytes.Lines(text) {
-		dst = appendCut(dst, line)
+		if len(line) <= widest {
+			dst = append(dst, line...)
+			continue
+		}
+		end := widest
+		for end > 0 && !utf8.RuneStart(line[end]) {
+			end--
+		}
+		dst = fmt.Appendf(append(dst, line[:end]...), " … %d bytes left out\n", len(line)-end)
 	}
 	return dst
-}
-
-// appendCut appends a line, or as much of it as is shown.
-func appendCut(dst, line []byte) []byte {
-	if len(line) <= widest {
-		return append(dst, line...)
-	}
-	end := widest
-	for end > 0 && !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return fmt.Appendf(append(dst, line[:end]...), " … %d bytes left out\n", len(line)-end)
 }
 
 // headingWords is how many characters of a prompt its heading has.

@@ -16,10 +16,11 @@ import (
 
 // What the head of a page has of each, so that it stays within 20 lines.
 const (
-	goalSize  = 400 // characters of the goal
-	lastSize  = 400 // characters of the last answer
-	headFiles = 5
-	headFails = 3
+	goalSize   = 400 // characters of the goal
+	lastSize   = 400 // characters of the last answer
+	headFiles  = 5
+	headFails  = 3
+	headModels = 3
 )
 
 // head says what happened, and lists what is never folded.
@@ -27,9 +28,7 @@ func (p *Page) head() ([]byte, error) {
 	s := p.story
 	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
-	if s.Goal() != "" {
-		dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
-	}
+	dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
 	dst = p.fact(dst, "Outcome", p.outcome())
 	dst = p.fact(dst, "Changed", p.changed())
 	dst = p.fact(dst, "Failed", p.failed())
@@ -162,13 +161,6 @@ func (p *Page) changed() (line []byte) {
 	return append(line, phrase.If(len(files) > headFiles, ", and %d more", len(files)-headFiles)...)
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // file appends a file with what is known of its changes.
 func (p *Page) file(line []byte, f *transcript.File) []byte {
 	line = p.pen.code(line, p.near(f.Path))
@@ -187,30 +179,24 @@ func (p *Page) file(line []byte, f *transcript.File) []byte {
 // failed says which commands failed, those first that never passed later.
 func (p *Page) failed() (line []byte) {
 	all := byOutcome(p.story.Commands)
+	others := phrase.Count(p.story.Failures, "other call")
 	if len(all) == 0 {
-		if p.story.Failures > 0 {
-			line = fmt.Appendf(line, "no command; %s", phrase.Count(p.story.Failures, "other call"))
-		}
-		return line
+		return append(line, phrase.If(p.story.Failures > 0, "no command; %s", others)...)
 	}
-	open := 0
+	passed := 0
 	for _, c := range all {
-		if !c.Passed {
-			open++
+		if c.Passed {
+			passed++
 		}
 	}
-	passed := fmt.Sprintf("%d passed later", len(all)-open)
-	if open == len(all) {
-		passed = "none passed later"
-	}
-	line = fmt.Appendf(line, "%s, %s", phrase.Count(len(all), "command"), passed)
+	line = fmt.Appendf(line, "%s, %s passed later", phrase.Count(len(all), "command"), cmp.Or(phrase.If(passed > 0, "%d", passed), "none"))
 	sep := ": "
 	for _, c := range all[:min(headFails, len(all))] {
 		line = p.command(append(line, sep...), c, 80)
 		sep = "; "
 	}
 	return append(line, phrase.If(len(all) > headFails, "; and %d more", len(all)-headFails)+
-		phrase.If(p.story.Failures > 0, "; and %s", phrase.Count(p.story.Failures, "other call"))...)
+		phrase.If(p.story.Failures > 0, "; and %s", others)...)
 }
 
 // byOutcome puts the commands first that never passed, the latest of them before the
@@ -222,7 +208,15 @@ func byOutcome(all []*transcript.Command) []*transcript.Command {
 	return all
 }
 
-func rank(c *transcript.Command) int { return 2*b2i(looks(c.Line)) + b2i(c.Passed) }
+func rank(c *transcript.Command) (n int) {
+	if looks(c.Line) {
+		n = 2
+	}
+	if c.Passed {
+		n++
+	}
+	return n
+}
 
 // looks reports that a command looks for something.
 func looks(line string) bool {
@@ -248,19 +242,10 @@ func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
 // span says who worked how long.
 func (p *Page) span() (line []byte) {
 	s := p.story
-	for k, m := range s.Models {
-		if k == 3 {
-			line = fmt.Appendf(line, " and %d more", len(s.Models)-k)
-			break
-		}
-		if k > 0 {
-			line = append(line, ", "...)
-		}
-		line = p.pen.code(line, m.Provider+"/"+m.ID)
+	for k, m := range s.Models[:min(headModels, len(s.Models))] {
+		line = p.pen.code(append(line, phrase.If(k > 0, ", ")...), m.Provider+"/"+m.ID)
 	}
-	if len(line) > 0 {
-		line = append(line, "; "...)
-	}
+	line = append(line, phrase.If(len(s.Models) > headModels, " and %d more", len(s.Models)-headModels)+phrase.If(len(s.Models) > 0, "; ")...)
 	line = fmt.Appendf(line, "%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))
 	if s.From != "" {
 		line = p.pen.inline(append(line, "; "...), minute(s.From))
@@ -302,7 +287,7 @@ func (p *Page) used() (line []byte) {
 	}
 	line = fmt.Appendf(line, "%s tokens in, %s out%s%s", phrase.Short(u.Input), phrase.Short(u.Output),
 		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)), phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)))
-	return append(line, phrase.If(u.Cost > 0, "; $%.2f", u.Cost)...)
+	return append(line, phrase.If(u.Cost.Total > 0, "; $%.2f", u.Cost.Total)...)
 }
 
 func (p *Page) compacted() (line []byte) {
@@ -335,21 +320,19 @@ func (p *Page) contents(dst []byte) []byte {
 // lists appends the files that were changed and the commands that failed, where the
 // lines above have not named them all.
 func (p *Page) lists(dst []byte) []byte {
-	var page []byte
 	if n := len(p.story.Files); n > headFiles {
-		for _, f := range p.story.Files {
-			page = p.pen.item(page, p.file(nil, f))
-		}
 		dst = p.pen.open(dst, title{before: "Files changed: " + fmt.Sprint(n)})
-		dst = p.pen.close(append(append(dst, page...), '\n'))
+		for _, f := range p.story.Files {
+			dst = p.pen.item(dst, p.file(nil, f))
+		}
+		dst = p.pen.close(append(dst, '\n'))
 	}
 	if n := len(p.story.Commands); n > headFails {
-		page = page[:0]
-		for _, c := range byOutcome(p.story.Commands) {
-			page = p.pen.item(page, p.command(nil, c, longLine))
-		}
 		dst = p.pen.open(dst, title{before: "Commands that failed: " + fmt.Sprint(n)})
-		dst = p.pen.close(append(append(dst, page...), '\n'))
+		for _, c := range byOutcome(p.story.Commands) {
+			dst = p.pen.item(dst, p.command(nil, c, longLine))
+		}
+		dst = p.pen.close(append(dst, '\n'))
 	}
 	return dst
 }

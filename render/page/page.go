@@ -196,7 +196,7 @@ func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, err
 		for part := range parts {
 			u := unit{kind: b.Kind, turn: int32(b.Turn), must: part == never}
 			if u.must || must.Load() <= int64(p.Budget) { // else no folding helps
-				if u, buf, err = p.measure(u, b, buf); err != nil {
+				if u, buf, err = p.measure(u, b, part, buf); err != nil {
 					return nil, err
 				}
 			}
@@ -213,11 +213,7 @@ func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, err
 }
 
 // measure finds out how long a part of a block is, whole and as a line.
-func (p *Page) measure(u unit, b *transcript.Block, buf []byte) (unit, []byte, error) {
-	part := ifNeeded
-	if u.must {
-		part = never
-	}
+func (p *Page) measure(u unit, b *transcript.Block, part int, buf []byte) (unit, []byte, error) {
 	buf, err := p.piece(buf[:0], b, part)
 	if err != nil {
 		return u, buf, err

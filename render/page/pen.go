@@ -76,7 +76,17 @@ func (markdownPen) fence(dst []byte, info string, text []byte) []byte {
 	return append(markdown.AppendFence(dst, info, text), '\n')
 }
 
-func (markdownPen) quote(dst, page []byte) []byte { return append(quoted(dst, page), '\n') }
+// quote puts a mark before each line of a page, but not behind its last one.
+func (markdownPen) quote(dst, page []byte) []byte {
+	for line := range bytes.Lines(bytes.TrimRight(page, "\n")) {
+		dst = append(dst, '>')
+		if len(line) > 1 || line[0] != '\n' {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, line...)
+	}
+	return append(dst, "\n\n"...)
+}
 
 func (markdownPen) open(dst []byte, t title) []byte {
 	dst = markdown.AppendHTML(append(dst, "<details><summary>"...), []byte(t.before))
@@ -135,18 +145,6 @@ func (textPen) link(dst []byte, _ string, line []byte) []byte { return append(ds
 
 func (textPen) picture(dst []byte, file string) []byte {
 	return append(append(append(dst, "[image: "...), file...), "]\n\n"...)
-}
-
-// quoted puts a mark before each line of a page, but not behind its last one.
-func quoted(dst, page []byte) []byte {
-	for line := range bytes.Lines(bytes.TrimRight(page, "\n")) {
-		dst = append(dst, '>')
-		if len(line) > 1 || line[0] != '\n' {
-			dst = append(dst, ' ')
-		}
-		dst = append(dst, line...)
-	}
-	return append(dst, '\n')
 }
 
 // cleaned appends lines without what a terminal would obey.

@@ -149,7 +149,7 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 // callLine appends a call as an item of a list, with the line of what it is about.
 func (p *Page) callLine(dst []byte, c *transcript.ToolCall, about string) []byte {
 	line := p.pen.inline(nil, c.Name)
-	if c.HasSubject() {
+	if c.Subject() != "" {
 		line = p.pen.code(append(line, ' '), about)
 	}
 	return p.pen.item(dst, append(line, callWords(c)...))

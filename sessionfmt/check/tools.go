@@ -88,11 +88,11 @@ func (w *walk) called() []toolCall {
 			calls = append(calls, b)
 		}
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != anOutline })
+	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != aCall })
 	for k, b := range calls {
-		n := uint64(0)
+		n := 0
 		if len(found) == len(calls) { // else the line names a member twice
-			n = found[k].id
+			n = found[k].outline()
 		}
 		t.calls = append(t.calls, t.hold(b, n))
 	}
@@ -101,21 +101,21 @@ func (w *walk) called() []toolCall {
 
 // A fit is an outline of calls that a tool takes.
 type fit struct {
-	outline uint64
+	outline int
 	tool    *tool
 }
 
 // allFit reports whether all calls of an answer are known to fit, from calls like them.
 func (t *toolset) allFit(found []fact, f *facts) bool {
 	for _, c := range found {
-		if c.kind() != anOutline {
+		if c.kind() != aCall {
 			continue
 		}
-		o := f.outline(c.id)
-		if o == nil {
+		n := c.outline()
+		if n == 0 {
 			return false
 		}
-		if d := t.byName[o.tool]; d == nil || !t.fits[fit{c.id, d}] {
+		if d := t.byName[f.calls.tools[n-1]]; d == nil || !t.fits[fit{n, d}] {
 			return false
 		}
 	}
@@ -123,13 +123,13 @@ func (t *toolset) allFit(found []fact, f *facts) bool {
 }
 
 // hold holds a call against its tool; outline is the number of its outline.
-func (t *toolset) hold(b *jsonl.Block, outline uint64) toolCall {
+func (t *toolset) hold(b *jsonl.Block, outline int) toolCall {
 	c := toolCall{name: b.Name.Text()}
 	if c.tool = t.byName[c.name]; c.tool == nil {
 		return c
 	}
 	c.fault = c.tool.refuses(b.Args)
-	if c.fault == "" && uint32(outline) > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
+	if c.fault == "" && outline > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
 		t.fits[fit{outline, c.tool}] = true
 	}
 	return c

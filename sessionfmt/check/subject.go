@@ -71,7 +71,7 @@ func newSubject(name string, opt Options) *subject {
 func (x *subject) opening() sessionfmt.Options {
 	open := x.opt.Open
 	open.Times = true
-	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.step != nil || c.leaf != nil }) {
+	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.leaf != nil || steps[c.Group] != nil }) {
 		x.facts = newFacts()
 		open.Visit = x.facts.visitor
 	}
@@ -133,7 +133,7 @@ func (x *subject) chosen(yield func(*Check) bool) {
 
 // replays reports whether a check needs the session replayed.
 func (c *Check) replays() bool {
-	return c.step != nil || c.leaf != nil || slices.Contains([]string{"compactions", "edits", "patches"}, c.Group)
+	return c.leaf != nil || steps[c.Group] != nil || c.Group == "patches"
 }
 
 // take takes over what reading or replaying has found.

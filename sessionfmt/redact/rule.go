@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -160,12 +161,7 @@ var errEmptyList = errors.New("it has nothing in it")
 
 // hasKeyword reports that a text has one of the keywords in it, or needs none.
 func (r *rule) hasKeyword(text string) bool {
-	for _, word := range r.Keywords {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return len(r.Keywords) == 0
+	return len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func (a *allowlist) prepare(check bool) error {

@@ -217,27 +217,25 @@ func (x comparison) tally() (rows [][]string) {
 			rows = append(rows, []string{"messages " + string(change), fmt.Sprint(n), fmt.Sprint(tokens)})
 		}
 	}
-	for _, items := range []struct {
-		name string
-		all  []diff.ItemChange
-	}{{"parts", x.Parts}, {"tools", x.Tools}} {
-		for _, change := range changeOrder {
-			n := 0
-			for _, c := range items.all {
-				if c.Change == change {
-					n++
-				}
-			}
-			if n > 0 {
-				rows = append(rows, []string{items.name + " " + string(change), fmt.Sprint(n), ""})
-			}
+	row := func(what string, n int) {
+		if n > 0 {
+			rows = append(rows, []string{what, fmt.Sprint(n), ""})
 		}
 	}
-	if n := len(x.Options); n > 0 {
-		rows = append(rows, []string{"options changed", fmt.Sprint(n), ""})
+	items := func(name string, all []diff.ItemChange) {
+		times := map[diff.Change]int{}
+		for _, c := range all {
+			times[c.Change]++
+		}
+		for _, change := range changeOrder {
+			row(name+" "+string(change), times[change])
+		}
 	}
+	items("parts", x.Parts)
+	items("tools", x.Tools)
+	row("options changed", len(x.Options))
 	if x.Model != nil {
-		rows = append(rows, []string{"model changed", "1", ""})
+		row("model changed", 1)
 	}
 	return rows
 }

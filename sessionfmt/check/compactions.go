@@ -57,15 +57,10 @@ func (w *walk) namedCompaction() map[int]bool {
 	}
 	w.named = map[int]bool{}
 	for i := range w.s.Len() {
-		if w.s.Kind(i) != jsonl.Transform {
-			continue
-		}
-		line, ok := w.line(i)
-		if !ok {
-			break
-		}
-		if line.Get("transformerName").Is("compaction") {
-			w.named[i] = true
+		if w.s.Kind(i) == jsonl.Transform && w.err == nil {
+			if line, _ := w.line(i); line.Get("transformerName").Is("compaction") {
+				w.named[i] = true
+			}
 		}
 	}
 	return w.named

@@ -252,17 +252,11 @@ func (c *compactor) close(ch byte) {
 // in ascending order. It says whether anything had to move.
 func jsOrder(text []byte, ms []member) ([]member, bool) {
 	name := func(m member) []byte { return text[m.key.from:m.key.to] }
-	moved := false
-	out := ms[:0:0]
-	if len(ms) <= 16 {
-		out = ms
-		for i := 1; i < len(ms) && !moved; i++ {
-			for j := range i {
-				moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))
-			}
+	moved, out := len(ms) > 16, ms // whether a name may be there twice
+	for i := 1; i < len(ms) && !moved; i++ {
+		for j := range i {
+			moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))
 		}
-	} else {
-		moved = true
 	}
 	if moved {
 		moved = false

@@ -113,9 +113,6 @@ func message(f check.Finding) string {
 	return text
 }
 
-// fileURI is a file's name as a relative reference.
-func fileURI(name string) string { return (&url.URL{Path: name}).EscapedPath() }
-
 // The parts of a SARIF log (OASIS, version 2.1.0) that findings need.
 type (
 	sarifLog struct {
@@ -124,55 +121,48 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
+		Tool struct {
+			Driver struct {
+				Name  string      `json:"name"`
+				Rules []sarifRule `json:"rules"`
+			} `json:"driver"`
+		} `json:"tool"`
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
 	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name  string      `json:"name"`
-		Rules []sarifRule `json:"rules"`
-	}
 	sarifRule struct {
-		ID      string        `json:"id"`
-		Short   sarifText     `json:"shortDescription"`
-		Full    sarifText     `json:"fullDescription"`
-		Help    sarifText     `json:"help"`
-		Default sarifDefaults `json:"defaultConfiguration"`
-	}
-	sarifDefaults struct {
-		Level string `json:"level"`
+		ID      string    `json:"id"`
+		Short   sarifText `json:"shortDescription"`
+		Full    sarifText `json:"fullDescription"`
+		Help    sarifText `json:"help"`
+		Default struct {
+			Level string `json:"level"`
+		} `json:"defaultConfiguration"`
 	}
 	sarifText struct {
 		Text     string `json:"text"`
 		Markdown string `json:"markdown,omitempty"`
 	}
 	sarifResult struct {
-		RuleID     string          `json:"ruleId"`
-		RuleIndex  int             `json:"ruleIndex"`
-		Level      string          `json:"level"`
-		Message    sarifText       `json:"message"`
-		Locations  []sarifLocation `json:"locations"`
-		Properties *sarifExtra     `json:"properties,omitempty"`
+		RuleID     string           `json:"ruleId"`
+		RuleIndex  int              `json:"ruleIndex"`
+		Level      string           `json:"level"`
+		Message    sarifText        `json:"message"`
+		Locations  [1]sarifLocation `json:"locations"`
+		Properties struct {
+			Entry string         `json:"entry,omitempty"`
+			Hides *check.Figures `json:"hides,omitempty"`
+		} `json:"properties,omitzero"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		StartLine int `json:"startLine"`
-	}
-	sarifExtra struct {
-		Entry string         `json:"entry,omitempty"`
-		Hides *check.Figures `json:"hides,omitempty"`
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region struct {
+				StartLine int `json:"startLine"`
+			} `json:"region,omitzero"`
+		} `json:"physicalLocation"`
 	}
 )
 
@@ -185,24 +175,20 @@ func writeSARIF(w *bufio.Writer, r check.Reports) error {
 	index := map[string]int{}
 	for k, c := range check.All() {
 		index[c.Code] = k
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: c.Code, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.About()},
-			Help: sarifText{Text: c.Help(), Markdown: c.Page()}, Default: sarifDefaults{sarifLevels[c.Severity]},
-		})
+		rule := sarifRule{
+			ID: c.Code, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.About()}, Help: sarifText{Text: c.Help(), Markdown: c.Page()},
+		}
+		rule.Default.Level = sarifLevels[c.Severity]
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
 	}
 	for _, f := range r.Files {
 		for _, found := range f.Findings {
-			at := sarifPhysical{Artifact: sarifArtifact{fileURI(found.File)}}
-			if found.Line > 0 {
-				at.Region = &sarifRegion{found.Line}
-			}
 			result := sarifResult{
-				RuleID: found.Code, RuleIndex: index[found.Code], Level: sarifLevels[found.Severity],
-				Message: sarifText{Text: message(found)}, Locations: []sarifLocation{{at}},
+				RuleID: found.Code, RuleIndex: index[found.Code], Level: sarifLevels[found.Severity], Message: sarifText{Text: message(found)},
 			}
-			if found.Entry != "" || found.Hides != nil {
-				result.Properties = &sarifExtra{found.Entry, found.Hides}
-			}
+			at := &result.Locations[0].Physical
+			at.Artifact.URI, at.Region.StartLine = (&url.URL{Path: found.File}).EscapedPath(), found.Line
+			result.Properties.Entry, result.Properties.Hides = found.Entry, found.Hides
 			run.Results = append(run.Results, result)
 		}
 	}

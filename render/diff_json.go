@@ -26,9 +26,7 @@ func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
 	o.value("shared", x.Shared)
 	if len(x.Parts) > 0 {
 		o.key("system")
-		writeItems(w, x.Parts, func(o *object, c diff.ItemChange) {
-			o.text("value", is.Parts[c.B].Text)
-		})
+		writeItems(w, x.Parts, func(o *object, c diff.ItemChange) { o.text("value", is.Parts[c.B].Text) })
 	}
 	if len(x.Tools) > 0 {
 		o.key("tools")
@@ -72,23 +70,32 @@ func (o *object) cause(c diff.Cause) {
 }
 
 func writeItems(w *bufio.Writer, rows []diff.ItemChange, value func(o *object, c diff.ItemChange)) {
-	w.WriteByte('[')
-	for k, c := range rows {
-		if k > 0 {
-			w.WriteByte(',')
-		}
-		w.WriteByte('\n')
-		o := object{w: w}
+	writeRows(w, rows, func(o *object, c diff.ItemChange) error {
 		o.text("change", string(c.Change))
 		o.text("name", c.Name)
 		o.places(c.A, c.B)
 		if c.Change == diff.Added || c.Change == diff.Changed {
-			value(&o, c)
+			value(o, c)
 		}
 		o.cause(c.Cause)
+		return nil
+	})
+}
+
+// writeRows writes an array of objects, one a line.
+func writeRows[T any](w *bufio.Writer, rows []T, row func(o *object, c T) error) error {
+	sep := "[\n"
+	for _, c := range rows {
+		w.WriteString(sep)
+		o := object{w: w}
+		if err := row(&o, c); err != nil {
+			return err
+		}
 		o.close()
+		sep = ",\n"
 	}
-	w.WriteString("\n]")
+	_, err := w.WriteString("\n]")
+	return err
 }
 
 // places writes where something is on both sides, from 0.
@@ -102,13 +109,7 @@ func (o *object) places(a, b int) {
 }
 
 func (x comparison) writeMessages(w *bufio.Writer) error {
-	w.WriteByte('[')
-	for k, c := range x.Messages {
-		if k > 0 {
-			w.WriteByte(',')
-		}
-		w.WriteByte('\n')
-		o := object{w: w}
+	return writeRows(w, x.Messages, func(o *object, c diff.MessageChange) error {
 		o.text("change", string(c.Change))
 		o.places(c.A, c.B)
 		if c.Count > 1 {
@@ -123,10 +124,8 @@ func (x comparison) writeMessages(w *bufio.Writer) error {
 			o.raw("value", v)
 		}
 		o.cause(c.Cause)
-		o.close()
-	}
-	_, err := w.WriteString("\n]")
-	return err
+		return nil
+	})
 }
 
 // textOf is what a message says, as it is compared line by line: its texts and
@@ -218,27 +217,25 @@ func (x comparison) tally() (rows [][]string) {
 			rows = append(rows, []string{"messages " + string(change), fmt.Sprint(n), fmt.Sprint(tokens)})
 		}
 	}
-	for _, items := range []struct {
-		name string
-		all  []diff.ItemChange
-	}{{"parts", x.Parts}, {"tools", x.Tools}} {
-		for _, change := range changeOrder {
-			n := 0
-			for _, c := range items.all {
-				if c.Change == change {
-					n++
-				}
-			}
-			if n > 0 {
-				rows = append(rows, []string{items.name + " " + string(change), fmt.Sprint(n), ""})
-			}
+	row := func(what string, n int) {
+		if n > 0 {
+			rows = append(rows, []string{what, fmt.Sprint(n), ""})
 		}
 	}
-	if n := len(x.Options); n > 0 {
-		rows = append(rows, []string{"options changed", fmt.Sprint(n), ""})
+	items := func(name string, all []diff.ItemChange) {
+		times := map[diff.Change]int{}
+		for _, c := range all {
+			times[c.Change]++
+		}
+		for _, change := range changeOrder {
+			row(name+" "+string(change), times[change])
+		}
 	}
+	items("parts", x.Parts)
+	items("tools", x.Tools)
+	row("options changed", len(x.Options))
 	if x.Model != nil {
-		rows = append(rows, []string{"model changed", "1", ""})
+		row("model changed", 1)
 	}
 	return rows
 }

@@ -35,8 +35,8 @@ func (t *diffText) write() error {
 	t.line(0, '-', "--- "+sideWords(&x.A, x.Tokens.A.Total))
 	t.line(0, '+', "+++ "+sideWords(&x.B, x.Tokens.B.Total))
 	t.plain(x.sharedWords())
-	if words := x.sizeWords(); words != "" {
-		t.plain(words)
+	if sizes := x.sizes(); len(sizes) > 0 {
+		t.plain("tokens: " + strings.Join(sizes, ", "))
 	}
 	if x.Model != nil {
 		t.section("model")
@@ -82,18 +82,14 @@ func (x comparison) sharedWords() string {
 	return fmt.Sprintf("shared prefix: %s, %s%s", phrase.Count(x.Shared.Messages, "message"), phrase.Count(x.Shared.Tokens, "token"), first)
 }
 
-// sizeWords says which sizes differ.
-func (x comparison) sizeWords() string {
-	var all []string
+// sizes say which sizes differ.
+func (x comparison) sizes() (all []string) {
 	for _, c := range x.categories() {
 		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
 			all = append(all, fmt.Sprintf("%s %d to %d (%+d)", c.name, c.tokens[0], c.tokens[1], c.tokens[1]-c.tokens[0]))
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "tokens: " + strings.Join(all, ", ")
+	return all
 }
 
 // A category is a kind of content with its sizes on both sides.
@@ -144,11 +140,9 @@ func (t *diffText) lines(old, new string, change diff.Change) {
 			i += gone + come
 			continue
 		}
-		l := all[i]
-		switch l.Mark {
-		case '@':
+		if l := all[i]; l.Mark == '@' {
 			t.line(2, ' ', "… "+l.Text)
-		default:
+		} else {
 			t.line(2, l.Mark, string(l.Mark)+" "+phrase.Cut(l.Text, linediff.ShortLine))
 		}
 		i++

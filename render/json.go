@@ -74,6 +74,16 @@ func writeValue(w *bufio.Writer, v any) error {
 	return err
 }
 
+// writeOpen is writeValue of an object without its last bracket: more members follow.
+func writeOpen(w *bufio.Writer, v any) error {
+	var b bytes.Buffer
+	if err := WriteJSON(&b, v); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+	return err
+}
+
 // WriteJSON writes a value as a line of JSON, by its tags: no HTML is escaped.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

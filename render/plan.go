@@ -63,22 +63,17 @@ func appending(p *plan.Plan) string {
 // writePlanJSON writes a plan as one line, with the entries byte for byte as they are
 // appended, or with what becomes of each line.
 func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
-	var b bytes.Buffer
-	head := bufio.NewWriter(&b)
-	if err := WriteJSON(head, p); err != nil {
+	if p.Append == nil && p.Rewrite == nil {
+		return WriteJSON(w, p)
+	}
+	if err := writeOpen(w, p); err != nil {
 		return err
 	}
-	head.Flush()
-	switch {
-	case p.Append != nil:
-		fmt.Fprintf(w, "%s,\"append\":[%s]}\n", bytes.TrimSuffix(b.Bytes(), []byte("}\n")), bytes.Join(p.Append, []byte{','}))
-	case p.Rewrite != nil:
-		w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+	if p.Append == nil {
 		return writeLinesJSON(w, p)
-	default:
-		w.Write(b.Bytes())
 	}
-	return nil
+	_, err := fmt.Fprintf(w, ",\"append\":[%s]}\n", bytes.Join(p.Append, []byte{','}))
+	return err
 }
 
 // Plans are those of several sessions, by one command.

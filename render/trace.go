@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -184,16 +183,10 @@ func writeShownJSON(w *bufio.Writer, all []entry.Shown) error {
 			w.WriteByte(',')
 		}
 		w.WriteByte('\n')
-		var b bytes.Buffer
-		inner := bufio.NewWriter(&b)
-		if err := writeValue(inner, s); err != nil {
+		if err := writeOpen(w, s); err != nil {
 			return err
 		}
-		inner.Flush()
-		w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}")))
-		w.WriteString(`,"entry":`)
-		w.Write(s.Entry)
-		w.WriteByte('}')
+		fmt.Fprintf(w, `,"entry":%s}`, s.Entry)
 	}
 	_, err := w.WriteString("\n]}\n")
 	return err

@@ -311,10 +311,10 @@ func (s *Session) refuseParent(i int) error {
 	switch {
 	case !r.kind.IsEntry():
 		why = "it is no entry, and no other can follow it"
-	case r.id.n == 0:
+	case len(s.idOf(i)) == 0:
 		why = "it has no id, and no other can follow it"
 	case r.flags&flagShadowed != 0:
-		why = fmt.Sprintf("line %d has the same id, and what follows would follow that", s.Line(int(*s.slot(s.idBytes(r.id)))-1))
+		why = fmt.Sprintf("line %d has the same id, and what follows would follow that", s.Line(int(*s.slot(s.idOf(i)))-1))
 	default:
 		return nil
 	}

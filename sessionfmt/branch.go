@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -22,8 +24,7 @@ type BranchFile struct {
 	time   jsonl.Value // of the new session
 	header []byte
 	path   []int
-	up     map[int]jsonl.Value // new parents, of entries whose own is not taken over
-	kept   map[int]jsonl.Value // new first kept entries, of compactions whose own is not
+	edits  map[int][]jsonl.Field // new parents and first kept entries, where their own are not taken over
 	labels *Batch
 }
 
@@ -46,7 +47,7 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
 		return nil, s.at(&Error{Err: errors.New("the path to that point has no beginning: parents go round in a circle"), Hint: "ctxtool repair mends it"})
 	}
-	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), up: map[int]jsonl.Value{}, kept: map[int]jsonl.Value{}}
+	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), edits: map[int][]jsonl.Field{}}
 	if err := b.newHeader(leaf, file, now); err != nil {
 		return nil, err
 	}
@@ -114,14 +115,15 @@ func (b *BranchFile) take(path []int) error {
 			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, and nothing can follow it"), Hint: "ctxtool repair mends it"}
 		}
 		if skipped {
-			b.up[i] = above
+			b.edits[i] = append(b.edits[i], jsonl.Field{Name: "parentId", Value: above})
 		}
 		for _, l := range waiting {
 			next[l] = id
 		}
 		if s.records[i].kind == jsonl.Compaction {
-			if to, ok := next[s.FindValue(line.Get("firstKeptEntryId"))]; ok && s.FindValue(line.Get("firstKeptEntryId")) != i {
-				b.kept[i] = to
+			kept := s.FindValue(line.Get("firstKeptEntryId"))
+			if to, ok := next[kept]; ok && kept != i {
+				b.edits[i] = append(b.edits[i], jsonl.Field{Name: "firstKeptEntryId", Value: to})
 			}
 		}
 		above, skipped, waiting = id, false, nil
@@ -139,7 +141,6 @@ func (b *BranchFile) label() error {
 		taken[i] = true
 	}
 	last := map[int]int{} // of targets, the record of the label that counts
-	var order []int
 	for i := range s.records {
 		if s.records[i].kind != jsonl.Label {
 			continue
@@ -148,16 +149,11 @@ func (b *BranchFile) label() error {
 		if err != nil {
 			return err
 		}
-		target := s.FindValue(line.Get("targetId"))
-		if !taken[target] {
+		if target := s.FindValue(line.Get("targetId")); !taken[target] {
 			continue
-		}
-		if line.Get("label").Text() == "" {
+		} else if last[target] = i; line.Get("label").Text() == "" {
 			delete(last, target)
-			continue
 		}
-		last[target] = i
-		order = append(order, i)
 	}
 	parent := jsonl.Value("null")
 	if n := len(b.path); n > 0 {
@@ -168,19 +164,15 @@ func (b *BranchFile) label() error {
 		parent = bytes.Clone(line.Get("id"))
 	}
 	b.labels = &Batch{s: s, leaf: parent.Text(), parent: parent, names: s.NewNamer()}
-	for _, i := range order {
+	for _, i := range slices.Sorted(maps.Values(last)) {
 		line, err := r.Line(i)
 		if err != nil {
 			return err
 		}
-		target := line.Get("targetId")
-		if last[s.FindValue(target)] != i {
-			continue
-		}
 		if b.labels.time = line.Get("timestamp"); !b.labels.time.Exists() {
 			b.labels.time = b.time // the first that is known of it
 		}
-		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: target}, jsonl.Field{Name: "label", Value: line.Get("label")})
+		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: line.Get("targetId")}, jsonl.Field{Name: "label", Value: line.Get("label")})
 	}
 	b.Labels = b.labels.Len()
 	return nil
@@ -196,15 +188,8 @@ func (b *BranchFile) Print(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		var fields []jsonl.Field
-		if up, ok := b.up[i]; ok {
-			fields = append(fields, jsonl.Field{Name: "parentId", Value: up})
-		}
-		if kept, ok := b.kept[i]; ok {
-			fields = append(fields, jsonl.Field{Name: "firstKeptEntryId", Value: kept})
-		}
-		if fields != nil {
-			line = line.AppendEdited(nil, fields...)
+		if edits := b.edits[i]; edits != nil {
+			line = line.AppendEdited(nil, edits...)
 		}
 		out.Write(line)
 		out.WriteByte('\n')

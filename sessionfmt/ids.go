@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"hash"
 
@@ -56,29 +57,30 @@ func (n *Namer) Take(id string) { n.given[id] = true }
 func (s *Session) giveIDs() error {
 	r := s.NewReader()
 	names := s.NewNamer()
-	ids := make([]byte, 0, 8*len(s.records))
+	ids := make([]byte, 1, 9*len(s.records)+1) // it begins with none
+	add := func(id string) ref {
+		at := ref(len(ids))
+		ids = append(binary.AppendUvarint(ids, uint64(len(id))), id...)
+		return at
+	}
 	var prev ref
 	own := 0
 	for i := range s.records {
 		rec := &s.records[i]
 		if !rec.kind.IsEntry() { // a header keeps its id
-			own := s.idBytes(rec.id)
-			rec.parent, rec.id = ref{}, ref{uint32(len(ids)), uint32(len(own))}
-			ids = append(ids, own...)
+			rec.parent, rec.id = 0, add(string(s.idOf(i)))
 			continue
 		}
-		if rec.id.n > 0 {
+		if len(s.idOf(i)) > 0 {
 			own++
 		}
 		line, err := r.Line(i)
 		if err != nil {
 			return err
 		}
-		id := names.Name(string(ids[prev.off:prev.off+prev.n]), line)
-		rec.parent, rec.id = prev, ref{uint32(len(ids)), 8}
+		rec.parent, prev = prev, add(names.Name(string(idAt(ids, prev)), line))
+		rec.id = prev
 		rec.flags &^= flagWrongID
-		ids = append(ids, id...)
-		prev = rec.id
 	}
 	s.ids = ids
 	if own > 0 {

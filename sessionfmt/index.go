@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -14,7 +15,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A record is what the index keeps of one JSON line: 40 bytes, and its id.
+// A record is what the index keeps of one JSON line: 32 bytes, and its id.
 type record struct {
 	off    int64  // of the line in the file, bytes
 	size   uint32 // of the line without its newline, bytes
@@ -26,8 +27,8 @@ type record struct {
 	flags  uint8
 }
 
-// ref is a piece of the index's id arena.
-type ref struct{ off, n uint32 }
+// ref is where an id stands in the index's id arena, behind its length.
+type ref uint32
 
 const (
 	flagBadUTF8   = 1 << iota // the line must be mended before it is decoded
@@ -193,7 +194,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	}
 	u.name(&rec, h)
 	if rec.flags&flagBadUTF8 != 0 {
-		id := idString(u.ids[rec.id.off : rec.id.off+rec.id.n])
+		id := idString(idAt(u.ids, rec.id))
 		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD")
 	}
 	if h.Kind == jsonl.Unknown {
@@ -228,7 +229,8 @@ func (u *unit) name(rec *record, h *jsonl.Picked) {
 		rec.flags |= flagOwnID
 	}
 	if n := len(u.records); n > 0 {
-		if prev := u.records[n-1].id; prev.n > 0 && h.ParentID.Is(string(u.ids[prev.off:prev.off+prev.n])) {
+		prev := u.records[n-1].id
+		if id := idAt(u.ids, prev); len(id) > 0 && h.ParentID.Is(string(id)) {
 			rec.parent = prev
 			return
 		}
@@ -239,14 +241,26 @@ func (u *unit) name(rec *record, h *jsonl.Picked) {
 // intern puts an id into the arena. A number is a legal key to pi, so it keeps
 // its spelling behind a zero byte; anything else that is no string is no id.
 func (u *unit) intern(v jsonl.Value) ref {
-	start := len(u.ids)
+	at := len(u.ids)
+	u.ids = append(u.ids, 0)
 	switch {
 	case v.IsString():
 		u.ids = v.AppendText(u.ids)
 	case v.IsNumber() && v.Truthy():
 		u.ids = append(append(u.ids, 0), v...)
 	}
-	return ref{uint32(start), uint32(len(u.ids) - start)}
+	if n := len(u.ids) - at - 1; n < 0x80 {
+		u.ids[at] = byte(n)
+	} else {
+		u.ids = slices.Replace(u.ids, at, at+1, binary.AppendUvarint(nil, uint64(n))...)
+	}
+	return ref(at)
+}
+
+// idAt is the id at a place of an arena.
+func idAt(ids []byte, at ref) []byte {
+	n, k := binary.Uvarint(ids[at:])
+	return ids[int(at)+k:][:n:n]
 }
 
 func (u *unit) find(code string, line int, format string, args ...any) {
@@ -316,12 +330,12 @@ func (s *Session) newIndexer(opt Options) *indexer {
 
 // merge appends a unit to the session's index.
 func (s *Session) merge(u *unit) {
-	line, base := s.Coverage.Lines, uint32(len(s.ids))
+	line, base := s.Coverage.Lines, ref(len(s.ids))
 	for i := range u.records {
 		r := &u.records[i]
 		r.line += uint32(line)
-		r.id.off += base
-		r.parent.off += base
+		r.id += base
+		r.parent += base
 	}
 	for i := range u.findings.list {
 		u.findings.list[i].Line += line
@@ -368,13 +382,15 @@ func (s *Session) slot(id []byte) *uint32 {
 	t := s.table
 	for h := maphash.Bytes(t.seed, id) & t.mask; ; h = (h + 1) & t.mask {
 		p := &t.slots[h]
-		if *p == 0 || bytes.Equal(s.idBytes(s.records[*p-1].id), id) {
+		if *p == 0 || bytes.Equal(s.idOf(int(*p-1)), id) {
 			return p
 		}
 	}
 }
 
-func (s *Session) idBytes(r ref) []byte { return s.ids[r.off : r.off+r.n] }
+// idOf is the id of record i as the arena has it, and parentOf that of its parent.
+func (s *Session) idOf(i int) []byte     { return idAt(s.ids, s.records[i].id) }
+func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].parent) }
 
 // Grow indexes what has been appended to the file since it was read, and reports whether
 // that was possible. It is not where the file is another one, or packed, or of an old
@@ -398,7 +414,7 @@ func (s *Session) Grow() bool {
 		return false
 	}
 	for i := n; i < len(s.records); i++ {
-		if r := &s.records[i]; !r.kind.IsEntry() || r.id.n > 0 && *s.slot(s.idBytes(r.id)) != 0 {
+		if id := s.idOf(i); !s.Kind(i).IsEntry() || len(id) > 0 && *s.slot(id) != 0 {
 			return false
 		}
 	}

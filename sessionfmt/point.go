@@ -196,7 +196,7 @@ func (s *Session) nearest(point string, labels map[string]int) []string {
 		add(name)
 	}
 	for i := range s.records {
-		if s.records[i].kind.IsEntry() && s.records[i].id.n > 0 {
+		if s.records[i].kind.IsEntry() && len(s.idOf(i)) > 0 {
 			add(s.ID(i))
 		}
 	}
@@ -241,7 +241,7 @@ func (s *Session) Offset(i int) int64 { return s.records[i].off }
 func (s *Session) LineSize(i int) int { return int(s.records[i].size) }
 
 // Orphan reports that record i names a parent that is not in the file.
-func (s *Session) Orphan(i int) bool { return s.records[i].parent.n > 0 && s.records[i].up == 0 }
+func (s *Session) Orphan(i int) bool { return len(s.parentOf(i)) > 0 && s.records[i].up == 0 }
 
 // Shadowed reports that a later record has the id of record i, and hides it.
 func (s *Session) Shadowed(i int) bool { return s.records[i].flags&flagShadowed != 0 }

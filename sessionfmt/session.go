@@ -162,7 +162,7 @@ func (s *Session) Header() int { return s.header }
 func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 
 // ID is the id of record i, empty where it has none.
-func (s *Session) ID(i int) string { return idString(s.idBytes(s.records[i].id)) }
+func (s *Session) ID(i int) string { return idString(s.idOf(i)) }
 
 // idString shows an id that is a number, kept behind a zero byte, as its digits.
 func idString(id []byte) string {
@@ -274,7 +274,7 @@ func (s *Session) findHeader() error {
 	for i := range s.records {
 		r := &s.records[i]
 		known = known || r.kind != jsonl.Unknown && r.kind != jsonl.Scalar
-		ids = ids || r.kind.IsEntry() && r.id.n > 0
+		ids = ids || r.kind.IsEntry() && len(s.idOf(i)) > 0
 		if r.kind != jsonl.Header {
 			continue
 		}
@@ -337,11 +337,12 @@ func (s *Session) indexIDs(from int) {
 		if r.flags&flagWrongID != 0 {
 			s.find("id-type", i, "its id is no string: pi finds it only by a parentId of the same type")
 		}
-		if r.id.n == 0 {
+		id := s.idOf(i)
+		if len(id) == 0 {
 			s.find("missing-id", i, "it has no id: no entry can follow it, and pi goes on at a new root")
 			continue
 		}
-		p := s.slot(s.idBytes(r.id))
+		p := s.slot(id)
 		if *p != 0 {
 			s.records[*p-1].flags |= flagShadowed
 			s.find("duplicate-id", i, "line %d has the same id: pi takes this one, and the other cannot be reached", s.records[*p-1].line)
@@ -369,19 +370,20 @@ const scalarLeaf = "the last record is no object: pi shows an empty session; the
 func (s *Session) link(from int) {
 	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
-		if !r.kind.IsEntry() || r.parent.n == 0 {
+		parent := s.parentOf(i)
+		if !r.kind.IsEntry() || len(parent) == 0 {
 			continue
 		}
 		if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {
 			r.up = uint32(i)
 			continue
 		}
-		r.up = *s.slot(s.idBytes(r.parent))
+		r.up = *s.slot(parent)
 		switch p := int(r.up) - 1; {
 		case p < 0 && s.Coverage.Partial: // above what was read
 		case p < 0:
 			s.orphans = true
-			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(s.idBytes(r.parent))))
+			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(parent)))
 		case p == i:
 			s.forward = true
 			s.find("self-parent", i, "it is its own parent, and pi runs out of memory; the entry is left out")

@@ -167,8 +167,8 @@ func (t *tail) line(line []byte, off int64, open bool) error {
 		return nil
 	}
 	t.found = true
-	t.want = u.ids[rec.parent.off : rec.parent.off+rec.parent.n]
-	if rec.id.n > 0 && bytes.Equal(t.want, u.ids[rec.id.off:rec.id.off+rec.id.n]) {
+	t.want = idAt(u.ids, rec.parent)
+	if id := idAt(u.ids, rec.id); len(id) > 0 && bytes.Equal(t.want, id) {
 		return fmt.Errorf("%w: an entry is its own parent", ErrTail)
 	}
 	t.note(h)

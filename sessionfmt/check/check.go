@@ -30,7 +30,6 @@ type Check struct {
 	file   func(*subject)      // from the index of the file
 	record func(*subject, int) // from the index, for each record
 	facts  func(*subject)      // from what Visit has seen in the lines
-	step   func(*walk)         // at each step of a replay
 	leaf   func(*walk)         // at the end of the active path
 }
 
@@ -80,16 +79,16 @@ var checks = []*Check{
 	{Code: "kept-no-message", Group: "compactions", Severity: Warning, Title: "a compaction's first kept entry gives no message"},
 	{Code: "no-checkpoint", Group: "compactions", Severity: Warning, Title: "a compaction without checkpoint where system messages exist"},
 	{Code: "checkpoint-role", Group: "compactions", Severity: Warning, Title: "a compaction's checkpoint is no system message"},
-	{Code: "shadow-broken", Group: "compactions", Severity: Warning, Title: "a compaction repeats a patch, but not as its child", step: (*walk).shadowBroken},
-	{Code: "shadow-empty", Group: "compactions", Severity: Warning, Title: "a compaction is the shadow of a patch that compacts nothing", step: (*walk).shadowEmpty},
-	{Code: "shadow-differs", Group: "compactions", Severity: Warning, Title: "a compaction and the patch it shadows say different things", step: (*walk).shadowDiffers},
+	{Code: "shadow-broken", Group: "compactions", Severity: Warning, Title: "a compaction repeats a patch, but not as its child"},
+	{Code: "shadow-empty", Group: "compactions", Severity: Warning, Title: "a compaction is the shadow of a patch that compacts nothing"},
+	{Code: "shadow-differs", Group: "compactions", Severity: Warning, Title: "a compaction and the patch it shadows say different things"},
 
 	{Code: "edit-no-replacement", Group: "edits", Severity: Error, Title: "a context edit without replacement"},
 	{Code: "edit-no-content", Group: "edits", Severity: Error, Title: "a context edit whose replacement cannot be used"},
-	{Code: "edit-unknown", Group: "edits", Severity: Warning, Title: "a context edit of an entry that is not in the file", step: (*walk).editUnknown},
-	{Code: "edit-off-path", Group: "edits", Severity: Warning, Title: "a context edit of an entry on another branch", step: (*walk).editOffPath},
-	{Code: "edit-summarised", Group: "edits", Severity: Warning, Title: "a context edit of a message that was already summarised", step: (*walk).editSummarised},
-	{Code: "edit-no-effect", Group: "edits", Severity: Warning, Title: "a context edit gives content to what has none", step: (*walk).editNoEffect},
+	{Code: "edit-unknown", Group: "edits", Severity: Warning, Title: "a context edit of an entry that is not in the file"},
+	{Code: "edit-off-path", Group: "edits", Severity: Warning, Title: "a context edit of an entry on another branch"},
+	{Code: "edit-summarised", Group: "edits", Severity: Warning, Title: "a context edit of a message that was already summarised"},
+	{Code: "edit-no-effect", Group: "edits", Severity: Warning, Title: "a context edit gives content to what has none"},
 
 	{Code: "patch-schema", Group: "patches", Severity: Error, Title: "a transform with another schemaVersion than 1"},
 	{Code: "patch-op", Group: "patches", Severity: Error, Title: "an unknown patch operation"},
@@ -105,8 +104,8 @@ var checks = []*Check{
 	{Code: "result-lost-call", Group: "calls", Severity: Error, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
 	{Code: "failed-answer", Group: "calls", Severity: Warning, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
-	{Code: "tool-unknown", Group: "tools", Severity: Warning, Title: "a call of a tool that the request did not have", step: (*walk).toolUnknown},
-	{Code: "tool-arguments", Group: "tools", Severity: Warning, Title: "a call whose arguments do not fit the tool's schema", step: (*walk).toolArguments},
+	{Code: "tool-unknown", Group: "tools", Severity: Warning, Title: "a call of a tool that the request did not have"},
+	{Code: "tool-arguments", Group: "tools", Severity: Warning, Title: "a call whose arguments do not fit the tool's schema"},
 
 	{Code: "line-size", Group: "limits", Severity: Warning, Title: "a line larger than any request may be", leaf: (*walk).lineSize},
 	{Code: "image-size", Group: "limits", Severity: Error, Title: "an image larger than the provider takes", leaf: (*walk).imageSize},
@@ -115,6 +114,9 @@ var checks = []*Check{
 
 	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
 }
+
+// steps are how checks of a group are found at each step of a replay.
+var steps = map[string]func(*walk){"compactions": (*walk).shadow, "edits": (*walk).edit, "tools": (*walk).called}
 
 // Groups are the groups of checks, with what they look at, in order.
 var Groups = []struct{ Name, About string }{

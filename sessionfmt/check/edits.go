@@ -6,66 +6,39 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An aim is what a context edit aims at.
-type aim struct {
-	id      string
-	target  int  // record, -1 where there is none of that id
-	onPath  bool // the target is above the edit
-	omits   bool // its replacement is null
-	content bool // its replacement has content
-}
-
-// aim reads the context edit of the step, once for all checks. Elsewhere it is false.
-func (w *walk) aim() (aim, bool) {
+// edit checks the context edit of the step against what it aims at. One that waits for what
+// comes below it is left alone.
+func (w *walk) edit() {
 	rec := w.step.Record
 	if w.s.Kind(rec) != jsonl.ContextEdit {
-		return aim{}, false
-	}
-	if w.aimed == nil {
-		line, ok := w.line(rec)
-		if !ok {
-			return aim{}, false
-		}
-		a := aim{id: line.Get("targetId").Text()}
-		a.target = w.s.Find(a.id)
-		a.onPath = a.target >= 0 && a.target != rec && w.ancestors().above(a.target, rec)
-		r := line.Get("replacement")
-		a.omits, a.content = r.Exists() && r.IsNull(), r.Get("content").Exists()
-		w.aimed = &a
-	}
-	return *w.aimed, true
-}
-
-func (w *walk) editUnknown() {
-	if a, ok := w.aim(); ok && a.target < 0 {
-		w.found("its target %q is not in the file", sessionfmt.Quote(a.id))
-	}
-}
-
-// editOffPath leaves an edit alone that waits for what comes below it.
-func (w *walk) editOffPath() {
-	if a, ok := w.aim(); ok && a.target >= 0 && !a.onPath && !w.ancestors().above(w.step.Record, a.target) {
-		w.found("its target %s, on line %d, is on another branch", sessionfmt.Quote(a.id), w.s.Line(a.target))
-	}
-}
-
-func (w *walk) editSummarised() {
-	a, ok := w.aim()
-	if ok && a.onPath && (a.omits || a.content) && w.step.Did == replay.Nothing && givesMessage(w.s.Kind(a.target)) {
-		w.found("its target %s was no longer in the context", sessionfmt.Quote(a.id))
-	}
-}
-
-func (w *walk) editNoEffect() {
-	a, ok := w.aim()
-	if !ok || !a.onPath {
 		return
 	}
-	switch k := w.s.Kind(a.target); {
+	line, ok := w.line(rec)
+	if !ok {
+		return
+	}
+	id, replacement := line.Get("targetId").Text(), line.Get("replacement")
+	target, name := w.s.Find(id), sessionfmt.Quote(id)
+	if target < 0 {
+		w.found("edit-unknown", "its target %q is not in the file", name)
+		return
+	}
+	if up := w.ancestors(); target == rec || !up.above(target, rec) {
+		if !up.above(rec, target) {
+			w.found("edit-off-path", "its target %s, on line %d, is on another branch", name, w.s.Line(target))
+		}
+		return
+	}
+	k, content := w.s.Kind(target), replacement.Get("content").Exists()
+	switch usable := content || replacement.Exists() && replacement.IsNull(); {
 	case !givesMessage(k):
-		w.found("its target %s is a %s, which is no part of the context", sessionfmt.Quote(a.id), k)
-	case a.content && !k.Replaceable():
-		w.found("its target %s is a %s, whose content no edit replaces", sessionfmt.Quote(a.id), k)
+		w.found("edit-no-effect", "its target %s is a %s, which is no part of the context", name, k)
+		return
+	case usable && w.step.Did == replay.Nothing:
+		w.found("edit-summarised", "its target %s was no longer in the context", name)
+	}
+	if content && !k.Replaceable() {
+		w.found("edit-no-effect", "its target %s is a %s, whose content no edit replaces", name, k)
 	}
 }
 

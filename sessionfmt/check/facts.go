@@ -11,23 +11,23 @@ import (
 
 // A fact is something in a line that a check may need once all lines are known.
 type fact struct {
-	at uint64 // where the line begins in the file, and in the lowest 8 bits the kind
-	id uint64 // of a call or a result: a hash of the call's id; of an image: its size in base64, bytes; else a number
+	at uint64 // where the line begins in the file, the number of a call's outline in 20 bits, and in 4 the kind
+	id uint64 // of a call or a result: a hash of the call's id; of an image: its size in base64, bytes
 }
 
 type factKind uint8
 
-func (f fact) kind() factKind { return factKind(f.at) }
-func (f fact) off() int64     { return int64(f.at >> 8) }
+func (f fact) kind() factKind { return factKind(f.at & 0xf) }
+func (f fact) off() int64     { return int64(f.at >> 24) }
+func (f fact) outline() int   { return int(f.at >> 4 & maxOutlines) }
 
 func newFact(off int64, kind factKind, id uint64) fact {
-	return fact{uint64(off)<<8 | uint64(kind), id}
+	return fact{uint64(off)<<24 | uint64(kind), id}
 }
 
 const (
 	aCall      factKind = iota // an answer calls a tool
 	aResult                    // a tool result
-	anOutline                  // of the call before it: see outlines
 	aFailure                   // an answer that failed or was aborted
 	anImage                    // a large image
 	aWildUsage                 // a usage with a number that nobody can have counted
@@ -41,37 +41,31 @@ const largeLine = 1 << 20
 type facts struct {
 	seed  maphash.Seed
 	notes []*notes
+	calls outlines
 	all   []fact // in the order of the file, once sorted
 }
 
 // notes are what one worker records.
 type notes struct {
 	facts  *facts
-	number uint64 // of the worker
 	at     jsonl.Cursor
 	msg    jsonl.Message
 	chunks [][]fact
-	calls  outlines
+	buf    []byte // for outlines
 }
 
 // factChunk is how many facts are recorded before room is made for more.
 const factChunk = 4096
 
-func newFacts() *facts { return &facts{seed: maphash.MakeSeed()} }
+func newFacts() *facts {
+	return &facts{seed: maphash.MakeSeed(), calls: outlines{number: map[string]uint64{}}}
+}
 
 // newNotes are those of one more worker, made before the workers begin.
 func (f *facts) newNotes() *notes {
-	n := &notes{facts: f, number: uint64(len(f.notes))}
+	n := &notes{facts: f}
 	f.notes = append(f.notes, n)
 	return n
-}
-
-// outline is the one with that number, nil for 0.
-func (f *facts) outline(number uint64) *outline {
-	if uint32(number) == 0 {
-		return nil
-	}
-	return &f.notes[number>>32].calls.list[uint32(number)-1]
 }
 
 func (f *facts) hash(id jsonl.Value) uint64 {
@@ -131,7 +125,9 @@ func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
 	}
 	for b := range m.Calls {
 		if b.ID != nil {
-			list = append(list, newFact(off, aCall, n.facts.hash(b.ID)), newFact(off, anOutline, n.number<<32|n.calls.of(b.Name, b.Args)))
+			call := newFact(off, aCall, n.facts.hash(b.ID))
+			call.at |= n.outline(b.Name, b.Args) << 4
+			list = append(list, call)
 		}
 	}
 	if kind == jsonl.Assistant && m.Failed() {

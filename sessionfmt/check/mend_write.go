@@ -60,21 +60,19 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 	return nil
 }
 
+// namesOthers are the members by which entries name others, besides their parents.
+var namesOthers = map[jsonl.Kind]string{
+	jsonl.Label: "targetId", jsonl.ContextEdit: "targetId", jsonl.Compaction: "firstKeptEntryId", jsonl.BranchSummary: "fromId",
+}
+
 // references are the fields of an entry that name others, as far as those have new
 // ids or are taken out.
 func (m *linkMend) references(line jsonl.Value, i int) []jsonl.Field {
 	if len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
 	}
-	name := ""
-	switch m.s.Kind(i) {
-	case jsonl.Label, jsonl.ContextEdit:
-		name = "targetId"
-	case jsonl.Compaction:
-		name = "firstKeptEntryId"
-	case jsonl.BranchSummary:
-		name = "fromId"
-	default:
+	name, refers := namesOthers[m.s.Kind(i)]
+	if !refers {
 		return nil
 	}
 	if m.s.Version < 2 {

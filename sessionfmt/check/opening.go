@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 
 	"ctxtool/replay"
@@ -60,12 +61,8 @@ func throws(s *sessionfmt.Session, path []int) bool {
 		}
 		lacks[s.FindValue(line.Get("targetId"))] = !line.Get("replacement").Exists()
 	}
-	for _, lacking := range lacks {
-		if lacking {
-			return reaches(s, lacks)
-		}
-	}
-	return false
+	maps.DeleteFunc(lacks, func(_ int, lacking bool) bool { return !lacking })
+	return len(lacks) > 0 && reaches(s, lacks)
 }
 
 // reaches reports whether one of the messages that pi would edit is in its context.

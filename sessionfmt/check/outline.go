@@ -2,46 +2,42 @@ package check
 
 import (
 	"slices"
+	"sync"
 
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An outline is what calls have in common that a schema of types cannot tell apart:
-// the tool's name, and the names and types of all arguments. Sessions have thousands
-// of calls and a few outlines, so what was found out for one call holds for most.
-type outline struct {
-	tool string
-	text string
-}
-
-// maxOutline is how long the text of an outline may be, bytes. A call whose
-// arguments say more is looked at by itself.
+// maxOutline is how long an outline may be, bytes: what calls have in common that a schema
+// of types cannot tell apart, which is the tool's name, and the names and types of all
+// arguments. Sessions have thousands of calls and a few outlines, so what was found out for
+// one call holds for most. A call whose arguments say more is looked at by itself.
 const maxOutline = 256
 
-// outlines are those of a session, numbered from 1. It is not safe for concurrent
-// use.
+// maxOutlines is how many outlines of a session have numbers.
+const maxOutlines = 1<<20 - 1
+
+// outlines are those of a session, numbered from 1.
 type outlines struct {
-	list   []outline
+	mu     sync.Mutex
+	tools  []string // by number less 1
 	number map[string]uint64
-	buf    []byte
 }
 
-// of is the number of a call's outline, 0 where it has none.
-func (o *outlines) of(name, args jsonl.Value) uint64 {
-	o.buf = append(append(o.buf[:0], name...), '\n')
-	if o.buf = appendOutline(o.buf, args); len(o.buf) > maxOutline {
+// outline is the number of a call's outline, 0 where it has none.
+func (n *notes) outline(name, args jsonl.Value) uint64 {
+	n.buf = append(append(n.buf[:0], name...), '\n')
+	if n.buf = appendOutline(n.buf, args); len(n.buf) > maxOutline {
 		return 0
 	}
-	if n, ok := o.number[string(o.buf)]; ok {
-		return n
+	o := &n.facts.calls
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if k, ok := o.number[string(n.buf)]; ok || len(o.tools) == maxOutlines {
+		return k
 	}
-	if o.number == nil {
-		o.number = map[string]uint64{}
-	}
-	o.list = append(o.list, outline{name.Text(), string(o.buf)})
-	n := uint64(len(o.list))
-	o.number[string(o.buf)] = n
-	return n
+	o.tools = append(o.tools, name.Text())
+	o.number[string(n.buf)] = uint64(len(o.tools))
+	return uint64(len(o.tools))
 }
 
 // appendOutline appends the names and types of a value, a letter for each type.

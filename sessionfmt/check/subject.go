@@ -27,19 +27,13 @@ type subject struct {
 	report *Report
 	check  *Check // the one that is looking
 	facts  *facts
-	told   map[told]bool // so that what several branches share is found once
+	told   map[Finding]bool // so that what several branches share is found once
 	more   int
 
 	// Made when they are first asked for, by whoever asks.
 	tree      func() *sessionfmt.Tree
 	ancestors func() *ancestry
 	pairs     func() *pairs
-}
-
-type told struct {
-	code string
-	line int
-	text string
 }
 
 // File checks the session file called name. A file that cannot be read as a
@@ -59,7 +53,7 @@ func File(name string, opt Options) *Report {
 }
 
 func newSubject(name string, opt Options) *subject {
-	x := &subject{opt: opt, told: map[told]bool{}}
+	x := &subject{opt: opt, told: map[Finding]bool{}}
 	x.report = &Report{Schema: "ctxtool/check/1", File: name, Findings: []Finding{}}
 	if x.opt.Models == nil {
 		x.opt.Models = models.Builtin()
@@ -71,7 +65,7 @@ func newSubject(name string, opt Options) *subject {
 func (x *subject) opening() sessionfmt.Options {
 	open := x.opt.Open
 	open.Times = true
-	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.step != nil || c.leaf != nil }) {
+	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.leaf != nil || steps[c.Group] != nil }) {
 		x.facts = newFacts()
 		open.Visit = x.facts.visitor
 	}
@@ -133,7 +127,7 @@ func (x *subject) chosen(yield func(*Check) bool) {
 
 // replays reports whether a check needs the session replayed.
 func (c *Check) replays() bool {
-	return c.step != nil || c.leaf != nil || slices.Contains([]string{"compactions", "edits", "patches"}, c.Group)
+	return c.leaf != nil || steps[c.Group] != nil || c.Group == "patches"
 }
 
 // take takes over what reading or replaying has found.
@@ -164,15 +158,14 @@ func (x *subject) addLine(line int, entry, format string, args ...any) {
 		Code: x.check.Code, Severity: x.check.Severity, File: x.report.File,
 		Line: line, Entry: entry, Text: fmt.Sprintf(format, args...),
 	}
-	key := told{f.Code, f.Line, f.Text}
 	switch {
-	case x.told[key]:
+	case x.told[f]:
 		return
 	case len(x.report.Findings) >= sessionfmt.MaxFindings:
 		x.more++
 		return
 	}
-	x.told[key] = true
+	x.told[f] = true
 	if f.Code == "torn" && x.fresh() {
 		f.Severity = Info
 		f.Text += "; the file was written to a moment ago: somebody may be at it"

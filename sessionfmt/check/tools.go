@@ -17,8 +17,6 @@ import (
 type toolset struct {
 	byName map[string]*tool
 	bySpec map[string]*tool // by name and schema, whenever they were declared
-	last   int              // record of the calls that were read last, plus 1
-	calls  []toolCall
 	fits   map[fit]bool
 }
 
@@ -32,38 +30,14 @@ type tool struct {
 	tried  bool // full has been made, or cannot be
 }
 
-// A toolCall is a call of an answer: its tool, nil where there is none, and what is
-// wrong with its arguments.
-type toolCall struct {
-	name  string
-	tool  *tool
-	fault string
-}
-
-func (w *walk) toolUnknown() {
-	for _, c := range w.called() {
-		if c.tool == nil {
-			w.found("it calls %q, and the request had no such tool", sessionfmt.Quote(c.name))
-		}
-	}
-}
-
-func (w *walk) toolArguments() {
-	for _, c := range w.called() {
-		if c.fault != "" {
-			w.found("the arguments of %s do not fit its schema: %s", sessionfmt.Quote(c.name), c.fault)
-		}
-	}
-}
-
-// called are the tool calls of the step, if it answers a request and the session
-// knows its tools; none if they are all known to fit.
-func (w *walk) called() []toolCall {
+// called checks the tool calls of the step, if it answers a request and the session
+// knows its tools; nothing is read if they are all known to fit.
+func (w *walk) called() {
 	t, rec := &w.tools, w.step.Record
 	tools, known, changed, err := w.step.Tools()
 	if err != nil {
 		w.err = err
-		return nil
+		return
 	}
 	if changed || t.byName == nil {
 		t.byName = map[string]*tool{}
@@ -72,68 +46,70 @@ func (w *walk) called() []toolCall {
 		}
 	}
 	if !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {
-		return nil
+		return
 	}
-	if t.last == rec+1 {
-		return t.calls
-	}
-	t.last, t.calls = rec+1, t.calls[:0]
 	found := w.facts.of(w.s.Offset(rec))
 	if t.allFit(found, w.facts) {
-		return nil
+		return
 	}
 	line, _ := w.line(rec)
 	var calls []*jsonl.Block
 	for b := range line.Get("message").Message().Calls {
-		if b.ID != nil {
-			calls = append(calls, b)
+		if b.ID == nil {
+			continue
+		}
+		calls = append(calls, b)
+		if name := b.Name.Text(); t.byName[name] == nil {
+			w.found("tool-unknown", "it calls %q, and the request had no such tool", sessionfmt.Quote(name))
 		}
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != anOutline })
+	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != aCall })
 	for k, b := range calls {
-		n := uint64(0)
+		n := 0
 		if len(found) == len(calls) { // else the line names a member twice
-			n = found[k].id
+			n = found[k].outline()
 		}
-		t.calls = append(t.calls, t.hold(b, n))
+		if fault := t.hold(b, n); fault != "" {
+			w.found("tool-arguments", "the arguments of %s do not fit its schema: %s", sessionfmt.Quote(b.Name.Text()), fault)
+		}
 	}
-	return t.calls
 }
 
 // A fit is an outline of calls that a tool takes.
 type fit struct {
-	outline uint64
+	outline int
 	tool    *tool
 }
 
 // allFit reports whether all calls of an answer are known to fit, from calls like them.
 func (t *toolset) allFit(found []fact, f *facts) bool {
 	for _, c := range found {
-		if c.kind() != anOutline {
+		if c.kind() != aCall {
 			continue
 		}
-		o := f.outline(c.id)
-		if o == nil {
+		n := c.outline()
+		if n == 0 {
 			return false
 		}
-		if d := t.byName[o.tool]; d == nil || !t.fits[fit{c.id, d}] {
+		if d := t.byName[f.calls.tools[n-1]]; d == nil || !t.fits[fit{n, d}] {
 			return false
 		}
 	}
 	return true
 }
 
-// hold holds a call against its tool; outline is the number of its outline.
-func (t *toolset) hold(b *jsonl.Block, outline uint64) toolCall {
-	c := toolCall{name: b.Name.Text()}
-	if c.tool = t.byName[c.name]; c.tool == nil {
-		return c
+// hold says what is wrong with the arguments of a call, empty where nothing is; outline is
+// the number of its outline.
+func (t *toolset) hold(b *jsonl.Block, outline int) string {
+	d := t.byName[b.Name.Text()]
+	if d == nil {
+		return ""
 	}
-	c.fault = c.tool.refuses(b.Args)
-	if c.fault == "" && uint32(outline) > 0 && (c.tool.schema.IsNull() || c.tool.shape != nil && !c.tool.shape.picky()) {
-		t.fits[fit{outline, c.tool}] = true
+	fault := d.refuses(b.Args)
+	if fault == "" && outline > 0 && (d.schema.IsNull() || d.shape != nil && !d.shape.picky()) {
+		t.fits[fit{outline, d}] = true
 	}
-	return c
+	return fault
 }
 
 // tool is a definition ready for use. Sessions declare the same ones over and over.

@@ -17,9 +17,8 @@ type walk struct {
 	broken bool             // a patch stopped the replay of a branch
 	err    error            // the session cannot be read any more
 
-	steps []*Check // those chosen that look at steps
+	steps []func(*walk) // of the groups chosen that look at steps
 	step  replay.Step
-	aimed *aim // of the step, once asked for
 	tools toolset
 
 	named map[int]bool // transforms named compaction, once asked for
@@ -64,9 +63,9 @@ func (x *subject) fails(err error) {
 // It is nil where the session cannot be read any more.
 func (x *subject) walk(opt replay.Options) *walk {
 	w := &walk{subject: x, lines: x.s.NewReader(), tools: newToolset()}
-	for c := range x.chosen {
-		if c.step != nil {
-			w.steps = append(w.steps, c)
+	for _, g := range Groups {
+		if step := steps[g.Name]; step != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
+			w.steps = append(w.steps, step)
 		}
 	}
 	r := replay.New(x.s, opt)
@@ -108,17 +107,20 @@ func (w *walk) visit(step replay.Step) {
 	if step.Record == w.s.Leaf() {
 		w.active = step.Envelope()
 	}
-	w.step, w.aimed = step, nil
-	for _, c := range w.steps {
-		w.check = c
-		if c.step(w); w.err != nil {
+	w.step = step
+	for _, look := range w.steps {
+		if look(w); w.err != nil {
 			return
 		}
 	}
 }
 
-// found adds a finding of the check at hand, at the step's record.
-func (w *walk) found(format string, args ...any) { w.add(w.step.Record, format, args...) }
+// found adds a finding at the step's record, if its check was chosen.
+func (w *walk) found(code, format string, args ...any) {
+	if w.check = Find(code); w.opt.Choice.has(code) {
+		w.add(w.step.Record, format, args...)
+	}
+}
 
 // line is the line of a record. Where it cannot be read, that ends the walk.
 func (w *walk) line(rec int) (line jsonl.Value, ok bool) {

@@ -28,33 +28,27 @@ const (
 
 func (v Value) compactly(buf *[]byte, yield func(piece []byte), depth int) {
 	switch {
-	case len(v) < largeValue || depth == deepestPart:
+	case len(v) < largeValue || depth == deepestPart || v.IsNumber():
 		*buf = v.AppendCompact((*buf)[:0])
 		yield(*buf)
 	case v[0] == '"':
 		v.compactString(buf, yield)
-	case v[0] == '[':
-		open := "["
-		for e := range v.Elements {
-			yield([]byte(open))
-			e.compactly(buf, yield, depth+1)
-			open = ","
-		}
-		if open == "[" {
-			yield([]byte(open))
-		}
-		yield([]byte("]"))
 	default:
-		open := "{"
+		open := v[:1]
+		for e := range v.Elements {
+			yield(open)
+			e.compactly(buf, yield, depth+1)
+			open = Value(",")
+		}
 		for name, val := range v.Ordered {
-			yield(append(AppendQuoted([]byte(open), name), ':'))
+			yield(append(AppendQuoted(bytes.Clone(open), name), ':'))
 			val.compactly(buf, yield, depth+1)
-			open = ","
+			open = Value(",")
 		}
-		if open == "{" {
-			yield([]byte(open))
+		if open[0] == v[0] {
+			yield(open)
 		}
-		yield([]byte("}"))
+		yield(v[len(v)-1:])
 	}
 }
 
@@ -68,7 +62,7 @@ func (v Value) compactString(buf *[]byte, yield func(piece []byte)) {
 	yield(v[:1])
 	for b := v[1 : len(v)-1]; len(b) > 0; {
 		n := min(len(b), largeValue)
-		for n < len(b) && withinEscape(b, n) {
+		for n < len(b) && !v.parts(len(v)-1-len(b)+n) {
 			n++
 		}
 		piece := make(Value, 0, n+2)
@@ -127,17 +121,6 @@ func (v Value) escapes(j int) bool {
 		n++
 	}
 	return n%2 == 0
-}
-
-// withinEscape reports whether b[at:] may go on what is escaped before it: an escape of up
-// to six bytes, or a pair of them.
-func withinEscape(b Value, at int) bool {
-	for k := max(0, at-12); k < at+1; k++ {
-		if b[k] == '\\' {
-			return true
-		}
-	}
-	return false
 }
 
 // Ordered goes through an object's members as JavaScript holds them: see
@@ -269,17 +252,11 @@ func (c *compactor) close(ch byte) {
 // in ascending order. It says whether anything had to move.
 func jsOrder(text []byte, ms []member) ([]member, bool) {
 	name := func(m member) []byte { return text[m.key.from:m.key.to] }
-	moved := false
-	out := ms[:0:0]
-	if len(ms) <= 16 {
-		out = ms
-		for i := 1; i < len(ms) && !moved; i++ {
-			for j := range i {
-				moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))
-			}
+	moved, out := len(ms) > 16, ms // whether a name may be there twice
+	for i := 1; i < len(ms) && !moved; i++ {
+		for j := range i {
+			moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))
 		}
-	} else {
-		moved = true
 	}
 	if moved {
 		moved = false

@@ -117,14 +117,8 @@ func appendQuotedRune(dst []byte, r rune) []byte {
 
 // appendCompactNumber appends a number in JavaScript's shortest spelling.
 func (v Value) appendCompactNumber(dst []byte) []byte {
-	if len(v) <= 15 && v[0] != '-' && (v[0] != '0' || len(v) == 1) {
-		plain := true
-		for _, c := range v {
-			plain = plain && c-'0' <= 9
-		}
-		if plain {
-			return append(dst, v...)
-		}
+	if _, plain := v.digits(); plain && len(v) <= 15 {
+		return append(dst, v...)
 	}
 	f, _ := v.Float()
 	return appendNumber(dst, f)

@@ -211,15 +211,8 @@ func lengths(re *syntax.Regexp) (low, high int) {
 	case syntax.OpCapture:
 		return lengths(re.Sub[0])
 	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
-		least, most := 0, -1
-		switch re.Op {
-		case syntax.OpQuest:
-			most = 1
-		case syntax.OpPlus:
-			least = 1
-		case syntax.OpRepeat:
-			least, most = re.Min, re.Max
-		}
+		times := map[syntax.Op][2]int{syntax.OpStar: {0, -1}, syntax.OpQuest: {0, 1}, syntax.OpPlus: {1, -1}, syntax.OpRepeat: {re.Min, re.Max}}[re.Op]
+		least, most := times[0], times[1]
 		low, high = lengths(re.Sub[0])
 		if most < 0 || high < 0 {
 			return low * least, -1

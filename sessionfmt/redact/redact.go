@@ -95,7 +95,7 @@ func New(opt Options) (*Redactor, error) {
 		r.exact[v] = r.value
 	}
 	r.index()
-	r.scans.New = func() any { return r.newScanner() }
+	r.scans.New = func() any { return r.NewScanner() }
 	return r, nil
 }
 
@@ -106,7 +106,7 @@ func (r *Redactor) knowing(values map[string]int32) *Redactor {
 	var words wordList
 	k.addValues(&words)
 	k.uses, k.words = words.uses, newAutomaton(words.words)
-	k.scans.New = func() any { return k.newScanner() }
+	k.scans.New = func() any { return k.NewScanner() }
 	return k
 }
 
@@ -177,9 +177,6 @@ func (r *Redactor) index() {
 	}
 	r.uses, r.words = words.uses, newAutomaton(words.words)
 }
-
-// NewScanner is a Scanner for texts that are no sessions.
-func (r *Redactor) NewScanner() *Scanner { return r.newScanner() }
 
 // placeholder is what stands in the place of a secret.
 func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -160,12 +161,7 @@ var errEmptyList = errors.New("it has nothing in it")
 
 // hasKeyword reports that a text has one of the keywords in it, or needs none.
 func (r *rule) hasKeyword(text string) bool {
-	for _, word := range r.Keywords {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return len(r.Keywords) == 0
+	return len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func (a *allowlist) prepare(check bool) error {
@@ -228,20 +224,13 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 
 // secret is what of a match is the secret, groups being its submatches.
 func (r *rule) secret(groups []int) (start, end int, ok bool) {
-	start, end = groups[0], groups[1]
-	if r.SecretGroup > 0 {
-		start, end = groups[2*r.SecretGroup], groups[2*r.SecretGroup+1]
-		if start < 0 {
-			return 0, 0, false
-		}
-	} else {
-		for k := 2; k < len(groups); k += 2 {
-			if groups[k] >= 0 && groups[k] < groups[k+1] {
-				start, end = groups[k], groups[k+1]
-				break
-			}
+	of := 2 * r.SecretGroup
+	for k := 2; of == 0 && k < len(groups); k += 2 {
+		if groups[k] < groups[k+1] { // what is not there is from -1 to -1
+			of = k
 		}
 	}
+	start, end = groups[of], groups[of+1]
 	return start, end, start < end
 }
 

@@ -76,7 +76,7 @@ func (x *Run) line(raw []byte) (line []byte, err error) {
 		if len(line) >= huge {
 			x.buf[1-round%2], *to = nil, make([]byte, 0, len(line)+1<<10)
 		}
-		*to = x.apply((*to)[:0], line, edits)
+		*to = x.rewrite((*to)[:0], line, 0, len(line), edits, true)
 		line = *to
 	}
 	return nil, ErrLeft
@@ -128,7 +128,7 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 func (x *Run) raw(hits []hit, line []byte) {
 	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
-		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text)})
+		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text, false)})
 		return
 	}
 	x.edits = append(x.edits, x.s.views(hits, line, anySpelling)...)
@@ -230,10 +230,9 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		return
 	}
 	if x.r.opt.StructureOnly && t.at&(isKept|isNamed) == 0 && t.kind != aKey {
-		if len(text) == 0 || sized(text) {
-			return
+		if len(text) > 0 && !sized(text) {
+			set(size(text, t.escaped))
 		}
-		x.edits = append(x.edits, x.sizes(t, text))
 		return
 	}
 	how := anySpelling
@@ -328,11 +327,6 @@ func (x *Run) distinct(line []byte) {
 		x.edits = append(x.edits, more...)
 		slices.SortStableFunc(x.edits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start)) })
 	}
-}
-
-// apply appends the line with the edits made.
-func (x *Run) apply(dst, line []byte, edits []hit) []byte {
-	return x.rewrite(dst, line, 0, len(line), edits, true)
 }
 
 // rewrite appends a stretch of a line with its edits made, and counts them.

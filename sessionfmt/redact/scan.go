@@ -54,7 +54,8 @@ type told struct{ word, end int32 }
 // what escapes in that stand for, three times over.
 const maxLayers = 4
 
-func (r *Redactor) newScanner() *Scanner {
+// NewScanner is a Scanner for texts that are no sessions.
+func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
 	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, plainly: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
 }

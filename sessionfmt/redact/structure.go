@@ -6,9 +6,8 @@ import (
 )
 
 // size is what a text becomes where only the structure is left.
-func size(text []byte) string { return sizeOf(runes(text, false)) }
-
-func sizeOf(n int) string {
+func size(text []byte, escaped bool) string {
+	n := runes(text, escaped)
 	if n == 1 {
 		return "[1 character]"
 	}
@@ -32,9 +31,4 @@ func sized(text []byte) bool {
 	}
 	rest, more := bytes.CutPrefix(rest, []byte("-"))
 	return len(rest) == digits(rest) && more == (len(rest) > 0)
-}
-
-// sizes is what becomes of a string where only the structure is left.
-func (x *Run) sizes(t *token, text []byte) hit {
-	return hit{start: t.start, end: t.end, rule: -1, text: sizeOf(runes(text, t.escaped))}
 }

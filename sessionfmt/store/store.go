@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -101,23 +103,18 @@ func (st Store) find(id string) (string, error) {
 			}
 		}
 	}
-	switch {
-	case len(found) == 1:
+	switch len(found) {
+	case 1:
 		return found[0], nil
-	case len(found) == 0:
+	case 0:
 		fault.Err = errors.New("no such file, and no session's id begins with it")
 	default:
-		fault.Err = fmt.Errorf("begins the ids of %d sessions: %s", len(found), strings.Join(baseNames(found), ", "))
+		for i, name := range found {
+			found[i] = filepath.Base(name)
+		}
+		fault.Err = fmt.Errorf("begins the ids of %d sessions: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
 	}
 	return "", fault
-}
-
-func baseNames(names []string) []string {
-	var bases []string
-	for _, n := range names {
-		bases = append(bases, filepath.Base(n))
-	}
-	return sessionfmt.FirstFew(bases)
 }
 
 // Newest is the name of the file that was written last of those whose header
@@ -127,20 +124,16 @@ func (st Store) Newest(cwd string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	type dated struct {
-		name string
-		at   int64
-	}
-	var all []dated
+	written := map[string]time.Time{}
 	for _, f := range files {
 		if info, err := f.info.Info(); err == nil {
-			all = append(all, dated{f.name, info.ModTime().UnixNano()})
+			written[f.name] = info.ModTime()
 		}
 	}
-	slices.SortFunc(all, func(a, b dated) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.name, a.name)) })
-	for _, f := range all {
-		if h := ReadHeader(st.Disk, f.name); h.CWD == cwd {
-			return f.name, nil
+	byAge := func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b, a)) }
+	for _, name := range slices.SortedFunc(maps.Keys(written), byAge) {
+		if h := ReadHeader(st.Disk, name); h.CWD == cwd {
+			return name, nil
 		}
 	}
 	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}

@@ -11,15 +11,8 @@ func appendWords(dst, text []byte, f form) []byte {
 	start := 0
 	for i := 0; i < len(text); {
 		begin := i
-		var seen uint8
-		for ; i < len(text); i++ {
-			k := kind(text[i])
-			if k == space {
-				break
-			}
-			seen |= k
-		}
-		if seen&(active|odd|quiet) != 0 || seen&letter == 0 && i-begin >= minHash {
+		var calm bool
+		if i, calm = word(text, begin, f); !calm {
 			dst = append(dst, text[start:begin]...)
 			dst = appendWord(dst, text, begin, i, f)
 			start = i
@@ -35,6 +28,30 @@ func appendWords(dst, text []byte, f form) []byte {
 		}
 	}
 	return append(dst, text[start:]...)
+}
+
+// word is where the word ends that begins at begin, and whether it is surely written as
+// it is: there is nothing to escape or hide in it, and no reference.
+func word(text []byte, begin int, f form) (end int, calm bool) {
+	calm = true
+	var seen uint8 // since the last sign
+	from := begin
+	for i := begin; i < len(text); i++ {
+		k := class[text[i]]
+		if k&(hex|letter) != 0 {
+			seen |= k
+			continue
+		}
+		calm = calm && (seen&letter != 0 || i-from < minHash)
+		switch {
+		case k == space:
+			return i, calm
+		case k != quiet && calm:
+			calm = k != odd && f != html && !parts(text, i, f) && !acts(text, i, f) && !signRefers(text[begin:], i-begin, f)
+		}
+		seen, from = 0, i+1
+	}
+	return len(text), calm && (seen&letter != 0 || len(text)-from < minHash)
 }
 
 // appendWord appends text[begin:end], which has no white space. Characters

@@ -12,6 +12,8 @@ package jsonl
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -185,17 +187,15 @@ func (v Value) AppendText(dst []byte) []byte {
 
 // AppendUnescaped is AppendText for what stands between the quotes of a string.
 func AppendUnescaped(dst, b []byte) []byte {
-	if len(b) >= largeValue { // no escape is shorter than what it stands for
-		dst = slices.Grow(dst, len(b))
-	}
+	dst = slices.Grow(dst, len(b)) // no escape is shorter than what it stands for
 	for i := 0; i < len(b); {
 		if b[i] != '\\' {
-			j := bytes.IndexByte(b[i:], '\\')
-			if j < 0 {
-				return append(dst, b[i:]...)
+			n := len(dst)
+			j := copyPlain(dst[n:n+len(b)-i], b[i:])
+			dst = dst[:n+j]
+			if i += j; i == len(b) {
+				return dst
 			}
-			dst = append(dst, b[i:i+j]...)
-			i += j
 		}
 		if b[i+1] != 'u' {
 			dst = append(dst, plainEscape[b[i+1]])
@@ -216,6 +216,26 @@ func AppendUnescaped(dst, b []byte) []byte {
 		dst = utf8.AppendRune(dst, r)
 	}
 	return dst
+}
+
+// copyPlain copies what stands before the first escape of b, if not more, and returns how
+// much that is. Escapes are mostly near each other.
+func copyPlain(dst, b []byte) int {
+	i := 0
+	for ; len(b) >= 8 && len(dst) >= 8 && i < 64; i += 8 {
+		w := binary.LittleEndian.Uint64(b)
+		binary.LittleEndian.PutUint64(dst, w)
+		w ^= lsb * '\\'
+		if w = (w - lsb) &^ w & msb; w != 0 {
+			return i + bits.TrailingZeros64(w)>>3
+		}
+		b, dst = b[8:], dst[8:]
+	}
+	n := bytes.IndexByte(b, '\\')
+	if n < 0 {
+		n = len(b)
+	}
+	return i + copy(dst, b[:n])
 }
 
 var plainEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

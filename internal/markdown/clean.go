@@ -10,8 +10,7 @@ const (
 	space  = 1 << iota // white space, line ends among it
 	hex                // a hex digit
 	letter             // a letter that is no hex digit
-	quiet              // punctuation that only parts words
-	sign               // punctuation that can make a reference, or matters in HTML
+	quiet              // punctuation that matters together with others only
 	active             // punctuation that Markdown acts on
 	odd                // a control character, or a part of a character beyond ASCII
 )
@@ -25,8 +24,9 @@ var class = [256]uint8{
 	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
 	'a': hex, hex, hex, hex, hex, hex, letter, letter, letter, letter, letter, letter, letter,
 	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
-	'(': quiet, ')': quiet, '+': quiet, ',': quiet, '/': quiet, ';': quiet, '=': quiet, '?': quiet, '^': quiet, '}': quiet,
-	'\'': sign, '-': sign, '.': sign, ':': sign, '{': sign, '!': sign, '@': sign, '$': sign, '%': sign,
+	'\'': quiet, '(': quiet, ')': quiet, '+': quiet, ',': quiet, '-': quiet, '.': quiet, '/': quiet, ':': quiet,
+	';': quiet, '=': quiet, '?': quiet, '^': quiet, '{': quiet, '}': quiet, '!': quiet, '@': quiet,
+	'$': quiet, '%': quiet,
 	'"': active, '#': active, '&': active, '*': active, '<': active, '>': active, '[': active, '\\': active, ']': active, '_': active,
 	'`': active, '|': active, '~': active,
 	0x7f: odd,
@@ -43,7 +43,7 @@ func kind(c byte) uint8 { return class[c] }
 func isSpace(c byte) bool { return kind(c) == space }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isWord(c byte) bool  { return kind(c)&(hex|letter) != 0 }
-func isPunct(c byte) bool { return kind(c)&(quiet|sign|active) != 0 }
+func isPunct(c byte) bool { return kind(c)&(quiet|active) != 0 }
 
 // shown is the character of text at i as it is shown, with its size in bytes.
 // What a reader would not see, or be misled by, is U+FFFD: control characters,

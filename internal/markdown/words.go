@@ -10,9 +10,12 @@ import (
 func appendWords(dst, text []byte, f form) []byte {
 	start := 0
 	for i := 0; i < len(text); {
+		i = passCalm(text, i, f)
 		begin := i
-		var calm bool
-		if i, calm = word(text, begin, f); !calm {
+		for i < len(text) && !isSpace(text[i]) {
+			i++
+		}
+		if i > begin {
 			dst = append(dst, text[start:begin]...)
 			dst = appendWord(dst, text, begin, i, f)
 			start = i
@@ -30,28 +33,81 @@ func appendWords(dst, text []byte, f form) []byte {
 	return append(dst, text[start:]...)
 }
 
-// word is where the word ends that begins at begin, and whether it is surely written as
-// it is: there is nothing to escape or hide in it, and no reference.
-func word(text []byte, begin int, f form) (end int, calm bool) {
-	calm = true
-	var seen uint8 // since the last sign
-	from := begin
-	for i := begin; i < len(text); i++ {
-		k := class[text[i]]
-		if k&(hex|letter) != 0 {
-			seen |= k
-			continue
+// What is known of a word as it is read, as far as it matters for what comes.
+const (
+	opened   = iota             // nothing yet
+	parted                      // there was a sign; and from here on, as many hex digits since
+	hash     = parted + minHash // it is a commit, unless there comes a letter
+	lettered = hash + 1         // letters; and from here on, as many a w at the end
+	prefix   = lettered + 4     // letters, and a dash makes a reference of them
+	coloned  = prefix + 1       // a colon, which has to be the end
+	doubtful = coloned + 1      // something can happen
+)
+
+// calm says what is known of a word behind one more byte: where little happens in plain
+// Markdown, and elsewhere.
+var calm = func() (t [2][doubtful][256]uint8) {
+	for k := range t {
+		for was := range uint8(doubtful) {
+			for c := range t[k][was] {
+				t[k][was][c] = calmly(was, byte(c), k == 0)
+			}
 		}
-		calm = calm && (seen&letter != 0 || i-from < minHash)
-		switch {
-		case k == space:
-			return i, calm
-		case k != quiet && calm:
-			calm = k != odd && f != html && !parts(text, i, f) && !acts(text, i, f) && !signRefers(text[begin:], i-begin, f)
-		}
-		seen, from = 0, i+1
 	}
-	return len(text), calm && (seen&letter != 0 || len(text)-from < minHash)
+	return t
+}()
+
+func calmly(was, c byte, inPlain bool) byte {
+	switch k := class[c]; {
+	case was == coloned && c != ' ', was == hash && k != hex && k != letter:
+	case c == ' ' && was != opened:
+		return opened
+	case k == hex && was == opened:
+		return parted + 1
+	case k == hex && was < lettered:
+		return min(was+1, hash)
+	case c|0x20 == 'w' && was >= lettered && was < lettered+3:
+		return was + 1
+	case c|0x20 == 'w' && was != lettered+3:
+		return lettered + 1
+	case c|0x20 == 'h' || was >= lettered && (c|0x20 == 'e' || c|0x20 == 'a'):
+		return prefix
+	case c|0x20 == 'w':
+		return was
+	case k == hex || k == letter:
+		return lettered
+	case c == ':' && was != opened:
+		return coloned
+	case c == '.' && was != lettered+3, c == '-' && was != prefix, bytes.IndexByte([]byte("()+,/;=?^}"), c) >= 0,
+		inPlain && bytes.IndexByte([]byte(`'">|`), c) >= 0:
+		return parted
+	}
+	return doubtful
+}
+
+// passCalm is where the first word from i on begins in which something can happen, or white
+// space that is more than one space.
+func passCalm(text []byte, i int, f form) int {
+	t := &calm[0]
+	if f != plain {
+		t = &calm[1]
+	}
+	from, was := i, uint8(opened)
+	for ; i < len(text); i++ {
+		if was = t[was][text[i]]; was == doubtful {
+			break
+		}
+	}
+	if i == len(text) && was != hash {
+		return i
+	}
+	if i < len(text) && isSpace(text[i]) && i > from && text[i-1] == ' ' {
+		return i - 1
+	}
+	for i > from && text[i-1] != ' ' {
+		i--
+	}
+	return i
 }
 
 // appendWord appends text[begin:end], which has no white space. Characters

@@ -8,9 +8,11 @@ import (
 // appendWords appends text word by word; white space becomes one space. Words
 // in which nothing can happen are not even looked at twice.
 func appendWords(dst, text []byte, f form) []byte {
-	start := 0
+	start, mild := 0, f == plain || !bytes.ContainsAny(text, `'">|`)
 	for i := 0; i < len(text); {
-		i = passCalm(text, i, f)
+		if mild {
+			i = passCalm(text, i)
+		}
 		begin := i
 		for i < len(text) && !isSpace(text[i]) {
 			i++
@@ -38,48 +40,36 @@ const (
 	opened   = iota             // nothing yet
 	parted                      // there was a sign; and from here on, as many hex digits since
 	hash     = parted + minHash // it is a commit, unless there comes a letter
-	lettered = hash + 1         // letters; and from here on, as many a w at the end
-	prefix   = lettered + 4     // letters, and a dash makes a reference of them
-	coloned  = prefix + 1       // a colon, which has to be the end
-	doubtful = coloned + 1      // something can happen
+	lettered = hash + 1         // letters
+	tail     = hash + 2         // letters of which a dot or a dash might make a reference
+	coloned  = hash + 3         // a colon, which has to be the end
+	doubtful = hash + 4         // something can happen
 )
 
-// calm says what is known of a word behind one more byte: where little happens in plain
-// Markdown, and elsewhere.
-var calm = func() (t [2][doubtful][256]uint8) {
-	for k := range t {
-		for was := range uint8(doubtful) {
-			for c := range t[k][was] {
-				t[k][was][c] = calmly(was, byte(c), k == 0)
-			}
+// calm is what is known of a word behind one more byte, where quotes and pipes do nothing.
+var calm = func() (t [doubtful][256]uint8) {
+	for was := range t {
+		for c := range t[was] {
+			t[was][c] = uint8(known(was, byte(c)))
 		}
 	}
 	return t
 }()
 
-func calmly(was, c byte, inPlain bool) byte {
+func known(was int, c byte) int {
 	switch k := class[c]; {
 	case was == coloned && c != ' ', was == hash && k != hex && k != letter:
 	case c == ' ' && was != opened:
 		return opened
-	case k == hex && was == opened:
-		return parted + 1
-	case k == hex && was < lettered:
-		return min(was+1, hash)
-	case c|0x20 == 'w' && was >= lettered && was < lettered+3:
-		return was + 1
-	case c|0x20 == 'w' && was != lettered+3:
-		return lettered + 1
-	case c|0x20 == 'h' || was >= lettered && (c|0x20 == 'e' || c|0x20 == 'a'):
-		return prefix
-	case c|0x20 == 'w':
-		return was
+	case k == hex && was <= hash:
+		return min(max(was, parted)+1, hash)
+	case bytes.IndexByte([]byte("aehw"), c|0x20) >= 0: // of www, gh, cve and ghsa
+		return tail
 	case k == hex || k == letter:
 		return lettered
 	case c == ':' && was != opened:
 		return coloned
-	case c == '.' && was != lettered+3, c == '-' && was != prefix, bytes.IndexByte([]byte("()+,/;=?^}"), c) >= 0,
-		inPlain && bytes.IndexByte([]byte(`'">|`), c) >= 0:
+	case (c == '.' || c == '-') && was != tail, bytes.IndexByte([]byte(`()+,/;=?^}'">|`), c) >= 0:
 		return parted
 	}
 	return doubtful
@@ -87,22 +77,19 @@ func calmly(was, c byte, inPlain bool) byte {
 
 // passCalm is where the first word from i on begins in which something can happen, or white
 // space that is more than one space.
-func passCalm(text []byte, i int, f form) int {
-	t := &calm[0]
-	if f != plain {
-		t = &calm[1]
-	}
+func passCalm(text []byte, i int) int {
 	from, was := i, uint8(opened)
-	for ; i < len(text); i++ {
-		if was = t[was][text[i]]; was == doubtful {
-			break
+	for ; i < len(text) && was != doubtful; i++ {
+		was = calm[was][text[i]]
+	}
+	switch was {
+	case doubtful:
+		if i--; i > from && isSpace(text[i]) && text[i-1] == ' ' {
+			return i - 1
 		}
-	}
-	if i == len(text) && was != hash {
+	case hash:
+	default:
 		return i
-	}
-	if i < len(text) && isSpace(text[i]) && i > from && text[i-1] == ' ' {
-		return i - 1
 	}
 	for i > from && text[i-1] != ' ' {
 		i--
@@ -204,7 +191,7 @@ const maxStrip = 4
 func refers(word []byte, f form) bool {
 	digits := 0 // hex digits since the last sign, -1 in a word that has other letters
 	for i, c := range word {
-		k := kind(c)
+		k := class[c]
 		switch {
 		case k == letter:
 			digits = -1
@@ -289,7 +276,7 @@ func appendEscaped(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; i++ {
 		c := text[i]
-		if kind(c) != active && (c != '\'' || f != html) {
+		if class[c] != active && (c != '\'' || f != html) {
 			continue
 		}
 		instead := ""
@@ -398,7 +385,7 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 	case c == '/' && !gap && isWord(rest[0]):
 		// A command to GitLab, or to a bot, if it opens the line.
 		n := 0
-		for n < len(line) && kind(line[n])&(space|odd) == 0 && line[n] != '|' && !parts(line, n, f) {
+		for n < len(line) && class[line[n]]&(space|odd) == 0 && line[n] != '|' && !parts(line, n, f) {
 			n++
 		}
 		for n > 2 && around(line[:n]) {

@@ -159,9 +159,6 @@ func (p *Page) cut(text []byte) []byte {
 		head = text[:lineEnd(text, (p.MaxLines+1)/2)]
 		tail = text[lastLines(text, p.MaxLines/2):]
 	}
-	if n <= p.MaxLines && !hasLong(text) {
-		return text
-	}
 	p.shortened = appendLines(p.shortened[:0], head)
 	if n > p.MaxLines {
 		p.shortened = fmt.Appendf(p.shortened, "… %d lines left out …\n", n-p.MaxLines)
@@ -194,16 +191,6 @@ func lastLines(text []byte, n int) int {
 		}
 	}
 	return at + 1
-}
-
-// hasLong reports that a line of a text is too long to be shown.
-func hasLong(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		if len(line) > widest {
-			return true
-		}
-	}
-	return false
 }
 
 // appendLines appends lines, or as much of each as is shown.

@@ -188,14 +188,12 @@ func (v Value) AppendText(dst []byte) []byte {
 // AppendUnescaped is AppendText for what stands between the quotes of a string.
 func AppendUnescaped(dst, b []byte) []byte {
 	dst = slices.Grow(dst, len(b)) // no escape is shorter than what it stands for
-	for i := 0; i < len(b); {
-		if b[i] != '\\' {
-			n := len(dst)
-			j := copyPlain(dst[n:n+len(b)-i], b[i:])
-			dst = dst[:n+j]
-			if i += j; i == len(b) {
-				return dst
-			}
+	for i := 0; ; {
+		n := len(dst)
+		n += copyPlain(dst[n:n+len(b)-i], b[i:])
+		i += n - len(dst)
+		if dst = dst[:n]; i == len(b) {
+			return dst
 		}
 		if b[i+1] != 'u' {
 			dst = append(dst, plainEscape[b[i+1]])
@@ -215,27 +213,23 @@ func AppendUnescaped(dst, b []byte) []byte {
 		}
 		dst = utf8.AppendRune(dst, r)
 	}
-	return dst
 }
 
 // copyPlain copies what stands before the first escape of b, if not more, and returns how
 // much that is. Escapes are mostly near each other.
 func copyPlain(dst, b []byte) int {
 	i := 0
-	for ; len(b) >= 8 && len(dst) >= 8 && i < 64; i += 8 {
+	for ; len(b) >= 8 && i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(b)
-		binary.LittleEndian.PutUint64(dst, w)
+		binary.LittleEndian.PutUint64(dst[i:], w)
 		w ^= lsb * '\\'
 		if w = (w - lsb) &^ w & msb; w != 0 {
 			return i + bits.TrailingZeros64(w)>>3
 		}
-		b, dst = b[8:], dst[8:]
+		b = b[8:]
 	}
-	n := bytes.IndexByte(b, '\\')
-	if n < 0 {
-		n = len(b)
-	}
-	return i + copy(dst, b[:n])
+	b, _, _ = bytes.Cut(b, []byte{'\\'})
+	return i + copy(dst[i:], b)
 }
 
 var plainEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

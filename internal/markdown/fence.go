@@ -28,19 +28,17 @@ func appendFence(dst []byte, info string, text []byte, indent, outdent int) []by
 	dst = appendRun(dst, c, n)
 	dst = append(dst, Language(info)...)
 	dst = append(dst, '\n')
-	if indent == 0 && outdent == 0 && len(text) > 0 {
-		if dst = appendShown(dst, text); text[len(text)-1] != '\n' {
-			dst = append(dst, '\n')
-		}
-		text = nil
-	}
-	for len(text) > 0 {
-		var line []byte
-		line, text = cutLine(text)
-		if line = cutIndent(line, outdent); len(line) > 0 {
-			dst = appendRun(dst, ' ', indent)
+	if indent == 0 && outdent == 0 {
+		dst = appendShown(dst, text)
+	} else {
+		for line := range bytes.Lines(text) {
+			if line = cutIndent(line, outdent); len(line) > 0 && line[0] != '\n' {
+				dst = appendRun(dst, ' ', indent)
+			}
 			dst = appendShown(dst, line)
 		}
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
 		dst = append(dst, '\n')
 	}
 	dst = appendRun(dst, ' ', indent)

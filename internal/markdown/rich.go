@@ -34,15 +34,12 @@ func appendRich(dst, line []byte) []byte {
 				i += n
 			}
 		default:
-			for i++; i < len(line) && !rich[line[i]]; i++ {
+			for i++; i < len(line) && class[line[i]] != active; i++ {
 			}
 		}
 	}
 	return appendWords(dst, line[min(start, len(line)):], plain)
 }
-
-// rich are the characters that appendRich looks at.
-var rich = [256]bool{'\\': true, '`': true, '*': true, '_': true}
 
 // spans finds where spans of a line end. What was looked for in vain is not
 // looked for again, so that a line costs no more than a few looks at it.

@@ -275,46 +275,19 @@ func named(after []byte) bool {
 func appendEscaped(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; i++ {
-		c := text[i]
-		if class[c] != active && (c != '\'' || f != html) {
-			continue
-		}
-		instead := ""
-		switch {
-		case f == html:
-			instead = entity(c)
-		case !acts(text, i, f):
-		case c == '<', c == '&':
-			instead = entity(c)
-		default:
-			dst = append(dst, text[start:i]...)
-			dst = append(dst, '\\')
-			start = i
-		}
-		if instead != "" {
-			dst = append(dst, text[start:i]...)
-			dst = append(dst, instead...)
+		switch c := text[i]; {
+		case f == html && entity[c] != "", f != html && (c == '<' || c == '&') && acts(text, i, f):
+			dst = append(append(dst, text[start:i]...), entity[c]...)
 			start = i + 1
+		case f != html && class[c] == active && acts(text, i, f):
+			dst = append(append(dst, text[start:i]...), '\\')
+			start = i
 		}
 	}
 	return append(dst, text[start:end]...)
 }
 
-func entity(c byte) string {
-	switch c {
-	case '<':
-		return "&lt;"
-	case '>':
-		return "&gt;"
-	case '&':
-		return "&amp;"
-	case '"':
-		return "&quot;"
-	case '\'':
-		return "&#39;"
-	}
-	return ""
-}
+var entity = [256]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;", '\'': "&#39;"}
 
 // acts tells whether Markdown acts on the character at i. The ends of the text
 // count as what is worst, since others write beside it.

@@ -163,36 +163,22 @@ func (e *env) redactBaseline(b *replay.Baseline) error {
 
 // A secretScan counts what looks like one in what a command prints.
 type secretScan struct {
-	redactor *redact.Redactor
+	scanners sync.Pool
 	mu       sync.Mutex
-	idle     []*redact.Scanner
 	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
 }
 
 func newSecretScan(r *redact.Redactor) *secretScan {
-	return &secretScan{redactor: r, found: map[int]map[string]int{}}
-}
-
-// scanner is one that nobody uses.
-func (s *secretScan) scanner() *redact.Scanner {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := len(s.idle) - 1
-	if last < 0 {
-		return s.redactor.NewScanner()
-	}
-	one := s.idle[last]
-	s.idle = s.idle[:last]
-	return one
+	return &secretScan{scanners: sync.Pool{New: func() any { return r.NewScanner() }}, found: map[int]map[string]int{}}
 }
 
 // scan looks through a piece of what is printed. Several may call it at a time.
 func (s *secretScan) scan(record int, text []byte) {
-	scanner := s.scanner()
+	scanner := s.scanners.Get().(*redact.Scanner)
 	hits := scanner.Find(text)
+	s.scanners.Put(scanner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.idle = append(s.idle, scanner)
 	for _, hit := range hits {
 		if !hit.Secret() {
 			continue

@@ -196,21 +196,15 @@ func lastLines(text []byte, n int) int {
 // appendLines appends lines, or as much of each as is shown.
 func appendLines(dst, text []byte) []byte {
 	for line := range bytes.Lines(text) {
-		dst = appendCut(dst, line)
+		end := min(widest, len(line))
+		for end > 0 && end < len(line) && !utf8.RuneStart(line[end]) {
+			end--
+		}
+		if dst = append(dst, line[:end]...); end < len(line) {
+			dst = fmt.Appendf(dst, " … %d bytes left out\n", len(line)-end)
+		}
 	}
 	return dst
-}
-
-// appendCut appends a line, or as much of it as is shown.
-func appendCut(dst, line []byte) []byte {
-	if len(line) <= widest {
-		return append(dst, line...)
-	}
-	end := widest
-	for end > 0 && !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return fmt.Appendf(append(dst, line[:end]...), " … %d bytes left out\n", len(line)-end)
 }
 
 // headingWords is how many characters of a prompt its heading has.

@@ -12,8 +12,6 @@ package jsonl
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -187,13 +185,17 @@ func (v Value) AppendText(dst []byte) []byte {
 
 // AppendUnescaped is AppendText for what stands between the quotes of a string.
 func AppendUnescaped(dst, b []byte) []byte {
-	dst = slices.Grow(dst, len(b)) // no escape is shorter than what it stands for
-	for i := 0; ; {
-		n := len(dst)
-		n += copyPlain(dst[n:n+len(b)-i], b[i:])
-		i += n - len(dst)
-		if dst = dst[:n]; i == len(b) {
-			return dst
+	if len(b) >= largeValue { // no escape is shorter than what it stands for
+		dst = slices.Grow(dst, len(b))
+	}
+	for i := 0; i < len(b); {
+		if b[i] != '\\' {
+			j := bytes.IndexByte(b[i:], '\\')
+			if j < 0 {
+				return append(dst, b[i:]...)
+			}
+			dst = append(dst, b[i:i+j]...)
+			i += j
 		}
 		if b[i+1] != 'u' {
 			dst = append(dst, plainEscape[b[i+1]])
@@ -213,23 +215,7 @@ func AppendUnescaped(dst, b []byte) []byte {
 		}
 		dst = utf8.AppendRune(dst, r)
 	}
-}
-
-// copyPlain copies what stands before the first escape of b, if not more, and returns how
-// much that is. Escapes are mostly near each other.
-func copyPlain(dst, b []byte) int {
-	i := 0
-	for ; len(b) >= 8 && i < 64; i += 8 {
-		w := binary.LittleEndian.Uint64(b)
-		binary.LittleEndian.PutUint64(dst[i:], w)
-		w ^= lsb * '\\'
-		if w = (w - lsb) &^ w & msb; w != 0 {
-			return i + bits.TrailingZeros64(w)>>3
-		}
-		b = b[8:]
-	}
-	b, _, _ = bytes.Cut(b, []byte{'\\'})
-	return i + copy(dst[i:], b)
+	return dst
 }
 
 var plainEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

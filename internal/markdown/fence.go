@@ -11,7 +11,7 @@ import (
 // is an ordinary language, see Language; text without a last line end gets one.
 // All line ends become line feeds.
 func AppendFence(dst []byte, info string, text []byte) []byte {
-	return appendFence(dst, info, text, 0, 0)
+	return appendFence(dst, info, lineFeeds(text), 0, 0)
 }
 
 // appendFence indents the block by indent columns, and takes up to outdent
@@ -28,13 +28,17 @@ func appendFence(dst []byte, info string, text []byte, indent, outdent int) []by
 	dst = appendRun(dst, c, n)
 	dst = append(dst, Language(info)...)
 	dst = append(dst, '\n')
-	for len(text) > 0 {
-		var line []byte
-		line, text = cutLine(text)
-		if line = cutIndent(line, outdent); len(line) > 0 {
-			dst = appendRun(dst, ' ', indent)
+	if indent == 0 && outdent == 0 {
+		dst = appendShown(dst, text)
+	} else {
+		for line := range bytes.Lines(text) {
+			if line = cutIndent(line, outdent); len(line) > 0 && line[0] != '\n' {
+				dst = appendRun(dst, ' ', indent)
+			}
 			dst = appendShown(dst, line)
 		}
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
 		dst = append(dst, '\n')
 	}
 	dst = appendRun(dst, ' ', indent)
@@ -56,28 +60,20 @@ func longestRun(text []byte, c byte) int {
 	}
 }
 
-// cutLine cuts the first line off text, without its line end: LF, CR LF or CR,
-// which are all line ends to Markdown.
-func cutLine(text []byte) (line, rest []byte) {
-	// Growing windows, so that a text of one kind of line end only is not
-	// searched to its end for the other at each line.
-	for window := 256; ; window *= 2 {
-		part := text[:min(window, len(text))]
-		if lf := bytes.IndexByte(part, '\n'); lf >= 0 {
-			part = part[:lf+1]
-		}
-		end := bytes.IndexByte(part, '\r')
-		switch {
-		case end >= 0 && end+1 < len(text) && text[end+1] == '\n':
-			return text[:end], text[end+2:]
-		case end >= 0:
-			return text[:end], text[end+1:]
-		case len(part) > 0 && part[len(part)-1] == '\n':
-			return part[:len(part)-1], text[len(part):]
-		case len(part) == len(text):
-			return text, nil
-		}
+// lineFeeds is text with line feeds for all line ends: LF, CR LF or CR, which are all line
+// ends to Markdown.
+func lineFeeds(text []byte) []byte {
+	if bytes.IndexByte(text, '\r') < 0 {
+		return text
 	}
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte{'\n'})
+	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
+}
+
+// cutLine cuts the first line off text, without its line feed.
+func cutLine(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte{'\n'})
+	return line, rest
 }
 
 // cutIndent takes up to n columns of white space off a line. A tab goes whole.

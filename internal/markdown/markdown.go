@@ -115,13 +115,7 @@ func freeTicks(text []byte) (int, bool) {
 }
 
 // runLen is how often c stands at the start of text.
-func runLen(text []byte, c byte) int {
-	n := 0
-	for n < len(text) && text[n] == c {
-		n++
-	}
-	return n
-}
+func runLen(text []byte, c byte) int { return len(text) - len(bytes.TrimLeft(text, string(rune(c)))) }
 
 func appendRun(dst []byte, c byte, n int) []byte {
 	for range n {
@@ -130,12 +124,7 @@ func appendRun(dst []byte, c byte, n int) []byte {
 	return dst
 }
 
-func trim(text []byte) []byte {
-	for len(text) > 0 && isSpace(text[0]) {
-		text = text[1:]
-	}
-	return trimEnd(text)
-}
+func trim(text []byte) []byte { return trimEnd(bytes.TrimLeft(text, " \t\r\n")) }
 
 func trimEnd(text []byte) []byte {
 	for len(text) > 0 && isSpace(text[len(text)-1]) {

@@ -34,7 +34,8 @@ func appendRich(dst, line []byte) []byte {
 				i += n
 			}
 		default:
-			i++
+			for i++; i < len(line) && class[line[i]] != active; i++ {
+			}
 		}
 	}
 	return appendWords(dst, line[min(start, len(line)):], plain)

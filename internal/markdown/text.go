@@ -14,7 +14,7 @@ import "bytes"
 // line is prefixed, say with "> ", and between elements of HTML that have empty
 // lines around them.
 func AppendText(dst, text []byte) []byte {
-	w := writer{dst: dst, rest: text, empty: len(dst)}
+	w := writer{dst: dst, rest: lineFeeds(text), empty: len(dst)}
 	for len(w.rest) > 0 {
 		w.next()
 	}

@@ -8,18 +8,16 @@ import (
 // appendWords appends text word by word; white space becomes one space. Words
 // in which nothing can happen are not even looked at twice.
 func appendWords(dst, text []byte, f form) []byte {
-	start := 0
+	start, mild := 0, f == plain || !bytes.ContainsAny(text, `'">|`)
 	for i := 0; i < len(text); {
-		begin := i
-		var seen uint8
-		for ; i < len(text); i++ {
-			k := kind(text[i])
-			if k == space {
-				break
-			}
-			seen |= k
+		if mild {
+			i = passCalm(text, i)
 		}
-		if seen&(active|odd|quiet) != 0 || seen&letter == 0 && i-begin >= minHash {
+		begin := i
+		for i < len(text) && !isSpace(text[i]) {
+			i++
+		}
+		if i > begin {
 			dst = append(dst, text[start:begin]...)
 			dst = appendWord(dst, text, begin, i, f)
 			start = i
@@ -35,6 +33,68 @@ func appendWords(dst, text []byte, f form) []byte {
 		}
 	}
 	return append(dst, text[start:]...)
+}
+
+// What is known of a word as it is read, as far as it matters for what comes.
+const (
+	opened   = iota             // nothing yet
+	parted                      // there was a sign; and from here on, as many hex digits since
+	hash     = parted + minHash // it is a commit, unless there comes a letter
+	lettered = hash + 1         // letters
+	tail     = hash + 2         // letters of which a dot or a dash might make a reference
+	coloned  = hash + 3         // a colon, which has to be the end
+	doubtful = hash + 4         // something can happen
+)
+
+// calm is what is known of a word behind one more byte, where quotes and pipes do nothing.
+var calm = func() (t [doubtful][256]uint8) {
+	for was := range t {
+		for c := range t[was] {
+			t[was][c] = uint8(known(was, byte(c)))
+		}
+	}
+	return t
+}()
+
+func known(was int, c byte) int {
+	switch k := class[c]; {
+	case was == coloned && c != ' ', was == hash && k != hex && k != letter:
+	case c == ' ' && was != opened:
+		return opened
+	case k == hex && was <= hash:
+		return min(max(was, parted)+1, hash)
+	case bytes.IndexByte([]byte("aehw"), c|0x20) >= 0: // of www, gh, cve and ghsa
+		return tail
+	case k == hex || k == letter:
+		return lettered
+	case c == ':' && was != opened:
+		return coloned
+	case (c == '.' || c == '-') && was != tail, bytes.IndexByte([]byte(`()+,/;=?^}'">|`), c) >= 0:
+		return parted
+	}
+	return doubtful
+}
+
+// passCalm is where the first word from i on begins in which something can happen, or white
+// space that is more than one space.
+func passCalm(text []byte, i int) int {
+	from, was := i, uint8(opened)
+	for ; i < len(text) && was != doubtful; i++ {
+		was = calm[was][text[i]]
+	}
+	switch was {
+	case doubtful:
+		if i--; i > from && isSpace(text[i]) && text[i-1] == ' ' {
+			return i - 1
+		}
+	case hash:
+	default:
+		return i
+	}
+	for i > from && text[i-1] != ' ' {
+		i--
+	}
+	return i
 }
 
 // appendWord appends text[begin:end], which has no white space. Characters
@@ -131,7 +191,7 @@ const maxStrip = 4
 func refers(word []byte, f form) bool {
 	digits := 0 // hex digits since the last sign, -1 in a word that has other letters
 	for i, c := range word {
-		k := kind(c)
+		k := class[c]
 		switch {
 		case k == letter:
 			digits = -1
@@ -215,46 +275,19 @@ func named(after []byte) bool {
 func appendEscaped(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; i++ {
-		c := text[i]
-		if kind(c) != active && (c != '\'' || f != html) {
-			continue
-		}
-		instead := ""
-		switch {
-		case f == html:
-			instead = entity(c)
-		case !acts(text, i, f):
-		case c == '<', c == '&':
-			instead = entity(c)
-		default:
-			dst = append(dst, text[start:i]...)
-			dst = append(dst, '\\')
-			start = i
-		}
-		if instead != "" {
-			dst = append(dst, text[start:i]...)
-			dst = append(dst, instead...)
+		switch c := text[i]; {
+		case f == html && entity[c] != "", f != html && (c == '<' || c == '&') && acts(text, i, f):
+			dst = append(append(dst, text[start:i]...), entity[c]...)
 			start = i + 1
+		case f != html && class[c] == active && acts(text, i, f):
+			dst = append(append(dst, text[start:i]...), '\\')
+			start = i
 		}
 	}
 	return append(dst, text[start:end]...)
 }
 
-func entity(c byte) string {
-	switch c {
-	case '<':
-		return "&lt;"
-	case '>':
-		return "&gt;"
-	case '&':
-		return "&amp;"
-	case '"':
-		return "&quot;"
-	case '\'':
-		return "&#39;"
-	}
-	return ""
-}
+var entity = [256]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;", '\'': "&#39;"}
 
 // acts tells whether Markdown acts on the character at i. The ends of the text
 // count as what is worst, since others write beside it.
@@ -325,7 +358,7 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 	case c == '/' && !gap && isWord(rest[0]):
 		// A command to GitLab, or to a bot, if it opens the line.
 		n := 0
-		for n < len(line) && kind(line[n])&(space|odd) == 0 && line[n] != '|' && !parts(line, n, f) {
+		for n < len(line) && class[line[n]]&(space|odd) == 0 && line[n] != '|' && !parts(line, n, f) {
 			n++
 		}
 		for n > 2 && around(line[:n]) {

@@ -23,13 +23,13 @@ type Conversation struct {
 	records []int32
 	first   int             // number of the turn before the first record's
 	before  map[int][]Block // what is to be said before a record, at -1 behind all
-	cuts    map[int]Cut
+	cuts    map[int]*Cut
 	only    map[int]bool // the turns that are shown; nil for all
 }
 
 // NewConversation replays the path to record leaf, or the tree, as far as that goes.
 func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error) {
-	c := &Conversation{s: r.Session, first: -1, before: map[int][]Block{}, cuts: map[int]Cut{}}
+	c := &Conversation{s: r.Session, first: -1, before: map[int][]Block{}, cuts: map[int]*Cut{}}
 	path, _ := c.s.Path(leaf)
 	for _, rec := range path {
 		c.records = append(c.records, int32(rec))
@@ -47,7 +47,7 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 		case err != nil:
 			return nil, err
 		case step.Did == replay.Compacted:
-			c.cuts[step.Record] = Cut{Before: step.Before, After: step.After}
+			c.cuts[step.Record] = &Cut{Before: step.Before, After: step.After}
 		}
 	}
 	c.damage(r.AllFindings())
@@ -223,7 +223,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 				return
 			}
 		}
-		it := Item{Kind: c.s.Kind(i), Record: i, By: i}
+		it := Item{Kind: c.s.Kind(i), Record: i, By: i, Cut: c.cuts[i]}
 		if it.Kind > jsonl.UsageEntry { // unknown ones, headers
 			continue
 		}
@@ -233,9 +233,6 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 			return
 		}
 		it.Entry = line
-		if cut, ok := c.cuts[i]; ok {
-			it.Cut = &cut
-		}
 		if !yield(it, nil) {
 			return
 		}

@@ -87,9 +87,6 @@ func (p *Page) fact(dst []byte, word string, line []byte) []byte {
 	return p.pen.item(dst, append(append(p.pen.strong(nil, word), ": "...), line...))
 }
 
-// plain takes marks of Markdown off a text.
-var plain = strings.NewReplacer("`", "", "**", "")
-
 // beginning is a text's first paragraph, and what follows where that is short, on a
 // line; code between fences and marks of Markdown are left out.
 func beginning(text string, most int) string {
@@ -107,7 +104,8 @@ func beginning(text string, most int) string {
 		if fenced || line == "" {
 			continue
 		}
-		line = plain.Replace(strings.TrimLeft(line, "#-* "))
+		line = strings.ReplaceAll(strings.TrimLeft(line, "#-* "), "**", "")
+		line = strings.ReplaceAll(line, "`", "")
 		words = append(words, line)
 		size += utf8.RuneCountInString(line)
 	}

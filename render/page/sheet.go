@@ -118,10 +118,17 @@ func (s *sheet) end() error {
 // never folded.
 func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	c := &b.Call
-	info, body := p.body(c)
+	if part == never && !(c.Failed && c.Command) {
+		return dst
+	}
 	p.whole = c.AppendSubject(append(p.whole[:0], "$ "...))
 	near := p.near(string(p.whole[2:]))
 	line := oneLine(near)
+	if part == never {
+		failed := p.pen.code(append(p.pen.strong(nil, "Failed"), ": "...), line)
+		return p.pen.line(dst, append(failed, exitWords(c)...))
+	}
+	info, body := p.body(c)
 	if c.Command && line != near { // the line has not all of it
 		p.whole = append(append(bytes.TrimRight(p.whole, "\n"), '\n'), body...)
 		body = p.whole
@@ -129,13 +136,7 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	body = p.cut(body)
 	head := title{c.Name, line, callWords(c)}
 	if c.Failed && c.Command {
-		if part == never {
-			failed := p.pen.code(append(p.pen.strong(nil, "Failed"), ": "...), line)
-			return p.pen.line(dst, append(failed, exitWords(c)...))
-		}
 		head = title{before: "Output", after: linesOf(c.Result)}
-	} else if part == never {
-		return dst
 	}
 	switch {
 	case len(body) > 0 && (p.Parts&showResults != 0 || info == "diff"):

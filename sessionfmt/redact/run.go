@@ -131,7 +131,7 @@ func (x *Run) raw(hits []hit, line []byte) {
 		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text, false)})
 		return
 	}
-	x.edits = append(x.edits, x.s.views(hits, line, anySpelling)...)
+	x.edits = append(x.edits, x.s.views(hits, line, anySpelling, false)...)
 }
 
 // across takes the hits of the raw line that lie in several strings, or in a value
@@ -242,7 +242,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	} else if t.at&(isID|isWord) != 0 || t.kind == anImage {
 		base = x.s.plain(base, text) // what the raw line shows was not asked
 	}
-	x.own = x.s.views(base, text, how)
+	x.own = x.s.views(base, text, how, false)
 	for _, h := range x.own {
 		h.start, h.end = t.start+h.start, t.start+h.end
 		x.edits = append(x.edits, h)

@@ -64,15 +64,17 @@ func (r *Redactor) NewScanner() *Scanner {
 // is found through escapes is all of them.
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
-	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
+	hits := s.view(nil, &view{text: text}, false)
+	for _, h := range s.views(hits, text, anySpelling, true) {
 		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
 	}
 	return found
 }
 
 // views adds to the hits of a text what it holds when its escapes are read, first
-// those that how names, and settles all. Offsets are of the text.
-func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
+// those that how names, and settles all; known says that its words were told last.
+// Offsets are of the text.
+func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit {
 	if len(text) >= huge {
 		defer s.release()
 	}
@@ -85,7 +87,7 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 			break
 		}
 		from := len(hits)
-		if hits = s.view(hits, v, k > 0 && len(look) < huge); len(hits) > from {
+		if hits = s.view(hits, v, (known || k > 0) && len(look) < huge); len(hits) > from {
 			s.locate(text, k, first)
 		}
 		if was = nil; how == anySpelling {

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/binary"
 	"html"
 	"iter"
 	"math"
@@ -153,10 +154,26 @@ func nextSpecial(text []byte, i, end int, how spelling) int {
 		}
 		return len(text)
 	}
-	for i < len(text) && !special[text[i]] {
-		i++
+	for i < len(text) {
+		if i+8 <= len(text) && unspecial(binary.LittleEndian.Uint64(text[i:])) {
+			i += 8
+			continue
+		}
+		for end := min(i+8, len(text)); i < end; i++ {
+			if special[text[i]] {
+				return i
+			}
+		}
 	}
 	return i
+}
+
+// unspecial tells of 8 bytes that they are surely ASCII and not special: of the punctuation
+// that is, a word is looked at byte by byte, and for some beside it, and for white space.
+func unspecial(w uint64) bool {
+	const ones = 0x0101010101010101
+	slash, sign := w^'\\'*ones, w&^(3*ones)^'$'*ones
+	return (w|(w-0x20*ones)|(w+ones)|(slash-ones)|(sign-ones))&(0x80*ones) == 0
 }
 
 // back is a stretch of the view in what was viewed: whole escapes.

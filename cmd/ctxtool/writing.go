@@ -62,8 +62,8 @@ const rewritingHelp = "Without -o or --write it prints the plan. -o writes the n
 	inUseHelp
 
 // inUseHelp is for commands that an agent at the session would not notice.
-const inUseHelp = "With --write, a session that was written to in the last two minutes is left alone,\n" +
-	"since an agent may be at it; --force writes all the same.\n"
+const inUseHelp = "With --write, a session that was written to in the last two minutes is skipped,\n" +
+	"since an agent may be using it; --force writes anyway.\n"
 
 // appendFlags are the flags of commands that append entries to one session.
 func (o *writing) appendFlags(cmd *cobra.Command) {
@@ -95,7 +95,7 @@ func (o *writing) nowFlag(cmd *cobra.Command, of string) {
 }
 
 func (o *writing) forceFlag(cmd *cobra.Command, do string) {
-	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; a lock holds all the same")
+	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; it does not override a lock")
 }
 
 // run carries out the plans of the sessions that the arguments name.

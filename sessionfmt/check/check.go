@@ -66,7 +66,7 @@ var checks = []*Check{
 	{Code: "duplicate-id", Group: "tree", Severity: Error, Title: "two entries have the same id"},
 	{Code: "orphan", Group: "tree", Severity: Error, Title: "an entry's parent is not in the file"},
 	{Code: "self-parent", Group: "tree", Severity: Error, Title: "an entry is its own parent"},
-	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents go round in a circle", file: (*subject).findCycles},
+	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents form a cycle", file: (*subject).findCycles},
 	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent stands below it in the file", record: (*subject).forwardParent},
 	{Code: "several-roots", Group: "tree", Severity: Warning, Title: "several roots", file: (*subject).findRoots},
 	{Code: "leaf-moved", Group: "tree", Severity: Warning, Title: "a label or a usage entry has moved the leaf", file: (*subject).findMovedLeaf},

@@ -57,7 +57,7 @@ const writingStatus = "\nExit status: 0 the plan was made, or the entries were a
 // rewritingHelp is writingHelp of commands that make files anew.
 const rewritingHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
 	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
-	"place of the session, and keeps the original as NAME.orig-N. What is no entry\n" +
+	"place of the session, and keeps the original as NAME.orig-N. What is not an entry\n" +
 	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file.\n" +
 	inUseHelp
 
@@ -78,7 +78,7 @@ func (o *writing) rewriteFlags(cmd *cobra.Command) {
 	o.flags(cmd, "the new session to `FILE`, - for standard output, or into a folder", "text", "json", "diff")
 	f := cmd.Flags()
 	f.BoolVar(&o.Write, "write", false, "put the new file in place of the session, and keep the original")
-	f.StringVar(&o.Quarantine, "quarantine", "", "put what is no entry into this new `FILE`")
+	f.StringVar(&o.Quarantine, "quarantine", "", "put what is not an entry into this new `FILE`")
 	o.forceFlag(cmd, "put it there")
 	o.whole, o.times = true, true
 }

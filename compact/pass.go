@@ -63,7 +63,7 @@ type Options struct {
 	IntraTurn bool     `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
 	MinTokens int      `json:"minTokens,omitempty"` // retry-prune, progressive: fewer tokens are not worth a run
 	Patterns  []string `json:"patterns,omitempty"`  // retry-prune: texts that make a result an error, besides the known ones
-	Busy      bool     `json:"busy,omitempty"`      // superseded: only where little stands behind, as while an agent works
+	Busy      bool     `json:"busy,omitempty"`      // superseded: only where little stands after it, as while an agent works
 	Compat    bool     `json:"compat,omitempty"`    // truncate, superseded: as the source does, where that is unsafe
 
 	Style   Style `json:"style,omitempty"`   // compact: whose compaction

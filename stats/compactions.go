@@ -66,16 +66,16 @@ type compacting struct {
 
 	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry says
 	Before    int     `json:"before"`             // tokens of the context before it
-	After     int     `json:"after"`              // tokens of the context behind it
-	Next      int64   `json:"next,omitempty"`     // tokens that the provider recorded of the first request behind it
+	After     int     `json:"after"`              // tokens of the context after it
+	Next      int64   `json:"next,omitempty"`     // tokens that the provider recorded of the first request after it
 	Reduction float64 `json:"reduction"`          // share that it freed; below 0 where the context grew
 	Band      string  `json:"band"`               // `below`, `in` or `above` SWE-CLI's 60 to 80 percent
 
 	Summarized int      `json:"summarized"`          // messages that the summary stands for
-	Kept       int      `json:"kept"`                // messages behind the summary
+	Kept       int      `json:"kept"`                // messages after the summary
 	FirstKept  string   `json:"firstKept,omitempty"` // the entry that the first of these comes from
 	Split      bool     `json:"split"`               // that is in the middle of a turn
-	Survival   survival `json:"survival"`            // what the summary still tells of the files, commands, unmended failures and sentences of the user that it stands for; each `{of, found, lost?}`, `lost` being those that it does not
+	Survival   survival `json:"survival"`            // what the summary still has of the files, commands, open failures and sentences of the user that it stands for; each `{of, found, lost?}`, `lost` being those that it does not
 	Loops      []string `json:"loops,omitempty"`     // why it is part of a loop
 
 	limit    int64   // the threshold, 0 where nobody knows the window

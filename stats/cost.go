@@ -36,7 +36,7 @@ type CostPart struct {
 	Unique costSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
 	Kinds  costKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
-	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the dearest first, or by time where the first group is one
+	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the most expensive first, or by time where the first group is one
 
 	calls *calls           // of one session, for the sum
 	once  onceOnly         // calls that were counted, of the sum

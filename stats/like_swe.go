@@ -68,7 +68,7 @@ func sweFits(total int, limit int64) bool {
 // nothing to measure. What its table has besides, no session tells.
 type sweTargets struct {
 	Efficiency sweTarget `json:"context_efficiency"`       // requests below the threshold
-	Compaction sweTarget `json:"compaction_effectiveness"` // tokens that compactions took away
+	Compaction sweTarget `json:"compaction_effectiveness"` // tokens that compactions removed
 	Waste      sweWaste  `json:"token_waste"`              // tokens of results that say nothing new
 	Autonomy   sweTarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
 }

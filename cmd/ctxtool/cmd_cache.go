@@ -41,7 +41,7 @@ func newCacheCommand(e *env) *cobra.Command {
 			"not hold are the row hidden. Without recorded usage there are expectations only.\n\n" +
 			filesHelp +
 			"\nForms (-f):\n" +
-			"  text   a table, the totals, and what broke the cache, the dearest first\n" +
+			"  text   a table, the totals, and what broke the cache, the most expensive first\n" +
 			"  jsonl  an object a request, the totals on the last line (docs/formats.md)\n" +
 			"  csv    the rows\n\n" +
 			"Exit status: 0 the account was made, also that before a broken patch, 1 more than\n" +
@@ -55,7 +55,7 @@ func newCacheCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
-	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages in front of all messages, for models that take none between them")
+	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages before all messages, for models that take none between them")
 	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
 	return cmd
 }

@@ -38,10 +38,10 @@ func newDiffCommand(e *env) *cobra.Command {
 			"Exit status: 0 both are the same, 1 they differ, 2 the command line is wrong,\n" +
 			"3 there is no answer: the input is missing or no session, a patch before both\n" +
 			"points stopped the replay, or --strict found something.",
-		Example: "  ctxtool diff s.jsonl request:6 request:7    # what the model got anew\n" +
+		Example: "  ctxtool diff s.jsonl request:6 request:7    # what the request added\n" +
 			"  ctxtool diff s.jsonl 03dd9db7               # what that entry changed\n" +
 			"  ctxtool diff s.jsonl@leaf other.jsonl@leaf -f stat\n" +
-			"  ctxtool diff s.jsonl tip-of-one tip-of-other --entries",
+			"  ctxtool diff s.jsonl LEAF OTHER-LEAF --entries",
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
 	}

@@ -127,7 +127,7 @@ func newLabelCommand(e *env) *cobra.Command {
 		Use:   "label [flags] SESSION POINT [TEXT]",
 		Short: "Label an entry, or take its label away",
 		Long: "Label the entry at POINT, or without TEXT take its label away. The label is appended at\n" +
-			"the leaf, whatever it names, so the session goes on where it was.\n\n" +
+			"the leaf, not at the entry it names, so the session goes on where it was.\n\n" +
 			writingHelp + "\n" + pointHelp + writingStatus,
 		Example: "  ctxtool label s.jsonl turn:3 \"before the refactoring\" --write\n" +
 			"  ctxtool label s.jsonl 4f2a -f entries",

@@ -96,12 +96,12 @@ func newMigrateCommand(e *env) *cobra.Command {
 	o := &migrateOptions{writing: writing{name: "migrate"}}
 	cmd := &cobra.Command{
 		Use:   "migrate [flags] SESSION|DIR...",
-		Short: "Bring old sessions to today's format, and compactions to patches",
-		Long: "Bring sessions of versions 1 and 2 to version 3. Untouched members, their order and\n" +
+		Short: "Upgrade old sessions to the current format, and compactions to patches",
+		Long: "Bring sessions of versions 1 and 2 to version 3. Untouched fields, their order and\n" +
 			"spelling survive, and so does the context at every entry. A session that is current\n" +
 			"comes out byte for byte.\n\n" +
 			"What becomes of compactions (--compaction):\n" +
-			"  pair       a patch, and behind it the compaction as its shadow: agents that replay\n" +
+			"  pair       a patch, and after it the compaction as its shadow: agents that replay\n" +
 			"             patches read the one, pi the other\n" +
 			"  transform  the patch alone; pi, which reads no patches, then sees more\n" +
 			"  native     they stay as they are\n" +
@@ -148,9 +148,9 @@ func newRepairCommand(e *env) *cobra.Command {
 	o := &repairOptions{writing: writing{name: "repair"}}
 	cmd := &cobra.Command{
 		Use:   "repair [flags] SESSION|DIR...",
-		Short: "Make a sound session of a damaged one; nothing is lost",
+		Short: "Repair damaged sessions; nothing is lost",
 		Long: "Repair sessions: split glued lines, end torn tails, find parents for entries that\n" +
-			"have lost theirs, break circles, rename ids that are there twice. What it does to\n" +
+			"have lost theirs, break cycles, rename ids that are there twice. What it does to\n" +
 			"each line, and by which rule, is in the plan; how the context changes, too. The\n" +
 			"result is read back and checked before anything is written.\n\n" +
 			rewritingHelp + "\n" + filesHelp +
@@ -209,7 +209,7 @@ func newRedactCommand(e *env) *cobra.Command {
 			"pixel of each.\n\n" +
 			"Without -o it prints the plan: what each rule finds, and in which entries, never\n" +
 			"the secrets. -o writes the redacted session to FILE, to standard output (-), or\n" +
-			"for several sessions into a folder. Each line is looked through again as it is\n" +
+			"for several sessions into a folder. Each line is searched again as it is\n" +
 			"written, and the result is opened: what is left of a secret fails the run.\n\n" +
 			filesHelp +
 			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +

@@ -42,7 +42,7 @@ func newLogCommand(e *env) *cobra.Command {
 	o := &logOptions{}
 	cmd := &cobra.Command{
 		Use:   "log [flags] [SESSION]",
-		Short: "List the entries of a session, and how full each left the context",
+		Short: "List the entries of a session, and the size of the context after each",
 		Long: "List the active path of a session, an entry a line: what it answers (#N is the\n" +
 			"answer to request N) or did (T messages became smaller, C compacted), time, id,\n" +
 			"kind, the tokens that it added to the request or took from it, the size of the\n" +
@@ -52,7 +52,7 @@ func newLogCommand(e *env) *cobra.Command {
 			sessionHelp + "\n" +
 			"The point of a SESSION@POINT, or --leaf, is where the path ends. A time is a date,\n" +
 			"or a date and time as 2026-01-31T12:00:00Z.\n\n" +
-			"Exit status: 0 the entries were listed, also those behind a broken patch,\n" +
+			"Exit status: 0 the entries were listed, also those after a broken patch,\n" +
 			"2 the command line is wrong, 3 there is no answer: the input is missing or no\n" +
 			"session, or --strict found something.",
 		Example: "  ctxtool log s.jsonl\n" +

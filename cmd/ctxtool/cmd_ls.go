@@ -59,7 +59,7 @@ func newLsCommand(e *env) *cobra.Command {
 	o := &lsOptions{}
 	cmd := &cobra.Command{
 		Use:   "ls [flags] [DIR|SESSION...]",
-		Short: "List sessions: what about, how large, how full, how dear",
+		Short: "List sessions: title, size, context use, cost",
 		Long: "List sessions: the time of their last entry, project, name or first prompt, model,\n" +
 			"entries, tokens of the context at the leaf as pi takes it (~ where an estimate is\n" +
 			"in it), cost, size, and the beginning of the id. Costs are those of stats: answers,\n" +
@@ -76,7 +76,7 @@ func newLsCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
 	choice(cmd, &o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
-	f.BoolVar(&o.reverse, "reverse", false, "the other way round")
+	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
 	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
 	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")

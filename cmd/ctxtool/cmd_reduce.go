@@ -58,7 +58,7 @@ func newReduceCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	choice(cmd, &o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration", names)
 	choice(cmd, &o.preset, "preset", "", "the policy's numbers of `NAME`: "+strings.Join(whose, "; "), presets)
-	f.IntVar(&o.keep, "keep", 0, "let `N` messages stay behind a summary, with pi tokens (default: the policy's)")
+	f.IntVar(&o.keep, "keep", 0, "let `N` messages stay after a summary, with pi tokens (default: the policy's)")
 	f.StringVar(&o.target, "target", "", "run layer by layer, whatever makes them run, until the context is at most `AMOUNT`: tokens, or a share of the window as 50%")
 	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: cap each tool result at `N` bytes, 0 for not at all")
 	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: let the results of the last `N` tokens stay")

@@ -66,7 +66,7 @@ func newRenderCommand(e *env) *cobra.Command {
 			"-f html is one file that needs no network: the tree, the transcript of all branches,\n" +
 			"and beside it the context of each request, what came and left, why the cache broke,\n" +
 			"and what it cost. Of DIR it makes a page a session and an index in the folder -o.\n\n" +
-			"What is written is looked through for secrets, by the rules of ctxtool redact:\n" +
+			"What is written is searched for secrets, by the rules of ctxtool redact:\n" +
 			"standard error says how many are likely, and in which entries.\n\n" +
 			"Exit status: 0 the page was written, 1 --fail-on-secret found one, 2 the command line is wrong, 3 there is no\n" +
 			"answer: the input is missing or no session, --strict found something, or what is\n" +

@@ -56,9 +56,9 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
-	f.StringSliceVar(&o.lenses, "lens", nil, "look through these `LENSES` only: "+strings.Join(lensNames(stats.Lenses), ", "))
+	f.StringSliceVar(&o.lenses, "lens", nil, "compute only these `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
 	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)", stats.CounterNames())
-	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: what is counted times a factor fitted on recorded usage")
+	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: counts scaled by a factor fitted on recorded usage")
 	choice(cmd, &o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
 	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
 	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
@@ -79,7 +79,7 @@ func statsHelp() string {
 		}
 		lenses += fmt.Sprintf("  %-11s %s %s\n", l.Name, star, l.About)
 	}
-	return "Count what sessions hold, what they cost, and how full their contexts are. The numbers\n" +
+	return "Count what sessions hold, what they cost, and the size of their contexts. The numbers\n" +
 		"of several sessions are of all together; one that cannot be read is said, and stops\n" +
 		"none of the others.\n\n" +
 		filesHelp + "\n" +

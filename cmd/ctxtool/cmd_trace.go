@@ -39,14 +39,14 @@ func newTraceCommand(e *env) *cobra.Command {
 		Long: "Follow a text through the requests of a session: where it entered the context,\n" +
 			"which requests saw it (#N is request N), what took it out or rewrote it, whether\n" +
 			"the summary that stands there instead still mentions it, and whether it is in the\n" +
-			"context now. Each message, part of the prompt and tool that held it is told of by\n" +
-			"itself; texts, thinking, and names, ids and arguments of calls are searched. A\n" +
+			"context now. Each message, part of the prompt and tool that held it is reported\n" +
+			"separately; texts, thinking, and names, ids and arguments of calls are searched. A\n" +
 			"text that was in no context is looked for in the rest of the file.\n\n" +
 			"A POINT follows what its entry gave. What is both is a POINT; -F and -e search.\n" +
 			"With --blame it is turned round: for each part, tool and message of the context\n" +
 			"at a POINT, the entry that it comes from, and the patch or edit that put it there.\n\n" +
 			sessionHelp + "\n" +
-			"The point of a SESSION@POINT, or --at, is where now is.\n\n" +
+			"The point of a SESSION@POINT, or --at, is taken for the current state.\n\n" +
 			"Exit status: 0 it was found, 1 it is nowhere in the file, 2 the command line is\n" +
 			"wrong, 3 there is no answer: the input is missing or no session, or --strict found\n" +
 			"something.",
@@ -60,11 +60,11 @@ func newTraceCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl")
-	f.StringVar(&o.at, "at", "", "the `POINT` where now is")
+	f.StringVar(&o.at, "at", "", "take this `POINT` for the current state")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
 	f.StringVarP(&o.regexp, "regexp", "e", "", "what this `PATTERN` matches")
-	f.StringVarP(&o.fixed, "fixed", "F", "", "this `TEXT`, whatever it names")
-	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "upper and lower case are the same")
+	f.StringVarP(&o.fixed, "fixed", "F", "", "match `TEXT` literally")
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case")
 	f.BoolVar(&o.all, "all", false, "also entries that never reached the context, where others did")
 	f.BoolVar(&o.blame, "blame", false, "where each message of the context at a POINT comes from")
 	f.BoolVar(&o.before, "before", false, "with --blame: the context that the point's entry found")

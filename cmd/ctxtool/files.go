@@ -165,7 +165,7 @@ func (a *answer) flags(cmd *cobra.Command, forms ...string) {
 	f := cmd.Flags()
 	f.StringVarP(&a.format, "format", "f", forms[0], "`FORM` of the answer: "+strings.Join(forms, ", "))
 	f.BoolVar(&a.json, "json", false, "the same as -f "+a.jsonForm())
-	f.StringVarP(&a.output, "output", "o", "", "write to `FILE`, whole or not at all")
+	f.StringVarP(&a.output, "output", "o", "", "write to `FILE` atomically")
 	complete(cmd, "format", forms)
 }
 

@@ -2,69 +2,160 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/golden"
 )
 
 // documents are the pages whose examples are run.
-func documents(t *testing.T) []string {
+func documents(t *testing.T) (docs []string) {
 	t.Helper()
 	root := corpus.Root(t)
-	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guide/*.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		docs = append(docs, names...)
+	}
+	return docs
+}
+
+var (
+	block     = regexp.MustCompile("(?ms)^```(console|\\w+ (\\S+))\n(.*?)^```$")
+	shellWord = regexp.MustCompile(`'[^']*'|[^\s']+`)
+)
+
+// TestReadmeAndGuide runs every `$` line of a page's console blocks, in order, in a folder
+// that has a copy of testdata/sessions, and compares what it prints, standard error last. A
+// line of three dots stands for any lines. A block with a file's name after its language is
+// that file. Examples of the guide run among the sessions, at noon of the day after demo.jsonl.
+func TestReadmeAndGuide(t *testing.T) {
+	t.Parallel()
+	for _, name := range documents(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			page, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if blocks := block.FindAllSubmatch(page, -1); blocks != nil {
+				golden.Equal(t, name, runPage(t, page, exampleFolder(t, filepath.Base(filepath.Dir(name)) == "guide")))
+			}
+		})
+	}
+}
+
+// exampleFolder is a new folder with a copy of testdata/sessions, or that copy.
+func exampleFolder(t *testing.T, among bool) string {
+	dir := t.TempDir()
+	sessions := filepath.Join(dir, "testdata", "sessions")
+	if err := os.CopyFS(sessions, os.DirFS(filepath.Join(corpus.Root(t), "testdata", "sessions"))); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+	err := filepath.WalkDir(sessions, func(name string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(name, old, old))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(docs, filepath.Join(root, "README.md"))
+	if among {
+		return sessions
+	}
+	return dir
 }
 
-var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+// runPage is a page with what its examples print.
+func runPage(t *testing.T, page []byte, dir string) []byte {
+	return block.ReplaceAllFunc(page, func(b []byte) []byte {
+		m := block.FindSubmatch(b)
+		if file := string(m[2]); file != "" {
+			if err := os.WriteFile(filepath.Join(dir, file), m[3], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		out := "```console\n"
+		for _, example := range strings.Split("\n"+string(m[3]), "\n$ ")[1:] {
+			command, want, _ := strings.Cut(strings.TrimSuffix(example, "\n"), "\n")
+			if want != "" {
+				want += "\n"
+			}
+			out += "$ " + command + "\n" + shortened(runExample(t, dir, command), want)
+		}
+		return []byte(out + "```")
+	})
+}
 
-// TestExamples runs every `$ ctxtool` line of a console block and compares what
-// it prints, both streams together. A line of three dots stands for any lines.
-func TestExamples(t *testing.T) {
-	t.Parallel()
-	n := 0
-	for _, name := range documents(t) {
-		text, err := os.ReadFile(name)
+// runExample is what a command prints, or, of one with filters after it, what the last of
+// them does.
+func runExample(t *testing.T, dir, pipeline string) string {
+	in := testEnv(dir)
+	in.now = func() time.Time { return time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC) }
+	var stdout, stderr bytes.Buffer
+	words := shellWord.FindAllString(pipeline, -1)
+	for len(words) > 0 {
+		n := slices.Index(append(words, "|"), "|")
+		args := slices.Clone(words[:n])
+		for i := range args {
+			args[i] = strings.Trim(args[i], "'")
+		}
+		words = words[min(n+1, len(words)):]
+
+		input := filepath.Join(t.TempDir(), "stdin")
+		if err := os.WriteFile(input, stdout.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stdin, err := os.Open(input)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, block := range consoleBlock.FindAllStringSubmatch(string(text), -1) {
-			for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
-				command, want, _ := strings.Cut(example, "\n")
-				n++
-				t.Run(filepath.Base(name)+"/"+command, func(t *testing.T) { runExample(t, command, want) })
+		stdout.Reset()
+		stderr.Reset()
+		if args[0] == "ctxtool" {
+			in.stdin, in.stdout, in.stderr = stdin, &stdout, &stderr
+			in.run(args[1:])
+		} else if path, err := exec.LookPath(args[0]); err != nil {
+			t.Skip(err)
+		} else {
+			cmd := exec.Command(path, args[1:]...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = stdin, &stdout, &stderr, dir
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%s: %v", pipeline, err)
 			}
 		}
+		stdin.Close()
 	}
-	if n == 0 {
-		t.Error("no examples: the pattern is wrong")
-	}
+	return stdout.String() + stderr.String()
 }
 
-func runExample(t *testing.T, command, want string) {
-	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
-	if args[0] != "ctxtool" {
-		t.Fatalf("only ctxtool is run here, not %s", args[0])
+// shortened is an output as the page shows it: where that has dots, the page's text if it
+// fits, else as many lines before the dots and after them. Where dots stand twice and the
+// text does not fit, the output is whole, for somebody to choose from.
+func shortened(out, page string) string {
+	const dots = "...\n"
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(page), `\.\.\.`+"\n", `(?s:(?:.*\n)?)`)
+	if regexp.MustCompile("^" + pattern + "$").MatchString(out) {
+		return page
 	}
-	in := testEnv(corpus.Root(t))
-	var out bytes.Buffer
-	in.stdout, in.stderr = &out, &out
-	in.run(args[1:])
-	pattern := regexp.QuoteMeta(strings.TrimSuffix(want, "\n"))
-	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", "(?s:.*\n)?")
-	pattern = strings.TrimSuffix(pattern, `\.\.\.`)
-	if strings.HasSuffix(want, "...\n") || strings.HasSuffix(want, "...") {
-		pattern += "(?s:.*)"
+	shown, lines := strings.SplitAfter(page, "\n"), strings.SplitAfter(out, "\n")
+	before := slices.Index(shown, dots)
+	if before < 0 || slices.Contains(shown[before+1:], dots) {
+		return out
 	}
-	if !regexp.MustCompile("^" + pattern + "\n?$").Match(out.Bytes()) {
-		t.Errorf("prints\n%s\nthe page says\n%s", out.String(), want)
-	}
+	after := len(shown) - 1 - before
+	return strings.Join(lines[:min(before, len(lines))], "") + dots + strings.Join(lines[max(len(lines)-after, 0):], "")
 }
 
 // TestReadme: the first screen is enough, and so is the page.

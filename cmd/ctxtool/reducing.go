@@ -80,7 +80,7 @@ func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
 	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)", asForms)
 	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that says what made the batch: undo will not know it")
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window as 80%")
-	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: by the processors)")
+	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
 	f.StringVar(&o.events, "events", "", "append what happened as JSON lines to `FILE`")
 	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "`FORM` of the events: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
 }
@@ -217,7 +217,7 @@ func (o *summarizing) summaryFlags(cmd *cobra.Command) {
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that look at this `TEXT` above all")
 	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: name what a summary has to keep: `POLICY` is strict or relaxed")
 	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE` as JSON lines, - for standard output; nothing is appended")
-	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`, - for standard input: the lines of --emit, each with a member summary")
+	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`, - for standard input: the lines of --emit, each with a summary field")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 

@@ -44,7 +44,7 @@ func gateHelp() string {
 		"  --against FILE --drift 5%                 within 5% of it; with +5% a figure may grow\n" +
 		"                                            by that and shrink, with -5% the reverse\n" +
 		"  --check FILE                              limits and drifts in TOML (docs/ci.md)\n" +
-		"What a figure needs is looked through besides --lens. Figures:\n" + gate.FigureHelp()
+		"Lenses that a figure needs are computed besides those of --lens. Figures:\n" + gate.FigureHelp()
 }
 
 // flags gives stats the flags of a gate.

@@ -57,13 +57,13 @@ const writingStatus = "\nExit status: 0 the plan was made, or the entries were a
 // rewritingHelp is writingHelp of commands that make files anew.
 const rewritingHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
 	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
-	"place of the session, and keeps the original as NAME.orig-N. What is no entry\n" +
+	"place of the session, and keeps the original as NAME.orig-N. What is not an entry\n" +
 	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file.\n" +
 	inUseHelp
 
 // inUseHelp is for commands that an agent at the session would not notice.
-const inUseHelp = "With --write, a session that was written to in the last two minutes is left alone,\n" +
-	"since an agent may be at it; --force writes all the same.\n"
+const inUseHelp = "With --write, a session that was written to in the last two minutes is skipped,\n" +
+	"since an agent may be using it; --force writes anyway.\n"
 
 // appendFlags are the flags of commands that append entries to one session.
 func (o *writing) appendFlags(cmd *cobra.Command) {
@@ -78,7 +78,7 @@ func (o *writing) rewriteFlags(cmd *cobra.Command) {
 	o.flags(cmd, "the new session to `FILE`, - for standard output, or into a folder", "text", "json", "diff")
 	f := cmd.Flags()
 	f.BoolVar(&o.Write, "write", false, "put the new file in place of the session, and keep the original")
-	f.StringVar(&o.Quarantine, "quarantine", "", "put what is no entry into this new `FILE`")
+	f.StringVar(&o.Quarantine, "quarantine", "", "put what is not an entry into this new `FILE`")
 	o.forceFlag(cmd, "put it there")
 	o.whole, o.times = true, true
 }
@@ -95,7 +95,7 @@ func (o *writing) nowFlag(cmd *cobra.Command, of string) {
 }
 
 func (o *writing) forceFlag(cmd *cobra.Command, do string) {
-	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; a lock holds all the same")
+	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; it does not override a lock")
 }
 
 // run carries out the plans of the sessions that the arguments name.

@@ -28,7 +28,7 @@ type Steps struct {
 	// number of entries; or [from, n], messages that the step before had elsewhere.
 	Same     []int   `json:"same"`
 	List     [][]any `json:"list"`
-	Cached   []int   `json:"cached"` // messages; those behind are the uncached ones
+	Cached   []int   `json:"cached"` // messages; those after them are uncached
 	System   []int   `json:"system"` // tokens
 	Tools    []int   `json:"tools"`
 	Messages []int   `json:"messages"`

@@ -51,7 +51,7 @@ type hitRate struct {
 type lifetime struct {
 	Model string `json:"model"` // `provider/id`
 	Table int64  `json:"table"` // seconds that its cache lives by the table
-	Seen  int64  `json:"seen"`  // seconds after which it was read all the same
+	Seen  int64  `json:"seen"`  // seconds after which it was still read
 }
 
 // ReasonUnserved is the reason of what the provider did not serve, in ByReason.

@@ -362,7 +362,7 @@ type Meta struct {
 	Tokens       weigh.Counts `json:"tokens"`                 // as pi's `/context` counts them: UTF-16 units by four, rounded up a message
 	Rules        replay.Rules `json:"rules"`                  // `pi` or `envelope`: what `--rules` came to
 	Leaf         string       `json:"leaf,omitempty"`         // id of the last entry replayed; absent for the empty state
-	Usage        *weigh.Shown `json:"contextUsage,omitempty"` // what pi's indicator shows, `{tokens, percent, estimated}`: the last answer's recorded usage and an estimate of what came after it, which is `estimated`, with its percent of the window; absent where no recorded usage tells of the context as it is
+	Usage        *weigh.Shown `json:"contextUsage,omitempty"` // what pi's indicator shows, `{tokens, percent, estimated}`: the last answer's recorded usage and an estimate of what came after it, which is `estimated`, with its percent of the window; absent where no recorded usage covers the current context
 }
 
 // MetaOf is what an envelope says of itself, its tokens counted.

@@ -14,7 +14,7 @@ type Texts struct {
 // A CounterName is a counter that texts were counted by.
 type CounterName struct {
 	Name     string `json:"name"`     // of the counter
-	Estimate bool   `json:"estimate"` // it is no tokenizer's
+	Estimate bool   `json:"estimate"` // it is an estimate, not a tokenizer
 }
 
 // A Text is a text that was counted.

@@ -34,7 +34,7 @@ type Range struct {
 
 // An Event is what a step of the path did to a life.
 type Event struct {
-	Did      Fate         `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set anew), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Did      Fate         `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set again), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
 	Record   int          `json:"-"`                  // the entry that did it
 	ID       string       `json:"id,omitempty"`       // of the entry that did it
 	Line     int          `json:"line"`               // of that entry

@@ -66,7 +66,7 @@ type Reading struct {
 	Line       int      `json:"line,omitempty"`       // of that entry, from 1
 	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
 	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
-	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, times a factor that was fitted
+	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
 }
 
 // lens is the name of the lens that looks for the figure.

@@ -238,7 +238,9 @@ func (b fileBook) call(tool string, args jsonl.Value) {
 
 func (b fileBook) add(f files) {
 	for _, path := range f.Read {
-		b[path] = b[path]
+		if _, known := b[path]; !known {
+			b[path] = false
+		}
 	}
 	for _, path := range f.Modified {
 		b[path] = true

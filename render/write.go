@@ -52,6 +52,7 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[[]*stats.Summary](): {"text": shown(writeList)},
 	reflect.TypeFor[Tree]():             {"text": shown(writeTree), "json": plain(writeTreeJSON)},
 	reflect.TypeFor[[]*trace.Life]():    {"text": shown(writeTrace)},
+	reflect.TypeFor[Compactions]():      {"text": shown(writeCompactions), "jsonl": plain(func(w *bufio.Writer, c Compactions) error { return writeLines(w, c.All) })},
 	reflect.TypeFor[[]entry.Item]():     {"text": shown(writeBlame)},
 	reflect.TypeFor[Entering]():         {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
 	reflect.TypeFor[[]entry.Shown]():    {"text": plain(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},

@@ -82,6 +82,7 @@ var commands = []struct {
 	{"cache", newCacheCommand, manySessions},
 	{"check", newCheckCommand, manySessions},
 	{"compact", newCompactCommand, manySessions},
+	{"compactions", newCompactionsCommand, 0},
 	{"config", newConfigCommand, otherArgs},
 	{"count", newCountCommand, otherArgs},
 	{"diff", newDiffCommand, 2},

@@ -22,7 +22,7 @@ type Kind string
 // The kinds, those first that are the least likely to be chance.
 const (
 	Call       Kind = "call"       // the same call was made again
-	Path       Kind = "path"       // a file was named, by the last two of its names
+	Path       Kind = "path"       // a file or folder was named, by the last two of its names
 	Line       Kind = "line"       // a line of at least 24 bytes was repeated
 	Identifier Kind = "identifier" // so was a word that somebody made up: with a capital, a digit or a line inside
 )
@@ -188,12 +188,13 @@ const shortestLine, shortestPath, shortestIdentifier = 24, 4, 6
 // scan tells the lines, paths and identifiers of a text.
 func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) >= shortestLine {
+		if line = bytes.TrimSpace(line); len(line) >= shortestLine && bytes.IndexByte(line, ' ') >= 0 {
 			tell(hash(Line, line), Line, line)
 		}
 		for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return !inPath(r) }) {
 			if path := bytes.Trim(word, "./-"); isPath(path) {
 				tell(hash(Path, lastTwo(path)), Path, path)
+				continue
 			}
 			for name := range bytes.FieldsFuncSeq(word, func(r rune) bool { return r == '/' || r == '.' || r == '-' }) {
 				if isIdentifier(name) {
@@ -210,13 +211,17 @@ func inPath(r rune) bool {
 
 func isLower(r rune) bool { return r >= 'a' && r <= 'z' }
 
-// isPath reports whether a word is a path: with a folder, or a name with an ending.
+// endings are those of files. What else has a dot in it is code: a member of something.
+var endings = strings.Fields("c cc cpp css csv go h hpp html java js json jsonl jsx kt lock log md mjs mod php proto py rb rs sh sql sum swift toml ts tsx txt xml yaml yml")
+
+// isPath reports whether a word is a path: below two folders, or a name with the ending of
+// a file.
 func isPath(word []byte) bool {
 	if len(word) < shortestPath || !bytes.ContainsFunc(word, isLower) {
 		return false
 	}
 	dot := bytes.LastIndexByte(word, '.')
-	return bytes.IndexByte(word, '/') >= 0 || dot > 0 && len(word)-dot <= 5 && bytes.ContainsFunc(word[dot:], isLower)
+	return bytes.Count(word, []byte{'/'}) > 1 || dot > 0 && slices.Contains(endings, string(word[dot+1:]))
 }
 
 // lastTwo are the last two names of a path: so it is the same from wherever it is named.

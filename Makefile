@@ -94,13 +94,13 @@ dist:
 	@gzip -9n dist/share/man/man1/*.1
 	@set -e; for shell in bash zsh fish; do $(GO) run ./cmd/ctxtool completion $$shell >dist/share/completion/ctxtool.$$shell; done
 	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do \
-		name=ctxtool-$(VERSION)-$$os-$$arch; end=; [ $$os = windows ] && end=.exe; \
+		name=ctxtool-$(VERSION)-$$os-$$arch; end=; [ $$os != windows ] || end=.exe; \
 		echo $$name; \
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o dist/$$name$$end ./cmd/ctxtool; \
 		mkdir -p dist/share/$$name; cp dist/$$name$$end dist/share/$$name/ctxtool$$end; \
 		cp -r README.md dist/share/man dist/share/completion dist/share/$$name; \
 		tar -C dist/share --sort=name --owner=0 --group=0 --mtime=@0 -czf dist/$$name.tar.gz $$name; \
-		[ $$os = linux ] && for kind in deb rpm; do \
+		[ $$os != linux ] || for kind in deb rpm; do \
 			ARCH=$$arch PACKAGE_VERSION=$(VERSION:v%=%) PROGRAM=dist/$$name $(NFPM) package -f cmd/ctxtool/nfpm.yaml -p $$kind -t dist/$$name.$$kind >/dev/null; \
 		done; \
 	done; done

@@ -113,7 +113,7 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	}
 	return report.Total, o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
-			e.note("%s: the requests behind it are listed without what a cache could do", report.Stopped)
+			e.note("%s: the requests after it are listed without what a cache could do", report.Stopped)
 		}
 		return nil
 	})

@@ -45,11 +45,10 @@ func newCompactionsCommand(e *env) *cobra.Command {
 }
 
 func runCompactions(e *env, o *compactionsOptions, args []string) error {
-	rules, err := o.start(e)
-	if err != nil {
-		return usage(err)
+	if o.limit < 0 {
+		return usagef("--limit %d: want a whole number from 0 on", o.limit)
 	}
-	s, point, err := e.named(args)
+	rules, s, point, err := o.open(e, args)
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func runCompactions(e *env, o *compactionsOptions, args []string) error {
 	if stopped != nil {
 		e.note("%s: what came after it is not known", stopped)
 	}
-	if err := o.reply(e, r, render.Compactions{All: all, Limit: max(0, o.limit)}, nil); err != nil {
+	if err := o.reply(e, r, render.Compactions{All: all, Limit: o.limit}, nil); err != nil {
 		return err
 	}
 	if len(all) == 0 {

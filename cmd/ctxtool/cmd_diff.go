@@ -147,7 +147,7 @@ func (e *env) namesSession(arg string) bool {
 	return err == nil
 }
 
-// find finds the points. Without B it is the state before A and that behind it.
+// find finds the points. Without B it is the state before A and that after it.
 func (x *comparison) find() (err error) {
 	a, b := x.a.Session, x.b.Session
 	if x.b.point == "" {
@@ -168,7 +168,7 @@ func (x *comparison) find() (err error) {
 func (x *comparison) sides() (a, b diff.Source) {
 	a = diff.Source{File: x.e.fileName(x.a.given), Point: x.a.point}
 	b = diff.Source{File: x.e.fileName(x.b.given), Point: x.b.point}
-	if x.b.point == "" { // before and behind one entry: its id, and that of the one before
+	if x.b.point == "" { // before and after one entry: its id, and that of the one before
 		a.Point, b.Point = "", x.a.point
 	}
 	return a, b

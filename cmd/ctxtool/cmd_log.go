@@ -275,7 +275,7 @@ func (l *logger) rows(leaf int) iter.Seq[logRow] {
 func (l *logger) path(leaf int, yield func(logRow) bool) {
 	for a, err := range l.accounts.Along(leaf) {
 		if err != nil {
-			l.e.note("%s: the entries behind it are listed without their size", err)
+			l.e.note("%s: the entries after it are listed without their size", err)
 			break
 		}
 		if a.Record < l.listed {

@@ -253,7 +253,7 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 		return err
 	}
 	if c.Stopped != nil {
-		p.Notes = append(p.Notes, c.Stopped.Error()+": what compactions and transforms behind it did is not known")
+		p.Notes = append(p.Notes, c.Stopped.Error()+": what compactions and transforms after it did is not known")
 	}
 	if o.since != "" {
 		from, err := newLimit(r.Session, o.since, leaf)

@@ -108,7 +108,7 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	return h
 }
 
-// A pageFile is a page behind the first, which appears once it is whole.
+// A pageFile is a page after the first, which appears once it is whole.
 type pageFile struct {
 	*bufio.Writer
 	out output

@@ -102,7 +102,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return err
 	}
 	if point != "" && (o.at != "" || o.request != noRequest || o.tail) {
-		return usagef("the session's @%s stands against --at, --request or --tail", sessionfmt.Quote(point))
+		return usagef("the session's @%s conflicts with --at, --request or --tail", sessionfmt.Quote(point))
 	}
 	o.at = cmp.Or(o.at, point)
 	if err := o.given.load(e, &opt); err != nil {

@@ -76,7 +76,7 @@ func newTraceCommand(e *env) *cobra.Command {
 }
 
 // check reads the flags and what is asked for, before any input is opened. args are
-// what stands behind the session.
+// what comes after the session.
 func (o *traceOptions) check(args []string) (err error) {
 	searches := o.regexp != "" || o.fixed != ""
 	switch {
@@ -85,7 +85,7 @@ func (o *traceOptions) check(args []string) (err error) {
 	case searches && len(args) > 0:
 		return errors.New("a text, and -e or -F: one of them")
 	case !searches && !o.blame && len(args) == 0:
-		return errors.New("what to trace? give a text or a point behind the session, -e PATTERN, -F TEXT, or --blame")
+		return errors.New("what to trace? give a text or a point after the session, -e PATTERN, -F TEXT, or --blame")
 	case len(args) > 0 && args[0] == "":
 		return errors.New("the text is empty")
 	}
@@ -140,7 +140,7 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	return e.trace(r, o, now)
 }
 
-// asked is what a text behind the session means: a point where it names one, else
+// asked is what a text after the session means: a point where it names one, else
 // itself.
 func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf int) (*trace.Query, error) {
 	at, err := findPoint(s, text, leaf)
@@ -164,7 +164,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 		return err
 	}
 	if found.Stopped != nil {
-		e.note("%s: what lies behind it is not known", found.Stopped)
+		e.note("%s: what came after it is not known", found.Stopped)
 	}
 	rows := found.Lives
 	if len(rows) == 0 || o.all {
@@ -231,11 +231,7 @@ func newShowCommand(e *env) *cobra.Command {
 }
 
 func runShow(e *env, o *readFlags, args []string) error {
-	rules, err := o.start(e)
-	if err != nil {
-		return usage(err)
-	}
-	s, point, err := e.named(args)
+	rules, s, point, err := o.open(e, args)
 	if err != nil {
 		return err
 	}
@@ -256,7 +252,7 @@ func runShow(e *env, o *readFlags, args []string) error {
 }
 
 // shown finds the entries, and unless they are wanted raw what each of them did.
-// Behind a broken patch that is not known, and said once.
+// After a broken patch that is not known, and said once.
 func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Shown, err error) {
 	s := r.Session
 	path, _ := s.Path(s.Leaf())

@@ -186,7 +186,7 @@ func (a *answer) check() error {
 	return oneOf("unknown format", a.forms, a.format)
 }
 
-// answer writes an answer, whole or not at all, to none of the inputs.
+// answer writes an answer atomically, to none of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	out, err := e.create(a.output, inputs...)
 	if err != nil {
@@ -227,6 +227,16 @@ func (o *readFlags) flags(cmd *cobra.Command, forms ...string) {
 func (o *readFlags) start(e *env) (replay.Rules, error) {
 	rules, err := o.reading.check()
 	return rules, cmp.Or(o.answer.check(), err, o.redaction.start(e))
+}
+
+// open reads the flags and opens the session that the arguments name. point is that of a
+// SESSION@POINT, empty where there is none.
+func (o *readFlags) open(e *env, args []string) (rules replay.Rules, s *sessionfmt.Session, point string, err error) {
+	if rules, err = o.start(e); err != nil {
+		return rules, nil, "", usage(err)
+	}
+	s, point, err = e.named(args)
+	return rules, s, point, err
 }
 
 // reply prints what a replay gave, and says what was found on the way, what else there is

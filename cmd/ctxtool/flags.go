@@ -103,7 +103,7 @@ const manySessions = -1
 // otherArgs is likewise for arguments that are no sessions, or none.
 const otherArgs = -2
 
-// completeArgs completes a SESSION, and behind it so many POINTs of it.
+// completeArgs completes a SESSION, and after it so many POINTs of it.
 func (e *env) completeArgs(points int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch n := len(args); {
@@ -116,7 +116,7 @@ func (e *env) completeArgs(points int) cobra.CompletionFunc {
 	}
 }
 
-// completeSession completes a SESSION: files, ids of the store, and behind an @
+// completeSession completes a SESSION: files, ids of the store, and after an @
 // the points of the session named.
 func (e *env) completeSession(cmd *cobra.Command, typed string) ([]string, cobra.ShellCompDirective) {
 	if at := strings.LastIndexByte(typed, '@'); at > 0 {
@@ -291,7 +291,7 @@ func (l limit) from(rec int, line jsonl.Value) bool {
 	return ok && ms >= l.at
 }
 
-// to reports that a record is not behind the limit.
+// to reports whether a record is not after the limit.
 func (l limit) to(rec int, line jsonl.Value) bool {
 	if !l.set || l.at == 0 {
 		return !l.set || rec < l.Record || rec == l.Record && !l.Before

@@ -48,7 +48,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 	if len(args) > 0 {
 		file, point = store.SplitPoint(e.disk, args[0])
 		if point == "" && file != args[0] {
-			return "", "", usagef("%s: no point behind the @", sessionfmt.Quote(args[0]))
+			return "", "", usagef("%s: missing POINT after @", sessionfmt.Quote(args[0]))
 		}
 		file, err = sessions.Locate(file)
 		return file, point, err
@@ -202,7 +202,7 @@ func (e *env) printFindings(name string, found []sessionfmt.Finding) {
 	}
 }
 
-// An output is standard output, or a file that appears whole or not at all: until it is
+// An output is standard output, or a file that is written atomically: until it is
 // committed, it can be aborted.
 type output interface {
 	io.Writer

@@ -76,7 +76,7 @@ func (in env) run(args []string) int {
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
-	points int // behind its SESSION
+	points int // after its SESSION
 }{
 	{"branch", newBranchCommand, 1},
 	{"cache", newCacheCommand, manySessions},

@@ -17,13 +17,13 @@ import (
 
 // editOptions are the flags of ctxtool edit.
 type editOptions struct {
-	writing
+	writeFlags
 	omit, restore bool
 	replace       string
 }
 
 func newEditCommand(e *env) *cobra.Command {
-	o := &editOptions{writing: writing{name: "edit", guarded: true}}
+	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
 	cmd := &cobra.Command{
 		Use:   "edit [flags] SESSION POINT",
 		Short: "Omit, restore or replace a message in the context, by appending an edit",
@@ -122,7 +122,7 @@ func (e *env) text(name string) (string, error) {
 }
 
 func newLabelCommand(e *env) *cobra.Command {
-	o := &writing{name: "label"}
+	o := &writeFlags{name: "label"}
 	cmd := &cobra.Command{
 		Use:   "label [flags] SESSION POINT [TEXT]",
 		Short: "Label an entry, or take its label away",
@@ -138,7 +138,7 @@ func newLabelCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func runLabel(e *env, o *writing, args []string) error {
+func runLabel(e *env, o *writeFlags, args []string) error {
 	text := strings.Join(args[2:], "")
 	if len(args) == 3 && text == "" {
 		return usagef("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
@@ -178,7 +178,7 @@ func requireID(s *sessionfmt.Session, i int) error {
 }
 
 func newNameCommand(e *env) *cobra.Command {
-	o := &writing{name: "name"}
+	o := &writeFlags{name: "name"}
 	cmd := &cobra.Command{
 		Use:   "name [flags] SESSION [TEXT]",
 		Short: "Name a session",

@@ -18,7 +18,7 @@ import (
 )
 
 func newBranchCommand(e *env) *cobra.Command {
-	o := &writing{name: "branch", alone: true}
+	o := &writeFlags{name: "branch", alone: true}
 	cmd := &cobra.Command{
 		Use:   "branch [flags] SESSION POINT -o FILE",
 		Short: "Make a new session of the path to an entry",
@@ -40,7 +40,7 @@ func newBranchCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func runBranch(e *env, o *writing, args []string) error {
+func runBranch(e *env, o *writeFlags, args []string) error {
 	now, err := e.nowFlag(o.now)
 	if err != nil {
 		return usage(err)
@@ -86,14 +86,14 @@ func runBranch(e *env, o *writing, args []string) error {
 
 // migrateOptions are the flags of ctxtool migrate.
 type migrateOptions struct {
-	writing
+	writeFlags
 	to          int
 	compactions string
 	rules       string
 }
 
 func newMigrateCommand(e *env) *cobra.Command {
-	o := &migrateOptions{writing: writing{name: "migrate"}}
+	o := &migrateOptions{writeFlags: writeFlags{name: "migrate"}}
 	cmd := &cobra.Command{
 		Use:   "migrate [flags] SESSION|DIR...",
 		Short: "Upgrade old sessions to the current format, and compactions to patches",
@@ -140,12 +140,12 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 
 // repairOptions are the flags of ctxtool repair.
 type repairOptions struct {
-	writing
+	writeFlags
 	answerCalls bool
 }
 
 func newRepairCommand(e *env) *cobra.Command {
-	o := &repairOptions{writing: writing{name: "repair"}}
+	o := &repairOptions{writeFlags: writeFlags{name: "repair"}}
 	cmd := &cobra.Command{
 		Use:   "repair [flags] SESSION|DIR...",
 		Short: "Repair damaged sessions; nothing is lost",
@@ -186,12 +186,12 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 
 // redactOptions are the flags of ctxtool redact.
 type redactOptions struct {
-	writing
+	writeFlags
 	redaction
 }
 
 func newRedactCommand(e *env) *cobra.Command {
-	o := &redactOptions{writing: writing{name: "redact", whole: true, stays: ", which is never written to"}}
+	o := &redactOptions{writeFlags: writeFlags{name: "redact", whole: true, stays: ", which is never written to"}}
 	cmd := &cobra.Command{
 		Use:   "redact [flags] SESSION|DIR...",
 		Short: "Write sessions without secrets, addresses and user names",
@@ -219,7 +219,7 @@ func newRedactCommand(e *env) *cobra.Command {
 			"  ctxtool redact session.jsonl --structure-only -o - | ctxtool check -",
 		RunE: func(_ *cobra.Command, args []string) error { return runRedact(e, o, args) },
 	}
-	o.writing.flags(cmd, "the redacted session to `FILE`, - for standard output, or into a folder", "text", "json")
+	o.writeFlags.flags(cmd, "the redacted session to `FILE`, - for standard output, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.BoolVar(&o.images, "images", false, "make a single pixel of every image")

@@ -17,7 +17,7 @@ import (
 
 // reduceOptions are the flags of ctxtool reduce.
 type reduceOptions struct {
-	reducing
+	reduceFlags
 	policyName, preset string
 	keep               int
 	target             string
@@ -28,7 +28,7 @@ type reduceOptions struct {
 }
 
 func newReduceCommand(e *env) *cobra.Command {
-	o := &reduceOptions{reducing: reducing{writing: writing{name: "reduce"}}}
+	o := &reduceOptions{reduceFlags: reduceFlags{writeFlags: writeFlags{name: "reduce"}}}
 	var names, presets, whose []string
 	for _, p := range compact.Policies {
 		names = append(names, p.Name)
@@ -50,7 +50,7 @@ func newReduceCommand(e *env) *cobra.Command {
 			"  ctxtool reduce --policy pi --if-over 80% sessions/ --write\n" +
 			"  ctxtool reduce --policy swe-cli --window 128000 s.jsonl -o - | ctxtool replay -",
 	}
-	o.reducing.command(e, cmd, func() (err error) {
+	o.reduceFlags.command(e, cmd, func() (err error) {
 		o.policy, err = o.choose(e, cmd)
 		return err
 	})
@@ -113,12 +113,12 @@ func (o *reduceOptions) gsh(p *compact.Policy, given func(flag string) bool) {
 
 // A passes is what the commands share that run single passes.
 type passes struct {
-	reducing
+	reduceFlags
 	compact.Options
 	which []string
 }
 
-func newPasses(name string) *passes { return &passes{reducing: reducing{writing: writing{name: name}}} }
+func newPasses(name string) *passes { return &passes{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}} }
 
 // use makes a policy of passes, which runs them whatever the context.
 func (o *passes) use(names ...string) error {
@@ -274,7 +274,7 @@ func newCompactCommand(e *env) *cobra.Command {
 }
 
 func newUndoCommand(e *env) *cobra.Command {
-	o := &writing{name: "undo"}
+	o := &writeFlags{name: "undo"}
 	cmd := &cobra.Command{
 		Use:   "undo [flags] SESSION",
 		Short: "Take back the last batch that made a context smaller, by appending entries",
@@ -295,7 +295,7 @@ func newUndoCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func runUndo(e *env, o *writing, args []string) error {
+func runUndo(e *env, o *writeFlags, args []string) error {
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		b, last, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), o.time)
 		if err != nil {

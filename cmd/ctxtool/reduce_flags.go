@@ -24,10 +24,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A reducing is what the commands share that make contexts smaller. Without -o and
+// reduceFlags are what the commands share that make contexts smaller. Without -o and
 // --write they say what they would do.
-type reducing struct {
-	writing
+type reduceFlags struct {
+	writeFlags
 	reading
 	given
 	at           string
@@ -36,7 +36,7 @@ type reducing struct {
 	ifOver       string
 	events       string
 	eventsFormat string
-	summarizing
+	summarizerFlags
 
 	policy *compact.Policy
 	job    compact.Job
@@ -46,7 +46,7 @@ type reducing struct {
 // asForms are the forms in which changes are stored, the default first.
 var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(compact.AsTransform)}
 
-// reduceHelp says what reducing does, for help texts.
+// reduceHelp is the part of the help that all of these commands share.
 const reduceHelp = "Without -o or --write it prints the plan: what would change, by layer, and what that\n" +
 	"does to the prompt cache. -f entries prints the lines that would be appended, and\n" +
 	"nothing else; -o writes a session with them to FILE, or to standard output (-).\n" +
@@ -60,7 +60,7 @@ const reduceStatus = "\nExit status: 0 the plan was made, or the entries were ap
 	"to, or a summary failed: that session is as it was, and the others go on.\n"
 
 // command makes a command that reduces by the policy which choose finds.
-func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
+func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	cmd.Use = o.name + " [flags] SESSION|DIR..."
 	cmd.Long += "\n\n" + reduceHelp + "\n" + filesHelp + reduceStatus
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
 		}
 		return o.run(e, args)
 	}
-	o.writing.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "jsonl", "entries")
+	o.writeFlags.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "jsonl", "entries")
 	o.reading.flags(cmd)
 	o.given.flags(cmd)
 	o.nowFlag(cmd, "the entries")
@@ -86,7 +86,7 @@ func (o *reducing) command(e *env, cmd *cobra.Command, choose func() error) {
 }
 
 // check reads the flags, before any input is opened.
-func (o *reducing) check(e *env) (err error) {
+func (o *reduceFlags) check(e *env) (err error) {
 	if o.replay.Rules, err = o.reading.check(); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o *reducing) check(e *env) (err error) {
 	if o.at != "" && (o.Write || o.output != "") {
 		return errors.New("--at only plans: what is appended goes below the leaf")
 	}
-	if o.job.Summarize, err = o.summarizing.check(e, o.Write || o.output != ""); err != nil {
+	if o.job.Summarize, err = o.summarizerFlags.check(e, o.Write || o.output != ""); err != nil {
 		return err
 	}
 	err = o.given.check(e, &o.replay)
@@ -123,7 +123,7 @@ func amount(flag, text string) (a compact.Amount, err error) {
 }
 
 // run reduces the sessions that the arguments name.
-func (o *reducing) run(e *env, args []string) error {
+func (o *reduceFlags) run(e *env, args []string) error {
 	if err := o.check(e); err != nil {
 		return usage(err)
 	}
@@ -141,7 +141,7 @@ func (o *reducing) run(e *env, args []string) error {
 	if err := o.prepare(e, files, alone); err != nil {
 		return usage(err)
 	}
-	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizing.load(e)); err != nil {
+	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizerFlags.load(e)); err != nil {
 		return err
 	}
 	o.plan, o.Ready, o.aside = o.reduce, o.interrupted, o.emitTo == "-"
@@ -162,11 +162,11 @@ func (o *reducing) run(e *env, args []string) error {
 			return p.WriteEvents(log, o.eventsFormat, p.Session.File, o.time)
 		}
 	}
-	return o.summarizing.around(e, paths(files), func() error { return o.carryOut(e, files) })
+	return o.summarizerFlags.around(e, paths(files), func() error { return o.carryOut(e, files) })
 }
 
 // reduce is the plan of a session.
-func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 	leaf, err := findLeaf(s, cmp.Or(o.at, "leaf"), s.Leaf())
 	if err != nil {
 		return nil, err
@@ -188,12 +188,12 @@ func (o *reducing) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Pl
 	if err != nil {
 		return nil, err
 	}
-	return p, o.summarizing.emit(f.name, o.policy.Name, p.Requests)
+	return p, o.summarizerFlags.emit(f.name, o.policy.Name, p.Requests)
 }
 
-// A summarizing is where the summaries of a command come from. Its zero value has
+// summarizerFlags are where the summaries of a command come from. Without flags there are
 // none.
-type summarizing struct {
+type summarizerFlags struct {
 	summarizer        string
 	summaryTokens     int
 	summaryLimit      time.Duration
@@ -209,7 +209,7 @@ type summarizing struct {
 }
 
 // summaryFlags are the flags of commands that need summaries.
-func (o *summarizing) summaryFlags(cmd *cobra.Command) {
+func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: the longest summary, in `TOKENS` (default: by what it stands for)")
@@ -222,7 +222,7 @@ func (o *summarizing) summaryFlags(cmd *cobra.Command) {
 }
 
 // check reads the flags, before any input is opened.
-func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
+func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) {
 	switch {
 	case o.emitTo != "" && writes:
 		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
@@ -241,7 +241,7 @@ func (o *summarizing) check(e *env, writes bool) (compact.Summarize, error) {
 }
 
 // interrupted reports that a signal has come that ends the run.
-func (o *summarizing) interrupted() error {
+func (o *summarizerFlags) interrupted() error {
 	if o.running == nil || o.running.Err() == nil {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (o *summarizing) interrupted() error {
 }
 
 // load reads the answers, which are input.
-func (o *summarizing) load(e *env) error {
+func (o *summarizerFlags) load(e *env) error {
 	if o.applyFrom == "" {
 		return nil
 	}
@@ -270,7 +270,7 @@ func (o *summarizing) load(e *env) error {
 }
 
 // emit records what a plan waits for.
-func (o *summarizing) emit(session, policy string, requests []compact.Request) error {
+func (o *summarizerFlags) emit(session, policy string, requests []compact.Request) error {
 	if o.emitTo == "" || len(requests) == 0 {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (o *summarizing) emit(session, policy string, requests []compact.Request) e
 
 // around writes the requests of all sessions in the order of their names, and says which
 // answers were of no use.
-func (o *summarizing) around(e *env, inputs []string, reduce func() error) error {
+func (o *summarizerFlags) around(e *env, inputs []string, reduce func() error) error {
 	if o.settle != nil {
 		defer o.settle()
 	}

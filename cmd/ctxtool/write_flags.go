@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A writing is what the commands share that write sessions: flags, a plan of each session,
-// and where it is carried out. Without -o and --write they print the plan.
-type writing struct {
+// writeFlags are the flags of the commands that write sessions. Each makes a plan of a
+// session, and carries it out; without -o and --write it prints the plan.
+type writeFlags struct {
 	answer
 	plan.Target // as far as flags say it
 	name        string
@@ -66,7 +66,7 @@ const inUseHelp = "With --write, a session that was written to in the last two m
 	"since an agent may be using it; --force writes anyway.\n"
 
 // appendFlags are the flags of commands that append entries to one session.
-func (o *writing) appendFlags(cmd *cobra.Command) {
+func (o *writeFlags) appendFlags(cmd *cobra.Command) {
 	o.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "entries")
 	o.nowFlag(cmd, "the entries")
 	cmd.Flags().BoolVar(&o.Write, "write", false, "append the entries to the session")
@@ -74,7 +74,7 @@ func (o *writing) appendFlags(cmd *cobra.Command) {
 }
 
 // rewriteFlags are the flags of commands that make files anew.
-func (o *writing) rewriteFlags(cmd *cobra.Command) {
+func (o *writeFlags) rewriteFlags(cmd *cobra.Command) {
 	o.flags(cmd, "the new session to `FILE`, - for standard output, or into a folder", "text", "json", "diff")
 	f := cmd.Flags()
 	f.BoolVar(&o.Write, "write", false, "put the new file in place of the session, and keep the original")
@@ -83,23 +83,23 @@ func (o *writing) rewriteFlags(cmd *cobra.Command) {
 	o.whole, o.times = true, true
 }
 
-func (o *writing) flags(cmd *cobra.Command, output string, forms ...string) {
+func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
 	o.answer.flags(cmd, forms...)
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "`FORM` of the plan: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
 }
 
-func (o *writing) nowFlag(cmd *cobra.Command, of string) {
+func (o *writeFlags) nowFlag(cmd *cobra.Command, of string) {
 	cmd.Flags().StringVar(&o.now, "now", "", "`TIME` of "+of+", as 2026-01-31T12:00:00Z")
 }
 
-func (o *writing) forceFlag(cmd *cobra.Command, do string) {
+func (o *writeFlags) forceFlag(cmd *cobra.Command, do string) {
 	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; it does not override a lock")
 }
 
 // run carries out the plans of the sessions that the arguments name.
-func (o *writing) run(e *env, args []string) error {
+func (o *writeFlags) run(e *env, args []string) error {
 	files, err := e.sessions(args)
 	if err = cmp.Or(err, o.prepare(e, files, len(files) == 1 && (len(args) != 1 || !e.isDir(args[0])))); err != nil {
 		return usage(err)
@@ -112,7 +112,7 @@ func (o *writing) run(e *env, args []string) error {
 
 // runOne is run for the one session that an argument names, with a plan to append what add
 // puts into a batch below its leaf, and what is promised of that.
-func (o *writing) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) error {
+func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) error {
 	if o.plan == nil {
 		o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 			b := s.NewBatch(s.Leaf(), o.time)
@@ -141,7 +141,7 @@ func (o *writing) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *
 
 // prepare holds the flags against the sessions that are written, one alone or those of
 // folders. Its errors are of the command line.
-func (o *writing) prepare(e *env, files []listedFile, alone bool) (err error) {
+func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error) {
 	if err = o.answer.check(); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (o *writing) prepare(e *env, files []listedFile, alone bool) (err error) {
 }
 
 // itselfHint says what helps where -o names the session.
-func (o *writing) itselfHint() string {
+func (o *writeFlags) itselfHint() string {
 	switch {
 	case o.stays != "":
 		return ""
@@ -186,7 +186,7 @@ func (o *writing) itselfHint() string {
 }
 
 // outputOf is where what is made of a session goes; empty for nowhere.
-func (o *writing) outputOf(f listedFile) string {
+func (o *writeFlags) outputOf(f listedFile) string {
 	if o.folder {
 		return filepath.Join(o.output, f.out)
 	}
@@ -194,7 +194,7 @@ func (o *writing) outputOf(f listedFile) string {
 }
 
 // carryOut makes the plans, carries them out, and prints them.
-func (o *writing) carryOut(e *env, files []listedFile) error {
+func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	to := o.output
 	if o.aside {
 		to = "-"
@@ -224,7 +224,7 @@ func (o *writing) carryOut(e *env, files []listedFile) error {
 }
 
 // make makes the plan of a session, and carries it out.
-func (o *writing) make(e *env, f listedFile) (*plan.Plan, error) {
+func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 	t := o.Target
 	t.Disk, t.Stdout, t.Now, t.Wait = e.disk, e.stdout, e.now, e.wait
 	t.Output, t.Pack = o.outputOf(f), o.folder
@@ -245,7 +245,7 @@ func (o *writing) make(e *env, f listedFile) (*plan.Plan, error) {
 
 // many are the plans of several sessions, each by itself: one that fails does not stop the
 // rest.
-func (o *writing) many(e *env, files []listedFile) (all []*plan.Plan, err error) {
+func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err error) {
 	type told struct {
 		*plan.Plan
 		said bytes.Buffer // beside it: the order is that of the sessions
@@ -310,7 +310,7 @@ func firstError(all []*plan.Plan) error {
 
 // apart sees that the new files of several sessions do not meet in the folder that
 // they go to, and that none of them is one of the sessions.
-func (o *writing) apart(e *env, files []listedFile) error {
+func (o *writeFlags) apart(e *env, files []listedFile) error {
 	inputs, outs := map[string]string{}, map[string]string{}
 	for _, f := range files {
 		inputs[e.realName(f.path)] = f.given

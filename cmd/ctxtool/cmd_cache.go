@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
@@ -31,32 +32,26 @@ func newCacheCommand(e *env) *cobra.Command {
 	o := &cacheOptions{}
 	cmd := &cobra.Command{
 		Use:   "cache [flags] SESSION|DIR...",
-		Short: "Account for the prompt cache: what it could serve, what it did, what broke it",
-		Long: "Account for the prompt cache, a row a request: how much of its beginning an earlier\n" +
-			"request of the same model had within the cache's lifetime, what broke it and why,\n" +
-			"what a provider could read and write by that, and what it recorded. Tokens that it\n" +
-			"could have read and did not are marked (!), beyond 1,024 of them, with the dollars\n" +
-			"that they cost again. Of several sessions there is a row each.\n\n" +
-			"Tokens are the provider's where it recorded any. Prompt and tools that the file does\n" +
-			"not hold are the row hidden. Without recorded usage there are expectations only.\n\n" +
-			filesHelp +
-			"\nForms (-f):\n" +
-			"  text   a table, the totals, and what broke the cache, the most expensive first\n" +
-			"  jsonl  an object a request, the totals on the last line (docs/formats.md)\n" +
-			"  csv    the rows\n\n" +
-			"Exit status: 0 the account was made, also that before a broken patch, 1 more than\n" +
-			"--fail-over was billed again, 2 the command line is wrong, 3 there is no answer:\n" +
-			"the input is missing or no session, or --strict found something.",
+		Short: "Show what the prompt cache served, and what broke it",
+		Long: "Show for each request what the prompt cache could serve, what it served, and what\n" +
+			"broke it. Tokens that were billed again are marked with ! and have their cost.\n" +
+			"\n" +
+			"A row is expected to hit the cache if an earlier request of the same model had the\n" +
+			"same beginning within the cache's lifetime. Prompt and tools that are not in the\n" +
+			"file are the row hidden. Of several sessions, each is a row.",
 		Example: "  ctxtool cache s.jsonl\n" +
-			"  ctxtool cache s.jsonl -f jsonl | jq -c 'select(.break).break'\n" +
-			"  ctxtool cache sessions/ --fail-over 10%",
+			"  ctxtool cache sessions/ --fail-over 10%\n" +
+			"  ctxtool cache s.jsonl --json | jq -c 'select(.break).break'",
 		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl", "csv")
-	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
-	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages before all messages, for models that take none between them")
-	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
+	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
+	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
+	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was billed again: 0.50 dollars, or 10%")
+	help.Group(f, "Selection", "all")
+	help.Group(f, "Counting", "collapse-system")
+	help.Group(f, "Gate", "fail-over")
 	return cmd
 }
 

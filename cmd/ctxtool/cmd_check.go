@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/check"
 
@@ -27,32 +28,31 @@ func newCheckCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check [flags] SESSION|DIR...",
 		Aliases: []string{"fsck"},
-		Short:   "Check sessions for damage, and say what it does",
-		Long: "Check sessions: lines, header, tree, compactions, edits, patches, tool calls and\n" +
-			"providers' limits. Each finding says where it is, and what of the context it hides\n" +
-			"from pi, worked out by replaying the session with and without the damage.\n\n" +
-			"Groups of checks: " + groupHelp() + ".\n\n" +
-			filesHelp +
-			"\nExit status: 0 nothing was found at or above --fail-on, 1 something was, 2 the\n" +
-			"command line is wrong, 3 nothing could be read as a session.",
-		Example: "  ctxtool check session.jsonl\n" +
-			"  ctxtool check ~/.pi/agent/sessions --fail-on error -f github\n" +
+		Short:   "Check sessions for damage",
+		Long: "Check sessions for damage: lines, header, tree, compactions, edits, patches, tool\n" +
+			"calls and limits of providers. Each finding has its place, and what it hides from\n" +
+			"pi: the difference between the context with and without the damage.",
+		Example: "  ctxtool check s.jsonl\n" +
+			"  ctxtool check sessions/ --fail-on error -f github\n" +
 			"  ctxtool check --explain orphan",
 		RunE: func(_ *cobra.Command, args []string) error { return runCheck(e, o, args) },
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
-	choice(cmd, &o.failOn, "fail-on", "warning", "fail on findings of this `SEVERITY` and above: error, warning", []string{"error", "warning"})
-	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups, with commas")
-	f.StringSliceVar(&o.skip, "skip", nil, "all but these `CHECKS`")
-	choice(cmd, &o.explain, "explain", "", "print the page of the check with this `CODE`", checkCodes())
+	choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", []string{"error", "warning"})
+	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+groupNames()+")")
+	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
+	choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", checkCodes())
 	o.redaction.flags(cmd)
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
+	help.Group(f, "Selection", "only", "skip")
+	help.Group(f, "Gate", "fail-on")
+	help.Group(f, "Output", "explain")
 	return cmd
 }
 
-func groupHelp() string {
+func groupNames() string {
 	var names []string
 	for _, g := range check.Groups {
 		names = append(names, g.Name)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 
+	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/reuse"
@@ -21,26 +22,24 @@ type compactionsOptions struct {
 func newCompactionsCommand(e *env) *cobra.Command {
 	o := &compactionsOptions{}
 	cmd := &cobra.Command{
-		Use:   "compactions [flags] SESSION",
-		Short: "Show what each compaction dropped that was used again",
-		Long: "Show what each compaction dropped that was used again: calls that later answers made\n" +
-			"again, files that they named, lines and identifiers that they repeated, and that\n" +
-			"neither the summary nor a kept message says. Each has the entry that it came from\n" +
-			"and the requests whose answers used it. Calls that only look (git status, ls) are\n" +
-			"left out. ctxtool stats --lens compactions has the figures.\n\n" +
-			sessionHelp + "\n" +
-			"Exit status: 0 there are compactions, 1 there are none on the path, 2 the command\n" +
-			"line is wrong, 3 there is no answer: the input is missing or no session, or --strict\n" +
-			"found something.",
+		Use:   "compactions [flags] [SESSION[@POINT]]",
+		Short: "Show what compactions dropped that was used again",
+		Long: "Show what each compaction dropped that later answers used again: repeated calls,\n" +
+			"files, lines and identifiers that neither the summary nor a kept message has.\n" +
+			"\n" +
+			"Each item has the entry that it came from and the requests whose answers used it.\n" +
+			"Calls that only look (git status, ls) are left out.",
 		Example: "  ctxtool compactions s.jsonl\n" +
 			"  ctxtool compactions s.jsonl --limit 0\n" +
-			"  ctxtool compactions s.jsonl -f jsonl | jq -r '.used[] | select(.kind == \"path\").what'",
+			"  ctxtool compactions s.jsonl --json | jq -r '.used[].what'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompactions(e, o, args) },
 	}
 	o.readFlags.flags(cmd, "text", "jsonl")
-	cmd.Flags().StringVar(&o.at, "at", "", "the path to this `POINT` instead of the leaf")
-	cmd.Flags().IntVar(&o.limit, "limit", 10, "show `N` things a compaction in text, 0 for all")
+	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
+	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
+	help.Group(cmd.Flags(), "Selection", "at")
+	help.Group(cmd.Flags(), "Output", "limit")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"runtime"
 	"runtime/debug"
@@ -11,10 +12,15 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
+	"ctxtool/render/page"
 	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,25 +36,19 @@ func newConfigCommand(e *env) *cobra.Command {
 	o := &configOptions{}
 	cmd := &cobra.Command{
 		Use:   "config [flags]",
-		Short: "Print every setting that is in effect, and where it comes from",
-		Long: "Print every setting that is in effect, and where it comes from. A setting is a\n" +
-			"flag by its name; the same name in different commands is one setting. Flags win\n" +
-			"over the environment (CTXTOOL_WINDOW for window), that over ./.ctxtool.toml, that\n" +
-			"over ctxtool/config.toml in the user's configuration folder, that over defaults.\n" +
-			"Models of one's own are tables models.\"provider/id\", policies of one's own tables\n" +
-			"policies.NAME (docs/config.toml), and gsh's table context is read as gsh reads it.\n\n" +
-			"Exit status: 0 the settings were printed, 2 the command line or a configuration\n" +
-			"file is wrong, 3 the output could not be written.",
+		Short: "Print the settings and where they come from",
 		Example: "  ctxtool config\n" +
-			"  ctxtool config --explain rules",
+			"  ctxtool config --explain rules\n" +
+			"  ctxtool config --json | jq '.settings[] | select(.from != \"default\")'",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) },
 	}
 	o.answer.flags(cmd, "text", "json")
-	cmd.Flags().StringVar(&o.explain, "explain", "", "say all about one `KEY`")
+	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
 	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})
+	help.Group(cmd.Flags(), "Output", "explain")
 	return cmd
 }
 
@@ -184,7 +184,7 @@ func known(settings map[string]*setting, table map[string]any) bool {
 func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	_, usage := pflag.UnquoteUsage(s.flag)
 	slices.Sort(s.commands)
-	fmt.Fprintf(w, "%s: %s\nof: %s\n\n", key, usage, strings.Join(s.commands, ", "))
+	fmt.Fprintf(w, "%s: %s\ncommands: %s\n\n", key, usage, strings.Join(s.commands, ", "))
 	env := envName(key)
 	value, effective := c.lookup(key)
 	effective = cmp.Or(effective, "default")
@@ -212,14 +212,12 @@ func newPoliciesCommand(e *env) *cobra.Command {
 	o := &answer{}
 	cmd := &cobra.Command{
 		Use:   "policies [flags]",
-		Short: "List the policies of reduce, with their numbers",
-		Long: "List the policies of reduce: their layers in order, each a pass with its numbers and\n" +
-			"with what makes it run; their presets; and those of the configuration. A policy of\n" +
-			"one's own is a table [policies.NAME] (docs/config.toml).\n\n" +
-			"Exit status: 0 they were listed, 2 the command line or a configuration file is\n" +
-			"wrong, 3 the output could not be written.",
+		Short: "List the policies of reduce",
+		Long: "List the policies of reduce: the layers of each with their numbers, the conditions\n" +
+			"under which they run, and its presets. Policies of the configuration are included.",
 		Example: "  ctxtool policies\n" +
-			"  ctxtool policies -f json | jq '.policies[].name'",
+			"  ctxtool policies -o policies.txt\n" +
+			"  ctxtool policies --json | jq '.policies[].name'",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			own, err := e.config.policies()
@@ -231,6 +229,70 @@ func newPoliciesCommand(e *env) *cobra.Command {
 	}
 	o.flags(cmd, "text", "json")
 	return cmd
+}
+
+// addHelp gives the program its help, of commands and of topics.
+func (e *env) addHelp(root *cobra.Command) {
+	for _, group := range groups {
+		root.AddGroup(&cobra.Group{ID: group, Title: group})
+	}
+	root.SetCompletionCommandGroupID("Settings")
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help.Command(e.stdout, cmd, e.screen("").Width) })
+	root.SetHelpCommand(&cobra.Command{
+		Use:               "help [COMMAND|TOPIC]",
+		Short:             "Print the help of a command or a topic",
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // whatever the configuration
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				names = help.Topics()
+				for _, c := range commands {
+					names = append(names, c.name)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if text, ok := help.Topic(strings.Join(args, " "), topicLists()); ok {
+				_, err := io.WriteString(e.stdout, text)
+				return noAnswer(err)
+			}
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("unknown command or topic %q: ctxtool help lists them", sessionfmt.Quote(strings.Join(args, " ")))
+			}
+			return cmd.Help()
+		},
+	})
+}
+
+// topicLists are the lists in topics that the code has.
+func topicLists() map[string]string {
+	var lenses, figures, forms, counters, passes [][2]string
+	for _, l := range stats.Lenses {
+		lenses = append(lenses, [2]string{l.Name + phrase.If(l.Default, " *"), l.About})
+	}
+	for _, f := range render.Formats {
+		forms = append(forms, [2]string{f.Name, f.About})
+	}
+	for _, name := range tokens.Names() {
+		if c, err := tokens.Find(name); err == nil {
+			counters = append(counters, [2]string{name, c.About})
+		}
+	}
+	for _, command := range passCommands {
+		if p, err := compact.FindPass(command.pass); err == nil {
+			passes = append(passes, [2]string{command.line, p.About})
+		}
+	}
+	for _, name := range gate.FigureNames() {
+		if f, err := gate.FindFigure(name); err == nil {
+			figures = append(figures, [2]string{name, f.About})
+		}
+	}
+	return map[string]string{
+		"lenses": help.List(lenses), "replay": help.List(forms), "counters": help.List(counters), "passes": help.List(passes),
+		"figures": help.List(figures), "parts": strings.TrimRight(page.PartHelp(), "\n"),
+	}
 }
 
 // version is set by make dist.

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/internal/help"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -34,45 +34,21 @@ func newCountCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "count [flags] [FILE|-]...",
 		Short: "Count the tokens of plain text",
-		Long: "Count the tokens of files as plain text, or of standard input (-), which is also\n" +
-			"what is counted without a FILE. Bytes that are not UTF-8 count as U+FFFD, and what\n" +
-			"is written like a special token is text as any other.\n\n" +
-			"Counters (--counter), several with commas, or all:\n" +
-			countersHelp() +
-			"All but the tokenizers are estimates, and are marked so (~). What a counter adds for\n" +
-			"a message is left out: a text is none.\n\n" +
-			"Each file is one text (--by file). By line every line is, without its end. The\n" +
-			"last row, and by total the only one, adds the rows up.\n\n" +
-			"Forms (-f):\n" +
-			"  text   a table\n" +
-			"  json   one object (docs/formats.md)\n" +
-			"  jsonl  an object a row, the sum on the last line\n" +
-			"  csv    the rows\n\n" +
-			"Exit status: 0 all was counted, 2 the command line is wrong, 3 a file cannot be\n" +
-			"read.",
+		Long:  "Count the tokens of files as plain text, without FILE of standard input.",
 		Example: "  ctxtool count README.md --counter o200k,cl100k\n" +
-			"  ctxtool replay s.jsonl -f full | ctxtool count --counter all\n" +
-			"  ctxtool count docs/*.md --counter o200k -f jsonl | jq -c '[.file, .tokens.o200k]'",
+			"  ctxtool count docs/*.md --by total --counter all\n" +
+			"  ctxtool replay s.jsonl -f full | ctxtool count",
 		RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) },
 	}
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
-	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(names, ", "), names)
-	choice(cmd, &o.by, "by", "file", "a row for each `WHAT`: "+strings.Join(countedBy, ", "), countedBy)
+	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), names)
+	choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), countedBy)
+	help.Group(cmd.Flags(), "Counting", "counter", "by")
 	return cmd
 }
 
 // countedBy are what count has rows for.
 var countedBy = []string{"line", "file", "total"}
-
-func countersHelp() string {
-	var b strings.Builder
-	for _, name := range tokens.Names() {
-		if c, err := tokens.Find(name); err == nil {
-			fmt.Fprintf(&b, "  %-9s %s\n", c.Name, c.About)
-		}
-	}
-	return b.String()
-}
 
 // check reads the flags, before any input is opened.
 func (o *countOptions) check() error {

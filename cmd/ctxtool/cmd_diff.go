@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 
+	"ctxtool/internal/help"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
@@ -21,32 +22,23 @@ type diffOptions struct {
 func newDiffCommand(e *env) *cobra.Command {
 	o := &diffOptions{}
 	cmd := &cobra.Command{
-		Use:   "diff [flags] SESSION[@A] [A] [B | OTHER[@B]]",
-		Short: "Compare two contexts: what changed, and which entry changed it",
-		Long: "Compare what the model had at two points of a session, or of two sessions: prompt,\n" +
-			"tools, options, model, and message by message what was added, edited, truncated,\n" +
-			"replaced, moved, removed or summarised away, by which entry and which op of its\n" +
-			"patch. Without B it is what the entry A itself changed, by default the leaf.\n\n" +
-			sessionHelp + "\n" +
-			"Within a session messages are followed by where they come from; messages of two\n" +
-			"sessions are the same where they say the same.\n\n" +
-			"Forms (-f):\n" +
-			"  text      a line for each difference, and of what changed the lines that did\n" +
-			"  stat      tables: sizes of both sides, and of each kind of change\n" +
-			"  markdown  a page for a review\n" +
-			"  json      all that is needed to make B of A (docs/formats.md)\n\n" +
-			"Exit status: 0 both are the same, 1 they differ, 2 the command line is wrong,\n" +
-			"3 there is no answer: the input is missing or no session, a patch before both\n" +
-			"points stopped the replay, or --strict found something.",
-		Example: "  ctxtool diff s.jsonl request:6 request:7    # what the request added\n" +
-			"  ctxtool diff s.jsonl 03dd9db7               # what that entry changed\n" +
-			"  ctxtool diff s.jsonl@leaf other.jsonl@leaf -f stat\n" +
-			"  ctxtool diff s.jsonl LEAF OTHER-LEAF --entries",
+		Use:   "diff [flags] SESSION[@POINT] [POINT] [POINT|OTHER[@POINT]]",
+		Short: "Compare two contexts and name the entries that changed them",
+		Long: "Compare what the model had at two points of a session, or of two sessions, and\n" +
+			"name the entry that made each change. Without a second\n" +
+			"point, show what the entry of the first changed.\n" +
+			"\n" +
+			"Messages of one session are matched by their entry, messages of two sessions by\n" +
+			"their text.",
+		Example: "  ctxtool diff s.jsonl request:6 request:7      # what the request added\n" +
+			"  ctxtool diff s.jsonl 03dd9db7                 # what that entry changed\n" +
+			"  ctxtool diff a.jsonl@leaf b.jsonl@leaf -f stat",
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
 	}
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
-	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two points has on its path instead")
+	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
+	help.Group(cmd.Flags(), "Output", "entries")
 	return cmd
 }
 

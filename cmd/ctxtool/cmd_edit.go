@@ -26,11 +26,9 @@ func newEditCommand(e *env) *cobra.Command {
 	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
 	cmd := &cobra.Command{
 		Use:   "edit [flags] SESSION POINT",
-		Short: "Omit, restore or replace a message in the context, by appending an edit",
-		Long: "Edit what later requests hold of the message at POINT: leave it out, bring it back\n" +
-			"as it was, or put a text in its place. A tool call is left out and brought back\n" +
-			"together with its results. The entry itself stays as it is.\n\n" +
-			writingHelp + inUseHelp + "\n" + pointHelp + writingStatus,
+		Short: "Omit, restore or replace a message of the context",
+		Long: "Omit, restore or replace the message at POINT in later requests. A tool call and\n" +
+			"its results are omitted and restored together. The entry itself is unchanged.",
 		Example: "  ctxtool edit s.jsonl 4f2a --omit\n" +
 			"  ctxtool edit s.jsonl turn:0 --replace shorter.txt --write\n" +
 			"  ctxtool edit s.jsonl 4f2a --omit -o - | ctxtool replay -",
@@ -38,11 +36,11 @@ func newEditCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runEdit(e, o, args) },
 	}
 	o.appendFlags(cmd)
-	o.forceFlag(cmd, "append")
+	o.forceFlag(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.omit, "omit", false, "leave the message out")
-	f.BoolVar(&o.restore, "restore", false, "bring it back as it was before all edits")
-	f.StringVar(&o.replace, "replace", "", "put the text of `FILE` in its place, - for standard input")
+	f.BoolVar(&o.omit, "omit", false, "omit the message")
+	f.BoolVar(&o.restore, "restore", false, "restore the message as it was before all edits")
+	f.StringVar(&o.replace, "replace", "", "replace it by the text of `FILE` (- for standard input)")
 	return cmd
 }
 
@@ -125,12 +123,11 @@ func newLabelCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "label"}
 	cmd := &cobra.Command{
 		Use:   "label [flags] SESSION POINT [TEXT]",
-		Short: "Label an entry, or take its label away",
-		Long: "Label the entry at POINT, or without TEXT take its label away. The label is appended at\n" +
-			"the leaf, not at the entry it names, so the session goes on where it was.\n\n" +
-			writingHelp + "\n" + pointHelp + writingStatus,
-		Example: "  ctxtool label s.jsonl turn:3 \"before the refactoring\" --write\n" +
-			"  ctxtool label s.jsonl 4f2a -f entries",
+		Short: "Label an entry, or remove its label",
+		Long:  "Label the entry at POINT; without TEXT, remove its label.",
+		Example: "  ctxtool label s.jsonl turn:3 before-refactoring --write\n" +
+			"  ctxtool label s.jsonl turn:3 --write\n" +
+			"  ctxtool label s.jsonl 4f2a done -f entries",
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
@@ -181,11 +178,12 @@ func newNameCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "name"}
 	cmd := &cobra.Command{
 		Use:   "name [flags] SESSION [TEXT]",
-		Short: "Name a session",
-		Long: "Name a session. Line ends in TEXT become spaces; without TEXT the name is taken away.\n\n" +
-			writingHelp + writingStatus,
-		Example: "  ctxtool name s.jsonl \"race in the queue\" --write",
-		Args:    cobra.RangeArgs(1, 2),
+		Short: "Name a session, or remove its name",
+		Long:  "Name a session; without TEXT, remove its name.",
+		Example: "  ctxtool name s.jsonl \"race in the queue\" --write\n" +
+			"  ctxtool name s.jsonl --write\n" +
+			"  ctxtool name s.jsonl queue -o named.jsonl",
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := oneLine(strings.Join(args[1:], ""))
 			if len(args) == 2 && strings.TrimSpace(text) == "" {

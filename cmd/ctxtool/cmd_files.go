@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/migrate"
@@ -21,22 +22,19 @@ func newBranchCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "branch", alone: true}
 	cmd := &cobra.Command{
 		Use:   "branch [flags] SESSION POINT -o FILE",
-		Short: "Make a new session of the path to an entry",
-		Long: "Make a new session of the path to POINT, with request:N to what the request got. Its\n" +
-			"header names this one as its parent.\n" +
-			"Entries are taken over as they are; labels of the path are set again at its end,\n" +
-			"with the times that they had, so that no entry loses its parent.\n\n" +
-			pointHelp +
-			"\nExit status: 0 the session was written, 2 the command line is wrong, 3 there is no\n" +
-			"such session, it is damaged or old, or the file cannot be written.",
+		Short: "Write the path to an entry as a new session",
+		Long: "Write the path to POINT as a new session; its header names this session as its\n" +
+			"parent. Entries are copied unchanged, and labels of the path are set again.",
 		Example: "  ctxtool branch s.jsonl turn:3 -o try.jsonl\n" +
+			"  ctxtool branch s.jsonl request:7 -o before-7.jsonl\n" +
 			"  ctxtool branch s.jsonl turn:3 -o - | ctxtool replay -",
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return runBranch(e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE`, - for standard output")
+	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	o.nowFlag(cmd, "the new session")
+	help.Group(f, "Writing", "output")
 	return cmd
 }
 
@@ -96,31 +94,24 @@ func newMigrateCommand(e *env) *cobra.Command {
 	o := &migrateOptions{writeFlags: writeFlags{name: "migrate"}}
 	cmd := &cobra.Command{
 		Use:   "migrate [flags] SESSION|DIR...",
-		Short: "Upgrade old sessions to the current format, and compactions to patches",
-		Long: "Bring sessions of versions 1 and 2 to version 3. Untouched fields, their order and\n" +
-			"spelling survive, and so does the context at every entry. A session that is current\n" +
-			"comes out byte for byte.\n\n" +
-			"What becomes of compactions (--compaction):\n" +
-			"  pair       a patch, and after it the compaction as its shadow: agents that replay\n" +
-			"             patches read the one, pi the other\n" +
-			"  transform  the patch alone; pi, which reads no patches, then sees more\n" +
-			"  native     they stay as they are\n" +
-			"  auto       pair where the session replays by envelope rules, else native\n" +
-			"One whose meaning no patch can have stays as it is, and is named.\n\n" +
-			rewritingHelp + "\n" + filesHelp +
-			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
-			"wrong; 3 a session cannot be read or written.",
+		Short: "Upgrade sessions to the current format",
+		Long: "Upgrade sessions to the current format. The context at every entry stays the same,\n" +
+			"and so do all bytes that the upgrade does not concern.\n" +
+			"\n" +
+			"--compaction pair adds a patch before each compaction, transform replaces it by the\n" +
+			"patch, and native keeps it. auto is pair for sessions with patches, else native.",
 		Example: "  ctxtool migrate old.jsonl\n" +
-			"  ctxtool migrate old.jsonl --compaction pair -o - | ctxtool replay -\n" +
-			"  ctxtool migrate ~/.pi/agent/sessions --write",
+			"  ctxtool migrate old.jsonl -o - | ctxtool replay -\n" +
+			"  ctxtool migrate sessions/ --write",
 		RunE: func(_ *cobra.Command, args []string) error { return runMigrate(e, o, args) },
 	}
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
-	f.IntVar(&o.to, "to", 3, "`VERSION` of the format to bring them to: 2 or 3")
-	choice(cmd, &o.compactions, "compaction", "auto", "what becomes of compactions: "+strings.Join(migrate.Compactions, ", "), migrate.Compactions)
-	choice(cmd, &o.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
+	f.IntVar(&o.to, "to", 3, "upgrade to `VERSION`: 2 or 3")
+	choice(cmd, &o.compactions, "compaction", "auto", "convert compactions by `MODE`: "+strings.Join(migrate.Compactions, ", "), migrate.Compactions)
+	choice(cmd, &o.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	complete(cmd, "to", []string{"2", "3"})
+	help.Group(f, "rules", "rules")
 	return cmd
 }
 
@@ -148,22 +139,20 @@ func newRepairCommand(e *env) *cobra.Command {
 	o := &repairOptions{writeFlags: writeFlags{name: "repair"}}
 	cmd := &cobra.Command{
 		Use:   "repair [flags] SESSION|DIR...",
-		Short: "Repair damaged sessions; nothing is lost",
-		Long: "Repair sessions: split glued lines, end torn tails, find parents for entries that\n" +
-			"have lost theirs, break cycles, rename ids that are there twice. What it does to\n" +
-			"each line, and by which rule, is in the plan; how the context changes, too. The\n" +
-			"result is read back and checked before anything is written.\n\n" +
-			rewritingHelp + "\n" + filesHelp +
-			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
-			"wrong; 3 a session cannot be read or written.",
-		Example: "  ctxtool repair session.jsonl\n" +
-			"  ctxtool repair session.jsonl -o - | ctxtool check -\n" +
-			"  ctxtool repair session.jsonl --answer-calls --write",
+		Short: "Repair damaged sessions",
+		Long: "Repair damaged sessions: split glued lines, end torn lines, reparent orphans, break\n" +
+			"cycles, rename duplicate ids. Nothing is lost: what cannot stay is quarantined.\n" +
+			"\n" +
+			"The plan lists every changed line with its rule, and how the context changes. The\n" +
+			"result is read back and checked before it is written.",
+		Example: "  ctxtool repair s.jsonl\n" +
+			"  ctxtool repair s.jsonl -o - | ctxtool check -\n" +
+			"  ctxtool repair s.jsonl --answer-calls --write",
 		RunE: func(_ *cobra.Command, args []string) error { return runRepair(e, o, args) },
 	}
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.answerCalls, "answer-calls", false, "append what makes tool calls and results fit each other")
+	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
 	o.nowFlag(cmd, "what is appended")
 	return cmd
 }
@@ -194,35 +183,21 @@ func newRedactCommand(e *env) *cobra.Command {
 	o := &redactOptions{writeFlags: writeFlags{name: "redact", whole: true, stays: ", which is never written to"}}
 	cmd := &cobra.Command{
 		Use:   "redact [flags] SESSION|DIR...",
-		Short: "Write sessions without secrets, addresses and user names",
-		Long: "Redact sessions, in every string of every line, keys too, however they are spelled.\n" +
-			"The same value becomes the same placeholder, [redacted:RULE-N] or user-N, so the\n" +
-			"session opens, checks and replays as before.\n\n" +
-			"Covered: secrets by the rules of gitleaks, keys with a well-known prefix that an\n" +
-			"output cut short, passwords in URLs, e-mail addresses, the names of home directories\n" +
-			"in paths, exact values (--values, --env) and rules of your own (--patterns). A secret\n" +
-			"of at least 4 bytes that one place shows is replaced wherever it stands in the file.\n" +
-			"Signatures and encrypted reasoning go, since nobody can look into them.\n\n" +
-			"Not covered: names of people, hosts and projects; secrets that nothing around them\n" +
-			"shows as such; placeholders for passwords in URLs (password, $PW); base64 and other\n" +
-			"encodings; and images, which stay and are counted, unless --images makes a single\n" +
-			"pixel of each.\n\n" +
-			"Without -o it prints the plan: what each rule finds, and in which entries, never\n" +
-			"the secrets. -o writes the redacted session to FILE, to standard output (-), or\n" +
-			"for several sessions into a folder. Each line is searched again as it is\n" +
-			"written, and the result is opened: what is left of a secret fails the run.\n\n" +
-			filesHelp +
-			"\nExit status: 0 the plan was made, or the files were written; 2 the command line is\n" +
-			"wrong; 3 a session cannot be read, redacted or written.",
-		Example: "  ctxtool redact session.jsonl\n" +
-			"  ctxtool redact session.jsonl --env '*_TOKEN' -o shared.jsonl\n" +
-			"  ctxtool redact session.jsonl --structure-only -o - | ctxtool check -",
+		Short: "Write sessions without secrets and user names",
+		Long: "Write sessions without secrets, e-mail addresses and user names. They open, check\n" +
+			"and replay as before: the same value becomes the same placeholder everywhere.\n" +
+			"\n" +
+			"Each line is searched again as it is written; a remaining secret is an error.\n" +
+			"ctxtool help redaction lists what is covered and what is not.",
+		Example: "  ctxtool redact s.jsonl\n" +
+			"  ctxtool redact s.jsonl --env '*_TOKEN' -o shared.jsonl\n" +
+			"  ctxtool redact sessions/ --images -o shared/",
 		RunE: func(_ *cobra.Command, args []string) error { return runRedact(e, o, args) },
 	}
-	o.writeFlags.flags(cmd, "the redacted session to `FILE`, - for standard output, or into a folder", "text", "json")
+	o.writeFlags.flags(cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
-	f.BoolVar(&o.images, "images", false, "make a single pixel of every image")
+	f.BoolVar(&o.images, "images", false, "replace every image by a single pixel")
 	return cmd
 }
 

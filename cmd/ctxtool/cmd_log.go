@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -41,43 +42,38 @@ type logOptions struct {
 func newLogCommand(e *env) *cobra.Command {
 	o := &logOptions{}
 	cmd := &cobra.Command{
-		Use:   "log [flags] [SESSION]",
-		Short: "List the entries of a session, and the size of the context after each",
-		Long: "List the active path of a session, an entry a line: what it answers (#N is the\n" +
-			"answer to request N) or did (T messages became smaller, C compacted), time, id,\n" +
-			"kind, the tokens that it added to the request or took from it, the size of the\n" +
-			"request after it, and its first words.\n\n" +
-			"Of a patch it says between which requests it lies, and at which point of the\n" +
-			"agent's loop it was likely made. That is inferred, and marked so.\n\n" +
-			sessionHelp + "\n" +
-			"The point of a SESSION@POINT, or --leaf, is where the path ends. A time is a date,\n" +
-			"or a date and time as 2026-01-31T12:00:00Z.\n\n" +
-			"Exit status: 0 the entries were listed, also those after a broken patch,\n" +
-			"2 the command line is wrong, 3 there is no answer: the input is missing or no\n" +
-			"session, or --strict found something.",
+		Use:   "log [flags] [SESSION[@POINT]]",
+		Short: "List the entries of a session and the context size after each",
+		Long: "List the entries of a session: request (#N is the answer to request N), time, id,\n" +
+			"kind, the tokens that the entry added or removed, the size of the request after\n" +
+			"it, and its first words.\n" +
+			"\n" +
+			"T marks entries that made messages smaller, C compactions. Where the file does not\n" +
+			"record when a patch was made, it is inferred and marked so.",
 		Example: "  ctxtool log s.jsonl\n" +
-			"  ctxtool log s.jsonl --request 7              # what entered since request 6\n" +
-			"  ctxtool log s.jsonl --kind user --since 2026-01-31\n" +
-			"  ctxtool log s.jsonl -f jsonl | jq -r 'select(.mark==\"C\").id'",
+			"  ctxtool log s.jsonl --request 7              # what request 7 added\n" +
+			"  ctxtool log s.jsonl --kind user --since 2026-01-31",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl")
-	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
-	f.BoolVar(&o.all, "all", false, "all entries in the order of the file; ○ are not on the path")
-	f.IntVar(&o.request, "request", noRequest, "only what entered between request `N`-1 and N, and as what")
-	f.StringVar(&o.grep, "grep", "", "only entries with a string that this `PATTERN` matches")
-	f.StringSliceVar(&o.kind, "kind", nil, "only entries of these `KINDS`: user, assistant, compaction, ...")
-	f.StringVar(&o.since, "since", "", "only from this `POINT` or time on")
-	f.StringVar(&o.until, "until", "", "only up to this `POINT` or time")
-	f.BoolVar(&o.follow, "follow", false, "go on, and list what arrives")
+	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
+	f.BoolVar(&o.all, "all", false, "list all entries in the order of the file; ○ are not on the path")
+	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, and as what")
+	f.StringVar(&o.grep, "grep", "", "only entries with a string that matches `PATTERN`")
+	f.StringSliceVar(&o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
+	f.StringVar(&o.since, "since", "", "only entries since `POINT` or TIME")
+	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
+	f.BoolVar(&o.follow, "follow", false, "follow new entries")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("follow", "output")
 	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
 	complete(cmd, "kind", jsonl.KindNames())
+	help.Group(f, "Selection", "leaf", "all", "request", "grep", "kind", "since", "until")
+	help.Group(f, "Output", "follow")
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -59,15 +60,11 @@ func newLsCommand(e *env) *cobra.Command {
 	o := &lsOptions{}
 	cmd := &cobra.Command{
 		Use:   "ls [flags] [DIR|SESSION...]",
-		Short: "List sessions: title, size, context use, cost",
-		Long: "List sessions: the time of their last entry, project, name or first prompt, model,\n" +
-			"entries, tokens of the context at the leaf as pi takes it (~ where an estimate is\n" +
-			"in it), cost, size, and the beginning of the id. Costs are those of stats: answers,\n" +
-			"summaries, cache warming and calls inside of tools; * marks one with calls that\n" +
-			"another session of the list has too (copied). Without arguments these are all\n" +
-			"sessions of the sessions folder. One that cannot be read is a row with its reason.\n\n" +
-			"Exit status: 0 the sessions were listed, 2 the command line is wrong, 3 there is\n" +
-			"no answer: no such folder, or --strict and a session that cannot be read.",
+		Short: "List sessions with title, size, context use and cost",
+		Long: "List sessions: the time of the last entry, project, title, model, entries, tokens\n" +
+			"of the context, cost, size and id. Without arguments, list all sessions of pi.\n" +
+			"\n" +
+			"~ marks an estimate, * a session that shares calls with another one of the list.",
 		Example: "  ctxtool ls --project parcel --since 2026-01-01\n" +
 			"  ctxtool ls --sort cost --limit 10\n" +
 			"  ctxtool ls --json | jq -s 'map(.cost - (.copied // 0)) | add'",
@@ -75,14 +72,17 @@ func newLsCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
-	choice(cmd, &o.sort, "sort", "time", "order by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
+	choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
-	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
-	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
-	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
+	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
+	f.StringVar(&o.model, "model", "", "only sessions whose model contains `TEXT`")
+	f.StringVar(&o.since, "since", "", "only sessions active since `TIME`")
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
+	help.Group(f, "Selection", "project", "model", "since", "limit")
+	help.Group(f, "Output", "sort", "reverse")
+	help.Group(f, "rules", "strict")
 	return cmd
 }
 
@@ -187,29 +187,27 @@ type treeOptions struct {
 func newTreeCommand(e *env) *cobra.Command {
 	o := &treeOptions{}
 	cmd := &cobra.Command{
-		Use:   "tree [flags] [SESSION]",
-		Short: "Draw a session's tree",
-		Long: "Draw the whole tree of a session, a line an entry: ● is on the path to the leaf,\n" +
-			"○ is not. At a fork the branches come first, each with its size and its last\n" +
-			"entry, then what goes on. Long runs of answers and results are one line.\n\n" +
-			sessionHelp + "\n" +
-			"The point of a SESSION@POINT, or --leaf, is where the active path ends.\n\n" +
-			"Exit status: 0 the tree was drawn, 2 the command line is wrong, 3 there is no\n" +
-			"answer: the input is missing or no session, or --strict found something.",
+		Use:   "tree [flags] [SESSION[@POINT]]",
+		Short: "Draw the tree of a session",
+		Long: "Draw the tree of a session, one line an entry; ● is on the path to the leaf. Branches\n" +
+			"come first, each with its size and last entry. Long runs are folded into one line.",
 		Example: "  ctxtool tree s.jsonl\n" +
-			"  ctxtool tree s.jsonl --filter user,compaction   # prompts and compactions\n" +
-			"  ctxtool tree s.jsonl -f json | jq '.entries[] | select(.branch)'",
+			"  ctxtool tree s.jsonl --filter user,compaction\n" +
+			"  ctxtool tree s.jsonl --json | jq '.entries[] | select(.branch)'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runTree(e, o, args) },
 	}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json")
-	f.StringVar(&o.leaf, "leaf", "", "the active path ends at this `POINT`")
-	f.StringSliceVar(&o.filter, "filter", nil, "show only entries of these `KINDS`: user, assistant, compaction, ...")
-	f.BoolVar(&o.fold, "fold", true, "put long runs into one line, in text")
+	f.StringVar(&o.leaf, "leaf", "", "draw the active path to `POINT`")
+	f.StringSliceVar(&o.filter, "filter", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
+	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
+	help.Group(f, "rules", "strict")
 	o.redaction.flags(cmd)
 	complete(cmd, "filter", jsonl.KindNames())
+	help.Group(f, "Selection", "leaf", "filter")
+	help.Group(f, "Output", "fold")
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -41,14 +42,14 @@ func newReduceCommand(e *env) *cobra.Command {
 		}
 	}
 	cmd := &cobra.Command{
-		Short: "Make contexts smaller by a policy, by appending entries",
-		Long: "Make contexts smaller as one of the agents would: --policy is a chain of passes, each\n" +
-			"with what makes it run. ctxtool policies lists them with their numbers; --preset,\n" +
-			"and over it flags, set other ones. The window is --window, else the model's, else\n" +
-			"the policy's own.",
-		Example: "  ctxtool reduce --policy gsh s.jsonl\n" +
-			"  ctxtool reduce --policy pi --if-over 80% sessions/ --write\n" +
-			"  ctxtool reduce --policy swe-cli --window 128000 s.jsonl -o - | ctxtool replay -",
+		Short: "Make contexts smaller as an agent would",
+		Long: "Make contexts smaller by the policy of an agent: a list of passes, each with the\n" +
+			"condition under which it runs. ctxtool policies lists them with their numbers.\n" +
+			"\n" +
+			"The window is --window, else that of the model, else that of the policy.",
+		Example: "  ctxtool reduce s.jsonl                        # the plan\n" +
+			"  ctxtool reduce --policy gsh --target 50% s.jsonl -o - | ctxtool replay -\n" +
+			"  ctxtool reduce --policy pi --if-over 80% sessions/ --write",
 	}
 	o.reduceFlags.command(e, cmd, func() (err error) {
 		o.policy, err = o.choose(e, cmd)
@@ -56,13 +57,14 @@ func newReduceCommand(e *env) *cobra.Command {
 	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
-	choice(cmd, &o.policyName, "policy", "pi", "reduce by `NAME`: "+strings.Join(names, ", ")+", or one of the configuration", names)
-	choice(cmd, &o.preset, "preset", "", "the policy's numbers of `NAME`: "+strings.Join(whose, "; "), presets)
-	f.IntVar(&o.keep, "keep", 0, "let `N` messages stay after a summary, with pi tokens (default: the policy's)")
-	f.StringVar(&o.target, "target", "", "run layer by layer, whatever makes them run, until the context is at most `AMOUNT`: tokens, or a share of the window as 50%")
-	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: cap each tool result at `N` bytes, 0 for not at all")
-	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: let the results of the last `N` tokens stay")
-	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarise above this `SHARE` of the window")
+	choice(cmd, &o.policyName, "policy", "pi", "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", names)
+	choice(cmd, &o.preset, "preset", "", "use preset `NAME`: "+strings.Join(whose, "; "), presets)
+	f.IntVar(&o.keep, "keep", 0, "keep `N` messages or tokens after a summary (default: by the policy)")
+	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
+	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: shorten tool results to `N` bytes (0: no limit)")
+	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: keep the results of the last `N` tokens")
+	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarize above this `SHARE` of the window")
+	help.Group(f, "Reduction", "policy", "preset", "keep", "target", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold")
 	return cmd
 }
 
@@ -118,7 +120,9 @@ type passes struct {
 	which []string
 }
 
-func newPasses(name string) *passes { return &passes{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}} }
+func newPasses(name string) *passes {
+	return &passes{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}}
+}
 
 // use makes a policy of passes, which runs them whatever the context.
 func (o *passes) use(names ...string) error {
@@ -138,10 +142,10 @@ func (o *passes) use(names ...string) error {
 func newTruncateCommand(e *env) *cobra.Command {
 	o, units := newPasses("truncate"), []string{"bytes", "chars", "tokens"}
 	cmd := &cobra.Command{
-		Short: "Cap long tool results in the context, by appending entries",
-		Long: "Cap each tool result in the context. In bytes, as gsh does it, the first and the last\n" +
-			"half of the limit stay; in chars (10000 by default) or tokens, as y-agent does it,\n" +
-			"the beginning stays. What has been cut is not cut again.",
+		Short: "Shorten long tool results in the context",
+		Long: "Shorten long tool results in the context. With --unit bytes, as gsh does, the first\n" +
+			"and the last half of the limit stay; with chars or tokens, as y-agent does, the\n" +
+			"beginning stays. A shortened result is not shortened again.",
 		Example: "  ctxtool truncate s.jsonl\n" +
 			"  ctxtool truncate --unit chars --max 10000 s.jsonl --write\n" +
 			"  ctxtool truncate --max 8000 --if-over 50% sessions/",
@@ -156,27 +160,37 @@ func newTruncateCommand(e *env) *cobra.Command {
 		return o.use("truncate")
 	})
 	f := cmd.Flags()
-	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "let a result have at most `N` units (chars: 10000); 0 bytes is no limit")
-	choice(cmd, &o.Unit, "unit", "bytes", "count it in `UNITS`: bytes, chars, tokens", units)
+	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "keep at most `N` units of a result (0 bytes: no limit)")
+	choice(cmd, &o.Unit, "unit", "bytes", "count in `UNITS`: bytes, chars, tokens", units)
+	help.Group(f, "Reduction", "max", "unit")
 	return cmd
 }
 
 // pruning are the passes of ctxtool prune, the default first.
 var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
 
+// passCommands are the commands that run each pass, for help.
+var passCommands = []struct{ line, pass string }{
+	{"truncate", "truncate"},
+	{"prune --pass prune", "prune"},
+	{"prune --pass superseded", "superseded"},
+	{"prune --pass retry-prune", "retry-prune"},
+	{"prune --pass stale-results", "stale-results"},
+	{"prune --pass merge-notes", "merge-notes"},
+	{"prune --pass progressive", "progressive"},
+	{"strip --thinking", "strip-thinking"},
+	{"strip --images", "drop-images"},
+	{"compact", "compact"},
+}
+
 func newPruneCommand(e *env) *cobra.Command {
 	o, profiles := newPasses("prune"), []string{"seed", "source"}
-	about := ""
-	for _, name := range pruning {
-		if p, err := compact.FindPass(name); err == nil {
-			about += fmt.Sprintf("  %-14s %s\n", name, p.About)
-		}
-	}
 	cmd := &cobra.Command{
-		Short: "Take old and useless tool results out of the context, by appending entries",
-		Long: "Take out of the context what it no longer needs, by these passes (--pass):\n\n" + about +
-			"\nCalls keep their results, or both go.",
-		Example: "  ctxtool prune --protect 20000 s.jsonl\n" +
+		Short: "Remove old and useless tool results from the context",
+		Long: "Remove old and useless tool results from the context, by the passes of --pass\n" +
+			"(ctxtool help passes). A call and its result are kept or removed together.",
+		Example: "  ctxtool prune s.jsonl\n" +
+			"  ctxtool prune --protect 20000 s.jsonl --write\n" +
 			"  ctxtool prune --pass superseded,retry-prune sessions/",
 	}
 	o.command(e, cmd, func() error {
@@ -193,13 +207,14 @@ func newPruneCommand(e *env) *cobra.Command {
 	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&o.which, "pass", pruning[:1], "run these `PASSES`, in this order")
-	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "prune: the results of the last `N` tokens stay")
-	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "stale-results: those that `N` requests have had are stale")
-	choice(cmd, &o.Profile, "profile", "seed", "retry-prune: find retries as `PROFILE` does: seed, or source (y-agent's code)", profiles)
-	f.BoolVar(&o.IntraTurn, "intra-turn", false, "retry-prune: in the last turn only, and five messages at most")
-	f.IntVar(&o.MinTokens, "min-tokens", 0, "retry-prune, progressive: fewer than `N` tokens are not worth it")
+	f.StringSliceVar(&o.which, "pass", pruning[:1], "run `PASSES` in this order: "+strings.Join(pruning, ", "))
+	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "prune: keep the results of the last `N` tokens")
+	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "stale-results: remove results older than `N` requests")
+	choice(cmd, &o.Profile, "profile", "seed", "retry-prune: find retries by `PROFILE`: seed, source (y-agent's code)", profiles)
+	f.BoolVar(&o.IntraTurn, "intra-turn", false, "retry-prune: only the last turn, at most five messages")
+	f.IntVar(&o.MinTokens, "min-tokens", 0, "retry-prune, progressive: skip what frees fewer than `N` tokens")
 	complete(cmd, "pass", pruning)
+	help.Group(f, "Reduction", "pass", "protect", "requests", "profile", "intra-turn", "min-tokens")
 	return cmd
 }
 
@@ -207,12 +222,12 @@ func newStripCommand(e *env) *cobra.Command {
 	o := newPasses("strip")
 	var thinking, images bool
 	cmd := &cobra.Command{
-		Short: "Take thinking and images out of the context, by appending entries",
-		Long: "Take out of the context the thinking of all answers but the last, and with --images\n" +
-			"images, in whose place stands that there was one. Without either flag it is the\n" +
-			"thinking alone.",
+		Short: "Remove thinking and images from the context",
+		Long: "Remove the thinking of all answers but the last, and with --images replace images\n" +
+			"by a note. Without either flag, remove thinking.",
 		Example: "  ctxtool strip s.jsonl\n" +
-			"  ctxtool strip --images --keep 5 sessions/ --write",
+			"  ctxtool strip --images --keep 5 s.jsonl --write\n" +
+			"  ctxtool strip --thinking --images sessions/",
 	}
 	o.command(e, cmd, func() error {
 		var names []string
@@ -228,9 +243,10 @@ func newStripCommand(e *env) *cobra.Command {
 		return o.use(names...)
 	})
 	f := cmd.Flags()
-	f.BoolVar(&thinking, "thinking", false, "thinking, and <think> in texts")
-	f.BoolVar(&images, "images", false, "images, in whose place stands that there was one")
-	f.IntVar(&o.Keep, "keep", 0, "let the images of the last `N` requests stay")
+	f.BoolVar(&thinking, "thinking", false, "remove thinking, and <think> in texts")
+	f.BoolVar(&images, "images", false, "replace images by a note")
+	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
+	help.Group(f, "Reduction", "thinking", "images", "keep")
 	return cmd
 }
 
@@ -239,15 +255,13 @@ func newCompactCommand(e *env) *cobra.Command {
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
 	cmd := &cobra.Command{
-		Short: "Put a summary in the place of old history, by appending entries",
-		Long: "Put a summary in the place of the history before what stays: by default cut as pi\n" +
-			"cuts it, so that about the last 20000 tokens stay. With --style swe-cli the last 20\n" +
-			"messages stay, with gsh and y-agent the summary alone. Calls stay with their results.\n" +
-			"--if-over says from when on; reduce does it by an agent's own rules.",
-		Example: "  ctxtool compact s.jsonl\n" +
-			"  ctxtool compact --if-over 80% --summarizer 'exec:claude -p' s.jsonl --write\n" +
-			"  ctxtool compact --emit requests.jsonl sessions/\n" +
-			"  ctxtool compact --apply answers.jsonl sessions/ --write",
+		Short: "Replace old history with a summary",
+		Long: "Replace the history before the last messages with a summary. --style chooses what\n" +
+			"stays: with pi about the last 20000 tokens, with swe-cli the last 20 messages, with\n" +
+			"gsh and y-agent the summary alone. A call stays with its results.",
+		Example: "  ctxtool compact --if-over 80% s.jsonl\n" +
+			"  ctxtool compact --summarizer 'exec:claude -p' s.jsonl --write\n" +
+			"  ctxtool compact --emit requests.jsonl sessions/",
 	}
 	o.command(e, cmd, func() error {
 		if err := oneOf("--style", styles, style); err != nil {
@@ -269,7 +283,8 @@ func newCompactCommand(e *env) *cobra.Command {
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	choice(cmd, &style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "), styles)
-	f.IntVar(&o.Keep, "keep", 20000, "let `N` tokens stay; for swe-cli and y-agent N messages, by default 20 and 0")
+	f.IntVar(&o.Keep, "keep", 20000, "keep `N` tokens (swe-cli: 20 messages, y-agent: 0)")
+	help.Group(f, "Reduction", "style", "keep")
 	return cmd
 }
 
@@ -277,21 +292,18 @@ func newUndoCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "undo"}
 	cmd := &cobra.Command{
 		Use:   "undo [flags] SESSION",
-		Short: "Take back the last batch that made a context smaller, by appending entries",
-		Long: "Take back what reduce, truncate, prune, strip or compact last appended: edits by edits\n" +
-			"that repeat what the messages said before; a compaction or a patch by going on\n" +
-			"before it, while nothing but labels and settings follows. Otherwise it refuses,\n" +
-			"and says what would not come back.\n\n" +
-			"SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id or\n" +
-			"its beginning.\n\n" +
-			writingHelp + inUseHelp + "Not where the file ends with what is taken back.\n" + writingStatus,
+		Short: "Undo the last reduction",
+		Long: "Undo what reduce, truncate, prune, strip or compact last appended, by appending\n" +
+			"entries that restore the context before. Where that is no longer possible, undo\n" +
+			"says what would be lost, and changes nothing.",
 		Example: "  ctxtool undo s.jsonl\n" +
-			"  ctxtool undo s.jsonl --write",
+			"  ctxtool undo s.jsonl --write\n" +
+			"  ctxtool undo s.jsonl -f entries",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runUndo(e, o, args) },
 	}
 	o.appendFlags(cmd)
-	o.forceFlag(cmd, "append")
+	o.forceFlag(cmd)
 	return cmd
 }
 

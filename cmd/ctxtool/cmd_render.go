@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/transcript"
 	"ctxtool/render/page"
 	"ctxtool/replay"
@@ -49,57 +50,40 @@ var views, targets = []string{"conversation", "context"}, []string{"comment", "f
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
-		Use:   "render [flags] [SESSION|DIR]",
-		Short: "Render a session for people, as Markdown, text, or a page for browsers",
-		Long: "Render what was said and done, for somebody who reviews it. The first lines say\n" +
-			"what happened: the goal, what came of it, the files changed, the commands that\n" +
-			"failed, what it took. Then come the turns. Nothing in a session can break out of\n" +
-			"its place, link, or notify anybody.\n\n" +
-			sessionHelp + "\n" +
-			"--view conversation shows the entries of the path to the leaf, as the user saw\n" +
-			"them; --view context what the model had at a point (--at), edited and compacted.\n\n" +
-			"What --include and --exclude name:\n" + page.PartHelp() + "\n" +
-			"A comment (--target comment) has at most 65,536 characters. To fit a budget, the\n" +
-			"oldest and largest is folded first; never what the user said, the last answer,\n" +
-			"the commands that failed, and the files changed. A file (--target file) has\n" +
-			"anchors, a table of contents, and any length.\n\n" +
-			"-f html is one file that needs no network: the tree, the transcript of all branches,\n" +
-			"and beside it the context of each request, what came and left, why the cache broke,\n" +
-			"and what it cost. Of DIR it makes a page a session and an index in the folder -o.\n\n" +
-			"What is written is searched for secrets, by the rules of ctxtool redact:\n" +
-			"standard error says how many are likely, and in which entries.\n\n" +
-			"Exit status: 0 the page was written, 1 --fail-on-secret found one, 2 the command line is wrong, 3 there is no\n" +
-			"answer: the input is missing or no session, --strict found something, or what is\n" +
-			"never folded exceeds the budget.",
-		Example: "  ctxtool render s.jsonl | gh pr comment 12 --body-file -\n" +
-			"  ctxtool render s.jsonl --target file --assets img -o review.md\n" +
-			"  ctxtool render s.jsonl --files src/main.go --since main\n" +
-			"  ctxtool render s.jsonl --view context --at request:7 --include system\n" +
-			"  ctxtool render s.jsonl -f html -o session.html\n" +
-			"  ctxtool render sessions/ -f html -o report",
+		Use:   "render [flags] [SESSION[@POINT]|DIR]",
+		Short: "Render a session as Markdown, text or a web page",
+		Long: "Render a session for a review: first the goal, the result, changed files, failed\n" +
+			"commands and cost, then the turns. For DIR, -f html writes an index and a page for\n" +
+			"each session. ctxtool help parts describes what is shown and folded.",
+		Example: "  ctxtool render s.jsonl -f html -o session.html\n" +
+			"  ctxtool render s.jsonl | gh pr comment 12 --body-file -\n" +
+			"  ctxtool render s.jsonl --view context --at request:7 --include system",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
 	}
 	o.readFlags.flags(cmd, "markdown", "text", "html")
 	f := cmd.Flags()
-	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "write nothing and exit with 1 if there is a likely secret in it")
+	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "exit with 1, and write nothing, if there is a likely secret")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation, context", views)
-	choice(cmd, &o.target, "target", "comment", "`TARGET` of Markdown: comment, file", targets)
-	f.StringVar(&o.at, "at", "", "the `POINT` whose context is shown")
-	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
-	f.StringVar(&o.since, "since", "", "only from this `POINT`, time or git revision on")
-	f.StringSliceVar(&o.files, "files", nil, "only turns that touched these `PATHS`")
-	f.BoolVar(&o.all, "all", false, "all branches, the active one first")
-	f.StringSliceVar(&o.include, "include", nil, "`PARTS` to show besides")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "`PARTS` not to show")
-	f.IntVar(&o.maxLines, "max-lines", 40, "`LINES` of a block, others are left out of its middle; 0 for all")
-	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
-	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
-	f.Var(countFlag(&o.split), "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
+	choice(cmd, &o.view, "view", "conversation", "render the `VIEW` of the user (conversation) or the model (context)", views)
+	choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", targets)
+	f.StringVar(&o.at, "at", "", "with --view context, render the context at `POINT`")
+	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")
+	f.StringVar(&o.since, "since", "", "only turns since `POINT`, TIME or git revision")
+	f.StringSliceVar(&o.files, "files", nil, "only turns that touched `PATHS`")
+	f.BoolVar(&o.all, "all", false, "render all branches, the active one first")
+	f.StringSliceVar(&o.include, "include", nil, "render `PARTS` too (ctxtool help parts)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "leave `PARTS` out")
+	f.IntVar(&o.maxLines, "max-lines", 40, "shorten blocks to `LINES` (0: no limit)")
+	f.IntVar(&o.budget, "budget", 0, "fold the page to `CHARACTERS` (default: by the target)")
+	f.StringVar(&o.assets, "assets", "", "write images into the folder `DIR`")
+	f.Var(countFlag(&o.split), "split", "with -f html, split pages by `MEGABYTES` of the session")
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
+	help.Group(f, "Selection", "view", "at", "leaf", "since", "files", "all", "include", "exclude")
+	help.Group(f, "Gate", "fail-on-secret")
+	help.Group(f, "Output", "target", "max-lines", "budget", "assets", "split")
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -42,39 +43,34 @@ func newReplayCommand(e *env) *cobra.Command {
 		forms += fmt.Sprintf("  %-8s %s\n", f.Name, f.About)
 	}
 	cmd := &cobra.Command{
-		Use:   "replay [flags] [SESSION]",
+		Use:   "replay [flags] [SESSION[@POINT]]",
 		Short: "Rebuild what the model saw at any entry",
-		Long: "Rebuild the envelope that the model got: system prompt, tools, messages and\n" +
-			"options, as they stood after an entry of the session.\n\n" +
-			sessionHelp + "\n" +
-			forms + "\n" +
-			"Exit status: 0 the envelope was printed, 2 the command line is wrong,\n" +
-			"3 there is no answer: the input is missing or no session, a patch stopped the\n" +
-			"replay, or --strict found something.",
-		Example: "  ctxtool replay s.jsonl                      # what fills the window\n" +
-			"  ctxtool replay s.jsonl@request:3            # what request 3 got\n" +
-			"  ctxtool replay s.jsonl --at 4f2a --before   # what the entry found\n" +
-			"  ctxtool replay s.jsonl -f json --provenance | jq .provenance\n" +
-			"  ctxtool replay --tail --rules pi s.jsonl    # the end of a session of gigabytes, at once",
+		Long:  "Rebuild what the model saw at any entry: system prompt, tools, messages and options.",
+		Example: "  ctxtool replay s.jsonl                        # what fills the window\n" +
+			"  ctxtool replay s.jsonl@request:3 -f full      # what request 3 got\n" +
+			"  ctxtool replay s.jsonl --json --provenance | jq .provenance",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, formats...)
 	o.given.flags(cmd)
-	f.StringVar(&o.at, "at", "", "the state at `POINT`")
-	f.BoolVar(&o.before, "before", false, "the state before the point's entry instead, as request:N is anyway")
+	f.StringVar(&o.at, "at", "", "replay to `POINT`")
+	f.BoolVar(&o.before, "before", false, "replay to the state before the entry of the point")
 	f.IntVar(&o.request, "request", noRequest, "short for --at request:`N`")
-	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
+	f.StringVar(&o.leaf, "leaf", "", "replay the branch that ends at `POINT`")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "add the request-only messages logged for the request")
-	f.BoolVar(&o.provenance, "provenance", false, "with -f json: say where every piece comes from")
-	f.BoolVar(&o.lenient, "lenient", false, "go on over broken patches as the reference code would")
-	f.BoolVar(&o.tail, "tail", false, "with --rules pi: read backwards only what the leaf's context needs")
+	f.BoolVar(&o.provenance, "provenance", false, "with -f json, record where each piece comes from")
+	f.BoolVar(&o.lenient, "lenient", false, "skip broken patches, as the reference code does")
+	f.BoolVar(&o.tail, "tail", false, "with --rules pi, read only the end of the file")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
 	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
+	help.Group(f, "Selection", "at", "before", "request", "leaf", "tail")
+	help.Group(f, "Output", "ephemeral", "provenance")
+	help.Group(f, "rules", "lenient")
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -37,14 +38,12 @@ func newStatsCommand(e *env) *cobra.Command {
 	o := &statsOptions{}
 	cmd := &cobra.Command{
 		Use:   "stats [flags] SESSION|DIR...",
-		Short: "Count: messages, context, cost, compactions",
-		Long:  statsHelp(),
+		Short: "Report context, cost, cache and compactions of sessions",
+		Long: "Report the context, cost, cache and compactions of sessions, of several as one sum.\n" +
+			"ctxtool help figures describes the reports, ctxtool help gate the limits for CI.",
 		Example: "  ctxtool stats s.jsonl\n" +
-			"  ctxtool stats s.jsonl --lens context --at request:7\n" +
 			"  ctxtool stats sessions/ --lens cost --by day,model --since 2026-01-01\n" +
-			"  ctxtool stats sessions/ -f jsonl -o last.jsonl\n" +
-			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github\n" +
-			"  ctxtool stats sessions/ --check budgets.toml --against last.jsonl --drift +5%",
+			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Asked = cmd.Flags().Changed("counter")
 			o.named = cmd.Flags().Changed
@@ -56,49 +55,19 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.given.flags(cmd)
 	o.gating.flags(cmd)
 	o.filter.flags(cmd)
-	f.StringSliceVar(&o.lenses, "lens", nil, "compute only these `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
-	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", ")+" (the providers' own, chars4 for the rest)", stats.CounterNames())
-	f.BoolVar(&o.calibrate, "calibrate", false, "context and growth in tokens of each session's model: counts scaled by a factor fitted on recorded usage")
-	choice(cmd, &o.like, "like", "", "the context as another `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
-	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window: gsh's compact_threshold")
-	f.StringVar(&o.At, "at", "", "what the context is at `POINT`, and the path to it, instead of the leaf's")
-	f.IntVar(&o.MaxIterations, "max-iterations", 25, "a prompt with more than `N` requests is long: gsh's max_iterations")
-	f.StringSliceVar(&o.By, "by", nil, "rows of the lens cost: one for each combination of these `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
+	f.StringSliceVar(&o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
+	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "), stats.CounterNames())
+	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
+	choice(cmd, &o.like, "like", "", "report the context as `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
+	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window")
+	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
+	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
+	f.StringSliceVar(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
+	help.Group(f, "Selection", "lens", "at", "by")
+	help.Group(f, "Counting", "counter", "calibrate", "like", "compact-threshold", "max-iterations")
 	return cmd
-}
-
-// statsHelp is what the help of stats says.
-func statsHelp() string {
-	lenses := "Lenses (--lens), by default those with a star:\n"
-	for _, l := range stats.Lenses {
-		star := " "
-		if l.Default {
-			star = "*"
-		}
-		lenses += fmt.Sprintf("  %-11s %s %s\n", l.Name, star, l.About)
-	}
-	return "Count what sessions hold, what they cost, and the size of their contexts. The numbers\n" +
-		"of several sessions are of all together; one that cannot be read is said, and stops\n" +
-		"none of the others.\n\n" +
-		filesHelp + "\n" +
-		lenses + "\n" +
-		"Costs are what the sessions record, in US dollars; calls that record none are counted\n" +
-		"as unpriced, with what the table of prices says of them (computed). Tokens are those\n" +
-		"of --counter; estimates are marked (~).\n\n" +
-		"Forms (-f):\n" +
-		"  text, markdown  a table or more a lens\n" +
-		"  json            all sessions together as one object (docs/formats.md)\n" +
-		"  jsonl           an object a session, and that one on the last line\n" +
-		"  csv             the first table of one lens (--lens)\n" +
-		"  github, junit   a gate's verdicts: annotations, and test cases\n\n" +
-		gateHelp() +
-		"\nExit status: 0 it was counted, and no limit is crossed, or only by warnings or within\n" +
-		"tolerance; 1 a limit of the gate is crossed, or it has a session that cannot be read\n" +
-		"or not to the end (--broken); 2 the command line is wrong; 3 there is no answer: the\n" +
-		"input, the budgets or the saved run are missing or broken, --strict found something,\n" +
-		"or the gate has no session to judge (--allow-empty)."
 }
 
 func lensNames(lenses []*stats.Lens) (names []string) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/help"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/entry"
@@ -34,44 +35,34 @@ type traceOptions struct {
 func newTraceCommand(e *env) *cobra.Command {
 	o := &traceOptions{}
 	cmd := &cobra.Command{
-		Use:   "trace [flags] SESSION [TEXT|POINT]",
+		Use:   "trace [flags] SESSION[@POINT] [TEXT|POINT]",
 		Short: "Follow a text or an entry through a session",
-		Long: "Follow a text through the requests of a session: where it entered the context,\n" +
-			"which requests saw it (#N is request N), what took it out or rewrote it, whether\n" +
-			"the summary that stands there instead still mentions it, and whether it is in the\n" +
-			"context now. Each message, part of the prompt and tool that held it is reported\n" +
-			"separately; texts, thinking, and names, ids and arguments of calls are searched. A\n" +
-			"text that was in no context is looked for in the rest of the file.\n\n" +
-			"A POINT follows what its entry gave. What is both is a POINT; -F and -e search.\n" +
-			"With --blame it is turned round: for each part, tool and message of the context\n" +
-			"at a POINT, the entry that it comes from, and the patch or edit that put it there.\n\n" +
-			sessionHelp + "\n" +
-			"The point of a SESSION@POINT, or --at, is taken for the current state.\n\n" +
-			"Exit status: 0 it was found, 1 it is nowhere in the file, 2 the command line is\n" +
-			"wrong, 3 there is no answer: the input is missing or no session, or --strict found\n" +
-			"something.",
-		Example: "  ctxtool trace s.jsonl store/lru.go           # a path, as any text\n" +
+		Long: "Follow a text or an entry through a session: where it entered the context, which\n" +
+			"requests had it (#N), what removed or rewrote it, and whether it is in the context\n" +
+			"at the leaf. --blame names the entry of each message instead.\n" +
+			"\n" +
+			"TEXT that names a point is a POINT; -F and -e always search.",
+		Example: "  ctxtool trace s.jsonl store/lru.go\n" +
 			"  ctxtool trace s.jsonl -e 'FAIL: Test\\w+'\n" +
-			"  ctxtool trace s.jsonl race-fixed             # what the labelled entry gave\n" +
-			"  ctxtool trace s.jsonl --blame request:7\n" +
-			"  ctxtool trace s.jsonl -F secret -f jsonl | jq -r 'select(.now).id'",
+			"  ctxtool trace s.jsonl --blame request:7",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return runTrace(e, o, args) },
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl")
-	f.StringVar(&o.at, "at", "", "take this `POINT` for the current state")
-	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
-	f.StringVarP(&o.regexp, "regexp", "e", "", "what this `PATTERN` matches")
-	f.StringVarP(&o.fixed, "fixed", "F", "", "match `TEXT` literally")
+	f.StringVar(&o.at, "at", "", "take the state at `POINT` as the current one")
+	f.StringVar(&o.leaf, "leaf", "", "trace the branch that ends at `POINT`")
+	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
+	f.StringVarP(&o.fixed, "fixed", "F", "", "search for `TEXT`, even if it names a point")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case")
-	f.BoolVar(&o.all, "all", false, "also entries that never reached the context, where others did")
-	f.BoolVar(&o.blame, "blame", false, "where each message of the context at a POINT comes from")
-	f.BoolVar(&o.before, "before", false, "with --blame: the context that the point's entry found")
+	f.BoolVar(&o.all, "all", false, "also list entries that never reached the context")
+	f.BoolVar(&o.blame, "blame", false, "list where each message at a point comes from")
+	f.BoolVar(&o.before, "before", false, "with --blame, take the state before the point")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
 	for _, other := range []string{"all", "ignore-case", "at"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
+	help.Group(f, "Selection", "at", "leaf", "regexp", "fixed", "ignore-case", "all", "blame", "before")
 	return cmd
 }
 
@@ -208,18 +199,10 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 func newShowCommand(e *env) *cobra.Command {
 	o := &readFlags{}
 	cmd := &cobra.Command{
-		Use:   "show [flags] SESSION [POINT...]",
-		Short: "Show entries whole, and what each did to the envelope",
-		Long: "Show entries whole, and what each did to the envelope on its own path: messages,\n" +
-			"tokens, parts, tools, and whether a provider's cache of the request before it can\n" +
-			"still serve. Without a POINT it is the leaf.\n\n" +
-			sessionHelp + "\n" +
-			"Forms (-f):\n" +
-			"  text   what it is, what it did, and the entry, indented\n" +
-			"  json   the same as one object (docs/formats.md)\n" +
-			"  raw    the line of the file, byte for byte\n\n" +
-			"Exit status: 0 the entries were shown, 2 the command line is wrong, 3 there is\n" +
-			"no answer: the input is missing or no session, or --strict found something.",
+		Use:   "show [flags] SESSION[@POINT] [POINT...]",
+		Short: "Show entries and what each did to the context",
+		Long: "Show entries, and what each did to the context on its path: messages, tokens, tools,\n" +
+			"and whether the provider's cache can still serve. Without POINT, show the leaf.",
 		Example: "  ctxtool show s.jsonl leaf turn:-1\n" +
 			"  ctxtool show s.jsonl@race-fixed\n" +
 			"  ctxtool show s.jsonl 4f2a -f raw | jq .message.usage",

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,16 +13,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"ctxtool/compact"
 	"ctxtool/internal/golden"
+	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 )
 
-// TestCommandPages holds docs/commands to what the commands' help says.
+// TestCommandPages holds docs/commands to the help of commands and to its topics.
 func TestCommandPages(t *testing.T) {
 	const dir = "../../docs/commands"
 	want := map[string]bool{}
@@ -38,12 +42,24 @@ func TestCommandPages(t *testing.T) {
 		if err := doc.GenMarkdown(c, &b); err != nil {
 			t.Fatal(err)
 		}
+		if !c.HasParent() {
+			b.WriteString("Topics:\n\n")
+			for _, topic := range help.Topics() {
+				fmt.Fprintf(&b, "* [ctxtool help %s](ctxtool_help_%s.md)\n", topic, topic)
+			}
+		}
 		golden.Equal(t, filepath.Join(dir, name), b.Bytes())
 		for _, sub := range c.Commands() {
 			page(sub)
 		}
 	}
 	page(newRoot(&env{stdin: os.Stdin}, ""))
+	for _, topic := range help.Topics() {
+		text, _ := help.Topic(topic, topicLists())
+		name := "ctxtool_help_" + topic + ".md"
+		want[name] = true
+		golden.Equal(t, filepath.Join(dir, name), []byte("## ctxtool help "+topic+"\n\n"+topicTable.ReplaceAllString(text, "\n```\n$0```\n")))
+	}
 	files, err := filepath.Glob(dir + "/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +67,77 @@ func TestCommandPages(t *testing.T) {
 	for _, f := range files {
 		if !want[filepath.Base(f)] {
 			t.Errorf("%s is the page of no command", f)
+		}
+	}
+}
+
+// topicTable are the indented lines of a topic, which Markdown is to leave as they are.
+var topicTable = regexp.MustCompile(`(?m)(?:^  .*\n)+`)
+
+// TestHelp holds help to what people take in: the program's to 50 lines; a command's to three
+// examples, which its flags allow; and all of it to 80 columns.
+func TestHelp(t *testing.T) {
+	root := newRoot(&env{stdin: os.Stdin}, "")
+	narrow := func(name, text string) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if utf8.RuneCountInString(line) > 80 {
+				t.Errorf("%s: more than 80 columns: %s", name, line)
+			}
+		}
+	}
+	helpOf := func(c *cobra.Command) string {
+		var b strings.Builder
+		if err := help.Command(&b, c, 0); err != nil {
+			t.Fatal(err)
+		}
+		narrow(c.CommandPath(), b.String())
+		return b.String()
+	}
+	text := helpOf(root)
+	if n := strings.Count(text, "\n"); n > 50 {
+		t.Errorf("the program's help has %d lines", n)
+	}
+	for _, topic := range help.Topics() {
+		page, _ := help.Topic(topic, topicLists())
+		narrow(topic, page)
+		if strings.Contains(page, "{") || !strings.Contains(text, topic) {
+			t.Errorf("topic %s has a list that is missing, or is not listed", topic)
+		}
+	}
+	for _, c := range commands {
+		cmd, _, _ := root.Find([]string{c.name})
+		text := helpOf(cmd)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" && !strings.Contains(text, "--"+f.Name) {
+				t.Errorf("the help of %s does not name --%s", c.name, f.Name)
+			}
+		})
+		if n := len(cmd.Example); n > 0 && strings.Count(cmd.Example, "\n") != 2 || n == 0 && c.name != "version" {
+			t.Errorf("%s has not three examples", c.name)
+		}
+	}
+}
+
+// TestExamples: the examples of commands, as far as they are ours, have flags and arguments
+// that the commands take.
+func TestExamples(t *testing.T) {
+	for _, c := range commands {
+		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, "").Find([]string{c.name})
+		for line := range strings.SplitSeq(cmd.Example, "\n") {
+			line, _, _ = strings.Cut(line, "  #")
+			for part := range strings.SplitSeq(line, " | ") {
+				words := shellWord.FindAllString(strings.ReplaceAll(part, `"`, "'"), -1)
+				if len(words) == 0 || words[0] != "ctxtool" {
+					continue
+				}
+				one, args, err := newRoot(&env{stdin: os.Stdin}, "").Find(words[1:])
+				if err = cmp.Or(err, one.ParseFlags(args)); err == nil && one.Args != nil {
+					err = one.Args(one, one.Flags().Args())
+				}
+				if err != nil {
+					t.Errorf("%s: %v", part, err)
+				}
+			}
 		}
 	}
 }
@@ -185,12 +272,12 @@ func keysOf(v any, seen map[string]bool) {
 // TestCommandNames: each command is found by the name that its line in the table has.
 func TestCommandNames(t *testing.T) {
 	for _, c := range commands {
-		root := newRoot(&env{stdin: os.Stdin}, asked([]string{c.name, "x"}))
+		root := newRoot(&env{stdin: os.Stdin}, commandOf([]string{c.name, "x"}))
 		if cmd, _, err := root.Find([]string{c.name}); err != nil || cmd.Name() != c.name {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if n := len(newRoot(&env{stdin: os.Stdin}, asked([]string{"help"})).Commands()); n < len(commands) {
+	if n := len(newRoot(&env{stdin: os.Stdin}, commandOf([]string{"help"})).Commands()); n < len(commands) {
 		t.Errorf("%d commands of %d", n, len(commands))
 	}
 }

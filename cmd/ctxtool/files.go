@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -163,19 +164,26 @@ type answer struct {
 func (a *answer) flags(cmd *cobra.Command, forms ...string) {
 	a.forms = forms
 	f := cmd.Flags()
-	f.StringVarP(&a.format, "format", "f", forms[0], "`FORM` of the answer: "+strings.Join(forms, ", "))
-	f.BoolVar(&a.json, "json", false, "the same as -f "+a.jsonForm())
+	f.StringVarP(&a.format, "format", "f", forms[0], "print as `FORM`: "+strings.Join(forms, ", "))
 	f.StringVarP(&a.output, "output", "o", "", "write to `FILE` atomically")
+	help.Group(f, "Output", "format")
+	help.Group(f, "formats", "output")
+	if form := a.jsonForm(); form != "" {
+		f.BoolVar(&a.json, "json", false, "short for -f "+form)
+		help.Group(f, "formats", "json")
+	}
 	complete(cmd, "format", forms)
 }
 
-// jsonForm is what --json means: one object, or lines of JSON for a command that
-// answers in nothing but lines.
+// jsonForm returns what --json means: one object, else lines of JSON. It is empty for a
+// command that has neither.
 func (a *answer) jsonForm() string {
-	if slices.Contains(a.forms, "json") {
-		return "json"
+	for _, form := range []string{"json", "jsonl"} {
+		if slices.Contains(a.forms, form) {
+			return form
+		}
 	}
-	return "jsonl"
+	return ""
 }
 
 // check reads the flags, before any input is opened.
@@ -267,8 +275,9 @@ type reading struct {
 // flags gives a command the flags of its reading.
 func (r *reading) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	choice(cmd, &r.rules, "rules", "auto", "`RULES` to replay by: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
+	choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
+	help.Group(f, "rules", "rules", "strict")
 }
 
 // check reads the name of the rules.
@@ -291,10 +300,11 @@ type given struct {
 // flags gives a command that replays the flags of what is given.
 func (g *given) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&g.baseline, "baseline", "", "`FILE` with the prompt and tools that the session lacks: an envelope in JSON, a session, /context --full text, or an HTML export")
-	f.StringSliceVar(&g.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; others are omitted")
-	f.StringVar(&g.model, "model", "", "`PROVIDER/ID` of the model, in place of the path's")
-	f.Var(tokensFlag(&g.window), "window", "context window in `TOKENS`, in place of the known one")
+	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
+	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
+	f.StringVar(&g.model, "model", "", "use model `PROVIDER/ID` instead of that of the path")
+	f.Var(tokensFlag(&g.window), "window", "use a context window of `TOKENS`")
+	help.Group(f, "rules", "baseline", "implemented", "model", "window")
 }
 
 // check reads the flags, before any input is opened; the baseline is for load.

@@ -17,21 +17,6 @@ import (
 	"golang.org/x/term"
 )
 
-// sessionHelp says what a SESSION argument may be, for help texts.
-const sessionHelp = "SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id\n" +
-	"or its beginning; SESSION@POINT names a point of it too. Left out on a terminal,\n" +
-	"it is the newest session of the current folder.\n" +
-	"A POINT is " + sessionfmt.PointHelp + ".\n"
-
-// filesHelp is sessionHelp for commands over many, which know no points.
-const filesHelp = "SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id\n" +
-	"or its beginning; DIR stands for all sessions in it. Left out on a terminal, it is\n" +
-	"the newest session of the current folder.\n"
-
-// pointHelp is sessionHelp for commands that want both SESSION and POINT.
-const pointHelp = "SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id\n" +
-	"or its beginning. A POINT is " + sessionfmt.PointHelp + ".\n"
-
 // store is the folder in which sessions are looked up.
 func (e *env) store() store.Store {
 	if e.sessionsDir != "" {

@@ -116,10 +116,10 @@ func TestAllPoints(t *testing.T) {
 				t.Errorf("ctxtool %s takes a point as %s, and is not tried with it", cmd.Name(), how)
 			}
 		}
-		if strings.Contains(cmd.Long, "SESSION@POINT") {
+		if strings.Contains(cmd.Use, "SESSION[@POINT]") {
 			takes("S@P")
 		}
-		if strings.Contains(cmd.Use, "POINT") {
+		if strings.Contains(cmd.Use, " POINT") || strings.Contains(cmd.Use, "[POINT") || strings.Contains(cmd.Use, "|POINT") {
 			takes(" P")
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -30,17 +31,18 @@ type redaction struct {
 
 // flags gives a command that reads sessions the flags of its redaction.
 func (o *redaction) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session first, as ctxtool redact does")
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
 	o.ruleFlags(cmd)
+	help.Group(cmd.Flags(), "redaction", "redact", "structure-only", "patterns", "values", "env")
 }
 
 // ruleFlags are the flags that say what to redact.
 func (o *redaction) ruleFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.structure, "structure-only", false, "redact every text: its size stands in its place")
-	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in gitleaks' format")
+	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
+	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
 	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one a line")
-	f.StringSliceVar(&o.env, "env", nil, "redact the values of these environment variables too: `NAMES`, where * stands for anything")
+	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
 }
 
 // start makes the redactor that every session goes through which the command opens.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ctxtool/compact"
+	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -46,43 +47,32 @@ type reduceFlags struct {
 // asForms are the forms in which changes are stored, the default first.
 var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(compact.AsTransform)}
 
-// reduceHelp is the part of the help that all of these commands share.
-const reduceHelp = "Without -o or --write it prints the plan: what would change, by layer, and what that\n" +
-	"does to the prompt cache. -f entries prints the lines that would be appended, and\n" +
-	"nothing else; -o writes a session with them to FILE, or to standard output (-).\n" +
-	"--write appends them, under a lock, in one write, and only if the file is still what\n" +
-	"was read. History is never changed: ctxtool undo takes the last batch back. Of several\n" +
-	"sessions, or of a folder, there is a line for each.\n" + inUseHelp
-
-// reduceStatus is the part of the help about the exit status.
-const reduceStatus = "\nExit status: 0 the plan was made, or the entries were appended, or there was nothing\n" +
-	"to do; 2 the command line is wrong; 3 a session cannot be read, replayed or appended\n" +
-	"to, or a summary failed: that session is as it was, and the others go on.\n"
-
 // command makes a command that reduces by the policy which choose finds.
 func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	cmd.Use = o.name + " [flags] SESSION|DIR..."
-	cmd.Long += "\n\n" + reduceHelp + "\n" + filesHelp + reduceStatus
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := choose(); err != nil {
 			return usage(err)
 		}
 		return o.run(e, args)
 	}
-	o.writeFlags.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "jsonl", "entries")
+	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "jsonl", "entries")
 	o.reading.flags(cmd)
 	o.given.flags(cmd)
 	o.nowFlag(cmd, "the entries")
-	o.forceFlag(cmd, "append")
+	o.forceFlag(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.Write, "write", false, "append the entries to the session, or to each of several")
-	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`, of one session")
-	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)", asForms)
-	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that says what made the batch: undo will not know it")
-	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window as 80%")
+	f.BoolVar(&o.Write, "write", false, "append the entries to each session")
+	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`")
+	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), asForms)
+	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
+	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
-	f.StringVar(&o.events, "events", "", "append what happened as JSON lines to `FILE`")
-	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "`FORM` of the events: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
+	f.StringVar(&o.events, "events", "", "append what happened to `FILE` as JSON lines")
+	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "write events as `FORM`: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
+	help.Group(f, "Writing", "write")
+	help.Group(f, "Selection", "at", "if-over")
+	help.Group(f, "writing", "as", "no-mark", "jobs", "events", "events-format")
 }
 
 // check reads the flags, before any input is opened.
@@ -211,13 +201,14 @@ type summarizerFlags struct {
 // summaryFlags are the flags of commands that need summaries.
 func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.summarizer, "summarizer", "extract", "where summaries come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
-	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: the longest summary, in `TOKENS` (default: by what it stands for)")
-	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
-	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that look at this `TEXT` above all")
-	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: name what a summary has to keep: `POLICY` is strict or relaxed")
-	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE` as JSON lines, - for standard output; nothing is appended")
-	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`, - for standard input: the lines of --emit, each with a summary field")
+	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+strings.Join(compact.Summarizers, ", "))
+	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: write at most `TOKENS` (default: by what it replaces)")
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than `DURATION`")
+	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that attend to `TEXT` above all")
+	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: keep identifiers by `POLICY`: strict, relaxed")
+	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE`; append nothing")
+	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the lines of --emit with a summary field")
+	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "identifiers", "emit", "apply")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 

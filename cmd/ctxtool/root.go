@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"ctxtool/internal/help"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
 
@@ -23,25 +24,25 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// env is what a command runs in, and what it has been told. Tests give their own, so that
-// many can run at a time.
+// env is the environment of a command, and its global settings. Each test has its own, so
+// tests run in parallel.
 type env struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	disk           sessionfmt.Disk
 	environ        []string // NAME=VALUE; the last one of a name counts
 	home           string   // the user's folder, empty where there is none
-	configDir      string   // the folder of the user's configuration, likewise
+	configDir      string   // the user's configuration folder, likewise
 	now            func() time.Time
-	wait           time.Duration // for a lock that somebody else has; as sessionfmt says when 0
+	wait           time.Duration // how long to wait for a lock; 0 is the default of sessionfmt
 
 	config      *config
 	sessionsDir string
 	color       string           // see style
-	redactor    *redact.Redactor // what every session goes through first; nil without --redact
+	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
 }
 
-// processEnv is what the process runs in.
+// processEnv returns the environment of the process.
 func processEnv() env {
 	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
 	e.disk.Temporary = (&interrupts{}).note
@@ -50,7 +51,7 @@ func processEnv() env {
 	return e
 }
 
-// getenv is the value of an environment variable, empty where there is none.
+// getenv returns the value of an environment variable, or "" if it is not set.
 func (e *env) getenv(name string) (value string) {
 	for _, v := range e.environ {
 		if key, text, _ := strings.Cut(v, "="); key == name {
@@ -60,10 +61,10 @@ func (e *env) getenv(name string) (value string) {
 	return value
 }
 
-// run is the program: main without the process around it. It leaves its env as it was.
+// run runs a command line and returns its exit status. It does not change its env.
 func (in env) run(args []string) int {
 	e := &in
-	root := newRoot(e, asked(args))
+	root := newRoot(e, commandOf(args))
 	root.SetArgs(args)
 	err := root.Execute()
 	if exitStatus(err) > exitFound {
@@ -72,46 +73,51 @@ func (in env) run(args []string) int {
 	return exitStatus(err)
 }
 
+// groups are the groups of commands, in the order in which help lists them.
+var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files", "Settings"}
+
 // commands are the commands. A new one is a line here.
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
 	points int // after its SESSION
+	group  string
 }{
-	{"branch", newBranchCommand, 1},
-	{"cache", newCacheCommand, manySessions},
-	{"check", newCheckCommand, manySessions},
-	{"compact", newCompactCommand, manySessions},
-	{"compactions", newCompactionsCommand, 0},
-	{"config", newConfigCommand, otherArgs},
-	{"count", newCountCommand, otherArgs},
-	{"diff", newDiffCommand, 2},
-	{"edit", newEditCommand, 1},
-	{"label", newLabelCommand, 1},
-	{"log", newLogCommand, 0},
-	{"ls", newLsCommand, otherArgs},
-	{"migrate", newMigrateCommand, manySessions},
-	{"name", newNameCommand, 0},
-	{"policies", newPoliciesCommand, otherArgs},
-	{"prune", newPruneCommand, manySessions},
-	{"redact", newRedactCommand, manySessions},
-	{"reduce", newReduceCommand, manySessions},
-	{"repair", newRepairCommand, manySessions},
-	{"render", newRenderCommand, 0},
-	{"replay", newReplayCommand, 0},
-	{"show", newShowCommand, math.MaxInt},
-	{"stats", newStatsCommand, manySessions},
-	{"strip", newStripCommand, manySessions},
-	{"trace", newTraceCommand, 1},
-	{"tree", newTreeCommand, 0},
-	{"truncate", newTruncateCommand, manySessions},
-	{"undo", newUndoCommand, 0},
-	{"version", newVersionCommand, otherArgs},
+	{"branch", newBranchCommand, 1, "Files"},
+	{"cache", newCacheCommand, manySessions, "Explain"},
+	{"check", newCheckCommand, manySessions, "Files"},
+	{"compact", newCompactCommand, manySessions, "Change"},
+	{"compactions", newCompactionsCommand, 0, "Explain"},
+	{"config", newConfigCommand, otherArgs, "Settings"},
+	{"count", newCountCommand, otherArgs, "Measure"},
+	{"diff", newDiffCommand, 2, "Explain"},
+	{"edit", newEditCommand, 1, "Change"},
+	{"label", newLabelCommand, 1, "Change"},
+	{"log", newLogCommand, 0, "Inspect"},
+	{"ls", newLsCommand, otherArgs, "Inspect"},
+	{"migrate", newMigrateCommand, manySessions, "Files"},
+	{"name", newNameCommand, 0, "Change"},
+	{"policies", newPoliciesCommand, otherArgs, "Settings"},
+	{"prune", newPruneCommand, manySessions, "Change"},
+	{"redact", newRedactCommand, manySessions, "Files"},
+	{"reduce", newReduceCommand, manySessions, "Change"},
+	{"repair", newRepairCommand, manySessions, "Files"},
+	{"render", newRenderCommand, 0, "Inspect"},
+	{"replay", newReplayCommand, 0, "Inspect"},
+	{"show", newShowCommand, math.MaxInt, "Inspect"},
+	{"stats", newStatsCommand, manySessions, "Measure"},
+	{"strip", newStripCommand, manySessions, "Change"},
+	{"trace", newTraceCommand, 1, "Explain"},
+	{"tree", newTreeCommand, 0, "Inspect"},
+	{"truncate", newTruncateCommand, manySessions, "Change"},
+	{"undo", newUndoCommand, 0, "Change"},
+	{"version", newVersionCommand, otherArgs, "Settings"},
 }
 
-// asked is the command that a command line begins with; empty for none, or for what
-// concerns all of them: help, completion, and the settings, which are flags.
-func asked(args []string) string {
+// commandOf returns the command that a command line begins with. It is empty if there is
+// none, or if the command line needs all of them: help, completion, and config, which lists
+// their flags.
+func commandOf(args []string) string {
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name && c.name != "config" {
 			return c.name
@@ -120,15 +126,12 @@ func asked(args []string) string {
 	return ""
 }
 
-// newRoot builds the command tree, or as much of it as one command needs: flags of all of
-// them would take longer than most answers.
+// newRoot builds the command tree, or only its part for one command: to register the flags
+// of all commands would take longer than most answers.
 func newRoot(e *env, only string) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ctxtool",
-		Short: "Show what a coding agent's model saw, from the session file alone",
-		Long: "ctxtool rebuilds what a coding agent's model saw from the session file alone:\n" +
-			"offline, at any entry, with compactions, edits, patches, prompt sections and\n" +
-			"branches applied in order. It never changes a file that it only reads.",
+		Use:           "ctxtool COMMAND [flags]",
+		Short:         "Show what a coding agent's model saw, from the session file alone",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -141,12 +144,16 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
-	root.PersistentFlags().StringVar(&e.color, "color", "auto", "`WHEN` answers for people are coloured: "+strings.Join(colorNames, ", "))
+	f := root.PersistentFlags()
+	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: the folder of pi)")
+	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
+	help.Group(f, "settings", "sessions-dir", "color")
 	complete(root, "color", colorNames)
+	e.addHelp(root)
 	for _, c := range commands {
 		if only == "" || c.name == only {
 			command := c.new(e)
+			command.GroupID = c.group
 			if c.points != otherArgs {
 				command.ValidArgsFunction = e.completeArgs(c.points)
 			}
@@ -164,8 +171,8 @@ func newRoot(e *env, only string) *cobra.Command {
 	return root
 }
 
-// noEmptyFlags refuses flags that were given nothing, as an unset variable of a
-// shell gives them: they would answer another question.
+// noEmptyFlags returns an error for a flag with an empty value, such as an unset shell
+// variable gives: the command would answer another question.
 func noEmptyFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if text := f.Value.String(); f.Changed && (text == "" && f.Value.Type() == "string" || text == "[]" && f.Value.Type() == "stringSlice") {
@@ -175,12 +182,11 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// report prints an error, and what helps against it where we know. The form is
+// report prints an error, and its hint if it has one, in lower case and without a final
+// period:
 //
 //	ctxtool: s.jsonl:12: entry a1b2c3d4: cause
 //	hint: what helps
-//
-// in lower case, without a final period.
 func report(w io.Writer, err error) {
 	fmt.Fprintf(w, "ctxtool: %s\n", cleanLines(strings.TrimRight(err.Error(), "\n")))
 	var at *sessionfmt.Error
@@ -199,8 +205,8 @@ func cleanLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// otherHint is an error with another hint: that of a replay names flags of ctxtool
-// replay.
+// otherHint returns an error with another hint in place of its own: hints of a replay name
+// flags of ctxtool replay.
 func otherHint(err error, hint string) error {
 	var at *sessionfmt.Error
 	if !errors.As(err, &at) || at.Hint == "" {
@@ -210,26 +216,26 @@ func otherHint(err error, hint string) error {
 }
 
 func main() {
-	debug.SetTraceback("none") // who has no memory left is told so; GOTRACEBACK=all has the rest
+	debug.SetTraceback("none") // out of memory is one line; GOTRACEBACK=all prints the rest
 	os.Exit(processEnv().run(os.Args[1:]))
 }
 
 // Exit statuses, the same for all commands.
 const (
 	exitOK      = 0
-	exitFound   = 1 // the command found what it looks for: damage, a difference
+	exitFound   = 1 // the command found something: damage, a difference
 	exitUsage   = 2 // the command line is wrong
-	exitNothing = 3 // there is no answer: broken or missing input, a stopped replay, --strict, the disk
+	exitNothing = 3 // no answer: broken or missing input, a stopped replay, --strict, the disk
 )
 
-// A usageError is a command line that is wrong, also where that only shows once the
-// session is open, such as a point that is not in it.
+// A usageError is an error of the command line, even one that only shows once the session
+// is open, such as a point that is not in it.
 type usageError struct{ error }
 
-// A foundError is the end of a command that has found something, and has said all of it.
+// A foundError ends a command that found something and has reported it.
 type foundError struct{}
 
-// A noAnswerError is what keeps a command from its answer.
+// A noAnswerError is an error that prevents an answer.
 type noAnswerError struct{ error }
 
 var errFound = &foundError{}
@@ -241,8 +247,8 @@ func (e *foundError) exit() int        { return exitFound }
 func (e *noAnswerError) Unwrap() error { return e.error }
 func (e *noAnswerError) exit() int     { return exitNothing }
 
-// exitStatus is the exit status of an error: of those that carry none, which are cobra's,
-// that of a wrong command line.
+// exitStatus returns the exit status of an error. Errors without one are cobra's, about the
+// command line.
 func exitStatus(err error) int {
 	var known interface{ exit() int }
 	switch {
@@ -254,36 +260,35 @@ func exitStatus(err error) int {
 	return exitUsage
 }
 
-// usage makes an error one of the command line, unless it carries its status already.
-func usage(err error) error { return carrying(err, &usageError{err}) }
+// usage marks an error as one of the command line, unless it already has a status.
+func usage(err error) error { return withStatus(err, &usageError{err}) }
 
-// usagef is an error of the command line.
+// usagef formats an error of the command line.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// noAnswer makes an error one that keeps a command from its answer, unless it carries
-// its status already.
-func noAnswer(err error) error { return carrying(err, &noAnswerError{err}) }
+// noAnswer marks an error as one that prevents an answer, unless it already has a status.
+func noAnswer(err error) error { return withStatus(err, &noAnswerError{err}) }
 
-// carrying is an error that carries its status, or else what makes it one that does.
-func carrying(err, with error) error {
+// withStatus returns err if it is nil or has a status, else the error that gives it one.
+func withStatus(err, with error) error {
 	if err == nil || errors.As(err, new(interface{ exit() int })) {
 		return err
 	}
 	return with
 }
 
-// interrupts remove the temporary files that there are when a signal ends the process.
-// While there is none, signals do what they always do.
+// interrupts removes the existing temporary files when a signal ends the process. While
+// there are none, signals have their usual effect.
 type interrupts struct {
 	mu      sync.Mutex
 	files   map[string]bool
 	signals chan os.Signal // nil while there is no file
 }
 
-// ending are the signals that end a process unless it says otherwise.
+// ending are the signals that end a process by default.
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
 
-// note records that there is a temporary file, or no longer is.
+// note records that a temporary file exists, or no longer does.
 func (x *interrupts) note(name string, there bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -308,22 +313,22 @@ func (x *interrupts) note(name string, there bool) {
 	x.files[name] = true
 }
 
-// wait waits for a signal, removes the files, and has the signal do what it does.
+// wait waits for a signal, removes the files, and lets the signal take effect.
 func (x *interrupts) wait(signals chan os.Signal) {
 	s, ok := <-signals
 	if !ok {
 		return
 	}
-	x.mu.Lock() // and never let go: no file gets its name any more
+	x.mu.Lock() // for good: no file is renamed any more
 	for name := range x.files {
 		os.Remove(name)
 	}
-	if s == syscall.SIGPIPE { // which Go's runtime heeds only where it comes from a write
+	if s == syscall.SIGPIPE { // Go's runtime only handles one that a write causes
 		os.Exit(128 + int(syscall.SIGPIPE))
 	}
 	signal.Reset(s)
 	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(s) == nil {
-		time.Sleep(time.Second) // it comes at once
+		time.Sleep(time.Second) // it arrives at once
 	}
 	os.Exit(exitNothing)
 }

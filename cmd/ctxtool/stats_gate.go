@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -34,30 +35,18 @@ type gating struct {
 // gateForms are the forms that only a gate answers in.
 var gateForms = []string{"github", "junit"}
 
-// gateHelp is what the help of stats says of gates.
-func gateHelp() string {
-	return "A gate holds figures to limits, and to a saved run (-f jsonl):\n" +
-		"  --require 'context.tokens<=150k'          a limit; >= for one from below\n" +
-		"  --require 'cost.total<=5~10%'             up to 10% beyond it are tolerated\n" +
-		"  --require 'cache.hit-rate>=60%:warning'   said, and no failure\n" +
-		"  --against FILE                            as in the saved run\n" +
-		"  --against FILE --drift 5%                 within 5% of it; with +5% a figure may grow\n" +
-		"                                            by that and shrink, with -5% the reverse\n" +
-		"  --check FILE                              limits and drifts in TOML (docs/ci.md)\n" +
-		"Lenses that a figure needs are computed besides those of --lens. Figures:\n" + gate.FigureHelp()
-}
-
 // flags gives stats the flags of a gate.
 func (o *gating) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.budgets, "require", nil, "fail where a figure crosses a `LIMIT`, as context.tokens<=150k~5%:warning")
-	f.StringVar(&o.file, "check", "", "fail where a figure crosses a limit in this TOML `FILE`")
-	f.StringVar(&o.against, "against", "", "fail where a figure is not as in the run saved in `FILE` with -f json or jsonl")
-	f.StringVar(&o.drift, "drift", "", "how far from the saved run a figure may be: `AMOUNT`, as 5%, +5%, -5% or 1000")
-	choice(cmd, &o.broken, "broken", "", "`WHAT` a session that cannot be read, or not to the end, does to a gate over several: fail, warn (default fail)", []string{"fail", "warn"})
-	choice(cmd, &o.unpriced, "unpriced", "", "`WHAT` calls without a price do to a gate's limit of cost: fail, ignore (default fail)", []string{"fail", "ignore"})
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a gate over no session passes")
+	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
+	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
+	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
+	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
+	choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", []string{"fail", "warn"})
+	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", []string{"fail", "ignore"})
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
 	complete(cmd, "require", gate.FigureNames())
+	help.Group(f, "Gate", "require", "check", "against", "drift", "broken", "unpriced", "allow-empty")
 }
 
 // check reads the flags and the files that they name, before any session is opened.
@@ -215,10 +204,11 @@ type filter struct{ since, until, project, model string }
 
 func (o *filter) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "", "only sessions with an entry, and only calls, from this `DATE` or time on")
-	f.StringVar(&o.until, "until", "", "only sessions with an entry, and only calls, up to this `DATE`, that day too, or time")
-	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
-	f.StringVar(&o.model, "only-model", "", "only sessions with a call, and only calls, of models with this `TEXT` in their name")
+	f.StringVar(&o.since, "since", "", "only sessions and calls since `TIME`")
+	f.StringVar(&o.until, "until", "", "only sessions and calls until `TIME`")
+	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
+	f.StringVar(&o.model, "only-model", "", "only calls of models whose name contains `TEXT`")
+	help.Group(f, "Selection", "since", "until", "project", "only-model")
 }
 
 func (o *filter) check() (only stats.Only, err error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
@@ -43,59 +44,43 @@ type writeFlags struct {
 	done func(*plan.Plan) error
 }
 
-// writingHelp says what writing does, for help texts.
-const writingHelp = "Without -o or --write it prints the plan; -f entries prints the lines that would\n" +
-	"be appended, and nothing else. -o writes the session with them to FILE, or to\n" +
-	"standard output (-). --write appends them: under a lock, in one write. Where others\n" +
-	"have written to the file meanwhile, it is read again, and the entries are appended if\n" +
-	"they still say the same. Do not append while the agent is at the session.\n"
-
-// writingStatus is the part of the help about the exit status.
-const writingStatus = "\nExit status: 0 the plan was made, or the entries were appended; 2 the command line\n" +
-	"is wrong; 3 the session cannot be read or appended to, and is as it was.\n"
-
-// rewritingHelp is writingHelp of commands that make files anew.
-const rewritingHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
-	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
-	"place of the session, and keeps the original as NAME.orig-N. What is not an entry\n" +
-	"and cannot stay goes, byte for byte, to NAME.quarantine-N beside the new file.\n" +
-	inUseHelp
-
-// inUseHelp is for commands that an agent at the session would not notice.
-const inUseHelp = "With --write, a session that was written to in the last two minutes is skipped,\n" +
-	"since an agent may be using it; --force writes anyway.\n"
-
 // appendFlags are the flags of commands that append entries to one session.
 func (o *writeFlags) appendFlags(cmd *cobra.Command) {
-	o.flags(cmd, "the session with the entries to `FILE`, - for standard output", "text", "json", "entries")
+	o.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "entries")
 	o.nowFlag(cmd, "the entries")
 	cmd.Flags().BoolVar(&o.Write, "write", false, "append the entries to the session")
+	help.Group(cmd.Flags(), "Writing", "write")
 	o.Again = true
 }
 
-// rewriteFlags are the flags of commands that make files anew.
+// rewriteFlags are the flags of commands that write new files.
 func (o *writeFlags) rewriteFlags(cmd *cobra.Command) {
-	o.flags(cmd, "the new session to `FILE`, - for standard output, or into a folder", "text", "json", "diff")
+	o.flags(cmd, "the new session to `FILE`, or into a folder", "text", "json", "diff")
 	f := cmd.Flags()
-	f.BoolVar(&o.Write, "write", false, "put the new file in place of the session, and keep the original")
-	f.StringVar(&o.Quarantine, "quarantine", "", "put what is not an entry into this new `FILE`")
-	o.forceFlag(cmd, "put it there")
+	f.BoolVar(&o.Write, "write", false, "replace the session, and keep the original")
+	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
+	o.forceFlag(cmd)
+	help.Group(f, "Writing", "write")
+	help.Group(f, "writing", "quarantine")
 	o.whole, o.times = true, true
 }
 
 func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
 	o.answer.flags(cmd, forms...)
 	f := cmd.Flags()
-	f.Lookup("format").Usage = "`FORM` of the plan: " + strings.Join(forms, ", ")
+	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
+	help.Group(f, "Writing", "output")
 }
 
 func (o *writeFlags) nowFlag(cmd *cobra.Command, of string) {
-	cmd.Flags().StringVar(&o.now, "now", "", "`TIME` of "+of+", as 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&o.now, "now", "", "set the `TIME` of "+of)
+	help.Group(cmd.Flags(), "writing", "now")
 }
 
-func (o *writeFlags) forceFlag(cmd *cobra.Command, do string) {
-	cmd.Flags().BoolVar(&o.Force, "force", false, do+" also where the session was written to in the last two minutes; it does not override a lock")
+func (o *writeFlags) forceFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.Force, "force", false, "write even if an agent may be using the session")
+	help.Group(cmd.Flags(), "writing", "force")
 }
 
 // run carries out the plans of the sessions that the arguments name.

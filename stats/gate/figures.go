@@ -256,12 +256,3 @@ func FigureNames() (names []string) {
 	}
 	return names
 }
-
-// FigureHelp lists the figures, a line each.
-func FigureHelp() string {
-	var b strings.Builder
-	for i := range figures {
-		fmt.Fprintf(&b, "  %-24s%s\n", figures[i].Name, figures[i].About)
-	}
-	return b.String()
-}

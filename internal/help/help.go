@@ -1,0 +1,207 @@
+// Package help prints the help of commands, and the topics that they share.
+package help
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// headings are those of the groups of flags, in the order in which help lists them.
+var headings = []string{"Flags", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
+
+// groupKey is the annotation of a flag that has its group.
+const groupKey = "group"
+
+// Group puts flags into a group: under a heading of the help, or into a topic. Of the flags
+// of a topic, help only says the names. A later call wins, and flags without a group are
+// under the heading Flags. Group panics where there is no such flag.
+func Group(flags *pflag.FlagSet, group string, names ...string) {
+	for _, name := range names {
+		if err := flags.SetAnnotation(name, groupKey, []string{group}); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// groupOf is the group of a flag.
+func groupOf(f *pflag.Flag) string {
+	if group := f.Annotations[groupKey]; len(group) > 0 {
+		return group[0]
+	}
+	return headings[0]
+}
+
+// The width of help: lines longer than maxWidth are hard to read.
+const (
+	minWidth = 80
+	maxWidth = 100
+)
+
+// Command prints the help of a command: what it does, its examples and its flags. The
+// terminal has so many columns, 0 for unknown.
+func Command(to io.Writer, cmd *cobra.Command, columns int) error {
+	w := bufio.NewWriter(to)
+	p := &printer{w, min(max(columns, minWidth), maxWidth)}
+	for paragraph := range strings.SplitSeq(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n") {
+		p.line("%s\n", wrap(paragraph, p.width, 0))
+	}
+	if cmd.HasParent() {
+		p.line("Usage: %s %s", cmd.Parent().CommandPath(), cmd.Use)
+	} else {
+		p.line("Usage: %s", cmd.Use)
+	}
+	if cmd.Example != "" {
+		p.line("\nExamples:\n%s", cmd.Example)
+	}
+	p.commands(cmd)
+	if cmd.HasParent() {
+		p.flags(cmd)
+		p.topics(cmd)
+	} else {
+		p.shared(cmd)
+	}
+	return w.Flush()
+}
+
+// A printer prints help of some width.
+type printer struct {
+	w     io.Writer
+	width int
+}
+
+func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+// commands lists the commands that a command has, by their groups.
+func (p *printer) commands(cmd *cobra.Command) {
+	for _, g := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
+		var rows [][2]string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() && c.GroupID == g.ID {
+				rows = append(rows, [2]string{c.Name(), c.Short})
+			}
+		}
+		p.table(g.Title, rows, 11)
+	}
+}
+
+// flags lists the flags of a command by their headings, and names those of topics.
+func (p *printer) flags(cmd *cobra.Command) {
+	listed, widest := map[string][][2]string{}, 0
+	shared := map[string][]string{}
+	add := func(f *pflag.Flag) {
+		switch group := groupOf(f); {
+		case f.Hidden || f.Name == "help":
+		case slices.Contains(headings, group):
+			name, usage := flagRow(f)
+			listed[group] = append(listed[group], [2]string{name, usage})
+			widest = max(widest, utf8.RuneCountInString(name))
+		default:
+			shared[group] = append(shared[group], "--"+f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	for _, heading := range headings {
+		p.table(heading, listed[heading], min(widest, mostName))
+	}
+	var rows [][2]string
+	for _, topic := range Topics() {
+		if names := shared[topic]; len(names) > 0 {
+			rows = append(rows, [2]string{topic, strings.Join(names, ", ")})
+		}
+	}
+	p.table("Shared flags (ctxtool help TOPIC)", rows, len("redaction"))
+}
+
+// shared names what is the same for all commands: flags and topics.
+func (p *printer) shared(root *cobra.Command) {
+	var names []string
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	p.line("\n%s", wrap("Flags of all commands: "+strings.Join(names, ", "), p.width, 2))
+	p.line("%s", wrap("Topics of ctxtool help: "+strings.Join(Topics(), ", "), p.width, 0))
+}
+
+// mostName is how wide a flag's name may be beside its usage.
+const mostName = 30
+
+// flagRow is a flag as help lists it: its name with the name of its value, and its usage.
+func flagRow(f *pflag.Flag) (name, usage string) {
+	value, usage := pflag.UnquoteUsage(f)
+	if name = "--" + f.Name; f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	if value != "" {
+		name += " " + value
+	}
+	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
+		usage += " (default " + strings.Trim(f.DefValue, "[]") + ")"
+	}
+	return name, usage
+}
+
+// valueName is the name of a value, such as POINT, in a line of help.
+var valueName = regexp.MustCompile(`\b[A-Z]{2,}\b`)
+
+// topics names the topics that explain what the arguments and flags of a command take.
+func (p *printer) topics(cmd *cobra.Command) {
+	text := cmd.Use
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(headings, groupOf(f)) {
+			text += " " + f.Usage
+		}
+	})
+	see := []string{"exit-status"}
+	for _, name := range valueName.FindAllString(text, -1) {
+		see = append(see, strings.TrimSuffix(strings.ToLower(name), "s")+"s")
+	}
+	see = slices.DeleteFunc(Topics(), func(topic string) bool { return !slices.Contains(see, topic) })
+	p.line("\nSee also: ctxtool help %s", strings.Join(see, ", "))
+}
+
+// table prints rows under a heading, if there are any.
+func (p *printer) table(heading string, rows [][2]string, widest int) {
+	if len(rows) > 0 {
+		p.line("\n%s:\n%s", heading, table(rows, widest, p.width))
+	}
+}
+
+// table is rows of two columns: the first is as wide as said, and longer cells of it are on
+// lines of their own; cells of the second are wrapped to the width.
+func table(rows [][2]string, widest, width int) string {
+	var lines []string
+	for _, r := range rows {
+		head, pad := "  "+r[0], widest-utf8.RuneCountInString(r[0])
+		if pad < 0 {
+			lines = append(lines, head)
+			head, pad = "", widest+2
+		}
+		lines = append(lines, wrap(head+strings.Repeat(" ", pad+2)+r[1], width, widest+4))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wrap breaks a text into lines of a width, those after the first indented. The first keeps
+// its beginning of as many columns as they are indented.
+func wrap(text string, width, indent int) string {
+	runes := []rune(text)
+	line, rest := string(runes[:indent]), strings.Fields(string(runes[indent:]))
+	done, n := "", indent
+	for _, word := range rest {
+		if size := utf8.RuneCountInString(word) + 1; n+size-1 > width && n > indent {
+			done += strings.TrimRight(line, " ") + "\n"
+			line, n = strings.Repeat(" ", indent), indent
+		}
+		line += word + " "
+		n += utf8.RuneCountInString(word) + 1
+	}
+	return done + strings.TrimRight(line, " ")
+}

@@ -44,6 +44,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", checkCodes())
 	o.redaction.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
 	help.Group(f, "Selection", "only", "skip")

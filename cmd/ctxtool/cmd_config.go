@@ -45,6 +45,7 @@ func newConfigCommand(e *env) *cobra.Command {
 	}
 	o.answer.flags(cmd, "text", "json")
 	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
+	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+)
+
+// answers are command lines with every answer of every command that has forms. S is a session,
+// DIR a folder of them, and UNDO a session with a batch.
+var answers = []string{
+	"cache S", "cache DIR", "check S", "check DIR", "compact S", "compactions S", "config", "count S", "diff S root leaf",
+	"diff S root leaf --entries", "edit S leaf --omit", "label S leaf x", "log S", "log S --request 0", "ls DIR", "migrate S", "name S x",
+	"policies", "prune S", "redact S", "redact DIR", "reduce S --policy gsh --window 200", "render S", "repair S", "replay S", "show S", "stats S --lens cost", "stats DIR --lens cost",
+	"strip S", "trace S the", "trace S --blame leaf", "tree S", "truncate S --max 20", "undo UNDO",
+}
+
+// needed are flags that an answer requires in some form.
+var needed = map[string]string{
+	"stats -f github": "--require cost.total>=0", "stats -f junit": "--require cost.total>=0",
+}
+
+// TestForms: every form that a command offers answers, by -f and by --json.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	demo, err := os.ReadFile(filepath.Join(corpus.Root(t), demo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"s.jsonl", "dir/a.jsonl", "dir/b.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), demo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := ranIn(dir, "truncate", "s.jsonl", "--max", "20", "-o", "undo.jsonl"); r.status != exitOK {
+		t.Fatal(&r.stderr)
+	}
+	tried := map[string]bool{}
+	for _, line := range answers {
+		name, _, _ := strings.Cut(line, " ")
+		tried[name] = true
+		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, name).Find([]string{name})
+		_, list, _ := strings.Cut(cmd.Flag("format").Usage, "`FORM`: ")
+		forms := strings.Split(list, ", ")
+		for k := range forms {
+			forms[k] = "-f " + forms[k]
+		}
+		if cmd.Flag("json") != nil {
+			forms = append(forms, "--json")
+		}
+		for _, form := range forms {
+			words := strings.TrimSpace(line + " " + form + " " + needed[name+" "+form])
+			r := ranIn(dir, commandLine(words, "S", "s.jsonl", "DIR", "dir", "UNDO", "undo.jsonl")...)
+			if r.status > exitFound {
+				t.Errorf("%s: status %d: %s", words, r.status, &r.stderr)
+			}
+			values := json.NewDecoder(&r.stdout)
+			for err = nil; err == nil && strings.Contains(form, "json"); {
+				err = values.Decode(new(json.RawMessage))
+			}
+			if err != nil && err != io.EOF {
+				t.Errorf("%s: not JSON: %v", words, err)
+			}
+		}
+	}
+	for _, c := range commands {
+		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, c.name).Find([]string{c.name})
+		if cmd.Flag("format") != nil && !tried[c.name] {
+			t.Errorf("no form of %s is tried", c.name)
+		}
+	}
+}

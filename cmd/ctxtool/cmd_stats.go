@@ -87,7 +87,7 @@ func (o *statsOptions) check(e *env) (err error) {
 		o.Entries = gate.Entries
 	}
 	if o.MaxIterations < 1 {
-		return errors.New("--max-iterations: want a number above 0")
+		return errors.New("--max-iterations must be above 0")
 	}
 	o.Only, err = o.filter.check()
 	if err = cmp.Or(oneOf("unknown lens", lensNames(stats.Lenses), o.lenses...), oneOf("--by: unknown group", stats.CostGroups(), o.By...), err); err != nil {
@@ -100,7 +100,7 @@ func (o *statsOptions) check(e *env) (err error) {
 		}
 	}
 	if !(o.compact >= 0 && o.compact <= 1) {
-		return errors.New("--compact-threshold: want a share from 0 to 1")
+		return errors.New("--compact-threshold must be between 0 and 1")
 	}
 	o.CompactThreshold = &o.compact
 	if err := o.gating.ready(o.format, lensNames(o.Lenses)); err != nil {
@@ -113,7 +113,7 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {
-		return errors.New("-f csv is one table: name one lens with --lens")
+		return errors.New("-f csv requires one lens: set --lens")
 	}
 	return o.given.check(e, &o.Replay)
 }
@@ -143,11 +143,11 @@ var lensFlags = []struct {
 func (o *statsOptions) idle() error {
 	for _, f := range lensFlags {
 		if o.named(f.flag) && !o.looks(f.lenses...) {
-			return fmt.Errorf("--%s is part of the lens %s: name it with --lens", f.flag, strings.Join(f.lenses, " or "))
+			return fmt.Errorf("--%s requires --lens %s", f.flag, strings.Join(f.lenses, " or "))
 		}
 	}
 	if o.named("compact-threshold") && o.like != "gsh" {
-		return errors.New("--compact-threshold is part of --like gsh")
+		return errors.New("--compact-threshold requires --like gsh")
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 			return fault
 		}
 		if len(sum.Files) == broken {
-			e.note("no session was counted")
+			e.note("no session matches")
 		}
 		o.Finish(sum)
 		if err := o.judge(sum); err != nil {
@@ -260,7 +260,7 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 		e.printFindings(f.name, r.Findings)
 		e.noteRead(f.name, r.Version, r.Coverage, r.Rules)
 		if r.Stopped != "" {
-			e.note("%s:%s: the numbers are of what came before", f.name, strings.TrimPrefix(r.Stopped, "line "))
+			e.note("%s:%s: the figures cover what precedes it", f.name, strings.TrimPrefix(r.Stopped, "line "))
 		}
 	}
 	if err == nil {

@@ -65,8 +65,8 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if value, from := e.config.lookup(f.Name); from == hereFile && f.Name == "summarizer" && strings.HasPrefix(value, "exec:") {
 			err = &sessionfmt.Error{
 				Pos:  sessionfmt.Pos{File: from},
-				Err:  errors.New("summarizer: a file in the current folder does not say what is run"),
-				Hint: "--summarizer does, or the configuration in the user's own folder",
+				Err:  errors.New("summarizer: a file in the current folder must not set a command"),
+				Hint: "set it with --summarizer or in the user's configuration folder",
 			}
 		} else if from != "" {
 			if err = f.Value.Set(value); err != nil {
@@ -190,7 +190,7 @@ func (c *config) models() (*models.Table, error) {
 		for _, name := range slices.Sorted(maps.Keys(l.Models)) {
 			provider, id, ok := strings.Cut(name, "/")
 			if !ok {
-				return nil, fmt.Errorf("configuration: models.%q: want provider/id", name)
+				return nil, fmt.Errorf("configuration: models.%q: must be provider/id", name)
 			}
 			m, _, _ := t.Lookup(provider, id)
 			if m.Provider != provider || m.ID != id {
@@ -215,7 +215,7 @@ func decodeModel(from map[string]any, m *models.Model) error {
 		case float64:
 			n = v
 		default:
-			return fmt.Errorf("%s: %v is no number", key, v)
+			return fmt.Errorf("%s: %v: must be a number", key, v)
 		}
 		switch strings.ToLower(key) {
 		case "contextwindow", "context_window":
@@ -327,7 +327,7 @@ func (t policyTable) policy(name string) (*compact.Policy, error) {
 		p.Layers = append(p.Layers, layer)
 	}
 	if len(p.Layers) == 0 || p.Window < 0 {
-		return nil, fmt.Errorf("want layers, or like = a policy, and a window of tokens")
+		return nil, fmt.Errorf("must have layers or like, and a window of 0 or more tokens")
 	}
 	return p, nil
 }
@@ -364,7 +364,7 @@ func number(to, from *int, name string) error {
 		return nil
 	}
 	if *to = *from; *to < 0 {
-		return fmt.Errorf("%s = %d: want a number from 0 on", name, *to)
+		return fmt.Errorf("%s = %d: must be 0 or more", name, *to)
 	}
 	return nil
 }
@@ -375,7 +375,7 @@ func word(to, from *string, name string, one ...string) error {
 		return nil
 	}
 	if *to = *from; !slices.Contains(one, *to) {
-		return fmt.Errorf("%s = %q: one of %v", name, *to, one)
+		return fmt.Errorf("%s = %q: expected one of %v", name, *to, one)
 	}
 	return nil
 }

@@ -284,7 +284,7 @@ func (r *reading) flags(cmd *cobra.Command) {
 func (r *reading) check() (replay.Rules, error) {
 	rules, err := replay.ParseRules(r.rules)
 	if err != nil {
-		return 0, fmt.Errorf("%w: one of %s", err, strings.Join(replay.RulesNames(), ", "))
+		return 0, fmt.Errorf("%w: expected one of %s", err, strings.Join(replay.RulesNames(), ", "))
 	}
 	return rules, nil
 }
@@ -312,7 +312,7 @@ func (g *given) check(e *env, opt *replay.Options) (err error) {
 	if g.model != "" {
 		provider, id, ok := strings.Cut(g.model, "/")
 		if !ok || provider == "" || id == "" {
-			return fmt.Errorf("--model %q: want PROVIDER/ID", g.model)
+			return fmt.Errorf("--model %q: must be PROVIDER/ID", g.model)
 		}
 		opt.Model = models.Ref{Provider: provider, ID: id}
 	}

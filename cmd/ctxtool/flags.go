@@ -52,7 +52,7 @@ func tokensFlag(n *int64) numberFlag[int64] {
 	return numberFlag[int64]{n, func(text string) (int64, error) {
 		n, err := gate.ParseNumber(text)
 		if err != nil || n < 1 || n > mostTokensAsked || n != float64(int64(n)) {
-			return 0, errors.New("want a number of tokens from 1 on, as 200000, 200k or 1M")
+			return 0, errors.New("must be a number of tokens above 0, such as 200000, 200k or 1M")
 		}
 		return int64(n), nil
 	}}
@@ -63,7 +63,7 @@ func countFlag(n *int) numberFlag[int] {
 	return numberFlag[int]{n, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return 0, errors.New("want a whole number from 1 on")
+			return 0, errors.New("must be a whole number above 0")
 		}
 		return n, nil
 	}}
@@ -73,7 +73,7 @@ func countFlag(n *int) numberFlag[int] {
 func oneOf(what string, names []string, values ...string) error {
 	for _, v := range values {
 		if !slices.Contains(names, v) {
-			return fmt.Errorf("%s %q: one of %s", what, sessionfmt.Quote(v), strings.Join(names, ", "))
+			return fmt.Errorf("%s %q: expected one of %s", what, sessionfmt.Quote(v), strings.Join(names, ", "))
 		}
 	}
 	return nil

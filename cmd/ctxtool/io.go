@@ -39,7 +39,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 		return file, point, err
 	}
 	if !term.IsTerminal(int(e.stdin.Fd())) {
-		return "", "", usagef("no session named: give a file, - for standard input, or the beginning of an id")
+		return "", "", usagef("missing SESSION: a file, - for standard input, or the beginning of an id")
 	}
 	cwd, err := filepath.Abs(e.disk.Path("."))
 	if err != nil {
@@ -162,7 +162,7 @@ func noneBroken(strict bool, n, of int, broken string) error {
 	if !strict || n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d sessions %s, and --strict allows none", n, of, broken)
+	return fmt.Errorf("--strict: %d of %d sessions %s", n, of, broken)
 }
 
 // printFindings prints findings, a kind that occurs more than three times once
@@ -212,7 +212,7 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 	}
 	for _, in := range inputs {
 		if e.sameFile(name, in) {
-			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o names an input, which is never written to")}}
+			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o must not name an input")}}
 		}
 	}
 	return e.disk.Create(name)

@@ -71,7 +71,7 @@ func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
 			case len(line) >= redact.MinValue:
 				opt.Values = append(opt.Values, line)
 			case line != "":
-				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("a value of less than %d bytes would be found everywhere", redact.MinValue)})
+				return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.values, Line: n + 1}, Err: fmt.Errorf("must have at least %d bytes", redact.MinValue)})
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func envValues(names, environ []string) (values []string, err error) {
 			found = true
 		}
 		if !found {
-			return nil, fmt.Errorf("--env %s: there is no such variable", name)
+			return nil, fmt.Errorf("--env %s: no such variable", name)
 		}
 	}
 	slices.Sort(values)
@@ -212,5 +212,5 @@ func (s *secretScan) note(e *env, session *sessionfmt.Session) {
 	if more := len(words) - namedSecrets; more > 0 {
 		words = append(words[:namedSecrets], fmt.Sprintf("%d more", more))
 	}
-	e.note("%s: %s in %s; --redact leaves them out", session.Name, phrase.Count(total, "likely secret"), strings.Join(words, ", "))
+	e.note("%s: %s in %s; --redact removes them", session.Name, phrase.Count(total, "likely secret"), strings.Join(words, ", "))
 }

@@ -115,7 +115,7 @@ func TestNothingToCount(t *testing.T) {
 		for _, l := range stats.Lenses {
 			for _, form := range []string{"text", "json", "jsonl", "csv", "markdown"} {
 				r := ranIn("", append([]string{"stats", "--lens", l.Name, "-f", form}, args...)...)
-				if r.status != 0 || !strings.Contains(r.stderr.String(), "no session was counted") {
+				if r.status != 0 || !strings.Contains(r.stderr.String(), "no session matches") {
 					t.Errorf("%v, %s as %s: status %d, %s", args, l.Name, form, r.status, &r.stderr)
 				}
 			}

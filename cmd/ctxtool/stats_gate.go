@@ -53,10 +53,10 @@ func (o *gating) flags(cmd *cobra.Command) {
 func (o *gating) check(e *env) error {
 	o.gated = len(o.budgets) > 0 || o.file != "" || o.against != ""
 	if !o.gated && (o.drift != "" || o.broken != "" || o.unpriced != "" || o.allowEmpty) {
-		return errors.New("--drift, --broken, --unpriced and --allow-empty are for a gate: --require, --check or --against")
+		return errors.New("--drift, --broken, --unpriced and --allow-empty require --require, --check or --against")
 	}
 	if o.drift != "" && o.against == "" {
-		return errors.New("--drift is from a saved run: name it with --against")
+		return errors.New("--drift requires --against")
 	}
 	for _, text := range o.budgets {
 		b, err := gate.ParseBudget(text)
@@ -73,7 +73,7 @@ func (o *gating) check(e *env) error {
 	}
 	for _, of := range []struct{ flag, value, other string }{{"broken", o.broken, "warn"}, {"unpriced", o.unpriced, "ignore"}} {
 		if of.value != "" && of.value != "fail" && of.value != of.other {
-			return fmt.Errorf("--%s %q: fail or %s", of.flag, sessionfmt.Quote(of.value), of.other)
+			return fmt.Errorf("--%s %q: expected one of fail, %s", of.flag, sessionfmt.Quote(of.value), of.other)
 		}
 	}
 	return o.load(e)
@@ -124,7 +124,7 @@ func (o *gating) load(e *env) error {
 func (o *gating) ready(format string, lenses []string) error {
 	if !o.gated {
 		if slices.Contains(gateForms, format) {
-			return fmt.Errorf("-f %s is the answer of a gate: give it --require, --check or --against", format)
+			return fmt.Errorf("-f %s requires --require, --check or --against", format)
 		}
 		return nil
 	}
@@ -138,13 +138,13 @@ func (o *gating) fit(files []listedFile, checks bool) error {
 		return emptyGate()
 	}
 	if checks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
-		return &sessionfmt.Error{Err: errors.New("what check finds is counted in files, not in standard input"), Hint: "save it to a file first"}
+		return &sessionfmt.Error{Err: errors.New("--lens check requires a file"), Hint: "save standard input to a file first"}
 	}
 	return nil
 }
 
 func emptyGate() error {
-	return &sessionfmt.Error{Err: gate.ErrEmpty, Hint: "a gate over nothing says nothing; --allow-empty lets it pass"}
+	return &sessionfmt.Error{Err: gate.ErrEmpty, Hint: "--allow-empty accepts no sessions"}
 }
 
 // checker counts what ctxtool check finds in a file.

@@ -59,10 +59,9 @@ type setting struct {
 	commands []string
 }
 
-// notSettings are flags that no configuration sets: they say what is asked, not
-// how, or mean something to one command only, which is named before some. Above all
-// that a session is written to has to be said each time: a file in the current folder
-// must not say it.
+// notSettings are flags that no configuration sets: those that select what to answer, and
+// those that mean something else in another command ("COMMAND FLAG"). Above all, a file in
+// the current folder must not let a command write.
 var notSettings = []string{
 	"quarantine", "to", "entries",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
@@ -73,12 +72,12 @@ var notSettings = []string{
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 
-// isSetting reports that a configuration may set the flag of a command.
+// isSetting reports whether a configuration may set a flag of a command.
 func isSetting(c *cobra.Command, flag string) bool {
 	return !slices.Contains(notSettings, flag) && !slices.Contains(notSettings, c.Name()+" "+flag)
 }
 
-// settingsOf are the settings of all commands, by name.
+// settingsOf returns the settings of all commands, by name.
 func settingsOf(root *cobra.Command) map[string]*setting {
 	all := map[string]*setting{}
 	for _, c := range append(root.Commands(), root) {
@@ -128,9 +127,9 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 // A configRow is a setting, with the value in effect and where it comes from.
 type configRow struct {
 	Key     string `json:"key"`
-	Value   string `json:"value"`             // in effect, as a flag would have it
-	From    string `json:"from"`              // the variable or file that says so, or `default`
-	Unknown bool   `json:"unknown,omitempty"` // a file says it, and nothing reads it
+	Value   string `json:"value"`             // in effect, in the syntax of flags
+	From    string `json:"from"`              // the variable or file that sets it, or `default`
+	Unknown bool   `json:"unknown,omitempty"` // a file sets it, and no command reads it
 }
 
 func writeConfig(w *bufio.Writer, rows []configRow, width int) error {
@@ -142,7 +141,7 @@ func writeConfig(w *bufio.Writer, rows []configRow, width int) error {
 	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, width)
 }
 
-// rows are all settings, and what files say that is none.
+// rows returns all settings, and unknown keys of files.
 func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		value, from := c.lookup(name)
@@ -171,7 +170,7 @@ func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 	return rows
 }
 
-// known reports that all keys of gsh's table are names of settings.
+// known reports whether all keys of gsh's table are settings.
 func known(settings map[string]*setting, table map[string]any) bool {
 	for key := range table {
 		if name := strings.ReplaceAll(key, "_", "-"); settings[name] == nil || gshKey(name) != "context."+key {
@@ -181,7 +180,7 @@ func known(settings map[string]*setting, table map[string]any) bool {
 	return true
 }
 
-// explain says what a setting is, where it can be set, and what is said there.
+// explain prints what a setting is, and its value in every place that can set it.
 func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	_, usage := pflag.UnquoteUsage(s.flag)
 	slices.Sort(s.commands)

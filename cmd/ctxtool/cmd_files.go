@@ -116,7 +116,7 @@ func newMigrateCommand(e *env) *cobra.Command {
 }
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
-	rules, err := (&reading{rules: o.rules}).check()
+	rules, err := (&replayFlags{rules: o.rules}).check()
 	if err = cmp.Or(oneOf("unknown form of compactions", migrate.Compactions, o.compactions), err); err != nil {
 		return usage(err)
 	}

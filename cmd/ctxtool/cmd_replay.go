@@ -22,7 +22,7 @@ import (
 // replayOptions are the flags of ctxtool replay.
 type replayOptions struct {
 	readFlags
-	given
+	overrideFlags
 	at, leaf   string
 	before     bool
 	request    int
@@ -54,7 +54,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, formats...)
-	o.given.flags(cmd)
+	o.overrideFlags.flags(cmd)
 	f.StringVar(&o.at, "at", "", "replay to `POINT`")
 	f.BoolVar(&o.before, "before", false, "replay to the state before the entry of the point")
 	f.IntVar(&o.request, "request", noRequest, "short for --at request:`N`")
@@ -77,13 +77,13 @@ func newReplayCommand(e *env) *cobra.Command {
 // check reads the flags that are names, before any input is opened.
 func (o *replayOptions) check(e *env, opt *replay.Options) error {
 	if o.provenance && o.format != "json" {
-		return errors.New("--provenance needs -f json")
+		return errors.New("--provenance requires -f json")
 	}
 	if o.tail && opt.Rules != replay.ByPi {
-		return errors.New("--tail needs --rules pi: only the whole path tells whether patches are on it")
+		return errors.New("--tail requires --rules pi: only the whole path shows whether it has patches")
 	}
 	opt.Lenient = o.lenient
-	return o.given.check(e, opt)
+	return o.overrideFlags.check(e, opt)
 }
 
 func runReplay(e *env, o *replayOptions, args []string) error {
@@ -101,7 +101,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return usagef("the session's @%s conflicts with --at, --request or --tail", sessionfmt.Quote(point))
 	}
 	o.at = cmp.Or(o.at, point)
-	if err := o.given.load(e, &opt); err != nil {
+	if err := o.overrideFlags.load(e, &opt); err != nil {
 		return err
 	}
 	s, err := o.open(e, name)

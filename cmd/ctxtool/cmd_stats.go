@@ -20,8 +20,8 @@ import (
 // statsOptions are the flags of ctxtool stats.
 type statsOptions struct {
 	readFlags
-	given
-	gating
+	overrideFlags
+	gateFlags
 	filter
 	lenses    []string
 	counter   string
@@ -52,8 +52,8 @@ func newStatsCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
-	o.given.flags(cmd)
-	o.gating.flags(cmd)
+	o.overrideFlags.flags(cmd)
+	o.gateFlags.flags(cmd)
 	o.filter.flags(cmd)
 	f.StringSliceVar(&o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
 	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "), stats.CounterNames())
@@ -80,7 +80,7 @@ func lensNames(lenses []*stats.Lens) (names []string) {
 // check reads the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
 	o.Replay.Rules, err = o.start(e)
-	if err = cmp.Or(err, withFlag("--counter", o.SetCounter(o.counter)), o.gating.check(e)); err != nil {
+	if err = cmp.Or(err, withFlag("--counter", o.SetCounter(o.counter)), o.gateFlags.check(e)); err != nil {
 		return err
 	}
 	if o.By = o.gate.By(o.By); o.gated {
@@ -103,7 +103,7 @@ func (o *statsOptions) check(e *env) (err error) {
 		return errors.New("--compact-threshold must be between 0 and 1")
 	}
 	o.CompactThreshold = &o.compact
-	if err := o.gating.ready(o.format, lensNames(o.Lenses)); err != nil {
+	if err := o.gateFlags.ready(o.format, lensNames(o.Lenses)); err != nil {
 		return err
 	}
 	if o.like != "" {
@@ -115,7 +115,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.format == "csv" && len(o.lenses) != 1 {
 		return errors.New("-f csv requires one lens: set --lens")
 	}
-	return o.given.check(e, &o.Replay)
+	return o.overrideFlags.check(e, &o.Replay)
 }
 
 // replaying are the lenses that replay the session.
@@ -161,10 +161,10 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		return err
 	}
 	files = byPath(files)
-	if err := o.given.load(e, &o.Replay); err != nil {
+	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
-	if err := o.gating.fit(files, o.looks("check")); err != nil {
+	if err := o.gateFlags.fit(files, o.looks("check")); err != nil {
 		return err
 	}
 	o.Check = o.checker(e)
@@ -212,7 +212,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err != nil || o.said == nil {
 		return err
 	}
-	return o.gating.verdict(e, o.format)
+	return o.gateFlags.verdict(e, o.format)
 }
 
 // byPath are the files in the order of their paths, whatever the order of the arguments,

@@ -22,29 +22,29 @@ import (
 	"github.com/spf13/viper"
 )
 
-// A config is what configuration files and the environment say. Flags win over
-// the environment (CTXTOOL_...), that over ./.ctxtool.toml, that over
+// A config holds the configuration files and the environment. Flags override the
+// environment (CTXTOOL_...), which overrides ./.ctxtool.toml, which overrides
 // ctxtool/config.toml in the user's configuration folder.
 type config struct {
 	getenv func(key string) string
-	files  []layer // the weakest first
+	files  []layer // later ones override
 }
 
-// A layer is one configuration file. Viper puts names in lower case; those of
-// models and policies keep theirs.
+// A layer is one configuration file. Viper changes keys to lower case; tables keeps the
+// names of models and policies as they are.
 type layer struct {
 	name string
 	v    *viper.Viper
 	tables
 }
 
-// The tables of a configuration file have names of their own.
+// tables are the tables of a configuration file whose keys are names.
 type tables struct {
 	Models   map[string]map[string]any
 	Policies map[string]policyTable
 }
 
-// configure reads the configuration and fills the flags that were not given.
+// configure reads the configuration and sets the flags that are not on the command line.
 func (e *env) configure(cmd *cobra.Command) error {
 	e.config = &config{getenv: e.getenv}
 	for _, name := range e.configFiles() {
@@ -83,7 +83,7 @@ func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
 	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
 		return l, err
 	}
-	d := toml.NewDecoder(bytes.NewReader(data)) // once more: viper would put names in lower case
+	d := toml.NewDecoder(bytes.NewReader(data)) // again: viper would change names to lower case
 	d.DisallowUnknownFields()
 	var strict *toml.StrictMissingError
 	if err = d.Decode(&l.tables); errors.As(err, &strict) {
@@ -106,7 +106,7 @@ func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
 	return l, l.v.MergeConfigMap(file)
 }
 
-// lookup is the value of a key and where it comes from; nowhere if from is empty.
+// lookup returns the value of a key and its source; from is empty if the key is not set.
 func (c *config) lookup(key string) (value, from string) {
 	if text := c.getenv(envName(key)); text != "" {
 		return text, envName(key)
@@ -119,7 +119,7 @@ func (c *config) lookup(key string) (value, from string) {
 	return "", ""
 }
 
-// get is what the file says of a key, or of gsh's own name for it.
+// get returns the value of a key in the file, or of gsh's name for it.
 func (l layer) get(key string) (v any, set bool) {
 	if own := gshKey(key); own != "" && !l.v.IsSet(key) {
 		key = own
@@ -127,8 +127,7 @@ func (l layer) get(key string) (v any, set bool) {
 	return l.v.Get(key), l.v.IsSet(key)
 }
 
-// gshKey is gsh's own name for a setting (docs/policies.md 2.1), empty where it has
-// none.
+// gshKey returns gsh's name for a setting (docs/policies.md 2.1), or "".
 func gshKey(key string) string {
 	switch key {
 	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold":
@@ -137,7 +136,7 @@ func gshKey(key string) string {
 	return ""
 }
 
-// settingText is a setting as a flag would have it: a list with commas.
+// settingText returns a setting in the syntax of flags: lists have commas.
 func settingText(v any) string {
 	var texts []string
 	switch v := v.(type) {
@@ -155,13 +154,12 @@ func settingText(v any) string {
 	return strings.Join(texts, ",")
 }
 
-// envName is the variable that sets a key.
+// envName returns the name of the environment variable for a key.
 func envName(key string) string {
 	return "CTXTOOL_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(key))
 }
 
-// lineOf is the line of a configuration file at which reading it failed, 0 where
-// the error does not say.
+// lineOf returns the line of a configuration file that an error is about, 0 if unknown.
 func lineOf(err error) (row int) {
 	var at interface{ Position() (row, column int) }
 	if errors.As(err, &at) {
@@ -170,11 +168,11 @@ func lineOf(err error) (row int) {
 	return row
 }
 
-// hereFile is the configuration of the current folder. It may have come with what somebody
-// else has written, so it runs no command.
+// hereFile is the configuration of the current folder. Somebody else may have written it, so
+// it must not set a command to run.
 const hereFile = ".ctxtool.toml"
 
-// configFiles are the configuration files, the weakest first.
+// configFiles returns the names of the configuration files; later ones override.
 func (e *env) configFiles() []string {
 	if e.configDir == "" {
 		return []string{hereFile}
@@ -182,8 +180,8 @@ func (e *env) configFiles() []string {
 	return []string{filepath.Join(e.configDir, "ctxtool", "config.toml"), hereFile}
 }
 
-// models is the models table with the configuration's own models: each a table
-// models."provider/id" with the keys of the built-in one.
+// models returns the table of models with those of the configuration: each is a table
+// models."provider/id" with the keys of the built-in table.
 func (c *config) models() (*models.Table, error) {
 	t := models.Builtin()
 	for _, l := range c.files {
@@ -240,7 +238,7 @@ func decodeModel(from map[string]any, m *models.Model) error {
 // A policyTable is a policy in a configuration file: [policies.NAME].
 type policyTable struct {
 	About   string
-	Like    string // the policy whose numbers it begins with; without, it has the layers below
+	Like    string // the policy whose numbers are the defaults; empty for none
 	Window  int64
 	Counter string
 	Layers  []layerTable
@@ -258,12 +256,12 @@ type layerTable struct {
 	Style     *string
 	Keep      *int
 	Patterns  []string
-	Over      string // an amount above which it runs: tokens, or a share of the window with %
-	Reserve   int64  // or the tokens that are to be left of the window
+	Over      string // it runs above this amount: tokens, or a share of the window with %
+	Reserve   int64  // or if fewer tokens than this are left of the window
 }
 
-// policies are the policies that configuration files define, the strongest file's where
-// several define one.
+// policies returns the policies of the configuration files; of one name, that of the last
+// file.
 func (c *config) policies() (own []*compact.Policy, err error) {
 	for k := len(c.files) - 1; k >= 0; k-- {
 		l := c.files[k]
@@ -281,7 +279,7 @@ func (c *config) policies() (own []*compact.Policy, err error) {
 	return own, nil
 }
 
-// String is what a policy consists of: ctxtool policies has the numbers.
+// String returns the parts of a policy, without their numbers.
 func (t policyTable) String() string {
 	var parts []string
 	if t.Like != "" {
@@ -358,7 +356,7 @@ func (t layerTable) layer() (l compact.Layer, err error) {
 	return l, nil
 }
 
-// number sets a number that is given.
+// number sets a number if the file has it.
 func number(to, from *int, name string) error {
 	if from == nil {
 		return nil
@@ -369,7 +367,7 @@ func number(to, from *int, name string) error {
 	return nil
 }
 
-// word sets a word that is given, one of some.
+// word sets a word if the file has it. It must be one of the list.
 func word(to, from *string, name string, one ...string) error {
 	if from == nil {
 		return nil

@@ -26,13 +26,13 @@ import (
 // A listedFile is a session file.
 type listedFile struct {
 	path  string
-	name  string // that it is listed by: below its folder, or as it was given
-	given string // what finds it from the current folder, or as it was given
-	out   string // that a new file made of it has in another folder
+	name  string // in lists: relative to its folder, or as on the command line
+	given string // relative to the current folder, or as on the command line
+	out   string // of a new version of it in another folder
 }
 
-// sessions are the files that the arguments of a command over many name. Without
-// any it is, on a terminal, the newest session of the current folder.
+// sessions returns the files that the arguments of a command over many sessions name.
+// Without arguments it is, on a terminal, the newest session of the current folder.
 func (e *env) sessions(args []string) ([]listedFile, error) {
 	if len(args) > 0 {
 		return e.listed(args)
@@ -41,8 +41,8 @@ func (e *env) sessions(args []string) ([]listedFile, error) {
 	return []listedFile{{file, file, file, outName(file)}}, err
 }
 
-// listed are the files that the arguments name: the sessions of folders, and
-// files; without any, those of the store.
+// listed returns the files that the arguments name: files, and the sessions of folders.
+// Without arguments it is the sessions of the store.
 func (e *env) listed(args []string) (files []listedFile, err error) {
 	if len(args) == 0 {
 		args = []string{e.store().Dir}
@@ -69,8 +69,8 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 	return files, nil
 }
 
-// outName is the name that what is made of a single file has in a folder: never one
-// that leads out of it.
+// outName returns the name in a folder for a new version of a file. It never leads out of
+// the folder.
 func outName(name string) string {
 	if name == "-" {
 		return "stdin.jsonl"
@@ -78,8 +78,8 @@ func outName(name string) string {
 	return filepath.Base(name)
 }
 
-// realName is a name by which a file is known again, whether it is there or only
-// its folder is.
+// realName returns the absolute name of a file without symlinks, so that names of one file
+// are equal. The file need not exist.
 func (e *env) realName(name string) string {
 	name = e.disk.Path(name)
 	real, err := filepath.EvalSymlinks(name)
@@ -100,7 +100,7 @@ func (e *env) isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// paths are the names of files.
+// paths returns the paths of files.
 func paths(files []listedFile) (names []string) {
 	for _, f := range files {
 		names = append(names, f.path)
@@ -108,16 +108,16 @@ func paths(files []listedFile) (names []string) {
 	return names
 }
 
-// workersPerProcessor is how many files are worked on at a time for each processor:
-// while one waits for the disk another computes.
+// workersPerProcessor is the number of files in work for each CPU: while one waits for the
+// disk, another computes.
 const workersPerProcessor = 2
 
-// batchGC is how much garbage there may be for what is in use, percent, where many
-// files come and go: little is in use at a time, so that much is not a lot.
+// batchGC is the percentage for debug.SetGCPercent while many files are read: little memory
+// is in use at a time, so more garbage is cheap.
 const batchGC = 200
 
-// inParallel works on files on all processors, and returns what work made of each,
-// in their order. How far it is, it shows to whoever watches.
+// inParallel calls work for files on all CPUs, and returns the results in the order of the
+// files. It shows progress on a terminal.
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
 	debug.SetGCPercent(batchGC)
 	all := make([]T, 0, len(files))
@@ -125,9 +125,8 @@ func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show 
 	return all
 }
 
-// inOrder is inParallel that hands over what work made of each file as soon as those
-// before it are done, so that it need not be kept; so many are worked on at a time, 0 for
-// as many as is good.
+// inOrder is inParallel that passes each result to take as soon as those before it are done,
+// so that it need not be kept. At most workers files are in work, 0 for the default.
 func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
 		e.frugal(files[0].path)
@@ -156,11 +155,11 @@ func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedF
 type answer struct {
 	format, output string
 	json           bool
-	cleaned        bool // the command cleans what it writes itself, and colours it
+	cleaned        bool // the command cleans and colours its output itself
 	forms          []string
 }
 
-// flags gives a command the flags of its answer; the first form is the default.
+// flags registers the flags of an answer; the first form is the default.
 func (a *answer) flags(cmd *cobra.Command, forms ...string) {
 	a.forms = forms
 	f := cmd.Flags()
@@ -186,7 +185,7 @@ func (a *answer) jsonForm() string {
 	return ""
 }
 
-// check reads the flags, before any input is opened.
+// check checks the flags, before any input is opened.
 func (a *answer) check() error {
 	if a.json {
 		a.format = a.jsonForm()
@@ -194,7 +193,7 @@ func (a *answer) check() error {
 	return oneOf("unknown format", a.forms, a.format)
 }
 
-// answer writes an answer atomically, to none of the inputs.
+// answer writes an answer atomically, and never to one of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	out, err := e.create(a.output, inputs...)
 	if err != nil {
@@ -217,28 +216,28 @@ func (e *env) print(a *answer, inputs []string, v any) error {
 	return e.answer(a, inputs, func(w *bufio.Writer) error { return render.Write(w, v, a.format, on) })
 }
 
-// A readFlags is how a session is read and replayed, and the answer of a command that does.
+// readFlags are the flags of commands that replay a session and answer.
 type readFlags struct {
 	answer
-	reading
+	replayFlags
 	redaction
 }
 
-// flags gives a command these flags; the first form is the default.
+// flags registers the flags; the first form is the default.
 func (o *readFlags) flags(cmd *cobra.Command, forms ...string) {
 	o.answer.flags(cmd, forms...)
-	o.reading.flags(cmd)
+	o.replayFlags.flags(cmd)
 	o.redaction.flags(cmd)
 }
 
-// start reads the flags, before any input is opened.
+// start checks the flags, before any input is opened.
 func (o *readFlags) start(e *env) (replay.Rules, error) {
-	rules, err := o.reading.check()
+	rules, err := o.replayFlags.check()
 	return rules, cmp.Or(o.answer.check(), err, o.redaction.start(e))
 }
 
-// open reads the flags and opens the session that the arguments name. point is that of a
-// SESSION@POINT, empty where there is none.
+// open checks the flags and opens the session that the arguments name. point is that of
+// SESSION@POINT, or empty.
 func (o *readFlags) open(e *env, args []string) (rules replay.Rules, s *sessionfmt.Session, point string, err error) {
 	if rules, err = o.start(e); err != nil {
 		return rules, nil, "", usage(err)
@@ -247,8 +246,8 @@ func (o *readFlags) open(e *env, args []string) (rules replay.Rules, s *sessionf
 	return rules, s, point, err
 }
 
-// reply prints what a replay gave, and says what was found on the way, what else there is
-// to say (also, which may be nil), and how much was read.
+// reply prints the result of a replay, then its findings and coverage on standard error, with
+// what also reports between them; also may be nil.
 func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, inputs ...string) error {
 	s := r.Session
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
@@ -266,22 +265,22 @@ func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, in
 	return nil
 }
 
-// A reading is how a session is replayed and how strictly it is read.
-type reading struct {
+// replayFlags are the flags that say how a session is replayed and how strictly it is read.
+type replayFlags struct {
 	rules  string
 	strict bool
 }
 
-// flags gives a command the flags of its reading.
-func (r *reading) flags(cmd *cobra.Command) {
+// flags registers the flags.
+func (r *replayFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
 	help.Group(f, "rules", "rules", "strict")
 }
 
-// check reads the name of the rules.
-func (r *reading) check() (replay.Rules, error) {
+// check returns the rules of the flag.
+func (r *replayFlags) check() (replay.Rules, error) {
 	rules, err := replay.ParseRules(r.rules)
 	if err != nil {
 		return 0, fmt.Errorf("%w: expected one of %s", err, strings.Join(replay.RulesNames(), ", "))
@@ -289,16 +288,16 @@ func (r *reading) check() (replay.Rules, error) {
 	return rules, nil
 }
 
-// A given is what is given in place of what the session says or lacks.
-type given struct {
+// overrideFlags replace what the session says or lacks.
+type overrideFlags struct {
 	baseline    string
 	implemented []string
 	model       string
 	window      int64
 }
 
-// flags gives a command that replays the flags of what is given.
-func (g *given) flags(cmd *cobra.Command) {
+// flags registers the flags.
+func (g *overrideFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
@@ -307,8 +306,8 @@ func (g *given) flags(cmd *cobra.Command) {
 	help.Group(f, "rules", "baseline", "implemented", "model", "window")
 }
 
-// check reads the flags, before any input is opened; the baseline is for load.
-func (g *given) check(e *env, opt *replay.Options) (err error) {
+// check sets the options of the flags, before any input is opened; load reads the baseline.
+func (g *overrideFlags) check(e *env, opt *replay.Options) (err error) {
 	if g.model != "" {
 		provider, id, ok := strings.Cut(g.model, "/")
 		if !ok || provider == "" || id == "" {
@@ -322,7 +321,7 @@ func (g *given) check(e *env, opt *replay.Options) (err error) {
 }
 
 // load reads the baseline, which is input.
-func (g *given) load(e *env, opt *replay.Options) (err error) {
+func (g *overrideFlags) load(e *env, opt *replay.Options) (err error) {
 	if g.baseline == "" {
 		return nil
 	}
@@ -332,8 +331,7 @@ func (g *given) load(e *env, opt *replay.Options) (err error) {
 	return e.redactBaseline(opt.Baseline)
 }
 
-// nowFlag is the time of --now, which one batch of entries has; now if it was not
-// given.
+// nowFlag returns the time of --now for a batch of entries, by default the present.
 func (e *env) nowFlag(text string) (time.Time, error) {
 	if text == "" {
 		return e.now(), nil

@@ -21,10 +21,10 @@ import (
 	"golang.org/x/term"
 )
 
-// A numberFlag is a number above 0, with what reads it. It is 0 where it was not given.
+// A numberFlag is a flag with a number above 0. The number stays 0 if the flag is not set.
 type numberFlag[N int | int64] struct {
 	n    *N
-	read func(text string) (N, error)
+	read func(text string) (N, error) // parses the value
 }
 
 func (f numberFlag[N]) String() string {
@@ -44,10 +44,10 @@ func (f numberFlag[N]) Set(text string) (err error) {
 	return err
 }
 
-// mostTokensAsked is more than any window has: 2^53, up to which numbers are whole.
+// mostTokensAsked is more than any window has: 2^53, up to which a float64 is exact.
 const mostTokensAsked = 1 << 53
 
-// tokensFlag is a number of tokens as people write it: 200000, 200k, 1M or 1e6.
+// tokensFlag returns a flag with a number of tokens, such as 200000, 200k, 1M or 1e6.
 func tokensFlag(n *int64) numberFlag[int64] {
 	return numberFlag[int64]{n, func(text string) (int64, error) {
 		n, err := gate.ParseNumber(text)
@@ -58,7 +58,7 @@ func tokensFlag(n *int64) numberFlag[int64] {
 	}}
 }
 
-// countFlag is a number of things.
+// countFlag returns a flag with a whole number above 0.
 func countFlag(n *int) numberFlag[int] {
 	return numberFlag[int]{n, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -69,7 +69,7 @@ func countFlag(n *int) numberFlag[int] {
 	}}
 }
 
-// oneOf is the error of the first value that is none of the names.
+// oneOf returns an error for the first value that is not one of the names, else nil.
 func oneOf(what string, names []string, values ...string) error {
 	for _, v := range values {
 		if !slices.Contains(names, v) {
@@ -79,31 +79,31 @@ func oneOf(what string, names []string, values ...string) error {
 	return nil
 }
 
-// complete offers fixed values for a flag.
+// complete registers the values that completion offers for a flag.
 func complete(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// choice gives a command a flag for which fixed values are offered.
+// choice registers a flag whose values completion offers.
 func choice(cmd *cobra.Command, to *string, flag, value, usage string, values []string) {
 	cmd.Flags().StringVar(to, flag, value, usage)
 	complete(cmd, flag, values)
 }
 
-// maxCompletions is how many ids are offered at once: a person picks from few.
+// maxCompletions is how many ids completion offers at most.
 const maxCompletions = 100
 
-// pointWords are the words that a POINT may begin with.
+// pointWords are the beginnings of a POINT that are not ids or labels.
 var pointWords = []string{"leaf", "root", "request:", "turn:"}
 
-// manySessions is in the place of a number of POINTs: as many sessions and folders as
-// are wanted.
+// manySessions stands for a number of POINTs: the command takes any number of sessions and
+// folders instead.
 const manySessions = -1
 
-// otherArgs is likewise for arguments that are no sessions, or none.
+// otherArgs stands for a number of POINTs of a command that takes no session as argument.
 const otherArgs = -2
 
-// completeArgs completes a SESSION, and after it so many POINTs of it.
+// completeArgs completes a SESSION, and after it that number of POINTs.
 func (e *env) completeArgs(points int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch n := len(args); {
@@ -116,8 +116,8 @@ func (e *env) completeArgs(points int) cobra.CompletionFunc {
 	}
 }
 
-// completeSession completes a SESSION: files, ids of the store, and after an @
-// the points of the session named.
+// completeSession completes a SESSION: files, ids of the store, and after an @ the points
+// of the session.
 func (e *env) completeSession(cmd *cobra.Command, typed string) ([]string, cobra.ShellCompDirective) {
 	if at := strings.LastIndexByte(typed, '@'); at > 0 {
 		var all []string
@@ -158,8 +158,8 @@ func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
-// points are the points of a session that begin with what is typed: names,
-// labels, ids; each with what it says.
+// points returns the points of a session that begin with the text typed: words, labels and
+// ids, each with its first words.
 func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 	if e.configure(cmd) != nil {
 		return nil

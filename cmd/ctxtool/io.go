@@ -17,7 +17,7 @@ import (
 	"golang.org/x/term"
 )
 
-// store is the folder in which sessions are looked up.
+// store returns the folder in which sessions are looked up.
 func (e *env) store() store.Store {
 	if e.sessionsDir != "" {
 		return store.Store{Dir: e.sessionsDir, Disk: e.disk}
@@ -25,9 +25,8 @@ func (e *env) store() store.Store {
 	return store.Default(e.disk, e.getenv, e.home)
 }
 
-// session finds the file and the point that the arguments name: SESSION,
-// SESSION@POINT, or none, which on a terminal is the newest session of the
-// current folder.
+// session returns the file and the point that the arguments name: SESSION, SESSION@POINT, or
+// on a terminal without arguments, the newest session of the current folder.
 func (e *env) session(args []string) (file, point string, err error) {
 	sessions := e.store()
 	if len(args) > 0 {
@@ -51,7 +50,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 	return file, "", err
 }
 
-// largeSession is from how many bytes on memory is dearer than time.
+// largeSession is the size in bytes from which saving memory is worth time.
 const largeSession = 64 << 20
 
 // open opens a session file.
@@ -64,14 +63,13 @@ func (e *env) open(name string) (*sessionfmt.Session, error) {
 	return sessionfmt.Open(name, opt)
 }
 
-// opening is how a session is opened that a command reads, by so many goroutines, 0 for
-// as many as is good.
+// opening returns the options with which commands open a session, for a number of
+// goroutines, 0 for the default.
 func (e *env) opening(workers int) sessionfmt.Options {
 	return sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through()}
 }
 
-// named opens the session that the arguments name, and says which point of it they
-// name: see session.
+// named opens the session that the arguments name, and returns its point: see session.
 func (e *env) named(args []string) (s *sessionfmt.Session, point string, err error) {
 	name, point, err := e.session(args)
 	if err != nil {
@@ -81,15 +79,15 @@ func (e *env) named(args []string) (s *sessionfmt.Session, point string, err err
 	return s, point, err
 }
 
-// frugal spares memory where a session is large. What a run keeps of it is an index
-// that only grows: collecting it often costs little, and halves the memory.
+// frugal saves memory if a session is large. A run keeps an index of it that only grows, so
+// frequent collection costs little and halves the memory.
 func (e *env) frugal(name string) {
 	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
 		debug.SetGCPercent(25)
 	}
 }
 
-// unreadable is the error of a file that cannot be read.
+// unreadable returns the error for a file that cannot be read.
 func unreadable(name string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -119,12 +117,12 @@ func (e *env) progress(name string) (show func(done, size int64), end func()) {
 	}
 }
 
-// note says something beside the results, on one line: names in it may hold anything.
+// note prints a line on standard error. It is cleaned, since names may hold anything.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
 }
 
-// findPoint resolves a POINT. One that names nothing is a wrong command line.
+// findPoint resolves a POINT. An unknown one is an error of the command line.
 func findPoint(s *sessionfmt.Session, text string, leaf int) (sessionfmt.Point, error) {
 	p, err := s.Point(text, leaf)
 	if errors.As(err, new(*sessionfmt.PointError)) {
@@ -133,7 +131,7 @@ func findPoint(s *sessionfmt.Session, text string, leaf int) (sessionfmt.Point, 
 	return p, err
 }
 
-// findLeaf is the last record of the path to a POINT.
+// findLeaf returns the last record of the path to a POINT.
 func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 	p, err := findPoint(s, text, leaf)
 	if err != nil {
@@ -142,13 +140,13 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 	return s.LeafAt(p), nil
 }
 
-// strictly prints findings, and makes an error of them where none are allowed.
+// strictly prints findings, and returns an error for them if strict.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
 	e.printFindings(s.Name, found)
 	return noFindings(strict, s.Name, len(found))
 }
 
-// noFindings is the error of findings in a file where none are allowed.
+// noFindings returns an error if strict and the file has n > 0 findings.
 func noFindings(strict bool, name string, n int) error {
 	if !strict || n == 0 {
 		return nil
@@ -156,8 +154,7 @@ func noFindings(strict bool, name string, n int) error {
 	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
 }
 
-// noneBroken is the error of sessions of which nothing came where that is not allowed;
-// broken says what they are.
+// noneBroken returns an error if strict and n > 0 of the sessions failed; broken says how.
 func noneBroken(strict bool, n, of int, broken string) error {
 	if !strict || n == 0 {
 		return nil
@@ -165,8 +162,8 @@ func noneBroken(strict bool, n, of int, broken string) error {
 	return fmt.Errorf("--strict: %d of %d sessions %s", n, of, broken)
 }
 
-// printFindings prints findings, a kind that occurs more than three times once
-// with its number.
+// printFindings prints findings; a kind that occurs more than three times is one line with
+// its number.
 func (e *env) printFindings(name string, found []sessionfmt.Finding) {
 	count := map[string]int{}
 	for _, f := range found {
@@ -195,14 +192,14 @@ type output interface {
 	Abort()
 }
 
-// A direct output has everything that was written.
+// A direct output cannot be aborted.
 type direct struct{ io.Writer }
 
 func (direct) Commit() error { return nil }
 func (direct) Abort()        {}
 
-// create opens the output called name, standard output for "" and "-". It is
-// none of the inputs, which no command that reads may change.
+// create opens an output, standard output for "" and "-". It must not be one of the inputs,
+// which a command that reads never changes.
 func (e *env) create(name string, inputs ...string) (output, error) {
 	if name == "" || name == "-" {
 		if e.toTerminal(name) {
@@ -218,13 +215,13 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 	return e.disk.Create(name)
 }
 
-// toTerminal reports that what goes to output goes to a terminal.
+// toTerminal reports whether an output is a terminal.
 func (e *env) toTerminal(output string) bool {
 	f, ok := e.stdout.(*os.File)
 	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
 
-// sameFile reports that a name is that of an input, which may be standard input.
+// sameFile reports whether a name is that of an input, which may be standard input.
 func (e *env) sameFile(name, input string) bool {
 	info, err := e.disk.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -237,14 +234,14 @@ func (e *env) sameFile(name, input string) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// A cleaner writes lines to a terminal without what it would obey: sessions hold
-// what other programs printed. Line ends and tabs stay.
+// A cleaner writes lines to a terminal without control characters: sessions hold what other
+// programs printed. Line ends and tabs stay.
 type cleaner struct {
 	w    io.Writer
 	rest []byte // of a line that has not ended
 }
 
-// Write cleans the lines that have ended.
+// Write writes complete lines.
 func (c *cleaner) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	end := bytes.LastIndexByte(c.rest, '\n') + 1
@@ -253,10 +250,10 @@ func (c *cleaner) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Abort leaves the last line out.
+// Abort drops an incomplete last line.
 func (c *cleaner) Abort() {}
 
-// Commit writes the last line where no line end follows it.
+// Commit writes an incomplete last line.
 func (c *cleaner) Commit() error {
 	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest)))
 	c.rest = nil

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A redaction is what a command redacts before it reads a session, if it does.
+// redaction are the flags that say what to redact before a session is read.
 type redaction struct {
 	redact    bool
 	structure bool
@@ -29,14 +29,14 @@ type redaction struct {
 	env       []string
 }
 
-// flags gives a command that reads sessions the flags of its redaction.
+// flags registers the flags for a command that reads sessions.
 func (o *redaction) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
 	o.ruleFlags(cmd)
 	help.Group(cmd.Flags(), "redaction", "redact", "structure-only", "patterns", "values", "env")
 }
 
-// ruleFlags are the flags that say what to redact.
+// ruleFlags registers the flags that say what to redact.
 func (o *redaction) ruleFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
@@ -45,7 +45,7 @@ func (o *redaction) ruleFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
 }
 
-// start makes the redactor that every session goes through which the command opens.
+// start makes the redactor for every session that the command opens.
 func (o *redaction) start(e *env) (err error) {
 	if o.redact || o.structure {
 		e.redactor, err = o.redactor(e)
@@ -53,7 +53,7 @@ func (o *redaction) start(e *env) (err error) {
 	return err
 }
 
-// redactor reads the rules that the flags name.
+// redactor returns a redactor with the rules that the flags name.
 func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
 	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
 	if o.patterns != "" {
@@ -86,7 +86,7 @@ func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
 	return r, nil
 }
 
-// readInput reads a file that a flag names, without which there is no answer.
+// readInput reads a file that a flag names.
 func (e *env) readInput(name string) ([]byte, error) {
 	data, err := e.disk.ReadFile(name)
 	if err != nil {
@@ -95,8 +95,8 @@ func (e *env) readInput(name string) ([]byte, error) {
 	return data, nil
 }
 
-// envValues are the values of the environment variables with these names. One that
-// is named has to be there; short ones that a * finds are left out.
+// envValues returns the values of the environment variables with these names. A name must
+// exist; short values that a pattern matches are left out.
 func envValues(names, environ []string) (values []string, err error) {
 	for _, name := range names {
 		glob := strings.ContainsAny(name, "*?[")
@@ -124,8 +124,7 @@ func envValues(names, environ []string) (values []string, err error) {
 	return values, nil
 }
 
-// through is what the bytes of a session go through before it is read, nil for
-// nothing.
+// through returns the passes over the bytes of a session before it is read, nil for none.
 func (e *env) through() iter.Seq[sessionfmt.Pass] {
 	if e.redactor == nil {
 		return nil
@@ -133,8 +132,8 @@ func (e *env) through() iter.Seq[sessionfmt.Pass] {
 	return e.redactor.Passes(nil)
 }
 
-// fileName is the name of a session's file as answers show it: with --redact the
-// folder's name may say whose it is.
+// fileName returns the name of a session's file for answers. It is redacted too, since names
+// of folders may have the name of a user.
 func (e *env) fileName(name string) string {
 	if e.redactor == nil {
 		return name
@@ -142,7 +141,7 @@ func (e *env) fileName(name string) string {
 	return e.redactor.Text(name)
 }
 
-// redactBaseline redacts what is taken from another file.
+// redactBaseline redacts a baseline in place.
 func (e *env) redactBaseline(b *prompt.Baseline) error {
 	if e.redactor == nil {
 		return nil
@@ -163,14 +162,14 @@ func (e *env) redactBaseline(b *prompt.Baseline) error {
 	return nil
 }
 
-// A secretScan counts what looks like one in what a command prints.
+// A secretScan counts likely secrets in the output of a command.
 type secretScan struct {
 	scanners sync.Pool
 	mu       sync.Mutex
-	found    map[int]map[string]int // by the entry's record, -1 for none, and by rule
+	found    map[int]map[string]int // by record, -1 for none, and by rule
 }
 
-// scan looks through a piece of what is printed. Several may call it at a time.
+// scan searches a piece of the output. It may be called concurrently.
 func (s *secretScan) scan(record int, text []byte) {
 	scanner := s.scanners.Get().(*redact.Scanner)
 	defer s.scanners.Put(scanner)
@@ -188,10 +187,10 @@ func (s *secretScan) scan(record int, text []byte) {
 	}
 }
 
-// namedSecrets is how many entries with likely secrets are named.
+// namedSecrets is how many entries with likely secrets are named at most.
 const namedSecrets = 10
 
-// note says what was found, and never what it was.
+// note prints where secrets were found, and never a secret.
 func (s *secretScan) note(e *env, session *sessionfmt.Session) {
 	if len(s.found) == 0 {
 		return

@@ -29,8 +29,8 @@ import (
 // --write they say what they would do.
 type reduceFlags struct {
 	writeFlags
-	reading
-	given
+	replayFlags
+	overrideFlags
 	at           string
 	as           string
 	unmarked     bool
@@ -57,8 +57,8 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 		return o.run(e, args)
 	}
 	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "jsonl", "entries")
-	o.reading.flags(cmd)
-	o.given.flags(cmd)
+	o.replayFlags.flags(cmd)
+	o.overrideFlags.flags(cmd)
 	o.nowFlag(cmd, "the entries")
 	o.forceFlag(cmd)
 	f := cmd.Flags()
@@ -77,7 +77,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 
 // check reads the flags, before any input is opened.
 func (o *reduceFlags) check(e *env) (err error) {
-	if o.replay.Rules, err = o.reading.check(); err != nil {
+	if o.replay.Rules, err = o.replayFlags.check(); err != nil {
 		return err
 	}
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
@@ -91,7 +91,7 @@ func (o *reduceFlags) check(e *env) (err error) {
 	if o.job.Summarize, err = o.summarizerFlags.check(e, o.Write || o.output != ""); err != nil {
 		return err
 	}
-	err = o.given.check(e, &o.replay)
+	err = o.overrideFlags.check(e, &o.replay)
 	o.job.Models = o.replay.Models
 	return err
 }
@@ -131,7 +131,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	if err := o.prepare(e, files, alone); err != nil {
 		return usage(err)
 	}
-	if err := cmp.Or(o.given.load(e, &o.replay), o.summarizerFlags.load(e)); err != nil {
+	if err := cmp.Or(o.overrideFlags.load(e, &o.replay), o.summarizerFlags.load(e)); err != nil {
 		return err
 	}
 	o.plan, o.Ready, o.aside = o.reduce, o.interrupted, o.emitTo == "-"

@@ -19,24 +19,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// gating are the flags of a gate.
-type gating struct {
+// gateFlags are the flags of a gate.
+type gateFlags struct {
 	budgets          []string
 	file, against    string
 	drift            string
 	broken, unpriced string
 	allowEmpty       bool
 
-	gated bool // one was asked for
+	gated bool // there is a gate
 	gate  gate.Gate
 	said  *gate.Report // nil without a gate
 }
 
-// gateForms are the forms that only a gate answers in.
+// gateForms are the forms of a gate's report.
 var gateForms = []string{"github", "junit"}
 
-// flags gives stats the flags of a gate.
-func (o *gating) flags(cmd *cobra.Command) {
+// flags registers the flags.
+func (o *gateFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
 	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
@@ -49,8 +49,8 @@ func (o *gating) flags(cmd *cobra.Command) {
 	help.Group(f, "Gate", "require", "check", "against", "drift", "broken", "unpriced", "allow-empty")
 }
 
-// check reads the flags and the files that they name, before any session is opened.
-func (o *gating) check(e *env) error {
+// check checks the flags and reads the files that they name, before any session is opened.
+func (o *gateFlags) check(e *env) error {
 	o.gated = len(o.budgets) > 0 || o.file != "" || o.against != ""
 	if !o.gated && (o.drift != "" || o.broken != "" || o.unpriced != "" || o.allowEmpty) {
 		return errors.New("--drift, --broken, --unpriced and --allow-empty require --require, --check or --against")
@@ -79,7 +79,7 @@ func (o *gating) check(e *env) error {
 	return o.load(e)
 }
 
-// withFlag is an error of a flag's value, with its hint, if there is one.
+// withFlag returns an error with the name of the flag it is about. It keeps the hint.
 func withFlag(flag string, err error) error {
 	if err == nil {
 		return nil
@@ -92,7 +92,7 @@ func withFlag(flag string, err error) error {
 }
 
 // load reads the file of budgets and the saved run, which are input.
-func (o *gating) load(e *env) error {
+func (o *gateFlags) load(e *env) error {
 	if o.file != "" {
 		data, err := e.readInput(o.file)
 		if err != nil {
@@ -102,7 +102,7 @@ func (o *gating) load(e *env) error {
 			return noAnswer(err)
 		}
 	}
-	// What the command line says wins over the file.
+	// The command line overrides the file.
 	if o.broken != "" {
 		o.gate.WarnBroken = o.broken == "warn"
 	}
@@ -120,8 +120,8 @@ func (o *gating) load(e *env) error {
 	return noAnswer(err)
 }
 
-// ready gets the gate ready to judge what the lenses see.
-func (o *gating) ready(format string, lenses []string) error {
+// ready prepares the gate for the lenses that are computed.
+func (o *gateFlags) ready(format string, lenses []string) error {
 	if !o.gated {
 		if slices.Contains(gateForms, format) {
 			return fmt.Errorf("-f %s requires --require, --check or --against", format)
@@ -131,9 +131,8 @@ func (o *gating) ready(format string, lenses []string) error {
 	return noAnswer(o.gate.Start(lenses))
 }
 
-// fit reports that the files can be judged. Findings of check are those of a file that
-// is read again.
-func (o *gating) fit(files []listedFile, checks bool) error {
+// fit returns an error if the files cannot be judged. The lens check reads each file again.
+func (o *gateFlags) fit(files []listedFile, checks bool) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {
 		return emptyGate()
 	}
@@ -170,8 +169,8 @@ func (o *statsOptions) checker(e *env) func(name string) (*stats.CheckPart, erro
 	}
 }
 
-// judge asks the gate about all sessions, if there is one.
-func (o *gating) judge(sum *stats.Report) error {
+// judge judges the sum of all sessions, if there is a gate.
+func (o *gateFlags) judge(sum *stats.Report) error {
 	if !o.gated {
 		return nil
 	}
@@ -183,9 +182,9 @@ func (o *gating) judge(sum *stats.Report) error {
 	return nil
 }
 
-// verdict is the command's end, for a gate. What the form does not show goes to
-// standard error.
-func (o *gating) verdict(e *env, format string) error {
+// verdict returns the result of the gate. It prints on standard error what the form does not
+// show.
+func (o *gateFlags) verdict(e *env, format string) error {
 	if format == "csv" {
 		for i := range o.said.Verdicts {
 			if v := &o.said.Verdicts[i]; v.State == gate.Crossed {
@@ -199,7 +198,7 @@ func (o *gating) verdict(e *env, format string) error {
 	return errFound
 }
 
-// A filter is flags that say which sessions and calls are counted.
+// filter are the flags that select sessions and calls.
 type filter struct{ since, until, project, model string }
 
 func (o *filter) flags(cmd *cobra.Command) {
@@ -235,9 +234,8 @@ func timeFlag(name, text string) (ms int64, err error) {
 	return ms, nil
 }
 
-// mayFit rules out, before it is read, a file that was last changed before the time
-// that was asked for, and one whose header says a later time or another project. What
-// a fork took over is older than its header.
+// mayFit reports whether a file may have sessions or calls that o selects. It only looks at
+// its time and its header. The entries that a fork copied are older than its header.
 func (e *env) mayFit(o *stats.Only, name string) bool {
 	if o.Since != 0 {
 		if info, err := e.disk.Stat(name); err == nil && info.Mode().IsRegular() && info.ModTime().UnixMilli() < o.Since {

@@ -34,7 +34,7 @@ func newCountCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "count [flags] [FILE|-]...",
 		Short: "Count the tokens of plain text",
-		Long:  "Count the tokens of files as plain text, without FILE of standard input.",
+		Long:  "Count the tokens of files as plain text, or of standard input.",
 		Example: "  ctxtool count README.md --counter o200k,cl100k\n" +
 			"  ctxtool count docs/*.md --by total --counter all\n" +
 			"  ctxtool replay s.jsonl -f full | ctxtool count",

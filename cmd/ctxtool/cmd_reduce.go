@@ -283,7 +283,7 @@ func newCompactCommand(e *env) *cobra.Command {
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	choice(cmd, &style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "), styles)
-	f.IntVar(&o.Keep, "keep", 20000, "keep `N` tokens (swe-cli: 20 messages, y-agent: 0)")
+	f.IntVar(&o.Keep, "keep", 20000, "keep `N` tokens, with swe-cli and y-agent messages (20 and 0)")
 	help.Group(f, "Reduction", "style", "keep")
 	return cmd
 }

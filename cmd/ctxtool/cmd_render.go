@@ -65,7 +65,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "exit with 1, and write nothing, if there is a likely secret")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	choice(cmd, &o.view, "view", "conversation", "render the `VIEW` of the user (conversation) or the model (context)", views)
+	choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation (of the user), context (of the model)", views)
 	choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", targets)
 	f.StringVar(&o.at, "at", "", "with --view context, render the context at `POINT`")
 	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")

@@ -143,7 +143,11 @@ func flagRow(f *pflag.Flag) (name, usage string) {
 		name += " " + value
 	}
 	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
-		usage += " (default " + strings.Trim(f.DefValue, "[]") + ")"
+		value := "default " + strings.Trim(f.DefValue, "[]") + ")"
+		if more, ok := strings.CutSuffix(usage, ")"); ok {
+			return name, more + "; " + value
+		}
+		usage += " (" + value
 	}
 	return name, usage
 }

@@ -28,12 +28,12 @@ import (
 // logOptions are the flags of ctxtool log.
 type logOptions struct {
 	readFlags
-	leaf         string
-	all, follow  bool
-	request      int
-	grep         string
-	kind         []string
-	since, until string
+	leaf        string
+	all, follow bool
+	request     int
+	grep        string
+	kind        []string
+	period      // of points too
 
 	pattern *regexp.Regexp
 }
@@ -50,8 +50,8 @@ func newLogCommand(e *env) *cobra.Command {
 			"Of a patch it says between which requests it lies, and at which point of the\n" +
 			"agent's loop it was likely made. That is inferred, and marked so.\n\n" +
 			sessionHelp + "\n" +
-			"The point of a SESSION@POINT, or --leaf, is where the path ends. A time is a date,\n" +
-			"or a date and time as 2026-01-31T12:00:00Z.\n\n" +
+			"The point of a SESSION@POINT, or --leaf, is where the path ends.\n" +
+			timesHelp + "\n" +
 			"Exit status: 0 the entries were listed, also those after a broken patch,\n" +
 			"2 the command line is wrong, 3 there is no answer: the input is missing or no\n" +
 			"session, or --strict found something.",
@@ -69,8 +69,8 @@ func newLogCommand(e *env) *cobra.Command {
 	f.IntVar(&o.request, "request", noRequest, "only what entered between request `N`-1 and N, and as what")
 	f.StringVar(&o.grep, "grep", "", "only entries with a string that this `PATTERN` matches")
 	f.StringSliceVar(&o.kind, "kind", nil, "only entries of these `KINDS`: user, assistant, compaction, ...")
-	f.StringVar(&o.since, "since", "", "only from this `POINT` or time on")
-	f.StringVar(&o.until, "until", "", "only up to this `POINT` or time")
+	f.StringVar(&o.since, "since", "", "only from this `POINT` or TIME on")
+	f.StringVar(&o.until, "until", "", "only up to this `POINT` or the end of this TIME")
 	f.BoolVar(&o.follow, "follow", false, "go on, and list what arrives")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("follow", "output")
@@ -187,14 +187,13 @@ func (l *logger) list(name string) error {
 // limits finds the points or times between which entries are listed.
 func (l *logger) limits(leaf int) (err error) {
 	var wrong error
-	l.since, err = newLimit(l.s, l.o.since, leaf)
-	l.until, wrong = newLimit(l.s, l.o.until, leaf)
+	l.since, err = l.e.newLimit(l.s, l.o.since, leaf)
+	l.until, wrong = l.e.newLimit(l.s, l.o.until, leaf)
 	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
-	l.until.at = untilTime(l.o.until, l.until.at)
 	if l.until.before(l.since) {
-		return usagef("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))
+		return usage(l.o.reversed())
 	}
 	return nil
 }

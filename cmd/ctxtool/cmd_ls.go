@@ -11,7 +11,6 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
-	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
@@ -24,9 +23,9 @@ type lsOptions struct {
 	sort           string
 	reverse        bool
 	project, model string
-	since          string
-	limit          int
-	strict         bool
+	period
+	limit  int
+	strict bool
 }
 
 // A sortKey is an order that a list may have.
@@ -60,16 +59,19 @@ func newLsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [flags] [DIR|SESSION...]",
 		Short: "List sessions: title, size, context use, cost",
-		Long: "List sessions: the time of their last entry, project, name or first prompt, model,\n" +
-			"entries, tokens of the context at the leaf as pi takes it (~ where an estimate is\n" +
-			"in it), cost, size, and the beginning of the id. Costs are those of stats: answers,\n" +
-			"summaries, cache warming and calls inside of tools; * marks one with calls that\n" +
-			"another session of the list has too (copied). Without arguments these are all\n" +
-			"sessions of the sessions folder. One that cannot be read is a row with its reason.\n\n" +
+		Long: "List sessions: the time of the last entry, project, name or first prompt, model,\n" +
+			"entries, context use, cost, size, and the beginning of the id; a narrow terminal\n" +
+			"gets fewer columns. Context use is the share of the model's window (! over 100%)\n" +
+			"and the tokens of the context at the leaf as pi takes it (~ with an estimate).\n" +
+			"Costs are those of stats: answers, summaries, cache warming and calls inside of\n" +
+			"tools; with --since or --until only the calls within the period. * marks calls that\n" +
+			"another session of the list has too; the total counts them once. Without arguments\n" +
+			"it lists the sessions folder. What cannot be read comes last, with its reason.\n\n" +
+			timesHelp + "\n" +
 			"Exit status: 0 the sessions were listed, 2 the command line is wrong, 3 there is\n" +
 			"no answer: no such folder, or --strict and a session that cannot be read.",
-		Example: "  ctxtool ls --project parcel --since 2026-01-01\n" +
-			"  ctxtool ls --sort cost --limit 10\n" +
+		Example: "  ctxtool ls --project parcel --since 7d\n" +
+			"  ctxtool ls --since yesterday --until yesterday --sort cost\n" +
 			"  ctxtool ls --json | jq -s 'map(.cost - (.copied // 0)) | add'",
 		RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) },
 	}
@@ -79,29 +81,34 @@ func newLsCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
 	f.StringVar(&o.model, "model", "", "only sessions whose model has this `TEXT` in its name")
-	f.StringVar(&o.since, "since", "", "only sessions with an entry from this `DATE` on")
+	o.period.flags(cmd)
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
 	return cmd
 }
 
-// check reads the flags that are names and dates, before any file is opened.
-func (o *lsOptions) check() (order sortKey, since int64, err error) {
+// check reads the flags that are names and times, before any file is opened.
+func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) {
 	if err := o.answer.check(); err != nil {
-		return order, 0, err
+		return order, opt, err
 	}
 	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
 	if at < 0 {
-		return order, 0, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
+		return order, opt, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
 	}
-	since, err = timeFlag("since", o.since)
-	return sortKeys[at], since, err
+	opt.Only.Project = o.project
+	opt.Only.Since, opt.Only.Until, err = o.period.check(e)
+	known, wrong := e.config.models()
+	opt.Replay.Models = known
+	err = cmp.Or(err, wrong, o.redaction.start(e))
+	opt.Open = e.opening(0) // goes through the redaction
+	return sortKeys[at], opt, err
 }
 
 func runLs(e *env, o *lsOptions, args []string) error {
-	order, since, err := o.check()
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	order, opt, err := o.check(e)
+	if err != nil {
 		return usage(err)
 	}
 	files, err := e.listed(args)
@@ -109,7 +116,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		return err
 	}
 	var rows []*stats.Summary
-	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, since) }) {
+	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, &opt) }) {
 		if r != nil {
 			rows = append(rows, r)
 		}
@@ -121,7 +128,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		}
 		return c
 	})
-	if o.limit > 0 && len(rows) > o.limit {
+	all := len(rows)
+	if o.limit > 0 && all > o.limit {
 		rows = rows[:o.limit]
 	}
 	stats.MarkCopies(rows)
@@ -134,34 +142,26 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}
-	return e.print(&o.answer, paths(files), rows)
+	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
 }
 
 // row is a file's row, nil where it is not wanted. What its header and its time of
 // change rule out is not read.
-func (o *lsOptions) row(e *env, f listedFile, since int64) *stats.Summary {
-	info, err := e.disk.Stat(f.path)
-	if err == nil && info.ModTime().UnixMilli() < since {
+func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary {
+	if !e.mayFit(&opt.Only, f.path) {
 		return nil
 	}
-	if h := store.ReadHeader(e.disk, f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
-		return nil
-	}
-	r, err := stats.Summarize(f.path, e.opening(0))
-	if err != nil {
-		r = &stats.Summary{Schema: stats.SummarySchema, File: e.fileName(f.name), Error: reason(err)}
-		if info != nil {
+	r, err := opt.Summarize(f.path)
+	switch {
+	case err != nil:
+		r = &stats.Summary{Schema: stats.SummarySchema, Error: reason(err)}
+		if info, err := e.disk.Stat(f.path); err == nil {
 			r.Size = info.Size()
 		}
-		return r
+	case r == nil || !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model):
+		return nil
 	}
 	r.File = e.fileName(f.name)
-	if at, ok := parseTime(r.Time); since > 0 && ok && at < since {
-		return nil
-	}
-	if !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model) {
-		return nil
-	}
 	return r
 }
 

@@ -32,7 +32,8 @@ type renderOptions struct {
 	readFlags
 	failOnSecret     bool
 	view, target     string
-	at, leaf, since  string
+	at, leaf         string
+	period           // of points and git revisions too
 	files            []string
 	all              bool
 	include, exclude []string
@@ -58,6 +59,7 @@ func newRenderCommand(e *env) *cobra.Command {
 			sessionHelp + "\n" +
 			"--view conversation shows the entries of the path to the leaf, as the user saw\n" +
 			"them; --view context what the model had at a point (--at), edited and compacted.\n\n" +
+			timesHelp + "\n" +
 			"What --include and --exclude name:\n" + page.PartHelp() + "\n" +
 			"A comment (--target comment) has at most 65,536 characters. To fit a budget, the\n" +
 			"oldest and largest is folded first; never what the user said, the last answer,\n" +
@@ -88,7 +90,8 @@ func newRenderCommand(e *env) *cobra.Command {
 	choice(cmd, &o.target, "target", "comment", "`TARGET` of Markdown: comment, file", targets)
 	f.StringVar(&o.at, "at", "", "the `POINT` whose context is shown")
 	f.StringVar(&o.leaf, "leaf", "", "another branch: the `POINT` that it ends at")
-	f.StringVar(&o.since, "since", "", "only from this `POINT`, time or git revision on")
+	f.StringVar(&o.since, "since", "", "only from this `POINT`, TIME or git revision on")
+	f.StringVar(&o.until, "until", "", "only up to this `POINT`, git revision or the end of this TIME")
 	f.StringSliceVar(&o.files, "files", nil, "only turns that touched these `PATHS`")
 	f.BoolVar(&o.all, "all", false, "all branches, the active one first")
 	f.StringSliceVar(&o.include, "include", nil, "`PARTS` to show besides")
@@ -109,7 +112,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) 
 		return err
 	}
 	if o.view == "context" {
-		for _, flag := range []string{"all", "since", "files"} {
+		for _, flag := range []string{"all", "since", "until", "files"} {
 			if given(flag) {
 				return fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
 			}
@@ -255,19 +258,25 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	if c.Stopped != nil {
 		p.Notes = append(p.Notes, c.Stopped.Error()+": what compactions and transforms after it did is not known")
 	}
-	if o.since != "" {
-		from, err := newLimit(r.Session, o.since, leaf)
-		if err != nil {
-			at, ok := e.commitTime(o.since)
-			if !ok {
-				return err
-			}
-			from = limit{at: at, set: true}
-		}
-		if err := c.Since(from.from); err != nil {
+	since, err := o.newLimit(e, r.Session, o.since, leaf)
+	until, wrong := o.newLimit(e, r.Session, o.until, leaf)
+	if err = cmp.Or(err, wrong); err != nil {
+		return err
+	}
+	if until.before(since) {
+		return usage(o.reversed())
+	}
+	if since.set {
+		if err := c.Since(since.from); err != nil {
 			return err
 		}
-		p.Notes = append(p.Notes, "only what came since "+o.since)
+		p.Notes = append(p.Notes, "only entries since "+o.since)
+	}
+	if until.set {
+		if err := c.Until(until.to); err != nil {
+			return err
+		}
+		p.Notes = append(p.Notes, "only entries until "+o.until)
 	}
 	if len(o.files) > 0 {
 		if err := c.Touching(o.files); err != nil {
@@ -279,16 +288,27 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	return nil
 }
 
-// commitTime is when a git revision of the current folder was committed, in
-// milliseconds since 1970.
-func (e *env) commitTime(revision string) (ms int64, ok bool) {
+// newLimit reads a TIME, a POINT or a git revision.
+func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, leaf int) (limit, error) {
+	l, err := e.newLimit(s, text, leaf)
+	if err != nil {
+		if at, ok := e.commitTime(text); ok {
+			return limit{time: at, set: true}, nil
+		}
+	}
+	return l, err
+}
+
+// commitTime is when a git revision of the current folder was committed.
+func (e *env) commitTime(revision string) (at span, ok bool) {
 	git := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
 	git.Dir, git.Env = e.disk.Dir, e.environ
 	out, err := git.Output()
 	if err != nil {
-		return 0, false
+		return span{}, false
 	}
-	return parseTime(strings.TrimSpace(string(out)))
+	at, err = e.parseTime(strings.TrimSpace(string(out)))
+	return at, err == nil
 }
 
 // An assets keeps the images of a page in a folder.

@@ -83,6 +83,7 @@ func statsHelp() string {
 		"of several sessions are of all together; one that cannot be read is said, and stops\n" +
 		"none of the others.\n\n" +
 		filesHelp + "\n" +
+		timesHelp + "\n" +
 		lenses + "\n" +
 		"Costs are what the sessions record, in US dollars; calls that record none are counted\n" +
 		"as unpriced, with what the table of prices says of them (computed). Tokens are those\n" +
@@ -120,7 +121,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations: want a number above 0")
 	}
-	o.Only, err = o.filter.check()
+	o.Only, err = o.filter.check(e)
 	if err = cmp.Or(oneOf("unknown lens", lensNames(stats.Lenses), o.lenses...), oneOf("--by: unknown group", stats.CostGroups(), o.By...), err); err != nil {
 		return err
 	}

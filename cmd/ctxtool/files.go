@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
@@ -320,17 +319,4 @@ func (g *given) load(e *env, opt *replay.Options) (err error) {
 		return err
 	}
 	return e.redactBaseline(opt.Baseline)
-}
-
-// nowFlag is the time of --now, which one batch of entries has; now if it was not
-// given.
-func (e *env) nowFlag(text string) (time.Time, error) {
-	if text == "" {
-		return e.now(), nil
-	}
-	ms, ok := parseTime(text)
-	if !ok {
-		return time.Time{}, fmt.Errorf("--now %q: want a time as 2026-01-31T12:00:00Z", sessionfmt.Quote(text))
-	}
-	return time.UnixMilli(ms), nil
 }

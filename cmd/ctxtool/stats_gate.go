@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -211,38 +210,21 @@ func (o *gating) verdict(e *env, format string) error {
 }
 
 // A filter is flags that say which sessions and calls are counted.
-type filter struct{ since, until, project, model string }
+type filter struct {
+	period
+	project, model string
+}
 
 func (o *filter) flags(cmd *cobra.Command) {
+	o.period.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "", "only sessions with an entry, and only calls, from this `DATE` or time on")
-	f.StringVar(&o.until, "until", "", "only sessions with an entry, and only calls, up to this `DATE`, that day too, or time")
 	f.StringVar(&o.project, "project", "", "only sessions whose project's folder has this `TEXT` in its name")
 	f.StringVar(&o.model, "only-model", "", "only sessions with a call, and only calls, of models with this `TEXT` in their name")
 }
 
-func (o *filter) check() (only stats.Only, err error) {
-	only.Project, only.Model = o.project, o.model
-	var wrong error
-	only.Since, err = timeFlag("since", o.since)
-	only.Until, wrong = timeFlag("until", o.until)
-	only.Until = untilTime(o.until, only.Until)
-	if err = cmp.Or(err, wrong); err == nil && only.Until != 0 && only.Until < only.Since {
-		err = fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
-	}
-	return only, err
-}
-
-// timeFlag is a flag's time in milliseconds since 1970, 0 where it was not given.
-func timeFlag(name, text string) (ms int64, err error) {
-	if text == "" {
-		return 0, nil
-	}
-	ms, ok := parseTime(text)
-	if !ok {
-		return 0, fmt.Errorf("--%s %q: want a date as 2026-01-31, or a time as 2026-01-31T12:00:00Z", name, sessionfmt.Quote(text))
-	}
-	return ms, nil
+func (o *filter) check(e *env) (stats.Only, error) {
+	since, until, err := o.period.check(e)
+	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model}, err
 }
 
 // mayFit rules out, before it is read, a file that was last changed before the time

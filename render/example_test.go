@@ -21,8 +21,8 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 	// Output:
-	// time              title                      context use   cost  id
-	// 2026-10-05 08:31  What does the Makefile's…   1%    1.5k  $0.01  01a10b2f-1fb8
+	// time              title                        context use   cost  id
+	// 2026-10-05 08:31  What does the Makefile's c…   1%    1.5k  $0.01  01a10b2f-1fb8
 	//
 	// 1 session, $0.01
 }

@@ -27,11 +27,11 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 		{Name: "size", Right: true, Yields: 4}, {Name: "id"},
 	}
 	var cells [][]string
-	var broken []*stats.Summary
+	var broken []string
 	var cost, copied float64
 	for _, r := range s.Rows {
 		if r.Error != "" {
-			broken = append(broken, r)
+			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 			continue
 		}
 		cells = append(cells, sessionCells(r, on))
@@ -51,18 +51,23 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	if copied > 0 {
 		fmt.Fprintf(w, "* calls that another session has too, $%.2f, are counted once\n", copied)
 	}
-	if len(broken) > 0 {
-		fmt.Fprintf(w, "\n%d cannot be read:\n", len(broken))
-	}
-	for _, r := range broken {
-		fmt.Fprintf(w, "  %s: %s\n", sessionfmt.Clean(r.File), sessionfmt.Clean(r.Error))
-	}
+	writeBroken(w, broken)
 	return nil
+}
+
+// writeBroken writes which sessions cannot be read, and why.
+func writeBroken(w *bufio.Writer, sessions []string) {
+	if len(sessions) > 0 {
+		fmt.Fprintf(w, "\n%d cannot be read:\n", len(sessions))
+	}
+	for _, s := range sessions {
+		fmt.Fprintf(w, "  %s\n", s)
+	}
 }
 
 // sessionCells are the cells of a row.
 func sessionCells(r *stats.Summary, on Screen) []string {
-	title := strings.TrimSpace(cmp.Or(r.Name, r.First) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
+	title := strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
 	when := ""
 	if len(r.Time) >= 16 {
 		when = r.Time[:10] + " " + r.Time[11:16]

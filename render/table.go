@@ -109,7 +109,7 @@ func fitFlex(columns []Column, rows [][]string, width int) {
 // room is the flexible column, and what the others leave to it of the width; -1 where
 // nothing is cut.
 func room(columns []Column, rows [][]string, width int) (flex, left int) {
-	flex, left = slices.IndexFunc(columns, func(c Column) bool { return c.Flex }), width-2
+	flex, left = slices.IndexFunc(columns, func(c Column) bool { return c.Flex }), width
 	if width <= 0 || flex < 0 {
 		return -1, 0
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 type cacheOptions struct {
 	readFlags
 	all, collapse bool
+	broken        bool
 	failOver      string
 
 	limit   float64 // of failOver, below 0 for none
@@ -31,23 +33,25 @@ func newCacheCommand(e *env) *cobra.Command {
 	o := &cacheOptions{}
 	cmd := &cobra.Command{
 		Use:   "cache [flags] SESSION|DIR...",
-		Short: "Account for the prompt cache: what it could serve, what it did, what broke it",
-		Long: "Account for the prompt cache, a row a request: how much of its beginning an earlier\n" +
-			"request of the same model had within the cache's lifetime, what broke it and why,\n" +
-			"what a provider could read and write by that, and what it recorded. Tokens that it\n" +
-			"could have read and did not are marked (!), beyond 1,024 of them, with the dollars\n" +
-			"that they cost again. Of several sessions there is a row each.\n\n" +
-			"Tokens are the provider's where it recorded any. Prompt and tools that the file does\n" +
-			"not hold are the row hidden. Without recorded usage there are expectations only.\n\n" +
+		Short: "Account for the prompt cache: expected, actual, what broke it",
+		Long: "Account for the prompt cache. The first lines are the verdict: the hit rate, what was\n" +
+			"lost, and the worst request. Then each request is a row: the tokens of its prompt,\n" +
+			"those that the cache is expected to serve, since an earlier request of the same model\n" +
+			"had them within the cache's lifetime, those that it did serve (actual) and stored\n" +
+			"(written), those that were rebilled, what that cost, and the cause. Of several\n" +
+			"sessions there is a row each.\n\n" +
+			"Tokens are the provider's where it recorded any, else counted (~). Without recorded\n" +
+			"usage there are expectations only. Up to 1,024 tokens that were not served are not\n" +
+			"counted.\n\n" +
 			filesHelp +
 			"\nForms (-f):\n" +
-			"  text   a table, the totals, and what broke the cache, the most expensive first\n" +
+			"  text   the verdict, a table, and what broke the cache, the most expensive first\n" +
 			"  jsonl  an object a request, the totals on the last line (docs/formats.md)\n" +
 			"  csv    the rows\n\n" +
 			"Exit status: 0 the account was made, also that before a broken patch, 1 more than\n" +
 			"--fail-over was billed again, 2 the command line is wrong, 3 there is no answer:\n" +
 			"the input is missing or no session, or --strict found something.",
-		Example: "  ctxtool cache s.jsonl\n" +
+		Example: "  ctxtool cache s.jsonl --broken\n" +
 			"  ctxtool cache s.jsonl -f jsonl | jq -c 'select(.break).break'\n" +
 			"  ctxtool cache sessions/ --fail-over 10%",
 		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
@@ -56,6 +60,7 @@ func newCacheCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "the requests of all branches, in the order of the file")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages before all messages, for models that take none between them")
+	f.BoolVar(&o.broken, "broken", false, "list only requests, or sessions, of which something was billed again")
 	f.StringVar(&o.failOver, "fail-over", "", "fail where more was billed again than `AMOUNT` dollars, or than a share of the prompts' tokens with %")
 	return cmd
 }
@@ -87,6 +92,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	o.Models = known
+	o.colours(e)
 	total, err := o.account(e, files, args)
 	if err != nil {
 		return err
@@ -110,6 +116,9 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	r, report, err := o.of(s)
 	if err != nil {
 		return nil, err
+	}
+	if o.broken {
+		report.Rows = slices.DeleteFunc(report.Rows, func(r cache.Row) bool { return r.Rebilled.Tokens == 0 })
 	}
 	return report.Total, o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
@@ -142,6 +151,9 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 		return nil, err
 	}
 	sum := cache.Sum(all)
+	if o.broken {
+		all = slices.DeleteFunc(all, func(t cache.Total) bool { return t.Error == "" && t.Rebilled.Tokens == 0 })
+	}
 	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 

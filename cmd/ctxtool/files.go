@@ -185,6 +185,9 @@ func (a *answer) check() error {
 	return oneOf("unknown format", a.forms, a.format)
 }
 
+// colours has an answer for people written in colour, by what cleans all that it writes.
+func (a *answer) colours(e *env) { a.cleaned = e.screen(a.output).Colour && a.format == "text" }
+
 // answer writes an answer atomically, to none of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	out, err := e.create(a.output, inputs...)

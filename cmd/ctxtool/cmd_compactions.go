@@ -22,19 +22,20 @@ func newCompactionsCommand(e *env) *cobra.Command {
 	o := &compactionsOptions{}
 	cmd := &cobra.Command{
 		Use:   "compactions [flags] SESSION",
-		Short: "Show what each compaction dropped that was used again",
-		Long: "Show what each compaction dropped that was used again: calls that later answers made\n" +
-			"again, files that they named, lines and identifiers that they repeated, and that\n" +
-			"neither the summary nor a kept message says. Each has the entry that it came from\n" +
-			"and the requests whose answers used it. Calls that only look (git status, ls) are\n" +
-			"left out. ctxtool stats --lens compactions has the figures.\n\n" +
+		Short: "Show what each compaction dropped that mattered",
+		Long: "Show what each compaction dropped that mattered, the most important first: demands of\n" +
+			"the user and failures that its summary does not tell; what later answers used again,\n" +
+			"that neither the summary nor a kept message has: calls, paths, lines, identifiers;\n" +
+			"then the other paths and commands that the summary does not tell. Each has the entry\n" +
+			"that it came from, and the requests whose answers used it. Commands that only look\n" +
+			"(git status, ls) are left out. ctxtool stats --lens compactions has the figures.\n\n" +
 			sessionHelp + "\n" +
 			"Exit status: 0 there are compactions, 1 there are none on the path, 2 the command\n" +
 			"line is wrong, 3 there is no answer: the input is missing or no session, or --strict\n" +
 			"found something.",
 		Example: "  ctxtool compactions s.jsonl\n" +
 			"  ctxtool compactions s.jsonl --limit 0\n" +
-			"  ctxtool compactions s.jsonl -f jsonl | jq -r '.used[] | select(.kind == \"path\").what'",
+			"  ctxtool compactions s.jsonl -f jsonl | jq -r '.lost[] | select(.kind == \"constraint\").what'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompactions(e, o, args) },
 	}
@@ -65,7 +66,15 @@ func runCompactions(e *env, o *compactionsOptions, args []string) error {
 	if stopped != nil {
 		e.note("%s: what came after it is not known", stopped)
 	}
-	if err := o.reply(e, r, render.Compactions{All: all, Limit: o.limit}, nil); err != nil {
+	shown := render.Compactions{All: all, Limit: o.limit}
+	if s.Header() >= 0 {
+		header, err := s.NewReader().Line(s.Header())
+		if err != nil {
+			return err
+		}
+		shown.Folder = header.Get("cwd").Text()
+	}
+	if err := o.reply(e, r, shown, nil); err != nil {
 		return err
 	}
 	if len(all) == 0 {

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func totalled[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
 var cacheColumns = []string{
 	"request", "entry", "model", "prompt", "shared_messages", "shared_tokens", "break_at", "cause", "break_entry", "break_op", "reason", "transformer",
 	"again_tokens", "again_cost", "expected_read", "expected_write", "read", "write", "write1h", "rebilled_tokens", "rebilled_cost",
-	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated",
+	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated", "time", "pause", "lifetime",
 }
 
 // writeCacheCSV writes the account of a session as a CSV file. What the file does not
@@ -77,6 +78,10 @@ func cacheCells(r *cache.Row) []any {
 			cells[24+k] = is
 		}
 	}
+	cells[26] = r.Time
+	if b := r.Break; b != nil && b.Cause == cache.CausePause {
+		copy(cells[27:], []any{b.Pause, b.Lifetime})
+	}
 	return cells
 }
 
@@ -112,101 +117,137 @@ func writeCachesCSV(w *bufio.Writer, c Caches) error {
 	return writeCSV(w, columns, rows)
 }
 
-// mostLosses is how many breaks the text names.
+// mostLosses is how many losses of a list the text names.
 const mostLosses = 10
 
-// writeCache writes the account of a session as a table, and the totals below it.
+// writeCache writes the verdict on a session, and its account as a table.
 func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
+	writeVerdict(w, c.Total)
+	writeWorst(w, c.Rows, on)
 	columns := []Column{
-		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
-		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
-		{Name: "again", Right: true}, {Name: "broken by", Flex: true},
+		{Name: "#", Right: true}, {Name: "time"}, {Name: "entry", Yields: 2}, {Name: "model", Yields: 3}, {Name: "prompt", Right: true, Yields: 1},
+		{Name: "expected", Right: true}, {Name: "actual", Right: true}, {Name: "written", Right: true, Yields: 4}, {Name: "rebilled", Right: true}, {Name: "cause", Flex: true},
+	}
+	decimals := 4
+	if slices.ContainsFunc(c.Rows, func(r cache.Row) bool { return r.Rebilled.Cost >= 0.1 }) {
+		decimals = 3
 	}
 	var cells [][]string
-	if c.Total.Hidden > 0 {
-		cells = append(cells, []string{"", "hidden", "", "~" + number(c.Total.Hidden), "", "", "", "", "", "", "prompt and tools that are not in this file"})
-	}
 	for i := range c.Rows {
-		cells = append(cells, cacheLine(&c.Rows[i]))
+		r := &c.Rows[i]
+		lost := phrase.If(r.Rebilled.Tokens > 0, "%d $%.*f", r.Rebilled.Tokens, decimals, r.Rebilled.Cost)
+		cells = append(cells, append(cacheLine(r), on.paint("31", lost), whyRebilled(r)))
 	}
 	if len(cells) > 0 {
+		w.WriteByte('\n')
 		if err := WriteTable(w, columns, cells, on.Width); err != nil {
 			return err
 		}
-		w.WriteByte('\n')
 	}
-	writeCacheSums(w, c.Total)
-	writeLosses(w, "broken, the most expensive first:", c.Total.Breaks)
-	writeLosses(w, "by transformer:", c.Total.ByName)
-	writeLosses(w, "by reason:", c.Total.ByReason)
+	writeLosses(w, "by transformer:", c.Total.ByName, on)
+	writeLosses(w, "by reason:", c.Total.ByReason, on)
 	return nil
 }
 
-// cacheLine are a row's cells for people. A prompt has a mark where nothing is recorded.
+// cacheLine are a row's first cells for people. A prompt has a mark where nothing is
+// recorded.
 func cacheLine(r *cache.Row) []string {
-	cells := []string{orDash(orNothing(r.Request)), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), number(r.Prompt)}
-	if r.Estimated {
-		cells[3] = "~" + cells[3]
-	}
+	cells := []string{orDash(orNothing(r.Request)), minute(r.Time), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), phrase.If(r.Estimated, "~") + number(r.Prompt), "", "-", "-"}
 	if r.Expected != nil {
-		cells = append(cells, fmt.Sprint(r.Shared.Messages), number(r.Expected.Read), number(r.Expected.Write))
-	} else {
-		cells = append(cells, "", "", "")
+		cells[5] = number(r.Expected.Read)
 	}
 	if u := r.Recorded; u != nil {
-		cells = append(cells, number(u.CacheRead), number(u.CacheWrite))
-	} else {
-		cells = append(cells, "-", "-")
+		cells[6], cells[7] = number(u.CacheRead), number(u.CacheWrite)
 	}
-	return append(cells, phrase.If(r.Rebilled.Tokens > 0, "%d $%.4f", r.Rebilled.Tokens, r.Rebilled.Cost), whyAgain(r))
+	return cells
 }
 
-// whyAgain is why something was billed again, in words.
-func whyAgain(r *cache.Row) string {
+// minute is a timestamp's day and minute, in the file's own zone.
+func minute(stamp string) string { return clock(stamp)[:len("01-02 15:04")] }
+
+// whyRebilled is why something was billed again, in words.
+func whyRebilled(r *cache.Row) string {
 	var all []string
 	if r.Unserved.Tokens > 0 {
-		all = append(all, fmt.Sprintf("%s (%d)", cache.ReasonUnserved, r.Unserved.Tokens))
+		all = append(all, cache.ReasonUnserved+phrase.If(r.Unserved != r.Rebilled, " (%d)", r.Unserved.Tokens))
 	}
-	if r.Break != nil {
-		all = append(all, whyBroken(r.Break))
+	if b := r.Break; b != nil {
+		all = append(all, whyBroken(b)+phrase.If(b.Again.Tokens > 0 && b.Again != r.Rebilled, " (%d)", b.Again.Tokens))
 	}
 	if r.Outlived > 0 {
-		all = append(all, fmt.Sprintf("served after %s, beyond its lifetime", duration(r.Outlived)))
-	}
-	if r.Endless {
-		all = append(all, "lifetime unknown, pauses not judged")
+		all = append(all, fmt.Sprintf("read after %s, beyond its lifetime", duration(r.Outlived)))
 	}
 	return strings.Join(all, "; ")
 }
 
 func whyBroken(b *cache.Break) string {
+	if b.Cause == cache.CausePause {
+		pause := b.Pause
+		if m := (pause + 30) / 60 * 60; m > b.Lifetime { // to the minute
+			pause = m
+		}
+		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
+	}
 	return string(b.Cause) + phrase.If(b.Entry != "", " %s", sessionfmt.Quote(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
-		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason)) +
-		phrase.If(b.Again.Tokens > 0, " (%d)", b.Again.Tokens)
+		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))
 }
 
-func writeCacheSums(w *bufio.Writer, t *cache.Total) {
-	fmt.Fprintf(w, "%s, prompts of %s", phrase.Count(t.Requests, "request"), phrase.Count(int(t.Prompt), "token"))
-	if t.Answered > 0 && t.Answered < t.Requests {
-		fmt.Fprintf(w, " (and ~%d of %s without recorded usage)", t.Estimated, phrase.Count(t.Requests-t.Answered, "request"))
+// writeVerdict writes what was read from the cache, and what was lost.
+func writeVerdict(w *bufio.Writer, t *cache.Total) {
+	switch {
+	case t.Requests == 0:
+		w.WriteString("no requests\n")
+		return
+	case t.HitRate.Achieved == nil:
+		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so this is an expectation in counted tokens\n", phrase.Percent(t.HitRate.Possible))
+	default:
+		fmt.Fprintf(w, "hit rate: %s, %d of %s; %s was possible\n", phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
 	}
-	if t.Expected != nil {
-		fmt.Fprintf(w, "; a cache could have read %d and written %d", t.Expected.Read, t.Expected.Write)
-	}
-	if t.Answered > 0 {
-		fmt.Fprintf(w, ", did read %d and write %d", t.Recorded.CacheRead, t.Recorded.CacheWrite)
+	fmt.Fprintf(w, "lost: %s", rebilled(t.Rebilled))
+	if t.Rebilled.Tokens > 0 {
+		breaks := "breaks"
+		if n := len(t.Breaks); n > 0 { // of several sessions nobody has counted them
+			breaks = phrase.Count(n, "break")
+		}
+		fmt.Fprintf(w, "; %s $%.4f, %s $%.4f", breaks, t.Broken.Cost, cache.ReasonUnserved, t.Unserved.Cost)
 	}
 	w.WriteByte('\n')
-	if t.HitRate.Achieved != nil {
-		fmt.Fprintf(w, "hit rate: %s achieved, %s possible\n", phrase.Percent(*t.HitRate.Achieved), phrase.Percent(t.HitRate.Possible))
-	} else if t.Requests > 0 {
-		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so these are expectations only, in counted tokens\n", phrase.Percent(t.HitRate.Possible))
+	if n := t.Requests - t.Answered; t.Answered > 0 && n > 0 {
+		fmt.Fprintf(w, "not counted: %s without recorded usage, ~%s\n", phrase.Count(n, "request"), phrase.Count(int(t.Estimated), "token"))
 	}
-	if t.Requests > 0 {
-		fmt.Fprintf(w, "billed again: %s: %s by what broke the cache, %s that it had and did not serve (prices of %s)\n", money(t.Rebilled), money(t.Broken), money(t.Unserved), t.Prices)
+	if t.Hidden > 0 {
+		fmt.Fprintf(w, "not in the file: prompt and tools of each request, ~%s\n", phrase.Count(int(t.Hidden), "token"))
 	}
 	for _, l := range t.Outlived {
-		fmt.Fprintf(w, "the cache of %s was read after %s, its lifetime is %s by the table: from then on pauses are judged by the longer\n", sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
+		fmt.Fprintf(w, "the cache of %s was read after %s, its lifetime in the table is %s: later pauses are judged by that\n", sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
+	}
+}
+
+// rebilled is what was billed again, and its price.
+func rebilled(a cache.Again) string {
+	return fmt.Sprintf("%s, $%.4f", phrase.Count(int(a.Tokens), "token"), a.Cost)
+}
+
+// writeWorst writes which request lost most and why, and of which models pauses cannot
+// be judged.
+func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
+	var worst *cache.Row
+	var endless []string
+	for i := range rows {
+		r := &rows[i]
+		if r.Rebilled.Tokens > 0 && (worst == nil || r.Rebilled.Cost > worst.Rebilled.Cost) {
+			worst = r
+		}
+		if model := base(r.Model); r.Endless && !slices.Contains(endless, model) {
+			endless = append(endless, model)
+		}
+	}
+	if worst != nil {
+		fmt.Fprintf(w, "worst: request %s at %s, entry %s: %s\n", orDash(orNothing(worst.Request)), minute(worst.Time), sessionfmt.Quote(worst.Entry), rebilled(worst.Rebilled))
+		put(w, "       "+whyRebilled(worst), on)
+	}
+	if len(endless) > 0 {
+		fmt.Fprintf(w, "lifetime of the cache unknown, pauses not judged: %s\n", strings.Join(endless, ", "))
 	}
 }
 
@@ -221,10 +262,8 @@ func duration(seconds int64) string {
 	return text
 }
 
-func money(a cache.Again) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
-
 // writeLosses writes losses below a heading, the first of them.
-func writeLosses(w *bufio.Writer, heading string, all []cache.Loss) {
+func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
 	if len(all) == 0 {
 		return
 	}
@@ -234,28 +273,24 @@ func writeLosses(w *bufio.Writer, heading string, all []cache.Loss) {
 			fmt.Fprintf(w, "  and %d more\n", len(all)-i)
 			return
 		}
-		name := sessionfmt.Quote(l.Name)
-		if l.Request >= 0 {
-			name = fmt.Sprintf("#%d %s %s", l.Request, l.Cause, sessionfmt.Quote(l.Entry))
-		} else {
-			name = fmt.Sprintf("%s (%d)", name, l.Times)
-		}
-		fmt.Fprintf(w, "  %8d  $%.4f  %s\n", l.Tokens, l.Cost, name)
+		put(w, fmt.Sprintf("  %8d  $%.4f  %s (%d)", l.Tokens, l.Cost, sessionfmt.Quote(l.Name), l.Times), on)
 	}
 }
 
 // writeCaches writes the accounts of several sessions, a row each, and their sum.
 func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
+	writeVerdict(w, c.Sum)
 	columns := []Column{
-		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true}, {Name: "possible", Right: true},
-		{Name: "achieved", Right: true}, {Name: "again", Right: true}, {Name: "by breaks", Right: true}, {Name: "not served", Right: true},
+		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true, Yields: 1}, {Name: "possible", Right: true},
+		{Name: "achieved", Right: true}, {Name: "rebilled", Right: true}, {Name: "by breaks", Right: true, Yields: 2}, {Name: "not served", Right: true, Yields: 3},
 	}
 	var cells [][]string
+	var broken []string
 	for i := range c.All {
 		t := &c.All[i]
 		name := sessionfmt.Clean(t.File)
 		if t.Error != "" {
-			cells = append(cells, []string{name + ": " + sessionfmt.Clean(t.Error), "", "", "", "", "", "", ""})
+			broken = append(broken, name+": "+sessionfmt.Clean(t.Error))
 			continue
 		}
 		achieved := "-"
@@ -268,11 +303,11 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 		})
 	}
 	if len(cells) > 0 {
+		w.WriteByte('\n')
 		if err := WriteTable(w, columns, cells, on.Width); err != nil {
 			return err
 		}
-		w.WriteByte('\n')
 	}
-	writeCacheSums(w, c.Sum)
+	writeBroken(w, broken)
 	return nil
 }

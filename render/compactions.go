@@ -2,7 +2,9 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,45 +13,83 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Compactions are those of a path, each with what was used again of what it dropped.
+// Compactions are those of a path, each with what it dropped that mattered.
 type Compactions struct {
-	All   []reuse.Compaction
-	Limit int // things a compaction that text shows, 0 for all
+	All    []reuse.Compaction
+	Limit  int    // things a compaction that text shows, 0 for all
+	Folder string // of the session: text shows paths from there
 }
 
 // mostRequests is how many requests are listed that used one thing.
-const mostRequests = 4
+const mostRequests = 2
 
 func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 	if len(c.All) == 0 {
 		w.WriteString("no compactions on the path\n")
 	}
-	columns := []Column{{Name: "used again"}, {Name: "what", Flex: true}, {Name: "dropped with"}, {Name: "used by requests"}}
+	columns := []Column{{Name: "kind"}, {Name: "what", Flex: true}, {Name: "entry"}, {Name: "used by requests"}}
 	for i := range c.All {
 		one := &c.All[i]
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "compaction %s, before request %d: %d -> %d tokens, %s dropped, %s used again\n", sessionfmt.Clean(one.Entry), one.Request,
-			one.Before, one.After, phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
-		shown := one.Used
+		fmt.Fprintf(w, "compaction %s, before request %d: %d to %d tokens\n", sessionfmt.Clean(one.Entry), one.Request, one.Before, one.After)
+		fmt.Fprintf(w, "%s dropped, %s used again\n", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
+		fmt.Fprintf(w, "not in the summary: %s\n", lostKinds(one.Lost))
+		rows := c.rows(one)
+		shown := rows
 		if c.Limit > 0 {
-			shown = shown[:min(c.Limit, len(shown))]
+			shown = rows[:min(c.Limit, len(rows))]
 		}
-		var rows [][]string
-		for _, u := range shown {
-			rows = append(rows, []string{string(u.Kind), sessionfmt.Clean(u.What), sessionfmt.Clean(u.Entry), usedBy(u)})
-		}
-		if len(rows) > 0 {
-			if err := WriteTable(w, columns, rows, on.Width); err != nil {
+		if len(shown) > 0 {
+			if err := WriteTable(w, columns, shown, on.Width); err != nil {
 				return err
 			}
 		}
-		if more := len(one.Used) - len(shown); more > 0 {
+		if more := len(rows) - len(shown); more > 0 {
 			fmt.Fprintf(w, "and %d more: --limit 0 shows all\n", more)
 		}
 	}
 	return nil
+}
+
+// lostKinds counts what the summary does not tell, by kind.
+func lostKinds(all []reuse.Lost) string {
+	var counts []string
+	for i := 0; i < len(all); {
+		n := 1
+		for i+n < len(all) && all[i+n].Kind == all[i].Kind {
+			n++
+		}
+		counts = append(counts, phrase.Count(n, all[i].Kind))
+		i += n
+	}
+	return cmp.Or(strings.Join(counts, ", "), "nothing")
+}
+
+// rows are what a compaction dropped, what matters most first: what the user
+// demanded, what failed, what was used again; then the paths and commands that were
+// not.
+func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
+	short := func(what string) string {
+		if c.Folder != "" {
+			what = strings.ReplaceAll(what, c.Folder+"/", "")
+			what = strings.TrimPrefix(what, strings.TrimPrefix(c.Folder, "/")+"/") // as paths are found in texts
+		}
+		return sessionfmt.Clean(what)
+	}
+	last := 0 // of the rows that come before those used again
+	for k, l := range one.Lost {
+		if l.Kind == "constraint" || l.Kind == "failure" {
+			last = k + 1
+		}
+		rows = append(rows, []string{l.Kind, short(l.What), sessionfmt.Clean(l.Entry), ""})
+	}
+	var used [][]string
+	for _, u := range one.Used {
+		used = append(used, []string{string(u.Kind), short(u.What), sessionfmt.Clean(u.Entry), usedBy(u)})
+	}
+	return slices.Insert(rows, last, used...)
 }
 
 // usedBy are the requests whose answers used a thing, the first ones.

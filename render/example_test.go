@@ -6,22 +6,23 @@ import (
 	"os"
 
 	"ctxtool/render"
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
 // A value is computed by the package that knows it, and written by render.
 func ExampleWrite() {
-	s, err := stats.Summarize("../testdata/sessions/good/linear.jsonl", sessionfmt.Options{})
+	s, err := stats.Options{}.Summarize("../testdata/sessions/good/linear.jsonl")
 	if err != nil {
 		log.Fatal(err)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	defer w.Flush()
-	if err := render.Write(w, []*stats.Summary{s}, "text", render.Screen{Width: 80}); err != nil {
+	if err := render.Write(w, render.Sessions{Rows: []*stats.Summary{s}}, "text", render.Screen{Width: 80}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// time              project  session       model              entries  context   cost  size  id
-	// 2026-10-05 08:31  parcel   What does t…  claude-sonnet-4-5        6     1.5k  $0.01  2 KB  01a10b2f-1fb8
+	// time              title                        context use   cost  id
+	// 2026-10-05 08:31  What does the Makefile's c…   1%    1.5k  $0.01  01a10b2f-1fb8
+	//
+	// 1 session, $0.01
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -19,15 +20,24 @@ type Column struct {
 	Name  string
 	Right bool // align numbers to the right
 	Flex  bool // what is too long for the terminal is cut here
+
+	// Yields is above 0 for a column that is left out where the flexible one has little
+	// room: the highest first.
+	Yields int
 }
 
-// minFlex is how narrow a flexible column may become, in columns of a terminal.
-const minFlex = 12
+// How narrow a flexible column may become, in columns of a terminal: while others can
+// yield, and after that.
+const roomyFlex, minFlex = 28, 12
+
+// measure tells how wide a text is on a terminal, whatever its colours.
+var measure = displaywidth.Options{ControlSequences: true}
 
 // WriteTable writes rows under the columns' names, without lines. With a width,
 // the flexible column is cut so that a row fits; nothing is wrapped.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, width int) error {
 	twwidth.SetEastAsian(false) // whatever the machine's language
+	columns, rows = giveWay(columns, rows, width)
 	fitFlex(columns, rows, width)
 	rows, kept := standIns(rows)
 	aligns := make([]tw.Align, len(columns))
@@ -61,29 +71,63 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, width int) error
 	return table.Render()
 }
 
+// giveWay leaves out the columns that yield, until the flexible one has room.
+func giveWay(columns []Column, rows [][]string, width int) ([]Column, [][]string) {
+	for {
+		flex, left := room(columns, rows, width)
+		if flex < 0 {
+			return columns, rows
+		}
+		first := 0
+		for i, c := range columns {
+			if c.Yields > columns[first].Yields {
+				first = i
+			}
+		}
+		if left >= min(roomyFlex, widest(columns, rows, flex)) || columns[first].Yields == 0 {
+			return columns, rows
+		}
+		columns = slices.Delete(slices.Clone(columns), first, first+1)
+		rows = slices.Clone(rows)
+		for i, row := range rows {
+			rows[i] = slices.Delete(slices.Clone(row), first, first+1)
+		}
+	}
+}
+
 // fitFlex cuts the flexible column's cells to what the others leave of the width.
 func fitFlex(columns []Column, rows [][]string, width int) {
-	if width <= 0 {
-		return
-	}
-	left, flex := width, -1
-	for i, c := range columns {
-		if c.Flex {
-			flex = i
-			continue
-		}
-		widest := displaywidth.String(c.Name)
-		for _, row := range rows {
-			widest = max(widest, displaywidth.String(row[i]))
-		}
-		left -= widest + 2
-	}
+	flex, left := room(columns, rows, width)
 	if flex < 0 {
 		return
 	}
 	for _, row := range rows {
-		row[flex] = fit(row[flex], max(minFlex, left-2))
+		row[flex] = fit(row[flex], max(minFlex, left))
 	}
+}
+
+// room is the flexible column, and what the others leave to it of the width; -1 where
+// nothing is cut.
+func room(columns []Column, rows [][]string, width int) (flex, left int) {
+	flex, left = slices.IndexFunc(columns, func(c Column) bool { return c.Flex }), width
+	if width <= 0 || flex < 0 {
+		return -1, 0
+	}
+	for i := range columns {
+		if i != flex {
+			left -= widest(columns, rows, i) + 2
+		}
+	}
+	return flex, left
+}
+
+// widest is the width of a column.
+func widest(columns []Column, rows [][]string, i int) int {
+	n := measure.String(columns[i].Name)
+	for _, row := range rows {
+		n = max(n, measure.String(row[i]))
+	}
+	return n
 }
 
 // standIn takes the place of each column of a text that the library measures
@@ -97,7 +141,7 @@ func standIns(rows [][]string) (shown [][]string, kept [][]string) {
 	for i, row := range rows {
 		shown[i] = append([]string(nil), row...)
 		for k, cell := range row {
-			if w := displaywidth.String(cell); w != twwidth.Width(cell) || strings.Contains(cell, standIn) {
+			if w := measure.String(cell); w != twwidth.Width(cell) || strings.Contains(cell, standIn) {
 				shown[i][k] = strings.Repeat(standIn, w)
 				kept[i] = append(kept[i], cell)
 			}
@@ -124,7 +168,7 @@ func (l *lines) Write(p []byte) (int, error) {
 		text := string(l.line)
 		if l.n > 0 && l.n <= len(l.kept) {
 			for _, cell := range l.kept[l.n-1] {
-				text = strings.Replace(text, strings.Repeat(standIn, displaywidth.String(cell)), cell, 1)
+				text = strings.Replace(text, strings.Repeat(standIn, measure.String(cell)), cell, 1)
 			}
 		}
 		if _, err := io.WriteString(l.w, strings.TrimRight(text, " \n")+"\n"); err != nil {

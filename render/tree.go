@@ -14,7 +14,6 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
-	"ctxtool/stats"
 )
 
 // A Tree is a session's tree, ready to be drawn.
@@ -238,44 +237,6 @@ func shortKind(kind string) string {
 		return "custom_msg"
 	}
 	return fit(kind, 13)
-}
-
-// writeList writes rows as a table.
-func writeList(w *bufio.Writer, rows []*stats.Summary, on Screen) error {
-	columns := []Column{
-		{Name: "time"}, {Name: "project"}, {Name: "session", Flex: true}, {Name: "model"},
-		{Name: "entries", Right: true}, {Name: "context", Right: true}, {Name: "cost", Right: true}, {Name: "size", Right: true}, {Name: "id"},
-	}
-	cells := make([][]string, len(rows))
-	copied := 0.0
-	for i, r := range rows {
-		cells[i] = listCells(r)
-		copied += r.Copied
-	}
-	if err := WriteTable(w, columns, cells, on.Width); err != nil || copied == 0 {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n* $%.2f of the costs are of calls that another session of the list has too.\n", copied)
-	return err
-}
-
-// listCells are the cells of a row.
-func listCells(r *stats.Summary) []string {
-	name := cmp.Or(r.Name, r.First)
-	if r.Error != "" {
-		return []string{"", "", sessionfmt.Clean(r.File) + ": " + sessionfmt.Clean(r.Error), "", "", "", "", megabytes(r.Size), ""}
-	}
-	name = phrase.If(r.Findings > 0, "(%d findings) ", r.Findings) + name
-	context := phrase.If(r.Estimated, "~") + phrase.Short(int64(r.Context))
-	cost := fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*")
-	when := ""
-	if len(r.Time) >= 16 {
-		when = r.Time[:10] + " " + r.Time[11:16]
-	}
-	return []string{
-		sessionfmt.Clean(when), base(r.Project), name, fit(base(r.Model), 24),
-		fmt.Sprint(r.Entries), context, cost, megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
-	}
 }
 
 // base is the last part of a name with slashes.

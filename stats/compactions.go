@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// compactionsLens says of each compaction on the path what it did and what it lost.
+// compactionsLens says of each compaction on the path what it did and how much it lost.
 var compactionsLens = Lens{
 	Name:  "compactions",
 	About: "each compaction: why, how much it freed, what its summary keeps, loops",
@@ -40,15 +41,15 @@ var compactionsLens = Lens{
 
 // A CompactionsPart is all compactions of the path, or of those of several sessions.
 type CompactionsPart struct {
-	Count    int            `json:"count"`       // of all
-	Triggers map[string]int `json:"triggers"`    // them by `trigger`
-	Bands    map[string]int `json:"bands"`       // them by `band`
-	Split    int            `json:"split"`       // those that split a turn
-	Loops    int            `json:"loops"`       // those in a loop that frees nothing
-	Before   int64          `json:"before"`      // sum of tokens
-	After    int64          `json:"after"`       // sum of tokens
-	Survival survival       `json:"survival"`    // sums, without `lost`
-	List     []compacting   `json:"compactions"` // in order
+	Count    int               `json:"count"`       // of all
+	Triggers map[string]int    `json:"triggers"`    // them by `trigger`
+	Bands    map[string]int    `json:"bands"`       // them by `band`
+	Split    int               `json:"split"`       // those that split a turn
+	Loops    int               `json:"loops"`       // those in a loop that frees nothing
+	Before   int64             `json:"before"`      // sum of tokens
+	After    int64             `json:"after"`       // sum of tokens
+	Survival survival.Survival `json:"survival"`    // sums
+	List     []compacting      `json:"compactions"` // in order
 }
 
 // A compacting is a compaction: an entry, or a transform that has the effect or the
@@ -71,12 +72,12 @@ type compacting struct {
 	Reduction float64 `json:"reduction"`          // share that it freed; below 0 where the context grew
 	Band      string  `json:"band"`               // `below`, `in` or `above` SWE-CLI's 60 to 80 percent
 
-	Summarized int      `json:"summarized"`          // messages that the summary stands for
-	Kept       int      `json:"kept"`                // messages after the summary
-	FirstKept  string   `json:"firstKept,omitempty"` // the entry that the first of these comes from
-	Split      bool     `json:"split"`               // that is in the middle of a turn
-	Survival   survival `json:"survival"`            // what the summary still has of the files, commands, open failures and sentences of the user that it stands for; each `{of, found, lost?}`, `lost` being those that it does not
-	Loops      []string `json:"loops,omitempty"`     // why it is part of a loop
+	Summarized int               `json:"summarized"`          // messages that the summary stands for
+	Kept       int               `json:"kept"`                // messages after the summary
+	FirstKept  string            `json:"firstKept,omitempty"` // the entry that the first of these comes from
+	Split      bool              `json:"split"`               // that is in the middle of a turn
+	Survival   survival.Survival `json:"survival"`            // what the summary still has of the files, commands, open failures and demands of the user that it stands for; each `{of, found}`; `ctxtool compactions` lists the others
+	Loops      []string          `json:"loops,omitempty"`     // why it is part of a loop
 
 	limit    int64   // the threshold, 0 where nobody knows the window
 	expected float64 // tokens after, as a provider would count them
@@ -123,9 +124,9 @@ type compactionWalk struct {
 
 	before  *replay.Envelope // what the step at hand found
 	last    lastAnswer
-	asked   int   // requests answered before the last compaction
-	carried facts // what the last summary told of what it stood for
-	waiting bool  // the last compaction has had no prompt behind it
+	asked   int            // requests answered before the last compaction
+	carried survival.Facts // what the last summary told of what it stood for
+	waiting bool           // the last compaction has had no prompt behind it
 }
 
 // step looks at one step.
@@ -170,8 +171,13 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 		return err
 	}
 	w.judge(&c, window)
-	if err := w.lost(&c, a); err != nil {
+	b, err := survival.Across(w.before, a.Envelope(), a.Record, &w.carried)
+	if err != nil {
 		return err
+	}
+	c.Summarized, c.Kept, c.Split, c.Survival = b.Summarized, b.Kept, b.Split, b.Survival
+	if b.FirstKept >= 0 {
+		c.FirstKept = s.ID(b.FirstKept)
 	}
 	w.part.List = append(w.part.List, c)
 	w.asked, w.waiting, w.last = a.Answers, true, lastAnswer{}
@@ -247,50 +253,6 @@ func (c *compacting) endsAbove() {
 	if c.limit != 0 && after > float64(c.limit) {
 		c.Loops = append(c.Loops, loopEndsAbove)
 	}
-}
-
-// lost says what a compaction kept, and what its summary tells of the rest.
-func (w *compactionWalk) lost(c *compacting, a *replay.Account) error {
-	gone := map[int]int{} // how many of a record's messages, the first ones
-	summary := ""
-	own := func(m replay.Message) bool { return m.Origin.Record == a.Record }
-	for m, err := range a.Envelope().Sources(own) {
-		switch {
-		case err != nil:
-			return err
-		case own(m):
-			summary += m.Raw.Get("content").ContentText() + "\n"
-			continue
-		case c.Kept == 0:
-			c.FirstKept = w.l.Session.ID(m.Origin.Record)
-			c.Split = m.Kind == jsonl.Assistant || m.Kind == jsonl.ToolResult
-		}
-		c.Kept++
-		gone[m.Origin.Record]--
-	}
-	for m, err := range w.before.Sources(func(replay.Message) bool { return false }) {
-		if err != nil {
-			return err
-		}
-		gone[m.Origin.Record]++
-	}
-	var facts facts
-	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
-	for m, err := range w.before.Sources(out) {
-		switch {
-		case err != nil:
-			return err
-		case !out(m):
-			continue
-		case m.Kind == jsonl.CompactionMessage:
-			facts = w.carried // what it told can be lost now
-		}
-		gone[m.Origin.Record]--
-		c.Summarized++
-		facts.Take(m.Kind, m.Raw)
-	}
-	c.Survival, w.carried = facts.Survive(summary)
-	return nil
 }
 
 // A lastAnswer is what the last answer before a compaction says of why there is one.

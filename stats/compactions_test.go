@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/stats"
 )
@@ -76,7 +77,13 @@ func TestCompactions(t *testing.T) {
 }
 
 // lost is how much was kept, and what was not.
-func lost(k stats.Kept) string { return fmt.Sprint(k.String(), " ", k.Lost) }
+func lost(k survival.Kept) string {
+	what := []string{}
+	for _, f := range k.Lost {
+		what = append(what, f.What)
+	}
+	return fmt.Sprintf("%d/%d %s", k.Found, k.Of, what)
+}
 
 // TestSecondSummary: what the first summary still told can be lost by the second, what
 // it had lost already cannot.

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"log"
 
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
-func ExampleSummarize() {
-	s, err := stats.Summarize("../testdata/sessions/demo.jsonl", sessionfmt.Options{})
+func ExampleOptions_Summarize() {
+	s, err := stats.Options{}.Summarize("../testdata/sessions/demo.jsonl")
 	if err != nil {
 		log.Fatal(err)
 	}

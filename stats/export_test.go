@@ -7,9 +7,6 @@ type (
 	CostCalls  = costCalls
 	CostSum    = costSum
 	CostTokens = costTokens
-	Facts      = facts
-	Failure    = failure
-	Kept       = kept
 )
 
 func (p *CostPart) Sum() CostSum { return p.costSum }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
@@ -281,8 +282,8 @@ func checkCompactions(t *testing.T, r *stats.Report) {
 	t.Helper()
 	for _, c := range r.Compactions.List {
 		s := c.Survival
-		for _, k := range []stats.Kept{s.Paths, s.Commands, s.Errors, s.Constraints} {
-			if k.Found > k.Of || len(k.Lost) != min(20, k.Of-k.Found) {
+		for _, k := range []survival.Kept{s.Paths, s.Commands, s.Errors, s.Constraints} {
+			if k.Found > k.Of || len(k.Lost) != k.Of-k.Found {
 				t.Errorf("%s: %+v", c.Entry, k)
 			}
 		}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/survival"
 )
 
-// sheets are the compactions, and what their summaries lost.
+// sheets are the compactions, and why there were any.
 func (p *CompactionsPart) sheets() []Sheet {
 	several := len(p.List) > 0 && p.List[0].File != p.List[len(p.List)-1].File
 	main := Sheet{Few: mostListed, Columns: columns("session", "entry", "why", "before:tokens", "after:tokens", "freed:share", "band",
@@ -17,11 +18,10 @@ func (p *CompactionsPart) sheets() []Sheet {
 		return []Sheet{main.of(several)}
 	}
 	why := Sheet{Title: "why", Few: mostListed, Columns: columns("session", "entry", "request:number", "recorded:tokens", "next:tokens", "evidence*")}
-	lost := Sheet{Title: "lost by the summary", Few: mostListed, Columns: columns("session", "entry", "kind", "what*")}
 	main.Notes = []string{p.note()}
 	for i := range p.List {
 		c := &p.List[i]
-		c.rows(&main, &why, &lost)
+		c.rows(&main, &why)
 		entry := c.Entry
 		if several {
 			entry = c.File + ": " + entry
@@ -32,17 +32,11 @@ func (p *CompactionsPart) sheets() []Sheet {
 			}
 		}
 	}
-	all := []Sheet{main.of(several), why.of(several)}
-	if len(lost.Rows) > 0 {
-		all = append(all, lost.of(several))
-	}
-	return all
+	return []Sheet{main.of(several), why.of(several)}
 }
 
-// rows are those of a compaction: what it did, why there was one, and what its summary
-// does not tell, a few of each kind.
-func (c *compacting) rows(main, why, lost *Sheet) {
-	const few = 3
+// rows are those of a compaction: what it did, and why there was one.
+func (c *compacting) rows(main, why *Sheet) {
 	turn, evidence, s := "", c.Evidence, &c.Survival
 	if c.Split {
 		turn = "split"
@@ -51,23 +45,12 @@ func (c *compacting) rows(main, why, lost *Sheet) {
 		evidence += "; then it was asked for again"
 	}
 	main.row(c.File, c.Entry, c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, c.Kept, turn,
-		s.Paths.String(), s.Commands.String(), s.Errors.String(), s.Constraints.String())
+		found(s.Paths), found(s.Commands), found(s.Errors), found(s.Constraints))
 	why.row(c.File, c.Entry, c.Request, unless0(c.Recorded), unless0(c.Next), evidence)
-	for _, k := range []struct {
-		name string
-		kept
-	}{{"constraint", s.Constraints}, {"error", s.Errors}, {"path", s.Paths}, {"command", s.Commands}} {
-		for _, what := range k.Lost[:min(few, len(k.Lost))] {
-			lost.row(c.File, c.Entry, k.name, what)
-		}
-		if more := len(k.Lost) - few; more > 0 {
-			lost.row(c.File, c.Entry, k.name, fmt.Sprintf("and %d more, which json has", more))
-		}
-	}
 }
 
-// String is how many were found, nothing of none.
-func (k kept) String() string {
+// found is how many facts were found, nothing of none.
+func found(k survival.Kept) string {
 	if k.Of == 0 {
 		return ""
 	}

@@ -1,6 +1,6 @@
 // Package stats counts: what a session holds, what it cost, how full its context is.
 //
-// Summarize reads what a listing shows of a session. For more, Options name Lenses:
+// Options.Summarize reads what a listing shows of a session. For more, Options name Lenses:
 // Options.Read returns the Report of a session with a part for each lens, Options.Add
 // adds up several, Options.Sheets returns them as tables. The file is read once, and the
 // path walked once, for all lenses.

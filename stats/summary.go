@@ -27,7 +27,8 @@ type Summary struct {
 	Entries   int     `json:"entries"`             // of all branches
 	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
 	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
-	Cost      float64 `json:"cost"`                // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`
+	Window    int64   `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
+	Cost      float64 `json:"cost"`                // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
 	Copied    float64 `json:"copied,omitempty"`    // US dollars of it for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
 	Size      int64   `json:"size"`                // bytes
 	Time      string  `json:"time,omitempty"`      // of the last entry, as it stands
@@ -55,13 +56,18 @@ func MarkCopies(all []*Summary) {
 	}
 }
 
-// Summarize opens a session file and sums it up. What it says of entries is taken
-// while the file is indexed. Of opt it heeds what says where the file is and what it
-// goes through.
-func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
+// Summarize opens a session file and sums it up; the summary is nil where the session is
+// none of those that o.Only asks for. What it says of entries is taken while the file is
+// indexed. Besides Only it heeds the table of models, and of Open where the file is and
+// what it goes through.
+func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
-	o := Options{Lenses: []*Lens{&costLens, {look: sum.look}}, Open: sessionfmt.Options{Stdin: opt.Stdin, Disk: opt.Disk, Through: opt.Through}}
-	if _, err := o.Read(name); err != nil {
+	own := Options{
+		Lenses: []*Lens{&costLens, {look: sum.look}}, Only: o.Only, Replay: replay.Options{Models: o.Replay.Models},
+		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through},
+	}
+	r, err := own.Read(name)
+	if err != nil || !r.Fits() {
 		return nil, err
 	}
 	return sum, nil
@@ -82,8 +88,8 @@ func (sum *Summary) look(l *lensRun) {
 			return err
 		}
 		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
-		model, _, _, err := e.Model()
-		sum.Model = model.Name()
+		model, window, _, err := e.Model()
+		sum.Model, sum.Window = model.Name(), window
 		if err != nil || l.Point < 0 {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
@@ -19,7 +18,7 @@ func summary(t *testing.T, lines ...string) stats.Summary {
 	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := stats.Summarize(name, sessionfmt.Options{})
+	sum, err := stats.Options{}.Summarize(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +66,7 @@ func TestCopies(t *testing.T) {
 	name := filepath.Join("..", "testdata", "sessions", "demo.jsonl")
 	var all []*stats.Summary
 	for range 3 {
-		sum, err := stats.Summarize(name, sessionfmt.Options{})
+		sum, err := stats.Options{}.Summarize(name)
 		if err != nil {
 			t.Fatal(err)
 		}

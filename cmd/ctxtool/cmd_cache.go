@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 type cacheOptions struct {
 	readFlags
 	all, collapse bool
+	broken        bool
 	failOver      string
 
 	limit   float64 // of failOver, below 0 for none
@@ -33,13 +35,14 @@ func newCacheCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache [flags] SESSION|DIR...",
 		Short: "Show what the prompt cache served, and what broke it",
-		Long: "Show for each request what the prompt cache could serve, what it served, and what\n" +
-			"broke it. Tokens that were billed again are marked with ! and have their cost.\n" +
+		Long: "Show what the prompt cache served: first the hit rate, what was lost and the worst\n" +
+			"request, then each request. Of several sessions, each is a row.\n" +
 			"\n" +
-			"A row is expected to hit the cache if an earlier request of the same model had the\n" +
-			"same beginning within the cache's lifetime. Prompt and tools that are not in the\n" +
-			"file are the row hidden. Of several sessions, each is a row.",
-		Example: "  ctxtool cache s.jsonl\n" +
+			"The cache is expected to serve what an earlier request of the same model had within\n" +
+			"the cache's lifetime. The columns are these tokens, those that it served (actual) and\n" +
+			"stored (written), and those that were rebilled, with their cost and cause. ~ marks\n" +
+			"an estimate. Up to 1,024 tokens that were not served are ignored.",
+		Example: "  ctxtool cache s.jsonl --broken\n" +
 			"  ctxtool cache sessions/ --fail-over 10%\n" +
 			"  ctxtool cache s.jsonl --json | jq -c 'select(.break).break'",
 		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
@@ -48,8 +51,9 @@ func newCacheCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
+	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was billed again: 0.50 dollars, or 10%")
-	help.Group(f, "Selection", "all")
+	help.Group(f, "Selection", "all", "broken")
 	help.Group(f, "Counting", "collapse-system")
 	help.Group(f, "Gate", "fail-over")
 	return cmd
@@ -82,6 +86,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	o.Models = known
+	o.colours(e)
 	total, err := o.account(e, files, args)
 	if err != nil {
 		return err
@@ -105,6 +110,9 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	r, report, err := o.of(s)
 	if err != nil {
 		return nil, err
+	}
+	if o.broken {
+		report.Rows = slices.DeleteFunc(report.Rows, func(r cache.Row) bool { return r.Rebilled.Tokens == 0 })
 	}
 	return report.Total, o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
@@ -137,6 +145,9 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 		return nil, err
 	}
 	sum := cache.Sum(all)
+	if o.broken {
+		all = slices.DeleteFunc(all, func(t cache.Total) bool { return t.Error == "" && t.Rebilled.Tokens == 0 })
+	}
 	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 

@@ -23,15 +23,16 @@ func newCompactionsCommand(e *env) *cobra.Command {
 	o := &compactionsOptions{}
 	cmd := &cobra.Command{
 		Use:   "compactions [flags] [SESSION[@POINT]]",
-		Short: "Show what compactions dropped that was used again",
-		Long: "Show what each compaction dropped that later answers used again: repeated calls,\n" +
-			"files, lines and identifiers that neither the summary nor a kept message has.\n" +
+		Short: "Show what compactions dropped that mattered",
+		Long: "Show what each compaction dropped that mattered, the most important first: demands\n" +
+			"and failures that the summary does not have, what later answers used again, and\n" +
+			"other paths and commands. Each item has the entry that it came from.\n" +
 			"\n" +
-			"Each item has the entry that it came from and the requests whose answers used it.\n" +
-			"Calls that only look (git status, ls) are left out.",
+			"Commands that only look (git status, ls) are left out. ctxtool stats --lens\n" +
+			"compactions has the figures.",
 		Example: "  ctxtool compactions s.jsonl\n" +
 			"  ctxtool compactions s.jsonl --limit 0\n" +
-			"  ctxtool compactions s.jsonl --json | jq -r '.used[].what'",
+			"  ctxtool compactions s.jsonl --json | jq -r '.lost[].what'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompactions(e, o, args) },
 	}
@@ -64,7 +65,15 @@ func runCompactions(e *env, o *compactionsOptions, args []string) error {
 	if stopped != nil {
 		e.note("%s: what came after it is not known", stopped)
 	}
-	if err := o.reply(e, r, render.Compactions{All: all, Limit: o.limit}, nil); err != nil {
+	shown := render.Compactions{All: all, Limit: o.limit}
+	if s.Header() >= 0 {
+		header, err := s.NewReader().Line(s.Header())
+		if err != nil {
+			return err
+		}
+		shown.Folder = header.Get("cwd").Text()
+	}
+	if err := o.reply(e, r, shown, nil); err != nil {
 		return err
 	}
 	if len(all) == 0 {

@@ -29,12 +29,12 @@ import (
 // logOptions are the flags of ctxtool log.
 type logOptions struct {
 	readFlags
-	leaf         string
-	all, follow  bool
-	request      int
-	grep         string
-	kind         []string
-	since, until string
+	leaf        string
+	all, follow bool
+	request     int
+	grep        string
+	kind        []string
+	period      // of points too
 
 	pattern *regexp.Regexp
 }
@@ -183,14 +183,13 @@ func (l *logger) list(name string) error {
 // limits finds the points or times between which entries are listed.
 func (l *logger) limits(leaf int) (err error) {
 	var wrong error
-	l.since, err = newLimit(l.s, l.o.since, leaf)
-	l.until, wrong = newLimit(l.s, l.o.until, leaf)
+	l.since, err = l.e.newLimit(l.s, l.o.since, leaf)
+	l.until, wrong = l.e.newLimit(l.s, l.o.until, leaf)
 	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
-	l.until.at = untilTime(l.o.until, l.until.at)
 	if l.until.before(l.since) {
-		return usagef("--until %s is before --since %s", sessionfmt.Quote(l.o.until), sessionfmt.Quote(l.o.since))
+		return usage(l.o.reversed())
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
-	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
@@ -25,9 +24,9 @@ type lsOptions struct {
 	sort           string
 	reverse        bool
 	project, model string
-	since          string
-	limit          int
-	strict         bool
+	period
+	limit  int
+	strict bool
 }
 
 // A sortKey is an order that a list may have.
@@ -61,12 +60,14 @@ func newLsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [flags] [DIR|SESSION...]",
 		Short: "List sessions with title, size, context use and cost",
-		Long: "List sessions: the time of the last entry, project, title, model, entries, tokens\n" +
-			"of the context, cost, size and id. Without arguments, list all sessions of pi.\n" +
+		Long: "List sessions: the time of the last entry, project, title, model, entries, context\n" +
+			"use, cost, size and id. Without arguments, list all sessions of pi. With --since or\n" +
+			"--until, costs are those of the calls within the period.\n" +
 			"\n" +
-			"~ marks an estimate, * a session that shares calls with another one of the list.",
-		Example: "  ctxtool ls --project parcel --since 2026-01-01\n" +
-			"  ctxtool ls --sort cost --limit 10\n" +
+			"! marks a context over the window, ~ an estimate, and * calls that another session\n" +
+			"of the list has too; the total counts them once. A narrow terminal has fewer columns.",
+		Example: "  ctxtool ls --project parcel --since 7d\n" +
+			"  ctxtool ls --since yesterday --until yesterday --sort cost\n" +
 			"  ctxtool ls --json | jq -s 'map(.cost - (.copied // 0)) | add'",
 		RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) },
 	}
@@ -76,32 +77,37 @@ func newLsCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "model", "", "only sessions whose model contains `TEXT`")
-	f.StringVar(&o.since, "since", "", "only sessions active since `TIME`")
+	o.period.flags(cmd)
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
-	help.Group(f, "Selection", "project", "model", "since", "limit")
+	help.Group(f, "Selection", "project", "model", "limit")
 	help.Group(f, "Output", "sort", "reverse")
 	help.Group(f, "rules", "strict")
 	return cmd
 }
 
-// check reads the flags that are names and dates, before any file is opened.
-func (o *lsOptions) check() (order sortKey, since int64, err error) {
+// check reads the flags that are names and times, before any file is opened.
+func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) {
 	if err := o.answer.check(); err != nil {
-		return order, 0, err
+		return order, opt, err
 	}
 	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
 	if at < 0 {
-		return order, 0, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
+		return order, opt, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
 	}
-	since, err = timeFlag("since", o.since)
-	return sortKeys[at], since, err
+	opt.Only.Project = o.project
+	opt.Only.Since, opt.Only.Until, err = o.period.check(e)
+	known, wrong := e.config.models()
+	opt.Replay.Models = known
+	err = cmp.Or(err, wrong, o.redaction.start(e))
+	opt.Open = e.opening(0) // goes through the redaction
+	return sortKeys[at], opt, err
 }
 
 func runLs(e *env, o *lsOptions, args []string) error {
-	order, since, err := o.check()
-	if err = cmp.Or(err, o.redaction.start(e)); err != nil {
+	order, opt, err := o.check(e)
+	if err != nil {
 		return usage(err)
 	}
 	files, err := e.listed(args)
@@ -109,7 +115,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		return err
 	}
 	var rows []*stats.Summary
-	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, since) }) {
+	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, &opt) }) {
 		if r != nil {
 			rows = append(rows, r)
 		}
@@ -121,7 +127,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		}
 		return c
 	})
-	if o.limit > 0 && len(rows) > o.limit {
+	all := len(rows)
+	if o.limit > 0 && all > o.limit {
 		rows = rows[:o.limit]
 	}
 	stats.MarkCopies(rows)
@@ -134,34 +141,27 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}
-	return e.print(&o.answer, paths(files), rows)
+	o.colours(e)
+	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
 }
 
 // row is a file's row, nil where it is not wanted. What its header and its time of
 // change rule out is not read.
-func (o *lsOptions) row(e *env, f listedFile, since int64) *stats.Summary {
-	info, err := e.disk.Stat(f.path)
-	if err == nil && info.ModTime().UnixMilli() < since {
+func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary {
+	if !e.mayFit(&opt.Only, f.path) {
 		return nil
 	}
-	if h := store.ReadHeader(e.disk, f.path); o.project != "" && h.CWD != "" && !strings.Contains(h.CWD, o.project) {
-		return nil
-	}
-	r, err := stats.Summarize(f.path, e.opening(0))
-	if err != nil {
-		r = &stats.Summary{Schema: stats.SummarySchema, File: e.fileName(f.name), Error: reason(err)}
-		if info != nil {
+	r, err := opt.Summarize(f.path)
+	switch {
+	case err != nil:
+		r = &stats.Summary{Schema: stats.SummarySchema, Error: reason(err)}
+		if info, err := e.disk.Stat(f.path); err == nil {
 			r.Size = info.Size()
 		}
-		return r
+	case r == nil || !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model):
+		return nil
 	}
 	r.File = e.fileName(f.name)
-	if at, ok := parseTime(r.Time); since > 0 && ok && at < since {
-		return nil
-	}
-	if !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model) {
-		return nil
-	}
 	return r
 }
 

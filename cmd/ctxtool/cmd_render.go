@@ -33,7 +33,8 @@ type renderOptions struct {
 	readFlags
 	failOnSecret     bool
 	view, target     string
-	at, leaf, since  string
+	at, leaf         string
+	period           // of points and git revisions too
 	files            []string
 	all              bool
 	include, exclude []string
@@ -70,6 +71,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.StringVar(&o.at, "at", "", "with --view context, render the context at `POINT`")
 	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")
 	f.StringVar(&o.since, "since", "", "only turns since `POINT`, TIME or git revision")
+	f.StringVar(&o.until, "until", "", "only turns until `POINT`, TIME or git revision")
 	f.StringSliceVar(&o.files, "files", nil, "only turns that touched `PATHS`")
 	f.BoolVar(&o.all, "all", false, "render all branches, the active one first")
 	f.StringSliceVar(&o.include, "include", nil, "render `PARTS` too (ctxtool help parts)")
@@ -81,7 +83,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
-	help.Group(f, "Selection", "view", "at", "leaf", "since", "files", "all", "include", "exclude")
+	help.Group(f, "Selection", "view", "at", "leaf", "since", "until", "files", "all", "include", "exclude")
 	help.Group(f, "Gate", "fail-on-secret")
 	help.Group(f, "Output", "target", "max-lines", "budget", "assets", "split")
 	return cmd
@@ -93,7 +95,7 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) 
 		return err
 	}
 	if o.view == "context" {
-		for _, flag := range []string{"all", "since", "files"} {
+		for _, flag := range []string{"all", "since", "until", "files"} {
 			if given(flag) {
 				return fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
 			}
@@ -239,19 +241,25 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	if c.Stopped != nil {
 		p.Notes = append(p.Notes, c.Stopped.Error()+": what compactions and transforms after it did is not known")
 	}
-	if o.since != "" {
-		from, err := newLimit(r.Session, o.since, leaf)
-		if err != nil {
-			at, ok := e.commitTime(o.since)
-			if !ok {
-				return err
-			}
-			from = limit{at: at, set: true}
-		}
-		if err := c.Since(from.from); err != nil {
+	since, err := o.newLimit(e, r.Session, o.since, leaf)
+	until, wrong := o.newLimit(e, r.Session, o.until, leaf)
+	if err = cmp.Or(err, wrong); err != nil {
+		return err
+	}
+	if until.before(since) {
+		return usage(o.reversed())
+	}
+	if since.set {
+		if err := c.Since(since.from); err != nil {
 			return err
 		}
-		p.Notes = append(p.Notes, "only what came since "+o.since)
+		p.Notes = append(p.Notes, "only entries since "+o.since)
+	}
+	if until.set {
+		if err := c.Until(until.to); err != nil {
+			return err
+		}
+		p.Notes = append(p.Notes, "only entries until "+o.until)
 	}
 	if len(o.files) > 0 {
 		if err := c.Touching(o.files); err != nil {
@@ -263,16 +271,27 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	return nil
 }
 
-// commitTime is when a git revision of the current folder was committed, in
-// milliseconds since 1970.
-func (e *env) commitTime(revision string) (ms int64, ok bool) {
+// newLimit reads a TIME, a POINT or a git revision.
+func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, leaf int) (limit, error) {
+	l, err := e.newLimit(s, text, leaf)
+	if err != nil {
+		if at, ok := e.commitTime(text); ok {
+			return limit{time: at, set: true}, nil
+		}
+	}
+	return l, err
+}
+
+// commitTime is when a git revision of the current folder was committed.
+func (e *env) commitTime(revision string) (at span, ok bool) {
 	git := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
 	git.Dir, git.Env = e.disk.Dir, e.environ
 	out, err := git.Output()
 	if err != nil {
-		return 0, false
+		return span{}, false
 	}
-	return parseTime(strings.TrimSpace(string(out)))
+	at, err = e.parseTime(strings.TrimSpace(string(out)))
+	return at, err == nil
 }
 
 // An assets keeps the images of a page in a folder.

@@ -19,7 +19,7 @@ import (
 
 // notForPages are the flags that say what of a session is written: a page has all of
 // it, and its reader chooses.
-var notForPages = []string{"view", "target", "at", "since", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
+var notForPages = []string{"view", "target", "at", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
 
 // checkHTML reads the flags of pages.
 func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {

@@ -89,7 +89,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations must be above 0")
 	}
-	o.Only, err = o.filter.check()
+	o.Only, err = o.filter.check(e)
 	if err = cmp.Or(oneOf("unknown lens", lensNames(stats.Lenses), o.lenses...), oneOf("--by: unknown group", stats.CostGroups(), o.By...), err); err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
@@ -193,6 +192,9 @@ func (a *answer) check() error {
 	return oneOf("unknown format", a.forms, a.format)
 }
 
+// colours has an answer for people written in colour, by what cleans all that it writes.
+func (a *answer) colours(e *env) { a.cleaned = e.screen(a.output).Colour && a.format == "text" }
+
 // answer writes an answer atomically, and never to one of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	out, err := e.create(a.output, inputs...)
@@ -329,16 +331,4 @@ func (g *overrideFlags) load(e *env, opt *replay.Options) (err error) {
 		return err
 	}
 	return e.redactBaseline(opt.Baseline)
-}
-
-// nowFlag returns the time of --now for a batch of entries, by default the present.
-func (e *env) nowFlag(text string) (time.Time, error) {
-	if text == "" {
-		return e.now(), nil
-	}
-	ms, ok := parseTime(text)
-	if !ok {
-		return time.Time{}, fmt.Errorf("--now %q: want a time as 2026-01-31T12:00:00Z", sessionfmt.Quote(text))
-	}
-	return time.UnixMilli(ms), nil
 }

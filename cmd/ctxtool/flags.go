@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 	"ctxtool/sessionfmt/store"
 	"ctxtool/stats/gate"
@@ -228,74 +226,4 @@ func (e *env) screen(output string) (on render.Screen) {
 		on.Colour = e.color == "always"
 	}
 	return on
-}
-
-// A limit is one end of a stretch of a session: a point, or a time. The zero
-// value limits nothing.
-type limit struct {
-	sessionfmt.Point // where at is zero
-	at               int64
-	set              bool
-}
-
-// newLimit reads a POINT, or a date with or without a time.
-func newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
-	if text == "" {
-		return limit{}, nil
-	}
-	if at, ok := parseTime(text); ok {
-		return limit{at: at, set: true}, nil
-	}
-	at, err := findPoint(s, text, leaf)
-	return limit{Point: at, set: true}, err
-}
-
-// before reports whether a limit ends what another begins before it has begun, as far as
-// the two can be compared.
-func (l limit) before(from limit) bool {
-	switch {
-	case !l.set || !from.set || (l.at == 0) != (from.at == 0):
-		return false
-	case l.at == 0:
-		return l.Record < from.Record
-	}
-	return l.at < from.at
-}
-
-// untilTime is the last millisecond of a time that was read from text: a date means that
-// day too.
-func untilTime(text string, ms int64) int64 {
-	if _, err := time.Parse(time.DateOnly, text); err == nil {
-		ms += 24*60*60*1000 - 1
-	}
-	return ms
-}
-
-// parseTime reads a date with or without a time, UTC where it does not say, as
-// milliseconds since 1970.
-func parseTime(text string) (ms int64, ok bool) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.UnixMilli(), true
-		}
-	}
-	return 0, false
-}
-
-// from reports that a record is not before the limit.
-func (l limit) from(rec int, line jsonl.Value) bool {
-	if l.at == 0 {
-		return rec >= l.Record
-	}
-	ms, ok := line.Get("timestamp").Millis()
-	return ok && ms >= l.at
-}
-
-// to reports whether a record is not after the limit.
-func (l limit) to(rec int, line jsonl.Value) bool {
-	if !l.set || l.at == 0 {
-		return !l.set || rec < l.Record || rec == l.Record && !l.Before
-	}
-	ms, ok := line.Get("timestamp").Millis()
-	return ok && ms <= l.at
 }

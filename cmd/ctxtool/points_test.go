@@ -47,7 +47,7 @@ var (
 	stateAt = []string{
 		"replay S@P", "replay S --at P", "replay S --leaf P -f json", "stats S --at P --lens context,growth,bytes,cache",
 		"render S@P --view context", "render S --view context --at P", "render S@P", "render S --leaf P --view context",
-		"tree S@P", "tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P",
+		"tree S@P", "tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P", "render S --until P",
 		"compactions S@P", "compactions S --at P", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
 		"diff S root P", "diff S P bb", "diff S@P S@bb", "diff S P bb --entries",
 		"reduce S --at P", "compact S --at P --keep 1", "truncate S --at P --max 1", "prune S --at P --pass superseded", "strip S --at P --thinking",
@@ -72,7 +72,7 @@ func TestPoints(t *testing.T) {
 	}
 	answer := func(words, point string) (string, int) {
 		r := ranIn(dir, strings.Fields(strings.NewReplacer("S", "s.jsonl", "P", point).Replace(words))...)
-		named := strings.NewReplacer("@"+point+",", "@P,", "since "+point+"\n", "since P\n", "since `"+point+"`\n", "since P\n",
+		named := strings.NewReplacer("@"+point+",", "@P,", "since "+point+"\n", "since P\n", "since `"+point+"`\n", "since P\n", "until "+point+"\n", "until P\n", "until `"+point+"`\n", "until P\n",
 			"s.jsonl: "+point+" is the beginning of an entry's id; -F searches for the text\n", "", "s.jsonl@"+point+"\n", "@P\n")
 		return named.Replace(r.stdout.String() + r.stderr.String()), r.status
 	}

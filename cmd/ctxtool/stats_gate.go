@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -199,39 +198,22 @@ func (o *gateFlags) verdict(e *env, format string) error {
 }
 
 // filter are the flags that select sessions and calls.
-type filter struct{ since, until, project, model string }
+type filter struct {
+	period
+	project, model string
+}
 
 func (o *filter) flags(cmd *cobra.Command) {
+	o.period.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "", "only sessions and calls since `TIME`")
-	f.StringVar(&o.until, "until", "", "only sessions and calls until `TIME`")
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "only-model", "", "only calls of models whose name contains `TEXT`")
-	help.Group(f, "Selection", "since", "until", "project", "only-model")
+	help.Group(f, "Selection", "project", "only-model")
 }
 
-func (o *filter) check() (only stats.Only, err error) {
-	only.Project, only.Model = o.project, o.model
-	var wrong error
-	only.Since, err = timeFlag("since", o.since)
-	only.Until, wrong = timeFlag("until", o.until)
-	only.Until = untilTime(o.until, only.Until)
-	if err = cmp.Or(err, wrong); err == nil && only.Until != 0 && only.Until < only.Since {
-		err = fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
-	}
-	return only, err
-}
-
-// timeFlag is a flag's time in milliseconds since 1970, 0 where it was not given.
-func timeFlag(name, text string) (ms int64, err error) {
-	if text == "" {
-		return 0, nil
-	}
-	ms, ok := parseTime(text)
-	if !ok {
-		return 0, fmt.Errorf("--%s %q: want a date as 2026-01-31, or a time as 2026-01-31T12:00:00Z", name, sessionfmt.Quote(text))
-	}
-	return ms, nil
+func (o *filter) check(e *env) (stats.Only, error) {
+	since, until, err := o.period.check(e)
+	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model}, err
 }
 
 // mayFit reports whether a file may have sessions or calls that o selects. It only looks at

@@ -180,6 +180,17 @@ func (c *Conversation) Since(from func(rec int, line jsonl.Value) bool) error {
 	return nil
 }
 
+// Until leaves out the records of which to says no.
+func (c *Conversation) Until(to func(rec int, line jsonl.Value) bool) (err error) {
+	lines := c.s.NewReader()
+	c.records = slices.DeleteFunc(c.records, func(rec int32) bool {
+		line, wrong := lines.Line(int(rec))
+		err = cmp.Or(err, wrong)
+		return !to(int(rec), line)
+	})
+	return err
+}
+
 // chapterSize is how many bytes of the session a chapter has, or a few more.
 const chapterSize = 2 << 20
 

@@ -36,6 +36,7 @@ type Row struct {
 	Record    int          `json:"-"`                   // the answer
 	Request   origin.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
 	Entry     string       `json:"entry"`               // id of the answer
+	Time      string       `json:"time,omitempty"`      // of the answer's entry, as it stands
 	Model     string       `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
 	Shared    *shared      `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
@@ -99,6 +100,7 @@ type sending struct {
 	tools     uint64
 	front     int64 // counted tokens of prompt and tools
 	counted   int64 // of all
+	life      int64 // milliseconds that the cache keeps it from then on, once it is used; 0 where nobody knows
 	warms     bool  // no request: something that kept the cache of this node warm
 	answer
 }
@@ -329,8 +331,8 @@ func (c *accounting) use(k int) {
 		m.long = s.usage.CacheWrite1h > 0
 	}
 	until := int64(forever)
-	if life := m.lifetime(); life > 0 {
-		until = s.at + life
+	if s.life = m.lifetime(); s.life > 0 {
+		until = s.at + s.life
 	}
 	c.trie.use(s.whole, useOf{request: int32(k), until: until})
 	if n := s.promptTokens(); n > 0 {
@@ -343,7 +345,7 @@ func (c *accounting) judge(k int) (row Row, err error) {
 	s := &c.sent[k]
 	row = Row{
 		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
-		Model: s.ref.Name(), Prompt: s.promptTokens(),
+		Time: s.time, Model: s.ref.Name(), Prompt: s.promptTokens(),
 	}
 	if s.hasUsage {
 		row.Recorded = &s.usage

@@ -35,6 +35,8 @@ type Break struct {
 	Op          origin.Index `json:"op,omitzero"`           // the operation of its patch
 	Reason      string       `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
 	Transformer string       `json:"transformer,omitempty"` // whose patch it is
+	Pause       int64        `json:"pause,omitempty"`       // of the cause `pause`, seconds since a request last used what the cache has lost
+	Lifetime    int64        `json:"lifetime,omitempty"`    // likewise, seconds that the cache keeps it
 	Again       Again        `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
 }
 
@@ -65,6 +67,7 @@ func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, e
 	switch {
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
 		b.At, b.Cause = c.messagesOf(kept), CausePause
+		b.Pause, b.Lifetime = (s.at-e.at)/1000, e.life/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
 	case known != nothing && known == e.whole:
 		if s.late < 0 {

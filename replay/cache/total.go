@@ -218,7 +218,8 @@ type Usage struct {
 // An answer is what an answer says of itself.
 type answer struct {
 	ref      models.Ref
-	at       int64 // milliseconds since 1970, 0 where it has no time
+	at       int64  // milliseconds since 1970, 0 where it has no time
+	time     string // of the entry
 	failed   bool
 	hasUsage bool
 	usage    Usage
@@ -249,7 +250,9 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 	a.ref = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 	a.failed = f[2].Is("error") || f[2].Is("aborted")
 	a.hasUsage = f[3].IsObject()
-	written, known := line.Get("timestamp").Millis()
+	stamp := line.Get("timestamp")
+	a.time = stamp.Text()
+	written, known := stamp.Millis()
 	if ms, ok := f[4].Float(); ok && !(known && ms > float64(written)) {
 		a.at = int64(ms)
 	} else {

@@ -4,14 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/outline"
 )
 
-// A Compaction is what a compaction dropped from the context and answers used again: a line
-// of schema ctxtool/compactions/1.
+// A Compaction is what a compaction dropped from the context that mattered: what its summary
+// does not tell, and what answers used again. It is a line of schema ctxtool/compactions/1.
 type Compaction struct {
 	Schema  string   `json:"schema"`
 	Entry   string   `json:"entry"`          // the compaction, or the transform that compacts
@@ -22,7 +24,16 @@ type Compaction struct {
 	After   int      `json:"after"`          // and after it
 	Dropped int      `json:"dropped"`        // messages that left the context
 	Kept    int      `json:"kept"`           // messages after it, its summary included
+	Lost    []Lost   `json:"lost"`           // what the dropped messages told and the summary does not, what matters most first; paths that are in `used` are not in it
 	Used    []Reused `json:"used"`           // what answers after it used of the dropped messages, and neither the summary nor a kept message says; the least likely chance first
+}
+
+// A Lost is a fact that the summary does not tell.
+type Lost struct {
+	Kind  string `json:"kind"`  // `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file that a tool was called with), `command` (that did something)
+	What  string `json:"what"`  // the sentence, path or command, or what failed and how
+	Entry string `json:"entry"` // that told it
+	Line  int    `json:"line"`  // of that entry
 }
 
 // A Reused is something that was dropped and used again.
@@ -70,8 +81,12 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 		before = now
 	}
 	all = make([]Compaction, 0, len(drops))
+	var carried survival.Facts
 	for _, d := range drops {
 		one, err := u.compaction(r, d, c)
+		if err == nil {
+			err = one.lost(r.Session, d, &carried)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -103,7 +118,7 @@ func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Comp
 	}
 	uses, err := u.Of(slices.Values(gone), slices.Values(left), d.request)
 	for _, use := range uses {
-		if use.Kind == Call && onlyLooks(use.Name) {
+		if _, command, _ := strings.Cut(use.Name, " "); use.Kind == Call && survival.OnlyLooks(command) {
 			continue
 		}
 		from := use.From.Origin().Record
@@ -126,14 +141,28 @@ func sent(e *replay.Envelope) (all []*replay.Piece) {
 	return all
 }
 
-// onlyLooks reports whether a call is one that agents make all the time, and that says
-// nothing of what was lost.
-func onlyLooks(call string) bool {
-	_, command, _ := strings.Cut(call, " ")
-	for _, noise := range []string{"git status", "git diff", "git log", "ls", "pwd"} {
-		if command == noise || strings.HasPrefix(command, noise+" ") {
-			return true
+// lost adds what the summary does not tell.
+func (one *Compaction) lost(s *sessionfmt.Session, d drop, carried *survival.Facts) error {
+	b, err := survival.Across(d.before, d.after, d.record, carried)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{} // paths
+	for _, u := range one.Used {
+		if u.Kind == Path {
+			used[string(lastTwo([]byte(u.What)))] = true
 		}
 	}
-	return false
+	one.Lost = []Lost{}
+	for _, of := range []struct {
+		kind  string
+		facts []survival.Fact
+	}{{"constraint", b.Survival.Constraints.Lost}, {"failure", b.Survival.Errors.Lost}, {"path", b.Survival.Paths.Lost}, {"command", b.Survival.Commands.Lost}} {
+		for _, f := range of.facts {
+			if of.kind != "path" || !used[string(lastTwo([]byte(f.What)))] {
+				one.Lost = append(one.Lost, Lost{of.kind, outline.FirstWords(f.What), s.ID(f.Record), s.Line(f.Record)})
+			}
+		}
+	}
+	return nil
 }

@@ -1,4 +1,8 @@
-package stats
+// Package survival finds what a compaction lost: of the messages that its summary stands
+// for, the files, commands, open failures and demands of the user that the summary does
+// not tell. It looks at texts alone, by rules that need no model, so that the same texts
+// always give the same.
+package survival
 
 import (
 	"slices"
@@ -8,77 +12,82 @@ import (
 
 	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
-// facts are what a summary should keep of the messages that it stands for: what
+// Facts are what a summary should keep of the messages that it stands for: what
 // those who go on with it cannot know from anywhere else. Take gathers them, Survive
-// looks which of them a summary still tells. Both look at texts alone, by rules that
-// need no model, so that the same texts always give the same.
-type facts struct {
-	Paths       []string // files that tools were called with
-	Commands    []string // that did something: see said.Commands
-	Errors      []failure
-	Constraints []string // sentences of the user: see constraints
+// looks which of them a summary still tells. The zero value has none.
+type Facts struct {
+	Paths       []Fact // files that tools were called with
+	Commands    []Fact // that did something: see said.Commands
+	Errors      []Failure
+	Constraints []Fact // sentences of the user: see constraints
 
-	calls map[string]failure // that are open, by id
+	calls map[string]Failure // that are open, by id
 	noted map[string]bool    // what is in the lists
 }
 
-// A failure is a call that failed and was not made again with success, or one that may.
-type failure struct {
-	Subject string // the command, the path, or else the tool
-	Text    string // what went wrong, the line of the result that tells it best
-	path    bool
+// A Fact is something that a message told.
+type Fact struct {
+	What   string
+	Record int // of the first message that told it, or of the last that failed
 }
 
-// A survival is how much of the facts a summary tells.
-type survival struct {
-	Paths       kept `json:"paths"`
-	Commands    kept `json:"commands"`
-	Errors      kept `json:"errors"`
-	Constraints kept `json:"constraints"`
+// A Failure is a call that failed and was not made again with success, or one that may.
+// What is the command, the path, or else the tool.
+type Failure struct {
+	Fact
+	Text string // what went wrong, the line of the result that tells it best
+	path bool
 }
 
-// kept is how many facts there were, and how many of them were found. Lost are the
-// others, the first mostListed, in the order in which they came up.
-type kept struct {
-	Of    int      `json:"of"`
-	Found int      `json:"found"`
-	Lost  []string `json:"lost,omitempty"`
+// A Survival is how much of the facts a summary tells.
+type Survival struct {
+	Paths       Kept `json:"paths"`
+	Commands    Kept `json:"commands"`
+	Errors      Kept `json:"errors"`
+	Constraints Kept `json:"constraints"`
 }
 
-// Take adds the facts of a message, given as a provider gets it. Kind is its role in
-// the session: what the user did not write states no constraint of his.
-func (f *facts) Take(kind jsonl.Kind, msg jsonl.Value) {
+// Kept is how many facts there were, and how many of them were found.
+type Kept struct {
+	Of    int    `json:"of"`
+	Found int    `json:"found"`
+	Lost  []Fact `json:"-"` // the others, in the order in which they came up
+}
+
+// Take adds the facts of a message, given as a provider gets it, and of which record it
+// is. Kind is its role in the session: what the user did not write states no constraint
+// of his.
+func (f *Facts) Take(kind jsonl.Kind, msg jsonl.Value, record int) {
 	switch kind {
 	case jsonl.User:
 		for _, c := range constraints(msg.Get("content").ContentText()) {
-			f.note(&f.Constraints, "constraint ", c)
+			f.note(&f.Constraints, "constraint ", Fact{c, record})
 		}
 	case jsonl.Assistant:
 		for call := range msg.Message().Calls {
-			f.call(call.Raw)
+			f.call(call.Raw, record)
 		}
 	case jsonl.ToolResult:
 		for call := range msg.Get("nestedCalls").Get("calls").Elements {
-			f.call(call)
+			f.call(call, record)
 		}
-		f.result(msg)
+		f.result(msg, record)
 	}
 }
 
 // note adds a fact to a list, if it is not there.
-func (f *facts) note(list *[]string, kind, fact string) {
-	if fact != "" && f.first(kind+fact) {
+func (f *Facts) note(list *[]Fact, kind string, fact Fact) {
+	if fact.What != "" && f.first(kind+fact.What) {
 		*list = append(*list, fact)
 	}
 }
 
-// first reports that something is noted for the first time.
-func (f *facts) first(what string) bool {
+// first reports whether something is noted for the first time.
+func (f *Facts) first(what string) bool {
 	if f.noted == nil {
-		f.noted, f.calls = map[string]bool{}, map[string]failure{}
+		f.noted, f.calls = map[string]bool{}, map[string]Failure{}
 	}
 	if f.noted[what] {
 		return false
@@ -88,23 +97,25 @@ func (f *facts) first(what string) bool {
 }
 
 // call records a tool call.
-func (f *facts) call(call jsonl.Value) {
-	sub := failure{Subject: call.Get("name").Text()}
+func (f *Facts) call(call jsonl.Value, record int) {
+	sub := Failure{Fact: Fact{What: call.Get("name").Text()}}
 	for key, v := range call.Get("arguments").Members {
 		switch {
 		case !v.IsString():
 		case slices.Contains(said.CommandArguments, string(key)):
 			heads := said.Commands(v.Text())
 			for _, head := range heads {
-				f.note(&f.Commands, "command ", head)
+				if !OnlyLooks(head) {
+					f.note(&f.Commands, "command ", Fact{head, record})
+				}
 			}
 			if len(heads) > 0 {
-				sub = failure{Subject: heads[len(heads)-1]}
+				sub = Failure{Fact: Fact{What: heads[len(heads)-1]}}
 			}
 		case slices.Contains(said.PathArguments, string(key)):
 			if p := cleanPath(v.Text()); p != "" {
-				f.note(&f.Paths, "path ", p)
-				sub = failure{Subject: p, path: true}
+				f.note(&f.Paths, "path ", Fact{p, record})
+				sub = Failure{Fact: Fact{What: p}, path: true}
 			}
 		}
 	}
@@ -116,12 +127,12 @@ func (f *facts) call(call jsonl.Value) {
 
 // result records whether the call that a result answers failed. An earlier
 // failure of the same is over once it went well.
-func (f *facts) result(msg jsonl.Value) {
+func (f *Facts) result(msg jsonl.Value, record int) {
 	m := msg.Message()
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
 	if !ok {
-		sub = failure{Subject: m.Tool.Text()}
+		sub = Failure{Fact: Fact{What: m.Tool.Text()}}
 	}
 	delete(f.calls, id)
 	text := string(m.AppendText(nil, "\n"))
@@ -129,20 +140,21 @@ func (f *facts) result(msg jsonl.Value) {
 	if outcome > said.Error {
 		return // it says nothing about what was called
 	}
-	failed := "failure " + sub.Subject
+	failed := "failure " + sub.What
 	if !f.first(failed) {
-		f.Errors = slices.DeleteFunc(f.Errors, func(e failure) bool { return e.Subject == sub.Subject })
+		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.What == sub.What })
 	}
 	if outcome == said.OK {
 		delete(f.noted, failed)
 		return
 	}
+	sub.Record = record
 	sub.Text = strings.Join(strings.Fields(said.Telling(text)), " ")
 	f.Errors = append(f.Errors, sub)
 }
 
-// Survive says which of the facts a summary tells.
-func (f *facts) Survive(summary string) (s survival, found facts) {
+// Survive reports how many of the facts a summary tells, and which it tells.
+func (f *Facts) Survive(summary string) (s Survival, found Facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
 	for i, p := range f.Paths {
@@ -151,18 +163,18 @@ func (f *facts) Survive(summary string) (s survival, found facts) {
 		}
 	}
 	for _, c := range f.Commands {
-		if s.Commands.count(standsIn(text.text, c), c) {
+		if s.Commands.count(standsIn(text.text, c.What), c) {
 			found.note(&found.Commands, "command ", c)
 		}
 	}
 	for _, e := range f.Errors {
-		if s.Errors.count(text.tells(e), e.Subject+": "+e.Text) {
-			found.first("failure " + e.Subject)
+		if s.Errors.count(text.tells(e), Fact{e.What + ": " + e.Text, e.Record}) {
+			found.first("failure " + e.What)
 			found.Errors = append(found.Errors, e)
 		}
 	}
 	for _, c := range f.Constraints {
-		if s.Constraints.count(text.states(c), c) {
+		if s.Constraints.count(text.states(c.What), c) {
 			found.note(&found.Constraints, "constraint ", c)
 		}
 	}
@@ -170,12 +182,12 @@ func (f *facts) Survive(summary string) (s survival, found facts) {
 }
 
 // count counts a fact.
-func (k *kept) count(found bool, fact string) bool {
+func (k *Kept) count(found bool, fact Fact) bool {
 	k.Of++
 	if found {
 		k.Found++
 	} else {
-		k.Lost = append(k.Lost, outline.FirstWords(fact))
+		k.Lost = append(k.Lost, fact)
 	}
 	return found
 }
@@ -202,7 +214,7 @@ func newSummaryText(summary string) *summaryText {
 	return t
 }
 
-// standsIn reports that a text has a name or a command, as it is spelled and by itself: not
+// standsIn reports whether a text has a name or a command, as it is spelled and by itself: not
 // as a part of a longer word.
 func standsIn(text, what string) bool {
 	for from := 0; what != ""; {
@@ -221,7 +233,7 @@ func standsIn(text, what string) bool {
 	return false
 }
 
-// inWord reports that a letter next to a name makes it another name. At the edge of the
+// inWord reports whether a letter next to a name makes it another name. At the edge of the
 // text there is none: it is utf8.RuneError.
 func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
@@ -232,17 +244,17 @@ var trouble = []string{
 	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
-// tells reports that the summary tells of a failure: it has the words of the error, or a
+// tells reports whether the summary tells of a failure: it has the words of the error, or a
 // line that names what failed, or something that the error names, and says that it
 // does not work.
-func (t *summaryText) tells(e failure) bool {
+func (t *summaryText) tells(e Failure) bool {
 	const telling = 12 // bytes of an error that nobody writes by chance
 	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {
 		return true
 	}
-	names := append(identifiers(e.Text), e.Subject)
+	names := append(identifiers(e.Text), e.What)
 	if e.path {
-		names = append(names, e.Subject[strings.LastIndexByte(e.Subject, '/')+1:])
+		names = append(names, e.What[strings.LastIndexByte(e.What, '/')+1:])
 	}
 	for _, l := range t.lines {
 		if slices.ContainsFunc(names, func(name string) bool { return standsIn(l.text, name) }) && slices.ContainsFunc(trouble, func(w string) bool { return strings.Contains(l.lower, w) }) {
@@ -252,7 +264,7 @@ func (t *summaryText) tells(e failure) bool {
 	return false
 }
 
-// states reports that one line of the summary has half of a sentence's telling words.
+// states reports whether one line of the summary has half of a sentence's telling words.
 func (t *summaryText) states(sentence string) bool {
 	want := stems(sentence)
 	for _, l := range t.lines {
@@ -284,16 +296,18 @@ func cleanPath(p string) string {
 // shortestNames are, for each path, the fewest names from its end that none of the
 // others ends with: so much of it has to be there for it to be meant. A path that
 // others end with keeps all of its names.
-func shortestNames(paths []string) []string {
+func shortestNames(paths []Fact) []string {
 	ends := map[string]int{}
-	for _, p := range paths {
+	for _, f := range paths {
+		p := f.What
 		for from := len(p); from > 0; {
 			from = strings.LastIndexByte(p[:from], '/')
 			ends[p[from+1:]]++
 		}
 	}
 	names := make([]string, len(paths))
-	for i, p := range paths {
+	for i, f := range paths {
+		p := f.What
 		names[i] = strings.TrimPrefix(p, "/")
 		for from := len(p); from > 0; {
 			from = strings.LastIndexByte(p[:from], '/')
@@ -336,8 +350,12 @@ func constraints(text string) (all []string) {
 	return all
 }
 
-// constrains reports that a sentence states a constraint.
+// constrains reports whether a sentence states a constraint: it demands something, and
+// has a word that tells what ("Always on." has none).
 func constrains(sentence string) bool {
+	if len(stems(sentence)) == 0 {
+		return false
+	}
 	for _, demands := range said.Demanding(sentence) {
 		if demands {
 			return true
@@ -360,4 +378,14 @@ func stems(text string) map[string]bool {
 		}
 	}
 	return all
+}
+
+// looking are commands that only look at something, besides those that said.Commands
+// leaves out anyway.
+var looking = []string{"git status", "git diff", "git log", "git show", "ls", "pwd"}
+
+// OnlyLooks reports whether a command is one that agents run all the time, and that tells
+// nothing of what was done.
+func OnlyLooks(command string) bool {
+	return slices.ContainsFunc(looking, func(l string) bool { return command == l || strings.HasPrefix(command, l+" ") })
 }

@@ -1,0 +1,63 @@
+package survival
+
+import (
+	"ctxtool/replay"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Boundary is what a compaction kept of a context, and what its summary tells of the
+// rest.
+type Boundary struct {
+	Summarized int  // messages that the summary stands for
+	Kept       int  // messages after the summary
+	FirstKept  int  // record of the first of these, -1 for none
+	Split      bool // that is in the middle of a turn
+	Survival   Survival
+}
+
+// Across looks at the compaction at a record, by the contexts before and after it. Carried
+// are the facts that the summary before it told, which this one can lose; they become those
+// that it tells.
+func Across(before, after *replay.Envelope, record int, carried *Facts) (b Boundary, err error) {
+	gone := map[int]int{} // how many of a record's messages, the first ones
+	summary := ""
+	b.FirstKept = -1
+	own := func(m replay.Message) bool { return m.Origin.Record == record }
+	for m, err := range after.Sources(own) {
+		switch {
+		case err != nil:
+			return b, err
+		case own(m):
+			summary += m.Raw.Get("content").ContentText() + "\n"
+			continue
+		case b.Kept == 0:
+			b.FirstKept = m.Origin.Record
+			b.Split = m.Kind == jsonl.Assistant || m.Kind == jsonl.ToolResult
+		}
+		b.Kept++
+		gone[m.Origin.Record]--
+	}
+	for m, err := range before.Sources(func(replay.Message) bool { return false }) {
+		if err != nil {
+			return b, err
+		}
+		gone[m.Origin.Record]++
+	}
+	var facts Facts
+	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
+	for m, err := range before.Sources(out) {
+		switch {
+		case err != nil:
+			return b, err
+		case !out(m):
+			continue
+		case m.Kind == jsonl.CompactionMessage:
+			facts = *carried // what it told can be lost now
+		}
+		gone[m.Origin.Record]--
+		b.Summarized++
+		facts.Take(m.Kind, m.Raw, m.Origin.Record)
+	}
+	b.Survival, *carried = facts.Survive(summary)
+	return b, nil
+}

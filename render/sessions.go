@@ -1,0 +1,106 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"ctxtool/internal/phrase"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// Sessions are the rows of a list of sessions.
+type Sessions struct {
+	Rows []*stats.Summary
+	Of   int        // sessions that the list would have without a limit
+	Only stats.Only // what was asked for
+}
+
+// writeSessions writes rows as a table, and their total.
+func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
+	columns := []Column{
+		{Name: "time"}, {Name: "project", Yields: 1}, {Name: "title", Flex: true}, {Name: "model", Yields: 2},
+		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true}, {Name: "cost", Right: true},
+		{Name: "size", Right: true, Yields: 4}, {Name: "id"},
+	}
+	var cells [][]string
+	var broken []string
+	var cost, copied float64
+	for _, r := range s.Rows {
+		if r.Error != "" {
+			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
+			continue
+		}
+		cells = append(cells, sessionCells(r, on))
+		cost += r.Cost - r.Copied
+		copied += r.Copied
+	}
+	if len(cells) > 0 {
+		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+			return err
+		}
+		w.WriteByte('\n')
+	}
+	if s.Of > len(s.Rows) {
+		fmt.Fprintf(w, "%d of ", len(s.Rows))
+	}
+	fmt.Fprintf(w, "%s, $%.2f%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), cost, within(s.Only))
+	if copied > 0 {
+		fmt.Fprintf(w, "* calls that another session has too, $%.2f, are counted once\n", copied)
+	}
+	writeBroken(w, broken)
+	return nil
+}
+
+// writeBroken writes which sessions cannot be read, and why.
+func writeBroken(w *bufio.Writer, sessions []string) {
+	if len(sessions) > 0 {
+		fmt.Fprintf(w, "\n%d cannot be read:\n", len(sessions))
+	}
+	for _, s := range sessions {
+		fmt.Fprintf(w, "  %s\n", s)
+	}
+}
+
+// sessionCells are the cells of a row.
+func sessionCells(r *stats.Summary, on Screen) []string {
+	title := strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
+	when := ""
+	if len(r.Time) >= 16 {
+		when = r.Time[:10] + " " + r.Time[11:16]
+	}
+	return []string{
+		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r, on),
+		fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+	}
+}
+
+// contextUse is the share of the window that the context takes, marked where it is too
+// large for it, and its tokens.
+func contextUse(r *stats.Summary, on Screen) string {
+	share := ""
+	if r.Window > 0 {
+		share = fmt.Sprintf("%.0f%%", 100*float64(r.Context)/float64(r.Window))
+		if int64(r.Context) > r.Window {
+			share = on.paint("31", share+"!")
+		}
+	}
+	return share + fmt.Sprintf(" %7s", phrase.If(r.Estimated, "~")+phrase.Short(int64(r.Context)))
+}
+
+// within says of which period costs are; empty where they are of all time.
+func within(only stats.Only) string {
+	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
+	switch {
+	case only.Since == 0 && only.Until == 0:
+		return ""
+	case only.Until == 0:
+		return " since " + at(only.Since) + " UTC"
+	case only.Since == 0:
+		return " until " + at(only.Until) + " UTC"
+	}
+	return " from " + at(only.Since) + " to " + at(only.Until) + " UTC"
+}

@@ -34,15 +34,15 @@ func newCacheCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache [flags] SESSION|DIR...",
 		Short: "Account for the prompt cache: expected, actual, what broke it",
-		Long: "Account for the prompt cache. The first lines are the verdict: the hit rate, what was\n" +
-			"lost, and the worst request. Then each request is a row: the tokens of its prompt,\n" +
-			"those that the cache is expected to serve, since an earlier request of the same model\n" +
-			"had them within the cache's lifetime, those that it did serve (actual) and stored\n" +
-			"(written), those that were rebilled, what that cost, and the cause. Of several\n" +
-			"sessions there is a row each.\n\n" +
-			"Tokens are the provider's where it recorded any, else counted (~). Without recorded\n" +
-			"usage there are expectations only. Up to 1,024 tokens that were not served are not\n" +
-			"counted.\n\n" +
+		Long: "Account for the prompt cache. The first lines are the verdict: the hit rate,\n" +
+			"what was lost, and the worst request. Then each request is a row: the tokens of\n" +
+			"its prompt; those that the cache is expected to serve, since an earlier request of\n" +
+			"the same model had them within the cache's lifetime; those that it did serve\n" +
+			"(actual) and stored (written); those that were rebilled, what that cost, and the\n" +
+			"cause. Of several sessions there is a row each.\n\n" +
+			"Tokens are the provider's where it recorded any, else counted (~). Without\n" +
+			"recorded usage there are expectations only. Up to 1,024 tokens that were not\n" +
+			"served are not counted.\n\n" +
 			filesHelp +
 			"\nForms (-f):\n" +
 			"  text   the verdict, a table, and what broke the cache, the most expensive first\n" +

@@ -23,12 +23,13 @@ func newCompactionsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compactions [flags] SESSION",
 		Short: "Show what each compaction dropped that mattered",
-		Long: "Show what each compaction dropped that mattered, the most important first: demands of\n" +
-			"the user and failures that its summary does not tell; what later answers used again,\n" +
-			"that neither the summary nor a kept message has: calls, paths, lines, identifiers;\n" +
-			"then the other paths and commands that the summary does not tell. Each has the entry\n" +
-			"that it came from, and the requests whose answers used it. Commands that only look\n" +
-			"(git status, ls) are left out. ctxtool stats --lens compactions has the figures.\n\n" +
+		Long: "Show what each compaction dropped that mattered, the most important first:\n" +
+			"demands of the user and failures that its summary does not tell; what later\n" +
+			"answers used again, that neither the summary nor a kept message has: calls,\n" +
+			"paths, lines, identifiers; then the other paths and commands that the summary\n" +
+			"does not tell. Each has the entry that it came from, and the requests whose\n" +
+			"answers used it. Commands that only look (git status, ls) are left out. ctxtool\n" +
+			"stats --lens compactions has the figures.\n\n" +
 			sessionHelp + "\n" +
 			"Exit status: 0 there are compactions, 1 there are none on the path, 2 the command\n" +
 			"line is wrong, 3 there is no answer: the input is missing or no session, or --strict\n" +

@@ -51,7 +51,7 @@ func newLogCommand(e *env) *cobra.Command {
 			"agent's loop it was likely made. That is inferred, and marked so.\n\n" +
 			sessionHelp + "\n" +
 			"The point of a SESSION@POINT, or --leaf, is where the path ends.\n" +
-			timesHelp + "\n" +
+			timesHelp + "What can be a TIME or a POINT is a TIME.\n\n" +
 			"Exit status: 0 the entries were listed, also those after a broken patch,\n" +
 			"2 the command line is wrong, 3 there is no answer: the input is missing or no\n" +
 			"session, or --strict found something.",

@@ -64,9 +64,10 @@ func newLsCommand(e *env) *cobra.Command {
 			"gets fewer columns. Context use is the share of the model's window (! over 100%)\n" +
 			"and the tokens of the context at the leaf as pi takes it (~ with an estimate).\n" +
 			"Costs are those of stats: answers, summaries, cache warming and calls inside of\n" +
-			"tools; with --since or --until only the calls within the period. * marks calls that\n" +
-			"another session of the list has too; the total counts them once. Without arguments\n" +
-			"it lists the sessions folder. What cannot be read comes last, with its reason.\n\n" +
+			"tools; with --since or --until only the calls within the period. * marks calls\n" +
+			"that another session of the list has too; the total counts them once. Without\n" +
+			"arguments it lists the sessions folder. What cannot be read comes last, with its\n" +
+			"reason.\n\n" +
 			timesHelp + "\n" +
 			"Exit status: 0 the sessions were listed, 2 the command line is wrong, 3 there is\n" +
 			"no answer: no such folder, or --strict and a session that cannot be read.",

@@ -59,7 +59,7 @@ func newRenderCommand(e *env) *cobra.Command {
 			sessionHelp + "\n" +
 			"--view conversation shows the entries of the path to the leaf, as the user saw\n" +
 			"them; --view context what the model had at a point (--at), edited and compacted.\n\n" +
-			timesHelp + "\n" +
+			timesHelp + "What can be a TIME or a POINT is a TIME.\n\n" +
 			"What --include and --exclude name:\n" + page.PartHelp() + "\n" +
 			"A comment (--target comment) has at most 65,536 characters. To fit a budget, the\n" +
 			"oldest and largest is folded first; never what the user said, the last answer,\n" +

@@ -14,9 +14,10 @@ import (
 )
 
 // timesHelp says what a TIME may be, for help texts.
-const timesHelp = "A TIME is today, yesterday, a span before now (30m, 12h, 7d, 2w), a year (2026), a\n" +
-	"month (2026-11), a day (2026-11-05), a day and time (2026-11-05 14:30) or RFC 3339, in\n" +
-	"UTC unless it says otherwise. --since takes its beginning, --until its end.\n"
+const timesHelp = "A TIME is today, yesterday, a span before now (30m, 12h, 7d, 2w), a year (2026),\n" +
+	"a month (2026-11), a day (2026-11-05), a day and time (2026-11-05 14:30) or RFC\n" +
+	"3339, in UTC unless it says otherwise. --since takes its beginning, --until its\n" +
+	"end.\n"
 
 // timeForms are the forms of a TIME, for errors.
 const timeForms = "today, yesterday, 7d, 2026, 2026-11, 2026-11-05, 2026-11-05 14:30 or RFC 3339"

@@ -26,6 +26,7 @@ var floors = []struct {
 	{"internal/parallel", nil, nil},
 	{"internal/said", nil, nil},
 	{"internal/help", []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, nil},
+	{"internal/times", nil, nil},
 	{"replay/tokens", nil, nil},
 	{"replay/tokens/gen", []string{"ctxtool/replay/tokens"}, nil},
 	{"replay/models", nil, nil},
@@ -81,7 +82,7 @@ var floors = []struct {
 	{"internal/browser/screenshots", []string{"ctxtool/internal/browser"}, nil},
 	{"docs", nil, nil},
 	{"docs/checks", nil, nil},
-	{"cmd/ctxtool", []string{
+	{"cmd/ctxtool", []string{"ctxtool/internal/times",
 		"ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
 		"ctxtool/internal/help", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",

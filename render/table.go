@@ -131,7 +131,8 @@ func widest(columns []Column, rows [][]string, i int) int {
 }
 
 // standIn takes the place of each column of a text that the library measures
-// otherwise than a terminal shows it, such as emoji made of several.
+// otherwise than a terminal shows it, such as emoji made of several, and of coloured
+// text, whose codes it repeats.
 const standIn = "\uE000"
 
 // standIns puts cells of the width that is shown in the place of such texts, and
@@ -141,7 +142,7 @@ func standIns(rows [][]string) (shown [][]string, kept [][]string) {
 	for i, row := range rows {
 		shown[i] = append([]string(nil), row...)
 		for k, cell := range row {
-			if w := measure.String(cell); w != twwidth.Width(cell) || strings.Contains(cell, standIn) {
+			if w := measure.String(cell); w != twwidth.Width(cell) || strings.ContainsAny(cell, standIn+"\x1b") {
 				shown[i][k] = strings.Repeat(standIn, w)
 				kept[i] = append(kept[i], cell)
 			}

@@ -42,3 +42,32 @@ func TestTableWidths(t *testing.T) {
 		}
 	}
 }
+
+// TestYields: the columns that yield are left out one by one, and only where the flexible
+// one has little room; colours take none.
+func TestYields(t *testing.T) {
+	columns := []Column{{Name: "a", Yields: 1}, {Name: "text", Flex: true}, {Name: "b", Yields: 2}, {Name: "end"}}
+	long := strings.Repeat("x", 40)
+	for width, want := range map[int]string{
+		0:  "a text b end",
+		60: "a text b end",
+		45: "a text b end",
+		39: "a text end",
+		35: "text end",
+		20: "text end",
+	} {
+		rows := [][]string{{"1", long, "22", Screen{Colour: true}.paint("31", "end")}}
+		var b strings.Builder
+		if err := WriteTable(&b, columns, rows, width); err != nil {
+			t.Fatal(err)
+		}
+		head, row, _ := strings.Cut(b.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != want || width > 0 && measure.String(strings.TrimSuffix(row, "\n")) > width {
+			t.Errorf("width %d: %s, want %s: %q", width, got, want, row)
+		}
+	}
+	var b strings.Builder
+	if err := WriteTable(&b, columns, [][]string{{"1", "short", "22", "end"}}, 20); err != nil || !strings.HasPrefix(b.String(), "a  text") {
+		t.Errorf("a text that has room leaves the others theirs: %v\n%s", err, &b)
+	}
+}

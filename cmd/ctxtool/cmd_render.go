@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/times"
 	"ctxtool/internal/transcript"
 	"ctxtool/render/page"
 	"ctxtool/replay"
@@ -283,14 +284,14 @@ func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, lea
 }
 
 // commitTime is when a git revision of the current folder was committed.
-func (e *env) commitTime(revision string) (at span, ok bool) {
+func (e *env) commitTime(revision string) (at times.Span, ok bool) {
 	git := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
 	git.Dir, git.Env = e.disk.Dir, e.environ
 	out, err := git.Output()
 	if err != nil {
-		return span{}, false
+		return times.Span{}, false
 	}
-	at, err = e.parseTime(strings.TrimSpace(string(out)))
+	at, err = times.Parse(strings.TrimSpace(string(out)), e.now())
 	return at, err == nil
 }
 

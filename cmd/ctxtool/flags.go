@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,9 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"ctxtool/internal/times"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 	"ctxtool/sessionfmt/store"
 	"ctxtool/stats/gate"
@@ -226,4 +230,108 @@ func (e *env) screen(output string) (on render.Screen) {
 		on.Colour = e.color == "always"
 	}
 	return on
+}
+
+// A period is flags that say from when on, and up to when.
+type period struct{ since, until string }
+
+func (o *period) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.since, "since", "", "only sessions with an entry, and only calls, from this `TIME` on")
+	f.StringVar(&o.until, "until", "", "only sessions with an entry, and only calls, up to the end of this `TIME`")
+}
+
+// check reads the flags as milliseconds since 1970, both within the period; 0 where one
+// was not given.
+func (o *period) check(e *env) (since, until int64, err error) {
+	from, err := e.timeFlag("since", o.since)
+	to, wrong := e.timeFlag("until", o.until)
+	switch err = cmp.Or(err, wrong); {
+	case err != nil || o.until == "":
+		return from.From, 0, err
+	case to.To <= from.From:
+		return 0, 0, o.reversed()
+	}
+	return from.From, to.To - 1, nil
+}
+
+// reversed is the error of a period that ends before it begins.
+func (o *period) reversed() error {
+	return fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
+}
+
+// timeFlag is the TIME of a flag, the zero span where it was not given.
+func (e *env) timeFlag(name, text string) (times.Span, error) {
+	if text == "" {
+		return times.Span{}, nil
+	}
+	at, err := times.Parse(text, e.now())
+	if err != nil {
+		return times.Span{}, fmt.Errorf("--%s %q: %w", name, sessionfmt.Quote(text), err)
+	}
+	return at, nil
+}
+
+// nowFlag is the time of --now, which one batch of entries has; now if it was not
+// given.
+func (e *env) nowFlag(text string) (time.Time, error) {
+	if text == "" {
+		return e.now(), nil
+	}
+	at, err := e.timeFlag("now", text)
+	return time.UnixMilli(at.From), err
+}
+
+// A limit is one end of a part of a session: a point, or a time. The zero value limits
+// nothing.
+type limit struct {
+	sessionfmt.Point // where there is no time
+	time             times.Span
+	set              bool
+}
+
+// newLimit reads a TIME or a POINT. What can be both is a time, whatever the session has:
+// a label of that name has its entry's id.
+func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
+	if text == "" {
+		return limit{}, nil
+	}
+	if at, err := times.Parse(text, e.now()); err == nil {
+		return limit{time: at, set: true}, nil
+	}
+	at, err := findPoint(s, text, leaf)
+	if errors.As(err, new(*sessionfmt.PointError)) {
+		err = usage(&sessionfmt.Error{Err: err, Hint: "want a point, or a time: " + times.Forms})
+	}
+	return limit{Point: at, set: true}, err
+}
+
+// before reports whether a limit ends what another begins before it has begun, as far as
+// the two can be compared.
+func (l limit) before(from limit) bool {
+	switch timed := l.time != (times.Span{}); {
+	case !l.set || !from.set || timed != (from.time != (times.Span{})):
+		return false
+	case timed:
+		return l.time.To <= from.time.From
+	}
+	return l.Record < from.Record
+}
+
+// from reports whether a record is not before the limit.
+func (l limit) from(rec int, line jsonl.Value) bool {
+	if l.time == (times.Span{}) {
+		return rec >= l.Record
+	}
+	ms, ok := line.Get("timestamp").Millis()
+	return ok && ms >= l.time.From
+}
+
+// to reports whether a record is not after the limit.
+func (l limit) to(rec int, line jsonl.Value) bool {
+	if l.time == (times.Span{}) {
+		return !l.set || rec < l.Record || rec == l.Record && !l.Before
+	}
+	ms, ok := line.Get("timestamp").Millis()
+	return ok && ms < l.time.To
 }

@@ -1,4 +1,4 @@
-package main
+package times
 
 import (
 	"errors"
@@ -9,8 +9,7 @@ import (
 // TestTimes: what people call a time, as the first and the last second of it.
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	e := testEnv("")
-	e.now = func() time.Time { return time.Date(2026, 3, 1, 1, 30, 15, 0, time.FixedZone("", 2*60*60)) } // 23:30:15 the day before
+	now := time.Date(2026, 3, 1, 1, 30, 15, 0, time.FixedZone("", 2*60*60)) // 23:30:15 the day before
 	for text, want := range map[string]string{
 		"today":                     "2026-02-28T00:00:00Z 2026-02-28T23:59:59Z",
 		"yesterday":                 "2026-02-27T00:00:00Z 2026-02-27T23:59:59Z",
@@ -27,48 +26,19 @@ func TestTimes(t *testing.T) {
 		"7d":                        "2026-02-21T23:30:15Z 2026-02-21T23:30:15Z",
 		"2w":                        "2026-02-14T23:30:15Z 2026-02-14T23:30:15Z",
 	} {
-		at, err := e.parseTime(text)
+		at, err := Parse(text, now)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
 		second := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
-		if got := second(at.from) + " " + second(at.to-1); got != want {
+		if got := second(at.From) + " " + second(at.To-1); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 	for _, text := range []string{"", "d", "7", "7s", "-7d", "+7d", "7.5d", "12345d", "1234567d", "Today", "tomorrow", "2026-13", "2026-02-30", "26-01-01", "20261105", "12:30"} {
-		if at, err := e.parseTime(text); !errors.Is(err, errTime) {
+		if at, err := Parse(text, now); !errors.Is(err, Err) {
 			t.Errorf("%s: %v, %v", text, at, err)
-		}
-	}
-}
-
-// TestPeriod: the two ends of a period, both within it.
-func TestPeriod(t *testing.T) {
-	t.Parallel()
-	e := testEnv("")
-	e.now = func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
-	const day = 24 * 60 * 60 * 1000
-	first := time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC).UnixMilli()
-	for o, want := range map[period][2]int64{
-		{}:                                     {0, 0},
-		{since: "yesterday"}:                   {first, 0},
-		{until: "yesterday"}:                   {0, first + day - 1},
-		{"yesterday", "today"}:                 {first, first + 2*day - 1},
-		{"2026-02-28", "2026-02-28T00:00:00Z"}: {first, first},
-	} {
-		if since, until, err := o.check(&e); err != nil || since != want[0] || until != want[1] {
-			t.Errorf("%v: %d %d %v", o, since, until, err)
-		}
-	}
-	for o, want := range map[period]string{
-		{since: "someday"}:                   `--since "someday": ` + errTime.Error(),
-		{until: "someday"}:                   `--until "someday": ` + errTime.Error(),
-		{since: "today", until: "yesterday"}: "--until yesterday is before --since today",
-	} {
-		if _, _, err := o.check(&e); err == nil || err.Error() != want {
-			t.Errorf("%v: %v", o, err)
 		}
 	}
 }

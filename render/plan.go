@@ -30,9 +30,18 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
 	}
 	if p.Before != nil && p.After != nil && *p.Before != *p.After {
-		fmt.Fprintf(w, "  the context was: %s; it is then: %s\n", figures(*p.Before), figures(*p.After))
+		writeSizes(w, p)
 	}
 	return nil
+}
+
+// writeSizes writes how large the context at the leaf is before and after a plan.
+func writeSizes(w *bufio.Writer, p *plan.Plan) {
+	before := "pi cannot build one"
+	if *p.Before != (check.Figures{}) {
+		before = figures(*p.Before)
+	}
+	fmt.Fprintf(w, "  context before: %s\n  context after:  %s\n", before, figures(*p.After))
 }
 
 // planned is the session of a plan.

@@ -118,7 +118,9 @@ type passes struct {
 	which []string
 }
 
-func newPasses(name string) *passes { return &passes{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}} }
+func newPasses(name string) *passes {
+	return &passes{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}}
+}
 
 // use makes a policy of passes, which runs them whatever the context.
 func (o *passes) use(names ...string) error {
@@ -278,10 +280,9 @@ func newUndoCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [flags] SESSION",
 		Short: "Take back the last batch that made a context smaller, by appending entries",
-		Long: "Take back what reduce, truncate, prune, strip or compact last appended: edits by edits\n" +
-			"that repeat what the messages said before; a compaction or a patch by going on\n" +
-			"before it, while nothing but labels and settings follows. Otherwise it refuses,\n" +
-			"and says what would not come back.\n\n" +
+		Long: "Take back what reduce, truncate, prune, strip or compact last appended: by one entry,\n" +
+			"while nothing but labels and settings follows. After a message, edits are undone by\n" +
+			"edits, one for each message; a compaction or a patch cannot be undone.\n\n" +
 			"SESSION is a file (plain, gzip or zstd), - for standard input, or a session's id or\n" +
 			"its beginning.\n\n" +
 			writingHelp + inUseHelp + "Not where the file ends with what is taken back.\n" + writingStatus,

@@ -250,7 +250,7 @@ func (v *View) fixed(a Action, i int) (why string, could Form) {
 	s, rec := v.session(), m.Origin.Record
 	switch {
 	case !m.Cached:
-		return "it is sent behind the history, and no entry changes it", ""
+		return "it is sent after the history, and no entry changes it", ""
 	case m.Heads || v.form == AsTransform:
 		return "", ""
 	case m.Origin.Op >= 0:

@@ -51,7 +51,7 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*tokens.Texts]():    {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
 	reflect.TypeFor[[]*stats.Summary](): {"text": shown(writeList)},
 	reflect.TypeFor[Tree]():             {"text": shown(writeTree), "json": plain(writeTreeJSON)},
-	reflect.TypeFor[[]*trace.Life]():    {"text": shown(writeTrace)},
+	reflect.TypeFor[*trace.Tracing]():   {"text": shown(writeTrace), "jsonl": plain(writeTraceLines)},
 	reflect.TypeFor[Compactions]():      {"text": shown(writeCompactions), "jsonl": plain(func(w *bufio.Writer, c Compactions) error { return writeLines(w, c.All) })},
 	reflect.TypeFor[[]entry.Item]():     {"text": shown(writeBlame)},
 	reflect.TypeFor[Entering]():         {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},

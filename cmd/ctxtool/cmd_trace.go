@@ -27,6 +27,7 @@ type traceOptions struct {
 	ignoreCase    bool
 	blame, before bool
 	all           bool
+	limit         int // 0 for all
 
 	query *trace.Query // nil where it takes the session to tell
 }
@@ -41,7 +42,9 @@ func newTraceCommand(e *env) *cobra.Command {
 			"the summary that stands there instead still mentions it, and whether it is in the\n" +
 			"context now. Each message, part of the prompt and tool that held it is reported\n" +
 			"separately; texts, thinking, and names, ids and arguments of calls are searched. A\n" +
-			"text that was in no context is looked for in the rest of the file.\n\n" +
+			"text that was in no context is looked for in the rest of the file. For a path it\n" +
+			"says first how often tools read, edited and wrote the file, and what of it is in the\n" +
+			"context or was lost.\n\n" +
 			"A POINT follows what its entry gave. What is both is a POINT; -F and -e search.\n" +
 			"With --blame it is turned round: for each part, tool and message of the context\n" +
 			"at a POINT, the entry that it comes from, and the patch or edit that put it there.\n\n" +
@@ -66,10 +69,11 @@ func newTraceCommand(e *env) *cobra.Command {
 	f.StringVarP(&o.fixed, "fixed", "F", "", "match `TEXT` literally")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case")
 	f.BoolVar(&o.all, "all", false, "also entries that never reached the context, where others did")
+	f.Var(countFlag(&o.limit), "limit", "show only the last `N` messages, parts and tools")
 	f.BoolVar(&o.blame, "blame", false, "where each message of the context at a POINT comes from")
 	f.BoolVar(&o.before, "before", false, "with --blame: the context that the point's entry found")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
-	for _, other := range []string{"all", "ignore-case", "at"} {
+	for _, other := range []string{"all", "ignore-case", "at", "limit"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
 	return cmd
@@ -166,19 +170,22 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if found.Stopped != nil {
 		e.note("%s: what came after it is not known", found.Stopped)
 	}
-	rows := found.Lives
-	if len(rows) == 0 || o.all {
+	if len(found.Lives) == 0 || o.all {
 		for stray, err := range found.Strays(r, leaf, o.query) {
 			if err != nil {
 				return err
 			}
-			rows = append(rows, stray)
+			found.Lives = append(found.Lives, stray)
 		}
 	}
-	if err := o.reply(e, r, rows, nil); err != nil {
+	if earlier := len(found.Lives) - o.limit; o.limit > 0 && earlier > 0 {
+		found.Lives = found.Lives[earlier:]
+		e.note("%s: %d earlier ones are not shown: --limit %d", r.Session.Name, earlier, o.limit)
+	}
+	if err := o.reply(e, r, found, nil); err != nil {
 		return err
 	}
-	if len(rows) == 0 {
+	if len(found.Lives) == 0 {
 		return errFound
 	}
 	return nil
@@ -196,7 +203,7 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 		return err
 	}
 	if stopped != nil {
-		e.note("%s: this is the context in front of it", stopped)
+		e.note("%s: this is the context before it", stopped)
 	}
 	items, err := entry.Items(envelope)
 	if err != nil {

@@ -42,13 +42,16 @@ func File(name string, opt Options) *Report {
 	x := newSubject(name, opt)
 	s, err := sessionfmt.Open(name, x.opening())
 	if err != nil {
-		x.report.unread = true
 		x.fails(err)
+		x.report.Verdict = Unread
+		x.report.Rename(name)
 		return x.report
 	}
 	defer s.Close()
 	x.run(s)
 	x.weigh()
+	x.report.judge()
+	x.report.Rename(name)
 	return x.report
 }
 

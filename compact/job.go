@@ -25,7 +25,7 @@ type Job struct {
 	GivenRules bool          // the rules were asked for, and not decided
 	IfOver     Amount        // contexts that are no larger are left alone
 	Summarize  Summarize     // nil leaves what needs a summary for another time
-	Unmarked   bool          // without the entry that says what made the batch
+	Unmarked   bool          // without the entry that records what made the batch
 	Models     *models.Table // the built-in table when nil
 }
 
@@ -65,7 +65,7 @@ type undoCost struct {
 // a full window; what leaves half as much leaves a summary and hardly a recent message.
 const littleLeft = 0.05
 
-// Plan says what the job does to the context of an envelope.
+// Plan is what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	form, err := j.Form.decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
 	if err != nil {
@@ -92,7 +92,7 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	return r, err
 }
 
-// skips says why a session is left alone, empty where it is not.
+// skips reports why a session is left alone, empty where it is not.
 func (j *Job) skips(r *Reduction) (string, error) {
 	s := r.From.session()
 	last, err := lastOf(s)

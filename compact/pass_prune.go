@@ -101,7 +101,7 @@ const (
 
 func superseded(w *work) error {
 	newer := map[read]bool{} // what later reads show
-	after := 0              // tokens
+	after := 0               // tokens
 	for _, i := range slices.Backward(w.live()) {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
 			notice, why, err := w.notice(i, newer)
@@ -184,7 +184,7 @@ func (v *View) callOf(i int) (message, block int) {
 	return 0, -1
 }
 
-// useless reports that the result of a message tells that there is nothing, at length.
+// useless reports whether the result of a message tells that there is nothing, at length.
 func (w *work) useless(i int) (bool, error) {
 	k := w.Messages[i].result()
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {

@@ -61,7 +61,7 @@ func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	return tokens, fmt.Sprintf("%g %% of the window", 100*t.Share)
 }
 
-// fires says whether so many tokens are enough.
+// fires reports whether so many tokens are enough.
 func (t *Trigger) fires(used, window int64) bool {
 	limit, _ := t.limit(window)
 	return float64(used) > limit || t.At && float64(used) >= limit

@@ -93,7 +93,7 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	return cmp.Or(store(), w.compaction())
 }
 
-// addRecord adds an entry of ours that says what a batch is.
+// addRecord adds an entry of ours that records what a batch is.
 func addRecord(b *sessionfmt.Batch, name string, what any) error {
 	data, err := json.Marshal(what)
 	b.Add(jsonl.CustomEntry, field("customType", quoted(name)), field("data", data))
@@ -199,7 +199,7 @@ func (w *storing) transform(display string) error {
 	return nil
 }
 
-// messages are the cached messages as they shall be, behind a compaction those that
+// messages are the cached messages as they shall be, after a compaction those that
 // stay.
 func (w *storing) messages() (value, error) {
 	out := value{'['}

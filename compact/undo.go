@@ -118,7 +118,7 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 
 // follower is the first entry after the batch that would be lost if the path went on
 // before it, -1 for none. Labels and names count wherever they are, settings are repeated,
-// and what says that a later batch was undone is needed no more.
+// and the entry that undid a later batch is not needed any more.
 func (p *past) follower(s *sessionfmt.Session) (int, error) {
 	lines := s.NewReader()
 	for _, rec := range p.after {

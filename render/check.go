@@ -75,8 +75,8 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 			fixed[found.Fix] = append(fixed[found.Fix], code)
 		}
 	}
-	if f.Context != nil && f.Mended != nil && *f.Context != *f.Mended {
-		fmt.Fprintf(w, "  %s; after ctxtool repair: %s\n", context("context: ", *f.Context), figures(*f.Mended))
+	if f.Context != nil && f.Repaired != nil && *f.Context != *f.Repaired {
+		fmt.Fprintf(w, "  %s; after ctxtool repair: %s\n", context("context: ", *f.Context), figures(*f.Repaired))
 	}
 	for _, fix := range fixes {
 		fmt.Fprintf(w, "  fix: %s (%s)\n", sessionfmt.Clean(fix), strings.Join(fixed[fix], ", "))
@@ -84,7 +84,7 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 	w.WriteByte('\n')
 }
 
-// hides says what a finding keeps out of the context, or puts into it.
+// hides is what a finding keeps out of the context, or puts into it.
 func hides(f check.Figures) string {
 	if f.Messages >= 0 && f.Tokens >= 0 {
 		return "hides " + figures(f)
@@ -102,7 +102,7 @@ func change(n int, thing string) string {
 	return phrase.Count(n, thing) + " more"
 }
 
-// context is the size of a context in words behind others, or that there is none.
+// context is the size of a context in words after others, or that there is none.
 func context(before string, f check.Figures) string {
 	if f == (check.Figures{}) {
 		return "pi cannot build a context"

@@ -116,7 +116,7 @@ func endOf(r *trace.Life) string {
 		return "in the context"
 	case r.Why == trace.OffPath:
 		return "not in the context: on another branch"
-	case r.Why == trace.Behind:
+	case r.Why == trace.AfterBroken:
 		return "not known: after a broken patch"
 	case r.Why != "":
 		return "never in a context: not sent to a model"
@@ -131,7 +131,7 @@ func eventText(e *trace.Event) string {
 	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
 }
 
-// mentioned says whether what stands there instead holds it.
+// mentioned reports whether what stands there instead holds it.
 func mentioned(e *trace.Event) string {
 	what := map[trace.Change]string{trace.ChangeSummed: "the summary", trace.ChangeReplaced: "what replaced it"}[e.Did]
 	switch {

@@ -161,7 +161,7 @@ func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf in
 	return o.search(regexp.QuoteMeta(text), text)
 }
 
-// trace answers, and says what else there is to say.
+// trace answers, and notes what else there is to say.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	found, err := trace.Follow(r, leaf, o.query)
 	if err != nil {

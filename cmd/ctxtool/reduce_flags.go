@@ -78,7 +78,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	f.BoolVar(&o.Write, "write", false, "append the entries to the session, or to each of several")
 	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`, of one session")
 	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: auto, edits (what pi knows), transform (a patch)", asForms)
-	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that says what made the batch: undo will not know it")
+	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch: undo cannot find it")
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: tokens, or a share of the window as 80%")
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
 	f.StringVar(&o.events, "events", "", "append what happened as JSON lines to `FILE`")
@@ -175,7 +175,7 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 	opt.Leaf = s.Leaf()
 	envelope, err := replay.New(s, opt).At(sessionfmt.After(leaf))
 	if err != nil {
-		return nil, otherHint(err, "what cannot be replayed is not reduced; ctxtool check says what is wrong with it")
+		return nil, otherHint(err, "cannot be replayed; run ctxtool check")
 	}
 	if err := e.strictly(s, envelope.Replay().AllFindings(), o.strict); err != nil && o.strict {
 		return nil, err
@@ -240,7 +240,7 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
-// interrupted reports that a signal has come that ends the run.
+// interrupted reports whether a signal has come that ends the run.
 func (o *summarizerFlags) interrupted() error {
 	if o.running == nil || o.running.Err() == nil {
 		return nil

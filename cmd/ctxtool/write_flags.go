@@ -39,11 +39,11 @@ type writeFlags struct {
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
 	// shown is how plans call a session; nil for as it was given.
 	shown func(f listedFile) string
-	// done, if there is one, is told of each plan that was carried out, in order.
+	// done, if there is one, receives each plan that was carried out, in order.
 	done func(*plan.Plan) error
 }
 
-// writingHelp says what writing does, for help texts.
+// writingHelp is what writing does, for help texts.
 const writingHelp = "Without -o or --write it prints the plan; -f entries prints the lines that would\n" +
 	"be appended, and nothing else. -o writes the session with them to FILE, or to\n" +
 	"standard output (-). --write appends them: under a lock, in one write. Where others\n" +
@@ -54,7 +54,7 @@ const writingHelp = "Without -o or --write it prints the plan; -f entries prints
 const writingStatus = "\nExit status: 0 the plan was made, or the entries were appended; 2 the command line\n" +
 	"is wrong; 3 the session cannot be read or appended to, and is as it was.\n"
 
-// rewritingHelp is writingHelp of commands that make files anew.
+// rewritingHelp is writingHelp of commands that rewrite files.
 const rewritingHelp = "Without -o or --write it prints the plan. -o writes the new file to FILE, to\n" +
 	"standard output (-), or for several sessions into a folder. --write puts it in\n" +
 	"place of the session, and keeps the original as NAME.orig-N. What is not an entry\n" +
@@ -73,7 +73,7 @@ func (o *writeFlags) appendFlags(cmd *cobra.Command) {
 	o.Again = true
 }
 
-// rewriteFlags are the flags of commands that make files anew.
+// rewriteFlags are the flags of commands that rewrite files.
 func (o *writeFlags) rewriteFlags(cmd *cobra.Command) {
 	o.flags(cmd, "the new session to `FILE`, - for standard output, or into a folder", "text", "json", "diff")
 	f := cmd.Flags()
@@ -160,7 +160,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	case itself && !o.Write:
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o names the session itself" + o.stays), Hint: o.itselfHint()}
 	case !alone && o.output != "" && !o.folder:
-		return fmt.Errorf("-o %s: several sessions go into a folder that is there", o.output)
+		return fmt.Errorf("-o %s: several sessions go into an existing folder", o.output)
 	case !alone && o.Quarantine != "":
 		return errors.New("--quarantine names a file for one session")
 	case !alone && o.format == "diff":
@@ -174,7 +174,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	return nil
 }
 
-// itselfHint says what helps where -o names the session.
+// itselfHint is what helps where -o names the session.
 func (o *writeFlags) itselfHint() string {
 	switch {
 	case o.stays != "":

@@ -22,7 +22,7 @@ type Query struct {
 	Entry  int            // the record to follow, where there is neither
 }
 
-// follows reports that an entry is followed, whatever it says.
+// follows reports whether an entry is followed, whatever it says.
 func (q *Query) follows() bool { return q.Text == "" && q.Regexp == nil }
 
 // A finder looks for what a query asks for. It is not safe for concurrent use.
@@ -269,14 +269,14 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, f
 	}
 }
 
-// why says why an entry never reached a context.
+// why reports why an entry never reached a context.
 type why string
 
 // The reasons, the first that applies.
 const (
-	OffPath why = "off-path" // another branch
-	Behind  why = "behind"   // a broken patch stopped the replay before it
-	Unsent  why = "unsent"   // it is none that a model gets, or not in what one gets of it
+	OffPath     why = "off-path" // another branch
+	AfterBroken why = "behind"   // a broken patch stopped the replay before it
+	Unsent      why = "unsent"   // it is none that a model gets, or not in what one gets of it
 )
 
 // Strays are the entries of the whole file that the trace along the path to record
@@ -290,9 +290,9 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 		for _, rec := range path {
 			onPath[rec] = true
 		}
-		behind := map[int]bool{}
+		after := map[int]bool{}
 		for _, rec := range path[min(t.Steps, len(path)):] {
-			behind[rec] = true
+			after[rec] = true
 		}
 		f, lines := newFinder(q), r.Session.NewReader()
 		for rec := range r.Session.Len() {
@@ -306,8 +306,8 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 			}
 			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: origin.Origin{Record: rec, By: rec, Op: -1}}
 			switch {
-			case behind[rec]:
-				stray.Why = Behind
+			case after[rec]:
+				stray.Why = AfterBroken
 			case !onPath[rec] && rec != r.Session.Header():
 				stray.Why = OffPath
 			}

@@ -52,7 +52,7 @@ func (c *Check) Fix() string {
 	switch {
 	case c.fix != "":
 		return c.fix
-	case slices.Contains(mends, c.Code):
+	case slices.Contains(fixable, c.Code):
 		return repairs
 	}
 	return explains + c.Code
@@ -175,7 +175,7 @@ func (c *Check) Page() string {
 	return string(page)
 }
 
-// About is what the page says that the check finds, as Markdown.
+// About is what the check finds, by its page, as Markdown.
 func (c *Check) About() string { return c.section(c.head()) }
 
 // head is the line of the page that says how bad it is, and what fixes it.
@@ -195,7 +195,7 @@ func (c *Check) shortFix() string {
 	}
 }
 
-// Help is what the page says that helps, as Markdown.
+// Help is what helps, by its page, as Markdown.
 func (c *Check) Help() string { return c.section("## What helps") }
 
 func (c *Check) section(head string) string {

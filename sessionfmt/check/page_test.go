@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[c.Code] = true
 	}
-	for _, code := range mends {
+	for _, code := range fixable {
 		if c := Find(code); c == nil || c.Fix() != repairs {
 			t.Errorf("repair fixes %s: it is not a check, or has another fix", code)
 		}

@@ -67,7 +67,7 @@ type Report struct {
 	Rules    string              `json:"rules,omitempty"`   // `pi` or `envelope`: by which it was replayed
 	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, if it does not just read it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (with these four it has no context of the file), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
 	Context  *Figures            `json:"context,omitempty"` // the context at the leaf, where there is damage whose cost can be told
-	Mended   *Figures            `json:"mended,omitempty"`  // the same after `ctxtool repair`, if that changes something
+	Repaired *Figures            `json:"mended,omitempty"`  // the same after `ctxtool repair`, if that changes something
 	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
 	Coverage sessionfmt.Coverage `json:"coverage"`          // as of a replay
 	Findings []Finding           `json:"findings"`          // in the order of the file; empty for a sound one

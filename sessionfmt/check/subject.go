@@ -119,7 +119,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 	r.Opens = opening(x.s)
 }
 
-// chosen goes through the checks that were chosen; each looks while it is its turn.
+// chosen yields the checks that were chosen; each looks while it is its turn.
 func (x *subject) chosen(yield func(*Check) bool) {
 	for _, c := range checks {
 		if x.check = c; x.opt.Choice.has(c.Code) && !yield(c) {

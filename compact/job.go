@@ -87,7 +87,7 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 		err = j.cached(r)
 	}
 	if left := float64(r.After) / float64(max(1, r.Before)); len(r.Changes) > 0 && left < littleLeft {
-		r.Warning = fmt.Sprintf("%s of the context is left: read the summary before you append it", phrase.Percent(left))
+		r.Warning = fmt.Sprintf("%s of the context is left: read the summary first", phrase.Percent(left))
 	}
 	return r, err
 }

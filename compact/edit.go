@@ -84,7 +84,7 @@ func (d *Editor) Omit(rec int) error {
 
 const notShown = "it is not in the context: it was summarised or omitted, or is never sent"
 
-// loose says why record i cannot leave the context for rec: its call or its result
+// loose reports why record i cannot leave the context for rec: its call or its result
 // is there by a patch, and would be left alone.
 func (d *Editor) loose(rec, i int) error {
 	ids, err := d.calls(i)
@@ -174,7 +174,7 @@ func (d *Editor) add(rec int, content value) error {
 	return nil
 }
 
-// refuse says why a record cannot be edited at all.
+// refuse reports why a record cannot be edited at all.
 func (d *Editor) refuse(rec int) error {
 	switch k := d.s.Kind(rec); {
 	case !slices.Contains(d.path, rec):

@@ -67,7 +67,7 @@ func (r Request) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// WriteRequests writes requests down for others to answer, a line each, and says how many.
+// WriteRequests writes requests down for others to answer, a line each, and returns how many.
 // Those of a later pass than the first are left: they will be others once the first has
 // its answers.
 func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {

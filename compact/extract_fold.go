@@ -182,7 +182,7 @@ func (x *extractor) foldName(k *kind, name string) {
 	}
 }
 
-// fit writes as many notes as so many UTF-16 units hold, and says what it left out.
+// fit writes as many notes as so many UTF-16 units hold, and returns what it left out.
 // Each kind gets its share first, by how much it matters; what is left over goes to
 // what did not fit, in the same order.
 func (n *notes) fit(units int, part summaryPart) string {
@@ -308,7 +308,7 @@ func (s *section) lines(of map[*kind][]string) string {
 
 const leftOutMark = "Left out to fit: "
 
-// leftOut says what a summary has no room for.
+// leftOut is what a summary has no room for.
 func leftOut(lost map[*kind]int) string {
 	var all []string
 	for _, k := range kinds {

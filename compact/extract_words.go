@@ -37,7 +37,7 @@ func oneLine(text string, most int) string {
 }
 
 // paragraphs are the lines of somebody's prose, those put together that a margin has
-// parted: long ones, that do not end as a sentence does, with one behind them that
+// parted: long ones, that do not end as a sentence does, with one after them that
 // begins as none.
 func paragraphs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -69,7 +69,7 @@ func listText(line string) string {
 }
 
 // listMark parts a line into the mark of a list, "-" for a bullet, "x" and "o" for a
-// box that is checked and one that is not, "1" for a number, and what stands behind it;
+// box that is checked and one that is not, "1" for a number, and what follows it;
 // the mark is empty where the line is none.
 func listMark(line string) (mark, text string) {
 	line = strings.TrimSpace(line)
@@ -132,7 +132,7 @@ func demandOf(sentence string) demand {
 // deciding are words by which an answer says what it decides, or found out.
 var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with", "go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is", "the issue was", "turns out"}
 
-// decides reports that a sentence of an answer does.
+// decides reports whether a sentence of an answer does.
 func decides(sentence string) bool {
 	if n := len(sentence); n < 30 || n > 300 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
 		return false
@@ -140,7 +140,7 @@ func decides(sentence string) bool {
 	return containsAny(strings.ToLower(sentence), deciding...)
 }
 
-// plans reports that a line announces what is to be done next: a heading, or a line that
+// plans reports whether a line announces what is to be done next: a heading, or a line that
 // ends in a colon.
 func plans(line string) bool {
 	if len(line) > 80 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
@@ -180,7 +180,7 @@ func commands(line string) []string {
 	return all
 }
 
-// tests reports that a command judges the work.
+// tests reports whether a command judges the work.
 func tests(command string) bool {
 	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&
 		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
@@ -205,7 +205,7 @@ func commitsIn(output string) (all []commit) {
 	return all
 }
 
-// isHash reports that a word is the beginning of a hash as git shortens them, or all of it.
+// isHash reports whether a word is the beginning of a hash as git shortens them, or all of it.
 func isHash(w string) bool {
 	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }

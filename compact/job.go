@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
@@ -24,7 +25,7 @@ type Job struct {
 	GivenRules bool          // the rules were asked for, and not decided
 	IfOver     Amount        // contexts that are no larger are left alone
 	Summarize  Summarize     // nil leaves what needs a summary for another time
-	Unmarked   bool          // without the entry that says what made the batch
+	Unmarked   bool          // without the entry that records what made the batch
 	Models     *models.Table // the built-in table when nil
 }
 
@@ -52,7 +53,19 @@ type cacheEffect struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
-// Plan says what the job does to the context of an envelope.
+// An undoCost is what it takes to undo a reduction.
+type undoCost struct {
+	Entries  int      `json:"entries"`         // that are appended as long as nothing is said after the batch, settings aside
+	Later    int      `json:"later,omitempty"` // that are appended then; 0 where it is not possible any more
+	Rebilled int      `json:"rebilled"`        // tokens of the context before, from the first changed message on: at most what is billed again
+	Cost     *float64 `json:"cost,omitempty"`  // of these, in dollars
+}
+
+// littleLeft is the share of a context below which a reduction warns. pi leaves a tenth of
+// a full window; what leaves half as much leaves a summary and hardly a recent message.
+const littleLeft = 0.05
+
+// Plan is what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	form, err := j.Form.decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
 	if err != nil {
@@ -73,10 +86,13 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	if err = r.run(j.Policy, j.Summarize); err == nil {
 		err = j.cached(r)
 	}
+	if left := float64(r.After) / float64(max(1, r.Before)); len(r.Changes) > 0 && left < littleLeft {
+		r.Warning = fmt.Sprintf("%s of the context is left: read the summary first", phrase.Percent(left))
+	}
 	return r, err
 }
 
-// skips says why a session is left alone, empty where it is not.
+// skips reports why a session is left alone, empty where it is not.
 func (j *Job) skips(r *Reduction) (string, error) {
 	s := r.From.session()
 	last, err := lastOf(s)
@@ -84,9 +100,9 @@ func (j *Job) skips(r *Reduction) (string, error) {
 	case err != nil:
 		return "", err
 	case last != nil && last.Policy == j.Policy.Name && last.Params == j.Policy.params() && !last.grown(s):
-		return "nothing has been said since the same policy was last applied", nil
+		return "nothing was said since the same policy last ran", nil
 	case over > 0 && int64(r.Before) <= over:
-		return fmt.Sprintf("it is not over %d tokens", over), nil
+		return fmt.Sprintf("not over %d tokens", over), nil
 	}
 	return "", nil
 }
@@ -131,16 +147,47 @@ func (j *Job) cached(r *Reduction) error {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
+	var err error
+	if c.Cost, err = j.price(r, c.Written); err == nil && !j.Unmarked {
+		err = j.undo(r, was[c.Message:])
+	}
+	return err
+}
+
+// price is what writing tokens to the cache costs in dollars, nil where the table has no
+// prices for the model.
+func (j *Job) price(r *Reduction, written int) (*float64, error) {
 	ref, _, _, err := r.From.Envelope.Model()
+	if err != nil {
+		return nil, err
+	}
+	m, _, ok := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
+	if !ok || !m.Priced() {
+		return nil, nil
+	}
+	n := int64(written)
+	cost := cmp.Or(m.Price(models.Usage{CacheWrite: n}).Total, m.Price(models.Usage{Input: n}).Total)
+	r.Prices = models.Date
+	return &cost, nil
+}
+
+// undo says beforehand what Undo does. lost are the messages as they are, from the first one
+// on that changes.
+func (j *Job) undo(r *Reduction, lost []int) (err error) {
+	w, err := j.storing(r)
 	if err != nil {
 		return err
 	}
-	if m, _, ok := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID); ok && m.Priced() {
-		written := int64(c.Written)
-		cost := cmp.Or(m.Price(models.Usage{CacheWrite: written}).Total, m.Price(models.Usage{Input: written}).Total)
-		c.Cost, r.Prices = &cost, models.Date
+	u := &undoCost{Entries: 1}
+	if w.head == nil && r.Form != AsTransform {
+		u.Later = len(w.changed) + 1
 	}
-	return nil
+	for _, i := range lost {
+		u.Rebilled += r.From.Messages[i].Tokens(&tokens.Pi)
+	}
+	r.Undo = u
+	u.Cost, err = j.price(r, u.Rebilled)
+	return err
 }
 
 // passes names what has changed something.

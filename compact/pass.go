@@ -193,15 +193,15 @@ const (
 
 // decide settles AsAuto: patches go where patches are. Where a session has none, a
 // first one would change the rules by which auto replays it, so that has to be asked
-// for: given says that the rules were.
+// for: given reports that the rules were.
 func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
 		return "", &sessionfmt.Error{
 			Pos:  sessionfmt.Pos{File: r.Session.Name},
-			Err:  errors.New("it has no patches, and today's pi would not honour one"),
-			Hint: "--as edits is what pi knows; --rules envelope says that a patch is wanted",
+			Err:  errors.New("it has no patches, and pi does not read them"),
+			Hint: "--as edits is what pi knows; --rules envelope asks for a patch",
 		}
 	case f != AsAuto && f != "":
 		return f, nil
@@ -219,7 +219,7 @@ func (v *View) In(f Form) *View {
 	return &w
 }
 
-// may reports that a message can be changed. Where it cannot, the pass's report says why.
+// may reports whether a message can be changed. Where it cannot, the pass's report reports why.
 func (w *work) may(a Action, i int) bool {
 	if w.form == "" {
 		return true
@@ -237,12 +237,12 @@ func (w *work) mayAll(a Action, all []int) bool {
 	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
-// mayKeep reports that a compaction can name the first message that it leaves.
+// mayKeep reports whether a compaction can name the first message that it leaves.
 func (w *work) mayKeep(r stretch) bool {
 	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
 }
 
-// fixed says why the view's form cannot store a change of a message, and which form
+// fixed reports why the view's form cannot store a change of a message, and which form
 // could; why is empty where it can. To summarise is asked of the first message that
 // stays.
 func (v *View) fixed(a Action, i int) (why string, could Form) {
@@ -250,7 +250,7 @@ func (v *View) fixed(a Action, i int) (why string, could Form) {
 	s, rec := v.session(), m.Origin.Record
 	switch {
 	case !m.Cached:
-		return "it is sent behind the history, and no entry changes it", ""
+		return "it is sent after the history, and no entry changes it", ""
 	case m.Heads || v.form == AsTransform:
 		return "", ""
 	case m.Origin.Op >= 0:

@@ -274,7 +274,7 @@ func sequences(v *View) (all []Request) {
 	return all
 }
 
-// whole reports that messages hold every group of which they hold a part, no call that waits
+// whole reports whether messages hold every group of which they hold a part, no call that waits
 // for its result, and no result of a call that is elsewhere.
 func (v *View) whole(messages []int, groups []group, of []int) bool {
 	in := map[int]bool{}
@@ -297,7 +297,7 @@ func (v *View) whole(messages []int, groups []group, of []int) bool {
 	return true
 }
 
-// MergeNotes puts what earlier answers said beside their tool calls in front of the last
+// MergeNotes puts what earlier answers said beside their tool calls before the last
 // answer, and takes those answers and all earlier results out, as y-agent does where it
 // is told to (docs/policies.md 4.8). If one of them said nothing, nothing is done. Results
 // without a call stay.
@@ -353,7 +353,7 @@ func mergeNotes(w *work) error {
 	return w.putNotes(last, notes)
 }
 
-// putNotes puts notes in front of what an answer says. Its thinking goes: it is signed
+// putNotes puts notes before what an answer says. Its thinking goes: it is signed
 // for other words.
 func (w *work) putNotes(last int, notes []string) error {
 	text, err := w.said(last)

@@ -11,7 +11,7 @@ import (
 )
 
 // Prune puts a placeholder in the place of old tool results, as gsh does: the latest
-// ones stay, as many as are behind a window of tokens (docs/policies.md 2.4).
+// ones stay, those after which a window of tokens follows (docs/policies.md 2.4).
 var Prune = Pass{
 	Name:     "prune",
 	About:    "replace old tool results beyond a window of recent ones",
@@ -33,7 +33,7 @@ func prune(w *work) error {
 		}
 		t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes)
 		if seen > w.Protect && t > pruneAbove {
-			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("behind %d tokens of later results", seen))
+			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("%d tokens of later results follow", seen))
 		}
 		seen += t
 	}
@@ -87,7 +87,7 @@ const (
 
 	blankFrom  = 50   // tokens that a result has to have to be worth a notice
 	uselessMax = 200  // bytes that a result that says nothing has at most
-	busySuffix = 8000 // tokens behind a result, above which its cache is worth more
+	busySuffix = 8000 // tokens after a result, above which its cache is worth more
 )
 
 // A read is what a result shows of a file: a part of it, as the call spells that.
@@ -101,7 +101,7 @@ const (
 
 func superseded(w *work) error {
 	newer := map[read]bool{} // what later reads show
-	behind := 0              // tokens
+	after := 0               // tokens
 	for _, i := range slices.Backward(w.live()) {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
 			notice, why, err := w.notice(i, newer)
@@ -109,18 +109,18 @@ func superseded(w *work) error {
 				return err
 			}
 			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].length)
-			if notice != "" && n >= blankFrom && (!w.Busy || behind <= busySuffix) {
-				behind += n
+			if notice != "" && n >= blankFrom && (!w.Busy || after <= busySuffix) {
+				after += n
 				w.replaceResult(i, notice, why)
 				continue
 			}
 		}
-		behind += w.Messages[i].Tokens(&tokens.YScalars)
+		after += w.Messages[i].Tokens(&tokens.YScalars)
 	}
 	return nil
 }
 
-// notice is what a result is to be blanked with, if it is: newer are the reads behind
+// notice is what a result is to be blanked with, if it is: newer are the reads after
 // it, and it takes its place among them.
 func (w *work) notice(i int, newer map[read]bool) (notice, why string, err error) {
 	r, err := w.read(i)
@@ -184,7 +184,7 @@ func (v *View) callOf(i int) (message, block int) {
 	return 0, -1
 }
 
-// useless reports that the result of a message tells that there is nothing, at length.
+// useless reports whether the result of a message tells that there is nothing, at length.
 func (w *work) useless(i int) (bool, error) {
 	k := w.Messages[i].result()
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
@@ -226,7 +226,7 @@ func dropImages(w *work) error {
 	return nil
 }
 
-// dropImages takes the images out of one message. Those of a result are named behind
+// dropImages takes the images out of one message. Those of a result are named after
 // its text, which is one block; those of a prompt where they stood.
 func (w *work) dropImages(i int) error {
 	k := w.Messages[i].result()

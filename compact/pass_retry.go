@@ -26,7 +26,7 @@ const (
 	intraTurnAnswer = 3    // answers that the turn has to have
 )
 
-// notWorth says why a pass does nothing about so little.
+// notWorth reports why a pass does nothing about so little.
 const notWorth = "the candidates have fewer tokens than are worth a run"
 
 // A candidate is messages that go together, and why.
@@ -143,7 +143,7 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 	return found, nil
 }
 
-// allFailed reports that a group has results, one for each call, and all are errors.
+// allFailed reports whether a group has results, one for each call, and all are errors.
 func (w *work) allFailed(g *group) (bool, error) {
 	if len(g.results) == 0 || g.open() {
 		return false, nil

@@ -67,7 +67,7 @@ func (o *Options) over(n length) bool {
 	return (o.Max > 0 || o.Unit != "bytes") && o.measure(n) > o.Max
 }
 
-// capped is a text under the limit; done says whether it had to be cut.
+// capped is a text under the limit; done reports whether it had to be cut.
 func (o *Options) capped(text string) (cut string, done bool) {
 	switch o.Unit {
 	case "tokens":
@@ -125,7 +125,7 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	return s[:end] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, shown), true
 }
 
-// scalarEnd is the place behind the first n characters.
+// scalarEnd is the place after the first n characters.
 func scalarEnd(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -213,7 +213,7 @@ func (w *work) stripTags(i int) error {
 }
 
 // stripTags cuts from each <think> through the next </think> and the white space
-// behind it, or to the end; then it deletes y-agent's markers and trims. A text
+// after it, or to the end; then it deletes y-agent's markers and trims. A text
 // without a tag stays as it is.
 func stripTags(s string) (string, bool) {
 	if !strings.Contains(s, "<think>") {

@@ -18,7 +18,7 @@ type item struct {
 	compaction  bool // an entry of that type
 }
 
-// withFiles is a summary with the files of what it stands for behind it, as pi has them.
+// withFiles is a summary with the files of what it stands for after it, as pi has them.
 func (w *work) withFiles(text string, c *cut) (string, error) {
 	files, err := w.files(slices.Concat(c.History, c.Prefix), c.previous)
 	if err != nil {
@@ -95,8 +95,8 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 		if sum += n; sum < keep || n == 0 {
 			continue
 		}
-		behind, _ := slices.BinarySearch(cuts, k)
-		at = cuts[min(behind, len(cuts)-1)]
+		next, _ := slices.BinarySearch(cuts, k)
+		at = cuts[min(next, len(cuts)-1)]
 		moved, err := v.recovers(items[at+1:])
 		if err != nil {
 			return 0, 0, err
@@ -120,8 +120,8 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 	return at, turn, nil
 }
 
-// recovers reports that what stands behind a cut is a failed attempt that has been omitted
-// and nothing else: then the cut moves behind the input, so that it can be summarised.
+// recovers reports whether what follows a cut is a failed attempt that has been omitted
+// and nothing else: then the cut moves after the input, so that it can be summarised.
 func (v *View) recovers(suffix []item) (bool, error) {
 	omitted := map[string]bool{}
 	answer := false
@@ -153,7 +153,7 @@ func (v *View) recovers(suffix []item) (bool, error) {
 	return true, nil
 }
 
-// speaks reports that an entry has something to say, whether or not it is in the context.
+// speaks reports whether an entry has something to say, whether or not it is in the context.
 func (v *View) speaks(rec int) bool {
 	k := v.kindOf(rec)
 	return k.IsMessage() && k != jsonl.NoMessage || k == jsonl.CustomMessage || k == jsonl.BranchSummary
@@ -161,7 +161,7 @@ func (v *View) speaks(rec int) bool {
 
 func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
 
-// any reports that one of an item's messages is so.
+// any reports whether one of an item's messages is so.
 func (v *View) any(e *item, so func(m *message) bool) bool {
 	for i := e.first; i < e.last; i++ {
 		if !v.Messages[i].Gone && !e.compaction && so(&v.Messages[i]) {
@@ -192,7 +192,7 @@ func (v *View) conversation(items []item) (all []int) {
 	return all
 }
 
-// canCut reports that pi may cut before a message; startsPiTurn that it opens a turn to it.
+// canCut reports whether pi may cut before a message; startsPiTurn whether it opens a turn to it.
 func canCut(m *message) bool { return m.isAssistant() || startsPiTurn(m) }
 
 func startsPiTurn(m *message) bool {
@@ -228,7 +228,7 @@ func (v *View) items() ([]item, error) {
 }
 
 // listed are the records in the context: the last compaction, the entries that it keeps,
-// system messages aside, and those behind it.
+// system messages aside, and those after it.
 func (v *View) listed() ([]int, error) {
 	s := v.session()
 	path, _ := s.Path(v.Envelope.Leaf)

@@ -10,7 +10,7 @@ import (
 // everything becomes one message (docs/policies.md 2).
 var GSHPolicy = Policy{
 	Name:    "gsh",
-	About:   "cap results at 30000 bytes, prune behind the last 40000 tokens of them, compact above 85 %",
+	About:   "cap results at 30000 bytes, prune before the last 40000 tokens of them, compact above 85 %",
 	Window:  100000,
 	Counter: &tokens.GSH,
 	Layers:  gshLayers(30000, 40000, 0.85),
@@ -51,7 +51,7 @@ var (
 		Window: 200000, Counter: &tokens.GSH, Layers: []Layer{capped(40000, "bytes"), gshCompact(0.95)},
 	}
 	openCodePolicy = Policy{
-		Name: "opencode", About: "prune behind the last 40000 tokens of results, compact what does not fit the window", Note: comparison,
+		Name: "opencode", About: "prune before the last 40000 tokens of results, compact what does not fit the window", Note: comparison,
 		Window: 200000, Counter: &tokens.Pi, Layers: []Layer{
 			{Pass: &Prune, Options: Options{Protect: 40000}},
 			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 1}},

@@ -61,7 +61,7 @@ func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	return tokens, fmt.Sprintf("%g %% of the window", 100*t.Share)
 }
 
-// fires says whether so many tokens are enough.
+// fires reports whether so many tokens are enough.
 func (t *Trigger) fires(used, window int64) bool {
 	limit, _ := t.limit(window)
 	return float64(used) > limit || t.At && float64(used) >= limit
@@ -140,8 +140,11 @@ type Reduction struct {
 	Cannot     []Change     `json:"cannot,omitempty"`  // what the form cannot store; in no sum
 	Waits      []string     `json:"waits,omitempty"`   // for what summaries
 	Cache      *cacheEffect `json:"cache,omitempty"`
-	Prices     string       `json:"prices,omitempty"` // the day of their table
-	Notice     string       `json:"notice,omitempty"` // what gsh tells its user of a compaction
+	Prices     string       `json:"prices,omitempty"`  // the day of their table
+	Undo       *undoCost    `json:"undo,omitempty"`    // of what has a mark
+	Summary    string       `json:"summary,omitempty"` // that a compaction stores
+	Warning    string       `json:"warning,omitempty"` // where little of the context is left
+	Notice     string       `json:"notice,omitempty"`  // what gsh tells its user of a compaction
 
 	Skipped string `json:"-"` // why it does nothing, where that is decided before any pass
 	From    *View  `json:"-"` // the context as it is
@@ -218,6 +221,11 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 func (r *Reduction) took(w *work) {
 	r.View, r.After = w.View, w.Report.TokensAfter
 	r.Changes = append(r.Changes, w.Changes...)
+	for _, c := range w.Changes {
+		if c.Action == Summarise {
+			r.Summary = c.Text
+		}
+	}
 	r.Cannot = append(r.Cannot, w.Cannot...)
 	r.truncations = append(r.truncations, w.truncations...)
 	r.Requests = append(r.Requests, w.Requests...)

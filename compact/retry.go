@@ -14,7 +14,7 @@ import (
 
 // This file is how y-agent tells failures and retries (docs/policies.md 4.4).
 
-// isErrorText reports that a result reads like a failure. Case counts, and so do blanks at
+// isErrorText reports whether a result reads like a failure. Case counts, and so do blanks at
 // the start.
 func isErrorText(s string, patterns []string) bool {
 	return strings.HasPrefix(s, "FAILED") || strings.HasPrefix(s, "failed to") || strings.HasPrefix(s, "not found") ||
@@ -22,13 +22,13 @@ func isErrorText(s string, patterns []string) bool {
 		containsAny(s, patterns...)
 }
 
-// isEmptyText reports that a result reads as if nothing had been found.
+// isEmptyText reports whether a result reads as if nothing had been found.
 func isEmptyText(s string) bool {
 	return len(s) < 200 && containsAny(s, `"results": []`, `"results":[]`, `"count": 0`, `"count":0`,
 		"no results found", "No results found", "no matches", "No matches", "[]")
 }
 
-// repeats reports that two texts are more than nine tenths the same, place by place.
+// repeats reports whether two texts are more than nine tenths the same, place by place.
 func repeats(a, b string) bool { return similarity(a, b, 0.9) > 0.9 }
 
 // similarity is the share of places with the same character, of the bytes of the longer
@@ -56,7 +56,7 @@ func similarity(a, b string, least float64) float64 {
 	return float64(same) / long
 }
 
-// failed reports that a result is an error: what it says of itself counts, else how it
+// failed reports whether a result is an error: what it says of itself counts, else how it
 // reads.
 func (w *work) failed(i int) (bool, error) {
 	k := w.Messages[i].result()
@@ -148,7 +148,7 @@ func (w *work) tries(groups []group, turn []int) (*tries, error) {
 	return t, nil
 }
 
-// again reports that each call of a group is made again by a later one: with the same
+// again reports whether each call of a group is made again by a later one: with the same
 // arguments, of the same file, or with words that are nearly the same.
 func (t *tries) again(k int) bool {
 	for i := range t.calls[k] {
@@ -163,7 +163,7 @@ func (t *tries) again(k int) bool {
 	return true
 }
 
-// alike reports that a group makes a call whose words are nearly those of another.
+// alike reports whether a group makes a call whose words are nearly those of another.
 func (t *tries) alike(c *made, group int) bool {
 	for i := range t.calls[group] {
 		d := &t.calls[group][i]
@@ -198,7 +198,7 @@ func (w *work) signals() ([]candidate, error) {
 	return append(append(failed, w.repeated(rows, texts)...), empty...), err
 }
 
-// bare are the results that a test holds of, those right behind an answer with calls
+// bare are the results that a test holds of, those right after an answer with calls
 // aside; an answer right before one goes with it.
 func (w *work) bare(rows []int, why string, test func(n int) (bool, error)) (found []candidate, err error) {
 	for n, i := range rows {
@@ -225,7 +225,7 @@ func (w *work) bare(rows []int, why string, test func(n int) (bool, error)) (fou
 const repeatWithin = 3
 
 // repeated are the answers without calls that the next answer repeats, with the result
-// right behind.
+// right after.
 func (w *work) repeated(rows []int, texts []string) (found []candidate) {
 	a := -1
 	for b, i := range rows {

@@ -40,15 +40,14 @@ type storing struct {
 	changed []int   // the messages that stay, or would, and are not as they were
 }
 
-// Store adds to a batch the entries which make of a context what a reduction does. It adds
-// nothing where nothing has changed. What a patch displays is a Markdown table of the changes.
-func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
-	w := &storing{View: r.View, Job: j, r: r, b: b}
+// storing is what of a reduction is stored.
+func (j *Job) storing(r *Reduction) (*storing, error) {
+	w := &storing{View: r.View, Job: j, r: r}
 	for k, c := range r.Changes {
 		switch {
 		case c.Action != Summarise:
 		case w.head != nil:
-			return errors.New("two compactions in one batch")
+			return nil, errors.New("two compactions in one batch")
 		default:
 			w.head, w.from = &r.Changes[k], c.Range.To
 		}
@@ -58,6 +57,17 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 			w.changed = append(w.changed, i)
 		}
 	}
+	return w, nil
+}
+
+// Store adds to a batch the entries which make of a context what a reduction does. It adds
+// nothing where nothing has changed. What a patch displays is a Markdown table of the changes.
+func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
+	w, err := j.storing(r)
+	if err != nil {
+		return err
+	}
+	w.b = b
 	entries := len(w.changed)
 	if w.head != nil {
 		entries++
@@ -83,7 +93,7 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	return cmp.Or(store(), w.compaction())
 }
 
-// addRecord adds an entry of ours that says what a batch is.
+// addRecord adds an entry of ours that records what a batch is.
 func addRecord(b *sessionfmt.Batch, name string, what any) error {
 	data, err := json.Marshal(what)
 	b.Add(jsonl.CustomEntry, field("customType", quoted(name)), field("data", data))
@@ -189,7 +199,7 @@ func (w *storing) transform(display string) error {
 	return nil
 }
 
-// messages are the cached messages as they shall be, behind a compaction those that
+// messages are the cached messages as they shall be, after a compaction those that
 // stay.
 func (w *storing) messages() (value, error) {
 	out := value{'['}

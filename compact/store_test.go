@@ -105,7 +105,7 @@ func TestStoreKeepsThePromise(t *testing.T) {
 	t.Logf("%d plans stored", stored)
 }
 
-// keeps replays a session with a batch, and then with that undone.
+// keeps replays a session with a batch, and then with that undone, at once and later.
 func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules replay.Rules, before, promised *compact.View) {
 	with := reopened(t, s, b)
 	defer with.Close()
@@ -117,20 +117,34 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	if err := compact.Kept(promised, e); err != nil {
 		t.Errorf("stored: %v", err)
 	}
-	back, last, err := compact.Undo(r, time.UnixMilli(1790000001000))
-	if err != nil || !last {
+	undoes(t, with, rules, before, true, s.Leaf())
+	later := with.NewBatch(with.Leaf(), time.UnixMilli(1790000000500))
+	later.Add(jsonl.CustomEntry, jsonl.Field{Name: "customType", Value: jsonl.Value(`"extension"`)})
+	grown := reopened(t, with, later)
+	defer grown.Close()
+	undoes(t, grown, rules, before, false, grown.Leaf())
+}
+
+// undoes undoes the last batch of a session, at once by one entry below parent, and later by
+// edits, or not at all where the batch has a compaction or a patch.
+func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *compact.View, atOnce bool, parent int) {
+	t.Helper()
+	back, last, err := compact.Undo(replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()}), time.UnixMilli(1790000001000))
+	switch {
+	case !atOnce && err != nil && strings.Contains(err.Error(), "cannot be restored below"):
+		return
+	case err != nil || last != atOnce:
 		t.Fatal(last, err)
-	}
-	parent := with.Leaf()
-	if bytes.Contains(back.Lines(), []byte(`"moved":true`)) {
-		parent = s.Leaf()
+	case atOnce && back.Len() != 1:
+		t.Errorf("undo appends %d entries", back.Len())
 	}
 	if first := jsonl.Value(back.Lines()); !first.Get("parentId").Is(with.ID(parent)) {
-		t.Errorf("undoing begins below %s, not %s", first.Get("parentId"), with.ID(parent))
+		t.Errorf("undo begins below %s, not %s", first.Get("parentId"), with.ID(parent))
 	}
 	undone := reopened(t, with, back)
 	defer undone.Close()
-	if e, err = replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf())); err != nil {
+	e, err := replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf()))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := compact.Kept(before, e); err != nil {

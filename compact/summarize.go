@@ -20,7 +20,7 @@ import (
 // Summarize answers a request for a summary.
 type Summarize = func(Request) (string, error)
 
-// Summarizers are the names of all summarizers, and behind a colon what they take.
+// Summarizers are the names of all summarizers, and after a colon what they take.
 var Summarizers = []string{"extract", "exec:COMMAND", "file:FILE"}
 
 // SummaryOptions are what summarizers can be told.

@@ -196,7 +196,7 @@ func (f files) String() string {
 	return b.String()
 }
 
-// cutFiles parts a summary from the files that pi, or we, have put behind it.
+// cutFiles parts a summary from the files that pi, or we, have put after it.
 func cutFiles(summary string) (text string, f files) {
 	text, f.Read = cutBlocks(summary, "read-files")
 	text, f.Modified = cutBlocks(text, "modified-files")

@@ -23,10 +23,10 @@ type past struct {
 	rec   int   // of its first entry
 	batch []int // the others
 	after []int // what follows on the path
-	last  bool  // the file ends with it, or with the undoing of another one
+	last  bool  // the file ends with it, or with the undo of another one
 }
 
-// grown reports that something has come since which a request holds, or which changes one.
+// grown reports whether something has followed that a request holds, or that changes one.
 func (p *past) grown(s *sessionfmt.Session) bool {
 	return slices.ContainsFunc(p.after, func(rec int) bool {
 		switch s.Kind(rec) {
@@ -59,7 +59,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 		case line.Get("customType").Is(markType) && !undone[s.ID(rec)]:
 			p := &past{rec: rec}
 			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
-				return nil, p.refuse(s, "its batch is not whole on this path")
+				return nil, p.refuse(s, "part of its batch is not on this path")
 			}
 			p.Entry = s.ID(rec)
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
@@ -74,14 +74,16 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	return &sessionfmt.Error{
 		Pos:  s.Pos(p.rec),
 		Err:  errors.New(why),
-		Hint: fmt.Sprintf("ctxtool branch %s %s -o FILE makes a session of the path before it", s.Name, sessionfmt.Quote(s.ID(s.Parent(p.rec)))),
+		Hint: fmt.Sprintf("ctxtool branch %s %s -o FILE writes a session of the path before it", s.Name, sessionfmt.Quote(s.ID(s.Parent(p.rec)))),
 	}
 }
 
 // Undo is the batch of a time that takes back the last one on the path to the session's
-// leaf: edits that repeat what the messages said before it; or, for a compaction or a patch,
-// what makes the entry before it the leaf, with the settings that followed. That is possible
-// while nothing else follows. last reports that the file ends with what is taken back.
+// leaf. While nothing but labels and settings follows it, that is one entry below the one
+// before the batch, which makes it the leaf, with the settings that followed. Otherwise edits
+// are taken back by edits, one for each message, since an edit names one target
+// (docs/session-format.md 5.6); a compaction or a patch by nothing, which is an error. last
+// reports whether the file ends with what is taken back.
 func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err error) {
 	s := r.Session
 	p, err := lastOf(s)
@@ -91,13 +93,21 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 	if p == nil {
 		return nil, false, &sessionfmt.Error{
 			Pos:  sessionfmt.Pos{File: s.Name},
-			Err:  errors.New("nothing to undo: no batch of ctxtool's is on the active path"),
-			Hint: "what was appended with --no-mark is not known again; ctxtool branch makes a session of the path before it",
+			Err:  errors.New("nothing to undo: the active path has no batch of ctxtool"),
+			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
 		}
 	}
-	below, undo := s.Leaf(), p.restore
-	if p.Moved = slices.ContainsFunc(p.batch, func(rec int) bool { return s.Kind(rec) != jsonl.ContextEdit }); p.Moved {
-		below, undo = s.Parent(p.rec), p.move
+	follower, err := p.follower(s)
+	if err != nil {
+		return nil, false, err
+	}
+	edits := !slices.ContainsFunc(p.batch, func(rec int) bool { return s.Kind(rec) != jsonl.ContextEdit })
+	below, undo := s.Parent(p.rec), p.move
+	switch p.Moved = follower < 0; {
+	case !p.Moved && !edits:
+		return nil, false, p.refuse(s, fmt.Sprintf("what was summarized or patched cannot be restored below entry %s, which followed it", sessionfmt.Quote(s.ID(follower))))
+	case !p.Moved:
+		below, undo = s.Leaf(), p.restore
 	}
 	b = s.NewBatch(below, at)
 	if err = cmp.Or(b.Err(), undo(r, b)); err == nil {
@@ -106,17 +116,37 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 	return b, p.last, err
 }
 
-// move goes on before the batch. The entry that says so is the leaf by that alone.
+// follower is the first entry after the batch that would be lost if the path went on
+// before it, -1 for none. Labels and names count wherever they are, settings are repeated,
+// and the entry that undid a later batch is not needed any more.
+func (p *past) follower(s *sessionfmt.Session) (int, error) {
+	lines := s.NewReader()
+	for _, rec := range p.after {
+		switch s.Kind(rec) {
+		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange:
+			continue
+		case jsonl.CustomEntry:
+			line, err := lines.Line(rec)
+			if err != nil {
+				return -1, err
+			}
+			if line.Get("customType").Is(sessionfmt.UndoType) {
+				continue
+			}
+		}
+		return rec, nil
+	}
+	return -1, nil
+}
+
+// move repeats the settings that followed. The entry after them is the leaf by being the
+// last.
 func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 	s := r.Session
 	lines := s.NewReader()
 	for _, rec := range p.after {
-		switch s.Kind(rec) {
-		case jsonl.Label, jsonl.SessionInfo: // they hold wherever they stand
+		if k := s.Kind(rec); k != jsonl.ModelChange && k != jsonl.ThinkingChange {
 			continue
-		case jsonl.ModelChange, jsonl.ThinkingChange:
-		default:
-			return p.refuse(s, fmt.Sprintf("what was summarised or patched cannot come back below entry %s, which followed it", sessionfmt.Quote(s.ID(rec))))
 		}
 		line, err := lines.Line(rec)
 		if err != nil {
@@ -178,8 +208,8 @@ func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
 	return nil
 }
 
-// lost refuses to undo edits where that would not bring everything back: what has been
-// summarised since, or edited by somebody else.
+// lost refuses to undo edits where messages would not be restored: those that have been
+// summarized since, or edited by somebody else.
 func (p *past) lost(s *sessionfmt.Session, now *replay.Envelope, order []int, edits map[int]int) error {
 	last := now.Edits()
 	var gone []string
@@ -196,5 +226,5 @@ func (p *past) lost(s *sessionfmt.Session, now *replay.Envelope, order []int, ed
 		more = fmt.Sprintf(" and %d more", len(gone)-5)
 		gone = gone[:5]
 	}
-	return p.refuse(s, fmt.Sprintf("%s%s: summarised or edited again since, and would not come back", strings.Join(gone, ", "), more))
+	return p.refuse(s, fmt.Sprintf("%s%s: summarized or edited again since, and cannot be restored", strings.Join(gone, ", "), more))
 }

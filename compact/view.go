@@ -139,7 +139,7 @@ func (v *View) fork() *View {
 	return &w
 }
 
-// Live reports that a message is one of the request's, and no pass has taken it out.
+// Live reports whether a message is one of the request's, and no pass has taken it out.
 func (v *View) Live(i int) bool { return v.Messages[i].Sent && !v.Messages[i].Gone }
 
 // live are the messages of the request, by their places.
@@ -156,17 +156,17 @@ func (v *View) live() (at []int) {
 func (m *message) isAssistant() bool { return m.Kind == jsonl.Assistant }
 func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 
-// isUser reports that a message is sent as the user's: a prompt, a shell command, what an
+// isUser reports whether a message is sent as the user's: a prompt, a shell command, what an
 // extension adds, a summary.
 func (m *message) isUser() bool { return !m.isAssistant() && !m.isResult() }
 
-// startsTurn reports that a message opens a user turn: it is the user's, and says
+// startsTurn reports whether a message opens a user turn: it is the user's, and says
 // something (docs/policies.md 1.1).
 func (m *message) startsTurn() bool {
 	return m.isUser() && m.text().Bytes > 0
 }
 
-// isSummary reports that a message is what a compaction left of the messages before it.
+// isSummary reports whether a message is what a compaction left of the messages before it.
 func (m *message) isSummary() bool { return m.Heads || m.Kind == jsonl.CompactionMessage }
 
 // text is how long the texts of a message are together, those of results included.
@@ -179,7 +179,7 @@ func (m *message) text() (n length) {
 	return n
 }
 
-// makesCalls reports that a message has tool calls.
+// makesCalls reports whether a message has tool calls.
 func (m *message) makesCalls() bool { return m.first(jsonl.CallBlock) >= 0 }
 
 // result is the place of a message's result among its blocks, -1 for none.
@@ -195,14 +195,14 @@ func (m *message) first(kind jsonl.BlockKind) int {
 	return -1
 }
 
-// A group is a message with tool calls and the results of them, which stand behind it.
+// A group is a message with tool calls and the results of them, which follows it.
 type group struct {
 	call    int
 	results []int
 	waits   []string // the calls without a result, by their ids
 }
 
-// open reports that a call of a group has no result.
+// open reports whether a call of a group has no result.
 func (g *group) open() bool { return len(g.waits) > 0 }
 
 // all are the messages of a group, in order.

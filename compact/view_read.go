@@ -180,7 +180,7 @@ func says(b *block, m *jsonl.Message) string {
 	return m.Blocks[b.At].Says.Text()
 }
 
-// said is the texts of a message, those of results included, one behind the other.
+// said is the texts of a message, those of results included, one after the other.
 func (v *View) said(i int) (text string, err error) {
 	_, all, err := v.pieces(i, 0)
 	for _, p := range all {

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
@@ -22,17 +24,25 @@ func writeCheck(w *bufio.Writer, r check.Reports) error {
 		}
 	}
 	t := r.Totals
-	fmt.Fprintf(w, "%s checked: %s, %s, %s; %d sound", phrase.Count(t.Files, "file"), phrase.Count(t.Errors, "error"), phrase.Count(t.Warnings, "warning"), phrase.Count(t.Infos, "info"), t.Sound)
-	if t.Unread > 0 {
-		fmt.Fprintf(w, "; %d cannot be read as a session", t.Unread)
+	fmt.Fprintf(w, "%s checked: ", phrase.Count(t.Files, "file"))
+	var verdicts []string
+	for _, v := range []struct {
+		n    int
+		what check.Verdict
+	}{{t.Sound, check.Sound}, {t.Usable, check.Usable}, {t.Damaged, check.Damaged}, {t.Unread, "not a session"}} {
+		if v.n > 0 {
+			verdicts = append(verdicts, phrase.If(t.Files > 1, "%d ", v.n)+string(v.what))
+		}
 	}
-	return w.WriteByte('\n')
+	fmt.Fprintf(w, "%s; %s, %s, %s\n", cmp.Or(strings.Join(verdicts, ", "), "none"),
+		phrase.Count(t.Errors, "error"), phrase.Count(t.Warnings, "warning"), phrase.Count(t.Infos, "info"))
+	return nil
 }
 
 func writeFile(w *bufio.Writer, f *check.Report) {
-	fmt.Fprintf(w, "%s", sessionfmt.Clean(f.File))
+	fmt.Fprintf(w, "%s: %s", sessionfmt.Clean(f.File), f.Verdict)
 	if f.Opens != "" {
-		fmt.Fprintf(w, ": pi %s", f.Opens)
+		fmt.Fprintf(w, "; pi %s", f.Opens)
 	}
 	w.WriteByte('\n')
 	times, codes := map[string]int{}, 0
@@ -40,29 +50,41 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 		times[found.Code]++
 		codes = max(codes, len(found.Code))
 	}
+	var fixes []string
+	fixed := map[string][]string{} // codes, by what fixes them
 	for _, found := range f.Findings {
 		n := times[found.Code]
 		if n == 0 {
 			continue
 		}
 		line := cmp.Or(lineNumber(found.Line), "-")
-		text := found.Text
+		text, code := found.Text, found.Code
 		if n > 3 {
 			times[found.Code] = 0
 			text += fmt.Sprintf(" (and %d more like it)", n-1)
+			code += fmt.Sprintf(", the %d others likewise", n-1)
 		}
 		fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", line, found.Entry, found.Severity, codes, found.Code, sessionfmt.Clean(text))
 		if found.Hides != nil {
 			fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", "", "", "", codes, "", hides(*found.Hides))
 		}
+		if fixed[found.Fix] == nil {
+			fixes = append(fixes, found.Fix)
+		}
+		if !slices.Contains(fixed[found.Fix], code) {
+			fixed[found.Fix] = append(fixed[found.Fix], code)
+		}
 	}
-	if f.Context != nil && f.Mended != nil && *f.Context != *f.Mended {
-		fmt.Fprintf(w, "  %s; after ctxtool repair: %s\n", context("the context here: ", *f.Context), figures(*f.Mended))
+	if f.Context != nil && f.Repaired != nil && *f.Context != *f.Repaired {
+		fmt.Fprintf(w, "  %s; after ctxtool repair: %s\n", context("context: ", *f.Context), figures(*f.Repaired))
+	}
+	for _, fix := range fixes {
+		fmt.Fprintf(w, "  fix: %s (%s)\n", sessionfmt.Clean(fix), strings.Join(fixed[fix], ", "))
 	}
 	w.WriteByte('\n')
 }
 
-// hides says what a finding keeps out of the context, or puts into it.
+// hides is what a finding keeps out of the context, or puts into it.
 func hides(f check.Figures) string {
 	if f.Messages >= 0 && f.Tokens >= 0 {
 		return "hides " + figures(f)
@@ -80,10 +102,10 @@ func change(n int, thing string) string {
 	return phrase.Count(n, thing) + " more"
 }
 
-// context is the size of a context in words behind others, or that there is none.
+// context is the size of a context in words after others, or that there is none.
 func context(before string, f check.Figures) string {
 	if f == (check.Figures{}) {
-		return "pi has no context of it"
+		return "pi cannot build a context"
 	}
 	return before + figures(f)
 }
@@ -104,13 +126,13 @@ func writeAnnotations(w *bufio.Writer, r check.Reports) error {
 	return nil
 }
 
-// message is a finding as one sentence, with its entry and what it hides.
+// message is a finding as one sentence, with its entry, what it hides and what fixes it.
 func message(f check.Finding) string {
 	text := phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Text
 	if f.Hides != nil {
 		text += "; " + hides(*f.Hides)
 	}
-	return text
+	return text + phrase.If(f.Fix != "", "; fix: %s", f.Fix)
 }
 
 // The parts of a SARIF log (OASIS, version 2.1.0) that findings need.
@@ -152,6 +174,7 @@ type (
 		Properties struct {
 			Entry string         `json:"entry,omitempty"`
 			Hides *check.Figures `json:"hides,omitempty"`
+			Fix   string         `json:"fix,omitempty"`
 		} `json:"properties,omitzero"`
 	}
 	sarifLocation struct {
@@ -188,7 +211,7 @@ func writeSARIF(w *bufio.Writer, r check.Reports) error {
 			}
 			at := &result.Locations[0].Physical
 			at.Artifact.URI, at.Region.StartLine = (&url.URL{Path: found.File}).EscapedPath(), found.Line
-			result.Properties.Entry, result.Properties.Hides = found.Entry, found.Hides
+			result.Properties.Entry, result.Properties.Hides, result.Properties.Fix = found.Entry, found.Hides, found.Fix
 			run.Results = append(run.Results, result)
 		}
 	}

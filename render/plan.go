@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/compact"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
@@ -19,7 +18,7 @@ import (
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
-		return writeReduction(w, p, on.Width)
+		return writeReduction(w, p, on)
 	case p.Rewrite != nil:
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
@@ -30,9 +29,18 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
 	}
 	if p.Before != nil && p.After != nil && *p.Before != *p.After {
-		fmt.Fprintf(w, "  the context was: %s; it is then: %s\n", figures(*p.Before), figures(*p.After))
+		writeSizes(w, p)
 	}
 	return nil
+}
+
+// writeSizes writes how large the context at the leaf is before and after a plan.
+func writeSizes(w *bufio.Writer, p *plan.Plan) {
+	before := "pi cannot build one"
+	if *p.Before != (check.Figures{}) {
+		before = figures(*p.Before)
+	}
+	fmt.Fprintf(w, "  context before: %s\n  context after:  %s\n", before, figures(*p.After))
 }
 
 // planned is the session of a plan.
@@ -47,17 +55,17 @@ func planned(p *plan.Plan) string {
 func appending(p *plan.Plan) string {
 	switch {
 	case p.Skipped != "":
-		return "nothing is done: " + p.Skipped
+		return "skipped: " + p.Skipped
 	case p.Entries == 0:
 		return "nothing to append"
 	case p.Written == "":
 		return "would append " + phrase.Count(p.Entries, "entry")
 	case p.Written == "-":
-		return "with " + phrase.Count(p.Entries, "entry") + " appended it is on standard output"
+		return "wrote the session with " + phrase.Count(p.Entries, "entry") + " appended to standard output"
 	case p.Written == p.Session.File:
 		return "appended " + phrase.Count(p.Entries, "entry")
 	}
-	return fmt.Sprintf("with %s appended it is in %s", phrase.Count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
+	return fmt.Sprintf("wrote the session with %s appended to %s", phrase.Count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
 }
 
 // writePlanJSON writes a plan as one line, with the entries byte for byte as they are
@@ -155,7 +163,7 @@ func partRow(p *plan.Plan) (names, cells []string) {
 		if len(r.Cannot) > 0 {
 			cannot = fmt.Sprint(len(r.Cannot))
 		}
-		names = []string{"was", "now", "less", "entries", "cannot"}
+		names = []string{"before", "after", "less", "entries", "cannot"}
 		return names, []string{fmt.Sprint(r.Before), fmt.Sprint(after), less, fmt.Sprint(entries), cannot}
 	case p.Rewrite != nil:
 		r, version := p.Rewrite, ""
@@ -209,25 +217,6 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 	return left
 }
 
-// writeSum ends a table of reductions.
-func writeSum(w *bufio.Writer, all []*plan.Plan) {
-	was, now, entries, changed := 0, 0, 0, 0
-	for _, p := range all {
-		if p.Reduction == nil {
-			continue
-		}
-		if was += p.Reduction.Before; p.Skipped != "" {
-			now += p.Reduction.Before
-		} else if now += p.Reduction.After; p.Entries > 0 {
-			entries, changed = entries+p.Entries, changed+1
-		}
-	}
-	if len(all) > 0 {
-		w.WriteByte('\n')
-	}
-	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", phrase.Count(len(all), "session"), changed, was, now, phrase.Count(entries, "entry"))
-}
-
 // writeRedaction writes what each rule has found.
 func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
 	values, places := redacted(p.Found)
@@ -264,87 +253,4 @@ const shownEntries = 8
 func entriesOf(f redact.Found) string {
 	more := len(f.Entries) - shownEntries
 	return sessionfmt.Clean(strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ") + phrase.If(more > 0, " and %d more", more))
-}
-
-// writeReduction writes what leaves a context for people: what changes, a sum for each
-// layer, the whole, and what that does to the cache.
-func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
-	r := p.Reduction
-	fmt.Fprintf(w, "%s: %s", planned(p), appending(p))
-	fmt.Fprintf(w, " (%s, window of %d tokens (%s), %s, as %s)\n", sessionfmt.Clean(r.Policy), r.Window, windowFrom(r), r.Counter, r.Form)
-	var cells [][]string
-	for _, c := range r.Changes[:min(plan.MostChanges, len(r.Changes))] {
-		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
-	}
-	for _, c := range r.Cannot[:min(plan.MostChanges, len(r.Cannot))] {
-		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", c.Why + phrase.If(c.Could != "", "; --as %s could", c.Could)})
-	}
-	if len(cells) > 0 {
-		w.WriteByte('\n')
-		columns := []Column{{Name: "entry"}, {Name: "pass"}, {Name: "action"}, {Name: "was", Right: true}, {Name: "now", Right: true}, {Name: "why", Flex: true}}
-		if err := WriteTable(w, columns, cells, width); err != nil {
-			return err
-		}
-		if more := len(r.Changes) + len(r.Cannot) - len(cells); more > 0 {
-			fmt.Fprintf(w, "and %d more, which json has\n", more)
-		}
-	}
-	writeLayers(w, r)
-	writeCacheEffect(w, r)
-	if r.Notice != "" {
-		fmt.Fprintf(w, "%s\n", r.Notice)
-	}
-	return nil
-}
-
-// windowFrom is who knows the window, in words.
-func windowFrom(r *compact.Reduction) string {
-	switch r.WindowFrom {
-	case "given", "baseline":
-		return r.WindowFrom
-	case "policy":
-		return "the policy's own"
-	}
-	return "models table, " + r.WindowFrom
-}
-
-// writeLayers writes a line for each layer, and the sum.
-func writeLayers(w *bufio.Writer, r *compact.Reduction) {
-	w.WriteByte('\n')
-	for _, l := range r.Layers {
-		fmt.Fprintf(w, "%-14s ", l.Pass)
-		switch {
-		case !l.Fired:
-			fmt.Fprintf(w, "not yet: %d tokens (%s), runs %s (%.0f)\n", l.Used, l.By, l.Trigger, l.Limit)
-		case l.Report.Skipped:
-			fmt.Fprintf(w, "%s\n", l.Report.SkipReason)
-		default:
-			fmt.Fprintf(w, "%s, %d -> %d tokens", phrase.Count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
-			if l.Trigger != "" {
-				fmt.Fprintf(w, "; ran at %d (%s), %s (%.0f)", l.Used, l.By, l.Trigger, l.Limit)
-			}
-			w.WriteByte('\n')
-		}
-	}
-	for _, what := range r.Waits {
-		fmt.Fprintf(w, "  waits for a summary: %s\n", what)
-	}
-	saved := phrase.If(r.Before > 0 && r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
-	fmt.Fprintf(w, "%-14s %d -> %d tokens%s\n", "messages", r.Before, r.After, saved)
-}
-
-func writeCacheEffect(w *bufio.Writer, r *compact.Reduction) {
-	c := r.Cache
-	if c == nil {
-		return
-	}
-	fmt.Fprintf(w, "%-14s broken at message %d of %d: ~%d tokens stay cached, ~%d are written once more", "prompt cache", c.Message, c.Of, c.Kept, c.Written)
-	switch {
-	case c.Cost == nil:
-	case *c.Cost < 0.0001:
-		fmt.Fprintf(w, ", less than $0.0001 (prices of %s)", r.Prices)
-	default:
-		fmt.Fprintf(w, ", about $%.4f (prices of %s)", *c.Cost, r.Prices)
-	}
-	w.WriteByte('\n')
 }

@@ -76,15 +76,15 @@ func writeRewritten(w *bufio.Writer, p *plan.Plan) {
 	switch {
 	case p.Before == nil || p.After == nil:
 	case *p.Before == *p.After:
-		fmt.Fprintf(w, "  the context keeps its size: %s\n", figures(*p.Before))
+		fmt.Fprintf(w, "  context: %s, as before\n", figures(*p.Before))
 	default:
-		fmt.Fprintf(w, "  %s; it is then: %s\n", context("the context was: ", *p.Before), figures(*p.After))
+		writeSizes(w, p)
 	}
 	for _, f := range leftOver(p) {
-		fmt.Fprintf(w, "  left as it is: %s\n", sessionfmt.Clean(placed(f)))
+		fmt.Fprintf(w, "  not changed: %s\n", sessionfmt.Clean(placed(f)))
 	}
 	for _, at := range []struct{ what, name string }{
-		{"written to", strings.TrimPrefix(p.Written, "-")}, {"the original is kept as", p.Kept}, {"what could not stay is in", p.Quarantine},
+		{"written to", strings.TrimPrefix(p.Written, "-")}, {"original kept as", p.Kept}, {"quarantine", p.Quarantine},
 	} {
 		if at.name != "" {
 			fmt.Fprintf(w, "  %s %s\n", at.what, sessionfmt.Clean(at.name))

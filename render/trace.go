@@ -14,13 +14,17 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// writeTrace writes lives for people, those together that came to the same end and
-// first what is there now.
-func writeTrace(w *bufio.Writer, lives []*trace.Life, on Screen) error {
+// writeTrace writes what a trace has found for people: files that the text names, then
+// messages by what became of them, those in the context first.
+func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) error {
+	for _, f := range found.Files {
+		writeTracedFile(w, f, on)
+		w.WriteByte('\n')
+	}
 	now := endOf(&trace.Life{Now: true})
 	ends := []string{now}
 	of := map[string][]*trace.Life{}
-	for _, r := range lives {
+	for _, r := range found.Lives {
 		end := endOf(r)
 		if of[end] == nil && end != now {
 			ends = append(ends, end)
@@ -36,7 +40,7 @@ func writeTrace(w *bufio.Writer, lives []*trace.Life, on Screen) error {
 			w.WriteByte('\n')
 		}
 		first = false
-		fmt.Fprintf(w, "%s (%d)\n", end, len(of[end]))
+		put(w, fmt.Sprintf("%s (%d)", end, len(of[end])), on)
 		for _, r := range of[end] {
 			writeLife(w, r, on)
 		}
@@ -44,17 +48,78 @@ func writeTrace(w *bufio.Writer, lives []*trace.Life, on Screen) error {
 	return nil
 }
 
+// writeTracedFile writes what was done with a file, what the context has of it, and what
+// it has lost, by what took that out.
+func writeTracedFile(w *bufio.Writer, f *trace.File, on Screen) {
+	var did []string
+	for _, c := range []struct {
+		what string
+		n    int
+	}{{"read", f.Reads}, {"edited", f.Edits}, {"written", f.Writes}} {
+		if c.n > 0 {
+			did = append(did, c.what+" "+times(c.n))
+		}
+	}
+	put(w, sessionfmt.Clean(f.Path)+": "+strings.Join(did, ", ")+phrase.If(f.Failed > 0, "; %d failed", f.Failed), on)
+	var now []string
+	var lost []*traceLoss
+	by := map[trace.Event]*traceLoss{}
+	for _, h := range f.Holdings {
+		if h.Lost == nil {
+			now = append(now, fmt.Sprintf("%s (%s)", orDash(sessionfmt.Quote(h.ID)), h.Did))
+			continue
+		}
+		key := *h.Lost
+		key.Mentions = nil
+		if by[key] == nil {
+			by[key] = &traceLoss{event: key}
+			lost = append(lost, by[key])
+		}
+		by[key].entries++
+		by[key].tokens += h.Tokens
+	}
+	if len(now) > 0 {
+		put(w, fmt.Sprintf("  in the context: ~%d tokens of %s: %s", f.Tokens, phrase.Count(len(now), "entry"), strings.Join(now, ", ")), on)
+	} else {
+		put(w, "  not in the context", on)
+	}
+	for _, l := range lost {
+		put(w, fmt.Sprintf("  lost: ~%d tokens of %s, %s", l.tokens, phrase.Count(l.entries, "entry"), eventText(&l.event)), on)
+	}
+}
+
+// A traceLoss is what one event took of a file.
+type traceLoss struct {
+	event           trace.Event
+	entries, tokens int
+}
+
+// times is a number of times in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return phrase.Count(n, "time")
+}
+
+func writeTraceLines(w *bufio.Writer, found *trace.Tracing) error {
+	if err := writeLines(w, found.Files); err != nil {
+		return err
+	}
+	return writeLines(w, found.Lives)
+}
+
 // endOf is what has become of it, as a heading.
 func endOf(r *trace.Life) string {
 	switch {
 	case r.Now:
-		return "in the context now"
+		return "in the context"
 	case r.Why == trace.OffPath:
-		return "never in this context: on another branch"
-	case r.Why == trace.Behind:
-		return "not known: behind a broken patch"
+		return "not in the context: on another branch"
+	case r.Why == trace.AfterBroken:
+		return "not known: after a broken patch"
 	case r.Why != "":
-		return "never in a context: no model gets it"
+		return "never in a context: not sent to a model"
 	}
 	last := r.Events[len(r.Events)-1]
 	return "gone: " + eventText(&last)
@@ -66,9 +131,9 @@ func eventText(e *trace.Event) string {
 	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
 }
 
-// mentioned says whether what stands there instead holds it.
+// mentioned reports whether what stands there instead holds it.
 func mentioned(e *trace.Event) string {
-	what := map[trace.Fate]string{trace.FateSummed: "the summary", trace.FateReplaced: "what replaced it"}[e.Did]
+	what := map[trace.Change]string{trace.ChangeSummed: "the summary", trace.ChangeReplaced: "what replaced it"}[e.Did]
 	switch {
 	case e.Mentions == nil:
 		return ""
@@ -95,7 +160,7 @@ func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 		put(w, "           "+r.Text, on)
 	}
 	events := r.Events
-	if len(events) > 0 && (events[0].Did == trace.FateEntered && events[0].ID == r.ID && r.Op < 0) {
+	if len(events) > 0 && (events[0].Did == trace.ChangeEntered && events[0].ID == r.ID && r.Op < 0) {
 		events = events[1:]
 	}
 	if !r.Now && len(events) > 0 {

@@ -70,7 +70,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		}
 		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
-			return nil, otherHint(err, "what cannot be replayed is not edited; ctxtool check says what is wrong with it")
+			return nil, otherHint(err, "cannot be replayed; run ctxtool check")
 		}
 		d, err := compact.NewEditor(env, b)
 		switch {
@@ -88,7 +88,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 	})
 }
 
-// comesBack says why a message that is restored would still not be in the context.
+// comesBack reports why a message that is restored would still not be in the context.
 func comesBack(after *sessionfmt.Session, target int) error {
 	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(sessionfmt.After(after.Leaf()))
 	if err != nil {

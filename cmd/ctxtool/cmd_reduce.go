@@ -293,9 +293,9 @@ func newUndoCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [flags] SESSION",
 		Short: "Undo the last reduction",
-		Long: "Undo what reduce, truncate, prune, strip or compact last appended, by appending\n" +
-			"entries that restore the context before. Where that is no longer possible, undo\n" +
-			"says what would be lost, and changes nothing.",
+		Long: "Undo what reduce, truncate, prune, strip or compact last appended: by one entry, while\n" +
+			"only labels, names and settings follow. After a message, edits are undone one by\n" +
+			"one, and a compaction or patch cannot be undone.",
 		Example: "  ctxtool undo s.jsonl\n" +
 			"  ctxtool undo s.jsonl --write\n" +
 			"  ctxtool undo s.jsonl -f entries",

@@ -28,6 +28,7 @@ type traceOptions struct {
 	ignoreCase    bool
 	blame, before bool
 	all           bool
+	limit         int // 0 for all
 
 	query *trace.Query // nil where it takes the session to tell
 }
@@ -39,7 +40,8 @@ func newTraceCommand(e *env) *cobra.Command {
 		Short: "Follow a text or an entry through a session",
 		Long: "Follow a text or an entry through a session: where it entered the context, which\n" +
 			"requests had it (#N), what removed or rewrote it, and whether it is in the context\n" +
-			"at the leaf. --blame names the entry of each message instead.\n" +
+			"at the leaf. For a path, first how often the file was read and edited, and what of\n" +
+			"it is in the context or was lost. --blame names the entry of each message instead.\n" +
 			"\n" +
 			"TEXT that names a point is a POINT; -F and -e always search.",
 		Example: "  ctxtool trace s.jsonl store/lru.go\n" +
@@ -56,13 +58,14 @@ func newTraceCommand(e *env) *cobra.Command {
 	f.StringVarP(&o.fixed, "fixed", "F", "", "search for `TEXT`, even if it names a point")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case")
 	f.BoolVar(&o.all, "all", false, "also list entries that never reached the context")
+	f.Var(countFlag(&o.limit), "limit", "list only the last `N` messages, parts and tools")
 	f.BoolVar(&o.blame, "blame", false, "list where each message at a point comes from")
 	f.BoolVar(&o.before, "before", false, "with --blame, take the state before the point")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
-	for _, other := range []string{"all", "ignore-case", "at"} {
+	for _, other := range []string{"all", "ignore-case", "at", "limit"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
-	help.Group(f, "Selection", "at", "leaf", "regexp", "fixed", "ignore-case", "all", "blame", "before")
+	help.Group(f, "Selection", "at", "leaf", "regexp", "fixed", "ignore-case", "all", "limit", "blame", "before")
 	return cmd
 }
 
@@ -148,7 +151,7 @@ func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf in
 	return o.search(regexp.QuoteMeta(text), text)
 }
 
-// trace answers, and says what else there is to say.
+// trace answers, and notes what else there is to say.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	found, err := trace.Follow(r, leaf, o.query)
 	if err != nil {
@@ -157,19 +160,22 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if found.Stopped != nil {
 		e.note("%s: what came after it is not known", found.Stopped)
 	}
-	rows := found.Lives
-	if len(rows) == 0 || o.all {
+	if len(found.Lives) == 0 || o.all {
 		for stray, err := range found.Strays(r, leaf, o.query) {
 			if err != nil {
 				return err
 			}
-			rows = append(rows, stray)
+			found.Lives = append(found.Lives, stray)
 		}
 	}
-	if err := o.reply(e, r, rows, nil); err != nil {
+	if earlier := len(found.Lives) - o.limit; o.limit > 0 && earlier > 0 {
+		found.Lives = found.Lives[earlier:]
+		e.note("%s: %d earlier ones are not shown: --limit %d", r.Session.Name, earlier, o.limit)
+	}
+	if err := o.reply(e, r, found, nil); err != nil {
 		return err
 	}
-	if len(rows) == 0 {
+	if len(found.Lives) == 0 {
 		return errFound
 	}
 	return nil
@@ -187,7 +193,7 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 		return err
 	}
 	if stopped != nil {
-		e.note("%s: this is the context in front of it", stopped)
+		e.note("%s: this is the context before it", stopped)
 	}
 	items, err := entry.Items(envelope)
 	if err != nil {

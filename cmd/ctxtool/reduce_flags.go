@@ -165,7 +165,7 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 	opt.Leaf = s.Leaf()
 	envelope, err := replay.New(s, opt).At(sessionfmt.After(leaf))
 	if err != nil {
-		return nil, otherHint(err, "what cannot be replayed is not reduced; ctxtool check says what is wrong with it")
+		return nil, otherHint(err, "cannot be replayed; run ctxtool check")
 	}
 	if err := e.strictly(s, envelope.Replay().AllFindings(), o.strict); err != nil && o.strict {
 		return nil, err
@@ -231,7 +231,7 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
-// interrupted reports that a signal has come that ends the run.
+// interrupted reports whether a signal has come that ends the run.
 func (o *summarizerFlags) interrupted() error {
 	if o.running == nil || o.running.Err() == nil {
 		return nil

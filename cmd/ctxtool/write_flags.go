@@ -40,7 +40,7 @@ type writeFlags struct {
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
 	// shown is how plans call a session; nil for as it was given.
 	shown func(f listedFile) string
-	// done, if there is one, is told of each plan that was carried out, in order.
+	// done, if there is one, receives each plan that was carried out, in order.
 	done func(*plan.Plan) error
 }
 
@@ -145,7 +145,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	case itself && !o.Write:
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o names the session itself" + o.stays), Hint: o.itselfHint()}
 	case !alone && o.output != "" && !o.folder:
-		return fmt.Errorf("-o %s: several sessions go into a folder that is there", o.output)
+		return fmt.Errorf("-o %s: several sessions go into an existing folder", o.output)
 	case !alone && o.Quarantine != "":
 		return errors.New("--quarantine names a file for one session")
 	case !alone && o.format == "diff":
@@ -159,7 +159,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	return nil
 }
 
-// itselfHint says what helps where -o names the session.
+// itselfHint is what helps where -o names the session.
 func (o *writeFlags) itselfHint() string {
 	switch {
 	case o.stays != "":

@@ -56,6 +56,9 @@ func (p *Plan) Brief(form string) {
 	}
 	if form != "jsonl" {
 		p.Append = nil
+		if p.Reduction != nil {
+			p.Summary = ""
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type Query struct {
 	Entry  int            // the record to follow, where there is neither
 }
 
-// follows reports that an entry is followed, whatever it says.
+// follows reports whether an entry is followed, whatever it says.
 func (q *Query) follows() bool { return q.Text == "" && q.Regexp == nil }
 
 // A finder looks for what a query asks for. It is not safe for concurrent use.
@@ -47,7 +47,7 @@ func newFinder(q *Query) *finder {
 	return f
 }
 
-// may reports that a line of JSON can hold a match: that none is in it shows without
+// may reports whether a line of JSON can hold a match: that none is in it shows without
 // reading it. A letter may be spelled as an escape, and what is needed is ASCII.
 func (f *finder) may(line jsonl.Value) bool {
 	return len(f.need) == 0 || bytes.Contains(line, f.need) || bytes.Contains(line, escapedLetter)
@@ -118,18 +118,16 @@ func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 	msg := m.Message()
 	for i := range msg.Blocks {
 		b := &msg.Blocks[i]
-		said := [...]jsonl.Value{b.Says.Value}
-		all := said[:]
 		switch b.Kind {
 		case jsonl.OtherBlock, jsonl.ImageBlock:
 			continue
 		case jsonl.CallBlock:
-			all = []jsonl.Value{b.Name, b.ID, b.Args}
+			around, ok = f.call(b)
+		default:
+			around, ok = f.words(b.Says.Value)
 		}
-		for _, v := range all {
-			if around, ok = f.words(v); ok {
-				return around, true
-			}
+		if ok {
+			return around, true
 		}
 	}
 	for _, v := range []jsonl.Value{msg.CallID, msg.Tool} {
@@ -140,6 +138,19 @@ func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// call finds the first match in a tool call; of one in its arguments the tool is named.
+func (f *finder) call(b *jsonl.Block) (around string, ok bool) {
+	for _, v := range []jsonl.Value{b.Name, b.ID} {
+		if around, ok = f.words(v); ok {
+			return around, true
+		}
+	}
+	if around, ok = f.words(b.Args); ok {
+		around = sessionfmt.Clean(b.Name.Text()) + "(" + around + ")"
+	}
+	return around, ok
 }
 
 // How much of a text is shown around a match, in bytes.
@@ -175,8 +186,8 @@ type promptPiece struct {
 	nth      int  // of equal names
 }
 
-// A said is what a piece says, and where it has it from.
-type said struct {
+// A wording is what a piece says, and where it has it from.
+type wording struct {
 	text string
 	from origin.Origin
 }
@@ -191,7 +202,7 @@ func (t *tracer) lookAtPrompt() error {
 	nth := map[promptPiece]int{}
 	for i := range f.Parts {
 		p := &f.Parts[i]
-		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.Content}, said{p.Text, p.Origin}, func() (string, bool) {
+		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.Content}, wording{p.Text, p.Origin}, func() (string, bool) {
 			if around, ok := t.find.text([]byte(p.Text)); ok {
 				return around, true
 			}
@@ -200,7 +211,7 @@ func (t *tracer) lookAtPrompt() error {
 	}
 	for i := range f.Tools {
 		tool := &f.Tools[i]
-		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, said{string(tool.Raw), tool.Origin}, func() (string, bool) {
+		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, wording{string(tool.Raw), tool.Origin}, func() (string, bool) {
 			return t.find.words(tool.Raw)
 		})
 	}
@@ -208,16 +219,16 @@ func (t *tracer) lookAtPrompt() error {
 		switch {
 		case l.looked == t.looks || !l.open:
 		case t.cuts:
-			t.leave(l, FateSummed, nil)
+			t.leave(l, ChangeSummed, nil)
 		default:
-			t.leave(l, FateRemoved, nil)
+			t.leave(l, ChangeRemoved, nil)
 		}
 	}
 	return nil
 }
 
 // meetPiece records a part or tool. A text is searched where it has changed.
-func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find func() (string, bool)) {
+func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, find func() (string, bool)) {
 	at := p
 	p.nth = nth[at]
 	nth[at]++
@@ -252,20 +263,20 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is said, find
 	case ok && !l.open:
 		t.enter(l)
 	case ok && was.text != is.text:
-		t.event(l, FateChanged, t.mention(true))
+		t.event(l, ChangeChanged, t.mention(true))
 	case !ok && l.open:
-		t.leave(l, FateChanged, t.mention(false))
+		t.leave(l, ChangeChanged, t.mention(false))
 	}
 }
 
-// why says why an entry never reached a context.
+// why reports why an entry never reached a context.
 type why string
 
 // The reasons, the first that applies.
 const (
-	OffPath why = "off-path" // another branch
-	Behind  why = "behind"   // a broken patch stopped the replay before it
-	Unsent  why = "unsent"   // it is none that a model gets, or not in what one gets of it
+	OffPath     why = "off-path" // another branch
+	AfterBroken why = "behind"   // a broken patch stopped the replay before it
+	Unsent      why = "unsent"   // it is none that a model gets, or not in what one gets of it
 )
 
 // Strays are the entries of the whole file that the trace along the path to record
@@ -279,9 +290,9 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 		for _, rec := range path {
 			onPath[rec] = true
 		}
-		behind := map[int]bool{}
+		after := map[int]bool{}
 		for _, rec := range path[min(t.Steps, len(path)):] {
-			behind[rec] = true
+			after[rec] = true
 		}
 		f, lines := newFinder(q), r.Session.NewReader()
 		for rec := range r.Session.Len() {
@@ -295,8 +306,8 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 			}
 			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: origin.Origin{Record: rec, By: rec, Op: -1}}
 			switch {
-			case behind[rec]:
-				stray.Why = Behind
+			case after[rec]:
+				stray.Why = AfterBroken
 			case !onPath[rec] && rec != r.Session.Header():
 				stray.Why = OffPath
 			}
@@ -322,7 +333,7 @@ func (t *Tracing) told() map[int]bool {
 	for _, l := range t.Lives {
 		told[l.Origin.Record], told[l.Origin.By] = true, true
 		for _, e := range l.Events {
-			if e.Did != FateSummed && e.Did != FateReplaced {
+			if e.Did != ChangeSummed && e.Did != ChangeReplaced {
 				told[e.Record] = true
 			}
 		}

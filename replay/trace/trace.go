@@ -3,6 +3,8 @@
 package trace
 
 import (
+	"slices"
+
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
@@ -17,7 +19,7 @@ type Life struct {
 	As     string `json:"as"`             // the role that a provider gets a message as, `part`, `tool`, or `entry` for one that never was in the context
 	Name   string `json:"name,omitempty"` // of a part or tool
 	origin.Source
-	Text   string  `json:"text,omitempty"`   // the words around the first match; of an entry that is followed, its first words
+	Text   string  `json:"text,omitempty"`   // the words around the first match, in the arguments of a call as `TOOL(words)`; of an entry that is followed, its first words
 	Events []Event `json:"events,omitempty"` // what became of it, in order; absent for an `entry`
 	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent where none had
 	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
@@ -34,7 +36,7 @@ type Range struct {
 
 // An Event is what a step of the path did to a life.
 type Event struct {
-	Did      Fate         `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set again), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Did      Change       `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set again), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
 	Record   int          `json:"-"`                  // the entry that did it
 	ID       string       `json:"id,omitempty"`       // of the entry that did it
 	Line     int          `json:"line"`               // of that entry
@@ -44,31 +46,34 @@ type Event struct {
 	Mentions *bool        `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed
 }
 
-// A Fate is what happened to something in a context.
-type Fate string
+// A Change is what happened to something in a context.
+type Change string
 
-// The fates. What has left can return: a newer compaction undoes an older one, and
+// The changes. What has left can return: a newer compaction undoes an older one, and
 // an edit another.
 const (
-	FateEntered  Fate = "entered"
-	FateReturned Fate = "returned"
-	FateEdited   Fate = "edited"    // a context_edit changed its text
-	FateChanged  Fate = "changed"   // a part or tool was set to something else
-	FateRestored Fate = "restored"  // an edit of it was forgotten
-	FateOmitted  Fate = "omitted"   // a context_edit left it out
-	FateSummed   Fate = "compacted" // a compaction took it out
-	FateReplaced Fate = "replaced"  // a messages_cached_replace left it out
-	FateRemoved  Fate = "removed"   // a part or tool, by name
+	ChangeEntered  Change = "entered"
+	ChangeReturned Change = "returned"
+	ChangeEdited   Change = "edited"    // a context_edit changed its text
+	ChangeChanged  Change = "changed"   // a part or tool was set to something else
+	ChangeRestored Change = "restored"  // an edit of it was forgotten
+	ChangeOmitted  Change = "omitted"   // a context_edit left it out
+	ChangeSummed   Change = "compacted" // a compaction took it out
+	ChangeReplaced Change = "replaced"  // a messages_cached_replace left it out
+	ChangeRemoved  Change = "removed"   // a part or tool, by name
 )
 
 const traceSchema = "ctxtool/trace/1"
 
 // A Tracing is what a trace has found.
 type Tracing struct {
+	Files    []*File // that the text names, in the order in which calls did
 	Lives    []*Life // in the order in which they began
 	Requests int     // of the path, as far as it was replayed
 	Steps    int     // entries of the path that were replayed
 	Stopped  error   // the broken patch after which nothing is known
+
+	results []*Life // results of calls with such a file, which need not hold the text
 }
 
 // Follow replays the path to record leaf, and follows what the query asks for. Each
@@ -88,13 +93,17 @@ func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 		t.out.Requests = step.Requests()
 	}
 	t.end()
-	return &t.out, t.tell()
+	if err := t.tell(); err != nil {
+		return nil, err
+	}
+	t.holdings()
+	return &t.out, nil
 }
 
 // tell says of all lives and events where they come from.
 func (t *tracer) tell() (err error) {
 	r, s, lines := t.r, t.r.Session, t.r.Session.NewReader()
-	for _, l := range t.out.Lives {
+	for _, l := range slices.Concat(t.out.Lives, t.out.results) {
 		l.Schema = traceSchema
 		if l.Source, err = origin.From(r.Session, l.Origin, lines); err != nil {
 			return err
@@ -119,12 +128,14 @@ type tracer struct {
 	find  *finder
 	load  *replay.Reader
 	known map[replay.Piece]bool // of messages that have been read: whether they hold it
+	uses  map[string]*use       // calls with a file that the text names, by their ids
+	files map[string]*File
 
-	step  replay.Step // at the last look
-	looks int         // looks so far
-	op    int         // that of the look at hand, -1 for none
-	cuts  bool        // the entry or op compacts
-	heir  *bool       // whether a message that the entry or op put in holds it; nil where it put in none
+	step        replay.Step // at the last look
+	looks       int         // looks so far
+	op          int         // that of the look at hand, -1 for none
+	cuts        bool        // the entry or op compacts
+	replacement *bool       // whether a message that the entry or op put in holds it; nil where it put in none
 
 	last     *replay.Envelope // at the last look; nil before the first
 	front    replay.Prompting
@@ -136,18 +147,19 @@ type tracer struct {
 type life struct {
 	*Life
 	is     replay.Piece // a message as it stands
-	said   said         // a part or tool as it stands
+	said   wording      // a part or tool as it stands
 	met    bool         // that has been looked through,
 	holds  bool         // and holds what is looked for
 	open   bool         // it is in the context and holds what is looked for
 	since  int          // the first request that has it, where open
 	looked int          // the look that came across it last
+	result bool         // it holds the text by being the result of a call with a file
 }
 
 func newTracer(r *replay.Replay, q *Query) *tracer {
 	return &tracer{
 		r: r, find: newFinder(q), load: r.NewReader(),
-		known: map[replay.Piece]bool{}, messages: map[replay.Piece]*life{}, prompt: map[promptPiece]*life{},
+		known: map[replay.Piece]bool{}, uses: map[string]*use{}, files: map[string]*File{}, messages: map[replay.Piece]*life{}, prompt: map[promptPiece]*life{},
 	}
 }
 
@@ -155,7 +167,7 @@ func newTracer(r *replay.Replay, q *Query) *tracer {
 func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 	t.step = step
 	t.looks++
-	t.op, t.cuts, t.heir = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpTakeBack, nil
+	t.op, t.cuts, t.replacement = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpTakeBack, nil
 	e, was := step.Envelope(), t.last
 	had := 0
 	if was != nil {
@@ -187,9 +199,9 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 		switch {
 		case l.looked == t.looks:
 		case t.cuts:
-			t.leave(l, FateSummed, t.heir)
+			t.leave(l, ChangeSummed, t.replacement)
 		default:
-			t.leave(l, FateReplaced, t.heir)
+			t.leave(l, ChangeReplaced, t.replacement)
 		}
 	}
 	t.last = e
@@ -204,11 +216,14 @@ func (t *tracer) meet(m *replay.Piece) error {
 		return err
 	}
 	if o := m.Origin(); o.Record == t.step.Record && o.Op == t.op && m.Sent() {
-		t.heir = t.mention(hit.ok || t.heir != nil && *t.heir)
+		t.replacement = t.mention(hit.ok || t.replacement != nil && *t.replacement)
 	}
 	if l == nil {
 		if hit.ok {
-			l = &life{Life: &Life{As: hit.as, Origin: m.Origin(), Text: hit.text}, is: m.Place(), looked: t.looks}
+			l = &life{Life: &Life{As: hit.as, Origin: m.Origin(), Text: hit.text}, is: m.Place(), looked: t.looks, result: hit.result}
+			for _, u := range hit.uses {
+				u.shows(l)
+			}
 			t.messages[m.Itself()] = l
 			t.enter(l)
 		}
@@ -216,18 +231,18 @@ func (t *tracer) meet(m *replay.Piece) error {
 	}
 	changed := l.is != m.Place()
 	l.is, l.looked = m.Place(), t.looks
-	did := FateRestored
+	did := ChangeRestored
 	if edit, omits := m.Edit(); omits {
-		did = FateOmitted
+		did = ChangeOmitted
 	} else if edit >= 0 {
-		did = FateEdited
+		did = ChangeEdited
 	}
 	switch {
 	case hit.ok && !l.open:
 		t.enter(l)
 	case hit.ok && changed:
 		t.event(l, did, t.mention(true))
-	case !hit.ok && l.open && did == FateOmitted:
+	case !hit.ok && l.open && did == ChangeOmitted:
 		t.leave(l, did, nil)
 	case !hit.ok && l.open:
 		t.leave(l, did, t.mention(false))
@@ -247,6 +262,8 @@ func (t *tracer) mention(holds bool) *bool {
 type hit struct {
 	ok       bool
 	as, text string
+	uses     []*use // calls that it makes, or whose result it is
+	result   bool   // it is there for that alone, and without the text
 }
 
 // holds reports whether a message is sent and holds what is looked for. The text is
@@ -270,7 +287,12 @@ func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 	if o := m.Origin(); q.follows() && o.Record != q.Entry && o.By != q.Entry {
 		return h, nil
 	}
-	if may, err := t.may(m); err != nil || !may {
+	may, err := t.may(m)
+	if err != nil {
+		return h, err
+	}
+	of, err := t.resultOf(m)
+	if err != nil || !may && of == nil {
 		return h, err
 	}
 	v, err := t.load.Provider(m)
@@ -282,13 +304,20 @@ func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 	} else {
 		h.text, h.ok = t.find.message(v)
 	}
+	switch {
+	case of != nil:
+		of.failed = v.Get("isError").Truthy()
+		h.uses, h.result, h.ok = []*use{of}, !h.ok, true
+	case h.ok && m.Kind() == jsonl.Assistant:
+		h.uses = t.calls(v)
+	}
 	if h.ok {
 		h.as = v.Get("role").Text()
 	}
 	return h, nil
 }
 
-// may reports that the lines that a message is made of can hold a match. Of summaries
+// may reports whether the lines that a message is made of can hold a match. Of summaries
 // and shell commands a provider gets words that are not in the file.
 func (t *tracer) may(m *replay.Piece) (bool, error) {
 	switch m.Kind() {
@@ -302,22 +331,26 @@ func (t *tracer) may(m *replay.Piece) (bool, error) {
 
 // enter reports that something holds it from here on.
 func (t *tracer) enter(l *life) {
-	did := FateReturned
+	did := ChangeReturned
 	if len(l.Events) == 0 {
-		did = FateEntered
-		t.out.Lives = append(t.out.Lives, l.Life)
+		did = ChangeEntered
+		if l.result {
+			t.out.results = append(t.out.results, l.Life)
+		} else {
+			t.out.Lives = append(t.out.Lives, l.Life)
+		}
 	}
 	l.open, l.since = true, t.step.Requests()
 	t.event(l, did, nil)
 }
 
 // leave reports that it does no more.
-func (t *tracer) leave(l *life, did Fate, mentions *bool) {
+func (t *tracer) leave(l *life, did Change, mentions *bool) {
 	t.event(l, did, mentions)
 	t.close(l)
 }
 
-func (t *tracer) event(l *life, did Fate, mentions *bool) {
+func (t *tracer) event(l *life, did Change, mentions *bool) {
 	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: origin.Index(t.op), Request: t.step.Requests(), Mentions: mentions})
 }
 

@@ -135,7 +135,7 @@ func (p *paired) without() jsonl.Value {
 	return append(kept, "]}"...)
 }
 
-// failure is a tool result that says that there is none.
+// failure is a tool result that reports that there is none.
 func (c openBlock) failure(now time.Time) jsonl.Value {
 	return fmt.Appendf(nil, `{"role":"toolResult","toolCallId":%s,"toolName":%s,"content":[{"type":"text","text":"%s"}],"isError":true,"timestamp":%d}`,
 		c.id, c.name, noResult, now.UnixMilli())

@@ -25,12 +25,37 @@ type Check struct {
 	Group    string // what it looks at; see Groups
 	Severity Severity
 	Title    string // what is wrong
+	fix      string // see Fix; empty where repair fixes it, or nobody but a person
 
 	// How it is found; none where reading the file or replaying it finds it.
 	file   func(*subject)      // from the index of the file
 	record func(*subject, int) // from the index, for each record
 	facts  func(*subject)      // from what Visit has seen in the lines
 	leaf   func(*walk)         // at the end of the active path
+}
+
+// What fixes findings: a command, with FILE and ENTRY for those of the finding, or nothing.
+const (
+	repairs  = "ctxtool repair FILE"
+	answers  = "ctxtool repair --answer-calls FILE"
+	omits    = "ctxtool edit FILE ENTRY --omit"
+	compacts = "ctxtool compact FILE"
+	migrates = "ctxtool migrate FILE"
+	nothing  = "nothing to do"
+	explains = "by hand: ctxtool check --explain " // and the code
+)
+
+// Fix is the command that fixes what the check finds, with FILE and ENTRY for the file and
+// the entry of a finding; or that there is nothing to do, or what to read where no command
+// fixes it.
+func (c *Check) Fix() string {
+	switch {
+	case c.fix != "":
+		return c.fix
+	case slices.Contains(fixable, c.Code):
+		return repairs
+	}
+	return explains + c.Code
 }
 
 // checks are the checks, in the order of the documentation. A new one is a row here
@@ -48,17 +73,17 @@ var checks = []*Check{
 	{Code: "scalar-leaf", Group: "lines", Severity: Error, Title: "the last record is not an object"},
 	{Code: "invalid-utf8", Group: "lines", Severity: Warning, Title: "bytes that are not UTF-8"},
 	{Code: "bom", Group: "lines", Severity: Error, Title: "the file starts with a byte order mark"},
-	{Code: "crlf", Group: "lines", Severity: Info, Title: "lines end in CR LF", file: (*subject).findCRLF},
-	{Code: "blank-line", Group: "lines", Severity: Info, Title: "blank lines", file: (*subject).findBlank},
+	{Code: "crlf", Group: "lines", Severity: Info, fix: nothing, Title: "lines end in CR LF", file: (*subject).findCRLF},
+	{Code: "blank-line", Group: "lines", Severity: Info, fix: nothing, Title: "blank lines", file: (*subject).findBlank},
 
 	{Code: "no-header", Group: "header", Severity: Error, Title: "the session header is missing"},
 	{Code: "late-header", Group: "header", Severity: Error, Title: "the session header is not the first record"},
 	{Code: "second-header", Group: "header", Severity: Warning, Title: "a second session header"},
 	{Code: "header-id", Group: "header", Severity: Error, Title: "the header's id is not a string"},
 	{Code: "version", Group: "header", Severity: Warning, Title: "the header's version is not a number"},
-	{Code: "v1-ids", Group: "header", Severity: Error, Title: "entries have ids, but the header has no version"},
+	{Code: "v1-ids", Group: "header", Severity: Error, fix: migrates, Title: "entries have ids, but the header has no version"},
 	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than 3"},
-	{Code: "parent-session", Group: "header", Severity: Warning, Title: "the session that this one came from is not there", file: (*subject).findParentSession},
+	{Code: "parent-session", Group: "header", Severity: Warning, fix: nothing, Title: "the session that this one came from is not there", file: (*subject).findParentSession},
 
 	{Code: "missing-id", Group: "tree", Severity: Error, Title: "an entry has no id"},
 	{Code: "id-type", Group: "tree", Severity: Warning, Title: "an id is not a string"},
@@ -67,27 +92,27 @@ var checks = []*Check{
 	{Code: "self-parent", Group: "tree", Severity: Error, Title: "an entry is its own parent"},
 	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents form a cycle", file: (*subject).findCycles},
 	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent stands below it in the file", record: (*subject).forwardParent},
-	{Code: "several-roots", Group: "tree", Severity: Warning, Title: "several roots", file: (*subject).findRoots},
+	{Code: "several-roots", Group: "tree", Severity: Warning, fix: nothing, Title: "several roots", file: (*subject).findRoots},
 	{Code: "leaf-moved", Group: "tree", Severity: Warning, Title: "a label or a usage entry has moved the leaf", file: (*subject).findMovedLeaf},
 	{Code: "unknown-type", Group: "tree", Severity: Warning, Title: "an entry of a type that nobody knows", record: (*subject).unknownType},
 	{Code: "no-message", Group: "tree", Severity: Error, Title: "a message entry without a message", record: (*subject).noMessage},
 
 	{Code: "bad-time", Group: "times", Severity: Warning, Title: "a timestamp that is not a time", record: (*subject).badTime},
-	{Code: "time-backward", Group: "times", Severity: Warning, Title: "an entry is older than its parent", record: (*subject).timeBackward},
+	{Code: "time-backward", Group: "times", Severity: Warning, fix: nothing, Title: "an entry is older than its parent", record: (*subject).timeBackward},
 
-	{Code: "kept-unknown", Group: "compactions", Severity: Error, Title: "a compaction's first kept entry is not on the path before it"},
-	{Code: "kept-no-message", Group: "compactions", Severity: Warning, Title: "a compaction's first kept entry gives no message"},
-	{Code: "no-checkpoint", Group: "compactions", Severity: Warning, Title: "a compaction without checkpoint where system messages exist"},
-	{Code: "checkpoint-role", Group: "compactions", Severity: Warning, Title: "a compaction's checkpoint is not a system message"},
-	{Code: "shadow-broken", Group: "compactions", Severity: Warning, Title: "a compaction repeats a patch, but not as its child"},
-	{Code: "shadow-empty", Group: "compactions", Severity: Warning, Title: "a compaction is the shadow of a patch that compacts nothing"},
-	{Code: "shadow-differs", Group: "compactions", Severity: Warning, Title: "a compaction and the patch it shadows say different things"},
+	{Code: "kept-unknown", Group: "compactions", Severity: Error, fix: compacts, Title: "a compaction's first kept entry is not on the path before it"},
+	{Code: "kept-no-message", Group: "compactions", Severity: Warning, fix: nothing, Title: "a compaction's first kept entry gives no message"},
+	{Code: "no-checkpoint", Group: "compactions", Severity: Warning, fix: nothing, Title: "a compaction without checkpoint where system messages exist"},
+	{Code: "checkpoint-role", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction's checkpoint is not a system message"},
+	{Code: "shadow-broken", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction repeats a patch, but not as its child"},
+	{Code: "shadow-empty", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction is the shadow of a patch that compacts nothing"},
+	{Code: "shadow-differs", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction and the patch it shadows say different things"},
 
 	{Code: "edit-no-replacement", Group: "edits", Severity: Error, Title: "a context edit without replacement"},
 	{Code: "edit-no-content", Group: "edits", Severity: Error, Title: "a context edit whose replacement cannot be used"},
-	{Code: "edit-unknown", Group: "edits", Severity: Warning, Title: "a context edit of an entry that is not in the file"},
+	{Code: "edit-unknown", Group: "edits", Severity: Warning, fix: nothing, Title: "a context edit of an entry that is not in the file"},
 	{Code: "edit-off-path", Group: "edits", Severity: Warning, Title: "a context edit of an entry on another branch"},
-	{Code: "edit-summarised", Group: "edits", Severity: Warning, Title: "a context edit of a message that was already summarised"},
+	{Code: "edit-summarised", Group: "edits", Severity: Warning, fix: nothing, Title: "a context edit of a message that was already summarised"},
 	{Code: "edit-no-effect", Group: "edits", Severity: Warning, Title: "a context edit gives content to what has none"},
 
 	{Code: "patch-schema", Group: "patches", Severity: Error, Title: "a transform with another schemaVersion than 1"},
@@ -97,20 +122,20 @@ var checks = []*Check{
 	{Code: "patch-scope", Group: "patches", Severity: Warning, Title: "a scope that does not fit its operation"},
 	{Code: "patch-index", Group: "patches", Severity: Warning, Title: "an index beyond the list"},
 
-	{Code: "call-without-result", Group: "calls", Severity: Error, Title: "a tool call without a result", facts: (*subject).callWithoutResult},
-	{Code: "result-without-call", Group: "calls", Severity: Error, Title: "a tool result without its call", facts: (*subject).resultWithoutCall},
-	{Code: "result-before-call", Group: "calls", Severity: Error, Title: "a tool result before its call", facts: (*subject).resultBeforeCall},
-	{Code: "call-lost-result", Group: "calls", Severity: Error, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
-	{Code: "result-lost-call", Group: "calls", Severity: Error, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
-	{Code: "failed-answer", Group: "calls", Severity: Warning, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
+	{Code: "call-without-result", Group: "calls", Severity: Error, fix: answers, Title: "a tool call without a result", facts: (*subject).callWithoutResult},
+	{Code: "result-without-call", Group: "calls", Severity: Error, fix: answers, Title: "a tool result without its call", facts: (*subject).resultWithoutCall},
+	{Code: "result-before-call", Group: "calls", Severity: Error, fix: answers, Title: "a tool result before its call", facts: (*subject).resultBeforeCall},
+	{Code: "call-lost-result", Group: "calls", Severity: Error, fix: omits, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
+	{Code: "result-lost-call", Group: "calls", Severity: Error, fix: omits, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
+	{Code: "failed-answer", Group: "calls", Severity: Warning, fix: omits, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
-	{Code: "tool-unknown", Group: "tools", Severity: Warning, Title: "a call of a tool that the request did not have"},
-	{Code: "tool-arguments", Group: "tools", Severity: Warning, Title: "a call whose arguments do not fit the tool's schema"},
+	{Code: "tool-unknown", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that the request did not have"},
+	{Code: "tool-arguments", Group: "tools", Severity: Warning, fix: nothing, Title: "a call whose arguments do not fit the tool's schema"},
 
-	{Code: "line-size", Group: "limits", Severity: Warning, Title: "a line larger than any request may be", leaf: (*walk).lineSize},
-	{Code: "image-size", Group: "limits", Severity: Error, Title: "an image larger than the provider takes", leaf: (*walk).imageSize},
-	{Code: "request-size", Group: "limits", Severity: Error, Title: "the next request is larger than the provider takes", leaf: (*walk).requestSize},
-	{Code: "usage-size", Group: "limits", Severity: Warning, Title: "a usage that nobody can have counted", facts: (*subject).findWildUsage},
+	{Code: "line-size", Group: "limits", Severity: Warning, fix: omits, Title: "a line larger than any request may be", leaf: (*walk).lineSize},
+	{Code: "image-size", Group: "limits", Severity: Error, fix: omits, Title: "an image larger than the provider takes", leaf: (*walk).imageSize},
+	{Code: "request-size", Group: "limits", Severity: Error, fix: compacts, Title: "the next request is larger than the provider takes", leaf: (*walk).requestSize},
+	{Code: "usage-size", Group: "limits", Severity: Warning, fix: nothing, Title: "a usage that nobody can have counted", facts: (*subject).findWildUsage},
 
 	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
 }
@@ -150,10 +175,27 @@ func (c *Check) Page() string {
 	return string(page)
 }
 
-// About is what the page says that the check finds, as Markdown.
-func (c *Check) About() string { return c.section(" Group: " + c.Group + ".") }
+// About is what the check finds, by its page, as Markdown.
+func (c *Check) About() string { return c.section(c.head()) }
 
-// Help is what the page says that helps, as Markdown.
+// head is the line of the page that says how bad it is, and what fixes it.
+func (c *Check) head() string {
+	return fmt.Sprintf("Severity: %s. Group: %s. Fix: %s.", c.Severity, c.Group, c.shortFix())
+}
+
+// shortFix is Fix for pages.
+func (c *Check) shortFix() string {
+	switch fix := c.Fix(); {
+	case fix == nothing:
+		return fix
+	case strings.HasPrefix(fix, explains):
+		return "by hand"
+	default:
+		return "`" + fix + "`"
+	}
+}
+
+// Help is what helps, by its page, as Markdown.
 func (c *Check) Help() string { return c.section("## What helps") }
 
 func (c *Check) section(head string) string {

@@ -17,7 +17,7 @@ func (w *walk) shadow() {
 		return
 	}
 	up, shadowed := w.s.Parent(rec), true
-	for steps := 0; up >= 0 && !named[up] && steps < w.s.Len(); steps++ { // a circle of parents has no end
+	for steps := 0; up >= 0 && !named[up] && steps < w.s.Len(); steps++ { // a cycle of parents has no end
 		shadowed = shadowed && w.s.Kind(up) == jsonl.Label
 		up = w.s.Parent(up)
 	}

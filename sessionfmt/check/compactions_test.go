@@ -3,7 +3,7 @@ package check
 import "testing"
 
 // TestShadowBelowCircle: the patch that a compaction may be the shadow of is looked
-// for up to where parents go round in a circle, and no further.
+// for up to where parents form a cycle, and no further.
 func TestShadowBelowCircle(t *testing.T) {
 	patch := entry("context_transform", "t", "", `,"schemaVersion":1,"transformerName":"compaction","patch":[]`)
 	compaction := entry("compaction", "k", "y", `,"summary":"s","firstKeptEntryId":"y","tokensBefore":1`)

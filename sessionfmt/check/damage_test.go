@@ -45,7 +45,7 @@ func TestRepairDamage(t *testing.T) {
 		n.repair(t, fmt.Sprintf("%s, damage %d", c.Name, k), damage(c.Data, uint64(k)))
 	}
 	t.Logf("%d damaged ones: %s", damages, n)
-	if n.sound == 0 || n.mended < damages/2 || n.refused == 0 || n.answered < damages/20 || n.stopped == 0 || len(n.fates) < 4 {
+	if n.sound == 0 || n.repaired < damages/2 || n.refused == 0 || n.answered < damages/20 || n.stopped == 0 || len(n.fates) < 4 {
 		t.Errorf("too little happens to %d damaged ones: %s", damages, n)
 	}
 }
@@ -67,14 +67,14 @@ func FuzzRepair(f *testing.F) {
 
 // A tally counts what has become of sessions and of their lines.
 type tally struct {
-	sound, mended, refused, unread int // sessions
-	answered, stopped              int // of which unpaired calls were answered, or no request can be made
-	fates                          map[string]int
+	sound, repaired, refused, unread int // sessions
+	answered, stopped                int // of which unpaired calls were answered, or no request can be made
+	fates                            map[string]int
 }
 
 func (n *tally) String() string {
-	return fmt.Sprintf("%d sound, %d mended, %d refused, %d no sessions; calls answered in %d, no request in %d; lines: %v",
-		n.sound, n.mended, n.refused, n.unread, n.answered, n.stopped, n.fates)
+	return fmt.Sprintf("%d sound, %d repaired, %d refused, %d no sessions; calls answered in %d, no request in %d; lines: %v",
+		n.sound, n.repaired, n.refused, n.unread, n.answered, n.stopped, n.fates)
 }
 
 // repair repairs a session and holds the result to all that is promised of it.
@@ -106,8 +106,8 @@ func (n *tally) repair(t *testing.T, name string, data []byte) {
 			t.Errorf("%s: line %d is lost", name, line)
 		}
 	}
-	if n.mended++; r.Sound() {
-		n.mended--
+	if n.repaired++; r.Sound() {
+		n.repaired--
 		n.sound++
 		if !bytes.Equal(out, data) {
 			t.Errorf("%s: sound, and not the same", name)

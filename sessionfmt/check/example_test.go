@@ -39,5 +39,5 @@ func ExampleNewRepair() {
 		}
 	}
 	// Output:
-	// 6 [hung on 0430c81d: the entry before it in the file, since its parent is lost]
+	// 6 [reparented to 0430c81d: the entry before it in the file, since its parent is lost]
 }

@@ -18,10 +18,10 @@ func TestPages(t *testing.T) {
 	var list strings.Builder
 	list.WriteString("# Checks\n\nWhat `ctxtool check` looks for. `ctxtool check --explain CODE` prints a page; `--only` and `--skip` take codes and groups.\n")
 	for _, g := range Groups {
-		fmt.Fprintf(&list, "\n## %s\n\n%s.\n\n| code | severity | what |\n|---|---|---|\n", g.Name, capital(g.About))
+		fmt.Fprintf(&list, "\n## %s\n\n%s.\n\n| code | severity | what | fix |\n|---|---|---|---|\n", g.Name, capital(g.About))
 		for _, c := range checks {
 			if c.Group == g.Name {
-				fmt.Fprintf(&list, "| [%s](%s.md) | %s | %s |\n", c.Code, c.Code, c.Severity, c.Title)
+				fmt.Fprintf(&list, "| [%s](%s.md) | %s | %s | %s |\n", c.Code, c.Code, c.Severity, c.Title, c.shortFix())
 			}
 		}
 	}
@@ -32,7 +32,7 @@ func TestPages(t *testing.T) {
 		page, _ := os.ReadFile(file) // none of a new check, before its first -update
 		_, text, _ := strings.Cut(string(page), "\n\nSeverity: ")
 		_, text, _ = strings.Cut(text, "\n")
-		head := fmt.Sprintf("# %s\n\n%s.\n\nSeverity: %s. Group: %s.\n", c.Code, capital(c.Title), c.Severity, c.Group)
+		head := fmt.Sprintf("# %s\n\n%s.\n\n%s\n", c.Code, capital(c.Title), c.head())
 		golden.Equal(t, file, []byte(head+text))
 	}
 	files, err := os.ReadDir(dir)
@@ -60,9 +60,9 @@ func TestTable(t *testing.T) {
 		}
 		seen[c.Code] = true
 	}
-	for _, code := range mends {
-		if !seen[code] {
-			t.Errorf("repair mends %s, which is no check", code)
+	for _, code := range fixable {
+		if c := Find(code); c == nil || c.Fix() != repairs {
+			t.Errorf("repair fixes %s: it is not a check, or has another fix", code)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type openCall struct {
 type pairing struct {
 	x     *subject
 	open  []openCall
-	state []int32 // of each record, the first open call behind it; 0 for none
+	state []int32 // of each record, the first open call after it; 0 for none
 	lost  []lostResult
 }
 
@@ -79,7 +79,7 @@ func (x *subject) edited() map[int]bool {
 	return edited
 }
 
-// entry works out which calls are open behind an entry.
+// entry works out which calls are open after an entry.
 func (p *pairing) entry(i int) {
 	s := p.x.s
 	state := int32(0)

@@ -17,23 +17,23 @@ import (
 // What cannot be kept goes to the quarantine, letter by letter.
 type Repair struct {
 	was   *sessionfmt.Session
-	lines []*lineMend         // the passes that find something to mend
-	mid   *sessionfmt.Session // with its lines mended; the session as it was where they are sound
-	links *linkMend
+	lines []*lineRepair       // the passes that find something to repair
+	mid   *sessionfmt.Session // with its lines repaired; the session as it was where they are sound
+	links *linkRepair
 	end   *sessionfmt.Session // repaired, once asked for
 	tail  *sessionfmt.Batch   // entries to append to that; see AnswerCalls
 }
 
-// mends are the codes of what a repair mends, in lines and then in what they hold.
-var mends = slices.Concat(linePasses[0].codes, linePasses[1].codes, []string{
+// fixable are the codes of what a repair fixes, in lines and then in what they hold.
+var fixable = slices.Concat(linePasses[0].codes, linePasses[1].codes, []string{
 	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
 	"edit-no-replacement", "edit-no-content",
 })
 
-// A pick says which findings to mend, by code and line of the file.
+// A pick says which findings to repair, by code and line of the file.
 type pick func(code string, line int) bool
 
-// NewRepair plans to mend all that can be mended. Close it when done.
+// NewRepair plans to repair all that can be repaired. Close it when done.
 func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 	return newRepair(s, func(string, int) bool { return true })
 }
@@ -65,7 +65,7 @@ func (r *Repair) plan(want pick) (err error) {
 	}
 	lost := map[string]string{}
 	for _, p := range linePasses {
-		m := newLineMend(r.mid, p, want)
+		m := newLineRepair(r.mid, p, want)
 		if !m.any {
 			continue
 		}
@@ -81,11 +81,11 @@ func (r *Repair) plan(want pick) (err error) {
 		want = func(code string, line int) bool { return m.want(code, origin[line]) }
 		maps.Copy(lost, m.lost)
 	}
-	r.links, err = newLinkMend(r.mid, lost, want)
+	r.links, err = newLinkRepair(r.mid, lost, want)
 	return err
 }
 
-// Sound reports whether there is nothing to mend.
+// Sound reports whether there is nothing to repair.
 func (r *Repair) Sound() bool { return len(r.lines) == 0 && !r.links.any() && r.tail == nil }
 
 // Close frees what the repair holds. The session as it was stays open.
@@ -101,11 +101,11 @@ func (r *Repair) Close() {
 	r.lines, r.mid, r.end = nil, nil, nil
 }
 
-// Changes goes through the file's lines with what becomes of each, and behind them
+// Changes reads the file's lines with what becomes of each, and after them
 // what is appended, as a change without a line.
 func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 	number := 0
-	for c, err := range r.mended {
+	for c, err := range r.withoutAppended {
 		if number = c.Number; !yield(c, err) || err != nil {
 			return
 		}
@@ -119,8 +119,8 @@ func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// mended is Changes without what is appended.
-func (r *Repair) mended(yield func(sessionfmt.Change, error) bool) {
+// withoutAppended is Changes without what is appended.
+func (r *Repair) withoutAppended(yield func(sessionfmt.Change, error) bool) {
 	all := iter.Seq2[sessionfmt.Change, error](r.links.changes)
 	for _, m := range slices.Backward(r.lines) {
 		all = through(m.changes, all)
@@ -192,7 +192,7 @@ func (r *Repair) repaired() (s *sessionfmt.Session, err error) {
 
 // Proof reads the repaired file back, and says what checking it still finds, and
 // what the context at the leaf was and is; both are nil where it cannot be replayed.
-// That something is left which a repair mends is an error.
+// That something is left that a repair fixes is an error.
 func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err error) {
 	x := newSubject(r.was.Name, opt)
 	s, err := respool(r.was.Name, r.Changes, x.opening())
@@ -202,7 +202,7 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	defer s.Close()
 	x.run(s)
 	for _, f := range x.report.Findings {
-		if slices.Contains(mends, f.Code) {
+		if slices.Contains(fixable, f.Code) {
 			return nil, nil, nil, &sessionfmt.Error{
 				Pos: sessionfmt.Pos{File: r.was.Name}, Err: fmt.Errorf("the repaired file still has %s on line %d: nothing is written", f.Code, f.Line),
 				Hint: "this is a mistake in ctxtool; please report it with the file, if you can",

@@ -78,10 +78,10 @@ func TestRepairRules(t *testing.T) {
 		{"in version 1 an index counts without what is taken out",
 			[]string{v1, noID(user("a", "")), noID(broken), noID(user("b", "a")), noID(entry("compaction", "k", "b", `,"summary":"s","firstKeptEntryIndex":3,"tokensBefore":9`))},
 			[]string{v1, noID(user("a", "")), noID(user("b", "a")), noID(entry("compaction", "k", "b", `,"summary":"s","firstKeptEntryIndex":2,"tokensBefore":9`))}},
-		{"circles that hang on each other by parents that stand below",
+		{"cycles that depend on each other by parents that stand below",
 			[]string{head3, user("a", "g"), user("b", "d"), user("c", "d"), user("d", "e"), user("e", "d"), user("g", "h"), user("h", "g")},
 			[]string{head3, user("a", "g"), user("b", "d"), user("c", "d"), user("d", ""), user("e", "d"), user("g", "e"), user("h", "g")}},
-		{"a circle that a broken line closed",
+		{"a cycle that a broken line closed",
 			[]string{head3, user("a", ""), user("b", "c"), strings.TrimSuffix(user("c", "b"), "}")},
 			[]string{head3, user("a", ""), user("b", "a")}},
 		{"a header that is glued to its first entry",
@@ -217,7 +217,7 @@ func TestRepairMany(t *testing.T) {
 			}
 			return entry("label", name(i), name(n/2-1), `,"targetId":"a"`)
 		}},
-		{"circles of two", func(i, _ int) string { return entry("label", name(i), name(i^1), `,"targetId":"a"`) }},
+		{"cycles of two", func(i, _ int) string { return entry("label", name(i), name(i^1), `,"targetId":"a"`) }},
 	} {
 		took := func(n int) time.Duration {
 			lines := []string{head3}

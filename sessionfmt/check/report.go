@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ctxtool/sessionfmt"
 )
@@ -42,6 +43,7 @@ type Finding struct {
 	Line     int      `json:"line,omitempty"`  // where it is, the physical line from 1; absent where it is about the whole file
 	Entry    string   `json:"entry,omitempty"` // the entry's id; absent as well
 	Text     string   `json:"text"`            // one sentence
+	Fix      string   `json:"fix,omitempty"`   // the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
 	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf; below 0 where it brings something in
 }
 
@@ -65,19 +67,58 @@ type Report struct {
 	Rules    string              `json:"rules,omitempty"`   // `pi` or `envelope`: by which it was replayed
 	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, if it does not just read it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (with these four it has no context of the file), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
 	Context  *Figures            `json:"context,omitempty"` // the context at the leaf, where there is damage whose cost can be told
-	Mended   *Figures            `json:"mended,omitempty"`  // the same after `ctxtool repair`, if that changes something
+	Repaired *Figures            `json:"mended,omitempty"`  // the same after `ctxtool repair`, if that changes something
+	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
 	Coverage sessionfmt.Coverage `json:"coverage"`          // as of a replay
 	Findings []Finding           `json:"findings"`          // in the order of the file; empty for a sound one
 
-	unread bool
+}
+
+// A Verdict is whether a session can be used as it is.
+type Verdict string
+
+// The verdicts, the best first.
+const (
+	Sound   Verdict = "sound"   // nothing was found, or infos
+	Usable  Verdict = "usable"  // warnings that hide nothing of the context, such as aborted answers
+	Damaged Verdict = "damaged" // errors, or warnings that hide something
+	Unread  Verdict = "unread"  // the file cannot be read as a session
+)
+
+// judge sets the verdict.
+func (r *Report) judge() {
+	worst, _ := r.Worst()
+	hides := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Hides != nil })
+	switch {
+	case worst == Error || hides:
+		r.Verdict = Damaged
+	case worst == Warning:
+		r.Verdict = Usable
+	default:
+		r.Verdict = Sound
+	}
 }
 
 // Rename gives the file another name in the report.
 func (r *Report) Rename(name string) {
 	r.File = name
 	for k := range r.Findings {
-		r.Findings[k].File = name
+		f := &r.Findings[k]
+		f.File, f.Fix = name, r.fix(f)
 	}
+}
+
+// fix is what fixes a finding. What appends entries needs a session with ids, and nothing
+// here writes a version that it does not know.
+func (r *Report) fix(f *Finding) string {
+	fix := Find(f.Code).Fix()
+	switch appends := fix == answers || fix == omits || fix == compacts; {
+	case strings.HasPrefix(fix, "ctxtool") && r.Version > 3, fix == omits && f.Entry == "":
+		fix = explains + f.Code
+	case appends && r.Version == 1:
+		fix = migrates
+	}
+	return strings.NewReplacer("FILE", r.File, "ENTRY", f.Entry).Replace(fix)
 }
 
 // Worst is the severity of the worst finding, and whether there is one.
@@ -104,6 +145,8 @@ type Reports struct {
 type Totals struct {
 	Files    int `json:"files"`
 	Sound    int `json:"sound"`
+	Usable   int `json:"usable"`
+	Damaged  int `json:"damaged"`
 	Unread   int `json:"unread"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
@@ -115,11 +158,15 @@ func Together(reports []*Report) Reports {
 	r := Reports{Schema: "ctxtool/check/1", Files: reports}
 	for _, f := range reports {
 		r.Totals.Files++
-		if f.unread {
-			r.Totals.Unread++
-		}
-		if worst, _ := f.Worst(); worst == Info {
+		switch f.Verdict {
+		case Sound:
 			r.Totals.Sound++
+		case Usable:
+			r.Totals.Usable++
+		case Damaged:
+			r.Totals.Damaged++
+		default:
+			r.Totals.Unread++
 		}
 		for _, found := range f.Findings {
 			switch found.Severity {

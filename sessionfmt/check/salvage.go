@@ -13,7 +13,7 @@ var recordStart = []byte(`{"type":"`)
 const salvageBudget = 8
 
 // salvage finds the records in a line that is not JSON: agents write the type
-// first, so that is where to look. whole says that the line is nothing else.
+// first, so that is where to look. whole reports that the line is nothing else.
 func salvage(line []byte, version int) (records [][]byte, whole bool) {
 	end := 0 // of the last record
 	whole = true

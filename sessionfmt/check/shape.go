@@ -7,18 +7,18 @@ import (
 )
 
 // A shape is what most schemas of tools say, and all that they say: types,
-// members, what is required. It answers for the schema library where the answer
+// fields, what is required. It answers for the schema library where the answer
 // is yes, and costs nearly nothing.
 type shape struct {
 	types    []string          // any where empty
 	members  map[string]*shape // of an object
 	required []string
-	closed   bool   // no other members than those
+	closed   bool   // no other fields than those
 	items    *shape // of a list
 	values   []jsonl.Value
 }
 
-// remarks are members of a schema that ask for nothing.
+// remarks are fields of a schema that ask for nothing.
 var remarks = []string{"description", "title", "default", "examples", "$schema", "$id", "$comment"}
 
 // shapeOf is the shape that a schema describes, nil if it says more than a shape

@@ -42,13 +42,16 @@ func File(name string, opt Options) *Report {
 	x := newSubject(name, opt)
 	s, err := sessionfmt.Open(name, x.opening())
 	if err != nil {
-		x.report.unread = true
 		x.fails(err)
+		x.report.Verdict = Unread
+		x.report.Rename(name)
 		return x.report
 	}
 	defer s.Close()
 	x.run(s)
 	x.weigh()
+	x.report.judge()
+	x.report.Rename(name)
 	return x.report
 }
 
@@ -116,7 +119,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 	r.Opens = opening(x.s)
 }
 
-// chosen goes through the checks that were chosen; each looks while it is its turn.
+// chosen yields the checks that were chosen; each looks while it is its turn.
 func (x *subject) chosen(yield func(*Check) bool) {
 	for _, c := range checks {
 		if x.check = c; x.opt.Choice.has(c.Code) && !yield(c) {

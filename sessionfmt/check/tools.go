@@ -66,7 +66,7 @@ func (w *walk) called() {
 	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != aCall })
 	for k, b := range calls {
 		n := 0
-		if len(found) == len(calls) { // else the line names a member twice
+		if len(found) == len(calls) { // else the line names a field twice
 			n = found[k].outline()
 		}
 		if fault := t.hold(b, n); fault != "" {
@@ -98,7 +98,7 @@ func (t *toolset) allFit(found []fact, f *facts) bool {
 	return true
 }
 
-// hold says what is wrong with the arguments of a call, empty where nothing is; outline is
+// hold is what is wrong with the arguments of a call, empty where nothing is; outline is
 // the number of its outline.
 func (t *toolset) hold(b *jsonl.Block, outline int) string {
 	d := t.byName[b.Name.Text()]
@@ -122,7 +122,7 @@ func (t *toolset) tool(d prompt.Tool) *tool {
 	return t.bySpec[key]
 }
 
-// refuses says what is wrong with arguments, empty where nothing is.
+// refuses is what is wrong with arguments, empty where nothing is.
 func (t *tool) refuses(args jsonl.Value) string {
 	if t.schema.IsNull() || t.shape != nil && t.shape.fits(args) {
 		return ""

@@ -7,19 +7,19 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// findCycles finds every circle of parents, on the active path or not. An entry
+// findCycles finds every cycle of parents, on the active path or not. An entry
 // that is its own parent is found by reading.
 func (x *subject) findCycles() {
-	for _, c := range circles(x.s.Len(), x.s.Parent) {
+	for _, c := range cycles(x.s.Len(), x.s.Parent) {
 		x.add(c.first, "the way up from its parent comes back to it, through %d entries", c.size)
 	}
 }
 
-// A circle is a circle of parents: its first entry in the file, and how many it has.
-type circle struct{ first, size int }
+// A cycle is a cycle of parents: its first entry in the file, and how many it has.
+type cycle struct{ first, size int }
 
-// circles are those among n entries. One that is its own parent is none.
-func circles(n int, parent func(i int) int) (all []circle) {
+// cycles are those among n entries. One that is its own parent is none.
+func cycles(n int, parent func(i int) int) (all []cycle) {
 	seen := make([]int32, n) // the walk that came by, from 1
 	for i := range n {
 		at, walk := i, int32(i+1)
@@ -30,7 +30,7 @@ func circles(n int, parent func(i int) int) (all []circle) {
 		if at < 0 || seen[at] != walk || parent(at) == at {
 			continue
 		}
-		c := circle{at, 1}
+		c := cycle{at, 1}
 		for k := parent(at); k != at; k = parent(k) {
 			c.first, c.size = min(c.first, k), c.size+1
 		}

@@ -73,7 +73,7 @@ func (x *subject) walk(opt replay.Options) *walk {
 	if branched && !w.follow(r.WalkTree(x.tree())) {
 		return nil
 	}
-	// A walk of the tree leaves out what hangs on a circle of parents.
+	// A walk of the tree leaves out what follows a cycle of parents.
 	if w.active == nil && !w.broken && !w.follow(r.Walk(x.s.Leaf())) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// What weighing may cost: so many replays, and so many bytes written anew for
+// What weighing may cost: so many replays, and so many bytes rewritten for
 // them. A file that is broken from end to end has the sum of its damage weighed,
 // and only the first findings one by one.
 const (
@@ -31,8 +31,8 @@ type weighing struct {
 // weigh gives figures to the findings that have any.
 func (x *subject) weigh() {
 	r := x.report
-	mendable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(mends, f.Code) })
-	if !mendable && !r.has("leaf-moved") && !r.has("kept-unknown") && !r.has("no-checkpoint") {
+	repairable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(fixable, f.Code) })
+	if !repairable && !r.has("leaf-moved") && !r.has("kept-unknown") && !r.has("no-checkpoint") {
 		return
 	}
 	now, err := seen(x.s)
@@ -41,9 +41,9 @@ func (x *subject) weigh() {
 	}
 	w := &weighing{subject: x, now: now}
 	r.Context = &now
-	if mendable && x.s.Version <= 3 {
-		if f, ok := w.mended(func(string, int) bool { return true }); ok {
-			r.Mended = &f
+	if repairable && x.s.Version <= 3 {
+		if f, ok := w.repaired(func(string, int) bool { return true }); ok {
+			r.Repaired = &f
 		}
 		w.readBroken()
 	}
@@ -68,10 +68,10 @@ func (w *weighing) hidden(f *Finding) Figures {
 		return w.kept()
 	case f.Code == "no-checkpoint":
 		return w.checkpoint(f)
-	case !slices.Contains(mends, f.Code) || w.s.Version > 3:
+	case !slices.Contains(fixable, f.Code) || w.s.Version > 3:
 		return Figures{}
 	}
-	then, ok := w.mended(func(code string, line int) bool {
+	then, ok := w.repaired(func(code string, line int) bool {
 		if line == f.Line && (code == f.Code || f.Code == "scalar-leaf" && code == "scalar-line") {
 			return true
 		}
@@ -84,8 +84,8 @@ func (w *weighing) hidden(f *Finding) Figures {
 	return then.less(w.now)
 }
 
-// mended is the context at the leaf once some of the damage is mended.
-func (w *weighing) mended(want pick) (f Figures, ok bool) {
+// repaired is the context at the leaf once some of the damage is repaired.
+func (w *weighing) repaired(want pick) (f Figures, ok bool) {
 	w.trials++
 	w.bytes += w.s.Size()
 	if w.trials > maxTrials || w.bytes > maxTrialBytes && w.trials > 1 {

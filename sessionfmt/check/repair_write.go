@@ -8,8 +8,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// changes goes through the lines of the session.
-func (m *linkMend) changes(yield func(sessionfmt.Change, error) bool) {
+// changes reads the lines of the session.
+func (m *linkRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	for l, err := range m.s.Lines {
 		c := sessionfmt.Change{Line: l, Same: true}
 		if err == nil && l.Record >= 0 {
@@ -21,8 +21,8 @@ func (m *linkMend) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// change says what becomes of a record's line.
-func (m *linkMend) change(c *sessionfmt.Change) error {
+// change is what becomes of a record's line.
+func (m *linkRepair) change(c *sessionfmt.Change) error {
 	i := c.Record
 	if why := m.gone[i]; why != "" {
 		c.Same, c.Out = false, c.Raw
@@ -60,14 +60,14 @@ func (m *linkMend) change(c *sessionfmt.Change) error {
 	return nil
 }
 
-// namesOthers are the members by which entries name others, besides their parents.
+// namesOthers are the fields by which entries name others, besides their parents.
 var namesOthers = map[jsonl.Kind]string{
 	jsonl.Label: "targetId", jsonl.ContextEdit: "targetId", jsonl.Compaction: "firstKeptEntryId", jsonl.BranchSummary: "fromId",
 }
 
 // references are the fields of an entry that name others, as far as those have new
 // ids or are taken out.
-func (m *linkMend) references(line jsonl.Value, i int) []jsonl.Field {
+func (m *linkRepair) references(line jsonl.Value, i int) []jsonl.Field {
 	if len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (m *linkMend) references(line jsonl.Value, i int) []jsonl.Field {
 // nextKept is the entry from which compaction i keeps where that was p, which is
 // taken out: the next one on its path, or itself, which keeps nothing. It is -1 if p
 // is not above it.
-func (m *linkMend) nextKept(p, i int) int {
+func (m *linkRepair) nextKept(p, i int) int {
 	next := i
 	for k, steps := m.s.Parent(i), 0; k >= 0 && steps < m.s.Len(); k, steps = m.s.Parent(k), steps+1 {
 		if k == p {
@@ -117,7 +117,7 @@ func (m *linkMend) nextKept(p, i int) int {
 }
 
 // keptIndex is the same of a file of version 1, which counts records.
-func (m *linkMend) keptIndex(line jsonl.Value, i int) []jsonl.Field {
+func (m *linkRepair) keptIndex(line jsonl.Value, i int) []jsonl.Field {
 	const name = "firstKeptEntryIndex"
 	k, ok := line.Get(name).Float()
 	if !ok || m.s.Kind(i) != jsonl.Compaction {

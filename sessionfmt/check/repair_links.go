@@ -9,9 +9,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A linkMend is the second pass of a repair: ids, parents, and entries that no
+// A linkRepair is the second pass of a repair: ids, parents, and entries that no
 // context can be built with. What it says of a record overrides the session.
-type linkMend struct {
+type linkRepair struct {
 	s    *sessionfmt.Session
 	want pick
 	lost map[string]string // entries that are gone: their ids, and their parents'
@@ -26,10 +26,10 @@ type linkMend struct {
 	before []int32          // of each record the last entry before it that stays, -1 for none
 }
 
-// newLinkMend decides what becomes of each record; lost are the ids and parents of
+// newLinkRepair decides what becomes of each record; lost are the ids and parents of
 // lines that the first pass has taken out.
-func newLinkMend(s *sessionfmt.Session, lost map[string]string, want pick) (*linkMend, error) {
-	m := &linkMend{
+func newLinkRepair(s *sessionfmt.Session, lost map[string]string, want pick) (*linkRepair, error) {
+	m := &linkRepair{
 		s: s, want: want, lost: lost, read: s.NewReader(),
 		gone: map[int]string{}, ids: map[int]string{}, up: map[int]int{}, notes: map[int][]string{},
 		names: s.NewNamer(), twins: map[string][]int{},
@@ -48,21 +48,21 @@ func newLinkMend(s *sessionfmt.Session, lost map[string]string, want pick) (*lin
 	return m, nil
 }
 
-func (m *linkMend) any() bool { return len(m.gone)+len(m.notes) > 0 }
+func (m *linkRepair) any() bool { return len(m.gone)+len(m.notes) > 0 }
 
-// mended reports whether a record has that code and is to be mended for it.
-func (m *linkMend) mended(code string, i int) bool { return m.want(code, m.s.Line(i)) }
+// repaired reports whether a record has that code and is to be repaired for it.
+func (m *linkRepair) repaired(code string, i int) bool { return m.want(code, m.s.Line(i)) }
 
-func (m *linkMend) note(i int, format string, args ...any) {
+func (m *linkRepair) note(i int, format string, args ...any) {
 	m.notes[i] = append(m.notes[i], fmt.Sprintf(format, args...))
 }
 
 // takeOut finds the entries with which pi cannot build a context.
-func (m *linkMend) takeOut() error {
+func (m *linkRepair) takeOut() error {
 	for i := range m.s.Len() {
 		switch m.s.Kind(i) {
 		case jsonl.NoMessage:
-			if m.mended("no-message", i) {
+			if m.repaired("no-message", i) {
 				m.gone[i] = "a message entry without a message is taken out"
 			}
 		case jsonl.ContextEdit:
@@ -72,9 +72,9 @@ func (m *linkMend) takeOut() error {
 			}
 			r := line.Get("replacement")
 			switch {
-			case !r.Exists() && m.mended("edit-no-replacement", i):
+			case !r.Exists() && m.repaired("edit-no-replacement", i):
 				m.gone[i] = "an edit without replacement is taken out"
-			case !r.IsNull() && !r.Get("content").Exists() && m.mended("edit-no-content", i):
+			case !r.IsNull() && !r.Get("content").Exists() && m.repaired("edit-no-content", i):
 				m.gone[i] = "an edit whose replacement has no content is taken out"
 			}
 		}
@@ -83,11 +83,11 @@ func (m *linkMend) takeOut() error {
 }
 
 // stays reports whether a record is an entry of the repaired file.
-func (m *linkMend) stays(i int) bool { return m.s.Kind(i).IsEntry() && m.gone[i] == "" }
+func (m *linkRepair) stays(i int) bool { return m.s.Kind(i).IsEntry() && m.gone[i] == "" }
 
 // duplicates takes out lines that are there twice, letter by letter, and renames
 // all entries of an id but the last.
-func (m *linkMend) duplicates() error {
+func (m *linkRepair) duplicates() error {
 	ids := map[string]bool{}
 	for i := range m.s.Len() {
 		if m.s.Shadowed(i) {
@@ -108,7 +108,7 @@ func (m *linkMend) duplicates() error {
 			return err
 		}
 		sum := sha256.Sum256(line)
-		if seen[sum] && m.mended("duplicate-id", i) {
+		if seen[sum] && m.repaired("duplicate-id", i) {
 			m.gone[i] = "the line was there before, letter by letter, and is taken out"
 			continue
 		}
@@ -125,7 +125,7 @@ func (m *linkMend) duplicates() error {
 		}
 		list := m.twins[id]
 		next := sort.SearchInts(list, i) + 1 // the finding stands at that one
-		if next == len(list) || !m.mended("duplicate-id", list[next]) {
+		if next == len(list) || !m.repaired("duplicate-id", list[next]) {
 			continue
 		}
 		if err := m.rename(i); err != nil {
@@ -137,7 +137,7 @@ func (m *linkMend) duplicates() error {
 }
 
 // rename gives a record a new id.
-func (m *linkMend) rename(i int) error {
+func (m *linkRepair) rename(i int) error {
 	line, err := m.read.Line(i)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (m *linkMend) rename(i int) error {
 }
 
 // id is a record's id in the repaired file.
-func (m *linkMend) id(i int) string {
+func (m *linkRepair) id(i int) string {
 	if id := m.ids[i]; id != "" {
 		return id
 	}
@@ -160,17 +160,17 @@ func (m *linkMend) id(i int) string {
 
 // missingIDs gives ids to entries without, and makes strings of those that are
 // numbers.
-func (m *linkMend) missingIDs() error {
+func (m *linkRepair) missingIDs() error {
 	for i := range m.s.Len() {
 		id := m.s.ID(i)
 		switch {
 		case !m.stays(i):
-		case id == "" && m.mended("missing-id", i):
+		case id == "" && m.repaired("missing-id", i):
 			if err := m.rename(i); err != nil {
 				return err
 			}
 			m.note(i, "gets the id %s", m.ids[i])
-		case id != "" && m.s.WrongID(i) && m.mended("id-type", i):
+		case id != "" && m.s.WrongID(i) && m.repaired("id-type", i):
 			if m.ids[i] = id; !m.names.Taken(id) {
 				m.names.Take(id)
 			} else if err := m.rename(i); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // parents decides the parent of each entry whose own is gone, lost or leads
 // nowhere.
-func (m *linkMend) parents() error {
+func (m *linkRepair) parents() error {
 	m.before = make([]int32, m.s.Len())
 	last := int32(-1)
 	for i := range m.s.Len() {
@@ -24,11 +24,11 @@ func (m *linkMend) parents() error {
 		p := m.s.Parent(i)
 		switch {
 		case p == i:
-			if m.mended("self-parent", i) {
+			if m.repaired("self-parent", i) {
 				m.link(i, int(m.before[i]), "it was its own parent")
 			}
 		case m.s.Orphan(i):
-			if m.mended("orphan", i) {
+			if m.repaired("orphan", i) {
 				if err := m.adopt(i); err != nil {
 					return err
 				}
@@ -39,7 +39,7 @@ func (m *linkMend) parents() error {
 			} else if at != p {
 				m.up[i] = at
 				if m.gone[p] != "" {
-					m.note(i, "hung on %s: its parent is taken out", m.name(at))
+					m.note(i, "reparented to %s: its parent is removed", m.name(at))
 				} else {
 					m.note(i, "its parent is %s, the entry of that id before it", m.name(at))
 				}
@@ -54,20 +54,20 @@ func (m *linkMend) parents() error {
 }
 
 // parent is an entry's parent in the repaired file.
-func (m *linkMend) parent(i int) int {
+func (m *linkRepair) parent(i int) int {
 	if p, ok := m.up[i]; ok {
 		return p
 	}
 	return m.s.Parent(i)
 }
 
-func (m *linkMend) link(i, parent int, why string) {
+func (m *linkRepair) link(i, parent int, why string) {
 	m.up[i] = parent
-	m.note(i, "hung on %s: %s", m.name(parent), why)
+	m.note(i, "reparented to %s: %s", m.name(parent), why)
 }
 
 // name is an entry for a note.
-func (m *linkMend) name(i int) string {
+func (m *linkRepair) name(i int) string {
 	if i < 0 {
 		return "the root"
 	}
@@ -76,7 +76,7 @@ func (m *linkMend) name(i int) string {
 
 // twin is the entry that a reference from record from to record p means: of
 // several with one id the nearest before it.
-func (m *linkMend) twin(p, from int) int {
+func (m *linkRepair) twin(p, from int) int {
 	list := m.twins[m.s.ID(p)]
 	if len(list) == 0 {
 		return p
@@ -86,7 +86,7 @@ func (m *linkMend) twin(p, from int) int {
 
 // nearest is the entry that such a reference leads to, and of what is taken out the
 // nearest ancestor that stays.
-func (m *linkMend) nearest(p, from int) int {
+func (m *linkRepair) nearest(p, from int) int {
 	for steps := 0; p >= 0 && steps <= m.s.Len(); steps++ {
 		if p = m.twin(p, from); m.gone[p] == "" {
 			return p
@@ -101,7 +101,7 @@ func (m *linkMend) nearest(p, from int) int {
 
 // adopt gives an orphan a parent: the nearest ancestor that is left, where the
 // lines that were lost still tell which that is, else the entry before it.
-func (m *linkMend) adopt(i int) error {
+func (m *linkRepair) adopt(i int) error {
 	line, err := m.read.Line(i)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (m *linkMend) adopt(i int) error {
 	p, known := m.ancestor(id)
 	up := m.nearest(p, i)
 	switch {
-	case !known, up == i: // the second where what is lost closed a circle
+	case !known, up == i: // the second where what is lost closed a cycle
 		m.link(i, int(m.before[i]), "the entry before it in the file, since its parent is lost")
 	case p < 0:
 		m.link(i, -1, "its parent is lost, and was a root")
@@ -126,12 +126,12 @@ func (m *linkMend) adopt(i int) error {
 
 // ancestor is the nearest entry above a lost one that is left, -1 if that was below
 // the root. What it finds out is kept for all that it came by.
-func (m *linkMend) ancestor(id string) (rec int, known bool) {
+func (m *linkRepair) ancestor(id string) (rec int, known bool) {
 	var way []string
 	rec = -1
 	for {
 		up, lost := m.lost[id]
-		if !lost || len(way) > len(m.lost) { // the second is a circle
+		if !lost || len(way) > len(m.lost) { // the second is a cycle
 			break
 		}
 		way = append(way, id)
@@ -149,11 +149,11 @@ func (m *linkMend) ancestor(id string) (rec int, known bool) {
 	return rec, known
 }
 
-// breakCycles gives the first entry of each circle of parents another one: the
-// entry before it, unless that hangs below it. All circles are cut before any is
+// breakCycles gives the first entry of each cycle of parents another one: the
+// entry before it, unless that is below it. All cycles are cut before any is
 // hung up again, so that no way up is without end.
-func (m *linkMend) breakCycles() {
-	all := circles(m.s.Len(), m.parent)
+func (m *linkRepair) breakCycles() {
+	all := cycles(m.s.Len(), m.parent)
 	if len(all) == 0 {
 		return
 	}
@@ -167,7 +167,7 @@ func (m *linkMend) breakCycles() {
 		up[c.first] = -1
 	}
 	for _, c := range all {
-		if _, ours := m.up[c.first]; !ours && !m.mended("cycle", c.first) {
+		if _, ours := m.up[c.first]; !ours && !m.repaired("cycle", c.first) {
 			continue
 		}
 		to := m.before[c.first]
@@ -175,7 +175,7 @@ func (m *linkMend) breakCycles() {
 			to = -1
 		}
 		up[c.first] = to
-		m.link(c.first, int(to), "its parents went round in a circle")
+		m.link(c.first, int(to), "its parents form a cycle")
 	}
 }
 

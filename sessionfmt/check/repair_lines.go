@@ -10,13 +10,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A lineMend is a pass of a repair over single lines. There are two: what a line
+// A lineRepair is a pass of a repair over single lines. There are two: what a line
 // holds is known only once broken ones are split.
-type lineMend struct {
+type lineRepair struct {
 	s    *sessionfmt.Session
 	want pick
 	linePass
-	any bool // there is something to mend
+	any bool // there is something to repair
 
 	lost map[string]string // of lines that cannot be kept: their ids and their parents', where they still tell
 }
@@ -24,26 +24,26 @@ type lineMend struct {
 // A linePass is what one of the two does.
 type linePass struct {
 	codes []string
-	front func(*lineMend) ([]byte, error)              // the header that has to be put in front, nil where it is there
-	rest  func(*lineMend, *sessionfmt.Change)          // mends a line without record
-	line  func(*lineMend, *sessionfmt.Change) [][]byte // mends a line with one: the lines in its place
+	front func(*lineRepair) ([]byte, error)              // the header that has to be put in front, nil where it is there
+	rest  func(*lineRepair, *sessionfmt.Change)          // repairs a line without record
+	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with one: the lines in its place
 }
 
 // linePasses are the passes over lines, in order.
 var linePasses = []linePass{
 	{
 		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
-		rest:  (*lineMend).broken,
+		rest:  (*lineRepair).broken,
 	},
 	{
 		codes: []string{"unterminated", "scalar-line", "scalar-leaf", "invalid-utf8", "no-header", "late-header", "second-header", "header-id", "version"},
-		front: (*lineMend).header,
-		line:  (*lineMend).record,
+		front: (*lineRepair).header,
+		line:  (*lineRepair).record,
 	},
 }
 
-func newLineMend(s *sessionfmt.Session, p linePass, want pick) *lineMend {
-	m := &lineMend{s: s, want: want, linePass: p, lost: map[string]string{}}
+func newLineRepair(s *sessionfmt.Session, p linePass, want pick) *lineRepair {
+	m := &lineRepair{s: s, want: want, linePass: p, lost: map[string]string{}}
 	for _, f := range s.Findings {
 		if f.Code == "more" || slices.Contains(p.codes, f.Code) && want(f.Code, f.Line) {
 			m.any = true
@@ -52,11 +52,11 @@ func newLineMend(s *sessionfmt.Session, p linePass, want pick) *lineMend {
 	return m
 }
 
-// mended reports whether the line has that code and is to be mended for it.
-func (m *lineMend) mended(code string, l sessionfmt.Line) bool { return m.want(code, l.Number) }
+// repaired reports whether the line has that code and is to be repaired for it.
+func (m *lineRepair) repaired(code string, l sessionfmt.Line) bool { return m.want(code, l.Number) }
 
-// changes goes through the lines.
-func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
+// changes reads the lines.
+func (m *lineRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	var front []byte
 	if m.front != nil {
 		var err error
@@ -85,7 +85,7 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 				c.Same, c.New = false, [][]byte{l.Raw}
 			}
 			c.New = append([][]byte{front}, c.New...)
-			c.Notes = append(c.Notes, "the header is put in front of it")
+			c.Notes = append(c.Notes, "the header is put before it")
 			front = nil
 		}
 		if !yield(c, nil) {
@@ -94,8 +94,8 @@ func (m *lineMend) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// broken mends a line without record.
-func (m *lineMend) broken(c *sessionfmt.Change) {
+// broken repairs a line without record.
+func (m *lineRepair) broken(c *sessionfmt.Change) {
 	if c.IsMark() {
 		m.out(c, "bom", "the byte order mark is taken away")
 		return
@@ -111,7 +111,7 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 		m.out(c, "falsy-line", "a line without entry is taken out")
 		return
 	}
-	if !m.mended("malformed", c.Line) && !m.mended("glued", c.Line) && !m.mended("torn", c.Line) {
+	if !m.repaired("malformed", c.Line) && !m.repaired("glued", c.Line) && !m.repaired("torn", c.Line) {
 		return
 	}
 	records, whole := salvage(line, m.s.Version)
@@ -135,15 +135,15 @@ func (m *lineMend) broken(c *sessionfmt.Change) {
 }
 
 // out takes a line out, to the quarantine.
-func (m *lineMend) out(c *sessionfmt.Change, code, note string) {
-	if m.mended(code, c.Line) {
+func (m *lineRepair) out(c *sessionfmt.Change, code, note string) {
+	if m.repaired(code, c.Line) {
 		c.Out = c.Raw
 		c.Notes = append(c.Notes, note)
 	}
 }
 
-// record mends a line that holds a record.
-func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
+// record repairs a line that holds a record.
+func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 	switch kind := m.s.Kind(c.Record); {
 	case kind == jsonl.Scalar:
 		m.out(c, "scalar-line", "a line without entry is taken out")
@@ -153,18 +153,18 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 		return nil
 	}
 	line := c.Raw
-	if mended := jsonl.MendUTF8(line); !bytes.Equal(mended, line) && m.mended("invalid-utf8", c.Line) {
-		line, c.Out = mended, c.Raw
+	if repaired := jsonl.MendUTF8(line); !bytes.Equal(repaired, line) && m.repaired("invalid-utf8", c.Line) {
+		line, c.Out = repaired, c.Raw
 		c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
 	}
 	if c.Record == m.s.Header() {
-		line = m.mendHeader(c, line)
-		if c.Record > 0 && m.mended("late-header", c.Line) {
+		line = m.repairHeader(c, line)
+		if c.Record > 0 && m.repaired("late-header", c.Line) {
 			c.Notes = append(c.Notes, "moved to the front")
 			return nil
 		}
 	}
-	if !c.Ended && m.mended("unterminated", c.Line) {
+	if !c.Ended && m.repaired("unterminated", c.Line) {
 		c.Notes = append(c.Notes, "the newline is added")
 	}
 	return [][]byte{line}
@@ -172,7 +172,7 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 
 // traced is changes, and appends to origin the line from which each line comes that
 // they leave.
-func (m *lineMend) traced(origin *[]int) iter.Seq2[sessionfmt.Change, error] {
+func (m *lineRepair) traced(origin *[]int) iter.Seq2[sessionfmt.Change, error] {
 	return func(yield func(sessionfmt.Change, error) bool) {
 		for c, err := range m.changes {
 			n := len(c.New)

@@ -11,7 +11,7 @@ import (
 )
 
 // header is the header that has to be put in front, nil where it is there.
-func (m *lineMend) header() ([]byte, error) {
+func (m *lineRepair) header() ([]byte, error) {
 	head := m.s.Header()
 	if head < 0 && m.want("no-header", 0) {
 		return m.newHeader()
@@ -24,12 +24,12 @@ func (m *lineMend) header() ([]byte, error) {
 		return nil, err
 	}
 	c := sessionfmt.Change{Line: sessionfmt.Line{Number: m.s.Line(head)}} // its own line says what is done
-	return bytes.Clone(m.mendHeader(&c, line)), nil
+	return bytes.Clone(m.repairHeader(&c, line)), nil
 }
 
 // newHeader makes a header for a file without one: the id is made from the first
 // entry, so that it is the same each time, and the time is that entry's.
-func (m *lineMend) newHeader() ([]byte, error) {
+func (m *lineRepair) newHeader() ([]byte, error) {
 	line, err := m.s.NewReader().Line(0)
 	if err != nil {
 		return nil, err
@@ -47,11 +47,11 @@ func (m *lineMend) newHeader() ([]byte, error) {
 	return []byte(head + `,"cwd":""}`), nil
 }
 
-// mendHeader gives the header an id and a version that can be read.
-func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
+// repairHeader gives the header an id and a version that can be read.
+func (m *lineRepair) repairHeader(c *sessionfmt.Change, line []byte) []byte {
 	v := jsonl.Value(jsonl.Trim(line))
 	var fields []jsonl.Field
-	if id := v.Get("id"); !id.IsString() && m.mended("header-id", c.Line) {
+	if id := v.Get("id"); !id.IsString() && m.repaired("header-id", c.Line) {
 		text := string(id)
 		if !id.IsNumber() {
 			sum := sha256.Sum256(v)
@@ -60,7 +60,7 @@ func (m *lineMend) mendHeader(c *sessionfmt.Change, line []byte) []byte {
 		fields = append(fields, jsonl.Field{Name: "id", Value: jsonl.AppendQuoted(nil, text)})
 		c.Notes = append(c.Notes, "the session gets the id "+text)
 	}
-	if _, ok := v.Get("version").Version(); !ok && m.mended("version", c.Line) {
+	if _, ok := v.Get("version").Version(); !ok && m.repaired("version", c.Line) {
 		fields = append(fields, jsonl.Field{Name: "version", Value: jsonl.Value("3")})
 		c.Notes = append(c.Notes, "the version is set to 3")
 	}

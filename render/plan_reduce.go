@@ -1,0 +1,179 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ctxtool/compact"
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/plan"
+	"ctxtool/sessionfmt"
+)
+
+// writeReduction writes what leaves a context for people: the whole, what changes, what
+// each layer decided and did, the summary, and what that does to the prompt cache.
+func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
+	r := p.Reduction
+	fmt.Fprintf(w, "%s: %s: %s\n", planned(p), sessionfmt.Clean(appending(p)), lessTokens(r))
+	fmt.Fprintf(w, "  policy %s, stored as %s, counted by %s\n", sessionfmt.Clean(r.Policy), r.Form, r.Counter)
+	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, windowFrom(r))
+	var cells [][]string
+	for _, c := range r.Changes[:min(plan.MostChanges, len(r.Changes))] {
+		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
+	}
+	for _, c := range r.Cannot[:min(plan.MostChanges, len(r.Cannot))] {
+		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", c.Why + phrase.If(c.Could != "", "; --as %s could", c.Could)})
+	}
+	if len(cells) > 0 {
+		w.WriteByte('\n')
+		columns := []Column{{Name: "entry"}, {Name: "pass"}, {Name: "action"}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "why", Flex: true}}
+		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+			return err
+		}
+		if more := len(r.Changes) + len(r.Cannot) - len(cells); more > 0 {
+			fmt.Fprintf(w, "%d more with -f json\n", more)
+		}
+	}
+	writeLayers(w, r)
+	writeNewSummary(w, r, on)
+	writeAftermath(w, r)
+	return nil
+}
+
+// lessTokens is what a reduction does to the messages of a context.
+func lessTokens(r *compact.Reduction) string {
+	if r.After == r.Before {
+		return phrase.Count(r.Before, "token")
+	}
+	return fmt.Sprintf("%d -> %d tokens", r.Before, r.After) +
+		phrase.If(r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
+}
+
+// windowFrom is where the window is from, in words.
+func windowFrom(r *compact.Reduction) string {
+	switch r.WindowFrom {
+	case "given":
+		return "option"
+	case "baseline":
+		return "baseline"
+	case "policy":
+		return "default of the policy"
+	}
+	return "models table, " + r.WindowFrom
+}
+
+// aligned is a line of the list below the table, under a name or below the line before it.
+func aligned(w *bufio.Writer, name, format string, args ...any) {
+	fmt.Fprintf(w, "%-14s "+format+"\n", append([]any{name}, args...)...)
+}
+
+// writeLayers writes of each layer by which number it was decided, and what it does.
+func writeLayers(w *bufio.Writer, r *compact.Reduction) {
+	if len(r.Layers) > 0 {
+		w.WriteByte('\n')
+	}
+	for _, l := range r.Layers {
+		name := l.Pass
+		if l.Trigger != "" {
+			share := phrase.If(r.Window > 0, " (%s)", phrase.Percent(float64(l.Used)/float64(r.Window)))
+			aligned(w, name, "%striggered: %d of %d tokens%s, threshold %.0f", phrase.If(!l.Fired, "not "), l.Used, r.Window, share, l.Limit)
+			if l.By != r.Counter {
+				aligned(w, "", "%s, by the usage of the last answer", l.By)
+			}
+			name = ""
+		}
+		switch {
+		case !l.Fired:
+		case l.Report.Skipped:
+			aligned(w, name, "%s", l.Report.SkipReason)
+		default:
+			aligned(w, name, "%s, %d -> %d tokens", phrase.Count(len(l.Report.Touched), "change"), l.Report.TokensBefore, l.Report.TokensAfter)
+		}
+	}
+	for _, what := range r.Waits {
+		aligned(w, "", "waits for a summary: %s", what)
+	}
+}
+
+// summaryLines is how many lines of a summary people are shown.
+const summaryLines = 12
+
+// writeNewSummary writes the beginning of the summary that would be stored.
+func writeNewSummary(w *bufio.Writer, r *compact.Reduction, on Screen) {
+	if r.Summary == "" {
+		return
+	}
+	lines := strings.Split(r.Summary, "\n")
+	all := len(lines) <= summaryLines
+	fmt.Fprintf(w, "\nsummary, %s%s\n", phrase.Count(utf8.RuneCountInString(r.Summary), "character"), phrase.If(!all, ", all of it with -f json"))
+	for _, line := range lines[:min(summaryLines, len(lines))] {
+		put(w, strings.TrimRight("  "+sessionfmt.Clean(line), " "), on)
+	}
+	if !all {
+		fmt.Fprintf(w, "  … %d more lines\n", len(lines)-summaryLines)
+	}
+	w.WriteByte('\n')
+}
+
+// writeAftermath writes what a reduction does to the prompt cache, what it takes to undo
+// it, and a warning.
+func writeAftermath(w *bufio.Writer, r *compact.Reduction) {
+	if c := r.Cache; c != nil {
+		aligned(w, "prompt cache", "broken at message %d of %d: ~%d tokens stay cached", c.Message, c.Of, c.Kept)
+		aligned(w, "", "~%d tokens rebilled%s%s", c.Written, cost(c.Cost), phrase.If(r.Prices != "", " (prices of %s)", r.Prices))
+		writeUndo(w, r)
+	}
+	if r.Warning != "" {
+		aligned(w, "warning", "%s", r.Warning)
+	}
+	if r.Notice != "" {
+		fmt.Fprintf(w, "%s\n", r.Notice)
+	}
+}
+
+func writeUndo(w *bufio.Writer, r *compact.Reduction) {
+	u := r.Undo
+	switch {
+	case u == nil:
+		aligned(w, "undo", "not possible: --no-mark")
+		return
+	case u.Later == 0:
+		aligned(w, "undo", "%s until the next message; then it is not possible", phrase.Count(u.Entries, "entry"))
+	default:
+		aligned(w, "undo", "%s until the next message; then %d, as long as nothing edits", phrase.Count(u.Entries, "entry"), u.Later)
+		aligned(w, "", "or summarizes these messages again")
+	}
+	aligned(w, "", "up to ~%d tokens rebilled%s", u.Rebilled, cost(u.Cost))
+}
+
+// cost is a price of tokens, nothing where the table has none.
+func cost(dollars *float64) string {
+	switch {
+	case dollars == nil:
+		return ""
+	case *dollars < 0.0001:
+		return ", less than $0.0001"
+	}
+	return fmt.Sprintf(", about $%.4f", *dollars)
+}
+
+// writeSum ends a table of reductions.
+func writeSum(w *bufio.Writer, all []*plan.Plan) {
+	was, now, entries, changed := 0, 0, 0, 0
+	for _, p := range all {
+		if p.Reduction == nil {
+			continue
+		}
+		if was += p.Reduction.Before; p.Skipped != "" {
+			now += p.Reduction.Before
+		} else if now += p.Reduction.After; p.Entries > 0 {
+			entries, changed = entries+p.Entries, changed+1
+		}
+	}
+	if len(all) > 0 {
+		w.WriteByte('\n')
+	}
+	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", phrase.Count(len(all), "session"), changed, was, now, phrase.Count(entries, "entry"))
+}

@@ -1,0 +1,146 @@
+package trace
+
+import (
+	"strings"
+
+	"ctxtool/internal/said"
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A File is what the tool calls of a path did with a file that a fixed text names, by its
+// whole path or the end of it: a line of schema ctxtool/trace.file/1.
+type File struct {
+	Schema   string    `json:"schema"`
+	Path     string    `json:"path"`     // as the calls name it
+	Reads    int       `json:"reads"`    // calls that read it
+	Edits    int       `json:"edits"`    // that edited it
+	Writes   int       `json:"writes"`   // that wrote it
+	Failed   int       `json:"failed"`   // of all these, those with an error as result
+	Tokens   int       `json:"tokens"`   // of what the context has of it, as pi estimates
+	Holdings []Holding `json:"holdings"` // what showed the model the file, in order
+
+	uses []*use
+}
+
+// A Holding is what showed a file to the model: the result of a read, or the answer that
+// edited or wrote it.
+type Holding struct {
+	ID     string `json:"id"`             // of the entry
+	Line   int    `json:"line"`           // of that entry
+	Did    string `json:"did"`            // `read`, `edit` or `write`
+	Tokens int    `json:"tokens"`         // of the result, or of the call's arguments, as pi estimates
+	Lost   *Event `json:"lost,omitempty"` // what took it out of the context; absent where it is there
+}
+
+// A use is a call with a file.
+type use struct {
+	did    string
+	failed bool
+	tokens int
+	shown  *life // what shows the file; nil where nothing did
+}
+
+// shows records a message of the call: its result, where it reads, else itself.
+func (u *use) shows(l *life) {
+	if (l.As == "toolResult") == (u.did == "read") {
+		u.shown = l
+	}
+}
+
+// doings are the words in the names of tools that tell what they do with a file.
+var doings = []string{"read", "edit", "write"}
+
+// doing is what a tool does with a file, empty for anything else.
+func doing(tool string) string {
+	for _, did := range doings {
+		if strings.Contains(strings.ToLower(tool), did) {
+			return did
+		}
+	}
+	return ""
+}
+
+// calls are the calls of an answer with files that the text names.
+func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
+	for call := range answer.Message().Calls {
+		did, path := doing(call.Name.Text()), ""
+		for _, name := range said.PathArguments {
+			if v := call.Args.Get(name); path == "" && v.IsString() {
+				path = v.Text()
+			}
+		}
+		if text := t.find.q.Text; did == "" || text == "" || path != text && !strings.HasSuffix(path, "/"+text) {
+			continue
+		}
+		f := t.files[path]
+		if f == nil {
+			f = &File{Schema: "ctxtool/trace.file/1", Path: path, Holdings: []Holding{}}
+			t.files[path] = f
+			t.out.Files = append(t.out.Files, f)
+		}
+		u := &use{did: did}
+		if did != "read" {
+			u.tokens = tokens.Pi.Of(jsonl.Units([]byte(call.Args)))
+		}
+		f.uses, uses, t.uses[call.ID.Text()] = append(f.uses, u), append(uses, u), u
+	}
+	return uses
+}
+
+// resultOf is the call with a file that a message has the result of, as it was; nil where
+// it has none.
+func (t *tracer) resultOf(m *replay.Piece) (*use, error) {
+	if edit, omits := m.Edit(); len(t.uses) == 0 || m.Kind() != jsonl.ToolResult || edit >= 0 || omits || m.Origin().Op >= 0 {
+		return nil, nil
+	}
+	line, _, err := t.load.Lines(m)
+	if err != nil {
+		return nil, err
+	}
+	message := line.Get("message")
+	u := t.uses[message.Get("toolCallId").Text()]
+	if u == nil || u.did != "read" {
+		return u, nil
+	}
+	length, msg := 0, message.Message()
+	for i := range msg.Blocks {
+		if b := &msg.Blocks[i]; b.Kind == jsonl.ImageBlock {
+			length += tokens.Pi.Image
+		} else {
+			length += b.Says.Units()
+		}
+	}
+	u.tokens = tokens.Pi.Of(length)
+	return u, nil
+}
+
+// holdings counts what calls did with each file, and tells where the context has it.
+func (t *tracer) holdings() {
+	for _, f := range t.out.Files {
+		for _, u := range f.uses {
+			switch u.did {
+			case "read":
+				f.Reads++
+			case "edit":
+				f.Edits++
+			default:
+				f.Writes++
+			}
+			if u.failed {
+				f.Failed++
+			}
+			if u.failed || u.shown == nil {
+				continue
+			}
+			h := Holding{ID: u.shown.ID, Line: u.shown.Line, Did: u.did, Tokens: u.tokens}
+			if u.shown.Now {
+				f.Tokens += u.tokens
+			} else {
+				h.Lost = &u.shown.Events[len(u.shown.Events)-1]
+			}
+			f.Holdings = append(f.Holdings, h)
+		}
+	}
+}

@@ -118,9 +118,9 @@ const mostLosses = 10
 // writeCache writes the account of a session as a table, and the totals below it.
 func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	columns := []Column{
-		{Name: "#", Right: true}, {Name: "entry"}, {Name: "model"}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
+		{Name: "#", Right: true}, {Name: "entry", style: always(faint)}, {Name: "model", style: always(faint)}, {Name: "prompt", Right: true}, {Name: "shared", Right: true},
 		{Name: "could read", Right: true}, {Name: "write", Right: true}, {Name: "did read", Right: true}, {Name: "write", Right: true},
-		{Name: "again", Right: true}, {Name: "broken by", Flex: true},
+		{Name: "again", Right: true, style: always(warning)}, {Name: "broken by", Flex: true, style: brokenStyle},
 	}
 	var cells [][]string
 	if c.Total.Hidden > 0 {
@@ -130,16 +130,25 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 		cells = append(cells, cacheLine(&c.Rows[i]))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 		w.WriteByte('\n')
 	}
 	writeCacheSums(w, c.Total)
-	writeLosses(w, "broken, the most expensive first:", c.Total.Breaks)
-	writeLosses(w, "by transformer:", c.Total.ByName)
-	writeLosses(w, "by reason:", c.Total.ByReason)
+	writeLosses(w, on.paint(heading, "broken, the most expensive first:"), c.Total.Breaks)
+	writeLosses(w, on.paint(heading, "by transformer:"), c.Total.ByName)
+	writeLosses(w, on.paint(heading, "by reason:"), c.Total.ByReason)
 	return nil
+}
+
+// brokenStyle is the style of why something was billed again; what could not be judged
+// is faint.
+func brokenStyle(why string) style {
+	if strings.HasPrefix(why, cache.ReasonUnserved) || strings.HasSuffix(why, ")") {
+		return warning
+	}
+	return faint
 }
 
 // cacheLine are a row's cells for people. A prompt has a mark where nothing is recorded.
@@ -268,7 +277,7 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 		})
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 		w.WriteByte('\n')

@@ -24,13 +24,13 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 	if len(c.All) == 0 {
 		w.WriteString("no compactions on the path\n")
 	}
-	columns := []Column{{Name: "used again"}, {Name: "what", Flex: true}, {Name: "dropped with"}, {Name: "used by requests"}}
+	columns := []Column{{Name: "used again"}, {Name: "what", Flex: true}, {Name: "dropped with", style: always(faint)}, {Name: "used by requests"}}
 	for i := range c.All {
 		one := &c.All[i]
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "compaction %s, before request %d: %d -> %d tokens, %s dropped, %s used again\n", sessionfmt.Clean(one.Entry), one.Request,
+		fmt.Fprintf(w, "%s, before request %d: %d -> %d tokens, %s dropped, %s used again\n", on.paint(heading, "compaction "+sessionfmt.Clean(one.Entry)), one.Request,
 			one.Before, one.After, phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
 		shown := one.Used
 		if c.Limit > 0 {
@@ -41,7 +41,7 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 			rows = append(rows, []string{string(u.Kind), sessionfmt.Clean(u.What), sessionfmt.Clean(u.Entry), usedBy(u)})
 		}
 		if len(rows) > 0 {
-			if err := WriteTable(w, columns, rows, on.Width); err != nil {
+			if err := WriteTable(w, columns, rows, on); err != nil {
 				return err
 			}
 		}

@@ -19,11 +19,11 @@ import (
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
-		return writeReduction(w, p, on.Width)
+		return writeReduction(w, p, on)
 	case p.Rewrite != nil:
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
-		return writeRedaction(w, p, on.Width)
+		return writeRedaction(w, p, on)
 	}
 	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
 	for _, l := range p.Lines {
@@ -130,7 +130,7 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on.Width); err != nil {
+		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on); err != nil {
 			return err
 		}
 	}
@@ -229,7 +229,7 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 }
 
 // writeRedaction writes what each rule has found.
-func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
+func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	values, places := redacted(p.Found)
 	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
 	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
@@ -240,7 +240,7 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
 	}
 	if len(rows) > 0 {
 		columns := []Column{{Name: "rule"}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "entries", Flex: true}}
-		if err := WriteTable(w, columns, rows, width); err != nil {
+		if err := WriteTable(w, columns, rows, on); err != nil {
 			return err
 		}
 	}
@@ -268,7 +268,7 @@ func entriesOf(f redact.Found) string {
 
 // writeReduction writes what leaves a context for people: what changes, a sum for each
 // layer, the whole, and what that does to the cache.
-func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
+func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s", planned(p), appending(p))
 	fmt.Fprintf(w, " (%s, window of %d tokens (%s), %s, as %s)\n", sessionfmt.Clean(r.Policy), r.Window, windowFrom(r), r.Counter, r.Form)
@@ -281,8 +281,8 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
-		columns := []Column{{Name: "entry"}, {Name: "pass"}, {Name: "action"}, {Name: "was", Right: true}, {Name: "now", Right: true}, {Name: "why", Flex: true}}
-		if err := WriteTable(w, columns, cells, width); err != nil {
+		columns := []Column{{Name: "entry", style: always(faint)}, {Name: "pass"}, {Name: "action", style: actionStyle}, {Name: "was", Right: true}, {Name: "now", Right: true}, {Name: "why", Flex: true}}
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 		if more := len(r.Changes) + len(r.Cannot) - len(cells); more > 0 {
@@ -295,6 +295,17 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 		fmt.Fprintf(w, "%s\n", r.Notice)
 	}
 	return nil
+}
+
+// actionStyle is the style of what a reduction does, or cannot do.
+func actionStyle(action string) style {
+	switch compact.Action(action) {
+	case compact.Drop, compact.Omit:
+		return removed
+	case "cannot":
+		return warning
+	}
+	return changed
 }
 
 // windowFrom is who knows the window, in words.

@@ -24,7 +24,7 @@ func TestTableWidths(t *testing.T) {
 	columns := []Column{{Name: "n", Right: true}, {Name: "text", Flex: true}, {Name: "last"}}
 	for _, width := range []int{0, 60, 30, 5} {
 		var b strings.Builder
-		if err := WriteTable(&b, columns, rows(), width); err != nil {
+		if err := WriteTable(&b, columns, rows(), Screen{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		out := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")

@@ -120,7 +120,7 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 				Settings []configRow `json:"settings"`
 			}{"ctxtool/config/1", rows})
 		}
-		return writeConfig(w, rows, e.screen(o.output).Width)
+		return writeConfig(w, rows, e.screen(o.output))
 	})
 }
 
@@ -132,13 +132,13 @@ type configRow struct {
 	Unknown bool   `json:"unknown,omitempty"` // a file says it, and nothing reads it
 }
 
-func writeConfig(w *bufio.Writer, rows []configRow, width int) error {
+func writeConfig(w *bufio.Writer, rows []configRow, on render.Screen) error {
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		from := r.From + phrase.If(r.Unknown, " (unknown setting)")
 		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(from)}
 	}
-	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, width)
+	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, on)
 }
 
 // rows are all settings, and what files say that is none.

@@ -212,7 +212,6 @@ func (x *comparison) print(v any, equal bool) error {
 	if err != nil {
 		return err
 	}
-	x.o.cleaned = x.e.screen(x.o.output).Colour && x.o.format == "text"
 	if err := x.e.print(&x.o.answer, []string{x.a.Session.Name, x.b.Session.Name}, v); err != nil {
 		return err
 	}

@@ -37,7 +37,9 @@ type env struct {
 
 	config      *config
 	sessionsDir string
-	color       string           // see style
+	color       string // see screen
+	pager       string // the command; empty for what the environment names
+	noPager     bool
 	redactor    *redact.Redactor // what every session goes through first; nil without --redact
 }
 
@@ -143,6 +145,8 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.PersistentFlags().StringVar(&e.sessionsDir, "sessions-dir", "", "`FOLDER` in which sessions are looked up by id (default: pi's own)")
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "`WHEN` answers for people are coloured: "+strings.Join(colorNames, ", "))
+	root.PersistentFlags().StringVar(&e.pager, "pager", "", "show text on a terminal by `COMMAND`, cat for none (default: $PAGER, or less)")
+	root.PersistentFlags().BoolVar(&e.noPager, "no-pager", false, "show text on a terminal without a pager")
 	complete(root, "color", colorNames)
 	for _, c := range commands {
 		if only == "" || c.name == only {

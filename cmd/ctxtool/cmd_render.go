@@ -20,6 +20,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 
 	"github.com/spf13/cobra"
 )
@@ -39,6 +40,7 @@ type renderOptions struct {
 	maxLines, budget int
 	assets           string
 	split            int
+	open             bool
 
 	parts page.Parts
 }
@@ -97,6 +99,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.IntVar(&o.budget, "budget", 0, "`CHARACTERS` that the page may have; 0 is what the target allows")
 	f.StringVar(&o.assets, "assets", "", "put images into the folder `DIR`")
 	f.Var(countFlag(&o.split), "split", "with -f html: several pages, each of so many `MEGABYTES` of the session")
+	f.BoolVar(&o.open, "open", false, "make a page (-f html) and open it in the browser")
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
@@ -128,6 +131,14 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if !given("format") && e.toTerminal(o.output) {
 		o.format = "text"
 	}
+	if o.open {
+		return o.browse(e, args, given)
+	}
+	return o.render(e, args, given)
+}
+
+// render writes the page.
+func (o *renderOptions) render(e *env, args []string, given func(flag string) bool) error {
 	rules, err := o.start(e)
 	if err = cmp.Or(err, o.check(e, given)); err != nil {
 		return usage(err)
@@ -167,6 +178,9 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		var at int
 		if at, err = findLeaf(s, cmp.Or(o.at, "leaf"), leaf); err == nil {
 			p.Context, err = r.At(sessionfmt.After(at))
+		}
+		if err == nil {
+			p.Name, err = outline.Title(s, leaf)
 		}
 	} else {
 		err = o.conversation(e, p, r, leaf)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,5 +41,28 @@ func TestTableWidths(t *testing.T) {
 				t.Errorf("width %d: a line of %d columns: %q", width, w, line)
 			}
 		}
+	}
+}
+
+// TestTableColours: colours take no columns, and are closed where a text is cut.
+func TestTableColours(t *testing.T) {
+	columns := []Column{{Name: "kind", style: kindStyle}, {Name: "text", Flex: true, style: always(failure)}, {Name: "last"}}
+	rows := func() [][]string {
+		return [][]string{{"user", strings.Repeat("long ", 30), "end"}, {"assistant", "短い", "end"}}
+	}
+	var plain, coloured strings.Builder
+	for _, on := range []struct {
+		b *strings.Builder
+		Screen
+	}{{&plain, Screen{Width: 40}}, {&coloured, Screen{Width: 40, Colour: true}}} {
+		if err := WriteTable(on.b, columns, rows(), on.Screen); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(coloured.String(), "\x1b[1;36muser\x1b[0m") {
+		t.Errorf("no colour: %q", coloured.String())
+	}
+	if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(coloured.String(), ""); got != plain.String() {
+		t.Errorf("without its colours it is\n%s\nand not\n%s", got, plain.String())
 	}
 }

@@ -62,6 +62,7 @@ var floors = []struct {
 		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/models",
 	}, nil},
 	{"internal/phrase", []string{"ctxtool/sessionfmt"}, nil},
+	{"internal/terminal", []string{"ctxtool/internal/phrase"}, nil},
 	{"internal/linediff", []string{"ctxtool/internal/phrase", "github.com/sergi/go-diff/diffmatchpatch"}, nil},
 	{"render", []string{
 		"ctxtool/replay/reuse", "ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
@@ -84,7 +85,7 @@ var floors = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{"ctxtool/internal/times",
 		"ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/help", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/help", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
 }

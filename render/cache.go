@@ -125,8 +125,9 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	writeVerdict(w, c.Total)
 	writeWorst(w, c.Rows, on)
 	columns := []Column{
-		{Name: "#", Right: true}, {Name: "time"}, {Name: "entry", Yields: 2}, {Name: "model", Yields: 3}, {Name: "prompt", Right: true, Yields: 1},
-		{Name: "expected", Right: true}, {Name: "actual", Right: true}, {Name: "written", Right: true, Yields: 4}, {Name: "rebilled", Right: true}, {Name: "cause", Flex: true},
+		{Name: "#", Right: true}, {Name: "time"}, {Name: "entry", Yields: 2, style: always(faint)}, {Name: "model", Yields: 3, style: always(faint)},
+		{Name: "prompt", Right: true, Yields: 1}, {Name: "expected", Right: true}, {Name: "actual", Right: true}, {Name: "written", Right: true, Yields: 4},
+		{Name: "rebilled", Right: true, style: always(warning)}, {Name: "cause", Flex: true, style: brokenStyle},
 	}
 	decimals := 4
 	if slices.ContainsFunc(c.Rows, func(r cache.Row) bool { return r.Rebilled.Cost >= 0.1 }) {
@@ -136,17 +137,26 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		lost := phrase.If(r.Rebilled.Tokens > 0, "%d $%.*f", r.Rebilled.Tokens, decimals, r.Rebilled.Cost)
-		cells = append(cells, append(cacheLine(r), on.paint("31", lost), whyRebilled(r)))
+		cells = append(cells, append(cacheLine(r), lost, whyRebilled(r)))
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
-		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 	}
 	writeLosses(w, "by transformer:", c.Total.ByName, on)
 	writeLosses(w, "by reason:", c.Total.ByReason, on)
 	return nil
+}
+
+// brokenStyle is the style of why something was billed again; what could not be judged
+// is faint.
+func brokenStyle(why string) style {
+	if strings.HasPrefix(why, cache.ReasonUnserved) || strings.HasSuffix(why, ")") {
+		return warning
+	}
+	return faint
 }
 
 // cacheLine are a row's first cells for people. A prompt has a mark where nothing is
@@ -304,7 +314,7 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
-		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func chart(c *stats.Chart, width int) string {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
-	writeChart(w, c, width)
+	writeChart(w, c, Screen{Width: width})
 	w.Flush()
 	return out.String()
 }

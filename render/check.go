@@ -17,10 +17,10 @@ func writeCheckLines(w *bufio.Writer, r check.Reports) error { return writeLines
 
 // writeCheck writes the findings of each file below its name, a kind that
 // occurs more than three times in a file once with its number.
-func writeCheck(w *bufio.Writer, r check.Reports) error {
+func writeCheck(w *bufio.Writer, r check.Reports, on Screen) error {
 	for _, f := range r.Files {
 		if len(f.Findings) > 0 {
-			writeFile(w, f)
+			writeFile(w, f, on)
 		}
 	}
 	t := r.Totals
@@ -39,8 +39,8 @@ func writeCheck(w *bufio.Writer, r check.Reports) error {
 	return nil
 }
 
-func writeFile(w *bufio.Writer, f *check.Report) {
-	fmt.Fprintf(w, "%s: %s", sessionfmt.Clean(f.File), f.Verdict)
+func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
+	fmt.Fprintf(w, "%s: %s", on.paint(heading, sessionfmt.Clean(f.File)), on.paint(wordStyle(string(f.Verdict)), string(f.Verdict)))
 	if f.Opens != "" {
 		fmt.Fprintf(w, "; pi %s", f.Opens)
 	}
@@ -64,7 +64,8 @@ func writeFile(w *bufio.Writer, f *check.Report) {
 			text += fmt.Sprintf(" (and %d more like it)", n-1)
 			code += fmt.Sprintf(", the %d others likewise", n-1)
 		}
-		fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", line, found.Entry, found.Severity, codes, found.Code, sessionfmt.Clean(text))
+		fmt.Fprintf(w, "  %6s  %s  %s  %-*s  %s\n", line, on.paint(faint, fmt.Sprintf("%-8s", found.Entry)),
+			on.paint(wordStyle(found.Severity.String()), fmt.Sprintf("%-7s", found.Severity)), codes, found.Code, sessionfmt.Clean(text))
 		if found.Hides != nil {
 			fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", "", "", "", codes, "", hides(*found.Hides))
 		}

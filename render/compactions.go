@@ -27,13 +27,13 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 	if len(c.All) == 0 {
 		w.WriteString("no compactions on the path\n")
 	}
-	columns := []Column{{Name: "kind"}, {Name: "what", Flex: true}, {Name: "entry"}, {Name: "used by requests"}}
+	columns := []Column{{Name: "kind"}, {Name: "what", Flex: true}, {Name: "entry", style: always(faint)}, {Name: "used by requests"}}
 	for i := range c.All {
 		one := &c.All[i]
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "compaction %s, before request %d: %d to %d tokens\n", sessionfmt.Clean(one.Entry), one.Request, one.Before, one.After)
+		fmt.Fprintf(w, "%s, before request %d: %d to %d tokens\n", on.paint(heading, "compaction "+sessionfmt.Clean(one.Entry)), one.Request, one.Before, one.After)
 		fmt.Fprintf(w, "%s dropped, %s used again\n", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
 		fmt.Fprintf(w, "not in the summary: %s\n", lostKinds(one.Lost))
 		rows := c.rows(one)
@@ -42,7 +42,7 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 			shown = rows[:min(c.Limit, len(rows))]
 		}
 		if len(shown) > 0 {
-			if err := WriteTable(w, columns, shown, on.Width); err != nil {
+			if err := WriteTable(w, columns, shown, on); err != nil {
 				return err
 			}
 		}

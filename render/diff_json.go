@@ -174,14 +174,14 @@ func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) error {
 		}
 		return columns
 	}
-	if err := WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, on.Width); err != nil {
+	if err := WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, on); err != nil {
 		return err
 	}
 	if rows = x.tally(); len(rows) == 0 {
 		return nil
 	}
 	w.WriteByte('\n')
-	return WriteTable(w, right("number", "tokens"), rows, on.Width)
+	return WriteTable(w, right("number", "tokens"), rows, on)
 }
 
 func (c category) cells() []string {
@@ -244,7 +244,7 @@ func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) error {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
 		{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
-	}, on.Width)
+	}, on)
 }
 
 // writeEntries writes the entries that only one of two paths has, a line each.
@@ -256,7 +256,7 @@ func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
 	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
 		for _, r := range side.rows {
 			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
-			w.WriteString(on.mark(side.mark, fit(sessionfmt.Clean(text), lineWidth(on.Width))) + "\n")
+			w.WriteString(on.paint(markStyle(side.mark), fit(sessionfmt.Clean(text), lineWidth(on.Width))) + "\n")
 		}
 	}
 	return nil

@@ -110,12 +110,12 @@ func (x comparison) categories() []category {
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
 
-func (t *diffText) section(name string) { t.w.WriteString("\n" + t.on.heading(name) + "\n") }
+func (t *diffText) section(name string) { t.w.WriteString("\n" + t.on.paint(heading, name) + "\n") }
 
 // line writes a line behind its indent, in the colour of its mark.
 func (t *diffText) line(indent int, mark byte, text string) {
 	text = strings.TrimRight(fit(sessionfmt.Clean(text), t.width-2*indent), " ")
-	t.w.WriteString(strings.Repeat("  ", indent) + t.on.mark(mark, text) + "\n")
+	t.w.WriteString(strings.Repeat("  ", indent) + t.on.paint(markStyle(mark), text) + "\n")
 }
 
 func (t *diffText) item(c itemDiff) {
@@ -176,16 +176,16 @@ func (t *diffText) pair(old, new string, mark byte) {
 	if mark == '+' {
 		side = is
 	}
-	t.w.WriteString("    " + t.on.mark(mark, string(mark)))
+	t.w.WriteString("    " + t.on.paint(markStyle(mark), string(mark)))
 	if old != "" && mark == '-' || new != "" && mark == '+' {
 		t.w.WriteByte(' ')
 	}
 	for _, piece := range side {
 		text := sessionfmt.Clean(piece.Text)
 		if piece.Mark == ' ' {
-			t.w.WriteString(t.on.mark(mark, text))
+			t.w.WriteString(t.on.paint(markStyle(mark), text))
 		} else {
-			t.w.WriteString(t.on.word(mark, text))
+			t.w.WriteString(t.on.paint(different+";"+markStyle(mark), text))
 		}
 	}
 	t.w.WriteByte('\n')

@@ -17,10 +17,14 @@ import (
 
 // writeGate writes what became of limits, for people: a row for each that is not
 // kept, and for the others one a budget.
-func writeGate(w *bufio.Writer, r *gate.Report, width int) error {
-	fmt.Fprintf(w, "gate: %s\n", gateHead(r))
+func writeGate(w *bufio.Writer, r *gate.Report, on Screen) error {
+	passed := good
+	if !r.Passed {
+		passed = failure
+	}
+	fmt.Fprintf(w, "%s %s\n", on.paint(heading, "gate:"), on.paint(passed, gateHead(r)))
 	if rows := gateRows(r); len(rows) > 0 {
-		return WriteTable(w, gateColumns, rows, width)
+		return WriteTable(w, gateColumns, rows, on)
 	}
 	return nil
 }
@@ -83,7 +87,7 @@ func gateHead(r *gate.Report) string {
 }
 
 var gateColumns = []Column{
-	{Name: "gate"}, {Name: "figure"}, {Name: "value", Right: true}, {Name: "limit"}, {Name: "beyond"}, {Name: "look at", Flex: true},
+	{Name: "gate", style: wordStyle}, {Name: "figure"}, {Name: "value", Right: true}, {Name: "limit"}, {Name: "beyond"}, {Name: "look at", Flex: true},
 }
 
 // gateRows are the cells of the verdicts. Of those that are kept, or have no value,

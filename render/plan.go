@@ -22,7 +22,7 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	case p.Rewrite != nil:
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
-		return writeRedaction(w, p, on.Width)
+		return writeRedaction(w, p, on)
 	}
 	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
 	for _, l := range p.Lines {
@@ -138,7 +138,7 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on.Width); err != nil {
+		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on); err != nil {
 			return err
 		}
 	}
@@ -218,7 +218,7 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 }
 
 // writeRedaction writes what each rule has found.
-func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
+func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	values, places := redacted(p.Found)
 	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
 	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
@@ -229,7 +229,7 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, width int) error {
 	}
 	if len(rows) > 0 {
 		columns := []Column{{Name: "rule"}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "entries", Flex: true}}
-		if err := WriteTable(w, columns, rows, width); err != nil {
+		if err := WriteTable(w, columns, rows, on); err != nil {
 			return err
 		}
 	}

@@ -28,8 +28,8 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
-		columns := []Column{{Name: "entry"}, {Name: "pass"}, {Name: "action"}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "why", Flex: true}}
-		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+		columns := []Column{{Name: "entry", style: always(faint)}, {Name: "pass"}, {Name: "action", style: wordStyle}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "why", Flex: true}}
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 		if more := len(r.Changes) + len(r.Cannot) - len(cells); more > 0 {

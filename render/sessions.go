@@ -22,9 +22,9 @@ type Sessions struct {
 // writeSessions writes rows as a table, and their total.
 func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	columns := []Column{
-		{Name: "time"}, {Name: "project", Yields: 1}, {Name: "title", Flex: true}, {Name: "model", Yields: 2},
-		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true}, {Name: "cost", Right: true},
-		{Name: "size", Right: true, Yields: 4}, {Name: "id"},
+		{Name: "time", style: always(faint)}, {Name: "project", Yields: 1}, {Name: "title", Flex: true}, {Name: "model", Yields: 2, style: always(faint)},
+		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true, style: overStyle}, {Name: "cost", Right: true},
+		{Name: "size", Right: true, Yields: 4}, {Name: "id", style: always(faint)},
 	}
 	var cells [][]string
 	var broken []string
@@ -34,12 +34,12 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 			continue
 		}
-		cells = append(cells, sessionCells(r, on))
+		cells = append(cells, sessionCells(r))
 		cost += r.Cost - r.Copied
 		copied += r.Copied
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, on.Width); err != nil {
+		if err := WriteTable(w, columns, cells, on); err != nil {
 			return err
 		}
 		w.WriteByte('\n')
@@ -66,29 +66,37 @@ func writeBroken(w *bufio.Writer, sessions []string) {
 }
 
 // sessionCells are the cells of a row.
-func sessionCells(r *stats.Summary, on Screen) []string {
+func sessionCells(r *stats.Summary) []string {
 	title := strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
 	when := ""
 	if len(r.Time) >= 16 {
 		when = r.Time[:10] + " " + r.Time[11:16]
 	}
 	return []string{
-		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r, on),
+		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r),
 		fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
 	}
 }
 
 // contextUse is the share of the window that the context takes, marked where it is too
 // large for it, and its tokens.
-func contextUse(r *stats.Summary, on Screen) string {
+func contextUse(r *stats.Summary) string {
 	share := ""
 	if r.Window > 0 {
 		share = fmt.Sprintf("%.0f%%", 100*float64(r.Context)/float64(r.Window))
 		if int64(r.Context) > r.Window {
-			share = on.paint("31", share+"!")
+			share += "!"
 		}
 	}
 	return share + fmt.Sprintf(" %7s", phrase.If(r.Estimated, "~")+phrase.Short(int64(r.Context)))
+}
+
+// overStyle is the style of a context use: one over the window is an error.
+func overStyle(use string) style {
+	if strings.Contains(use, "!") {
+		return failure
+	}
+	return ""
 }
 
 // within says of which period costs are; empty where they are of all time.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/internal/markdown"
@@ -21,13 +22,13 @@ type Stats struct {
 
 // writeStats writes them for people, the gate below the tables.
 func writeStats(w *bufio.Writer, s Stats, on Screen) error {
-	if err := writeSheets(w, s.Sheets, on.Width); err != nil || s.Gate == nil {
+	if err := writeSheets(w, s.Sheets, on); err != nil || s.Gate == nil {
 		return err
 	}
 	if len(s.Sheets) > 0 {
 		w.WriteByte('\n')
 	}
-	return writeGate(w, s.Gate, on.Width)
+	return writeGate(w, s.Gate, on)
 }
 
 // writeStatsMarkdown writes them as Markdown, the gate first.
@@ -40,25 +41,25 @@ func writeStatsMarkdown(w *bufio.Writer, s Stats) error {
 	return nil
 }
 
-func writeSheets(w *bufio.Writer, sheets []stats.Sheet, width int) error {
+func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) error {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
 		if title := sheetTitle(s); title != "" {
-			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(title))
+			fmt.Fprintf(w, "%s\n", on.paint(heading, sessionfmt.Clean(title)))
 		}
 		if s.Chart != nil {
-			writeChart(w, s.Chart, width)
+			writeChart(w, s.Chart, on)
 		}
 		s = s.ForPeople()
 		if columns, rows := sheetTable(s); len(rows) > 0 {
-			if err := WriteTable(w, columns, rows, width); err != nil {
+			if err := WriteTable(w, columns, rows, on); err != nil {
 				return err
 			}
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(note))
+			fmt.Fprintf(w, "%s\n", on.paint(faint, sessionfmt.Clean(note)))
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func sheetTitle(s stats.Sheet) string {
 // sheetTable is a table for people.
 func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
 	for _, c := range s.Columns {
-		columns = append(columns, Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex})
+		columns = append(columns, Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex, style: sheetStyle(c.Name, c.Unit)})
 	}
 	for _, row := range s.Rows {
 		cells := make([]string, len(columns))
@@ -82,6 +83,26 @@ func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
 		rows = append(rows, cells)
 	}
 	return columns, rows
+}
+
+// sheetStyle is the style of a column: of words what they mean, of numbers that they
+// count what failed, and of a share that it is more than all there is.
+func sheetStyle(name string, unit stats.Unit) func(cell string) style {
+	switch unit {
+	case stats.Text:
+		return wordStyle
+	case stats.Share:
+		return func(cell string) style {
+			if n, err := strconv.ParseFloat(strings.TrimSuffix(cell, "%"), 64); err == nil && n > 100 {
+				return failure
+			}
+			return ""
+		}
+	}
+	if as := wordStyle(name); as == failure || as == warning {
+		return always(as)
+	}
+	return nil
 }
 
 // sheetCell is a cell for people.
@@ -124,7 +145,7 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 		fmt.Fprintf(w, "### %s\n", markdown.AppendInline(nil, []byte(sheetTitle(s))))
 		if s.Chart != nil {
 			w.WriteString("\n```text\n")
-			writeChart(w, s.Chart, 0)
+			writeChart(w, s.Chart, Screen{})
 			w.WriteString("```\n")
 		}
 		s = s.ForPeople()
@@ -179,7 +200,8 @@ var blocks = []rune(" ▁▂▃▄▅▆▇█")
 // writeChart draws a chart as bars, one a size, or the largest of several where there
 // are too many for the width; 0 stands for chartWidth, so that what goes into a pipe
 // is the same everywhere.
-func writeChart(w *bufio.Writer, c *stats.Chart, width int) {
+func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
+	width := on.Width
 	if width <= 0 {
 		width = chartWidth
 	}
@@ -200,7 +222,7 @@ func writeChart(w *bufio.Writer, c *stats.Chart, width int) {
 		for i, b := range bars {
 			text[i] = blocks[min(8, max(0, eighths(b.Size, top, 8*chartLines)-8*(k-1)))]
 		}
-		line(label, axis, string(text))
+		line(label, axis, overLimit(c, bars, text, on))
 	}
 	line("0", "┴", strings.Repeat("─", len(bars)))
 	marks := make([]byte, len(bars))
@@ -212,6 +234,25 @@ func writeChart(w *bufio.Writer, c *stats.Chart, width int) {
 	}
 	last := fmt.Sprint(len(c.Bars) - 1)
 	line("", " ", "0"+strings.Repeat(" ", max(1, len(bars)-1-len(last)))+last)
+}
+
+// overLimit is a line of bars, on which those that exceed the limit stand out.
+func overLimit(c *stats.Chart, bars []stats.Bar, text []rune, on Screen) string {
+	over := func(i int) bool { return c.Limit > 0 && bars[i].Size > c.Limit }
+	var out strings.Builder
+	for i := 0; i < len(bars); {
+		end := i + 1
+		for end < len(bars) && over(end) == over(i) {
+			end++
+		}
+		if piece := string(text[i:end]); over(i) && strings.TrimSpace(piece) != "" {
+			out.WriteString(on.paint(failure, piece))
+		} else {
+			out.WriteString(piece)
+		}
+		i = end
+	}
+	return out.String()
 }
 
 // eighths is how many of all eighths of a column a size fills: none only for nothing.

@@ -24,6 +24,8 @@ type Column struct {
 	// Yields is above 0 for a column that is left out where the flexible one has little
 	// room: the highest first.
 	Yields int
+
+	style func(cell string) style // nil for plain text
 }
 
 // How narrow a flexible column may become, in columns of a terminal: while others can
@@ -35,11 +37,11 @@ var measure = displaywidth.Options{ControlSequences: true}
 
 // WriteTable writes rows under the columns' names, without lines. With a width,
 // the flexible column is cut so that a row fits; nothing is wrapped.
-func WriteTable(w io.Writer, columns []Column, rows [][]string, width int) error {
+func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error {
 	twwidth.SetEastAsian(false) // whatever the machine's language
-	columns, rows = giveWay(columns, rows, width)
-	fitFlex(columns, rows, width)
-	rows, kept := standIns(rows)
+	columns, rows = giveWay(columns, rows, on.Width)
+	fitFlex(columns, rows, on.Width)
+	rows, kept := standIns(columns, rows, on)
 	aligns := make([]tw.Align, len(columns))
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -55,7 +57,7 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, width int) error
 			Lines:      tw.Lines{ShowHeaderLine: tw.Off},
 		},
 	}
-	table := tablewriter.NewTable(&lines{w: w, kept: kept},
+	table := tablewriter.NewTable(&lines{w: w, on: on, kept: kept},
 		tablewriter.WithRenderer(renderer.NewBlueprint(none)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
@@ -131,20 +133,24 @@ func widest(columns []Column, rows [][]string, i int) int {
 }
 
 // standIn takes the place of each column of a text that the library measures
-// otherwise than a terminal shows it, such as emoji made of several, and of coloured
-// text, whose codes it repeats.
+// otherwise than a terminal shows it, such as emoji made of several, and of a text in
+// colour.
 const standIn = "\uE000"
 
 // standIns puts cells of the width that is shown in the place of such texts, and
 // keeps the texts, by row and in order.
-func standIns(rows [][]string) (shown [][]string, kept [][]string) {
+func standIns(columns []Column, rows [][]string, on Screen) (shown [][]string, kept [][]string) {
 	shown, kept = make([][]string, len(rows)), make([][]string, len(rows))
 	for i, row := range rows {
 		shown[i] = append([]string(nil), row...)
 		for k, cell := range row {
-			if w := measure.String(cell); w != twwidth.Width(cell) || strings.ContainsAny(cell, standIn+"\x1b") {
+			text := cell
+			if style := columns[k].style; style != nil {
+				text = on.paint(style(cell), cell)
+			}
+			if w := measure.String(cell); w != twwidth.Width(cell) || text != cell || strings.Contains(cell, standIn) {
 				shown[i][k] = strings.Repeat(standIn, w)
-				kept[i] = append(kept[i], cell)
+				kept[i] = append(kept[i], text)
 			}
 		}
 	}
@@ -155,6 +161,7 @@ func standIns(rows [][]string) (shown [][]string, kept [][]string) {
 // no blanks at the end.
 type lines struct {
 	w    io.Writer
+	on   Screen
 	kept [][]string
 	n    int // lines written, the columns' names being the first
 	line []byte
@@ -166,13 +173,15 @@ func (l *lines) Write(p []byte) (int, error) {
 		if c != '\n' {
 			continue
 		}
-		text := string(l.line)
-		if l.n > 0 && l.n <= len(l.kept) {
+		text := strings.TrimRight(string(l.line), " \n")
+		if l.n == 0 {
+			text = l.on.paint(faint, text)
+		} else if l.n <= len(l.kept) {
 			for _, cell := range l.kept[l.n-1] {
 				text = strings.Replace(text, strings.Repeat(standIn, measure.String(cell)), cell, 1)
 			}
 		}
-		if _, err := io.WriteString(l.w, strings.TrimRight(text, " \n")+"\n"); err != nil {
+		if _, err := io.WriteString(l.w, strings.TrimRight(text, " ")+"\n"); err != nil {
 			return 0, err
 		}
 		l.line, l.n = l.line[:0], l.n+1
@@ -203,10 +212,10 @@ func writeMarkdownTable(w *bufio.Writer, columns []Column, rows [][]string) {
 // fit cuts a text to that many columns of a terminal, with an ellipsis in the
 // last; a width of 0 or less cuts nothing.
 func fit(s string, width int) string {
-	if width <= 0 || displaywidth.String(s) <= width {
+	if width <= 0 || measure.String(s) <= width {
 		return s
 	}
-	return displaywidth.TruncateString(s, width, "…")
+	return measure.TruncateString(s, width, "…")
 }
 
 // lineWidth is how many columns a line for people may have where a terminal has width; 0
@@ -218,23 +227,3 @@ func put(w *bufio.Writer, line string, on Screen) {
 	w.WriteString(fit(line, lineWidth(on.Width)))
 	w.WriteByte('\n')
 }
-
-// paint puts a text between the codes of a terminal that begin and end a colour.
-func (s Screen) paint(code, text string) string {
-	if !s.Colour || text == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-// colours are those of lines, by the mark in front: gone, new, changed.
-var colours = map[byte]string{'-': "31", '+': "32", '~': "33"}
-
-// heading is of headings.
-func (s Screen) heading(text string) string { return s.paint("1", text) }
-
-// mark is of the line that a mark stands in front of; what has none is faint.
-func (s Screen) mark(mark byte, text string) string { return s.paint(cmp.Or(colours[mark], "2"), text) }
-
-// word is of the words that differ between two lines.
-func (s Screen) word(mark byte, text string) string { return s.paint("7;"+colours[mark], text) }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestTableWidths(t *testing.T) {
 	columns := []Column{{Name: "n", Right: true}, {Name: "text", Flex: true}, {Name: "last"}}
 	for _, width := range []int{0, 60, 30, 5} {
 		var b strings.Builder
-		if err := WriteTable(&b, columns, rows(), width); err != nil {
+		if err := WriteTable(&b, columns, rows(), Screen{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		out := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -56,9 +57,9 @@ func TestYields(t *testing.T) {
 		35: "text end",
 		20: "text end",
 	} {
-		rows := [][]string{{"1", long, "22", Screen{Colour: true}.paint("31", "end")}}
+		rows := [][]string{{"1", long, "22", "end"}}
 		var b strings.Builder
-		if err := WriteTable(&b, columns, rows, width); err != nil {
+		if err := WriteTable(&b, columns, rows, Screen{Width: width, Colour: true}); err != nil {
 			t.Fatal(err)
 		}
 		head, row, _ := strings.Cut(b.String(), "\n")
@@ -67,7 +68,30 @@ func TestYields(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := WriteTable(&b, columns, [][]string{{"1", "short", "22", "end"}}, 20); err != nil || !strings.HasPrefix(b.String(), "a  text") {
+	if err := WriteTable(&b, columns, [][]string{{"1", "short", "22", "end"}}, Screen{Width: 20}); err != nil || !strings.HasPrefix(b.String(), "a  text") {
 		t.Errorf("a text that has room leaves the others theirs: %v\n%s", err, &b)
+	}
+}
+
+// TestTableColours: colours take no columns, and are closed where a text is cut.
+func TestTableColours(t *testing.T) {
+	columns := []Column{{Name: "kind", style: kindStyle}, {Name: "text", Flex: true, style: always(failure)}, {Name: "last"}}
+	rows := func() [][]string {
+		return [][]string{{"user", strings.Repeat("long ", 30), "end"}, {"assistant", "短い", "end"}}
+	}
+	var plain, coloured strings.Builder
+	for _, on := range []struct {
+		b *strings.Builder
+		Screen
+	}{{&plain, Screen{Width: 40}}, {&coloured, Screen{Width: 40, Colour: true}}} {
+		if err := WriteTable(on.b, columns, rows(), on.Screen); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(coloured.String(), "\x1b[1;36muser\x1b[0m") {
+		t.Errorf("no colour: %q", coloured.String())
+	}
+	if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(coloured.String(), ""); got != plain.String() {
+		t.Errorf("without its colours it is\n%s\nand not\n%s", got, plain.String())
 	}
 }

@@ -40,7 +40,11 @@ func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) error {
 			w.WriteByte('\n')
 		}
 		first = false
-		put(w, fmt.Sprintf("%s (%d)", end, len(of[end])), on)
+		as := changed
+		if end == now {
+			as = good
+		}
+		fmt.Fprintf(w, "%s (%d)\n", on.paint(as, end), len(of[end]))
 		for _, r := range of[end] {
 			writeLife(w, r, on)
 		}
@@ -154,7 +158,7 @@ func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
 	}
 	at := strings.TrimSpace(clock(r.Time))
-	put(w, fmt.Sprintf("  %-8s %s", orDash(sessionfmt.Quote(r.ID)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
+	put(w, "  "+on.paint(faint, fmt.Sprintf("%-8s", orDash(sessionfmt.Quote(r.ID))))+" "+on.paint(kindStyle(cmp.Or(r.Kind, r.As)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
 		phrase.If(at != "", ", %s", at)+phrase.If(r.Why == "", ": %s", seenBy(r.Seen)), on)
 	if r.Text != "" {
 		put(w, "           "+r.Text, on)
@@ -192,8 +196,9 @@ func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	for _, r := range all {
 		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
 		what := phrase.If(r.Index >= 0, "%d ", r.Index) + r.As + phrase.If(r.Uncached, "*")
-		put(w, strings.TrimRight(fmt.Sprintf("%-8s %5s %s %-13s %-13s %-14s  %s%s", orDash(sessionfmt.Quote(r.ID)), lineNumber(r.Line), clock(r.Time),
-			shortKind(r.Kind), by, sessionfmt.Quote(what), itemName(&r), r.Text), " "), on)
+		put(w, strings.TrimRight(on.paint(faint, fmt.Sprintf("%-8s %5s %s", orDash(sessionfmt.Quote(r.ID)), lineNumber(r.Line), clock(r.Time)))+
+			" "+on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(r.Kind)))+" "+on.paint(changed, fmt.Sprintf("%-13s", by))+
+			" "+on.paint(kindStyle(r.As), fmt.Sprintf("%-14s", sessionfmt.Quote(what)))+"  "+on.paint(heading, itemName(&r))+r.Text, " "), on)
 	}
 	return nil
 }
@@ -216,7 +221,7 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 	if e.Request > 0 {
 		since = fmt.Sprintf("request %d", e.Request-1)
 	}
-	fmt.Fprintf(w, "request %d: %d tokens, %+d since %s\n", e.Request, e.After.Total, e.After.Total-e.Before.Total, since)
+	fmt.Fprintf(w, "%s %d tokens, %+d since %s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), e.After.Total, e.After.Total-e.Before.Total, since)
 	for _, r := range e.Items {
 		from := orDash(sessionfmt.Quote(r.ID))
 		switch {
@@ -225,7 +230,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 		case r.By != "":
 			from += " by " + sessionfmt.Quote(r.By)
 		}
-		put(w, fmt.Sprintf("  %-10s %-20s  %s%s", r.As, from, itemName(&r), r.Text), on)
+		put(w, "  "+on.paint(kindStyle(r.As), fmt.Sprintf("%-10s", r.As))+" "+on.paint(faint, fmt.Sprintf("%-20s", from))+"  "+
+			on.paint(heading, itemName(&r))+on.text(r.As, true, r.Text), on)
 	}
 	return nil
 }
@@ -266,21 +272,22 @@ func writeShownRaw(w *bufio.Writer, all []entry.Shown) error {
 }
 
 // writeShown writes entries for people: what each is, what it did, and all of it.
-func writeShown(w *bufio.Writer, all []entry.Shown) error {
+func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) error {
 	for i := range all {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		writeEntry(w, &all[i])
+		writeEntry(w, &all[i], on)
 	}
 	return nil
 }
 
-func writeEntry(w *bufio.Writer, s *entry.Shown) {
-	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", orDash(sessionfmt.Quote(s.ID)), s.Kind, s.Line, phrase.If(s.Label != "", " [%s]", sessionfmt.Quote(s.Label)),
+func writeEntry(w *bufio.Writer, s *entry.Shown, on Screen) {
+	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", on.paint(heading, orDash(sessionfmt.Quote(s.ID))), on.paint(kindStyle(s.Kind), s.Kind), s.Line,
+		on.paint(changed, phrase.If(s.Label != "", " [%s]", sessionfmt.Quote(s.Label))),
 		phrase.If(s.Parent != "", ", below %s", sessionfmt.Quote(s.Parent)), phrase.If(!s.Active, ", not on the path to the leaf"))
 	if s.Effect != nil {
-		writeEffect(w, s.Effect)
+		writeEffect(w, s.Effect, on)
 	}
 	for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
 		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
@@ -288,7 +295,7 @@ func writeEntry(w *bufio.Writer, s *entry.Shown) {
 	}
 }
 
-func writeEffect(w *bufio.Writer, e *entry.Effect) {
+func writeEffect(w *bufio.Writer, e *entry.Effect, on Screen) {
 	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
 	for _, c := range []struct {
 		name          string
@@ -305,13 +312,14 @@ func writeEffect(w *bufio.Writer, e *entry.Effect) {
 	for _, names := range []struct {
 		what string
 		list []string
-	}{{"parts set", e.Parts}, {"parts removed", e.PartsRemoved}, {"tools set", e.Tools}, {"tools removed", e.ToolsRemoved}} {
+		as   style
+	}{{"parts set", e.Parts, added}, {"parts removed", e.PartsRemoved, removed}, {"tools set", e.Tools, added}, {"tools removed", e.ToolsRemoved, removed}} {
 		if len(names.list) > 0 {
-			fmt.Fprintf(w, "  %s: %s\n", names.what, sessionfmt.Clean(strings.Join(names.list, ", ")))
+			fmt.Fprintf(w, "  %s: %s\n", names.what, on.paint(names.as, sessionfmt.Clean(strings.Join(names.list, ", "))))
 		}
 	}
 	if e.Broken != "" {
-		fmt.Fprintf(w, "  cached prefix: broken, %s\n", e.Broken)
+		fmt.Fprintf(w, "  cached prefix: %s\n", on.paint(warning, "broken, "+string(e.Broken)))
 	} else {
 		w.WriteString("  cached prefix: kept\n")
 	}
@@ -370,7 +378,7 @@ func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
 	if len(t.Rows) != 1 {
 		rows = append(rows, countCells(t, t.Total, "total"))
 	}
-	return WriteTable(w, columns, rows, on.Width)
+	return WriteTable(w, columns, rows, on)
 }
 
 func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {

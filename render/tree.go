@@ -148,7 +148,7 @@ func (d *drawing) flush() {
 		d.kinds[i] = fmt.Sprintf("%d %s", d.count[k], k)
 	}
 	lead, _ := leads(run[0], false)
-	fmt.Fprintf(d.w, "%s⋮ %d entries: %s\n", lead, n, strings.Join(d.kinds, ", "))
+	put(d.w, d.on.paint(faint, fmt.Sprintf("%s⋮ %d entries: %s", lead, n, strings.Join(d.kinds, ", "))), d.on)
 }
 
 // maxLead is how many columns of branches are drawn; below them the depth is told
@@ -175,17 +175,32 @@ func (d *drawing) line(n outline.Node) {
 	if n.Active {
 		mark = "●"
 	}
-	put(d.w, fmt.Sprintf("%s%s %s%s %s", lead, mark, deep, orDash(sessionfmt.Quote(n.ID)), n.Kind)+
-		phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))+phrase.If(n.Leaf, " ← leaf")+
-		phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))+phrase.If(n.Text != "", "  %s", n.Text), d.on)
+	label := phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))
+	branch := phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))
+	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, orDash(sessionfmt.Quote(n.ID)))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
+		d.on.paint(changed, label)+d.on.paint(good, phrase.If(n.Leaf, " ← leaf"))+d.on.paint(faint, branch)+
+		phrase.If(n.Text != "", "  %s", d.on.text(n.Kind, n.Active, n.Text)), d.on)
+}
+
+// text is what an entry says: faint where it is not on the path or is bookkeeping, and
+// standing out where it begins with an error.
+func (s Screen) text(kind string, active bool, text string) string {
+	for _, word := range []string{"error ", "[error] "} {
+		if rest, ok := strings.CutPrefix(text, word); ok {
+			return s.paint(failure, strings.TrimSpace(word)) + " " + rest
+		}
+	}
+	if !active || kindStyle(kind) == faint {
+		return s.paint(faint, text)
+	}
+	return text
 }
 
 // orDash stands in for an id that is not there.
 func orDash(id string) string { return cmp.Or(id, "-") }
 
-// WriteLogText writes a row as one line for people, cut to a width in columns; 0
-// is what fits a page.
-func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
+// WriteLogText writes a row as one line for people.
+func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 	mark := r.Mark
 	if r.Request != nil {
 		mark = fmt.Sprintf("#%d", *r.Request)
@@ -197,20 +212,28 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, width int) error {
 	if r.Context != nil {
 		context = phrase.Short(int64(*r.Context))
 	}
-	text := r.Text
+	text := on.text(r.Kind, r.Active, r.Text)
 	if b := r.Boundary; b != nil {
-		text = fmt.Sprintf("[%s#%d, %s (inferred)] %s", behind(b.After), b.Before, b.Likely, text)
+		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", behind(b.After), b.Before, b.Likely)) + " " + text
 	}
 	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
 	id := orDash(sessionfmt.Quote(r.ID))
 	if r.Kind == jsonl.Header.String() {
 		id = "-" // is the session's, and long
 	}
-	line := fmt.Sprintf("%s%-5s %s %-8s %-13s %8s %7s  %s", active, mark, clock(r.Time), id,
-		shortKind(r.Kind), tokens, context, text)
-	w.WriteString(strings.TrimRight(fit(line, lineWidth(width)), " "))
+	less := style("")
+	if strings.HasPrefix(tokens, "-") {
+		less = added
+	}
+	line := active + on.paint(markOf[r.Mark], fmt.Sprintf("%-5s", mark)) + " " + on.paint(faint, clock(r.Time)+" "+fmt.Sprintf("%-8s", id)) + " " +
+		on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(r.Kind))) + " " + on.paint(less, fmt.Sprintf("%8s", tokens)) + fmt.Sprintf(" %7s", context) +
+		"  " + text
+	w.WriteString(strings.TrimRight(fit(line, lineWidth(on.Width)), " "))
 	return w.WriteByte('\n')
 }
+
+// markOf are the styles of the marks of rows that made the context smaller.
+var markOf = map[string]style{"T": changed, "C": changed}
 
 func behind(request int) string {
 	return cmp.Or(phrase.If(request >= 0, "#%d to ", request), "before ")

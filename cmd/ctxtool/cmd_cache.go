@@ -86,7 +86,6 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	o.Models = known
-	o.colours(e)
 	total, err := o.account(e, files, args)
 	if err != nil {
 		return err

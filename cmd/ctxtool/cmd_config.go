@@ -65,7 +65,7 @@ type setting struct {
 var notSettings = []string{
 	"quarantine", "to", "entries",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
-	"follow", "all", "tail", "model", "project", "limit", "reverse", "view", "target", "files", "assets",
+	"open", "follow", "all", "tail", "model", "project", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not let a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
@@ -120,7 +120,7 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 				Settings []configRow `json:"settings"`
 			}{"ctxtool/config/1", rows})
 		}
-		return writeConfig(w, rows, e.screen(o.output).Width)
+		return writeConfig(w, rows, e.screen(o.output))
 	})
 }
 
@@ -132,13 +132,13 @@ type configRow struct {
 	Unknown bool   `json:"unknown,omitempty"` // a file sets it, and no command reads it
 }
 
-func writeConfig(w *bufio.Writer, rows []configRow, width int) error {
+func writeConfig(w *bufio.Writer, rows []configRow, on render.Screen) error {
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		from := r.From + phrase.If(r.Unknown, " (unknown setting)")
 		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(from)}
 	}
-	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, width)
+	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, on)
 }
 
 // rows returns all settings, and unknown keys of files.

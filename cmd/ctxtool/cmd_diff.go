@@ -204,7 +204,6 @@ func (x *comparison) print(v any, equal bool) error {
 	if err != nil {
 		return err
 	}
-	x.o.colours(x.e)
 	if err := x.e.print(&x.o.answer, []string{x.a.Session.Name, x.b.Session.Name}, v); err != nil {
 		return err
 	}

@@ -96,19 +96,30 @@ func runLog(e *env, o *logOptions, args []string) error {
 		return err
 	}
 	o.leaf = cmp.Or(o.leaf, point)
-	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
-		l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output), w: w}
+	l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output)}
+	defer func() {
+		if l.s != nil {
+			l.s.Close()
+		}
+	}()
+	o.unpaged = o.follow
+	err = e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
+		l.w = w
 		err := l.list(name)
+		if o.follow && err == nil {
+			l.conclude()
+		}
 		for o.follow && err == nil {
 			if err = l.await(name); err == nil {
 				err = l.list(name)
 			}
 		}
-		if l.s != nil {
-			l.s.Close()
-		}
 		return err
 	})
+	if err == nil {
+		l.conclude()
+	}
+	return err
 }
 
 // A logger writes the rows of a session, and later those that have come since.
@@ -167,17 +178,17 @@ func (l *logger) list(name string) error {
 	if err != nil {
 		return err
 	}
-	first := l.listed == 0
-	if l.listed = l.s.Len(); !first {
-		return l.w.Flush()
+	if l.listed == 0 && l.o.strict {
+		err = l.e.strictly(l.s, l.r.AllFindings(), true)
 	}
-	if err = l.e.strictly(l.s, l.r.AllFindings(), l.o.strict); err == nil {
-		err = l.w.Flush()
-	}
-	if err == nil {
-		l.e.noteCoverage(l.s, l.r.Rules)
-	}
-	return err
+	l.listed = l.s.Len()
+	return cmp.Or(err, l.w.Flush())
+}
+
+// conclude says beside the list what was found and how much was read.
+func (l *logger) conclude() {
+	l.e.printFindings(l.s.Name, l.r.AllFindings())
+	l.e.noteCoverage(l.s, l.r.Rules)
 }
 
 // limits finds the points or times between which entries are listed.
@@ -327,7 +338,7 @@ func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) erro
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.Row)
 	}
-	return render.WriteLogText(w, &row.Row, l.on.Width)
+	return render.WriteLogText(w, &row.Row, l.on)
 }
 
 // matches says whether any string of the entry has the pattern.

@@ -141,7 +141,6 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}
-	o.colours(e)
 	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
 }
 

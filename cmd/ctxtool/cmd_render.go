@@ -22,6 +22,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
 
 	"github.com/spf13/cobra"
 )
@@ -42,6 +43,7 @@ type renderOptions struct {
 	maxLines, budget int
 	assets           string
 	split            int
+	open             bool
 
 	parts page.Parts
 }
@@ -80,13 +82,14 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.IntVar(&o.maxLines, "max-lines", 40, "shorten blocks to `LINES` (0: no limit)")
 	f.IntVar(&o.budget, "budget", 0, "fold the page to `CHARACTERS` (default: by the target)")
 	f.StringVar(&o.assets, "assets", "", "write images into the folder `DIR`")
+	f.BoolVar(&o.open, "open", false, "open the page (-f html) in the browser")
 	f.Var(countFlag(&o.split), "split", "with -f html, split pages by `MEGABYTES` of the session")
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
 	help.Group(f, "Selection", "view", "at", "leaf", "since", "until", "files", "all", "include", "exclude")
 	help.Group(f, "Gate", "fail-on-secret")
-	help.Group(f, "Output", "target", "max-lines", "budget", "assets", "split")
+	help.Group(f, "Output", "target", "max-lines", "budget", "assets", "open", "split")
 	return cmd
 }
 
@@ -115,6 +118,14 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	if !given("format") && e.toTerminal(o.output) {
 		o.format = "text"
 	}
+	if o.open {
+		return o.browse(e, args, given)
+	}
+	return o.render(e, args, given)
+}
+
+// render writes the page.
+func (o *renderOptions) render(e *env, args []string, given func(flag string) bool) error {
 	rules, err := o.start(e)
 	if err = cmp.Or(err, o.check(e, given)); err != nil {
 		return usage(err)
@@ -154,6 +165,9 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 		var at int
 		if at, err = findLeaf(s, cmp.Or(o.at, "leaf"), leaf); err == nil {
 			p.Context, err = r.At(sessionfmt.After(at))
+		}
+		if err == nil {
+			p.Name, err = outline.Title(s, leaf)
 		}
 	} else {
 		err = o.conversation(e, p, r, leaf)

@@ -7,14 +7,18 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	pages "ctxtool/internal/report"
+	"ctxtool/internal/terminal"
 	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/outline"
 )
 
 // notForPages are the flags that say what of a session is written: a page has all of
@@ -40,6 +44,48 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 		return errors.New("--split needs -o FILE: the other pages are put beside it")
 	case e.toTerminal(o.output):
 		return errors.New("-f html needs -o FILE: a page is nothing for a terminal")
+	}
+	return nil
+}
+
+// titleSize is how many characters of a first prompt serve as a title.
+const titleSize = 120
+
+// browse makes a page, in a temporary folder where -o names no file, and opens it.
+func (o *renderOptions) browse(e *env, args []string, given func(flag string) bool) error {
+	if given("format") && o.format != "html" {
+		return usagef("--open opens a page: it conflicts with -f %s", sessionfmt.Quote(o.format))
+	}
+	o.format = "html"
+	if o.output == "-" {
+		return usagef("--open needs a file: it conflicts with -o -")
+	}
+	dir := ""
+	if o.output == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "ctxtool-"); err != nil {
+			return err
+		}
+		o.output = filepath.Join(dir, "session.html")
+		if len(args) > 0 && e.isDir(args[0]) {
+			o.output = dir
+		}
+	}
+	if err := o.render(e, args, given); err != nil {
+		if dir != "" {
+			os.RemoveAll(dir)
+		}
+		return err
+	}
+	page := e.disk.Path(o.output)
+	if e.isDir(o.output) {
+		page = filepath.Join(page, "index.html")
+	}
+	if dir != "" {
+		fmt.Fprintln(e.stdout, page)
+	}
+	if err := terminal.Browse(page, e.environ, e.stderr); err != nil {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: page}, Err: fmt.Errorf("cannot open the browser: %w", err), Hint: "BROWSER names another; the page is complete"}
 	}
 	return nil
 }
@@ -85,21 +131,25 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 // split.
 func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *html.Page {
 	s := r.Session
-	title := filepath.Base(s.Name)
+	file := filepath.Base(s.Name)
 	if s.Name == "-" {
-		title = "session"
+		file = "session"
 	}
-	h := &html.Page{Session: s, Report: pages.New(r, leaf), Title: e.fileName(title), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	title, err := outline.Title(s, leaf)
+	if err != nil {
+		title = "" // what keeps the entry from being read stops the page too
+	}
+	h := &html.Page{Session: s, Report: pages.New(r, leaf), File: e.fileName(file), Title: phrase.Cut(title, titleSize), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
-	file := func(page int) string {
+	part := func(page int) string {
 		if page == 0 {
 			return output
 		}
 		return fmt.Sprintf("%s-%d%s", stem, page+1, cmp.Or(filepath.Ext(output), ".html"))
 	}
-	h.Name = func(page int) string { return (&url.URL{Path: "./" + filepath.Base(file(page))}).EscapedPath() }
+	h.Name = func(page int) string { return (&url.URL{Path: "./" + filepath.Base(part(page))}).EscapedPath() }
 	h.Create = func(page int) (io.WriteCloser, error) {
-		out, err := e.create(file(page), s.Name)
+		out, err := e.create(part(page), s.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -62,11 +62,11 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
 		}
-		if value, from := e.config.lookup(f.Name); from == hereFile && f.Name == "summarizer" && strings.HasPrefix(value, "exec:") {
+		if value, from := e.config.lookup(f.Name); from == hereFile && runsCommand(f.Name, value) {
 			err = &sessionfmt.Error{
 				Pos:  sessionfmt.Pos{File: from},
-				Err:  errors.New("summarizer: a file in the current folder must not set a command"),
-				Hint: "set it with --summarizer or in the user's configuration folder",
+				Err:  fmt.Errorf("%s: a file in the current folder does not say what is run", f.Name),
+				Hint: "--" + f.Name + " does, or the configuration in the user's own folder",
 			}
 		} else if from != "" {
 			if err = f.Value.Set(value); err != nil {
@@ -75,6 +75,11 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 	})
 	return err
+}
+
+// runsCommand reports whether a setting has a command run.
+func runsCommand(key, value string) bool {
+	return key == "pager" || key == "summarizer" && strings.HasPrefix(value, "exec:")
 }
 
 func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/baseline"
@@ -129,12 +131,12 @@ func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show 
 func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
 	if len(files) == 1 {
 		e.frugal(files[0].path)
-		show, end := e.progress(files[0].name)
+		show, end := e.progress(files[0].name, true)
 		defer end()
 		take(work(files[0], show))
 		return
 	}
-	show, end := e.progress("sessions")
+	show, end := e.progress("sessions", false)
 	defer end()
 	if workers == 0 {
 		workers = workersPerProcessor * runtime.GOMAXPROCS(0)
@@ -154,7 +156,7 @@ func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedF
 type answer struct {
 	format, output string
 	json           bool
-	cleaned        bool // the command cleans and colours its output itself
+	unpaged        bool // no pager shows it
 	forms          []string
 }
 
@@ -192,24 +194,38 @@ func (a *answer) check() error {
 	return oneOf("unknown format", a.forms, a.format)
 }
 
-// colours has an answer for people written in colour, by what cleans all that it writes.
-func (a *answer) colours(e *env) { a.cleaned = e.screen(a.output).Colour && a.format == "text" }
+// inColour reports whether the answer is in a form that has colours.
+func (a *answer) inColour() bool { return slices.Contains([]string{"", "text", "stat"}, a.format) }
 
-// answer writes an answer atomically, and never to one of the inputs.
+// forPeople reports whether the answer is in a form that people read, and not programs.
+func (a *answer) forPeople() bool {
+	return a.inColour() || slices.Contains([]string{"markdown", "summary", "full", "diff"}, a.format)
+}
+
+// answer writes an answer atomically, to none of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	out, err := e.create(a.output, inputs...)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	if c, ok := out.(*cleaner); ok && a.cleaned {
-		out = direct{c.w}
+	if s, ok := out.(*screenOutput); ok {
+		s.Cleaner.Colour = a.inColour() && e.screen(a.output).Colour
+		if a.forPeople() && !a.unpaged {
+			s.pager.Env, s.pager.Command = e.environ, e.pagerCommand()
+		}
 	}
 	w := bufio.NewWriterSize(out, 64<<10)
-	if err := write(w); err != nil {
-		return err
+	if err = write(w); err == nil {
+		err = w.Flush()
 	}
-	return cmp.Or(w.Flush(), out.Commit())
+	if err == nil {
+		err = out.Commit()
+	}
+	if errors.Is(err, terminal.ErrQuit) {
+		err = nil // the user has seen enough
+	}
+	return err
 }
 
 // print writes a value as an answer, in its form.

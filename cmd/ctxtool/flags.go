@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"ctxtool/internal/times"
-	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -20,7 +18,6 @@ import (
 	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // A numberFlag is a flag with a number above 0. The number stays 0 if the flag is not set.
@@ -212,24 +209,6 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 		}
 	}
 	return all
-}
-
-// colorNames are what --color may be.
-var colorNames = []string{"auto", "always", "never"}
-
-// screen is what an answer that goes to output is shown on: as wide as the terminal, and
-// coloured where that was asked for, or on a terminal unless NO_COLOR is set to something
-// (https://no-color.org) or the terminal is a dumb one.
-func (e *env) screen(output string) (on render.Screen) {
-	plain := e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb"
-	if e.toTerminal(output) {
-		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
-		on.Colour = !plain
-	}
-	if e.color != "auto" {
-		on.Colour = e.color == "always"
-	}
-	return on
 }
 
 // A period is flags that say from when on, and up to when.

@@ -1,16 +1,18 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"time"
+	"slices"
+	"strings"
 
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/terminal"
+	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/store"
 
@@ -55,7 +57,7 @@ const largeSession = 64 << 20
 
 // open opens a session file.
 func (e *env) open(name string) (*sessionfmt.Session, error) {
-	show, end := e.progress(name)
+	show, end := e.progress(name, true)
 	defer end()
 	e.frugal(name)
 	opt := e.opening(0)
@@ -94,27 +96,6 @@ func unreadable(name string, err error) error {
 		err = path.Err
 	}
 	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
-}
-
-// progress shows how far work on a file is, once it has taken a second, to
-// whoever watches a terminal. end takes the line away.
-func (e *env) progress(name string) (show func(done, size int64), end func()) {
-	terminal, ok := e.stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(terminal.Fd())) {
-		return nil, func() {}
-	}
-	start, shown := time.Now(), -1
-	show = func(done, size int64) {
-		if percent := int(100 * done / max(1, size)); percent > shown && time.Since(start) > time.Second {
-			shown = percent
-			fmt.Fprintf(terminal, "\r%s: %d%%\x1b[K", name, percent)
-		}
-	}
-	return show, func() {
-		if shown >= 0 {
-			fmt.Fprint(terminal, "\r\x1b[K")
-		}
-	}
 }
 
 // note prints a line on standard error. It is cleaned, since names may hold anything.
@@ -201,10 +182,10 @@ func (direct) Abort()        {}
 // create opens an output, standard output for "" and "-". It must not be one of the inputs,
 // which a command that reads never changes.
 func (e *env) create(name string, inputs ...string) (output, error) {
+	if e.toTerminal(name) {
+		return newScreenOutput(e.stdout.(*os.File)), nil
+	}
 	if name == "" || name == "-" {
-		if e.toTerminal(name) {
-			return &cleaner{w: e.stdout}, nil
-		}
 		return direct{e.stdout}, nil
 	}
 	for _, in := range inputs {
@@ -213,12 +194,6 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 		}
 	}
 	return e.disk.Create(name)
-}
-
-// toTerminal reports whether an output is a terminal.
-func (e *env) toTerminal(output string) bool {
-	f, ok := e.stdout.(*os.File)
-	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
 
 // sameFile reports whether a name is that of an input, which may be standard input.
@@ -234,28 +209,75 @@ func (e *env) sameFile(name, input string) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// A cleaner writes lines to a terminal without control characters: sessions hold what other
-// programs printed. Line ends and tabs stay.
-type cleaner struct {
-	w    io.Writer
-	rest []byte // of a line that has not ended
+// colorNames are what --color may be.
+var colorNames = []string{"auto", "always", "never"}
+
+// screen is what an answer that goes to output is shown on: as wide as the terminal, and
+// coloured where that was asked for, or on a terminal unless NO_COLOR is set to something
+// (https://no-color.org) or the terminal is a dumb one.
+func (e *env) screen(output string) (on render.Screen) {
+	if e.toTerminal(output) {
+		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
+		on.Colour = e.getenv("NO_COLOR") == "" && !e.dumb()
+	}
+	if e.color != "auto" {
+		on.Colour = e.color == "always"
+	}
+	return on
 }
 
-// Write writes complete lines.
-func (c *cleaner) Write(p []byte) (int, error) {
-	c.rest = append(c.rest, p...)
-	end := bytes.LastIndexByte(c.rest, '\n') + 1
-	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest[:end])))
-	c.rest = append(c.rest[:0], c.rest[end:]...)
-	return len(p), err
+// dumb reports whether the terminal can do no more than print.
+func (e *env) dumb() bool { return e.getenv("TERM") == "dumb" }
+
+// toTerminal reports whether what goes to output goes to a terminal.
+func (e *env) toTerminal(output string) bool {
+	f, ok := e.stdout.(*os.File)
+	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
 
-// Abort drops an incomplete last line.
-func (c *cleaner) Abort() {}
+// A screenOutput is text on a terminal, without what the terminal would obey.
+type screenOutput struct {
+	terminal.Cleaner
+	pager terminal.Pager
+}
 
-// Commit writes an incomplete last line.
-func (c *cleaner) Commit() error {
-	_, err := io.WriteString(c.w, phrase.Clean(string(c.rest)))
-	c.rest = nil
-	return err
+// newScreenOutput returns an output that has no pager yet.
+func newScreenOutput(f *os.File) *screenOutput {
+	s := &screenOutput{pager: terminal.Pager{Out: f}}
+	s.Cleaner.W = &s.pager
+	return s
+}
+
+// Abort waits until the user has left the pager.
+func (s *screenOutput) Abort() { s.pager.Close() }
+
+// Commit writes the last line, and waits likewise.
+func (s *screenOutput) Commit() error { return cmp.Or(s.Cleaner.Close(), s.pager.Close()) }
+
+// pagerCommand is the pager, empty for none: that of --pager, CTXTOOL_PAGER or the user's
+// configuration, else that of PAGER.
+func (e *env) pagerCommand() string {
+	command := e.pager
+	if command == "" {
+		command = terminal.DefaultPager
+		if slices.ContainsFunc(e.environ, func(v string) bool { return strings.HasPrefix(v, "PAGER=") }) {
+			command = e.getenv("PAGER")
+		}
+	}
+	if e.noPager || e.dumb() || strings.TrimSpace(command) == "cat" {
+		return ""
+	}
+	return command
+}
+
+// progress shows how far work is, in bytes or in sessions, to whoever watches a terminal.
+// end removes the line.
+func (e *env) progress(name string, bytes bool) (show func(done, size int64), end func()) {
+	f, ok := e.stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || e.dumb() {
+		return nil, func() {}
+	}
+	p := &terminal.Progress{W: f, Name: sessionfmt.Clean(name), Bytes: bytes, Now: e.now}
+	p.Width, _, _ = term.GetSize(int(f.Fd()))
+	return p.Show, p.End
 }

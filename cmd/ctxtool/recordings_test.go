@@ -64,7 +64,7 @@ func TestRecordings(t *testing.T) {
 				frame("$ "+command+"\r\n", 0.5)
 				cmd := exec.Command(script, "-qec", "stty cols 110 rows 40; "+command, "/dev/null")
 				cmd.Dir = root
-				cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+home, "HOME="+home, "TERM=xterm")
+				cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+home, "HOME="+home, "TERM=xterm", "PAGER=cat")
 				out, err := cmd.Output()
 				if err != nil && len(out) == 0 {
 					t.Skipf("left out: script(1) gives no terminal here: %v", err)

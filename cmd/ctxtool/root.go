@@ -38,7 +38,9 @@ type env struct {
 
 	config      *config
 	sessionsDir string
-	color       string           // see style
+	color       string // see screen
+	pager       string // the command; empty for what the environment names
+	noPager     bool
 	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
 }
 
@@ -147,7 +149,9 @@ func newRoot(e *env, only string) *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: the folder of pi)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
-	help.Group(f, "settings", "sessions-dir", "color")
+	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
+	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
+	help.Group(f, "settings", "sessions-dir", "color", "pager", "no-pager")
 	complete(root, "color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {

@@ -219,7 +219,7 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 	return t.Make(func() (*sessionfmt.Session, error) {
 		opt := e.opening(1)
 		if o.alone {
-			show, end := e.progress(f.path)
+			show, end := e.progress(f.path, true)
 			defer end()
 			opt.Workers, opt.Progress = 0, show
 		}

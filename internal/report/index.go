@@ -154,4 +154,6 @@ func (p *Report) Finish() {
 		}
 	}
 	x.IDs, x.notes = ids.String(), nil
+	sizes, _ := p.path()
+	p.Head.Over = p.Head.Window > 0 && len(sizes) > 0 && int64(sizes[len(sizes)-1]) > p.Head.Window
 }

@@ -23,8 +23,10 @@ type value = jsonl.Value
 // A Head is what is said of a session as a whole, schema ctxtool/page/1.
 type Head struct {
 	Schema   string              `json:"schema"`
-	File     string              `json:"file"`           // what the session is called where it has no name
-	Name     string              `json:"name,omitempty"` // that it was given
+	File     string              `json:"file"`            // what the session is called where it has no name
+	Name     string              `json:"name,omitempty"`  // that it was given
+	Title    string              `json:"title,omitempty"` // its name, or its first words
+	Over     bool                `json:"over,omitempty"`  // the context of its last request exceeds the window
 	Cwd      string              `json:"cwd,omitempty"`
 	Version  int                 `json:"version"`
 	Rules    string              `json:"rules"`
@@ -227,6 +229,7 @@ type Summary struct {
 	// of each stretch of them.
 	Sizes  []int `json:"sizes,omitempty"`
 	Window int64 `json:"window,omitempty"`
+	Over   bool  `json:"over,omitempty"` // the last of them exceeds the window
 }
 
 // mostSizes is how many sizes of contexts a summary has.
@@ -248,18 +251,12 @@ func (p *Report) Summary() (*Summary, error) {
 			s.From, s.To = min(cmp.Or(s.From, at), at), max(s.To, at)
 		}
 	}
-	path, _ := p.s.Path(h.Leaf)
-	if err := p.first(s, path); err != nil {
+	var err error
+	if s.Prompt, err = outline.FirstPrompt(p.s, h.Leaf); err != nil {
 		return nil, err
 	}
-	var sizes []int
-	for _, rec := range path {
-		if k, ok := p.steps[rec]; ok {
-			sizes = append(sizes, p.Steps.System[k]+p.Steps.Tools[k]+p.Steps.Messages[k])
-			s.Model = p.Steps.Models[p.Steps.Model[k]].Name
-		}
-	}
-	s.Requests = len(p.steps)
+	sizes, model := p.path()
+	s.Model, s.Requests, s.Over = model, len(p.steps), h.Over
 	n := min(len(sizes), mostSizes)
 	for k := range n {
 		s.Sizes = append(s.Sizes, slices.Max(sizes[k*len(sizes)/n:(k+1)*len(sizes)/n]))
@@ -267,22 +264,17 @@ func (p *Report) Summary() (*Summary, error) {
 	return s, nil
 }
 
-// first records what the first prompt says.
-func (p *Report) first(s *Summary, path []int) error {
-	lines := p.s.NewReader()
+// path returns the sizes of the requests on the path, in tokens, and the model of the
+// last one.
+func (p *Report) path() (sizes []int, model string) {
+	path, _ := p.s.Path(p.Head.Leaf)
 	for _, rec := range path {
-		if p.s.Kind(rec) != jsonl.User {
-			continue
-		}
-		line, err := lines.Line(rec)
-		if err != nil {
-			return err
-		}
-		if s.Prompt = outline.Gist(jsonl.User, line); s.Prompt != "" {
-			break
+		if k, ok := p.steps[rec]; ok {
+			sizes = append(sizes, p.Steps.System[k]+p.Steps.Tools[k]+p.Steps.Messages[k])
+			model = p.Steps.Models[p.Steps.Model[k]].Name
 		}
 	}
-	return nil
+	return sizes, model
 }
 
 // A Store is the report of a store: sessions, and where their pages are.

@@ -172,7 +172,7 @@ class App {
   // about says in the head of the page what the session is.
   about() {
     const { model } = this, { head } = model
-    const name = head.name || head.file.replace(/^.*[\\/]/, '')
+    const name = head.title || head.name || head.file.replace(/^.*[\\/]/, '')
     byId('title').textContent = line(name, 120)
     document.title = line(name, 80) + ' · ctxtool'
     const cost = model.index.cost.reduce((a, b) => a + b, 0), c = head.cache
@@ -184,7 +184,7 @@ class App {
       c.prompt && c.read ? [percent(c.achieved) + ' cached', 'Share of the prompts that came from the cache'] : null, first ? [moment(first).slice(0, 16), 'Began, UTC'] : null,
       last - first > 60000 ? [span(last - first), 'Lasted'] : null]
     fill(byId('facts'), facts.filter(Boolean).map(([text, title]) => el('span', { title }, text)),
-      head.redacted && el('span', { class: 'tag' }, 'redacted'),
+      head.redacted && el('span', { class: 'tag' }, 'redacted'), head.over && el('span', { class: 'tag warn', title: 'The context of the last request exceeds the window of its model' }, 'over the window'),
       (head.findings?.length || head.stopped?.length) ? el('button', { class: 'tag warn', type: 'button', id: 'findings', onclick: () => this.findings() }, count((head.findings?.length || 0) + (head.stopped?.length || 0), 'finding')) : null)
     if (head.index) byId('title').before(el('a', { class: 'up', href: head.index }, 'Sessions'))
     if (head.pages) byId('pages').append(...head.pages.map((p, i) => el('a', { href: p.file, 'aria-current': i === head.page ? 'page' : null }, String(i + 1))))

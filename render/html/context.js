@@ -76,7 +76,7 @@ export class Context {
       : model.head.stopped?.length ? 'as far as the replay goes' : 'not sent yet')
     this.rows = model.list(step)
     this.change = model.change(step)
-    this.fresh = new Set([...this.change.came, ...this.change.changed.map(x => x[1])])
+    this.fresh = new Set([...this.change.added, ...this.change.changed.map(x => x[1])])
     fill(byId('tab-overview'), this.overview(step))
     byId('tab-name-messages').textContent = `Messages ${whole(this.rows.length)}`
     const prompt = s.prompts[s.prompt[step]]
@@ -136,9 +136,9 @@ export class Context {
     return parts
   }
 
-  // changes are what came, what left, and what reads otherwise since the request before.
+  // changes are what was added, removed, and changed since the request before.
   changes(step) {
-    const { model } = this, { came, left, changed, before } = this.change, s = model.steps
+    const { model } = this, { added, removed, changed, before } = this.change, s = model.steps
     const sum = rows => rows.reduce((n, row) => n + model.tokens(row), 0)
     const promptChanged = before >= 0 && s.prompt[before] !== s.prompt[step]
     const group = (cls, sign, name, rows, list) => rows.length > 0 && el('details', { class: 'change ' + cls, open: rows.length <= 6 },
@@ -146,8 +146,8 @@ export class Context {
       el('ul', null, rows.slice(0, 60).map(row => this.ref(row, list)), rows.length > 60 && el('li', { class: 'mute' }, `and ${whole(rows.length - 60)} more`)))
     return el('section', { class: 'block' }, el('h3', null, before >= 0 ? `Since request ${s.request[before]}` : 'The first request'),
       promptChanged && el('p', null, el('button', { class: 'ref', type: 'button', onclick: () => this.open('prompt') }, 'Prompt, tools or options'), ' changed.'),
-      group('came', '+', 'came', came), group('left', '−', 'left', left), group('other', '~', 'changed', changed, true),
-      !came.length && !left.length && !changed.length && !promptChanged && el('p', { class: 'mute' }, 'The same messages.'))
+      group('added', '+', 'added', added), group('removed', '−', 'removed', removed), group('other', '~', 'changed', changed, true),
+      !added.length && !removed.length && !changed.length && !promptChanged && el('p', { class: 'mute' }, 'The same messages.'))
   }
 
   // ref is a message on a line that leads to it; of one that has changed, [was, is].

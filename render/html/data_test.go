@@ -33,7 +33,7 @@ func htmlOf(t *testing.T, s corpus.Session) []byte {
 	}
 	defer opened.Close()
 	var out bytes.Buffer
-	h := html.Page{Session: opened, Report: reportOf(opened), Title: "s.jsonl"}
+	h := html.Page{Session: opened, Report: reportOf(opened), File: "s.jsonl"}
 	if err := h.Write(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestHTMLSplit(t *testing.T) {
 	defer opened.Close()
 	pages := map[int]*bytes.Buffer{0: {}}
 	h := html.Page{
-		Session: opened, Report: reportOf(opened), Title: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
+		Session: opened, Report: reportOf(opened), File: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
 		Create: func(page int) (io.WriteCloser, error) {
 			pages[page] = new(bytes.Buffer)
 			return closer{pages[page]}, nil

@@ -25,7 +25,8 @@ import (
 type Page struct {
 	Session  *sessionfmt.Session
 	Report   *report.Report // of the session, not begun
-	Title    string         // what the session is called where it has no name
+	File     string         // the name of the session's file
+	Title    string         // what the session is called; its file where it is empty
 	Index    string         // the address of the index that the page belongs to; may be empty
 	Redacted bool
 
@@ -55,7 +56,7 @@ const chunkSize = 512 << 10
 // Write writes the page. It holds no more of it than a few chunks.
 func (h *Page) Write(w io.Writer) error {
 	h.chunks = h.Report.Begin(chunkSize)
-	shell := sessionPage.shell(sessionfmt.Clean(h.Title))
+	shell := sessionPage.shell(sessionfmt.Clean(cmp.Or(h.Title, h.File)))
 	if h.Split > 0 && h.Session.Size() > h.Split {
 		return h.writeSplit(w, shell)
 	}
@@ -181,10 +182,18 @@ type Part struct {
 // whole writes what the page knows of the whole session.
 func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
-	head.File, head.Redacted = h.Title, h.Redacted
+	head.File, head.Redacted = h.File, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
 	}
+	if h.Scan != nil {
+		data, err := json.Marshal(&head)
+		if err != nil {
+			return err
+		}
+		h.Scan(-1, data)
+	}
+	head.Title = h.Title // of an entry, where it has been scanned
 	type part struct {
 		id    string
 		write func(w io.Writer) error
@@ -194,9 +203,6 @@ func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 			data, err := json.Marshal(v)
 			if err != nil {
 				return err
-			}
-			if h.Scan != nil && v == any(&head) {
-				h.Scan(-1, data)
 			}
 			_, err = w.Write(data)
 			return err

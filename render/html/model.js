@@ -164,7 +164,7 @@ export class Model {
   body(row) { return row < this.entries ? row : this.steps.extra.row[row - this.entries] }
   tokens(row) { return row < this.entries ? this.index.tokens[row] : this.steps.extra.tokens[row - this.entries] }
 
-  // change says how a request differs from the one before: what came, what left, and
+  // change says how a request differs from the one before: what was added, what was removed, and
   // what is there in another form, as [was, is].
   change(step) {
     const is = this.list(step), before = this.steps.before[step]
@@ -173,25 +173,25 @@ export class Model {
     while (same < is.length && same < was.length && is[same] === was[same]) same++
     const count = new Map()
     for (let i = same; i < was.length; i++) count.set(was[i], (count.get(was[i]) || 0) + 1)
-    const came = [], left = [], changed = []
+    const added = [], removed = [], changed = []
     for (let i = same; i < is.length; i++) {
       const n = count.get(is[i])
       if (n) count.set(is[i], n - 1)
-      else came.push(is[i])
+      else added.push(is[i])
     }
     for (let i = same; i < was.length; i++) {
       const n = count.get(was[i])
-      if (n) { left.push(was[i]); count.set(was[i], n - 1) }
+      if (n) { removed.push(was[i]); count.set(was[i], n - 1) }
     }
-    const bySource = new Map(left.map(row => [this.source(row), row]))
-    const fresh = came.filter(row => {
+    const bySource = new Map(removed.map(row => [this.source(row), row]))
+    const fresh = added.filter(row => {
       const old = bySource.get(this.source(row))
       if (old === undefined || old === row) return true
       changed.push([old, row])
       bySource.delete(this.source(row))
-      left.splice(left.indexOf(old), 1)
+      removed.splice(removed.indexOf(old), 1)
       return false
     })
-    return { came: fresh, left, changed, same, before, first: before < 0 }
+    return { added: fresh, removed, changed, same, before, first: before < 0 }
   }
 }

@@ -57,12 +57,13 @@ func (p *Page) contextHead() ([]byte, error) {
 	}
 	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
 	dst := p.pen.heading(nil, 1, "", line)
+	dst = p.fact(dst, "Session", p.pen.inline(nil, phrase.Cut(p.Name, headingWords)))
 	if model != (models.Ref{}) {
 		dst = p.fact(dst, "Model", p.pen.code(nil, model.Provider+"/"+model.ID))
 	}
 	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
 		phrase.Short(int64(counts.Total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))
-	dst = p.fact(dst, "Size", append(size, phrase.If(limit > 0, "; the model takes %s", phrase.Short(limit))...))
+	dst = p.fact(dst, "Size", append(size, phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(counts.Total) > limit, ", exceeded")...))
 	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)
 	return p.contents(dst), nil

@@ -411,3 +411,43 @@ func (g *gist) edit(line jsonl.Value) {
 		g.content(replacement.Get("content"), jsonl.Unknown)
 	}
 }
+
+// Title returns what a session is called for people: its last name, else the first words
+// of the first prompt on the path to the leaf. It is empty where there is neither.
+func Title(s *sessionfmt.Session, leaf int) (string, error) {
+	lines := s.NewReader()
+	for i := s.Len() - 1; i >= 0; i-- {
+		if s.Kind(i) != jsonl.SessionInfo {
+			continue
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			return "", err
+		}
+		if name := Gist(jsonl.SessionInfo, line); name != "" {
+			return name, nil
+		}
+		break
+	}
+	return FirstPrompt(s, leaf)
+}
+
+// FirstPrompt returns the first words of the first prompt on the path to the leaf, empty
+// where there is none.
+func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
+	lines := s.NewReader()
+	path, _ := s.Path(leaf)
+	for _, i := range path {
+		if s.Kind(i) != jsonl.User {
+			continue
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			return "", err
+		}
+		if words := Gist(jsonl.User, line); words != "" {
+			return words, nil
+		}
+	}
+	return "", nil
+}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ func TestCleaner(t *testing.T) {
 	const want = "a\tb\uFFFD[31mc\uFFFD\n\uFFFDdé\uFFFD1m 漢\uFFFD\nlast\uFFFD"
 	for size := 1; size <= len(in); size++ {
 		var out bytes.Buffer
-		c := &cleaner{w: &out}
+		c := &Cleaner{W: &out}
 		for rest := []byte(in); len(rest) > 0; {
 			n := min(size, len(rest))
 			if _, err := c.Write(rest[:n]); err != nil {
@@ -19,7 +19,7 @@ func TestCleaner(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		if err := c.Commit(); err != nil || out.String() != want {
+		if err := c.Close(); err != nil || out.String() != want {
 			t.Fatalf("in pieces of %d: %q, %v", size, out.String(), err)
 		}
 	}

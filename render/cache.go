@@ -59,7 +59,7 @@ func cacheCells(r *cache.Row) []any {
 	}
 	if b := r.Break; b != nil {
 		copy(cells[6:], []any{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer})
-		copy(cells[12:], again(b.Again))
+		copy(cells[12:], again(b.Rebilled))
 	}
 	if e := r.Expected; e != nil {
 		copy(cells[14:], []any{e.Read, e.Write})
@@ -81,7 +81,7 @@ func cacheCells(r *cache.Row) []any {
 }
 
 // again are the cells of what was billed again, none for nothing.
-func again(a cache.Again) []any {
+func again(a cache.Rebilled) []any {
 	if a.Tokens == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func whyAgain(r *cache.Row) string {
 func whyBroken(b *cache.Break) string {
 	return string(b.Cause) + phrase.If(b.Entry != "", " %s", sessionfmt.Quote(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
 		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason)) +
-		phrase.If(b.Again.Tokens > 0, " (%d)", b.Again.Tokens)
+		phrase.If(b.Rebilled.Tokens > 0, " (%d)", b.Rebilled.Tokens)
 }
 
 func writeCacheSums(w *bufio.Writer, t *cache.Total) {
@@ -221,7 +221,7 @@ func duration(seconds int64) string {
 	return text
 }
 
-func money(a cache.Again) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
+func money(a cache.Rebilled) string { return fmt.Sprintf("%d tokens, $%.4f", a.Tokens, a.Cost) }
 
 // writeLosses writes losses below a heading, the first of them.
 func writeLosses(w *bufio.Writer, heading string, all []cache.Loss) {

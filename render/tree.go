@@ -178,7 +178,7 @@ func (d *drawing) line(n outline.Node) {
 	}
 	put(d.w, fmt.Sprintf("%s%s %s%s %s", lead, mark, deep, orDash(sessionfmt.Quote(n.ID)), n.Kind)+
 		phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))+phrase.If(n.Leaf, " ← leaf")+
-		phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Tip)))+phrase.If(n.Text != "", "  %s", n.Text), d.on)
+		phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Last)))+phrase.If(n.Text != "", "  %s", n.Text), d.on)
 }
 
 // orDash stands in for an id that is not there.

@@ -141,23 +141,23 @@ func (l *Reader) weigher(c *tokens.Counter) *weigh.Weigher {
 
 // A Saying is what is known of one message without its text. Hashes are good for one run
 // only.
-type Saying struct {
-	Hash   uint64 // of what it says
-	Spelt  uint64 // of its bytes
-	Tokens int32
-	Bytes  int32 // of its JSON
+type Digest struct {
+	Content  uint64 // of what it says
+	Spelling uint64 // of its bytes
+	Tokens   int32
+	Bytes    int32 // of its JSON
 }
 
-// Say reads a message that a provider gets.
-func (l *Reader) Say(c *tokens.Counter, m *Piece) (Saying, error) {
+// Digest reads a message that a provider gets.
+func (l *Reader) Digest(c *tokens.Counter, m *Piece) (Digest, error) {
 	v, err := l.Provider(m)
 	if err != nil {
-		return Saying{}, err
+		return Digest{}, err
 	}
 	if m.kind == jsonl.System {
-		l.spelled = v.AppendCompact(l.spelled[:0])
+		l.spelled = v.AppendMinified(l.spelled[:0])
 		n, err := l.Estimate(c, m)
-		return Saying{maphash.Bytes(digestSeed, l.spelled), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
+		return Digest{maphash.Bytes(digestSeed, l.spelled), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
@@ -168,7 +168,7 @@ func (l *Reader) Say(c *tokens.Counter, m *Piece) (Saying, error) {
 		h.WriteByte(0)
 	}
 	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
-	return Saying{
+	return Digest{
 		h.Sum64(), maphash.Bytes(digestSeed, v),
 		int32(l.weigher(c).Message(&l.msg).Total()), int32(len(v)),
 	}, nil

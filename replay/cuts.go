@@ -35,7 +35,7 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	}
 	quiet := *r // findings are for who replays
 	quiet.Rules = ByEnvelope
-	for _, err := range quiet.WalkTree(quiet.Session.Tree(), &cutter{list: &cuts, last: -1}) {
+	for _, err := range quiet.WalkTree(quiet.Session.Tree(), &cutter{cuts: &cuts, last: -1}) {
 		if err != nil && !Stopped(err) {
 			return nil, err
 		}
@@ -51,26 +51,26 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 // stays an entry cuts the one, where it now cuts the state without compactions: it
 // may only if both give the same.
 type cutter struct {
-	Unconcerned
-	list   *[]Cut
-	last   int    // of them on this path
-	native bool   // a compaction could not be a patch
-	beside *state // what patches would have made; nil before the first and after a native one
+	NopObserver
+	cuts    *[]Cut
+	last    int    // of them on this path
+	native  bool   // a compaction could not be a patch
+	patched *state // what patches would have made; nil before the first and after a native one
 }
 
 // A cutting is a compaction entry at work.
-type cutting struct {
+type pendingCut struct {
 	msg    Piece
 	line   value
 	before *state // what was in force
-	heads  int    // messages of the new state that are the entry's own
+	own    int    // messages of the new state that are the entry's own
 }
 
 // Fork is a copy for another way.
 func (c *cutter) Fork(_, _ Step) Observer {
 	next := *c
-	if c.beside != nil {
-		next.beside = c.beside.fork()
+	if c.patched != nil {
+		next.patched = c.patched.fork()
 	}
 	return &next
 }
@@ -78,21 +78,21 @@ func (c *cutter) Fork(_, _ Step) Observer {
 // Changed records a compaction.
 func (c *cutter) Changed(s Step, change *Change) error {
 	switch {
-	case change.Do == OpTakeBack:
+	case change.Do == OpRecompact:
 		return c.compacted(s.m, change.cut)
-	case c.beside != nil:
-		return s.m.apply(c.beside, change)
+	case c.patched != nil:
+		return s.m.apply(c.patched, change)
 	}
 	return nil
 }
 
-func (c *cutter) compacted(m *machine, at *cutting) error {
-	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.heads
+func (c *cutter) compacted(m *machine, at *pendingCut) error {
+	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.own
 	cut := Cut{Record: int(msg.rec), Above: c.last}
-	cut.Direct = c.last >= 0 && m.follows((*c.list)[c.last].Record)
+	cut.Direct = c.last >= 0 && m.follows((*c.cuts)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)
-	if c.beside != nil {
-		same, err := m.keepsSame(c.beside, place, next, heads)
+	if c.patched != nil {
+		same, err := m.keepsSame(c.patched, place, next, heads)
 		if err != nil {
 			return err
 		}
@@ -101,16 +101,16 @@ func (c *cutter) compacted(m *machine, at *cutting) error {
 	if cut.Why = m.unpatchable(line, place, before, next); cut.Why == "" {
 		cut.Index, cut.Why = before.msgs.indexOfTail(&next.msgs, heads)
 	}
-	*c.list = append(*c.list, cut)
-	c.last = len(*c.list) - 1
+	*c.cuts = append(*c.cuts, cut)
+	c.last = len(*c.cuts) - 1
 	switch {
 	case cut.Why != "":
 		c.native = true
 	case !c.native:
-		if c.beside == nil {
-			c.beside = before.fork()
+		if c.patched == nil {
+			c.patched = before.fork()
 		}
-		c.beside.msgs.cut(c.beside.msgs.index(cut.Index), msg)
+		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), msg)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (m *machine) envelope() *Envelope {
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.now(), ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.current(), ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
 		e.Leaf = m.path.at(m.pos)
@@ -135,7 +135,7 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	at := Piece{rec: int32(e.ephemeral), edit: -1, op: -1}
 	for v := range line.Get("messages").Elements {
 		if v.IsObject() {
-			out.state.uncached = append(out.state.uncached, givenMessage(v, line, at))
+			out.state.uncached = append(out.state.uncached, patchMessage(v, line, at))
 		}
 	}
 	return &out, nil

@@ -183,7 +183,7 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 		if k > 0 {
 			list = append(list, ',')
 		}
-		list = t.Raw.AppendCompact(list)
+		list = t.Raw.AppendMinified(list)
 	}
 	return n + w.Add(w.Text(append(list, ']'))), nil
 }
@@ -214,7 +214,7 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 			n += w.Add(w.Value(text))
 		}
 		if tools := v.Get("toolsAdded"); !tools.IsNull() {
-			n += w.Add(w.Compact(tools))
+			n += w.Add(w.Minified(tools))
 		}
 	case jsonl.Custom:
 		n += content()

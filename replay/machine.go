@@ -34,7 +34,7 @@ type machine struct {
 	path trail
 	load *Reader
 
-	aside   *Reader          // of messages, beside the line at hand
+	reader  *Reader          // of messages, beside the line at hand
 	hashes  map[Piece]uint64 // see digests
 	spelled []byte           // a message in one spelling, to be hashed
 
@@ -51,7 +51,7 @@ type machine struct {
 	turn      int // user prompts so far, less one
 	request   int // answers so far
 
-	prompt Prompting // prompt and tools, where they are asked for
+	prompt PromptTracker // prompt and tools, where they are asked for
 
 	watch   []Observer
 	change  Change          // the last one
@@ -63,14 +63,14 @@ type machine struct {
 
 func newMachine(r *Replay, watch ...Observer) *machine {
 	return &machine{
-		r: r, watch: watch, load: r.NewReader(), aside: r.NewReader(),
+		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
 }
 
-// now is the state in force.
-func (m *machine) now() *state {
+// current is the state in force.
+func (m *machine) current() *state {
 	if m.cut != nil {
 		return m.cut
 	}
@@ -83,30 +83,30 @@ type Operation uint8
 
 // The operations.
 const (
-	OpAppend   Operation = iota // messages come after the others, or after all cached ones
-	OpRemove                    // messages of an entry are left out or say something else, or no longer do
-	OpCut                       // a summary stands for the messages before some place
-	OpReplace                   // other messages stand for all
-	OpTakeBack                  // what compactions cut is there again, and a new one cuts it
-	OpSet                       // prompt, tools or options become others
+	OpAppend    Operation = iota // messages come after the others, or after all cached ones
+	OpRemove                     // messages of an entry are left out or say something else, or no longer do
+	OpCut                        // a summary stands for the messages before some place
+	OpReplace                    // other messages stand for all
+	OpRecompact                  // what compactions cut is there again, and a new one cuts it
+	OpSet                        // prompt, tools or options become others
 )
 
 // A Change is an operation with what it is done to. It is valid until the next one.
 type Change struct {
-	Do   Operation
-	By   origin.Origin    // the entry, and the op of its patch
-	Gone iter.Seq[*Piece] // messages that OpCut, OpReplace or OpTakeBack took out of the request
+	Do      Operation
+	By      origin.Origin    // the entry, and the op of its patch
+	Removed iter.Seq[*Piece] // messages that OpCut, OpReplace or OpTakeBack took out of the request
 
 	piece   Piece // the message that is appended; of a patch, where its op stands
 	op      *op   // of a patch
 	v       value // the op
 	edit    edit
-	changed bool     // by the edit: a message of the request
-	cut     *cutting // of OpTakeBack
+	changed bool        // by the edit: a message of the request
+	cut     *pendingCut // of OpTakeBack
 }
 
-// Came is the message that an entry appended, nil where it is another change.
-func (c *Change) Came() *Piece {
+// Appended is the message that an entry appended, nil where it is another change.
+func (c *Change) Appended() *Piece {
 	if c.Do != OpAppend || c.op != nil {
 		return nil
 	}
@@ -124,11 +124,11 @@ func (m *machine) do(c Change) error {
 			return err
 		}
 	}
-	return m.tell()
+	return m.notify()
 }
 
-// tell tells of the last change.
-func (m *machine) tell() error {
+// notify tells of the last change.
+func (m *machine) notify() error {
 	for _, o := range m.watch {
 		if err := o.Changed(m.at(), &m.change); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (m *machine) size(msg *Piece) error {
 	if !msg.Sent() {
 		return nil
 	}
-	n, _, err := m.aside.Tokens(m.counter, msg)
+	n, _, err := m.reader.Tokens(m.counter, msg)
 	msg.tokens = int32(n)
 	return err
 }
@@ -254,7 +254,7 @@ var digestSeed = maphash.MakeSeed()
 // digest is a hash of a message by what it says, however it is spelled. It is
 // good for one run only.
 func (m *machine) digest(v value) uint64 {
-	m.spelled = v.AppendCompact(m.spelled[:0])
+	m.spelled = v.AppendMinified(m.spelled[:0])
 	return maphash.Bytes(digestSeed, m.spelled)
 }
 
@@ -271,7 +271,7 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 		}
 		h, ok := m.hashes[*msg]
 		if !ok {
-			v, err := m.aside.Provider(msg)
+			v, err := m.reader.Provider(msg)
 			if err != nil {
 				return nil, err
 			}
@@ -290,7 +290,7 @@ func (m *machine) applyEdit(s *state, c *Change) error {
 	if i < 0 {
 		return nil
 	}
-	c.changed = c.changed || s == m.now()
+	c.changed = c.changed || s == m.current()
 	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)

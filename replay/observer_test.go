@@ -27,8 +27,8 @@ func (w *witness) Changed(s replay.Step, c *replay.Change) error {
 	if c.By.By != s.Record {
 		w.t.Errorf("a change by %d in the step of %d", c.By.By, s.Record)
 	}
-	if takes := c.Do == replay.OpCut || c.Do == replay.OpReplace || c.Do == replay.OpTakeBack; takes != (c.Gone != nil) {
-		w.t.Errorf("operation %d names what it took: %v", c.Do, c.Gone != nil)
+	if takes := c.Do == replay.OpCut || c.Do == replay.OpReplace || c.Do == replay.OpRecompact; takes != (c.Removed != nil) {
+		w.t.Errorf("operation %d names what it took: %v", c.Do, c.Removed != nil)
 	}
 	w.last = s.Envelope().Len()
 	return nil

@@ -61,7 +61,7 @@ func (m *machine) transform(at Piece) (Effect, error) {
 		if !m.r.Options.Lenient {
 			return Nothing, m.r.stopped(int(at.rec), m.before(), errors.New(err.text))
 		}
-		m.r.find(err.code, int(at.rec), "%s: the whole patch is skipped", err.text)
+		m.r.addFinding(err.code, int(at.rec), "%s: the whole patch is skipped", err.text)
 		return Nothing, nil
 	}
 	k, did := int32(0), Patched
@@ -71,7 +71,7 @@ func (m *machine) transform(at Piece) (Effect, error) {
 				did = Compacted
 			}
 			at.op = k
-			at.start, at.size = stretch(line, v)
+			at.start, at.size = span(line, v)
 			if err := m.do(Change{Do: o.does, By: at.Origin(), piece: at, op: o, v: v}); err != nil {
 				return did, err
 			}
@@ -122,7 +122,7 @@ func (m *machine) checkPatch(rec int, line, patch value) *patchFault {
 		if !m.r.Options.Lenient {
 			return f
 		}
-		m.r.find(f.code, rec, "%s: applied as if it were", f.text)
+		m.r.addFinding(f.code, rec, "%s: applied as if it were", f.text)
 	}
 	if !patch.IsArray() {
 		return fault("patch-shape", "the patch is no list")
@@ -145,7 +145,7 @@ func (m *machine) checkOp(rec, k int, v value) *patchFault {
 		if !m.r.Options.Lenient {
 			return f
 		}
-		m.r.find(f.code, rec, "%s: ignored", f.text)
+		m.r.addFinding(f.code, rec, "%s: ignored", f.text)
 		return nil
 	}
 	if o.cached && jsonl.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
@@ -158,9 +158,9 @@ func (m *machine) checkOp(rec, k int, v value) *patchFault {
 	// may only hold cached ops.
 	switch scope := v.Get("scope"); {
 	case !o.cached:
-		m.r.find("patch-scope", rec, "op %d (%s): an uncached op in a persisted transform: applied to every request from here on", k, o.name)
+		m.r.addFinding("patch-scope", rec, "op %d (%s): an uncached op in a persisted transform: applied to every request from here on", k, o.name)
 	case !scope.Is("cached"):
-		m.r.find("patch-scope", rec, "op %d (%s): scope is %s instead of \"cached\"", k, o.name, orMissing(scope))
+		m.r.addFinding("patch-scope", rec, "op %d (%s): scope is %s instead of \"cached\"", k, o.name, orMissing(scope))
 	}
 	return nil
 }
@@ -177,8 +177,8 @@ func orMissing(v value) string {
 	return sessionfmt.Quote(string(v))
 }
 
-// needList, needText and optional are the checks that ops share.
-func needList(v value, name string, each func(el value) error) error {
+// requireArray, needText and optional are the checks that ops share.
+func requireArray(v value, name string, each func(el value) error) error {
 	list := v.Get(name)
 	if !list.IsArray() {
 		return fmt.Errorf("%s is no list", name)
@@ -193,15 +193,15 @@ func needList(v value, name string, each func(el value) error) error {
 	return nil
 }
 
-func needText(v value, name string) error {
+func requireString(v value, name string) error {
 	if !v.Get(name).IsString() {
 		return fmt.Errorf("%s is no string", name)
 	}
 	return nil
 }
 
-// optionalText passes a string, null, or nothing.
-func optionalText(v value, name string) error {
+// optionalString passes a string, null, or nothing.
+func optionalString(v value, name string) error {
 	if t := v.Get(name); !t.IsNull() && !t.IsString() {
 		return fmt.Errorf("%s is no string", name)
 	}
@@ -222,7 +222,7 @@ var compactionApply = op{
 	name:   "compaction_apply",
 	cached: true,
 	check: func(v value) error {
-		if err := needText(v, "summary"); err != nil {
+		if err := requireString(v, "summary"); err != nil {
 			return err
 		}
 		return optionalNumber(v, "firstKeptMessageIndex")
@@ -231,8 +231,8 @@ var compactionApply = op{
 	apply: func(m *machine, s *state, c *Change) error {
 		v, at := c.v, c.piece
 		f, ok := v.Get("firstKeptMessageIndex").Float()
-		if cached := s.msgs.shown; s == m.now() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
-			m.r.find("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex %s, and the list has %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is cut off",
+		if cached := s.msgs.shown; s == m.current() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
+			m.r.addFinding("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex %s, and the list has %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is cut off",
 				at.op, v.Get("firstKeptMessageIndex"), cached)
 		}
 		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
@@ -240,8 +240,8 @@ var compactionApply = op{
 		if err := m.size(&at); err != nil {
 			return err
 		}
-		if was := s.msgs; s == m.now() {
-			c.Gone = was.first(first)
+		if was := s.msgs; s == m.current() {
+			c.Removed = was.first(first)
 		}
 		s.msgs.cut(first, at)
 		return nil
@@ -251,7 +251,7 @@ var compactionApply = op{
 var errNoMessage = errors.New("is no message")
 
 func checkMessages(v value) error {
-	return needList(v, "messages", func(el value) error {
+	return requireArray(v, "messages", func(el value) error {
 		if !el.IsObject() {
 			return errNoMessage
 		}
@@ -259,14 +259,14 @@ func checkMessages(v value) error {
 	})
 }
 
-// givenMessage is the message that stands at v in the op at.
-func givenMessage(v, op value, at Piece) Piece {
-	at.form = given
+// patchMessage is the message that stands at v in the op at.
+func patchMessage(v, op value, at Piece) Piece {
+	at.form = patchGiven
 	at.kind = v.Get("role").RoleKind()
 	if at.kind == jsonl.System { // a provider message like any other here
 		at.kind = jsonl.OtherMessage
 	}
-	start, size := stretch(op, v)
+	start, size := span(op, v)
 	at.start, at.size = at.start+start, size
 	return at
 }
@@ -277,7 +277,7 @@ var messagesUncachedAppend = op{
 	does:  OpAppend,
 	apply: func(m *machine, s *state, c *Change) error {
 		for el := range c.v.Get("messages").Elements {
-			msg := givenMessage(el, c.v, c.piece)
+			msg := patchMessage(el, c.v, c.piece)
 			if err := m.size(&msg); err != nil {
 				return err
 			}
@@ -307,7 +307,7 @@ var messagesCachedReplace = op{
 			}
 		}
 		for el := range c.v.Get("messages").Elements {
-			msg := givenMessage(el, c.v, c.piece)
+			msg := patchMessage(el, c.v, c.piece)
 			h := m.digest(el)
 			if same := had[h]; len(same) > 0 {
 				msg = *s.msgs.at(same[0])
@@ -317,8 +317,8 @@ var messagesCachedReplace = op{
 			}
 			next.push(msg)
 		}
-		if was := s.msgs; s == m.now() {
-			c.Gone = func(yield func(*Piece) bool) {
+		if was := s.msgs; s == m.current() {
+			c.Removed = func(yield func(*Piece) bool) {
 				for _, places := range had {
 					for _, i := range places {
 						if !yield(was.at(i)) {
@@ -340,7 +340,7 @@ var optionsSet = op{
 	name:   "options_set",
 	cached: true,
 	check: func(v value) error {
-		return cmp.Or(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
+		return cmp.Or(optionalString(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
@@ -359,7 +359,7 @@ var systemPartSet = op{
 	name:   "system_part_set",
 	cached: true,
 	check: func(v value) error {
-		return cmp.Or(needText(v, "partName"), optionalText(v, "text"))
+		return cmp.Or(requireString(v, "partName"), optionalString(v, "text"))
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, by origin.Origin) {
@@ -370,7 +370,7 @@ var systemPartSet = op{
 var systemPartRemove = op{
 	name:   "system_part_remove",
 	cached: true,
-	check:  func(v value) error { return needText(v, "partName") },
+	check:  func(v value) error { return requireString(v, "partName") },
 	does:   OpSet,
 	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
 		f.RemoveParts(v.Get("partName").Text())
@@ -381,8 +381,8 @@ var systemPartsReplace = op{
 	name:   "system_parts_replace",
 	cached: true,
 	check: func(v value) error {
-		return needList(v, "parts", func(p value) error {
-			return cmp.Or(needText(p, "name"), optionalText(p, "text"))
+		return requireArray(v, "parts", func(p value) error {
+			return cmp.Or(requireString(p, "name"), optionalString(p, "text"))
 		})
 	},
 	does: OpSet,
@@ -398,7 +398,7 @@ var toolsReplace = op{
 	name:   "tools_replace",
 	cached: true,
 	check: func(v value) error {
-		return needList(v, "tools", func(t value) error { return needText(t, "name") })
+		return requireArray(v, "tools", func(t value) error { return requireString(t, "name") })
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, by origin.Origin) {
@@ -413,7 +413,7 @@ var toolsRemove = op{
 	name:   "tools_remove",
 	cached: true,
 	check: func(v value) error {
-		return needList(v, "toolNames", func(value) error { return nil })
+		return requireArray(v, "toolNames", func(value) error { return nil })
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, _ origin.Origin) {

@@ -40,7 +40,7 @@ const (
 	branch                 // from a branch_summary entry
 	summary                // a compaction entry's summary
 	checkpoint             // a compaction entry's systemMessage
-	given                  // from a patch, a provider message as it stands
+	patchGiven             // from a patch, a provider message as it stands
 	opSummary              // the summary of a compaction_apply op
 )
 
@@ -68,8 +68,8 @@ func (m *Piece) Place() Piece {
 	return p
 }
 
-// Itself is what a message stays through edits.
-func (m *Piece) Itself() Piece {
+// Identity is what a message stays through edits.
+func (m *Piece) Identity() Piece {
 	p := m.Place()
 	p.edit, p.flags = -1, 0
 	return p
@@ -133,11 +133,11 @@ func (l *list) push(m Piece) {
 	*l.body(l.hi) = m
 	l.hi++
 	l.n++
-	l.enter(&m, 1)
+	l.addSums(&m, 1)
 }
 
-// enter adds a message to the sums, or with -1 takes it out of them.
-func (l *list) enter(m *Piece, sign int) {
+// addSums adds a message to the sums, or with -1 takes it out of them.
+func (l *list) addSums(m *Piece, sign int) {
 	if m.Sent() {
 		l.shown += sign
 	}
@@ -145,8 +145,8 @@ func (l *list) enter(m *Piece, sign int) {
 }
 
 func (l *list) set(i int, m Piece) {
-	l.enter(l.at(i), -1)
-	l.enter(&m, 1)
+	l.addSums(l.at(i), -1)
+	l.addSums(&m, 1)
 	if i < len(l.head) {
 		l.head = append([]Piece(nil), l.head...)
 		l.head[i] = m
@@ -169,11 +169,11 @@ func (l *list) cut(first int, m Piece) {
 		if old := l.at(i); old.kind == jsonl.System {
 			head = append(head, *old)
 		} else {
-			l.enter(old, -1)
+			l.addSums(old, -1)
 		}
 	}
 	head = append(head, m)
-	l.enter(&m, 1)
+	l.addSums(&m, 1)
 	if first < len(l.head) {
 		head = append(head, l.head[first:]...)
 	} else {

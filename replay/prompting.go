@@ -9,9 +9,9 @@ import (
 // A Prompting follows prompt, tools and options along a walk. It folds only what has
 // been added since it was last asked. A compaction brings back all ops: what they do to
 // any prompt is kept, and they are not read again.
-type Prompting struct {
-	InFront bool          // system messages after the first message change nothing: they are sent where they stand
-	Now     prompt.Prompt // as of the last Follow, not Compiled
+type PromptTracker struct {
+	LeadingOnly bool          // system messages after the first message change nothing: they are sent where they stand
+	Current     prompt.Prompt // as of the last Follow, not Compiled
 
 	load  *Reader
 	f     prompt.Fold
@@ -19,17 +19,17 @@ type Prompting struct {
 	own   bool
 	begun bool
 	tools bool // only tools are asked for: texts are left alone
-	front inFront
+	front leadingDeltas
 
 	ops  []delta     // folded into over
 	over prompt.Fold // what ops make of any prompt; see prompt.Fold.Onto
 }
 
 // Follow goes on to where a step is, and reports whether that changed anything.
-func (p *Prompting) Follow(s Step) (changed bool, err error) {
-	now := s.m.now()
+func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
+	now := s.m.current()
 	deltas := now.deltas
-	if p.InFront {
+	if p.LeadingOnly {
 		if fewer, later := p.front.follow(now); later {
 			deltas = fewer
 		}
@@ -39,7 +39,7 @@ func (p *Prompting) Follow(s Step) (changed bool, err error) {
 
 // follow brings it to where the deltas of the state in force are, and says
 // whether that has changed anything.
-func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) {
+func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err error) {
 	fresh := deltas
 	extends := p.begun && len(deltas) >= len(p.seen) && (len(p.seen) == 0 || &p.seen[0] == &deltas[0])
 	if extends {
@@ -59,15 +59,15 @@ func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	} else {
 		p.f = r.startingPrompt(own)
 		p.f.Textless = p.tools
-		err = p.again(deltas)
+		err = p.refold(deltas)
 	}
-	p.Now = prompt.Prompt{Parts: p.f.Parts, Options: p.f.Options, Known: p.own || r.Options.Baseline != nil}
-	p.Now.Tools, p.Now.Omitted = r.implemented(p.f.Tools)
+	p.Current = prompt.Prompt{Parts: p.f.Parts, Options: p.f.Options, Known: p.own || r.Options.Baseline != nil}
+	p.Current.Tools, p.Current.Omitted = r.implemented(p.f.Tools)
 	return true, err
 }
 
-// again folds all deltas: a checkpoint, the ops after it, and what came then.
-func (p *Prompting) again(deltas []delta) error {
+// refold folds all deltas: a checkpoint, the ops after it, and what came then.
+func (p *PromptTracker) refold(deltas []delta) error {
 	isOp := func(d delta) bool { return d.op != nil }
 	lead := slices.IndexFunc(deltas, isOp)
 	if lead < 0 {
@@ -93,17 +93,17 @@ func (p *Prompting) again(deltas []delta) error {
 }
 
 // Fork is the same for another way that goes on from where from stands, as to.
-func (p *Prompting) Fork(from, to Step) Prompting {
-	had, have := from.m.now().deltas, to.m.now().deltas
+func (p *PromptTracker) Fork(from, to Step) PromptTracker {
+	had, have := from.m.current().deltas, to.m.current().deltas
 	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
-		return Prompting{InFront: p.InFront, load: p.load, tools: p.tools}
+		return PromptTracker{LeadingOnly: p.LeadingOnly, load: p.load, tools: p.tools}
 	}
 	next := *p
 	next.seen = have[:len(p.seen)]
 	next.f.Parts = slices.Clone(p.f.Parts)
 	next.f.Tools = slices.Clone(p.f.Tools)
-	next.Now.Parts = next.f.Parts
-	next.ops, next.over, next.front = nil, prompt.Fold{}, inFront{}
+	next.Current.Parts = next.f.Parts
+	next.ops, next.over, next.front = nil, prompt.Fold{}, leadingDeltas{}
 	return next
 }
 
@@ -114,12 +114,12 @@ func (p *Prompting) Fork(from, to Step) Prompting {
 func (s Step) Tools() (tools []prompt.Tool, known, changed bool, err error) {
 	p := &s.m.prompt
 	p.tools = p.tools || !p.begun
-	changed, err = p.follow(s.m.r, s.m.now().deltas)
+	changed, err = p.follow(s.m.r, s.m.current().deltas)
 	return p.f.Tools, p.own || s.m.r.Options.Baseline != nil, changed, err
 }
 
 // An inFront leaves out what system messages after the first message change.
-type inFront struct {
+type leadingDeltas struct {
 	deltas []delta // without those of later system messages
 	seen   []delta // what they have been taken from
 	lead   int     // system messages in front, when they were
@@ -129,8 +129,8 @@ type inFront struct {
 // follow reports whether there are later system messages, and gives the deltas without
 // them. The slice goes on where it was as long as nothing but more deltas has come,
 // so that each is folded once.
-func (p *inFront) follow(s *state) (deltas []delta, later bool) {
-	lead := leadingSystems(&s.msgs)
+func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
+	lead := countLeadingSystems(&s.msgs)
 	grown := len(p.seen) > 0 && lead == p.lead && len(s.deltas) >= len(p.seen) && &p.seen[0] == &s.deltas[0]
 	if !grown {
 		p.deltas, p.seen, p.lead, p.all = nil, nil, lead, 0
@@ -147,8 +147,8 @@ func (p *inFront) follow(s *state) (deltas []delta, later bool) {
 	return p.deltas, p.all > lead
 }
 
-// leadingSystems is how many system messages stand in front of all messages.
-func leadingSystems(l *list) (n int) {
+// countLeadingSystems is how many system messages stand in front of all messages.
+func countLeadingSystems(l *list) (n int) {
 	for _, m := range l.all {
 		if m.Sent() {
 			break

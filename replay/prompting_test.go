@@ -30,7 +30,7 @@ func TestPrompting(t *testing.T) {
 			if m.cut != nil && step.Did == Compacted && len(m.prompt.ops) > 0 {
 				again++
 			}
-			deltas := m.now().deltas
+			deltas := m.current().deltas
 			if _, err := m.prompt.follow(r, deltas); err != nil {
 				t.Fatal(err)
 			}

@@ -87,8 +87,8 @@ func (r *Replay) end(path []int) (*Envelope, error) {
 	return last.Envelope(), err
 }
 
-// find adds a finding at a record.
-func (r *Replay) find(code string, rec int, format string, args ...any) {
+// addFinding adds a finding at a record.
+func (r *Replay) addFinding(code string, rec int, format string, args ...any) {
 	if len(r.Findings) >= sessionfmt.MaxFindings {
 		r.more++
 		return

@@ -21,7 +21,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
 	case jsonl.NoMessage:
-		m.r.find("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
+		m.r.addFinding("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
 		return Nothing, nil
 	case jsonl.ModelChange:
 		m.model = rec
@@ -91,7 +91,7 @@ func (m *machine) message(msg *Piece) (bool, error) {
 			if !envelope || !m.r.Options.Lenient {
 				msg.flags |= unsent
 			} else {
-				m.r.find("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
+				m.r.addFinding("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
 			}
 		}
 	case jsonl.TransformMessage, jsonl.OtherMessage:
@@ -115,14 +115,14 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	}
 	replacement := line.Get("replacement")
 	if !replacement.Exists() {
-		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
+		m.r.addFinding("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
 		return Nothing, nil
 	}
 	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
 		return Nothing, nil
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
-		m.r.find("edit-no-content", rec, "the replacement has no content: the message stays without any, and pi cannot count it")
+		m.r.addFinding("edit-no-content", rec, "the replacement has no content: the message stays without any, and pi cannot count it")
 	}
 	e := edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}
 	m.edits[e.target] = e
@@ -150,7 +150,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	if err != nil {
 		return Nothing, err
 	}
-	before := m.now()
+	before := m.current()
 	first, from := m.firstKept(rec, line)
 	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
 	m.cut = &next
@@ -159,7 +159,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	if v := line.Get("systemMessage"); v.Truthy() {
 		cp := msg
 		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
-		cp.start, cp.size = stretch(line, v)
+		cp.start, cp.size = span(line, v)
 		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
@@ -170,10 +170,10 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			return Nothing, err
 		}
 		if cp.kind != jsonl.System {
-			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
+			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
 		}
 	} else if hasSystem(m.base.deltas) {
-		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
+		m.r.addFinding("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
 	}
 	msg.form, msg.kind = summary, jsonl.CompactionMessage
 	if err := m.size(&msg); err != nil {
@@ -191,7 +191,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			next.deltas = append(next.deltas, d)
 		}
 	}
-	m.change = Change{Do: OpTakeBack, By: msg.Origin(), cut: &cutting{msg, line, before, heads}, Gone: func(yield func(*Piece) bool) {
+	m.change = Change{Do: OpRecompact, By: msg.Origin(), cut: &pendingCut{msg, line, before, heads}, Removed: func(yield func(*Piece) bool) {
 		for _, l := range []struct {
 			*list
 			n int
@@ -200,7 +200,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			}
 		}
 	}}
-	return Compacted, m.tell()
+	return Compacted, m.notify()
 }
 
 // keep adds the messages that a compaction keeps, those of a list from place first
@@ -254,14 +254,14 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		if m.r.Rules == ByEnvelope {
 			first, from = 0, 0
 		}
-		m.r.find("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing of what came before, the envelope rules keep everything", orMissing(f[0]))
+		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing of what came before, the envelope rules keep everything", orMissing(f[0]))
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
 	if exact {
 		return first, from
 	}
-	m.r.find("kept-no-message", rec, "the compaction's first kept entry (%s) gives no message: keeping starts at the next one after it", m.r.Session.Kind(kept))
+	m.r.addFinding("kept-no-message", rec, "the compaction's first kept entry (%s) gives no message: keeping starts at the next one after it", m.r.Session.Kind(kept))
 	return first, from
 }
 
@@ -280,8 +280,8 @@ func hasSystem(deltas []delta) bool {
 	return false
 }
 
-// stretch is where v, which must be a piece of line itself and no copy, stands
+// span is where v, which must be a piece of line itself and no copy, stands
 // in it: both end their capacity at the same byte.
-func stretch(line, v value) (start, size uint32) {
+func span(line, v value) (start, size uint32) {
 	return uint32(cap(line) - cap(v)), uint32(len(v))
 }

@@ -68,7 +68,7 @@ func (l *Reader) Agent(m *Piece) (value, error) {
 // source is the message before edits, made from its record's line.
 func (l *Reader) source(m *Piece, line value) value {
 	switch m.form {
-	case checkpoint, given:
+	case checkpoint, patchGiven:
 		return line[m.start : m.start+m.size]
 	case plain:
 		v := line.Get("message")
@@ -203,7 +203,7 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.form == given {
+	if m.form == patchGiven {
 		return v, nil
 	}
 	switch m.kind {

@@ -59,13 +59,13 @@ type Observer interface {
 	Fork(from, to Step) Observer
 }
 
-// Unconcerned is an observer of nothing, for others to build on.
-type Unconcerned struct{}
+// NopObserver is an observer of nothing, for others to build on.
+type NopObserver struct{}
 
 // Request, Changed and Fork do nothing.
-func (Unconcerned) Request(Step) error          { return nil }
-func (Unconcerned) Changed(Step, *Change) error { return nil }
-func (u Unconcerned) Fork(_, _ Step) Observer   { return u }
+func (NopObserver) Request(Step) error          { return nil }
+func (NopObserver) Changed(Step, *Change) error { return nil }
+func (u NopObserver) Fork(_, _ Step) Observer   { return u }
 
 // Walk replays the path to record leaf, step by step from the root. An error
 // ends it: a *sessionfmt.Error with the entry at which the replay had to stop, whose
@@ -90,7 +90,7 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 		path = nil
 		m.path.own = way[:0]
 		for _, rec := range way {
-			if step, err := m.does(int(rec)); !yield(step, err) || err != nil {
+			if step, err := m.advance(int(rec)); !yield(step, err) || err != nil {
 				return
 			}
 		}
@@ -120,7 +120,7 @@ func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step,
 // nest no deeper than the logarithm of their number.
 func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) bool) bool {
 	for {
-		step, err := m.does(rec)
+		step, err := m.advance(rec)
 		if !yield(step, err) {
 			return false
 		}
@@ -145,15 +145,15 @@ func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) boo
 	}
 }
 
-// does is a step, as lenses see it.
-func (m *machine) does(rec int) (Step, error) {
+// advance is a step, as lenses see it.
+func (m *machine) advance(rec int) (Step, error) {
 	m.path.push(rec)
-	before := m.now().msgs.shown
+	before := m.current().msgs.shown
 	did, err := m.step(m.path.len()-1, rec)
 	if err != nil {
 		m.pos = m.path.len() - 2
 	}
-	return Step{Record: rec, Did: did, Before: before, After: m.now().msgs.shown, m: m}, err
+	return Step{Record: rec, Did: did, Before: before, After: m.current().msgs.shown, m: m}, err
 }
 
 // fork is a copy of a machine that goes another way.
@@ -202,12 +202,12 @@ type Account struct {
 // Accounts replays the path to record leaf like Walk, and counts on the way: each
 // message once, so that the whole path costs one reading.
 func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
-	return r.Accounting(c).Along(leaf)
+	return r.AccountWalk(c).Along(leaf)
 }
 
 // An Accounting is a walk with accounts that goes on where it has stopped.
-type Accounting struct {
-	Behind []int // records of the last path that it did not come past
+type AccountWalk struct {
+	Unreached []int // records of the last path that it did not come past
 
 	r       *Replay
 	c       *tokens.Counter
@@ -218,17 +218,17 @@ type Accounting struct {
 	stopped error
 }
 
-// Accounting returns a walk that has not begun.
-func (r *Replay) Accounting(c *tokens.Counter) *Accounting { return &Accounting{r: r, c: c} }
+// AccountWalk returns a walk that has not begun.
+func (r *Replay) AccountWalk(c *tokens.Counter) *AccountWalk { return &AccountWalk{r: r, c: c} }
 
 // Along are the accounts of the path to record leaf: where it goes on from the path gone
 // before, those of its new entries, else all. A replay that had to stop stays there.
-func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
+func (a *AccountWalk) Along(leaf int) iter.Seq2[Account, error] {
 	return func(yield func(Account, error) bool) {
 		path, found := a.r.Session.Path(leaf)
 		if n := a.done; a.m == nil || n > len(path) || n > 0 && path[n-1] != a.m.path.at(n-1) {
 			a.r.Findings = append(a.r.Findings, found...)
-			*a = Accounting{r: a.r, c: a.c, m: newMachine(a.r)}
+			*a = AccountWalk{r: a.r, c: a.c, m: newMachine(a.r)}
 			a.m.counter = a.c
 		}
 		for a.done < len(path) && a.stopped == nil {
@@ -237,15 +237,15 @@ func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
 				return
 			}
 		}
-		if a.Behind = path[a.done:]; a.stopped != nil {
+		if a.Unreached = path[a.done:]; a.stopped != nil {
 			yield(Account{Request: -1}, a.stopped)
 		}
 	}
 }
 
-func (a *Accounting) next(path []int) (next Account, err error) {
+func (a *AccountWalk) next(path []int) (next Account, err error) {
 	next = Account{Request: -1, Before: a.last, Path: path, At: a.done}
-	if next.Step, err = a.m.does(path[a.done]); err != nil {
+	if next.Step, err = a.m.advance(path[a.done]); err != nil {
 		return next, err
 	}
 	next.Answers = a.m.request
@@ -260,14 +260,14 @@ func (a *Accounting) next(path []int) (next Account, err error) {
 }
 
 // count is what the machine's envelope takes.
-func (a *Accounting) count() (weigh.Counts, error) {
-	m, s := a.m, a.m.now()
+func (a *AccountWalk) count() (weigh.Counts, error) {
+	m, s := a.m, a.m.current()
 	changed, err := m.prompt.follow(a.r, s.deltas)
 	if err != nil {
 		return weigh.Counts{}, err
 	}
 	if changed {
-		a.prompt = m.prompt.Now.Counts(a.c)
+		a.prompt = m.prompt.Current.Counts(a.c)
 	}
 	n := a.prompt
 	n.Messages = s.msgs.tokens

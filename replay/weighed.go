@@ -16,11 +16,11 @@ import (
 
 // A Weighed is a message of an envelope with what it takes, without its text.
 type Weighed struct {
-	Kind     jsonl.Kind // by its role in the session
-	Origin   origin.Origin
-	Uncached bool
-	Once     bool // logged for one request alone: a reader sets it
-	Hidden   bool // a custom message that the user is not shown
+	Kind      jsonl.Kind // by its role in the session
+	Origin    origin.Origin
+	Uncached  bool
+	Ephemeral bool // logged for one request alone: a reader sets it
+	Hidden    bool // a custom message that the user is not shown
 
 	Tokens weigh.Weight // of the counter
 	Bytes  weigh.Weight // of its blocks, as JSON
@@ -53,15 +53,15 @@ type read struct{ Call, Path string }
 // arguments that say which.
 var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
 
-// take records what is in a message.
-func (w *weigher) take(out *Weighed, m *jsonl.Message) {
+// read records what is in a message.
+func (w *weigher) read(out *Weighed, m *jsonl.Message) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		size := len(b.Raw)
 		switch b.Kind {
 		case jsonl.TextBlock:
 			if out.Bytes.Text == 0 && m.Kind == jsonl.User {
-				out.Skill = w.skill(b.Says.Value)
+				out.Skill = w.skill(b.Text.Value)
 			}
 			out.Bytes.Text += size
 		case jsonl.ThinkingBlock:
@@ -180,7 +180,7 @@ func (w *weigher) one(out *Weighed, m *Piece) (err error) {
 		return err
 	}
 	out.Size, out.Tokens = size, w.l.weigher(w.c).Message(msg)
-	w.take(out, msg)
+	w.read(out, msg)
 	if m.kind == jsonl.Custom || m.kind == jsonl.HookMessage {
 		var v value
 		v, err = w.l.Agent(m)

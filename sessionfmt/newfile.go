@@ -49,7 +49,7 @@ func (d Disk) Create(name string) (*NewFile, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, atFile(f.name, err)
 	}
-	if f.real, err = d.behindLinks(name); err != nil {
+	if f.real, err = d.resolveLinks(name); err != nil {
 		return nil, atFile(f.name, err)
 	}
 	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
@@ -60,9 +60,9 @@ func (d Disk) Create(name string) (*NewFile, error) {
 	return f, nil
 }
 
-// behindLinks is the file that name leads to: a rename replaces a symbolic link,
+// resolveLinks is the file that name leads to: a rename replaces a symbolic link,
 // not what is behind it, and two names of one file have to share one lock.
-func (d Disk) behindLinks(name string) (string, error) {
+func (d Disk) resolveLinks(name string) (string, error) {
 	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return name, nil
@@ -252,7 +252,7 @@ const lockText = 1
 //
 // Names that lead to one file by symbolic links share one lock, hard links do not.
 func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err error) {
-	real, err := d.behindLinks(name)
+	real, err := d.resolveLinks(name)
 	if err != nil {
 		return nil, atFile(name, err)
 	}

@@ -261,7 +261,7 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 func (r *Reader) Line(i int) (jsonl.Value, error) {
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
-		line = jsonl.MendUTF8(line)
+		line = jsonl.ReplaceInvalidUTF8(line)
 	}
 	return jsonl.Value(jsonl.Trim(line)), err
 }

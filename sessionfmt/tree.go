@@ -14,7 +14,7 @@ type Tree struct {
 
 	s           *Session
 	first, next []int32        // children in the order of the file; -1 for none
-	size, tip   func() []int32 // of the subtree: entries, and the last of the file; once asked for
+	size, last  func() []int32 // of the subtree: entries, and the last of the file; once asked for
 }
 
 // Tree links the session's entries from the roots down.
@@ -37,7 +37,7 @@ func (s *Session) Tree() *Tree {
 	t.size = sync.OnceValue(func() []int32 {
 		return t.sum(func(int32) int32 { return 1 }, func(a, b int32) int32 { return a + b })
 	})
-	t.tip = sync.OnceValue(func() []int32 {
+	t.last = sync.OnceValue(func() []int32 {
 		return t.sum(func(i int32) int32 { return i }, func(a, b int32) int32 { return max(a, b) })
 	})
 	return t
@@ -113,5 +113,5 @@ func (t *Tree) Children(i int) iter.Seq[int] {
 // Size is the number of entries at record i and below.
 func (t *Tree) Size(i int) int { return int(t.size()[i]) }
 
-// Tip is the record at i or below that stands last in the file.
-func (t *Tree) Tip(i int) int { return int(t.tip()[i]) }
+// LastBelow is the record at i or below that stands last in the file.
+func (t *Tree) LastBelow(i int) int { return int(t.last()[i]) }

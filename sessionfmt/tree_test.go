@@ -60,7 +60,7 @@ func TestTreeShape(t *testing.T) {
 	for c := range tree.Children(s.Find("a")) {
 		children = append(children, c)
 	}
-	if got := name(tree.Roots) + " " + name(children) + " " + s.ID(tree.Tip(s.Find("b"))); got != "ax bd c" {
+	if got := name(tree.Roots) + " " + name(children) + " " + s.ID(tree.LastBelow(s.Find("b"))); got != "ax bd c" {
 		t.Error(got)
 	}
 	if n := tree.Size(s.Find("x")); n != 3 {

@@ -12,7 +12,7 @@ import (
 var bytesLens = Lens{
 	Name:   "bytes",
 	About:  "request size against the provider's limit, images, the largest lines",
-	look:   lookAtBytes,
+	read:   readBytes,
 	add:    addBytes,
 	sheets: bytesSheets,
 }
@@ -64,8 +64,8 @@ type lineBytes struct {
 	Bytes int    `json:"bytes"`           // of the line
 }
 
-// lookAtBytes hangs the lens on a session.
-func lookAtBytes(l *lensRun) {
+// readBytes hangs the lens on a session.
+func readBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]

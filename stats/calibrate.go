@@ -16,7 +16,7 @@ import (
 var calibrationLens = Lens{
 	Name:  "calibration",
 	About: "how the counter's tokens compare with those that each model's provider recorded",
-	look:  lookAtCalibration,
+	read:  readCalibration,
 	add: func(sum, one *Report) {
 		if sum.Calibration == nil {
 			sum.Calibration = &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
@@ -70,7 +70,7 @@ type calibrated struct {
 	Requests int        `json:"requests"` // that it rests on
 }
 
-func lookAtCalibration(l *lensRun) {
+func readCalibration(l *lensRun) {
 	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
 	l.Answers = append(l.Answers, p.take)

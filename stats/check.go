@@ -6,7 +6,7 @@ import "errors"
 var checkLens = Lens{
 	Name:   "check",
 	About:  "damage: what ctxtool check finds",
-	look:   func(l *lensRun) { l.checked = true },
+	read:   func(l *lensRun) { l.checked = true },
 	add:    addCheck,
 	sheets: checkSheets,
 }

@@ -15,7 +15,7 @@ import (
 var compactionsLens = Lens{
 	Name:  "compactions",
 	About: "each compaction: why, how much it freed, what its summary keeps, loops",
-	look: func(l *lensRun) {
+	read: func(l *lensRun) {
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
 		l.Steps = append(l.Steps, w.step)

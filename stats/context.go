@@ -16,7 +16,7 @@ var contextLens = Lens{
 	Name:    "context",
 	About:   "what fills the context at a point: by category, the largest entries, files read again",
 	Default: true,
-	look:    lookAtContext,
+	read:    readContext,
 	add:     addContext,
 	sheets:  contextSheets,
 }
@@ -125,8 +125,8 @@ func newContextPart(counter string, estimates bool) *ContextPart {
 	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, at: map[[2]string]int{}}
 }
 
-// lookAtContext hangs the lens on a session.
-func lookAtContext(l *lensRun) {
+// readContext hangs the lens on a session.
+func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
 	if l.Recorded {
 		p.Counter = recordedCounter
@@ -147,7 +147,7 @@ func lookAtContext(l *lensRun) {
 	})
 	if l.Like != nil {
 		p.Like = &likeness{}
-		l.Like.look(l, p.Like)
+		l.Like.read(l, p.Like)
 	}
 }
 

@@ -14,8 +14,8 @@ var costLens = Lens{
 	Name:    "cost",
 	About:   "tokens and dollars of all branches, as recorded; each call once across files",
 	Default: true,
-	look: func(l *lensRun) {
-		c := newCostLook(l)
+	read: func(l *lensRun) {
+		c := newCostReader(l)
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},

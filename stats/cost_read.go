@@ -9,7 +9,7 @@ import (
 )
 
 // A costLook reads the calls of a session. It allocates nothing a record.
-type costLook struct {
+type costReader struct {
 	*lensRun
 	part *CostPart
 
@@ -32,12 +32,12 @@ type paidModel struct {
 	prices                    models.Model
 }
 
-func newCostLook(l *lensRun) *costLook {
+func newCostReader(l *lensRun) *costReader {
 	by := l.By
 	if len(by) == 0 {
 		by = []string{"model"}
 	}
-	c := &costLook{
+	c := &costReader{
 		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
 		models:   []paidModel{{provider: jsonl.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
 		byBranch: slices.Contains(by, "branch"),
@@ -48,7 +48,7 @@ func newCostLook(l *lensRun) *costLook {
 }
 
 // take reads a record.
-func (c *costLook) take(f *callRecord) {
+func (c *costReader) take(f *callRecord) {
 	rec := c.next
 	c.next++
 	if !f.Paid() {
@@ -84,7 +84,7 @@ func kindOfCall(f *callRecord) callKind {
 
 // model finds the model of a call among those seen, or adds it; 0 for one of which
 // no record says.
-func (c *costLook) model(f *callRecord) int {
+func (c *costReader) model(f *callRecord) int {
 	if !f.named() {
 		return 0
 	}
@@ -101,7 +101,7 @@ func (c *costLook) model(f *callRecord) int {
 }
 
 // price reads a call's usage, and says what it cost. A recorded 0 is a cost.
-func (c *costLook) price(one *call, usage jsonl.Value, m int) {
+func (c *costReader) price(one *call, usage jsonl.Value, m int) {
 	one.pricing = unpriceable
 	if !usage.IsObject() {
 		return
@@ -124,7 +124,7 @@ func (c *costLook) price(one *call, usage jsonl.Value, m int) {
 
 // prices are what the table says that a model costs. pi prices by the name that the
 // call was made with; the one that answered says more where that was a router.
-func (c *costLook) prices(m int) models.Model {
+func (c *costReader) prices(m int) models.Model {
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
@@ -139,7 +139,7 @@ func (c *costLook) prices(m int) models.Model {
 }
 
 // end makes the sums once the session has been read.
-func (c *costLook) end() error {
+func (c *costReader) end() error {
 	p := c.part
 	if c.byBranch {
 		c.toBranches()

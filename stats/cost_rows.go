@@ -84,7 +84,7 @@ type rowID struct {
 const noDay = math.MinInt32
 
 // row is the row of a call.
-func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
+func (c *costReader) row(f *callRecord, m int, ms int64, dated bool) int32 {
 	id := rowID{int32(m), noDay, string(f.Tool)}
 	if dated {
 		const day = 24 * 60 * 60 * 1000
@@ -101,7 +101,7 @@ func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
 }
 
 // keys are all of a row, but for what is known once the session has been read.
-func (c *costLook) keys(id rowID) costKeys {
+func (c *costReader) keys(id rowID) costKeys {
 	m := &c.models[id.model]
 	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: jsonl.Value(id.tool).Text()}
 	if id.day == noDay {
@@ -148,7 +148,7 @@ func (p *CostPart) order() {
 const sharedBranch = "shared"
 
 // toBranches parts the rows by branches.
-func (c *costLook) toBranches() {
+func (c *costReader) toBranches() {
 	names := branches(c.Session)
 	old := c.part.Rows
 	c.part.Rows, c.part.table = []costRow{}, nil

@@ -16,7 +16,7 @@ import (
 var growthLens = Lens{
 	Name:  "growth",
 	About: "context size request by request, with compactions, truncations and edits",
-	look: func(l *lensRun) {
+	read: func(l *lensRun) {
 		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
 		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
 		l.Steps = append(l.Steps, w.step)

@@ -14,7 +14,7 @@ import (
 var likeSWE = like{
 	Name:  "swe-cli",
 	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy",
-	look:  lookLikeSWE,
+	read:  likeSWEReport,
 }
 
 // A swe is how SWE-CLI takes a context.
@@ -109,7 +109,7 @@ func measure(part, of int, low, high float64) (t sweTarget) {
 	return t
 }
 
-func lookLikeSWE(l *lensRun, to *likeness) {
+func likeSWEReport(l *lensRun, to *likeness) {
 	limit := cmp.Or(l.Options.Replay.Window, sweLimit)
 	run := sweRun{l: l, limit: limit}
 	l.Steps = append(l.Steps, run.step)

@@ -19,7 +19,7 @@ var sessionLens = Lens{
 	Name:    "session",
 	About:   "messages, requests, tool calls, branches, compactions, models, time",
 	Default: true,
-	look:    lookAtSession,
+	read:    readSession,
 	add: func(sum, one *Report) {
 		if sum.Session == nil {
 			sum.Session = newSessionPart(one.Session.LongPrompts.Limit)
@@ -102,7 +102,7 @@ func newSessionPart(limit int) *SessionPart {
 	}
 }
 
-func lookAtSession(l *lensRun) {
+func readSession(l *lensRun) {
 	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
 	p.Sessions = 1
 	l.Report.Session = p

@@ -28,7 +28,7 @@ type Lens struct {
 	About   string // one line for help
 	Default bool   // used where none is asked for
 
-	look   func(l *lensRun)        // gets ready to look at a session
+	read   func(l *lensRun)        // gets ready to look at a session
 	add    func(sum, one *Report)  // adds the part of one session to that of several
 	finish func(r *Report)         // readies the part for showing; may be nil
 	sheets func(r *Report) []Sheet // the part as tables
@@ -158,7 +158,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	l := &lensRun{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
-		lens.look(l)
+		lens.read(l)
 	}
 	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
 		l.Calls = append(l.Calls, l.fit)
@@ -284,7 +284,7 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 		if err != nil {
 			return err
 		}
-		m.Once = own == 0
+		m.Ephemeral = own == 0
 		own = max(0, own-1)
 		for _, see := range l.Messages {
 			see(m)

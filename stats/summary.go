@@ -60,7 +60,7 @@ func MarkCopies(all []*Summary) {
 // goes through.
 func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
-	o := Options{Lenses: []*Lens{&costLens, {look: sum.look}}, Open: sessionfmt.Options{Stdin: opt.Stdin, Disk: opt.Disk, Through: opt.Through}}
+	o := Options{Lenses: []*Lens{&costLens, {read: sum.look}}, Open: sessionfmt.Options{Stdin: opt.Stdin, Disk: opt.Disk, Through: opt.Through}}
 	if _, err := o.Read(name); err != nil {
 		return nil, err
 	}

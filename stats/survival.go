@@ -137,7 +137,7 @@ func (f *facts) result(msg jsonl.Value) {
 		delete(f.noted, failed)
 		return
 	}
-	sub.Text = strings.Join(strings.Fields(said.Telling(text)), " ")
+	sub.Text = strings.Join(strings.Fields(said.ErrorLine(text)), " ")
 	f.Errors = append(f.Errors, sub)
 }
 
@@ -338,7 +338,7 @@ func constraints(text string) (all []string) {
 
 // constrains reports that a sentence states a constraint.
 func constrains(sentence string) bool {
-	for _, demands := range said.Demanding(sentence) {
+	for _, demands := range said.DemandWords(sentence) {
 		if demands {
 			return true
 		}

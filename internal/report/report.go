@@ -52,14 +52,14 @@ type Finding struct {
 
 // CacheTotal is the account for the prompt cache, tokens and dollars.
 type CacheTotal struct {
-	Prompt   int64       `json:"prompt"`
-	Recorded int64       `json:"recorded"` // of it what providers have recorded
-	Read     int64       `json:"read"`
-	Possible float64     `json:"possible"` // share of the prompts, 0 to 1
-	Achieved float64     `json:"achieved"`
-	Rebilled cache.Again `json:"rebilled"` // Broken and Unserved
-	Broken   cache.Again `json:"broken"`
-	Unserved cache.Again `json:"unserved"`
+	Prompt   int64          `json:"prompt"`
+	Recorded int64          `json:"recorded"` // of it what providers have recorded
+	Read     int64          `json:"read"`
+	Possible float64        `json:"possible"` // share of the prompts, 0 to 1
+	Achieved float64        `json:"achieved"`
+	Rebilled cache.Rebilled `json:"rebilled"` // Broken and Unserved
+	Broken   cache.Rebilled `json:"broken"`
+	Unserved cache.Rebilled `json:"unserved"`
 }
 
 // A Report is all that a page says of a session.

@@ -79,19 +79,19 @@ type Cache struct {
 	Read     []int64 `json:"read"`
 	Write    []int64 `json:"write"`
 	// Of those steps alone that have any, by step.
-	Breaks   map[int]*Break       `json:"breaks,omitempty"`
-	Unserved map[int]*cache.Again `json:"unserved,omitempty"`
+	Breaks   map[int]*Break          `json:"breaks,omitempty"`
+	Unserved map[int]*cache.Rebilled `json:"unserved,omitempty"`
 }
 
 // A Break is what ended the beginning that a cache could serve.
 type Break struct {
-	At          int          `json:"at"` // messages before it
-	Cause       cache.Cause  `json:"cause"`
-	Entry       int          `json:"entry"` // -1 for none
-	Op          int          `json:"op"`    // -1 for none
-	Reason      string       `json:"reason,omitempty"`
-	Transformer string       `json:"transformer,omitempty"`
-	Again       *cache.Again `json:"again,omitempty"`
+	At          int             `json:"at"` // messages before it
+	Cause       cache.Cause     `json:"cause"`
+	Entry       int             `json:"entry"` // -1 for none
+	Op          int             `json:"op"`    // -1 for none
+	Reason      string          `json:"reason,omitempty"`
+	Transformer string          `json:"transformer,omitempty"`
+	Again       *cache.Rebilled `json:"again,omitempty"`
 }
 
 // request records a request.
@@ -107,7 +107,7 @@ func (p *Report) request(q cache.Request, stopped error) error {
 	}
 	p.steps[q.Record] = len(st.Entry)
 	p.tip = q.Prefix
-	gone := q.Prefix.Gone()
+	gone := q.Prefix.Removed()
 	var fresh []cache.Piece
 	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
 		fresh = append(fresh, q.Prefix.At(i))
@@ -245,7 +245,7 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
 	}
 	for _, t := range from.Tools {
-		out.Tools = append(out.Tools, [4]any{t.Name, p.text(string(t.Raw.AppendCompact(nil))), t.Origin.By, t.Origin.Op})
+		out.Tools = append(out.Tools, [4]any{t.Name, p.text(string(t.Raw.AppendMinified(nil))), t.Origin.By, t.Origin.Op})
 	}
 	for _, t := range from.Omitted {
 		out.Omitted = append(out.Omitted, t.Name)
@@ -273,7 +273,7 @@ func options(o prompt.Options) json.RawMessage {
 		v    value
 	}{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
 		if f.v.Exists() {
-			dst = f.v.AppendCompact(member(dst, 1, []byte(f.name)))
+			dst = f.v.AppendMinified(member(dst, 1, []byte(f.name)))
 		}
 	}
 	if len(dst) == 1 {
@@ -333,7 +333,7 @@ func (p *Report) account(rows []cache.Row) {
 	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
 		*column = make([]int64, n)
 	}
-	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Again{}
+	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Rebilled{}
 	for i := range rows {
 		r := &rows[i]
 		at, ok := p.steps[r.Record]
@@ -352,8 +352,8 @@ func (p *Report) account(rows []cache.Row) {
 		}
 		if b := r.Break; b != nil {
 			c.Breaks[at] = &Break{b.At, b.Cause, b.Record, int(b.Op), b.Reason, b.Transformer, nil}
-			if b.Again.Tokens > 0 {
-				c.Breaks[at].Again = &b.Again
+			if b.Rebilled.Tokens > 0 {
+				c.Breaks[at].Again = &b.Rebilled
 			}
 		}
 	}

@@ -117,9 +117,9 @@ func words(line string) (all [][]string) {
 
 var trouble = []string{"error", "fail", "cannot", "not found"}
 
-// Telling is the line of an error that tells best what went wrong: the first that
+// ErrorLine is the line of an error that tells best what went wrong: the first that
 // speaks of an error, else the first that says anything.
-func Telling(text string) string {
+func ErrorLine(text string) string {
 	const looked = 256 << 10 // bytes
 	first := ""
 	for line := range strings.Lines(text[:min(len(text), looked)]) {
@@ -231,9 +231,9 @@ var (
 	wanting  = strings.Fields("want need like expect prefer")
 )
 
-// Demanding are the words of a sentence, each with the one behind it, that tell of no
+// DemandWords are the words of a sentence, each with the one behind it, that tell of no
 // habit, and whether they demand or forbid something.
-func Demanding(sentence string) iter.Seq2[[2]string, bool] {
+func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
 	return func(yield func([2]string, bool) bool) {
 		lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 		all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })

@@ -88,12 +88,12 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 		}
 		turn = b.Turn
 		c.before[rec] = append(c.before[rec], b)
-		for tip := t.Tip(rec); rec >= 0; {
+		for tip := t.LastBelow(rec); rec >= 0; {
 			list(int32(rec), turn)
 			c.records = append(c.records, int32(rec))
 			on := -1
 			for child := range t.Children(rec) {
-				if t.Tip(child) == tip && !shown[child] {
+				if t.LastBelow(child) == tip && !shown[child] {
 					on = child
 				}
 			}

@@ -195,11 +195,11 @@ func blank(text value) bool {
 func appendTexts(dst []byte, m *jsonl.Message) []byte {
 	start := len(dst)
 	for i := range m.Blocks {
-		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock && len(b.Says.Value) > len(`""`) {
+		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock && len(b.Text.Value) > len(`""`) {
 			if len(dst) > start && dst[len(dst)-1] != '\n' {
 				dst = append(dst, '\n')
 			}
-			dst = appendText(b.Says.Value, dst)
+			dst = appendText(b.Text.Value, dst)
 		}
 	}
 	return dst
@@ -231,9 +231,9 @@ func (r *reader) answered() {
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			r.said(Answer, b.Says.Value)
+			r.said(Answer, b.Text.Value)
 		case jsonl.ThinkingBlock:
-			r.said(Thinking, b.Says.Value)
+			r.said(Thinking, b.Text.Value)
 		case jsonl.CallBlock:
 			r.call(b)
 		}

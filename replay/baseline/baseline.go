@@ -169,7 +169,7 @@ func baselineFromHTML(name string, page []byte) (*prompt.Baseline, error) {
 		return b, nil
 	}
 	var lines bytes.Buffer
-	lines.Write(v.Get("header").AppendCompact(nil))
+	lines.Write(v.Get("header").AppendMinified(nil))
 	for e := range v.Get("entries").Elements {
 		lines.WriteByte('\n')
 		lines.Write(e)

@@ -42,8 +42,8 @@ type Row struct {
 	Break     *Break       `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
 	Expected  *Expected    `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
 	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
-	Rebilled  Again        `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
-	Unserved  Again        `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
+	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
+	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
 	Outlived  int64        `json:"outlived,omitempty"`  // seconds of pause after which the provider read what the lifetime of its cache had ended; later pauses are judged by that
 	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is not known: pauses are not judged
 	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
@@ -65,9 +65,9 @@ type Expected struct {
 	Write int64 `json:"write"`
 }
 
-// Again are tokens that were billed once more, and the dollars that this cost
+// Rebilled are tokens that were billed once more, and the dollars that this cost
 // beyond reading them from the cache.
-type Again struct {
+type Rebilled struct {
 	Tokens int64   `json:"tokens"`
 	Cost   float64 `json:"cost"`
 }
@@ -84,10 +84,10 @@ type Report struct {
 const noise = 1024
 
 // A sending is a request as it was sent, and its answer.
-type sending struct {
+type sentRequest struct {
 	rec       int32
-	index     int32 // along its path
-	whole     begin // all of it; nothing where it is not known
+	index     int32     // along its path
+	whole     beginning // all of it; nothing where it is not known
 	model     int32
 	cached    int32 // messages before the uncached ones
 	ephemeral int32 // messages at the end that were sent this once
@@ -104,16 +104,16 @@ type sending struct {
 }
 
 // An accounting makes the account.
-type accounting struct {
+type accountant struct {
 	r        *replay.Replay
 	opt      Options
 	lines    *sessionfmt.Reader
 	trie     trie
-	sent     []sending       // in the order of the file
+	sent     []sentRequest   // in the order of the file
 	replayed []int32         // places of the requests in sent, as they were replayed
 	place    []int32         // of each record in sent, -1 for none
-	says     []replay.Saying // of each record that is a message for a provider
-	models   []modelSeen
+	digests  []replay.Digest // of each record that is a message for a provider
+	models   []seenModel
 	modelAt  map[models.Ref]int32
 	first    []int32 // see trie.firstSent; made when first asked for
 	depth    []int32 // of records below their roots; made when first asked for
@@ -127,7 +127,7 @@ type accounting struct {
 // requests of other branches count as they came in the file, whether or not they are
 // asked for.
 func Account(r *replay.Replay, opt Options) (*Report, error) {
-	c := &accounting{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
+	c := &accountant{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 	r.Findings = append(r.Findings, found...)
 	stopped, err := c.requests(path)
 	if err == nil {
-		err = c.tell(path)
+		err = c.report(path)
 	}
 	if err != nil {
 		return nil, err
@@ -147,14 +147,14 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 	for _, rec := range path {
 		onPath[int32(rec)] = true
 	}
-	c.hide(onPath)
+	c.estimateHidden(onPath)
 	for k := range c.sent {
 		s := &c.sent[k]
 		if s.warms {
 			c.use(k)
 			continue
 		}
-		row, err := c.judge(k)
+		row, err := c.row(k)
 		if err != nil {
 			return nil, err
 		}
@@ -162,11 +162,11 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 			report.Rows = append(report.Rows, row)
 		}
 	}
-	report.Total = sumUp(report.Rows)
+	report.Total = total(report.Rows)
 	report.Total.Hidden = c.hidden
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
+			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.tableLifetime() / 1000, m.seen / 1000})
 		}
 	}
 	return report, nil
@@ -174,7 +174,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 
 // requests replays, and puts each request in the trie. stopped is the first broken
 // patch.
-func (c *accounting) requests(path []int) (stopped, err error) {
+func (c *accountant) requests(path []int) (stopped, err error) {
 	for q, err := range c.each(c.r, path, !c.opt.Collapse) {
 		switch {
 		case replay.Stopped(err):
@@ -184,27 +184,27 @@ func (c *accounting) requests(path []int) (stopped, err error) {
 		case err != nil:
 			return nil, err
 		default:
-			if err := c.put(&q); err != nil {
+			if err := c.insert(&q); err != nil {
 				return nil, err
 			}
 		}
 	}
-	c.warmed()
+	c.linkWarmings()
 	return stopped, nil
 }
 
 // each replays all requests.
-func (c *accounting) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
-	a := newAsking(r, c.opt.Counter, inPlace)
-	a.prefix.says.plain = c.says
+func (c *accountant) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
+	a := newRequestTracker(r, c.opt.Counter, inPlace)
+	a.prefix.digests.plain = c.digests
 	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
 		return requests(r.Walk(c.opt.Leaf, a))
 	}
 	return requests(r.WalkTree(r.Session.Tree(), a))
 }
 
-// tell tells the requests to who asked for them.
-func (c *accounting) tell(path []int) error {
+// report tells the requests to who asked for them.
+func (c *accountant) report(path []int) error {
 	if c.opt.Requests == nil {
 		return nil
 	}
@@ -223,8 +223,8 @@ func (c *accounting) tell(path []int) error {
 	return nil
 }
 
-// put puts a request in the trie.
-func (c *accounting) put(q *Request) error {
+// insert puts a request in the trie.
+func (c *accountant) insert(q *Request) error {
 	s := &c.sent[c.place[q.Record]]
 	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, q.asked.tools
 	s.front = int64(q.Counts.System + q.Counts.Tools)
@@ -233,10 +233,10 @@ func (c *accounting) put(q *Request) error {
 		return err
 	}
 	// What stands before the messages: what is hidden, the prompt, the level.
-	model := saltOf(uint64(s.model), 0)
+	model := mixKeys(uint64(s.model), 0)
 	front := c.trie.addFront(-1, model, 0)
-	front = c.trie.addFront(front, saltOf(model, q.Prompt), int(s.front))
-	front = c.trie.addFront(front, saltOf(model, saltOf(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
+	front = c.trie.addFront(front, mixKeys(model, q.Prompt), int(s.front))
+	front = c.trie.addFront(front, mixKeys(model, mixKeys(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
 
 	sums := q.Prefix.sums
 	if c.r.Rules == replay.ByEnvelope {
@@ -246,7 +246,7 @@ func (c *accounting) put(q *Request) error {
 	}
 	s.cached, s.messages = int32(q.Prefix.Cached), int32(len(sums))
 	s.ephemeral = s.messages - int32(q.Prefix.Len())
-	s.whole = begin{front, c.trie.addAll(sums)}
+	s.whole = beginning{front, c.trie.addAll(sums)}
 	s.counted = c.trie.tokensOf(s.whole)
 	c.replayed = append(c.replayed, c.place[q.Record])
 	return nil
@@ -254,10 +254,10 @@ func (c *accounting) put(q *Request) error {
 
 // systems finds the first system message in each request that none before it had after
 // the same front, as they were replayed.
-func (c *accounting) systems() {
+func (c *accountant) systems() {
 	for _, k := range c.replayed {
 		s := &c.sent[k]
-		known := c.trie.fresh(s.whole) - piecesBefore
+		known := c.trie.insert(s.whole) - piecesBefore
 		for n := s.whole.node; n >= 0; n = c.trie.nodes[n].parent {
 			if n = c.trie.nodes[n].system; n < 0 || c.trie.nodes[n].depth <= known {
 				break
@@ -267,8 +267,8 @@ func (c *accounting) systems() {
 	}
 }
 
-// saltOf is a key made of two.
-func saltOf(a, b uint64) uint64 {
+// mixKeys is a key made of two.
+func mixKeys(a, b uint64) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, n := range [2]uint64{a, b} {
@@ -280,9 +280,9 @@ func saltOf(a, b uint64) uint64 {
 	return h.Sum64()
 }
 
-// warmed finds the request that each warming keeps: the one before it on its path, if
+// linkWarmings finds the request that each warming keeps: the one before it on its path, if
 // it is of the same model.
-func (c *accounting) warmed() {
+func (c *accountant) linkWarmings() {
 	for k := range c.sent {
 		s := &c.sent[k]
 		if !s.warms {
@@ -303,12 +303,12 @@ func (c *accounting) warmed() {
 	}
 }
 
-// hide finds out how much the file does not hold of prompt and tools: what the first
+// estimateHidden finds out how much the file does not hold of prompt and tools: what the first
 // answered request was said to take, less what is counted of it.
-func (c *accounting) hide(onPath map[int32]bool) {
+func (c *accountant) estimateHidden(onPath map[int32]bool) {
 	for k := range c.sent {
 		s := &c.sent[k]
-		if s.warms || s.whole == nothing || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
+		if s.warms || s.whole == noBeginning || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
 			continue
 		}
 		if !s.known {
@@ -319,9 +319,9 @@ func (c *accounting) hide(onPath map[int32]bool) {
 }
 
 // use reports that the provider has seen a request.
-func (c *accounting) use(k int) {
+func (c *accountant) use(k int) {
 	s := &c.sent[k]
-	if s.whole == nothing || s.failed && s.promptTokens() == 0 {
+	if s.whole == noBeginning || s.failed && s.promptTokens() == 0 {
 		return
 	}
 	m := &c.models[s.model]
@@ -332,14 +332,14 @@ func (c *accounting) use(k int) {
 	if life := m.lifetime(); life > 0 {
 		until = s.at + life
 	}
-	c.trie.use(s.whole, useOf{request: int32(k), until: until})
+	c.trie.use(s.whole, use{request: int32(k), until: until})
 	if n := s.promptTokens(); n > 0 {
 		c.trie.recorded[s.whole] = n
 	}
 }
 
-// judge is the row of a request, which is then in the cache for those that follow.
-func (c *accounting) judge(k int) (row Row, err error) {
+// row is the row of a request, which is then in the cache for those that follow.
+func (c *accountant) row(k int) (row Row, err error) {
 	s := &c.sent[k]
 	row = Row{
 		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
@@ -350,7 +350,7 @@ func (c *accounting) judge(k int) (row Row, err error) {
 	}
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()
-	if s.whole == nothing {
+	if s.whole == noBeginning {
 		return row, nil
 	}
 	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &shared{}
@@ -377,20 +377,20 @@ func (c *accounting) judge(k int) (row Row, err error) {
 		if b.Cause == CausePause {
 			from = row.Shared.Tokens
 		}
-		b.Again.Tokens = max(0, min(b.Again.Tokens-max(0, read-from), row.Prompt-served))
-		if read > from && b.Again.Tokens <= noise {
-			b.Again.Tokens = 0 // the provider has read on after it
+		b.Rebilled.Tokens = max(0, min(b.Rebilled.Tokens-max(0, read-from), row.Prompt-served))
+		if read > from && b.Rebilled.Tokens <= noise {
+			b.Rebilled.Tokens = 0 // the provider has read on after it
 		}
 	}
 	if b := row.Break; b != nil {
-		b.Again.Cost = c.dollars(s, row.Prompt, b.Again.Tokens)
-		row.Rebilled = b.Again
+		b.Rebilled.Cost = c.dollars(s, row.Prompt, b.Rebilled.Tokens)
+		row.Rebilled = b.Rebilled
 		if b.Record >= 0 {
 			b.Entry = c.r.Session.ID(b.Record)
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = Again{short, c.dollars(s, row.Prompt, short)}
+		row.Unserved = Rebilled{short, c.dollars(s, row.Prompt, short)}
 		row.Rebilled.plus(row.Unserved)
 	}
 	c.use(k)
@@ -400,8 +400,8 @@ func (c *accounting) judge(k int) (row Row, err error) {
 
 // served is what a provider counts of a beginning: what it said of a request that was
 // just that; else its part of the request that used it, or of the one at hand.
-func (c *accounting) served(n begin, by int32, s *sending) int64 {
-	if n == nothing {
+func (c *accountant) served(n beginning, by int32, s *sentRequest) int64 {
+	if n == noBeginning {
 		return 0
 	}
 	if said := c.trie.recorded[n]; said > 0 {
@@ -415,7 +415,7 @@ func (c *accounting) served(n begin, by int32, s *sending) int64 {
 }
 
 // scaled turns counted tokens into those of the request's provider.
-func (s *sending) scaled(counted, hidden int64) int64 {
+func (s *sentRequest) scaled(counted, hidden int64) int64 {
 	whole := s.counted + hidden
 	if said := s.promptTokens(); said > 0 && whole > 0 {
 		return int64(math.Round(float64(counted) * float64(said) / float64(whole)))

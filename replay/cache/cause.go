@@ -35,13 +35,13 @@ type Break struct {
 	Op          origin.Index `json:"op,omitzero"`           // the operation of its patch
 	Reason      string       `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
 	Transformer string       `json:"transformer,omitempty"` // whose patch it is
-	Again       Again        `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
+	Rebilled    Rebilled     `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
 }
 
 // thinking is the level at which the model thinks in a request: the options' reasoning,
 // else that of the path.
 func (q *Request) thinking() (jsonl.Value, error) {
-	if said := q.asked.front.Now.Options.Reasoning; said != nil {
+	if said := q.asked.front.Current.Options.Reasoning; said != nil {
 		return said, nil
 	}
 	level, err := q.Before.ThinkingLevel()
@@ -51,12 +51,12 @@ func (q *Request) thinking() (jsonl.Value, error) {
 // broken is where and why request k can be served no further: kept is the node that a
 // cache still has, known the one that it has ever had, by the request compared. What it
 // had billed again has no cost yet.
-func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, error) {
+func (c *accountant) broken(k int, kept, known beginning, compared int32) (*Break, error) {
 	s, t := &c.sent[k], &c.trie
 	switch {
-	case known == nothing && c.last < 0:
+	case known == noBeginning && c.last < 0:
 		return nil, nil
-	case known == nothing:
+	case known == noBeginning:
 		compared = int32(c.last)
 	}
 	e := &c.sent[compared]
@@ -66,7 +66,7 @@ func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, e
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
 		b.At, b.Cause = c.messagesOf(kept), CausePause
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
-	case known != nothing && known == e.whole:
+	case known != noBeginning && known == e.whole:
 		if s.late < 0 {
 			return nil, nil
 		}
@@ -81,16 +81,18 @@ func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, e
 	if s.failed && s.promptTokens() == 0 { // nothing was billed
 		return b, nil
 	}
-	b.Again.Tokens = s.scaled(lost, c.hidden)
+	b.Rebilled.Tokens = s.scaled(lost, c.hidden)
 	return b, nil
 }
 
 // messagesOf is how many messages a beginning has.
-func (c *accounting) messagesOf(at begin) int { return max(0, int(c.trie.depth(at))-piecesBefore+1) }
+func (c *accountant) messagesOf(at beginning) int {
+	return max(0, int(c.trie.depth(at))-piecesBefore+1)
+}
 
 // hiddenOf is what a beginning has of the hidden prompt.
-func (c *accounting) hiddenOf(at begin) int64 {
-	if at == nothing {
+func (c *accountant) hiddenOf(at beginning) int64 {
+	if at == noBeginning {
 		return 0
 	}
 	return c.hidden
@@ -98,10 +100,10 @@ func (c *accounting) hiddenOf(at begin) int64 {
 
 // lost is what of request k had been sent before and is after a node, in counted
 // tokens: messages that an earlier request had, and of a prompt as much as there was.
-func (c *accounting) lost(k int, e *sending, known begin) (lost int64) {
+func (c *accountant) lost(k int, e *sentRequest, known beginning) (lost int64) {
 	t, s := &c.trie, &c.sent[k]
 	if c.first == nil {
-		last := make([]begin, len(c.sent))
+		last := make([]beginning, len(c.sent))
 		for i := range c.sent {
 			last[i] = c.sent[i].whole
 		}
@@ -111,7 +113,7 @@ func (c *accounting) lost(k int, e *sending, known begin) (lost int64) {
 	for n := s.whole.node; n >= 0 && piecesBefore+t.nodes[n].depth > depth; n = t.nodes[n].parent {
 		node := &t.nodes[n]
 		if c.first[n] < int32(k) {
-			lost += int64(node.tokens) - t.tokensOf(begin{-1, node.parent})
+			lost += int64(node.tokens) - t.tokensOf(beginning{-1, node.parent})
 		}
 	}
 	if depth < 1 { // the prompt is after the break
@@ -124,9 +126,9 @@ func (c *accounting) lost(k int, e *sending, known begin) (lost int64) {
 }
 
 // why finds what parts request s from request e after a node.
-func (c *accounting) why(b *Break, e, s *sending, known begin) error {
+func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) error {
 	between, below := c.between(e.rec, s.rec)
-	if known == nothing {
+	if known == noBeginning {
 		b.Cause = CauseModel
 		return c.search(b, between, func(kind jsonl.Kind, _ jsonl.Value, _ string, _ int, _ int) bool {
 			return kind == jsonl.ModelChange
@@ -168,7 +170,7 @@ func (c *accounting) why(b *Break, e, s *sending, known begin) error {
 }
 
 // pieceAt is message i of a request; its entry is -1 where there is none.
-func (c *accounting) pieceAt(s *sending, i int32) origin.Origin {
+func (c *accountant) pieceAt(s *sentRequest, i int32) origin.Origin {
 	if i >= s.messages {
 		return origin.Origin{Record: -1, By: -1, Op: -1}
 	}
@@ -177,7 +179,7 @@ func (c *accounting) pieceAt(s *sending, i int32) origin.Origin {
 
 // between are the records of the path to s after e, e's answer first. If e is not on
 // it, below is the first record of the path that e's has not, else -1.
-func (c *accounting) between(e, s int32) (records []int32, below int32) {
+func (c *accountant) between(e, s int32) (records []int32, below int32) {
 	if c.depth == nil {
 		c.measure()
 	}
@@ -206,7 +208,7 @@ func (c *accounting) between(e, s int32) (records []int32, below int32) {
 }
 
 // measure finds how deep all records are.
-func (c *accounting) measure() {
+func (c *accountant) measure() {
 	c.depth = make([]int32, c.r.Session.Len())
 	var way []int
 	for rec := range c.depth {
@@ -230,7 +232,7 @@ func (c *accounting) measure() {
 
 // search goes through entries and the ops of their patches, and records the last
 // that is wanted.
-func (c *accounting) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
+func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
@@ -271,7 +273,7 @@ func systemOp(op string) bool {
 func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
 
 // onlyTools reports that nothing between has changed the prompt's text.
-func (c *accounting) onlyTools(records []int32) (only bool, err error) {
+func (c *accountant) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none Break
 	err = c.search(&none, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
@@ -286,7 +288,7 @@ func (c *accounting) onlyTools(records []int32) (only bool, err error) {
 
 // searchPrompt finds what changed the prompt or the tools: what says so itself, else a
 // compaction or an edit of what did, else a system message that was in front.
-func (c *accounting) searchPrompt(b *Break, records []int32) error {
+func (c *accountant) searchPrompt(b *Break, records []int32) error {
 	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
@@ -321,7 +323,7 @@ func (c *accounting) searchPrompt(b *Break, records []int32) error {
 }
 
 // searchTail finds what put the messages there that request e ended with.
-func (c *accounting) searchTail(b *Break, e *sending) error {
+func (c *accountant) searchTail(b *Break, e *sentRequest) error {
 	was := c.pieceAt(e, int32(b.At))
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op < 0 {
@@ -332,7 +334,7 @@ func (c *accounting) searchTail(b *Break, e *sending) error {
 
 // searchMessages finds what put message is in the place of message was: what is said
 // to have done it, else the last that may have.
-func (c *accounting) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
+func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
 	var sure bool
 	b.Cause = CauseUnknown
 	return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {

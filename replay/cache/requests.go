@@ -27,14 +27,14 @@ type Request struct {
 	// as it is until the next request of the same path.
 	Prefix *Prefix
 
-	asked *asking
+	asked *requestTracker
 }
 
 // requests are those of a walk that askings watch.
 func requests(steps iter.Seq2[replay.Step, error]) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		for step, err := range steps {
-			switch a := step.Watch()[0].(*asking); {
+			switch a := step.Watch()[0].(*requestTracker); {
 			case err != nil:
 				if !yield(Request{Step: step}, err) {
 					return
@@ -47,43 +47,43 @@ func requests(steps iter.Seq2[replay.Step, error]) iter.Seq2[Request, error] {
 }
 
 // An asking is what a machine remembers of the requests on its path.
-type asking struct {
-	replay.Unconcerned
+type requestTracker struct {
+	replay.NopObserver
 	c      *tokens.Counter
 	at     int // the last answer
 	after  int // the one before it
 	before *replay.Envelope
-	front  replay.Prompting // prompt and tools in front of the messages
+	front  replay.PromptTracker // prompt and tools in front of the messages
 	prompt uint64
 	tools  uint64 // hash of the tools alone
 	counts weigh.Counts
 	prefix Prefix
 }
 
-// newAsking watches a walk from its beginning; with inPlace system messages after the first
+// newRequestTracker watches a walk from its beginning; with inPlace system messages after the first
 // message are messages, sent where they stand.
-func newAsking(r *replay.Replay, c *tokens.Counter, inPlace bool) *asking {
-	return &asking{
+func newRequestTracker(r *replay.Replay, c *tokens.Counter, inPlace bool) *requestTracker {
+	return &requestTracker{
 		c: c, at: -1, after: -1,
-		front: replay.Prompting{InFront: inPlace}, prefix: Prefix{inPlace: inPlace, says: newSayings(r, c)},
+		front: replay.PromptTracker{LeadingOnly: inPlace}, prefix: Prefix{inPlace: inPlace, digests: newDigestCache(r, c)},
 	}
 }
 
 // Fork is the same for another way.
-func (a *asking) Fork(from, to replay.Step) replay.Observer {
+func (a *requestTracker) Fork(from, to replay.Step) replay.Observer {
 	next := *a
 	next.prefix, next.front = a.prefix.fork(), a.front.Fork(from, to)
 	return &next
 }
 
 // Request records what the request got that the record at hand answers.
-func (a *asking) Request(step replay.Step) error {
+func (a *requestTracker) Request(step replay.Step) error {
 	changed, err := a.front.Follow(step)
 	if err != nil {
 		return err
 	}
 	a.at, a.after, a.before = step.Record, a.at, step.Envelope()
-	if now := &a.front.Now; changed {
+	if now := &a.front.Current; changed {
 		a.counts = now.Counts(a.c)
 		a.prompt = hashPrompt(a.before.Replay().Rules.Compiled(now.Parts), now.Tools)
 		a.tools = hashPrompt("", now.Tools)
@@ -92,13 +92,13 @@ func (a *asking) Request(step replay.Step) error {
 }
 
 // of is the request that a step answers.
-func (a *asking) of(step replay.Step) Request {
+func (a *requestTracker) of(step replay.Step) Request {
 	n := a.counts
 	n.Messages = a.prefix.tokens(a.prefix.Len())
 	n.Total = n.System + n.Tools + n.Messages
 	return Request{
 		Step: step, Index: a.before.RequestIndex, After: a.after, Before: a.before, Prompt: a.prompt, Counts: n,
-		Known: a.front.Now.Known, Prefix: &a.prefix, asked: a,
+		Known: a.front.Current.Known, Prefix: &a.prefix, asked: a,
 	}
 }
 
@@ -114,10 +114,10 @@ type Prefix struct {
 	// inPlace takes system messages after the first message for messages: they are
 	// sent where they stand.
 	inPlace bool
-	says    *sayings
+	digests *digestCache
 	last    *replay.Envelope // that of the request before; nil for the first
 	sums    []sum
-	gone    []sum   // what the request before had in place of those after Same
+	removed []sum   // what the request before had in place of those after Same
 	at      []int32 // of each place in the list, the cached messages before it
 }
 
@@ -129,24 +129,24 @@ type sum struct {
 	tokens int    // of the messages up to it
 }
 
-// sayings are the hashes and sizes of messages that have been read, each once for all
+// digestCache are the hashes and sizes of messages that have been read, each once for all
 // machines of a replay.
-type sayings struct {
+type digestCache struct {
 	c     *tokens.Counter
 	load  *replay.Reader
-	known map[replay.Piece]replay.Saying
-	plain []replay.Saying // of records as they stand, where they have been read before; may be nil
+	known map[replay.Piece]replay.Digest
+	plain []replay.Digest // of records as they stand, where they have been read before; may be nil
 }
 
-func newSayings(r *replay.Replay, c *tokens.Counter) *sayings {
-	return &sayings{c: c, load: r.NewReader(), known: map[replay.Piece]replay.Saying{}}
+func newDigestCache(r *replay.Replay, c *tokens.Counter) *digestCache {
+	return &digestCache{c: c, load: r.NewReader(), known: map[replay.Piece]replay.Digest{}}
 }
 
 // of reads what a message says: what a provider gets of it, so that the same words
 // are the same wherever they stand.
-func (s *sayings) of(m *replay.Piece) (replay.Saying, error) {
+func (s *digestCache) of(m *replay.Piece) (replay.Digest, error) {
 	if m.Own() && s.plain != nil {
-		if said := s.plain[m.Origin().Record]; said != (replay.Saying{}) {
+		if said := s.plain[m.Origin().Record]; said != (replay.Digest{}) {
 			return said, nil
 		}
 	}
@@ -154,7 +154,7 @@ func (s *sayings) of(m *replay.Piece) (replay.Saying, error) {
 	if known, ok := s.known[place]; ok {
 		return known, nil
 	}
-	said, err := s.load.Say(s.c, m)
+	said, err := s.load.Digest(s.c, m)
 	if err == nil {
 		s.known[place] = said
 	}
@@ -185,7 +185,7 @@ func (p *Prefix) fork() Prefix {
 	next := *p
 	next.sums = slices.Clone(p.sums)
 	next.at = slices.Clone(p.at)
-	next.gone = nil
+	next.removed = nil
 	return next
 }
 
@@ -197,11 +197,11 @@ func (p *Prefix) follow(e *replay.Envelope) error {
 	p.Same = 0
 	if from > 0 {
 		p.Same = int(p.at[from-1])
-		if p.takes(e.Piece(from-1), p.Same) {
+		if p.contains(e.Piece(from-1), p.Same) {
 			p.Same++
 		}
 	}
-	p.gone = append(p.gone[:0], p.sums[p.Same:]...)
+	p.removed = append(p.removed[:0], p.sums[p.Same:]...)
 	p.sums = p.sums[:p.Same]
 	for i := from; i < e.Len(); i++ {
 		if i < e.Listed() {
@@ -220,25 +220,25 @@ func (p *Prefix) follow(e *replay.Envelope) error {
 	return nil
 }
 
-// takes reports that a message is one of the request's, given how many come before it.
-func (p *Prefix) takes(m *replay.Piece, before int) bool {
+// contains reports that a message is one of the request's, given how many come before it.
+func (p *Prefix) contains(m *replay.Piece, before int) bool {
 	return m.Sent() || p.inPlace && before > 0 && m.System()
 }
 
 // add appends a message, if a provider gets it.
 func (p *Prefix) add(m *replay.Piece) error {
-	if !p.takes(m, len(p.sums)) {
+	if !p.contains(m, len(p.sums)) {
 		return nil
 	}
-	said, err := p.says.of(m)
+	said, err := p.digests.of(m)
 	if err != nil {
 		return err
 	}
 	n := len(p.sums)
 	var both [16]byte
 	binary.LittleEndian.PutUint64(both[:], p.hash(n))
-	binary.LittleEndian.PutUint64(both[8:], said.Hash)
-	p.sums = append(p.sums, sum{m.Place(), said.Hash, maphash.Bytes(seed, both[:]), p.tokens(n) + int(said.Tokens)})
+	binary.LittleEndian.PutUint64(both[8:], said.Content)
+	p.sums = append(p.sums, sum{m.Place(), said.Content, maphash.Bytes(seed, both[:]), p.tokens(n) + int(said.Tokens)})
 	return nil
 }
 
@@ -260,7 +260,7 @@ func hashPrompt(text string, tools []prompt.Tool) uint64 {
 	h.WriteString(text)
 	for _, t := range tools {
 		h.WriteByte(0)
-		h.Write(t.Raw.AppendCompact(nil))
+		h.Write(t.Raw.AppendMinified(nil))
 	}
 	return h.Sum64()
 }
@@ -272,7 +272,7 @@ func (p *Prefix) withEphemeral(e *replay.Envelope) ([]sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := Prefix{says: p.says, sums: p.sums} // what comes after is written over by the next request
+	next := Prefix{digests: p.digests, sums: p.sums} // what comes after is written over by the next request
 	for i := e.Len(); i < whole.Len(); i++ {
 		if err := next.add(whole.Piece(i)); err != nil {
 			return nil, err
@@ -291,12 +291,12 @@ type Piece struct {
 // At is message i of the request.
 func (p *Prefix) At(i int) Piece { return pieceOf(p.sums[i], p.tokens(i+1)-p.tokens(i)) }
 
-// Gone are the messages that the request before had in place of those from Same on.
+// Removed are the messages that the request before had in place of those from Same on.
 // They stay as they are until the next request of the same path.
-func (p *Prefix) Gone() []Piece {
-	gone := make([]Piece, len(p.gone))
+func (p *Prefix) Removed() []Piece {
+	gone := make([]Piece, len(p.removed))
 	before := p.tokens(p.Same)
-	for i, s := range p.gone {
+	for i, s := range p.removed {
 		gone[i] = pieceOf(s, s.tokens-before)
 		before = s.tokens
 	}
@@ -311,9 +311,9 @@ func pieceOf(s sum, tokens int) Piece { return Piece{s.place, s.one, tokens} }
 func Pieces(e *replay.Envelope, p *Prefix, c *tokens.Counter) (all []Piece, n weigh.Counts, err error) {
 	whole := Prefix{}
 	if p != nil {
-		whole.says = p.says
+		whole.digests = p.digests
 	} else {
-		whole.says = newSayings(e.Replay(), c)
+		whole.digests = newDigestCache(e.Replay(), c)
 	}
 	if err := whole.follow(e); err != nil {
 		return nil, n, err

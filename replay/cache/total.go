@@ -27,9 +27,9 @@ type Total struct {
 	Expected  *Expected  `json:"expected,omitempty"`     // as of a request
 	Recorded  Usage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
 	HitRate   hitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
-	Rebilled  Again      `json:"rebilled"`               // what was billed again: `broken` and `unserved`
-	Broken    Again      `json:"broken"`                 // sum of `break.again`
-	Unserved  Again      `json:"unserved"`               // as of a request
+	Rebilled  Rebilled   `json:"rebilled"`               // what was billed again: `broken` and `unserved`
+	Broken    Rebilled   `json:"broken"`                 // sum of `break.again`
+	Unserved  Rebilled   `json:"unserved"`               // as of a request
 	Breaks    []Loss     `json:"breaks,omitempty"`       // each break, the most expensive first
 	ByName    []Loss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
 	ByReason  []Loss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
@@ -66,11 +66,11 @@ type Loss struct {
 	Op      origin.Index `json:"op,omitzero"`      // the operation of its patch
 	Cause   Cause        `json:"cause,omitempty"`  // as of a request
 	Break   *Break       `json:"-"`
-	Again
+	Rebilled
 }
 
-// sumUp is the total of rows.
-func sumUp(rows []Row) *Total {
+// total is the total of rows.
+func total(rows []Row) *Total {
 	t := &Total{Requests: len(rows), Expected: &Expected{}, Prices: models.Date}
 	for i := range rows {
 		if row := &rows[i]; row.answered() {
@@ -105,20 +105,20 @@ func (t *Total) add(row *Row) {
 		t.Unserved.plus(row.Unserved)
 		t.unserved++
 	}
-	if b := row.Break; b != nil && b.Again.Tokens > 0 {
-		t.Broken.plus(b.Again)
-		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Again: b.Again})
+	if b := row.Break; b != nil && b.Rebilled.Tokens > 0 {
+		t.Broken.plus(b.Rebilled)
+		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Rebilled: b.Rebilled})
 	}
 }
 
-func (a *Again) plus(b Again) {
+func (a *Rebilled) plus(b Rebilled) {
 	a.Tokens += b.Tokens
 	a.Cost += b.Cost
 }
 
 // Sum adds up the totals of sessions, but for those with an error.
 func Sum(all []Total) *Total {
-	sum := sumUp(nil)
+	sum := total(nil)
 	for i := range all {
 		if all[i].Error == "" {
 			sum.Plus(&all[i])
@@ -166,7 +166,7 @@ func (t *Total) finish() {
 	t.ByName = lossesBy(t.Breaks, func(b *Break) string { return b.Transformer })
 	t.ByReason = lossesBy(t.Breaks, func(b *Break) string { return cmp.Or(b.Reason, string(b.Cause)) })
 	if t.unserved > 0 {
-		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Again: t.Unserved})
+		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Rebilled: t.Unserved})
 		worstFirst(t.ByReason)
 	}
 	worstFirst(t.Breaks)
@@ -194,7 +194,7 @@ func lossesBy(all []Loss, name func(*Break) string) (sums []Loss) {
 			sums = append(sums, Loss{Name: n, Request: -1, Op: -1})
 		}
 		sums[i].Times++
-		sums[i].plus(l.Again)
+		sums[i].plus(l.Rebilled)
 	}
 	worstFirst(sums)
 	return sums
@@ -262,7 +262,7 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 }
 
 // A modelSeen is a model that requests went to.
-type modelSeen struct {
+type seenModel struct {
 	ref   models.Ref
 	model models.Model
 	long  bool  // it was last written to for the long lifetime
@@ -270,29 +270,29 @@ type modelSeen struct {
 }
 
 // model is a model among those seen, by its number.
-func (c *accounting) model(ref models.Ref) int32 {
+func (c *accountant) model(ref models.Ref) int32 {
 	at, ok := c.modelAt[ref]
 	if !ok {
 		m, _, _ := c.r.Options.Models.Lookup(ref.Provider, ref.ID)
 		at = int32(len(c.models))
 		c.modelAt[ref] = at
-		c.models = append(c.models, modelSeen{ref: ref, model: m})
+		c.models = append(c.models, seenModel{ref: ref, model: m})
 	}
 	return at
 }
 
 // lifetime is how long the model's cache keeps a beginning after its last use, in
 // milliseconds: what the table says, or longer where it was seen to; 0 where nobody knows.
-func (m *modelSeen) lifetime() int64 {
-	said := m.said()
+func (m *seenModel) lifetime() int64 {
+	said := m.tableLifetime()
 	if said == 0 {
 		return 0
 	}
 	return max(said, m.seen)
 }
 
-// said is the lifetime by the table.
-func (m *modelSeen) said() int64 {
+// tableLifetime is the lifetime by the table.
+func (m *seenModel) tableLifetime() int64 {
 	seconds := m.model.PromptCache.Short
 	if long := m.model.PromptCache.Long; long > 0 && (m.long || seconds == 0) {
 		seconds = long
@@ -302,7 +302,7 @@ func (m *modelSeen) said() int64 {
 
 // dollars is what tokens of a request cost beyond reading them from the cache, by the
 // answer's own costs, else by the table's prices.
-func (c *accounting) dollars(s *sending, prompt, tokens int64) float64 {
+func (c *accountant) dollars(s *sentRequest, prompt, tokens int64) float64 {
 	m := &c.models[s.model]
 	var paid, read float64
 	if n := s.usage.Input + s.usage.CacheWrite; n > 0 {
@@ -333,10 +333,10 @@ const chunkRecords = 256
 // read reads what all answers, and all warmings of a cache, say of themselves; and of
 // all messages what they say, which is most of the work. Each processor takes records
 // in turn.
-func (c *accounting) read() error {
+func (c *accountant) read() error {
 	s := c.r.Session
-	chunks := make([][]sending, (s.Len()+chunkRecords-1)/chunkRecords)
-	c.says = make([]replay.Saying, s.Len())
+	chunks := make([][]sentRequest, (s.Len()+chunkRecords-1)/chunkRecords)
+	c.digests = make([]replay.Digest, s.Len())
 	if err := parallel.Each(len(chunks), func() func(int) error {
 		load := c.r.NewReader()
 		return func(k int) (err error) {
@@ -366,14 +366,14 @@ func (c *accounting) read() error {
 }
 
 // readChunk reads the records from one on.
-func (c *accounting) readChunk(load *replay.Reader, from int) (sent []sending, err error) {
+func (c *accountant) readChunk(load *replay.Reader, from int) (sent []sentRequest, err error) {
 	s := c.r.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)
 		switch kind {
 		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
 			m := c.r.Own(rec)
-			if c.says[rec], err = load.Say(c.opt.Counter, &m); err != nil {
+			if c.digests[rec], err = load.Digest(c.opt.Counter, &m); err != nil {
 				return nil, err
 			}
 		}
@@ -384,7 +384,7 @@ func (c *accounting) readChunk(load *replay.Reader, from int) (sent []sending, e
 		if err != nil {
 			return nil, err
 		}
-		one := sending{rec: int32(rec), whole: nothing, index: -1, late: -1}
+		one := sentRequest{rec: int32(rec), whole: noBeginning, index: -1, late: -1}
 		if kind == jsonl.Assistant {
 			one.answer = readAnswer(line, line.Get("message"))
 		} else if line.Get("kind").Is("cache_warm") {

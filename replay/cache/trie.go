@@ -20,23 +20,23 @@ type trie struct {
 	nodes    []node         // of messages
 	pieces   []replay.Piece // of each of these its last one
 	byKey    map[uint64]int32
-	recorded map[begin]int64 // what a provider counted for the last request that was just this beginning
+	recorded map[beginning]int64 // what a provider counted for the last request that was just this beginning
 
 	// The messages are laid out in chains, each of which goes on where most nodes are: so
 	// whatever the node, it is few chains from the root.
-	head  []int32           // of each node, the first of its chain
-	base  []int32           // of each head, where its chain begins in order
-	order []int32           // nodes, chain by chain
-	uses  map[begin][]useOf // by front and head
-	put   map[begin]int32   // by front and head, how deep requests go
+	head   []int32             // of each node, the first of its chain
+	base   []int32             // of each head, where its chain begins in order
+	order  []int32             // nodes, chain by chain
+	uses   map[beginning][]use // by front and head
+	depths map[beginning]int32 // by front and head, how deep requests go
 }
 
 // A begin is what a request begins with: a front, and messages after a whole one, -1
 // for none.
-type begin struct{ front, node int32 }
+type beginning struct{ front, node int32 }
 
-// nothing is no beginning.
-var nothing = begin{-1, -1}
+// noBeginning is no beginning.
+var noBeginning = beginning{-1, -1}
 
 // A node is a beginning of fronts, or of messages.
 type node struct {
@@ -48,7 +48,7 @@ type node struct {
 
 // A useOf is a request that has used a chain down to a depth, and until when the
 // provider keeps that, in milliseconds.
-type useOf struct {
+type use struct {
 	depth   int32
 	request int32
 	until   int64
@@ -61,7 +61,7 @@ const forever = math.MaxInt64
 const piecesBefore = 3
 
 func newTrie() trie {
-	return trie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[begin]int64{}, uses: map[begin][]useOf{}, put: map[begin]int32{}}
+	return trie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
 }
 
 // addFront is the front after parent of that key, made where there is none.
@@ -139,11 +139,11 @@ func (t *trie) layOut() {
 
 // chains goes through the chains that a beginning lies on, the last one first: what it
 // has of each, and the key of the chain. Each piece of a front is one by itself.
-func (t *trie) chains(at begin) iter.Seq2[begin, begin] {
-	return func(yield func(of, chain begin) bool) {
+func (t *trie) chains(at beginning) iter.Seq2[beginning, beginning] {
+	return func(yield func(of, chain beginning) bool) {
 		for at.node >= 0 {
 			head := t.head[at.node]
-			if !yield(at, begin{at.front, head}) {
+			if !yield(at, beginning{at.front, head}) {
 				return
 			}
 			at.node = t.nodes[head].parent
@@ -157,7 +157,7 @@ func (t *trie) chains(at begin) iter.Seq2[begin, begin] {
 }
 
 // depth is how many pieces a beginning has before its last one; -1 for nothing.
-func (t *trie) depth(at begin) int32 {
+func (t *trie) depth(at beginning) int32 {
 	switch {
 	case at.node >= 0:
 		return piecesBefore + t.nodes[at.node].depth
@@ -168,31 +168,31 @@ func (t *trie) depth(at begin) int32 {
 }
 
 // use reports that a request has sent a beginning.
-func (t *trie) use(at begin, u useOf) {
+func (t *trie) use(at beginning, u use) {
 	for of, chain := range t.chains(at) {
 		u.depth = t.depth(of)
 		t.uses[chain] = addUse(t.uses[chain], u)
 	}
 }
 
-// fresh puts in a request once all are laid out, and says how deep what others put in
+// insert puts in a request once all are laid out, and says how deep what others put in
 // goes of it.
-func (t *trie) fresh(at begin) (known int32) {
+func (t *trie) insert(at beginning) (known int32) {
 	known = -1
 	for of, chain := range t.chains(at) {
 		depth := t.depth(of)
-		had, ok := t.put[chain]
+		had, ok := t.depths[chain]
 		if ok && known < 0 {
 			known = min(had, depth)
 		}
-		t.put[chain] = max(had, depth)
+		t.depths[chain] = max(had, depth)
 	}
 	return known
 }
 
 // addUse puts in a use. What a use says that neither goes further nor lasts longer is
 // forgotten: so depths fall, and times rise.
-func addUse(uses []useOf, u useOf) []useOf {
+func addUse(uses []use, u use) []use {
 	i := sort.Search(len(uses), func(i int) bool { return uses[i].depth <= u.depth })
 	if i > 0 && uses[i-1].until > u.until {
 		return uses
@@ -206,7 +206,7 @@ func addUse(uses []useOf, u useOf) []useOf {
 
 // kept is the longest beginning of one that has been used and is kept at a time, and the
 // request that used it last.
-func (t *trie) kept(at begin, time int64) (kept begin, request int32) {
+func (t *trie) kept(at beginning, time int64) (kept beginning, request int32) {
 	for of, chain := range t.chains(at) {
 		uses := t.uses[chain]
 		i := sort.Search(len(uses), func(i int) bool { return uses[i].until >= time })
@@ -222,7 +222,7 @@ func (t *trie) kept(at begin, time int64) (kept begin, request int32) {
 		}
 		return of, uses[i].request
 	}
-	return nothing, -1
+	return noBeginning, -1
 }
 
 // above is the node of that depth on the way to a node.
@@ -236,7 +236,7 @@ func (t *trie) above(n, depth int32) int32 {
 
 // firstSent is of each node the request that sent its message first, by the requests'
 // own order; last are what they are.
-func (t *trie) firstSent(last []begin) []int32 {
+func (t *trie) firstSent(last []beginning) []int32 {
 	first := make([]int32, len(t.nodes))
 	for i := range first {
 		first[i] = math.MaxInt32
@@ -263,7 +263,7 @@ func (t *trie) firstSent(last []begin) []int32 {
 }
 
 // tokensOf are the counted tokens of a beginning, 0 for none.
-func (t *trie) tokensOf(at begin) (n int64) {
+func (t *trie) tokensOf(at beginning) (n int64) {
 	if at.front >= 0 {
 		n = int64(t.fronts[at.front].tokens)
 	}

@@ -27,9 +27,9 @@ func (d *Difference) align(c *tokens.Counter) error {
 			return err
 		}
 		for _, i := range known {
-			b.said[a.pair[i]] = a.said[i]
+			b.digests[a.pair[i]] = a.digests[i]
 		}
-		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Itself(), i < s.cached })
+		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Identity(), i < s.cached })
 	}
 	for _, s := range []*side{a, b} {
 		var all []int
@@ -42,9 +42,9 @@ func (d *Difference) align(c *tokens.Counter) error {
 			return err
 		}
 	}
-	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].Hash, i < s.cached })
-	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].Hash, true })
-	still := d.inOrder()
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.digests[i].Content, i < s.cached })
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.digests[i].Content, true })
+	still := d.unmoved()
 	d.replacements(still)
 	return d.rows(still)
 }
@@ -90,9 +90,9 @@ func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 	}
 }
 
-// inOrder says of each message of B that goes with one of A whether it is where it was
+// unmoved says of each message of B that goes with one of A whether it is where it was
 // among its neighbours: as many are as can be, the others have moved.
-func (d *Difference) inOrder() []bool {
+func (d *Difference) unmoved() []bool {
 	a, b := &d.sides[0], &d.sides[1]
 	var ends []int // of the best chains of each length, the place in B that they end at
 	before := make([]int, len(b.ms))
@@ -132,7 +132,7 @@ func (d *Difference) replacements(still []bool) {
 		if j < len(b.ms) {
 			end = b.pair[j]
 		}
-		waiting := map[stand][]int{}
+		waiting := map[replacementKey][]int{}
 		for ; i < end && from < j; i++ {
 			if k, ok := d.stand(a, i); ok && a.pair[i] < 0 {
 				waiting[k] = append(waiting[k], i)
@@ -159,20 +159,20 @@ func (d *Difference) replacements(still []bool) {
 
 // A stand is what two messages have in common of which one is there instead of the
 // other.
-type stand struct {
+type replacementKey struct {
 	kind   jsonl.Kind
 	cached bool
 	by     Cause // the patch that took the one and put the other
 }
 
-func (d *Difference) stand(s *side, i int) (stand, bool) {
-	k := stand{kind: s.ms[i].Kind(), cached: i < s.cached}
+func (d *Difference) stand(s *side, i int) (replacementKey, bool) {
+	k := replacementKey{kind: s.ms[i].Kind(), cached: i < s.cached}
 	if d.cause.span == nil {
 		return k, true
 	}
 	by, ok := s.ms[i].Origin(), true
 	if s == &d.sides[0] {
-		took, found := d.cause.span.toB[s.ms[i].Itself()]
+		took, found := d.cause.span.toB[s.ms[i].Identity()]
 		by, ok = took.Origin, found && !took.summary
 	}
 	k.by = Cause{Record: by.By, Op: origin.Index(by.Op)}
@@ -193,11 +193,11 @@ func (d *Difference) rows(still []bool) error {
 		}
 		for ; i < end; i++ { // what is gone comes before what came
 			if a.pair[i] < 0 {
-				d.add(d.goneAway(i))
+				d.add(d.removed(i))
 			}
 		}
 		for ; from <= min(j, len(b.ms)-1); from++ {
-			row, err := d.fate(from, still[from])
+			row, err := d.change(from, still[from])
 			if err != nil {
 				return err
 			}
@@ -223,38 +223,38 @@ func (d *Difference) add(row MessageChange) {
 	d.Messages = append(d.Messages, row)
 }
 
-func (d *Difference) goneAway(i int) MessageChange {
-	row := MessageChange{Change: Removed, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].said[i].Tokens)}
+func (d *Difference) removed(i int) MessageChange {
+	row := MessageChange{Change: Removed, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].digests[i].Tokens)}
 	var summary bool
-	row.Cause, summary = d.cause.gone(d.sides[0].ms[i])
+	row.Cause, summary = d.cause.removed(d.sides[0].ms[i])
 	if summary {
 		row.Change = Summarised
 	}
 	return row
 }
 
-// fate is what became of the message that is number j in B.
-func (d *Difference) fate(j int, still bool) (MessageChange, error) {
+// change is what became of the message that is number j in B.
+func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	a, b := &d.sides[0], &d.sides[1]
 	i, m := b.pair[j], b.ms[j]
-	row := MessageChange{Change: Added, A: i, B: j, Count: 1, Tokens: int(b.said[j].Tokens), Respelt: true}
+	row := MessageChange{Change: Added, A: i, B: j, Count: 1, Tokens: int(b.digests[j].Tokens), Respelt: true}
 	if i < 0 {
-		row.Cause = d.cause.came(m)
+		row.Cause = d.cause.added(m)
 		return row, nil
 	}
 	old := a.ms[i]
 	same := d.cause.span != nil && old.Place() == m.Place()
-	row.Respelt = !same && a.said[i].Spelt != b.said[j].Spelt
+	row.Respelt = !same && a.digests[i].Spelling != b.digests[j].Spelling
 	switch {
-	case same || a.said[i].Hash == b.said[j].Hash:
+	case same || a.digests[i].Content == b.digests[j].Content:
 		if row.Change = Kept; !still {
 			row.Change, row.Cause = Moved, d.cause.moved(m)
 		}
 		return row, nil
-	case d.cause.span != nil && old.Itself() == m.Itself():
+	case d.cause.span != nil && old.Identity() == m.Identity():
 		row.Change, row.Cause = Edited, d.cause.edited(old, m)
 	default:
-		row.Change, row.Cause = Replaced, d.cause.came(m)
+		row.Change, row.Cause = Replaced, d.cause.added(m)
 	}
 	cut, err := d.truncated(i, j)
 	if cut {

@@ -17,18 +17,18 @@ type Span struct {
 	Stopped error
 
 	fork   int       // the last record of both paths, -1 for none
-	toA    takers    // what only A's path did
-	toB    takers    // what only B's path did
+	toA    removals  // what only A's path did
+	toB    removals  // what only B's path did
 	onlyAt [2]onPath // records that only one of the paths has
 }
 
-// takers are what took each message out of the request last; of the zero message, the
+// removals are what took each message out of the request last; of the zero message, the
 // patch that arranged all of them last.
-type takers map[replay.Piece]taker
+type removals map[replay.Piece]removal
 
 // A taker is the entry and op that took a message out, and whether it put a summary
 // there.
-type taker struct {
+type removal struct {
 	origin.Origin
 	summary bool
 }
@@ -90,12 +90,12 @@ func records(path []int) onPath {
 
 // span goes a path, and records what takes messages out after the first so many
 // entries. The envelopes are those there and at the end.
-func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took takers, err error) {
+func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took removals, err error) {
 	if there, err = r.At(sessionfmt.After(-1)); err != nil {
 		return nil, nil, nil, err
 	}
 	end = there
-	watch := &taking{on: first == 0, taken: takers{}}
+	watch := &removalTracker{on: first == 0, removed: removals{}}
 	pos := 0
 	for step, fault := range r.Along(path, watch) {
 		if pos++; fault != nil {
@@ -109,28 +109,28 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 		}
 		watch.on = pos >= first
 	}
-	return there, end, watch.taken, err
+	return there, end, watch.removed, err
 }
 
 // A taking records what takes messages out.
-type taking struct {
-	replay.Unconcerned
-	on    bool
-	taken takers
+type removalTracker struct {
+	replay.NopObserver
+	on      bool
+	removed removals
 }
 
 // Changed records what a change took out.
-func (t *taking) Changed(_ replay.Step, c *replay.Change) error {
-	if !t.on || c.Gone == nil {
+func (t *removalTracker) Changed(_ replay.Step, c *replay.Change) error {
+	if !t.on || c.Removed == nil {
 		return nil
 	}
 	arranged := c.Do == replay.OpReplace
-	by := taker{c.By, !arranged}
-	for m := range c.Gone {
-		t.taken[m.Itself()] = by
+	by := removal{c.By, !arranged}
+	for m := range c.Removed {
+		t.removed[m.Identity()] = by
 	}
 	if arranged {
-		t.taken[replay.Piece{}] = by
+		t.removed[replay.Piece{}] = by
 	}
 	return nil
 }

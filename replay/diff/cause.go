@@ -26,52 +26,52 @@ func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
 	return newCause(e.Replay(), o.By, origin.Index(o.Op))
 }
 
-// came is what put a message into B.
-func (c *causes) came(m *replay.Piece) Cause {
+// added is what put a message into B.
+func (c *causes) added(m *replay.Piece) Cause {
 	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[1][o.By] {
 		return c.of(c.b, o)
 	}
 	// Both paths have its entry: A had lost it, or B has it again.
-	if took, ok := c.span.toA[m.Itself()]; ok {
+	if took, ok := c.span.toA[m.Identity()]; ok {
 		return c.of(c.a, took.Origin)
 	}
-	if left := c.left(0, m); left >= 0 {
+	if left := c.omission(0, m); left >= 0 {
 		return newCause(c.a.Replay(), left, -1)
 	}
 	return c.compaction(c.of(c.b, o))
 }
 
-// gone is what took a message of A out of the request, and whether a summary stands
+// removed is what took a message of A out of the request, and whether a summary stands
 // for it now.
-func (c *causes) gone(m *replay.Piece) (by Cause, summary bool) {
+func (c *causes) removed(m *replay.Piece) (by Cause, summary bool) {
 	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[0][o.By] {
 		return c.of(c.a, o), false // its entry is not on B's path
 	}
-	if left := c.left(1, m); left >= 0 {
+	if left := c.omission(1, m); left >= 0 {
 		return newCause(c.b.Replay(), left, -1), false
 	}
-	took, ok := c.span.toB[m.Itself()]
+	took, ok := c.span.toB[m.Identity()]
 	if !ok {
 		return c.compaction(c.of(c.a, o)), false
 	}
 	return c.of(c.b, took.Origin), took.summary
 }
 
-// left is the edit that leaves a message out of an envelope that still has it, -1
+// omission is the edit that leaves a message out of an envelope that still has it, -1
 // where none does.
-func (c *causes) left(side int, m *replay.Piece) int {
+func (c *causes) omission(side int, m *replay.Piece) int {
 	if c.omits[side] == nil {
 		c.omits[side] = map[replay.Piece]int{}
 		e := [2]*replay.Envelope{c.a, c.b}[side]
 		for i := range e.Len() {
 			if edit, omits := e.Piece(i).Edit(); omits {
-				c.omits[side][e.Piece(i).Itself()] = edit
+				c.omits[side][e.Piece(i).Identity()] = edit
 			}
 		}
 	}
-	if edit, ok := c.omits[side][m.Itself()]; ok {
+	if edit, ok := c.omits[side][m.Identity()]; ok {
 		return edit
 	}
 	return -1
@@ -190,7 +190,7 @@ func toolItems(tools []prompt.Tool) (all []item) {
 		t.Raw.Fields(f[:], "name", "description", "parameters")
 		var text []byte
 		for _, v := range f {
-			text = append(v.AppendCompact(text), 0)
+			text = append(v.AppendMinified(text), 0)
 		}
 		all = append(all, item{t.Name, string(text), t.Origin})
 	}

@@ -229,9 +229,9 @@ func promptBytes(p *prompt.Prompt) (n weigh.Counts) {
 
 // count adds the messages of a side.
 func (s *side) count(tokens, size *weigh.Counts) {
-	for i := range s.said {
-		tokens.Messages += int(s.said[i].Tokens)
-		size.Messages += int(s.said[i].Bytes)
+	for i := range s.digests {
+		tokens.Messages += int(s.digests[i].Tokens)
+		size.Messages += int(s.digests[i].Bytes)
 	}
 	for _, n := range []*weigh.Counts{tokens, size} {
 		n.Total = n.System + n.Tools + n.Messages
@@ -258,11 +258,11 @@ func (d *Difference) share(c *tokens.Counter) error {
 					return err
 				}
 			}
-			if a.said[i].Hash != b.said[i].Hash {
+			if a.digests[i].Content != b.digests[i].Content {
 				break
 			}
 		}
-		n += int(a.said[i].Tokens)
+		n += int(a.digests[i].Tokens)
 	}
 	d.Shared.Messages, d.Shared.Tokens = i, n
 	if i < max(d.A.Cached+d.A.Uncached, d.B.Cached+d.B.Uncached) {
@@ -279,18 +279,18 @@ func (d *Difference) ValueB(i int) (jsonl.Value, error) { return d.sides[1].valu
 
 // sameValue reports that two values are the same, however they are spelled.
 func sameValue(a, b jsonl.Value) bool {
-	return bytes.Equal(a, b) || bytes.Equal(a.AppendCompact(nil), b.AppendCompact(nil))
+	return bytes.Equal(a, b) || bytes.Equal(a.AppendMinified(nil), b.AppendMinified(nil))
 }
 
 // A side is the messages of one of two requests that are compared.
 type side struct {
-	r      *replay.Replay
-	load   *replay.Reader
-	ms     []*replay.Piece
-	cached int
-	said   []replay.Saying
-	read   []bool // of said
-	pair   []int  // the message of the other side that it goes with, -1 for none
+	r       *replay.Replay
+	load    *replay.Reader
+	ms      []*replay.Piece
+	cached  int
+	digests []replay.Digest
+	read    []bool // of said
+	pair    []int  // the message of the other side that it goes with, -1 for none
 }
 
 func newMessages(e *replay.Envelope) side {
@@ -301,7 +301,7 @@ func newMessages(e *replay.Envelope) side {
 		}
 	}
 	n := len(s.ms)
-	s.said, s.read, s.pair = make([]replay.Saying, n), make([]bool, n), make([]int, n)
+	s.digests, s.read, s.pair = make([]replay.Digest, n), make([]bool, n), make([]int, n)
 	for i := range s.pair {
 		s.pair[i] = -1
 	}
@@ -327,7 +327,7 @@ const readStretch = 64
 func (s *side) hash(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *replay.Reader, i int) (err error) {
 		if !s.read[i] {
-			s.said[i], err = l.Say(c, s.ms[i])
+			s.digests[i], err = l.Digest(c, s.ms[i])
 			s.read[i] = true
 		}
 		return err
@@ -338,7 +338,7 @@ func (s *side) hash(c *tokens.Counter, which []int) error {
 func (s *side) measure(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *replay.Reader, i int) error {
 		n, size, err := l.Tokens(c, s.ms[i])
-		s.said[i].Tokens, s.said[i].Bytes = int32(n), int32(size)
+		s.digests[i].Tokens, s.digests[i].Bytes = int32(n), int32(size)
 		return err
 	})
 }

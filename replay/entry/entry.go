@@ -106,7 +106,7 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 		return nil, err
 	}
 	l := itemList{r: e.Replay(), request: origin.Index(e.RequestIndex)}
-	if err := l.prompt(differing(was.Parts, is.Parts, partSays), differing(was.Tools, is.Tools, toolSays)); err != nil {
+	if err := l.prompt(differing(was.Parts, is.Parts, partText), differing(was.Tools, is.Tools, toolText)); err != nil {
 		return nil, err
 	}
 	for m, err := range e.Entered(earlier) {
@@ -120,9 +120,9 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 	return l.all, nil
 }
 
-func partSays(p prompt.Part) (name, text string) { return p.Name, p.Text }
+func partText(p prompt.Part) (name, text string) { return p.Name, p.Text }
 
-func toolSays(t prompt.Tool) (name, text string) { return t.Name, string(t.Raw) }
+func toolText(t prompt.Tool) (name, text string) { return t.Name, string(t.Raw) }
 
 // differing are those of is that was has not, or not so.
 func differing[T any](was, is []T, said func(T) (name, text string)) []T {
@@ -171,8 +171,8 @@ func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, partSays)
-	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolSays)
+	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, partText)
+	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolText)
 	out.Broken, err = broken(earlier, e)
 	return out, err
 }

@@ -56,19 +56,19 @@ type Provenance struct {
 }
 
 // A maker is the transform whose op put a piece there, or the edit that did.
-type maker struct {
+type putBy struct {
 	Entry string `json:"entry"`
 	Op    Index  `json:"op,omitzero"`
 }
 
-// Told is an origin in a Provenance.
-func Told(s *sessionfmt.Session, from Origin) Provenance {
+// ProvenanceOf is an origin in a Provenance.
+func ProvenanceOf(s *sessionfmt.Session, from Origin) Provenance {
 	if from.Record < 0 {
 		return Provenance{Line: -1, By: "baseline"}
 	}
 	out := Provenance{Entry: s.ID(from.Record), Line: Index(s.Line(from.Record)), By: "entry"}
 	if from.By != from.Record || from.Op >= 0 {
-		out.By = maker{s.ID(from.By), Index(from.Op)}
+		out.By = putBy{s.ID(from.By), Index(from.Op)}
 	}
 	return out
 }

@@ -280,7 +280,7 @@ func (t Tool) tokens(c *tokens.Counter) (n int) {
 		n += w.Add(w.Value(t.Raw.Get(name)))
 	}
 	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
-		n += w.Add(w.Compact(parameters))
+		n += w.Add(w.Minified(parameters))
 	}
 	return n
 }

@@ -118,7 +118,7 @@ func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 	msg := m.Message()
 	for i := range msg.Blocks {
 		b := &msg.Blocks[i]
-		said := [...]jsonl.Value{b.Says.Value}
+		said := [...]jsonl.Value{b.Text.Value}
 		all := said[:]
 		switch b.Kind {
 		case jsonl.OtherBlock, jsonl.ImageBlock:
@@ -187,7 +187,7 @@ func (t *tracer) lookAtPrompt() error {
 	if err != nil || !changed {
 		return err
 	}
-	f := &t.front.Now
+	f := &t.front.Current
 	nth := map[promptPiece]int{}
 	for i := range f.Parts {
 		p := &f.Parts[i]

@@ -62,8 +62,8 @@ func (w *Weigher) String(s jsonl.String) int {
 // Value is the length of a value: of a string its text, of any other nothing.
 func (w *Weigher) Value(v jsonl.Value) int { return w.String(w.at.Reset(v).String()) }
 
-// Compact is the length of a value as JSON.stringify spells it.
-func (w *Weigher) Compact(v jsonl.Value) int { return w.Text(w.at.Compact(v)) }
+// Minified is the length of a value as JSON.stringify spells it.
+func (w *Weigher) Minified(v jsonl.Value) int { return w.Text(w.at.Minify(v)) }
 
 // Text is the length of a text.
 func (w *Weigher) Text(text []byte) int { return Length(w.c, text) }
@@ -94,13 +94,13 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			sum.Text += w.Add(w.String(b.Says))
+			sum.Text += w.Add(w.String(b.Text))
 		case jsonl.ImageBlock:
 			sum.Images += w.Add(w.c.Image)
 		case jsonl.ThinkingBlock:
-			sum.Thinking += w.Add(w.String(b.Says))
+			sum.Thinking += w.Add(w.String(b.Text))
 		case jsonl.CallBlock:
-			sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Compact(b.Args))
+			sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
 		}
 	}
 	return sum

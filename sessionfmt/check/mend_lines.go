@@ -153,7 +153,7 @@ func (m *lineMend) record(c *sessionfmt.Change) [][]byte {
 		return nil
 	}
 	line := c.Raw
-	if mended := jsonl.MendUTF8(line); !bytes.Equal(mended, line) && m.mended("invalid-utf8", c.Line) {
+	if mended := jsonl.ReplaceInvalidUTF8(line); !bytes.Equal(mended, line) && m.mended("invalid-utf8", c.Line) {
 		line, c.Out = mended, c.Raw
 		c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
 	}

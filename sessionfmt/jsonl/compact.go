@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// AppendCompact appends JSON.stringify(JSON.parse(v)): no white space, numbers
+// AppendMinified appends JSON.stringify(JSON.parse(v)): no white space, numbers
 // and escapes in JavaScript's spelling, the last of equal keys in the place of
 // the first, integer-like keys in front in ascending order.
-func (v Value) AppendCompact(dst []byte) []byte {
-	c := compactor{out: dst}
+func (v Value) AppendMinified(dst []byte) []byte {
+	c := minifier{out: dst}
 	c.run(v)
 	return c.out
 }
@@ -29,7 +29,7 @@ const (
 func (v Value) compactly(buf *[]byte, yield func(piece []byte), depth int) {
 	switch {
 	case len(v) < largeValue || depth == deepestPart || v.IsNumber():
-		*buf = v.AppendCompact((*buf)[:0])
+		*buf = v.AppendMinified((*buf)[:0])
 		yield(*buf)
 	case v[0] == '"':
 		v.compactString(buf, yield)
@@ -146,7 +146,7 @@ func (v Value) Ordered(yield func(name string, val Value) bool) {
 
 // A compactor writes compact JSON in one pass, whatever the depth: what is open
 // stands on its own stacks.
-type compactor struct {
+type minifier struct {
 	out     []byte
 	open    []container
 	members []member // of all open objects, innermost last
@@ -168,7 +168,7 @@ type member struct {
 	rank int64 // integer-like names by their value, others behind them
 }
 
-func (c *compactor) run(v Value) {
+func (c *minifier) run(v Value) {
 	for i := 0; i < len(v); {
 		switch ch := v[i]; ch {
 		case ' ', '\t', '\r', '\n', ':':
@@ -203,14 +203,14 @@ func (c *compactor) run(v Value) {
 }
 
 // string writes the string at v[i], and returns where it ends.
-func (c *compactor) string(v Value, i int) int {
+func (c *minifier) string(v Value, i int) int {
 	end, _, _ := scanString(v, i)
 	c.out = v[i:end].appendCompactString(c.out)
 	return end
 }
 
 // key writes the key at v[i] and the colon.
-func (c *compactor) key(v Value, i int) int {
+func (c *minifier) key(v Value, i int) int {
 	from := len(c.out)
 	end := c.string(v, i)
 	c.members = append(c.members, member{key: span{from, len(c.out)}, all: span{from: from}})
@@ -219,7 +219,7 @@ func (c *compactor) key(v Value, i int) int {
 }
 
 // endMember notes where the innermost object's last member ends.
-func (c *compactor) endMember() {
+func (c *minifier) endMember() {
 	if o := c.open[len(c.open)-1]; o.object && len(c.members) > o.first {
 		c.members[len(c.members)-1].all.to = len(c.out)
 	}
@@ -227,7 +227,7 @@ func (c *compactor) endMember() {
 
 // close ends the innermost container, and puts an object's members in
 // JavaScript's order where they are not.
-func (c *compactor) close(ch byte) {
+func (c *minifier) close(ch byte) {
 	c.endMember()
 	o := c.open[len(c.open)-1]
 	c.open = c.open[:len(c.open)-1]

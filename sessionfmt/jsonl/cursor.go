@@ -24,7 +24,7 @@ type Cursor struct {
 	b       []byte
 	i       int
 	scan    Scanner
-	compact compactor
+	compact minifier
 }
 
 // Reset puts the cursor in front of v, and returns it.
@@ -69,8 +69,8 @@ func (c *Cursor) String() String {
 	return String{Value(c.b[start:end]), extra, wide}
 }
 
-// Compact is a value as AppendCompact spells it. It is valid until the next Compact.
-func (c *Cursor) Compact(v Value) []byte {
+// Minify is a value as AppendCompact spells it. It is valid until the next Compact.
+func (c *Cursor) Minify(v Value) []byte {
 	c.compact.out = c.compact.out[:0]
 	c.compact.run(v)
 	return c.compact.out

@@ -14,7 +14,7 @@ func TestNumbersAsJavaScript(t *testing.T) {
 		"1e-6": "0.000001", "1e-7": "1e-7", "1.5E-10": "1.5e-10", "123e-7": "0.0000123", "5e-324": "5e-324",
 		"1e400": "null", "-0": "0", "0.0": "0", "1.0": "1", "-12": "-12", "12345678901234567890": "12345678901234567000",
 	} {
-		if got := Value("[" + text + "]").AppendCompact(nil); string(got) != "["+want+"]" {
+		if got := Value("[" + text + "]").AppendMinified(nil); string(got) != "["+want+"]" {
 			t.Errorf("%s: %s, want [%s]", text, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestCompactly(t *testing.T) {
 			got = append(got, piece...)
 			most = max(most, len(piece))
 		})
-		if want := Value(text).AppendCompact(nil); !bytes.Equal(got, want) {
+		if want := Value(text).AppendMinified(nil); !bytes.Equal(got, want) {
 			t.Errorf("%.40s: %d bytes in pieces, %d at once", text, len(got), len(want))
 		}
 		if strings.HasPrefix(text, `"plain`) && most > 2*largeValue {

@@ -21,9 +21,9 @@ func Blank(line []byte) bool {
 // BOM is the byte order mark that a file may start with.
 const BOM = "\ufeff"
 
-// MendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
+// ReplaceInvalidUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
 // for each longest piece that could have begun a character.
-func MendUTF8(b []byte) []byte {
+func ReplaceInvalidUTF8(b []byte) []byte {
 	var out bytes.Buffer
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

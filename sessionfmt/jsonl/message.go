@@ -35,7 +35,7 @@ const (
 type Block struct {
 	Kind BlockKind
 	Raw  Value  // all of it
-	Says String // the text, or what is thought
+	Text String // the text, or what is thought
 	// Of a call.
 	ID, Name, Args Value
 	// Of an image: base64, and its media type.
@@ -78,8 +78,8 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 	m.Kind, m.Blocks = kind, m.Blocks[:0]
 	start := c.Offset()
 	if c.Peek() == '"' {
-		b := Block{Says: c.String()}
-		if b.Raw = b.Says.Value; kind != Assistant { // answers have blocks only
+		b := Block{Text: c.String()}
+		if b.Raw = b.Text.Value; kind != Assistant { // answers have blocks only
 			b.Kind = TextBlock
 		}
 		m.Blocks = append(m.Blocks, b)
@@ -103,7 +103,7 @@ func (m *Message) block(c *Cursor) {
 		case "type":
 			typ = c.Value()
 		case "text":
-			b.Says = c.String()
+			b.Text = c.String()
 		case "thinking":
 			thinking = c.String()
 		case "id":
@@ -126,7 +126,7 @@ func (m *Message) block(c *Cursor) {
 	case typ.Is("image") && !answer:
 		b.Kind = ImageBlock
 	case typ.Is("thinking") && (answer || any):
-		b.Kind, b.Says = ThinkingBlock, thinking
+		b.Kind, b.Text = ThinkingBlock, thinking
 	case typ.Is("toolCall") && (answer || any):
 		b.Kind = CallBlock
 	}
@@ -147,7 +147,7 @@ func (m *Message) AppendText(dst []byte, sep string) []byte {
 			if !first {
 				dst = append(dst, sep...)
 			}
-			dst, first = b.Says.AppendText(dst), false
+			dst, first = b.Text.AppendText(dst), false
 		}
 	}
 	return dst
@@ -189,8 +189,8 @@ type Usage struct {
 	CacheWrite1h int64 // a part of CacheWrite
 	Total        int64 // as the provider has it; 0 where it does not say
 
-	Cost Cost
-	Wild string // the first member that nobody can have counted; empty for none
+	Cost        Cost
+	Implausible string // the first member that nobody can have counted; empty for none
 }
 
 // A Cost is the part of a usage that is about dollars.
@@ -306,8 +306,8 @@ func (u *Usage) dollars(name []byte, c *Cursor) (d float64, ok bool) {
 
 // wild names a number, if it is the first.
 func (u *Usage) wild(in string, name []byte) {
-	if u.Wild == "" {
-		u.Wild = in + string(name)
+	if u.Implausible == "" {
+		u.Implausible = in + string(name)
 	}
 }
 

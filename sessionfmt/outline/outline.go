@@ -30,7 +30,7 @@ type Node struct {
 	Depth    int    `json:"depth"`              // of branches, from 0
 	Children int    `json:"children,omitempty"` // entries below it, where there are several
 	Branch   int    `json:"branch,omitempty"`   // where a branch or one of several roots starts: its entries
-	Tip      string `json:"tip,omitempty"`      // and the id of the last of them in the file
+	Last     string `json:"tip,omitempty"`      // and the id of the last of them in the file
 
 	Is jsonl.Kind `json:"-"`
 }
@@ -101,7 +101,7 @@ func (o *outline) main(children []int) int {
 		if o.active[c] {
 			return c
 		}
-		if best < 0 || o.tree.Tip(c) > o.tree.Tip(best) {
+		if best < 0 || o.tree.LastBelow(c) > o.tree.LastBelow(best) {
 			best = c
 		}
 	}
@@ -126,7 +126,7 @@ func (o *outline) node(i, children, depth int, branch bool) (n Node, err error) 
 		n.Children = children
 	}
 	if branch {
-		n.Branch, n.Tip = o.tree.Size(i), s.ID(o.tree.Tip(i))
+		n.Branch, n.Last = o.tree.Size(i), s.ID(o.tree.LastBelow(i))
 	}
 	return n, nil
 }
@@ -372,11 +372,11 @@ func (g *gist) blocks() {
 		}
 		switch b := &g.msg.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			g.text(b.Says.Value)
+			g.text(b.Text.Value)
 		case jsonl.ImageBlock:
 			g.add("[image]")
 		case jsonl.ThinkingBlock:
-			thinking = b.Says.Value
+			thinking = b.Text.Value
 		case jsonl.CallBlock:
 			g.add(b.Name.Text() + "(" + firstArgument(b.Args) + ")")
 		}

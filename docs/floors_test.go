@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// floors says what each package may import, besides the standard library: the
+// layers says what each package may import, besides the standard library: the
 // house of design.md.
 var floors = []struct {
 	pkg   string

@@ -9,7 +9,7 @@ import (
 
 type value = jsonl.Value
 
-// Changes goes through the lines of the file, and says what becomes of each. What
+// Changes visits the lines of the file, and says what becomes of each. What
 // a change holds is valid until the next one. An error is the last of them.
 func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
 	w := writer{Plan: p, why: p.reasons(), names: p.s.NewNamer()}

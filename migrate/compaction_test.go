@@ -173,7 +173,7 @@ func TestCompactions(t *testing.T) {
 	}
 }
 
-// TestGrown: what today's pi gets when the compactions are gone from its sight.
+// TestGrown: what current pi gets when the compactions are gone from its sight.
 func TestGrown(t *testing.T) {
 	s := open(t, "s.jsonl", []byte(strings.Join([]string{head3, userA, userB, userC, compactionK, userD}, "\n")))
 	r := migrated(t, s, Options{Compaction: Transform})

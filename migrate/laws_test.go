@@ -276,7 +276,7 @@ func (r *result) lawful(t *testing.T, before contexts) (n int) {
 	return n
 }
 
-// twice reports that migrating again changes nothing.
+// twice reports whether migrating again changes nothing.
 func (r *result) twice(t testing.TB, opt Options) {
 	t.Helper()
 	again := rewritten(t, r.is, opt)

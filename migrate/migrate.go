@@ -18,8 +18,8 @@
 // the patch leaves the same envelope after every entry of the file, whatever comes
 // below it; otherwise it stays, and Plan.Native says why.
 //
-// Lines that hold no entry leave a file that is made anew, for the quarantine. A
-// file in which nothing is to be done is not made anew: all its lines stay.
+// Lines that hold no entry leave a file that is made again, for the quarantine. A
+// file in which nothing is to be done is not made again: all its lines stay.
 package migrate
 
 import (
@@ -50,7 +50,7 @@ type Plan struct {
 	// Native are the compactions that were to become patches and stay as they are,
 	// with the reason. All are listed.
 	Native []sessionfmt.Finding
-	// Grown is by how many tokens the context that today's pi builds at the leaf
+	// Grown is by how many tokens the context that current pi builds at the leaf
 	// grows, since it does not see patches. It is 0 but for Transform.
 	Grown int
 
@@ -99,6 +99,6 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// Current reports that nothing is to be done: the file stays byte for byte, its
+// Current reports whether nothing is to be done: the file stays byte for byte, its
 // broken lines too.
 func (p *Plan) Current() bool { return p.From == p.To && len(p.turn) == 0 }

@@ -22,7 +22,7 @@ var (
 // the entry, which becomes its child. A transform alone takes the entry's place and
 // its id, so that children, labels and first kept entries still find it, and keeps
 // all that is said of the compaction beside what it does: its cost, the files it
-// knew of. It says whether the line is done.
+// knew of. It reports whether the line is done.
 func (w *writer) compaction(rec, first int, line value) bool {
 	var f [3]value
 	line.Fields(f[:], "id", "parentId", "timestamp")
@@ -54,7 +54,7 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	}
 	w.notes = append(w.notes, "its meaning as a patch, before it")
 	w.fields = slices.DeleteFunc(w.fields, func(f jsonl.Field) bool { return f.Name == "parentId" })
-	at := min(1, len(w.fields)) // behind the id, if that is new
+	at := min(1, len(w.fields)) // after the id, if that is new
 	w.fields = slices.Insert(w.fields, at, jsonl.Field{Name: "parentId", Value: id})
 	return false
 }

@@ -119,13 +119,13 @@ func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 // the history without compactions, so that before it patches may stand only if they
 // have cut nothing that it keeps. And a patch below one that stays changes both
 // histories, with and without compactions, at places counted in only one of them:
-// behind it no compaction may stay.
+// after it no compaction may stay.
 func (p *Plan) settle(all []turning) {
 	type kin struct{ above, below, revived, shadows bool } // that stay: where, and what they do
 	for again := true; again; {
 		again = false
 		around := make([]kin, len(all))
-		for i := range all { // a cut comes behind those above it
+		for i := range all { // a cut comes after those above it
 			if up := all[i].Above; up >= 0 {
 				around[i].above = around[up].above || all[up].stays != ""
 			}

@@ -35,7 +35,7 @@ func CountAll(c *tokens.Counter, all ...*Envelope) ([]weigh.Counts, error) {
 	return n, err
 }
 
-// countMessages counts the shown messages, on all processors: each takes stretches of the
+// countMessages counts the shown messages, in parallel: each takes ranges of the
 // lists in turn. The sums do not depend on who counted what.
 func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
 	sums := make([]atomic.Int64, len(all))

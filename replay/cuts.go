@@ -13,10 +13,10 @@ type Cut struct {
 	// Why says why no patch leaves the same envelope after every later entry. It is
 	// empty where one does.
 	Why string
-	// Revives reports that the entry would mean something else if the compactions
+	// Revives reports whether the entry would mean something else if the compactions
 	// before it were patches: it brings back what they cut.
 	Revives bool
-	// Direct reports that nothing but labels lies between the entry and the compaction
+	// Direct reports whether nothing but labels lies between the entry and the compaction
 	// before it.
 	Direct bool
 }
@@ -115,7 +115,7 @@ func (c *cutter) compacted(m *machine, at *pendingCut) error {
 	return nil
 }
 
-// follows reports that only labels lie between a record and the entry at hand.
+// follows reports whether only labels lie between a record and the entry at hand.
 func (m *machine) follows(rec int) bool {
 	i := m.pos - 1
 	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == jsonl.Label {
@@ -160,7 +160,7 @@ func (m *machine) unpatchable(line value, place int, before, next *state) string
 	return ""
 }
 
-// awaits reports that there are edits between two places of the path whose targets may
+// awaits reports whether there are edits between two places of the path whose targets may
 // yet come.
 func (m *machine) awaits(from, to int32) bool {
 	for target, e := range m.edits {

@@ -97,7 +97,7 @@ func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
 	return e.each(func(m *Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider, true)
 }
 
-// each goes through the messages of the list that want holds of, then, if asked
+// each visits the messages of the list that want holds of, then, if asked
 // to, the uncached ones, made into JSON by load.
 func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (value, error), uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
@@ -274,7 +274,7 @@ func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
 }
 
 // PathModel is the model that the path was on last, as raw JSON strings; named
-// reports that an entry has named one, if only by saying nothing.
+// reports whether an entry has named one, if only by saying nothing.
 func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error) {
 	if e.ModelBy < 0 {
 		return nil, nil, false, nil

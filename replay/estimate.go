@@ -13,7 +13,7 @@ type ContextUsage struct {
 	// Estimated is how many of them no usage has told.
 	Estimated int
 	Known     bool  // pi shows no number right after a compaction, and fails on content that an edit lost
-	Window    int64 // tokens, 0 where nobody knows it: pi shows nothing then
+	Window    int64 // tokens, 0 where unknown: pi shows nothing then
 }
 
 // Shown is what pi shows of it.

@@ -21,7 +21,7 @@ type state struct {
 
 // A delta is a system message, or an op on prompt, tools or options.
 type delta struct {
-	m  Piece // where it stands; for an op the stretch of the op
+	m  Piece // where it stands; for an op the range of the op
 	op *op   // nil for a system message
 }
 
@@ -188,10 +188,10 @@ func (m *machine) add(s *state, msg Piece) error {
 	return nil
 }
 
-// rebuilt reports that a state's list has been made anew.
+// rebuilt reports whether a state's list has been made again.
 func (m *machine) rebuilt(s *state) { delete(m.where, s) }
 
-// nearby is how many messages from the end are looked through before all places
+// nearby is how many messages from the end are searched before all places
 // are recorded: most edits aim at something recent.
 const nearby = 64
 
@@ -228,9 +228,9 @@ func (t *trail) at(pos int) int {
 
 func (t *trail) push(rec int) { t.own = append(t.own, int32(rec)) }
 
-// fork is the trail so far, to go on another way.
+// fork is the trail so far, to continue another way.
 func (t *trail) fork() trail {
-	above := *t // the other goes on after it
+	above := *t // the other continues after it
 	return trail{above: &above, from: t.len()}
 }
 

@@ -94,7 +94,7 @@ type brokenPatch struct{ error }
 
 func (b brokenPatch) Unwrap() error { return b.error }
 
-// Stopped reports that an error is a patch at which a replay has to stop, and no
+// Stopped reports whether an error is a patch at which a replay has to stop, and no
 // trouble with the file.
 func Stopped(err error) bool { return err != nil && errors.As(err, new(brokenPatch)) }
 

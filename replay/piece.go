@@ -15,7 +15,7 @@ type Piece struct {
 	edit int32 // the context_edit in force on it, -1 for none
 	op   int32 // the op of a transform that put it there, -1 for the entry itself
 
-	// The stretch of the record's line that holds it, bytes; size 0 where it is
+	// The range of the record's line that holds it, bytes; size 0 where it is
 	// made from the record's fields.
 	start, size uint32
 
@@ -102,14 +102,14 @@ func (m *Piece) Summary() bool { return m.form == summary }
 const chunkSize = 256
 
 // A list holds messages in order: a short head, and a body in chunks of which a
-// stretch counts. Copying the struct makes a snapshot that stays as it is while
-// the owner of the list goes on: appending touches only what no snapshot shows,
+// range counts. Copying the struct makes a snapshot that stays as it is while
+// the owner of the list continues: appending touches only what no snapshot shows,
 // set copies the chunk it writes to, and the head is replaced whole. Only one
 // copy, the owner's, may be changed.
 type list struct {
-	head   []Piece // what a patch left in front of the body
+	head   []Piece // what a patch left before the body
 	chunks []*[chunkSize]Piece
-	lo, hi int  // the stretch of the body that counts
+	lo, hi int  // the range of the body that counts
 	n      int  // messages in all
 	shown  int  // messages that a provider gets, of role system aside
 	tokens int  // what all messages count for, where the machine counts
@@ -162,7 +162,7 @@ func (l *list) set(i int, m Piece) {
 }
 
 // cut puts one message in the place of those before place first; system messages
-// stay, in front of it. What it costs does not depend on what is kept.
+// stay, before it. What it costs does not depend on what is kept.
 func (l *list) cut(first int, m Piece) {
 	var head []Piece
 	for i := range first {
@@ -183,7 +183,7 @@ func (l *list) cut(first int, m Piece) {
 	l.n = len(head) + l.hi - l.lo
 }
 
-// all goes through the messages in order, left-out ones included.
+// all visits the messages in order, left-out ones included.
 func (l *list) all(yield func(i int, m *Piece) bool) {
 	for i := range l.n {
 		if !yield(i, l.at(i)) {

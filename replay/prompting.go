@@ -25,7 +25,7 @@ type PromptTracker struct {
 	over prompt.Fold // what ops make of any prompt; see prompt.Fold.Onto
 }
 
-// Follow goes on to where a step is, and reports whether that changed anything.
+// Follow continues to where a step is, and reports whether that changed anything.
 func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
 	now := s.m.current()
 	deltas := now.deltas
@@ -92,7 +92,7 @@ func (p *PromptTracker) refold(deltas []delta) error {
 	return p.load.fold(&p.f, deltas[lead+len(ops):])
 }
 
-// Fork is the same for another way that goes on from where from stands, as to.
+// Fork is the same for another way that continues from where from stands, as to.
 func (p *PromptTracker) Fork(from, to Step) PromptTracker {
 	had, have := from.m.current().deltas, to.m.current().deltas
 	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
@@ -127,7 +127,7 @@ type leadingDeltas struct {
 }
 
 // follow reports whether there are later system messages, and gives the deltas without
-// them. The slice goes on where it was as long as nothing but more deltas has come,
+// them. The slice continues where it was as long as nothing but more deltas has come,
 // so that each is folded once.
 func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
 	lead := countLeadingSystems(&s.msgs)
@@ -147,7 +147,7 @@ func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
 	return p.deltas, p.all > lead
 }
 
-// countLeadingSystems is how many system messages stand in front of all messages.
+// countLeadingSystems is how many system messages stand before all messages.
 func countLeadingSystems(l *list) (n int) {
 	for _, m := range l.all {
 		if m.Sent() {

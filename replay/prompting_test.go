@@ -13,7 +13,7 @@ import (
 )
 
 // TestPrompting: prompt, tools and options followed along a path of patches, system
-// messages and compactions are what folding everything anew makes of each place.
+// messages and compactions are what folding everything again makes of each place.
 func TestPrompting(t *testing.T) {
 	for seed := range uint64(60) {
 		s, err := sessionfmt.OpenReader("s", bytes.NewReader(promptSession(seed)), sessionfmt.Options{})

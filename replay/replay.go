@@ -34,7 +34,7 @@ type Options struct {
 	Model       models.Ref       // in place of the path's
 	Window      int64            // context window in tokens, in place of the known one
 	Models      *models.Table    // where windows are looked up; the built-in table when nil
-	Lenient     bool             // go on as the dialect's reference code would
+	Lenient     bool             // continue as the dialect's reference code would
 	Without     map[int]bool     // compaction entries, by record, that are taken for having no effect
 }
 
@@ -112,7 +112,7 @@ type Rules uint8
 
 const (
 	Auto       Rules = iota // Envelope where the path has transforms or ephemerals, else ByPi
-	ByPi                    // what today's pi builds
+	ByPi                    // what current pi builds
 	ByEnvelope              // pi's rules and transforms, by the context-engineering dialect
 )
 

@@ -133,7 +133,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	return Edited, nil
 }
 
-// compact applies a compaction entry: the state without compactions is cut anew
+// compact applies a compaction entry: the state without compactions is cut again
 // (docs/session-format.md 5.4, 5.5).
 func (m *machine) compact(msg Piece) (Effect, error) {
 	rec := int(msg.rec)

@@ -49,13 +49,13 @@ func (e Effect) String() string {
 	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
 }
 
-// An Observer is told what goes on in a walk. Where paths part, so does it.
+// An Observer is told what continues in a walk. Where paths part, so does it.
 type Observer interface {
 	// Request: an answer is at hand, and the step's envelope is what its request got.
 	Request(Step) error
 	// Changed: the context has changed, by an entry or by an op of its patch.
 	Changed(Step, *Change) error
-	// Fork is the observer of another way that goes on from where from stands, as to.
+	// Fork is the observer of another way that continues from where from stands, as to.
 	Fork(from, to Step) Observer
 }
 
@@ -99,14 +99,14 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 
 // WalkTree replays the whole tree, each entry once, parents before children: where
 // paths part, so does the machine. A step's envelope is that of its own path, as
-// Walk would give it. An error ends the branch that it is on, and the walk goes on
-// with the next; what is below a circle of parents is left out.
+// Walk would give it. An error ends the branch that it is on, and the walk continues
+// with the next; what is below a parent cycle is left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		empty := newMachine(r, watch...)
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
-				continue // its parents go round in a circle
+				continue // its parents form a cycle
 			}
 			if !empty.fork().below(t, root, yield) {
 				return
@@ -115,7 +115,7 @@ func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step,
 	}
 }
 
-// below goes down from a record, which the machine is about to do. It goes on where most
+// below goes down from a record, which the machine is about to do. It continues where most
 // of the entries are, and forks for the other ways: so forks are few and short, and
 // nest no deeper than the logarithm of their number.
 func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) bool) bool {
@@ -205,7 +205,7 @@ func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error]
 	return r.AccountWalk(c).Along(leaf)
 }
 
-// An Accounting is a walk with accounts that goes on where it has stopped.
+// An Accounting is a walk with accounts that continues where it has stopped.
 type AccountWalk struct {
 	Unreached []int // records of the last path that it did not come past
 
@@ -221,7 +221,7 @@ type AccountWalk struct {
 // AccountWalk returns a walk that has not begun.
 func (r *Replay) AccountWalk(c *tokens.Counter) *AccountWalk { return &AccountWalk{r: r, c: c} }
 
-// Along are the accounts of the path to record leaf: where it goes on from the path gone
+// Along are the accounts of the path to record leaf: where it continues from the path gone
 // before, those of its new entries, else all. A replay that had to stop stays there.
 func (a *AccountWalk) Along(leaf int) iter.Seq2[Account, error] {
 	return func(yield func(Account, error) bool) {

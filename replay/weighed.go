@@ -210,12 +210,12 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 	}
 }
 
-// Chunks is the number of stretches in which Scan goes through the messages.
+// Chunks is the number of ranges in which Scan visits the messages.
 func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize + 1 }
 
-// Scan goes through the messages of the context by their index, those that no provider gets
-// included and the uncached ones last, each stretch on a processor of its own and
-// in order: read is called by several at once, but for one stretch by one alone.
+// Scan visits the messages of the context by their index, those that no provider gets
+// included and the uncached ones last, each range on a processor of its own and
+// in order: read is called by several at once, but for one range by one alone.
 // The message is as a provider gets it, each line gone over once, and valid during the
 // call; for one that is not sent it is nil. tokens are what pi itself takes a message for
 // that is neither user's, answer nor result, as it is stored and not as it is sent
@@ -238,7 +238,7 @@ func (e *Envelope) Scan(read func(chunk, index int, p *Piece, m *jsonl.Message, 
 	})
 }
 
-// inChunks calls do for each of so many stretches, on all processors, which take them
+// inChunks calls do for each of so many ranges, in parallel, which take them
 // in turn, each with a loader of its own.
 func (e *Envelope) inChunks(chunks int, do func(l *Reader, k int) error) error {
 	return parallel.Each(chunks, func() func(int) error {

@@ -48,7 +48,7 @@ func (f diskFile) Sync() error { return f.disk.sync(f.File) }
 // the lock, and only if the file is still what was read. Nothing that was there is
 // touched. A file that pi would not take, or not take the new entries of, is
 // refused; so is one whose last line is not finished. After a write or a sync that
-// fails the new bytes are taken back, and the error says whether that was possible.
+// fails the new bytes are taken back, and the error reports whether that was possible.
 // Every error is an *Error.
 //
 // The Session knows nothing of the new entries, and has to be opened again to
@@ -109,7 +109,7 @@ func atFile(name string, err error) error {
 
 // An endMark is what is remembered of a file's end, to know it again: a hash of
 // the bytes from the last record on. Comparing those of all the file would cost as
-// much as reading it; what is behind the last record is what others change.
+// much as reading it; what is after the last record is what others change.
 type endMark struct {
 	from int64 // offset of the last record
 	seed maphash.Seed
@@ -138,7 +138,7 @@ func (m *endMark) sum(r io.ReaderAt, size int64) (uint64, error) {
 	return h.Sum64(), err
 }
 
-// unchanged says whether f is the file that was read, as it was.
+// unchanged reports whether f is the file that was read, as it was.
 func (s *Session) unchanged(f appendFile) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *Session) refuseVersion() error {
 	return nil
 }
 
-// refuseTail reports that the last line is not finished: what is appended to it would
+// refuseTail reports whether the last line is not finished: what is appended to it would
 // be lost together with it. The offset is that of the line.
 func (s *Session) refuseTail() error {
 	var buf [4 << 10]byte

@@ -70,8 +70,8 @@ var bases = map[string]string{
 	"long":   base + strings.NewReplacer("bb", "cc", "aa", "bb", `"B"`, `"`+strings.Repeat("é", 20<<10)+`"`).Replace(baseB),
 }
 
-// loads checks that a file that was base, and now has more behind it, holds all
-// entries of base as they were, and that what is behind is whole entries of the
+// loads checks that a file that was base, and now has more after it, holds all
+// entries of base as they were, and that what is after is whole entries of the
 // batch, in order, or is reported.
 func loads(t *testing.T, before *Session, base string, b *Batch, more string) {
 	t.Helper()

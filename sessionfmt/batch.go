@@ -15,7 +15,7 @@ import (
 const UndoType = "ctxtool.undo"
 
 // OwnID is the value of a field that is the id of its own entry, which is not known
-// before the entry is. It is no JSON, so nothing that was read equals it.
+// before the entry is. It is not JSON, so nothing that was read equals it.
 var OwnID = jsonl.Value("$id")
 
 func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
@@ -131,7 +131,7 @@ func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
 	}
 }
 
-// With reads the session with the batch behind it, as appending would leave it.
+// With reads the session with the batch after it, as appending would leave it.
 func (s *Session) With(b *Batch) io.Reader {
 	return io.MultiReader(io.NewSectionReader(s.src.bytes, 0, s.src.size), bytes.NewReader(b.lines))
 }

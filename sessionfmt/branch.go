@@ -18,7 +18,7 @@ import (
 type BranchFile struct {
 	ID      string // of the new session
 	Entries int    // taken over from the path
-	Labels  int    // set again behind them
+	Labels  int    // set again after them
 
 	s      *Session
 	time   jsonl.Value // of the new session

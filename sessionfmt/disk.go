@@ -57,7 +57,7 @@ func (d Disk) Has(name string) bool {
 	return err == nil
 }
 
-// Walk goes through the files of a folder and of those in it, in the order of their names,
+// Walk visits the files of a folder and of those in it, in the order of their names,
 // which begin as root does. A folder in it that cannot be read hides nothing else.
 func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 	at := d.Path(root)

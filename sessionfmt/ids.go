@@ -16,7 +16,7 @@ import (
 type Namer struct {
 	s     *Session
 	given map[string]bool
-	tried map[[sha256.Size]byte]hash.Hash // of lines that are alike, so that each goes on where the last one was
+	tried map[[sha256.Size]byte]hash.Hash // of lines that are alike, so that each continues where the last one was
 }
 
 // NewNamer returns a Namer for entries of s.
@@ -46,7 +46,7 @@ func (n *Namer) Name(parent string, line []byte) string {
 	}
 }
 
-// Taken reports that an entry has that id, or was given it.
+// Taken reports whether an entry has that id, or was given it.
 func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
 
 // Take takes an id that nobody has.

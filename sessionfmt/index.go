@@ -27,11 +27,11 @@ type record struct {
 	flags  uint8
 }
 
-// ref is where an id stands in the index's id arena, behind its length.
+// ref is where an id stands in the index's id arena, after its length.
 type ref uint32
 
 const (
-	flagBadUTF8   = 1 << iota // the line must be mended before it is decoded
+	flagBadUTF8   = 1 << iota // the line must be repaired before it is decoded
 	flagShadowed              // a later record has the same id
 	flagWrongID               // the id is there, but no string
 	flagOwnParent             // parentId is there, whatever it holds
@@ -39,7 +39,7 @@ const (
 )
 
 // unitSize is how much of a file one worker reads at a time, and slack how much
-// more, so that the last line of a stretch is nearly always in memory whole;
+// more, so that the last line of a range is nearly always in memory whole;
 // both in bytes, and whole pages: reads that start on one are copied faster.
 const (
 	unitSize = 256 << 10
@@ -52,7 +52,7 @@ var unitBuffers = sync.Pool{New: func() any { return new(unitBuffer) }}
 
 type unitBuffer [unitSize + slack]byte
 
-// A unit is the part of the index made from one stretch of the file: from the
+// A unit is the part of the index made from one range of the file: from the
 // lines whose preceding newline lies in it, and the file's first. Line numbers
 // and id offsets in it are its own, from 0.
 type unit struct {
@@ -72,7 +72,7 @@ type indexer struct {
 	buf   *unitBuffer
 	visit func(p *jsonl.Picked)
 	times bool
-	long  []byte // a line that began in one stretch and ended in another
+	long  []byte // a line that began in one range and ended in another
 }
 
 // fill makes u from the file.
@@ -83,11 +83,11 @@ func (x *indexer) fill(u *unit) {
 		nl := bytes.IndexByte(buf, '\n')
 		if nl >= 0 {
 			line, buf, next = buf[:nl], buf[nl+1:], int64(nl)+1
-		} else if pos+next < x.src.size { // the last line goes on behind what was read
+		} else if pos+next < x.src.size { // the last line continues after what was read
 			if line, nl, err = x.longLine(pos, pos+next); err != nil {
 				break
 			}
-			buf = nil // no other line starts in the stretch
+			buf = nil // no other line starts in the range
 			next = x.src.size
 		}
 		u.cover.Lines++
@@ -97,7 +97,7 @@ func (x *indexer) fill(u *unit) {
 	u.err = err
 }
 
-// firstLine reads the unit's stretch and finds the first line that is its own.
+// firstLine reads the unit's range and finds the first line that is its own.
 func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
 	buf := x.buf[:min(u.end+slack, x.src.size)-u.off]
 	if err := readFullAt(x.src.bytes, buf, u.off); err != nil {
@@ -155,7 +155,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 }
 
 // add puts one line into the unit, and returns its head where it is a record.
-// open reports that no newline follows it.
+// open reports whether no newline follows it.
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
@@ -239,7 +239,7 @@ func (u *unit) name(rec *record, h *jsonl.Picked) {
 }
 
 // intern puts an id into the arena. A number is a legal key to pi, so it keeps
-// its spelling behind a zero byte; anything else that is no string is no id.
+// its spelling after a zero byte; anything else that is not a string is no id.
 func (u *unit) intern(v jsonl.Value) ref {
 	at := len(u.ids)
 	u.ids = append(u.ids, 0)
@@ -267,7 +267,7 @@ func (u *unit) find(code string, line int, format string, args ...any) {
 	u.findings.add(code, line, "", format, args...)
 }
 
-// findBroken tells apart the ways in which a line is not JSON.
+// findBroken distinguishes the ways in which a line is not JSON.
 func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool) {
 	switch {
 	case open && err.Reason == jsonl.BrokenOff:
@@ -279,7 +279,7 @@ func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool
 	}
 }
 
-// scan indexes the file with that many workers: all of it, or the lines behind a newline.
+// scan indexes the file with that many workers: all of it, or the lines after a newline.
 // Units are merged in the order of the file, so the result does not depend on the number.
 func (s *Session) scan(from int64, workers int, opt Options) (err error) {
 	units := int((s.src.size - from + unitSize - 1) / unitSize)

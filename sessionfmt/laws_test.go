@@ -77,7 +77,7 @@ func TestLaw3AnyNumberOfWorkers(t *testing.T) {
 	})
 }
 
-// TestLongFile: a file of many stretches, with lines longer than one of them, has every
+// TestLongFile: a file of many ranges, with lines longer than one of them, has every
 // entry with its id, parent, line and time, whoever indexes it.
 func TestLongFile(t *testing.T) {
 	var b bytes.Buffer

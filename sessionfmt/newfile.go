@@ -27,7 +27,7 @@ var (
 // until it is committed.
 type NewFile struct {
 	name string // as it was given, for messages
-	real string // behind symbolic links
+	real string // with symbolic links resolved
 	mode fs.FileMode
 	old  bool // a file of that name was there
 	temp *os.File
@@ -61,7 +61,7 @@ func (d Disk) Create(name string) (*NewFile, error) {
 }
 
 // resolveLinks is the file that name leads to: a rename replaces a symbolic link,
-// not what is behind it, and two names of one file have to share one lock.
+// not what is after it, and two names of one file have to share one lock.
 func (d Disk) resolveLinks(name string) (string, error) {
 	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -106,7 +106,7 @@ func (f *NewFile) Commit() error {
 
 // commitKeeping is Commit, and the file that was there stays, beside the new one,
 // as kept: NAME.orig-N (see FreeName). It is empty if there was none. The name is
-// never absent in between, and whoever has the old file open goes on with kept.
+// never absent in between, and whoever has the old file open continues with kept.
 func (f *NewFile) commitKeeping() (kept string, err error) {
 	defer f.Abort()
 	if err = f.finish(); err != nil {
@@ -276,7 +276,7 @@ func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err err
 	}
 }
 
-// stillNamed reports that the locked file is the one that others will find. Its
+// stillNamed reports whether the locked file is the one that others will find. Its
 // holder before us removes it before letting go, so it may have lost its name
 // between our opening and our locking it; a lock on it would then keep nobody out.
 func stillNamed(lock *flock.Flock) bool {
@@ -299,14 +299,14 @@ func release(lock *flock.Flock) {
 	}
 }
 
-// beingRemoved reports that the file could not be opened because its holder is just
+// beingRemoved reports whether the file could not be opened because its holder is just
 // removing it, as happens on Windows.
 func beingRemoved(err error) bool {
 	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }
 
 // writeHolder says in the lock's file who we are. Where that fails, on a full disk
-// perhaps, we hold the lock all the same.
+// perhaps, we hold the lock anyway.
 func writeHolder(path, who string) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

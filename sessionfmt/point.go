@@ -240,16 +240,16 @@ func (s *Session) Offset(i int) int64 { return s.records[i].off }
 // LineSize: see Offset.
 func (s *Session) LineSize(i int) int { return int(s.records[i].size) }
 
-// Orphan reports that record i names a parent that is not in the file.
+// Orphan reports whether record i names a parent that is not in the file.
 func (s *Session) Orphan(i int) bool { return len(s.parentOf(i)) > 0 && s.records[i].up == 0 }
 
-// Shadowed reports that a later record has the id of record i, and hides it.
+// Shadowed reports whether a later record has the id of record i, and hides it.
 func (s *Session) Shadowed(i int) bool { return s.records[i].flags&flagShadowed != 0 }
 
-// Bare reports that the line of record i has neither an id nor a parentId.
+// Bare reports whether the line of record i has neither an id nor a parentId.
 func (s *Session) Bare(i int) bool { return s.records[i].flags&(flagOwnID|flagOwnParent) == 0 }
 
-// WrongID reports that the id of record i is no string.
+// WrongID reports whether the id of record i is not a string.
 func (s *Session) WrongID(i int) bool { return s.records[i].flags&flagWrongID != 0 }
 
 // Time is the time of record i in milliseconds since 1970. It is not ok where the

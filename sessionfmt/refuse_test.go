@@ -29,7 +29,7 @@ func zstdPacked(data string) string {
 }
 
 // refused checks that a batch is not appended to a file, which holds data, and that
-// the answer has this text behind the file's name, a hint, and is that sentinel.
+// the answer has this text after the file's name, a hint, and is that sentinel.
 func refused(t *testing.T, s *Session, b *Batch, name, data, text, hint string, is error) {
 	t.Helper()
 	err := s.Append(b, AppendOptions{Who: "ctxtool test", Wait: 1})
@@ -225,7 +225,7 @@ func TestTrapT19Appending(t *testing.T) {
 	}
 }
 
-// TestTrapN2Appending: a file is appended to where today's pi takes it as it is: with
+// TestTrapN2Appending: a file is appended to where current pi takes it as it is: with
 // a null line, but not with a late header, nor without the newline that pi would add.
 func TestTrapN2Appending(t *testing.T) {
 	s := file(t, base+"null\n")

@@ -26,7 +26,7 @@ type Line struct {
 // Blank reports whether nothing is left of the line after JavaScript's trim.
 func (l Line) Blank() bool { return jsonl.Blank(l.Raw) }
 
-// Lines goes through the lines of what r has, in order: what is in Raw, and a newline where
+// Lines visits the lines of what r has, in order: what is in Raw, and a newline where
 // Ended says so, is that byte for byte. A byte order mark comes first, as a piece of line 1
 // without end. So much is read at once.
 func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
@@ -57,7 +57,7 @@ func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
 // IsMark reports whether a piece of a file is its byte order mark.
 func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) == jsonl.BOM }
 
-// Lines goes through all of the file, the lines too that hold no record; see [Lines].
+// Lines visits all of the file, the lines too that hold no record; see [Lines].
 func (s *Session) Lines(yield func(Line, error) bool) {
 	at, next, n := int64(0), 0, 1
 	for l, err := range Lines(s.Plain(), min(readAhead, s.src.size+1)) {
@@ -105,7 +105,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return bytes.Join(parts, nil), err
 }
 
-// A Change is what becomes of one line in a file that is made anew: it stays as
+// A Change is what becomes of one line in a file that is made again: it stays as
 // it is, or other lines stand in its place, and what of it cannot stay goes to
 // the quarantine. What makes new files says it as a sequence of changes, one for
 // each line, and everything else looks at those.
@@ -192,7 +192,7 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	return f.commitKeeping()
 }
 
-// same says whether the file that has the session's name is still the one that was
+// same reports whether the file that has the session's name is still the one that was
 // read, as it was.
 func (s *Session) same() error {
 	f, err := s.src.disk.Open(s.Name)

@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestLawLines reports that a file's lines are the file, byte for byte.
+// TestLawLines reports whether a file's lines are the file, byte for byte.
 func TestLawLines(t *testing.T) {
 	for _, c := range corpus.All(t) {
 		name := c.Name

@@ -15,7 +15,7 @@
 // What stands in a line is package jsonl's, sessions are found by package store, and their trees drawn by
 // package outline.
 //
-// A session changes in one way: a [Batch] of new entries goes behind its last line,
+// A session changes in one way: a [Batch] of new entries goes after its last line,
 // by [Session.Append], whole or not at all. Files are made and replaced by [NewFile].
 // What both assume of disks and of other programs is listed in docs/design.md.
 //
@@ -54,7 +54,7 @@ type Options struct {
 
 	Times bool // keep the entries' times; see Session.Time
 
-	// Through, if set, is what the plain bytes of the file go through before anything
+	// Through, if set, is what the plain bytes of the file visit before anything
 	// else sees them, one pass after the other. An *Error of a pass is completed with
 	// the name of the file.
 	Through iter.Seq[Pass]
@@ -76,7 +76,7 @@ func (o Options) stdin() *os.File {
 // A Session is an open session file: an index of its entries, in file order.
 // Entries are known by their record number, from 0; bytes are read when asked
 // for, through a Reader. Only Append changes the file. Files of versions 1 and 2
-// are shown in today's shape.
+// are shown in current shape.
 //
 // A Session may be used by several goroutines once it is open.
 type Session struct {
@@ -151,7 +151,7 @@ func (s *Session) Size() int64 { return s.src.size }
 // Len is the number of records, headers and scalar lines included.
 func (s *Session) Len() int { return len(s.records) }
 
-// Leaf is the record at which pi would go on: the last one that is an entry, -1
+// Leaf is the record at which pi would continue: the last one that is an entry, -1
 // in a session without entries (docs/session-format.md 2.2).
 func (s *Session) Leaf() int { return s.leaf }
 
@@ -164,7 +164,7 @@ func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 // ID is the id of record i, empty where it has none.
 func (s *Session) ID(i int) string { return idString(s.idOf(i)) }
 
-// idString shows an id that is a number, kept behind a zero byte, as its digits.
+// idString shows an id that is a number, kept after a zero byte, as its digits.
 func idString(id []byte) string {
 	if len(id) > 0 && id[0] == 0 {
 		id = id[1:]

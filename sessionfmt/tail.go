@@ -137,7 +137,7 @@ func (t *tail) lines(buf []byte, off int64) error {
 	return nil
 }
 
-// line takes the line if it is the entry that the path goes on with. One that
+// line takes the line if it is the entry that the path continues with. One that
 // is not is passed over, once the leaf is found by its first bytes; open says
 // that no newline follows it.
 func (t *tail) line(line []byte, off int64, open bool) error {

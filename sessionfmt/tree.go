@@ -8,7 +8,7 @@ import (
 
 // A Tree is the whole of a session's tree, of which a path is one way. Every
 // entry is in it once: one whose parent is not there is a root, and where parents
-// go round in a circle the first of the file is.
+// form a cycle the first of the file is.
 type Tree struct {
 	Roots []int
 
@@ -57,7 +57,7 @@ func (t *Tree) below(order []int32, roots ...int) []int32 {
 	return order
 }
 
-// cut makes roots of what no root leads to: the first entry of each circle of parents, or
+// cut makes roots of what no root leads to: the first entry of each parent cycle, or
 // what hangs on one.
 func (t *Tree) cut() {
 	seen := make([]bool, len(t.first))

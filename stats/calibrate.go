@@ -62,7 +62,7 @@ type errorRange struct {
 	P90    float64 `json:"p90"`
 }
 
-// calibrated reports that tokens are the counter's times the factor.
+// calibrated reports whether tokens are the counter's times the factor.
 type calibrated struct {
 	Model    string     `json:"model"`    // `provider/id`
 	Factor   float64    `json:"factor"`   // its tokens for one of the counter
@@ -118,7 +118,7 @@ func (p *CalibrationPart) sort() {
 	})
 }
 
-// Calibrate fits the factors of all models on reports that the lens calibration is
+// Calibrate fits the factors of all models on reports whether the lens calibration is
 // part of, and puts them there. With apply what the lenses context and growth counted
 // becomes tokens of the path's model, where that has a factor. It is done once, before
 // reports are added up.
@@ -263,12 +263,12 @@ func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	p.order()
 }
 
-// Calibrated reports that some of the contexts are.
+// Calibrated reports whether some of the contexts are.
 func (p *ContextPart) Calibrated() bool {
 	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 
-// hasRest reports that the context's size is what the provider has told.
+// hasRest reports whether the context's size is what the provider has told.
 func (p *ContextPart) hasRest() bool {
 	return slices.ContainsFunc(p.Categories, func(c contextCategory) bool { return c.Category == inRest })
 }

@@ -31,7 +31,7 @@ const (
 	leastOfSession = 3
 )
 
-// usable reports that the group can tell something of the factor.
+// usable reports whether the group can tell something of the factor.
 func (g *calibrationGroup) usable() bool {
 	least, most := math.Inf(1), 0.0
 	for _, r := range g.requests {

@@ -46,7 +46,7 @@ type contextOf struct {
 	Line        int         `json:"line,omitempty"`       // of that entry
 	Request     int         `json:"request"`              // of the next request, from 0
 	Model       models.Ref  `json:"model"`                // as in `meta` of a replay
-	Window      int64       `json:"window"`               // tokens, 0 where nobody knows it
+	Window      int64       `json:"window"`               // tokens, 0 where unknown
 	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
 	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
 	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`

@@ -43,7 +43,7 @@ func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 // message counts a message of the request.
 func (t *contextTally) message(m *replay.Weighed) {
 	n, b := m.Tokens, m.Bytes
-	if m.Ephemeral { // no part of the context, which goes on
+	if m.Ephemeral { // no part of the context, which continues
 		t.add(inEphemeral, "", n.Total(), b.Total(), 1)
 		return
 	}

@@ -208,7 +208,7 @@ func (l *calls) add(c call) {
 	l.n++
 }
 
-// all goes through the list. The nil list is empty.
+// all visits the list. The nil list is empty.
 func (l *calls) all(yield func(*call) bool) {
 	if l == nil {
 		return
@@ -244,7 +244,7 @@ func callKey(buf []byte, f *callRecord) (uint64, []byte) {
 // onceOnly is a set of keys.
 type onceOnly map[uint64]struct{}
 
-// first adds a key, and says whether it was not there.
+// first adds a key, and reports whether it was not there.
 func (o onceOnly) first(key uint64) bool {
 	n := len(o)
 	o[key] = struct{}{}

@@ -183,7 +183,7 @@ func callFields(p *jsonl.Picked) callRecord {
 	return f
 }
 
-// Paid reports that the record counts as a call (docs/session-format.md 8.4). An answer does, and
+// Paid reports whether the record counts as a call (docs/session-format.md 8.4). An answer does, and
 // a usage entry, even if it says nothing of what it used.
 func (f *callRecord) Paid() bool {
 	switch f.Kind {
@@ -195,7 +195,7 @@ func (f *callRecord) Paid() bool {
 	return false
 }
 
-// named reports that the record can tell which model was called.
+// named reports whether the record can tell which model was called.
 func (f *callRecord) named() bool {
 	return f.Kind == jsonl.Assistant || f.Kind == jsonl.UsageEntry
 }

@@ -163,7 +163,7 @@ func (c *costReader) toBranches() {
 
 // branches tells the branch of a record: the id of the leaf that it is above of,
 // shared where there are several, nothing where there is none because its parents
-// go round in a circle. A record that a later one of its id hides is where that is.
+// form a cycle. A record that a later one of its id hides is where that is.
 func branches(s *sessionfmt.Session) func(rec int) string {
 	const none, shared = -1, -2
 	leaf := make([]int32, s.Len())

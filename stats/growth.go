@@ -55,7 +55,7 @@ type growth struct {
 // A growthRow is a request: what the model got, in tokens. Size is what the provider
 // recorded of its prompt. Where it did not, and Estimated says so, it is what we
 // count, and besides what the recorded request before it had more than we count of that;
-// behind a compaction, or before all of them, what the first recorded one had more.
+// after a compaction, or before all of them, what the first recorded one had more.
 type growthRow struct {
 	Request   int     `json:"request"`            // from 0
 	Entry     string  `json:"entry,omitempty"`    // its answer

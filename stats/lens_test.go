@@ -34,7 +34,7 @@ func (l *lines) entry(id, fields string) *lines {
 	return l
 }
 
-// from goes on behind another entry.
+// from continues after another entry.
 func (l *lines) from(id string) *lines {
 	l.last = id
 	return l

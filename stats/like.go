@@ -160,7 +160,7 @@ func likeGshReport(l *lensRun, to *likeness) {
 	})
 }
 
-// gshCompactsAbove is the most tokens that gsh goes on with: the product of two
+// gshCompactsAbove is the most tokens that gsh continues with: the product of two
 // doubles, rounded towards zero.
 func gshCompactsAbove(limit int64, threshold float64) int { return int(float64(limit) * threshold) }
 

@@ -58,7 +58,7 @@ func sweUsage(total int, limit int64) sweUsed {
 	return u
 }
 
-// sweFits reports that so many tokens are below SWE-CLI's threshold.
+// sweFits reports whether so many tokens are below SWE-CLI's threshold.
 func sweFits(total int, limit int64) bool {
 	threshold := sweThreshold
 	return float64(total) < float64(limit)*threshold

@@ -125,7 +125,7 @@ type sheetColumn struct {
 	Spare bool // left out for people where no row says anything in it
 }
 
-// columns are columns by their names, with their units behind a colon where they have no
+// columns are columns by their names, with their units after a colon where they have no
 // texts; a * is for Flex, a ? for Spare.
 func columns(all ...string) (columns []sheetColumn) {
 	for _, text := range all {

@@ -57,7 +57,7 @@ func MarkCopies(all []*Summary) {
 
 // Summarize opens a session file and sums it up. What it says of entries is taken
 // while the file is indexed. Of opt it heeds what says where the file is and what it
-// goes through.
+// visits.
 func Summarize(name string, opt sessionfmt.Options) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	o := Options{Lenses: []*Lens{&costLens, {read: sum.look}}, Open: sessionfmt.Options{Stdin: opt.Stdin, Disk: opt.Disk, Through: opt.Through}}

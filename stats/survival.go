@@ -12,7 +12,7 @@ import (
 )
 
 // facts are what a summary should keep of the messages that it stands for: what
-// those who go on with it cannot know from anywhere else. Take gathers them, Survive
+// those who continue with it cannot know from anywhere else. Take gathers them, Survive
 // looks which of them a summary still tells. Both look at texts alone, by rules that
 // need no model, so that the same texts always give the same.
 type facts struct {
@@ -75,7 +75,7 @@ func (f *facts) note(list *[]string, kind, fact string) {
 	}
 }
 
-// first reports that something is noted for the first time.
+// first reports whether something is noted for the first time.
 func (f *facts) first(what string) bool {
 	if f.noted == nil {
 		f.noted, f.calls = map[string]bool{}, map[string]failure{}
@@ -180,7 +180,7 @@ func (k *kept) count(found bool, fact string) bool {
 	return found
 }
 
-// A summaryText is a summary that is looked through.
+// A summaryText is a summary that is searched.
 type summaryText struct {
 	text  string
 	lines []summaryLine
@@ -202,7 +202,7 @@ func newSummaryText(summary string) *summaryText {
 	return t
 }
 
-// standsIn reports that a text has a name or a command, as it is spelled and by itself: not
+// standsIn reports whether a text has a name or a command, as it is spelled and by itself: not
 // as a part of a longer word.
 func standsIn(text, what string) bool {
 	for from := 0; what != ""; {
@@ -221,7 +221,7 @@ func standsIn(text, what string) bool {
 	return false
 }
 
-// inWord reports that a letter next to a name makes it another name. At the edge of the
+// inWord reports whether a letter next to a name makes it another name. At the edge of the
 // text there is none: it is utf8.RuneError.
 func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
@@ -232,7 +232,7 @@ var trouble = []string{
 	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
-// tells reports that the summary tells of a failure: it has the words of the error, or a
+// tells reports whether the summary tells of a failure: it has the words of the error, or a
 // line that names what failed, or something that the error names, and says that it
 // does not work.
 func (t *summaryText) tells(e failure) bool {
@@ -252,7 +252,7 @@ func (t *summaryText) tells(e failure) bool {
 	return false
 }
 
-// states reports that one line of the summary has half of a sentence's telling words.
+// states reports whether one line of the summary has half of a sentence's telling words.
 func (t *summaryText) states(sentence string) bool {
 	want := stems(sentence)
 	for _, l := range t.lines {
@@ -336,7 +336,7 @@ func constraints(text string) (all []string) {
 	return all
 }
 
-// constrains reports that a sentence states a constraint.
+// constrains reports whether a sentence states a constraint.
 func constrains(sentence string) bool {
 	for _, demands := range said.DemandWords(sentence) {
 		if demands {

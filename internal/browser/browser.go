@@ -23,7 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ErrNone reports that no Chromium is installed.
+// ErrNone reports whether no Chromium is installed.
 var ErrNone = errors.New("no browser; install chromium")
 
 // names are what a Chromium is called, first the one that starts fastest.
@@ -53,7 +53,7 @@ func Start() (*Browser, error) {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WindowSize(width, height), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
-		// Two pages behind the address bar of every window, and processes started in
+		// Two pages after the address bar of every window, and processes started in
 		// advance, would take more time than the pages to be read.
 		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"))
 	all, stop := chromedp.NewExecAllocator(context.Background(), opts...)

@@ -82,7 +82,7 @@ func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
 }
 
 // PiTexts are what pi would have summarised to compact a session and keep 200 tokens, as
-// it writes conversations, and the files that it would put behind the summary.
+// it writes conversations, and the files that it would put after the summary.
 type PiTexts struct {
 	History, Prefix string
 	Appended        string

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Update reports that golden files are to be rewritten.
+// Update reports whether golden files are to be rewritten.
 var Update = flag.Bool("update", false, "rewrite golden files and generated pages")
 
 // Equal fails the test where got differs from the file called name.

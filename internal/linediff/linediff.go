@@ -136,7 +136,7 @@ func Words(old, new string) (was, is []Line) {
 }
 
 // besides is how many characters are left of what two long lines have in common before
-// and behind what differs.
+// and after what differs.
 const besides = 60
 
 // Narrow cuts what two long lines have in common.

@@ -8,7 +8,7 @@ import (
 )
 
 // Map does a piece of work on each of a sequence, and yields what comes of them in order.
-// The sequence is gone through by a goroutine of its own. Each worker takes pieces in turn;
+// The sequence is visited by a goroutine of its own. Each worker takes pieces in turn;
 // start makes one. No more than ahead pieces are begun and not yet used. When the range
 // ends, so has all work.
 func Map[T, U any](seq iter.Seq[T], workers, ahead int, start func() func(T) U) iter.Seq[U] {
@@ -71,7 +71,7 @@ func InOrder[T any](n, workers, ahead int, start func() func(k int) T) iter.Seq[
 	}, min(workers, n), ahead, start)
 }
 
-// Each does n pieces of work on all processors, and returns the error of the first
+// Each does n pieces of work in parallel, and returns the error of the first
 // piece that has one. Later pieces may have been done by then.
 func Each(n int, start func() func(k int) error) error {
 	for err := range InOrder(n, runtime.GOMAXPROCS(0), n, start) {
@@ -82,7 +82,7 @@ func Each(n int, start func() func(k int) error) error {
 	return nil
 }
 
-// Ordered works on each of all, on all processors, and uses what comes of it in their
+// Ordered works on each of all, in parallel, and uses what comes of it in their
 // order; end is true for the last. It is no further ahead than twice as many as there are
 // processors, and ends at the first error of a piece or of its use.
 func Ordered[T, R any](all []T, work func(T) (R, error), use func(r R, end bool) error) error {

@@ -42,7 +42,7 @@ func inOrder(t *testing.T, n, workers, ahead int) {
 	}
 }
 
-// TestStop: when the range ends no work goes on.
+// TestStop: when the range ends no work continues.
 func TestStop(t *testing.T) {
 	var busy atomic.Int64
 	for k := range InOrder(1000, 4, 8, func() func(int) int {

@@ -37,11 +37,11 @@ type Plan struct {
 	Entries    int      `json:"entries"`              // to append; 0 for what writes a whole file
 	Written    string   `json:"written,omitempty"`    // where it is now: Session.File, another file, or - for standard output
 	Kept       string   `json:"kept,omitempty"`       // the original of what was put in its place
-	Quarantine string   `json:"quarantine,omitempty"` // the file of what is no entry
+	Quarantine string   `json:"quarantine,omitempty"` // the file of what is not an entry
 	Append     [][]byte `json:"-"`                    // the entries; nil for what writes a whole file
 	Lines      []string `json:"-"`                    // what is appended, for people
 
-	// Guarded reports that the context changes, which an agent at the session would not see.
+	// Guarded reports whether the context changes, which an agent at the session would not see.
 	Guarded bool `json:"-"`
 
 	s       *sessionfmt.Session
@@ -77,7 +77,7 @@ func Failed(command, file, why string) *Plan {
 	return &Plan{Schema: Schema(command), Command: command, Session: Session{File: file}, Error: why}
 }
 
-// Schema is that of a command's plan; of several, with .sessions behind the command.
+// Schema is that of a command's plan; of several, with .sessions after the command.
 func Schema(command string) string {
 	version := 2
 	switch name, _, _ := strings.Cut(command, "."); name {

@@ -50,7 +50,7 @@ func (p *Plan) Line(c sessionfmt.Change) RewrittenLine {
 	return l
 }
 
-// counted goes through the changes, and counts them on the way.
+// counted visits the changes, and counts them on the way.
 func (r *Rewrite) counted(yield func(sessionfmt.Change, error) bool) {
 	r.Changed, r.Added, r.Removed, r.Quarantined = 0, 0, 0, 0
 	for c, err := range r.Changes {
@@ -171,7 +171,7 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, workers in
 	return p, nil
 }
 
-// A quarantine is the file of what is no entry. It is made when the first of that
+// A quarantine is the file of what is not an entry. It is made when the first of that
 // comes.
 type quarantine struct {
 	disk sessionfmt.Disk

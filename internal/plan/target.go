@@ -22,7 +22,7 @@ type Target struct {
 	Force      bool          // also where it may be in use
 	Output     string        // to this file, or - for Stdout
 	Pack       bool          // Output is in a folder, which is made, and packed as the session is
-	Quarantine string        // the new file of what is no entry; empty for one beside the session
+	Quarantine string        // the new file of what is not an entry; empty for one beside the session
 	Wait       time.Duration // for a lock; as sessionfmt says when 0
 	Ready      func() error  // is asked before a session is opened and before anything is written, if it is there
 	Again      bool          // what others have appended meanwhile is read, and the same planned again

@@ -30,11 +30,11 @@ type Head struct {
 	Rules    string              `json:"rules"`
 	Redacted bool                `json:"redacted,omitempty"`
 	Leaf     int                 `json:"leaf"`    // row, -1 for none
-	Entries  int                 `json:"entries"` // rows that are entries; those behind them are messages and texts
+	Entries  int                 `json:"entries"` // rows that are entries; those after them are messages and texts
 	Kinds    []string            `json:"kinds"`   // names of kinds, by number
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings,omitempty"`
-	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches: nothing is known of requests behind them
+	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches: nothing is known of requests after them
 	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold
 	Window   int64               `json:"window,omitempty"`       // of the last request's model
 	Usage    *weigh.Shown        `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil where no provider has told
@@ -44,7 +44,7 @@ type Head struct {
 
 // A Finding is damage at a row: the first that stands there or later in the file.
 type Finding struct {
-	Row  int    `json:"row"` // -1 for behind all
+	Row  int    `json:"row"` // -1 for after all
 	Code string `json:"code,omitempty"`
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
@@ -72,7 +72,7 @@ type Report struct {
 	r      *replay.Replay
 	leaf   int
 	speak  *replay.Reader
-	extra  [][]byte // rows behind the entries
+	extra  [][]byte // rows after the entries
 	bodies map[uint64]int
 	places map[cache.Piece]int // of messages that are no entry's own, in Steps.Extra
 	texts  map[string]int
@@ -95,7 +95,7 @@ func New(r *replay.Replay, leaf int) *Report {
 }
 
 // Begin starts replaying the requests, and cuts the entries, which can be read meanwhile,
-// into stretches of about so many bytes of the file, each from a row to the next one's
+// into ranges of about so many bytes of the file, each from a row to the next one's
 // first.
 func (p *Report) Begin(size int) (all [][2]int) {
 	go func() {
@@ -157,7 +157,7 @@ func (p *Report) findings(found []sessionfmt.Finding) {
 	}
 }
 
-// Rest are stretches of the rows behind the entries, which are there once all has been
+// Rest are ranges of the rows after the entries, which are there once all has been
 // read.
 func (p *Report) Rest(size int) (all [][2]int) {
 	n := p.s.Len()
@@ -176,8 +176,8 @@ func stretches(most, from, end int, size func(i int) int) (all [][2]int) {
 	return all
 }
 
-// Rows appends the rows of a stretch to dst, a line each. see is given each by itself
-// with its record, -1 where it is no entry's. Stretches may be read at the same time.
+// Rows appends the rows of a range to dst, a line each. see is given each by itself
+// with its record, -1 where it is not an entry's. Stretches may be read at the same time.
 func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value)) ([]byte, error) {
 	lines := p.s.NewReader()
 	var w rower
@@ -224,7 +224,7 @@ type Summary struct {
 	Read   int64   `json:"read"`
 	Again  float64 `json:"again,omitempty"` // dollars for what was billed again
 	// Sizes are how large the contexts of the path's requests were, tokens, the largest
-	// of each stretch of them.
+	// of each range of them.
 	Sizes  []int `json:"sizes,omitempty"`
 	Window int64 `json:"window,omitempty"`
 }

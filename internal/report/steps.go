@@ -16,7 +16,7 @@ import (
 )
 
 // Steps are the requests of all branches, each as it differs from the one before it on
-// its path: columns, a value a request. Behind them may come one that nobody has sent
+// its path: columns, a value a request. After them may come one that nobody has sent
 // yet: the context at the leaf, or as far as the replay goes, with Entry -1.
 type Steps struct {
 	Entry   []int `json:"entry"`   // the answer
@@ -217,7 +217,7 @@ func (p *Report) row(piece cache.Piece) (int, error) {
 	return n + at, nil
 }
 
-// add adds a row behind the entries.
+// add adds a row after the entries.
 func (p *Report) add(row []byte) int {
 	p.extra = append(p.extra, row)
 	return p.s.Len() + len(p.extra) - 1
@@ -258,7 +258,7 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 	return len(st.Prompts) - 1, nil
 }
 
-// same reports that two prompts are the same, wherever they come from.
+// same reports whether two prompts are the same, wherever they come from.
 func (p *Prompt) same(q *Prompt) bool {
 	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
 	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&

@@ -16,7 +16,7 @@ var (
 	CommandArguments = []string{"command", "cmd", "script"}
 )
 
-// File is a path without the lines that it may name behind its last colon, and those
+// File is a path without the lines that it may name after its last colon, and those
 // (docs/policies.md 4.9).
 func File(path string) (file, lines string) {
 	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
@@ -33,9 +33,9 @@ var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd 
 var wrappers = strings.Fields("sudo time nohup exec npx env timeout")
 
 // Commands are those of a line that did something, by the words with which one speaks of
-// them: the program and up to two words behind it.
+// them: the program and up to two words after it.
 func Commands(line string) (all []string) {
-	const longest = 64 << 10 // bytes; what is behind is text for a program
+	const longest = 64 << 10 // bytes; what is after is text for a program
 	for _, ws := range words(line[:min(len(line), longest)]) {
 		for len(ws) > 0 && (strings.Contains(ws[0], "=") || slices.Contains(wrappers, ws[0]) || strings.Trim(ws[0], "0123456789.sm") == "") {
 			ws = ws[1:]
@@ -54,7 +54,7 @@ func Commands(line string) (all []string) {
 	return all
 }
 
-// isName reports that a word is no flag, and that a shell takes it as it stands.
+// isName reports whether a word is not a flag, and that a shell takes it as it stands.
 func isName(w string) bool {
 	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;")
 }
@@ -201,8 +201,8 @@ func Prose(text string) iter.Seq[string] {
 	}
 }
 
-// Sentences are those of a line: it is cut behind a mark that ends a sentence and has a
-// space behind it.
+// Sentences are those of a line: it is cut after a mark that ends a sentence and has a
+// space after it.
 func Sentences(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from := 0
@@ -231,7 +231,7 @@ var (
 	wanting  = strings.Fields("want need like expect prefer")
 )
 
-// DemandWords are the words of a sentence, each with the one behind it, that tell of no
+// DemandWords are the words of a sentence, each with the one after it, that tell of no
 // habit, and whether they demand or forbid something.
 func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
 	return func(yield func([2]string, bool) bool) {

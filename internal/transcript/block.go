@@ -49,7 +49,7 @@ type Block struct {
 
 	Text  []byte // UTF-8, as it stands in the session
 	Title string // what it is about: a name, a model, a type
-	// Hidden reports that the model saw it, and the user did not.
+	// Hidden reports whether the model saw it, and the user did not.
 	Hidden bool
 	Value  value // the entry, an image's data, or a tool's definition
 

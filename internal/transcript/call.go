@@ -161,7 +161,7 @@ func appendSame(dst, line []byte) []byte {
 	}
 }
 
-// cutsOutput reports that a command only shows a part of what it is given.
+// cutsOutput reports whether a command only shows a part of what it is given.
 func cutsOutput(command []byte) bool {
 	name, args, _ := bytes.Cut(command, []byte(" "))
 	return (string(name) == "head" || string(name) == "tail") && !bytes.ContainsAny(args, "|;&<>")

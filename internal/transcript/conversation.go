@@ -17,12 +17,12 @@ import (
 // the leaf, then what is on other branches, each from where it parts.
 type Conversation struct {
 	Name    string // of the session
-	Stopped error  // where the replay had to stop; the entries behind it are there
+	Stopped error  // where the replay had to stop; the entries after it are there
 
 	s       *sessionfmt.Session
 	records []int32
 	first   int             // number of the turn before the first record's
-	before  map[int][]Block // what is to be said before a record, at -1 behind all
+	before  map[int][]Block // what is to be said before a record, at -1 after all
 	cuts    map[int]*Cut
 	only    map[int]bool // the turns that are shown; nil for all
 }
@@ -208,7 +208,7 @@ func (c *Conversation) chapters(most int) (all []Blocks) {
 	return append(all, c.chapter(c.records[start:], from, true))
 }
 
-// chapter takes some of the records apart, and at the end what is to be said behind
+// chapter takes some of the records apart, and at the end what is to be said after
 // all; first is the number of the turn before them.
 func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
 	return reader{turn: first, only: c.only}.blocks(func(yield func(Item, error) bool) { c.items(records, end, yield) })
@@ -295,7 +295,7 @@ func (c *Conversation) Touching(names []string) error {
 	return nil
 }
 
-// stands reports that one of the names stands for a file.
+// stands reports whether one of the names stands for a file.
 func stands(names []string, file string) bool {
 	file = strings.ReplaceAll(file, "\\", "/")
 	for _, name := range names {

@@ -7,7 +7,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Blocks goes through a conversation, or a part of it, and tells the story of it,
+// Blocks visits a conversation, or a part of it, and tells the story of it,
 // unless that is nil. Without texts it reads only what the story needs.
 type Blocks func(story *Story, texts bool) iter.Seq2[*Block, error]
 
@@ -100,7 +100,7 @@ func (r *reader) send() {
 	r.done = !r.yield(&r.b, nil)
 }
 
-// telling reports that the turn at hand belongs to the story.
+// telling reports whether the turn at hand belongs to the story.
 func (r *reader) telling() bool { return r.story != nil && (r.only == nil || r.only[r.turn]) }
 
 // say sends a block of that kind with a text.
@@ -175,7 +175,7 @@ func appendText(v value, dst []byte) []byte {
 // longestText is how many bytes of a text are read, as it is spelled: nobody reads on.
 const longestText = 8 << 20
 
-// blank reports that a string is nothing but white space, as it is mostly spelled.
+// blank reports whether a string is nothing but white space, as it is mostly spelled.
 func blank(text value) bool {
 	for i := 1; i < len(text)-1; i++ {
 		switch text[i] {

@@ -39,7 +39,7 @@ type Row struct {
 	Model     string       `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
 	Shared    *shared      `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
-	Break     *Break       `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
+	Break     *Break       `json:"break,omitempty"`     // what ended it, where the request compared continues otherwise; absent where this one only adds to it
 	Expected  *Expected    `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
 	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
 	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
@@ -197,7 +197,7 @@ func (c *accountant) requests(path []int) (stopped, err error) {
 func (c *accountant) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
 	a := newRequestTracker(r, c.opt.Counter, inPlace)
 	a.prefix.digests.plain = c.digests
-	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
+	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents form a cycle
 		return requests(r.Walk(c.opt.Leaf, a))
 	}
 	return requests(r.WalkTree(r.Session.Tree(), a))
@@ -318,7 +318,7 @@ func (c *accountant) estimateHidden(onPath map[int32]bool) {
 	}
 }
 
-// use reports that the provider has seen a request.
+// use reports whether the provider has seen a request.
 func (c *accountant) use(k int) {
 	s := &c.sent[k]
 	if s.whole == noBeginning || s.failed && s.promptTokens() == 0 {

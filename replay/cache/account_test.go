@@ -48,7 +48,7 @@ func (p *simulated) ask(model string, at, life int64, pieces []string) (best int
 }
 
 // askedInPlace is asked for a provider that takes system messages between others: those
-// in front of all messages are the prompt.
+// before all messages are the prompt.
 func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
 	e, err := r.At(sessionfmt.Before(rec))

@@ -26,7 +26,7 @@ const (
 )
 
 // A Break is where the beginning ends that a request shares with an earlier one,
-// though the earlier one goes on.
+// though the earlier one continues.
 type Break struct {
 	At          int          `json:"at"`                    // messages before the break; 0 also where it is in the prompt
 	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
@@ -215,7 +215,7 @@ func (c *accountant) measure() {
 		way = way[:0]
 		at := rec
 		for at >= 0 && c.depth[at] == 0 {
-			c.depth[at] = -1 // on the way: a circle ends here
+			c.depth[at] = -1 // on the way: a cycle ends here
 			way = append(way, at)
 			at = c.r.Session.Parent(at)
 		}
@@ -230,7 +230,7 @@ func (c *accountant) measure() {
 	}
 }
 
-// search goes through entries and the ops of their patches, and records the last
+// search visits entries and the ops of their patches, and records the last
 // that is wanted.
 func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
 	for _, rec := range records {
@@ -265,14 +265,14 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 	return nil
 }
 
-// systemOp reports that an op changes the prompt's text, toolsOp that it changes tools.
+// systemOp reports whether an op changes the prompt's text, toolsOp that it changes tools.
 func systemOp(op string) bool {
 	return op == "system_part_set" || op == "system_part_remove" || op == "system_parts_replace"
 }
 
 func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
 
-// onlyTools reports that nothing between has changed the prompt's text.
+// onlyTools reports whether nothing between has changed the prompt's text.
 func (c *accountant) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none Break

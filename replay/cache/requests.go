@@ -53,7 +53,7 @@ type requestTracker struct {
 	at     int // the last answer
 	after  int // the one before it
 	before *replay.Envelope
-	front  replay.PromptTracker // prompt and tools in front of the messages
+	front  replay.PromptTracker // prompt and tools before the messages
 	prompt uint64
 	tools  uint64 // hash of the tools alone
 	counts weigh.Counts
@@ -189,7 +189,7 @@ func (p *Prefix) fork() Prefix {
 	return next
 }
 
-// follow goes on to the next request: what it shares with the one before, as the
+// follow continues to the next request: what it shares with the one before, as the
 // lists themselves know, is not looked at again.
 func (p *Prefix) follow(e *replay.Envelope) error {
 	from := p.shared(e)
@@ -220,7 +220,7 @@ func (p *Prefix) follow(e *replay.Envelope) error {
 	return nil
 }
 
-// contains reports that a message is one of the request's, given how many come before it.
+// contains reports whether a message is one of the request's, given how many come before it.
 func (p *Prefix) contains(m *replay.Piece, before int) bool {
 	return m.Sent() || p.inPlace && before > 0 && m.System()
 }

@@ -13,7 +13,7 @@ import (
 // of a model begins with, its prompt, and its thinking level; and their messages, which
 // are there once however many fronts they stood after. A node is a beginning, its
 // parent the one that is shorter by one piece. First all requests are put in, then their
-// uses are gone through in the order of time.
+// uses are visited in the order of time.
 type trie struct {
 	fronts   []node
 	byFront  map[uint64]int32
@@ -22,7 +22,7 @@ type trie struct {
 	byKey    map[uint64]int32
 	recorded map[beginning]int64 // what a provider counted for the last request that was just this beginning
 
-	// The messages are laid out in chains, each of which goes on where most nodes are: so
+	// The messages are laid out in chains, each of which continues where most nodes are: so
 	// whatever the node, it is few chains from the root.
 	head   []int32             // of each node, the first of its chain
 	base   []int32             // of each head, where its chain begins in order
@@ -137,7 +137,7 @@ func (t *trie) layOut() {
 	}
 }
 
-// chains goes through the chains that a beginning lies on, the last one first: what it
+// chains visits the chains that a beginning lies on, the last one first: what it
 // has of each, and the key of the chain. Each piece of a front is one by itself.
 func (t *trie) chains(at beginning) iter.Seq2[beginning, beginning] {
 	return func(yield func(of, chain beginning) bool) {
@@ -167,7 +167,7 @@ func (t *trie) depth(at beginning) int32 {
 	return -1
 }
 
-// use reports that a request has sent a beginning.
+// use reports whether a request has sent a beginning.
 func (t *trie) use(at beginning, u use) {
 	for of, chain := range t.chains(at) {
 		u.depth = t.depth(of)

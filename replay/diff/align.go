@@ -266,7 +266,7 @@ func (d *Difference) change(j int, still bool) (MessageChange, error) {
 // marker is how long the words may be, in bytes, that say that a text was cut.
 const marker = 256
 
-// truncated reports that the text of a message is what was cut out of the old one: its
+// truncated reports whether the text of a message is what was cut out of the old one: its
 // beginning, or its beginning and end, with a few words on what is missing.
 func (d *Difference) truncated(i, j int) (bool, error) {
 	v, err := d.ValueA(i)

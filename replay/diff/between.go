@@ -36,7 +36,7 @@ type removal struct {
 type onPath map[int]bool
 
 // Between replays to the points after records a and b, -1 for the empty session:
-// each entry once where one path goes on from the other.
+// each entry once where one path continues from the other.
 func Between(r *replay.Replay, a, b int) (*Span, error) {
 	pathA, _ := r.Session.Path(a)
 	pathB, _ := r.Session.Path(b)

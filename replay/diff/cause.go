@@ -291,7 +291,7 @@ func (h history) cause(d *Difference, key string) (Cause, bool) {
 	return d.cause.of(d.A.Envelope, by), ok
 }
 
-// histories goes through what made both prompts, as far as only one side has it.
+// histories visits what made both prompts, as far as only one side has it.
 func (c *causes) histories() (h history, err error) {
 	if c.span == nil {
 		return h, nil

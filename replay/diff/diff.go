@@ -145,7 +145,7 @@ type modelChange struct {
 	Cause Cause      `json:"cause,omitzero"`
 }
 
-// A MessageChange is a stretch of messages that share a fate: Count of them from A in
+// A MessageChange is a range of messages that share a fate: Count of them from A in
 // the request A and from B in the request B, -1 where they are not there.
 type MessageChange struct {
 	Change      Change
@@ -155,14 +155,14 @@ type MessageChange struct {
 	Cause       Cause
 }
 
-// Equal reports that a model gets the same on both sides.
+// Equal reports whether a model gets the same on both sides.
 func (d *Difference) Equal() bool {
 	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != Kept })
 	return !differ && len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
 }
 
-// MessagesDiffer reports that there is more of the messages to tell than that all are
-// kept, letter by letter.
+// MessagesDiffer reports whether there is more of the messages to tell than that all are
+// kept, byte for byte.
 func (d *Difference) MessagesDiffer() bool {
 	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != Kept || m.Respelt })
 }
@@ -277,7 +277,7 @@ func (d *Difference) ValueA(i int) (jsonl.Value, error) { return d.sides[0].valu
 // ValueB is message i of B.
 func (d *Difference) ValueB(i int) (jsonl.Value, error) { return d.sides[1].value(i) }
 
-// sameValue reports that two values are the same, however they are spelled.
+// sameValue reports whether two values are the same, however they are spelled.
 func sameValue(a, b jsonl.Value) bool {
 	return bytes.Equal(a, b) || bytes.Equal(a.AppendMinified(nil), b.AppendMinified(nil))
 }
@@ -323,7 +323,7 @@ func (s *side) alone() (all []int) {
 // readStretch is how many messages a processor reads in turn.
 const readStretch = 64
 
-// hash reads those of these messages that have not been read, on all processors.
+// hash reads those of these messages that have not been read, in parallel.
 func (s *side) hash(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *replay.Reader, i int) (err error) {
 		if !s.read[i] {
@@ -343,7 +343,7 @@ func (s *side) measure(c *tokens.Counter, which []int) error {
 	})
 }
 
-// each works on messages, on all processors where they are many.
+// each works on messages, in parallel where they are many.
 func (s *side) each(which []int, work func(l *replay.Reader, i int) error) error {
 	return parallel.Each((len(which)+readStretch-1)/readStretch, func() func(int) error {
 		l := s.load

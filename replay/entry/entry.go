@@ -266,7 +266,7 @@ const (
 )
 
 // boundaryOf infers the boundary of a transform on a walk along a path. Messages reach
-// the file late: a transform made before a request stands in front of the prompt that
+// the file late: a transform made before a request stands before the prompt that
 // caused it, right after an earlier answer. Between an answer and a prompt the nearer in
 // time decides.
 func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error) {
@@ -356,7 +356,7 @@ func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
 // A Meta is what an envelope says of itself, meta of schema ctxtool/replay/1.
 type Meta struct {
 	Model        models.Ref   `json:"model,omitzero"`         // `--model`, else the path's, else the baseline's
-	Limit        int64        `json:"limit"`                  // tokens: the context window, 0 where nobody knows it
+	Limit        int64        `json:"limit"`                  // tokens: the context window, 0 where unknown
 	TurnIndex    int          `json:"turnIndex"`              // user prompts so far, less one
 	RequestIndex int          `json:"requestIndex"`           // answers so far: the number of the next request, from 0
 	Tokens       weigh.Counts `json:"tokens"`                 // as pi's `/context` counts them: UTF-16 units by four, rounded up a message

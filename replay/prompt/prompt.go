@@ -19,7 +19,7 @@ type Prompt struct {
 	Compiled string // what is sent of the parts
 	Tools    []Tool
 	Options  Options
-	// Known reports that parts and tools come from the session or a baseline.
+	// Known reports whether parts and tools come from the session or a baseline.
 	// Otherwise pi's own prompt and tools are missing here.
 	Known bool
 	// Omitted are tools that were left out because nothing implements them.
@@ -195,7 +195,7 @@ func (f *Fold) addContent(text string, by origin.Origin) {
 }
 
 // section sets or, for null, removes a section. A new one goes to the end, but
-// one named like an integer in front of the others, as in a JavaScript object.
+// one named like an integer before the others, as in a JavaScript object.
 func (f *Fold) section(name string, text jsonl.Value, by origin.Origin) {
 	at := -1
 	for i, p := range f.Parts {

@@ -44,7 +44,7 @@ func (all Counts) MarshalJSON() ([]byte, error) {
 	return json.Marshal(named)
 }
 
-// NewTexts are no texts yet.
+// NewTexts are not texts yet.
 func NewTexts(by string, counters []*Counter) *Texts {
 	t := &Texts{Schema: "ctxtool/count/1", By: by, Rows: []Text{}}
 	for _, c := range counters {

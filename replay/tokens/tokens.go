@@ -23,7 +23,7 @@ type Counter struct {
 	Text func(text []byte) int
 	// Tokens are the tokens of a length, nil where they are the length itself.
 	Tokens func(length int) int
-	// ByText reports that each text of a message is rounded by itself, and not their sum.
+	// ByText reports whether each text of a message is rounded by itself, and not their sum.
 	ByText  bool
 	Message int // tokens that a message takes besides its texts
 	Image   int // the length that an image counts for; 0 where the system has none
@@ -91,7 +91,7 @@ func (c *Counter) Of(length int) int {
 	return c.Tokens(length)
 }
 
-// Estimates reports that the counter does not know a model's own tokens.
+// Estimates reports whether the counter does not know a model's own tokens.
 func (c *Counter) Estimates() bool { return c.Measure != Tokens }
 
 // Names are the names of all counters, the default first.

@@ -123,7 +123,7 @@ func (v Value) escapes(j int) bool {
 	return n%2 == 0
 }
 
-// Ordered goes through an object's members as JavaScript holds them: see
+// Ordered visits an object's members as JavaScript holds them: see
 // AppendCompact. Names are unescaped.
 func (v Value) Ordered(yield func(name string, val Value) bool) {
 	if !v.IsObject() {
@@ -158,14 +158,14 @@ type container struct {
 	first  int // its first entry in members
 }
 
-// span is a stretch of text, [from, to).
+// span is a range of text, [from, to).
 type span struct{ from, to int }
 
 type member struct {
 	key  span  // quoted
 	all  span  // key, colon and value; for the compactor
 	val  Value // for Ordered
-	rank int64 // integer-like names by their value, others behind them
+	rank int64 // integer-like names by their value, others after them
 }
 
 func (c *minifier) run(v Value) {
@@ -247,9 +247,9 @@ func (c *minifier) close(ch byte) {
 	c.out = append(c.out, ch)
 }
 
-// jsOrder brings members into JavaScript's order, names being stretches of text:
+// jsOrder brings members into JavaScript's order, names being ranges of text:
 // the last of equal names in the place of the first, integer-like names in front
-// in ascending order. It says whether anything had to move.
+// in ascending order. It reports whether anything had to move.
 func jsOrder(text []byte, ms []member) ([]member, bool) {
 	name := func(m member) []byte { return text[m.key.from:m.key.to] }
 	moved, out := len(ms) > 16, ms // whether a name may be there twice

@@ -27,13 +27,13 @@ type Cursor struct {
 	compact minifier
 }
 
-// Reset puts the cursor in front of v, and returns it.
+// Reset puts the cursor before v, and returns it.
 func (c *Cursor) Reset(v Value) *Cursor {
 	c.b, c.i = v, SkipSpace(v, 0)
 	return c
 }
 
-// Peek is the first byte of the value that comes next, 0 behind the last.
+// Peek is the first byte of the value that comes next, 0 after the last.
 func (c *Cursor) Peek() byte {
 	if c.i < len(c.b) {
 		return c.b[c.i]
@@ -76,7 +76,7 @@ func (c *Cursor) Minify(v Value) []byte {
 	return c.compact.out
 }
 
-// Members goes through the object that comes next, giving each key without its
+// Members visits the object that comes next, giving each key without its
 // quotes; the member's value then comes next. Any other value is skipped.
 func (c *Cursor) Members(yield func(key []byte) bool) {
 	start := c.i
@@ -103,7 +103,7 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 }
 
 // enter goes to the value of the first member of that name in the object that
-// comes next, and says whether there is one.
+// comes next, and reports whether there is one.
 func (c *Cursor) enter(name string) bool {
 	if c.Peek() != '{' {
 		return false
@@ -123,7 +123,7 @@ func (c *Cursor) enter(name string) bool {
 	return false
 }
 
-// Elements goes through the array that comes next; each time an element comes
+// Elements visits the array that comes next; each time an element comes
 // next. Any other value is skipped.
 func (c *Cursor) Elements(yield func() bool) {
 	start := c.i
@@ -144,9 +144,9 @@ func (c *Cursor) Elements(yield func() bool) {
 	c.i = i + 1
 }
 
-// step readies the cursor for what follows a member or element: behind its
+// step readies the cursor for what follows a member or element: after its
 // value, which the loop may have left unread at offset at, or, when the loop was
-// left, behind the whole container that starts at start.
+// left, after the whole container that starts at start.
 func (c *Cursor) step(more bool, at, start int) bool {
 	if !more {
 		c.i = c.scan.value(c.b, start)
@@ -194,7 +194,7 @@ func (f *fields) match(key []byte, escaped bool) int {
 	return -1
 }
 
-// object reads the object at b[i] into f and returns the offset behind it
+// object reads the object at b[i] into f and returns the offset after it
 // (negative: see fail). Everything inside is validated, wanted or not.
 func (s *Scanner) object(b []byte, i int, f *fields) int {
 	if i = SkipSpace(b, i+1); i >= len(b) {

@@ -13,12 +13,12 @@ type Field struct {
 
 // AppendEdited appends the object v with some members set, or taken away where
 // the field's Value is nil. All else stays as it is spelled: other members, their
-// order, the white space. A member that is there keeps its place, a new one goes
+// order, the white space. A member that exists keeps its place, a new one goes
 // to the end, as JavaScript does it (docs/session-format.md 11.3). Of a member that is
 // there twice both are set.
 func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	done := 0     // bytes of v that are in dst
-	prev := 1     // behind the member before, or the brace
+	prev := 1     // after the member before, or the brace
 	empty := true // no member is kept so far
 	var found uint64
 	for key, val := range v.Members {
@@ -31,7 +31,7 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 		case fields[k].Value != nil:
 			dst = append(append(dst, v[done:start]...), fields[k].Value...)
 			done, empty = end, false
-		case empty: // the comma behind goes with it
+		case empty: // the comma after goes with it
 			dst = append(dst, v[done:prev]...)
 			if i := SkipSpace(v, end); v[i] == ',' {
 				end = i + 1
@@ -56,7 +56,7 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
-// append appends the member, behind a comma where there are others before it.
+// append appends the member, after a comma where there are others before it.
 func (f Field) append(dst []byte, comma bool) []byte {
 	if comma {
 		dst = append(dst, ',')

@@ -35,7 +35,7 @@ func wideExtra(b []byte) int {
 	return more - four
 }
 
-// IndexName says whether name is an integer that JavaScript sorts to the front of
+// IndexName reports whether name is an integer that JavaScript sorts to the front of
 // an object, and which: 0 to 2^32-2 in canonical spelling.
 func IndexName(name string) (uint32, bool) {
 	if name == "" || len(name) > 10 || name[0]-'0' > 9 || name[0] == '0' && len(name) > 1 {

@@ -39,7 +39,7 @@ const (
 	UsageEntry
 	Header  // a session record; only the first is the header
 	Unknown // an object of a type that nobody knows
-	Scalar  // a JSON value that is no object
+	Scalar  // a JSON value that is not an object
 )
 
 // kinds holds every kind's entry type and role, in the order of the constants.
@@ -88,14 +88,14 @@ func (k Kind) Role() string {
 	return ""
 }
 
-// IsMessage reports that the entry is of type message, with or without a message
+// IsMessage reports whether the entry is of type message, with or without a message
 // in it.
 func (k Kind) IsMessage() bool { return k <= NoMessage }
 
-// IsEntry reports that the record is part of the tree.
+// IsEntry reports whether the record is part of the tree.
 func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
 
-// Replaceable reports that a context_edit can give a message of that kind other
+// Replaceable reports whether a context_edit can give a message of that kind other
 // content (docs/session-format.md 5.6).
 func (k Kind) Replaceable() bool {
 	switch k {
@@ -146,7 +146,7 @@ func (v Value) RoleKind() Kind {
 	return OtherMessage
 }
 
-// typeKind is the kind of an entry of that type that is no message.
+// typeKind is the kind of an entry of that type that is not a message.
 func typeKind(typ Value) Kind {
 	for k := Compaction; k <= Header; k++ {
 		if typ.Is(kinds[k].typ) {
@@ -302,7 +302,7 @@ func ValueLen(b []byte) (n int, ok bool) {
 }
 
 // Version reads a header's version as JavaScript's comparisons would
-// (docs/session-format.md 1.4): none is 1, and text that is no number passes for 3.
+// (docs/session-format.md 1.4): none is 1, and text that is not a number passes for 3.
 func (v Value) Version() (version int, ok bool) {
 	if v.IsNull() {
 		return 1, true

@@ -2,7 +2,7 @@ package jsonl
 
 // A Message is a message as it is spelled: its members that mean something, and the
 // blocks of its content. It reads one message after the other; what it holds is valid
-// until the next one, and as long as what it was read from. Of a member that is there
+// until the next one, and as long as what it was read from. Of a member that exists
 // twice the last one counts.
 type Message struct {
 	Kind    Kind
@@ -139,7 +139,7 @@ func (v Value) Message() *Message {
 	return &m
 }
 
-// AppendText appends the texts of a message, one behind the other with sep between them.
+// AppendText appends the texts of a message, one after the other with sep between them.
 func (m *Message) AppendText(dst []byte, sep string) []byte {
 	first := true
 	for i := range m.Blocks {

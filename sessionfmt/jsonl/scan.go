@@ -7,7 +7,7 @@ import (
 )
 
 // A Scanner checks and walks the JSON of one line. It is the one mechanism
-// behind all three depths of reading: the head of a line, strict validation,
+// after all three depths of reading: the head of a line, strict validation,
 // and decoding. It accepts exactly what encoding/json accepts, to any depth of
 // nesting, and looks at bytes only: whether they are UTF-8 is asked elsewhere.
 //
@@ -141,7 +141,7 @@ func scanString(b []byte, i int) (end, extra int, wide bool) {
 	}
 }
 
-// ScanString is the offset behind the string whose opening quote is at b[i], below 0 where
+// ScanString is the offset after the string whose opening quote is at b[i], below 0 where
 // it is none that is well spelled, and whether it has escapes.
 func ScanString(b []byte, i int) (end int, escaped bool) {
 	end, extra, _ := scanString(b, i)
@@ -246,7 +246,7 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// ScanScalar is the offset behind the value at b[i] that is no object or array, below 0
+// ScanScalar is the offset after the value at b[i] that is not an object or array, below 0
 // where it is none.
 func ScanScalar(b []byte, i int) int {
 	switch b[i] {
@@ -266,7 +266,7 @@ func ScanScalar(b []byte, i int) int {
 }
 
 // value reads the value that starts at or after b[i] and returns the offset
-// behind it (negative: see fail). Nesting is kept as bits, 1 for an object, so
+// after it (negative: see fail). Nesting is kept as bits, 1 for an object, so
 // depth costs no recursion.
 func (s *Scanner) value(b []byte, i int) int {
 	var nest uint64 // the innermost 64 levels, the lowest bit innermost
@@ -337,7 +337,7 @@ func (s *Scanner) value(b []byte, i int) int {
 	}
 }
 
-// scanKey reads an object key and the colon behind it.
+// scanKey reads an object key and the colon after it.
 func scanKey(b []byte, i int) int {
 	if i >= len(b) {
 		return fail(i, failEnd)
@@ -362,7 +362,7 @@ func scanColon(b []byte, i int) int {
 	return i + 1
 }
 
-// Check says whether line is one JSON value with nothing but white space around
+// Check reports whether line is one JSON value with nothing but white space around
 // it. The error tells the byte and the reason.
 func (s *Scanner) Check(line []byte) error {
 	if r := s.whole(line, s.value(line, 0)); r < 0 {

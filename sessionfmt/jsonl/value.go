@@ -46,22 +46,22 @@ func Trim(b []byte) []byte {
 
 func (v Value) is(c byte) bool { return len(v) > 0 && v[0] == c }
 
-// Exists reports that the value is there, null included.
+// Exists reports whether the value is there, null included.
 func (v Value) Exists() bool { return len(v) > 0 }
 
-// IsNull reports that the value is absent or null.
+// IsNull reports whether the value is absent or null.
 func (v Value) IsNull() bool { return len(v) == 0 || v[0] == 'n' }
 
 // IsString, IsObject, IsArray and IsNumber tell the kind of an existing value.
 func (v Value) IsString() bool { return v.is('"') }
 
-// IsObject reports that the value is an object.
+// IsObject reports whether the value is an object.
 func (v Value) IsObject() bool { return v.is('{') }
 
-// IsArray reports that the value is an array.
+// IsArray reports whether the value is an array.
 func (v Value) IsArray() bool { return v.is('[') }
 
-// IsNumber reports that the value is a number.
+// IsNumber reports whether the value is a number.
 func (v Value) IsNumber() bool { return len(v) > 0 && (v[0] == '-' || v[0]-'0' <= 9) }
 
 // Truthy says what JavaScript's if would: false for absent, null, false, zero
@@ -95,7 +95,7 @@ func (v Value) Int() int64 {
 	return int64(f)
 }
 
-// Members goes through an object's members in order, the key without its
+// Members visits an object's members in order, the key without its
 // quotes. Any other value has none.
 func (v Value) Members(yield func(key []byte, val Value) bool) {
 	var c Cursor
@@ -107,7 +107,7 @@ func (v Value) Members(yield func(key []byte, val Value) bool) {
 	}
 }
 
-// Elements goes through an array's elements in order. Any other value has none.
+// Elements visits an array's elements in order. Any other value has none.
 func (v Value) Elements(yield func(el Value) bool) {
 	var c Cursor
 	c.Reset(v)
@@ -129,7 +129,7 @@ func (v Value) Get(name string) (out Value) {
 }
 
 // First follows names down through objects, in each to the first member of that
-// name; what stands behind it is not read.
+// name; what stands after it is not read.
 func (v Value) First(names ...string) Value {
 	var c Cursor
 	c.Reset(v)
@@ -155,7 +155,7 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
-// Is reports that the value is the string s.
+// Is reports whether the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
 		return true
@@ -225,7 +225,7 @@ func hex4(b []byte) uint16 {
 }
 
 // Beginning is the text of a string's first bytes, n or a few less; nothing
-// behind them is decoded.
+// after them is decoded.
 func (v Value) Beginning(n int) string {
 	if !v.IsString() || len(v) <= n+2 {
 		return v.Text()
@@ -250,7 +250,7 @@ func (v Value) Beginning(n int) string {
 	return v[:i+1].Text() // whatever stands in the place of the quote
 }
 
-// Strings goes through all strings in the value, at any depth, the names of
+// Strings visits all strings in the value, at any depth, the names of
 // members aside.
 func (v Value) Strings(yield func(Value) bool) {
 	for i := 0; i < len(v); {
@@ -267,7 +267,7 @@ func (v Value) Strings(yield func(Value) bool) {
 	}
 }
 
-// Words goes through all that a value says, at any depth: strings, names of members as
+// Words visits all that a value says, at any depth: strings, names of members as
 // strings, numbers and truth values as they are spelled.
 func (v Value) Words(yield func(Value) bool) {
 	for i := 0; i < len(v); {

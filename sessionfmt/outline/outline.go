@@ -35,7 +35,7 @@ type Node struct {
 	Is jsonl.Kind `json:"-"`
 }
 
-// Of goes through the tree of a session from the top of its drawing to the bottom:
+// Of visits the tree of a session from the top of its drawing to the bottom:
 // at a fork the branches first, then what the path to the leaf or the newest entry is on.
 // Nothing in it is recursive: a tree may be as deep as it has entries.
 func Of(s *sessionfmt.Session, leaf int) iter.Seq2[Node, error] {
@@ -94,7 +94,7 @@ func (o *outline) walk(yield func(Node, error) bool) {
 	}
 }
 
-// main is the child that goes on in its parent's column, -1 where there is none.
+// main is the child that continues in its parent's column, -1 where there is none.
 func (o *outline) main(children []int) int {
 	best := -1
 	for _, c := range children {
@@ -226,7 +226,7 @@ func (g *gist) entry(kind jsonl.Kind, line jsonl.Value) (time jsonl.Value) {
 	return time
 }
 
-// other gathers what an entry says that is no message.
+// other gathers what an entry says that is not a message.
 func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	switch kind {
 	case jsonl.Compaction, jsonl.BranchSummary:

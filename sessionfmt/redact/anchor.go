@@ -89,7 +89,7 @@ func bestAnchors(subs []*syntax.Regexp) (best []anchor) {
 	return best
 }
 
-// better says whether anchors, moved by so much, are better than others.
+// better reports whether anchors, moved by so much, are better than others.
 func better(a, b []anchor, low, high int) bool { return worth(a, low, high) > worth(b, 0, 0) }
 
 // worth is how much anchors help: long words, near the start, few of them. Below 1

@@ -45,7 +45,7 @@ func newAutomaton(words []string) *automaton {
 	return a
 }
 
-// link fills in where each state goes on when its own words do not, and numbers the
+// link fills in where each state continues when its own words do not, and numbers the
 // states so that those at which a word ends come last.
 func (a *automaton) link(children, ends [][]int32) {
 	fail := make([]int32, len(children))
@@ -90,7 +90,7 @@ func (a *automaton) link(children, ends [][]int32) {
 	}
 }
 
-// each tells found which words end where in text: behind byte end. Long texts are
+// each tells found which words end where in text: after byte end. Long texts are
 // read in several places at once, since a step has to wait for the one before; the
 // words of each part come in order.
 func (a *automaton) each(text []byte, found func(word int32, end int)) {

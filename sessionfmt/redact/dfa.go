@@ -29,11 +29,11 @@ type dfaState struct {
 	prev rune // '\n', 'a' for those of words, ' ' for others, -1 for none
 }
 
-// Values of dfaState.next: 0 is not known yet; else the number of the state behind
+// Values of dfaState.next: 0 is not known yet; else the number of the state after
 // the character, plus 1, as its negative where a match ends before the character.
 const dead = 0 // the number of the state in which nothing can match any more
 
-// maxStates is when a dfa is begun anew.
+// maxStates is when a dfa is begun again.
 const maxStates = 1000
 
 func newDFA(prog *syntax.Prog) *dfa {
@@ -139,7 +139,7 @@ func (d *dfa) step(from int32, r rune) int32 {
 	return to
 }
 
-// run says whether a match begins at text[at:], and behind which byte nothing can
+// run reports whether a match begins at text[at:], and after which byte nothing can
 // change that or how far the match goes.
 func (d *dfa) run(text []byte, at int) (matched bool, end int) {
 	if len(d.states) > maxStates {

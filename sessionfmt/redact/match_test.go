@@ -236,7 +236,7 @@ func TestAnchorsOf(t *testing.T) {
 }
 
 // TestAnchoredFar: what looking far ahead from many places costs is bounded, but no
-// secret behind them is lost before the whole text is looked through instead.
+// secret after them is lost before the whole text is searched instead.
 func TestAnchoredFar(t *testing.T) {
 	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"far\"\nregex = 'ab[a-z]*[0-9]{3}'")})
 	for _, pairs := range []int{10, 200, 2000} {

@@ -42,7 +42,7 @@ func email(text []byte, at int) (start, end int, ok bool) {
 	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
 }
 
-// inURL reports that text[at] ends the name and the password in a URL.
+// inURL reports whether text[at] ends the name and the password in a URL.
 func inURL(text []byte, at int) bool {
 	start := at
 	for start > 0 && at-start < 320 && strings.IndexByte(" \t\r\n/\"'<>\\", text[start-1]) < 0 {
@@ -80,7 +80,7 @@ func home(text []byte, start, end int, known func(name []byte) bool) (from, to i
 	}
 	if slash == '\\' || drive(text, start) {
 		if n := bytes.IndexAny(text[to:min(len(text), to+40)], `\/"'<>|:*?`+"\n"); n > 0 && (text[to+n] == '\\' || text[to+n] == '/') && text[to] == ' ' {
-			to += n // a name of several words, which a path goes on behind
+			to += n // a name of several words, which a path continues after
 		}
 	}
 	for to > from && (text[to-1] == '.' || text[to-1] == '-') {
@@ -95,7 +95,7 @@ func home(text []byte, start, end int, known func(name []byte) bool) (from, to i
 // folderHome is home for pi's folders. A dash may be part of a name, if the name
 // was found before.
 func folderHome(text []byte, start, end int, known func(name []byte) bool) (from, to int, ok bool) {
-	if text[start+1] != '-' { // "-users-": behind a drive, or a folder of some other name
+	if text[start+1] != '-' { // "-users-": after a drive, or a folder of some other name
 		if start < 3 || text[start-1] != '-' || !isLetter(text[start-2]) || text[start-3] != '-' {
 			return 0, 0, false
 		}
@@ -121,7 +121,7 @@ func folderHome(text []byte, start, end int, known func(name []byte) bool) (from
 	return from, longest, true
 }
 
-// drive reports that a drive of Windows stands before text[at:].
+// drive reports whether a drive of Windows stands before text[at:].
 func drive(text []byte, at int) bool {
 	switch {
 	case at >= 2 && text[at-1] == ':' && isLetter(text[at-2]):
@@ -132,7 +132,7 @@ func drive(text []byte, at int) bool {
 	return false
 }
 
-// rooted reports that the path in which text[at:] stands begins at the root of a
+// rooted reports whether the path in which text[at:] stands begins at the root of a
 // system, and not at a folder of a project or a page of a site.
 func rooted(text []byte, at int) bool {
 	if drive(text, at) {

@@ -186,7 +186,7 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 	return fmt.Appendf(dst, "[redacted:%s-%d]", r.names[rule], n)
 }
 
-// covered reports that text[start:end] is nothing but placeholders, or parts of them.
+// covered reports whether text[start:end] is nothing but placeholders, or parts of them.
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
 		n := r.mark(text[at:])
@@ -227,7 +227,7 @@ func (r *Redactor) mark(b []byte) int {
 	return end + 1
 }
 
-// Marked reports that a text is not what it was: something in it was redacted.
+// Marked reports whether a text is not what it was: something in it was redacted.
 func Marked(text string) bool {
 	b := []byte(text)
 	for i := range b {

@@ -58,7 +58,7 @@ type rule struct {
 type expression struct {
 	whole  *regexp.Regexp // from anywhere
 	first  *regexp.Regexp // from the start of a text, without the lazy beginning
-	behind *regexp.Regexp // the same behind one character
+	behind *regexp.Regexp // the same after one character
 	prog   *syntax.Prog   // what a dfa runs: the same
 	class  *syntax.Regexp // of the lazy beginning
 }
@@ -111,7 +111,7 @@ func both(one *allowlist, more []*allowlist) []*allowlist {
 	return more
 }
 
-// validName reports that an id can stand in a placeholder.
+// validName reports whether an id can stand in a placeholder.
 func validName(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
@@ -159,7 +159,7 @@ func (r *rule) prepare(check bool) error {
 
 var errEmptyList = errors.New("it has nothing in it")
 
-// hasKeyword reports that a text has one of the keywords in it, or needs none.
+// hasKeyword reports whether a text has one of the keywords in it, or needs none.
 func (r *rule) hasKeyword(text string) bool {
 	return len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(text, word) })
 }
@@ -193,7 +193,7 @@ func (a *allowlist) prepare(check bool) error {
 	return nil
 }
 
-// allows reports that a secret is none, by the secret itself, the whole match, or the
+// allows reports whether a secret is none, by the secret itself, the whole match, or the
 // line that it is in, whichever the list is about.
 func (a *allowlist) allows(secret, match, line []byte) bool {
 	and := strings.EqualFold(a.Condition, "and") || a.Condition == "&&"
@@ -234,7 +234,7 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 	return start, end, start < end
 }
 
-// plain reports that a secret is none, by itself or by its match: it is too plain, or on
+// plain reports whether a secret is none, by itself or by its match: it is too plain, or on
 // a list.
 func (r *rule) plain(secret, match []byte) bool {
 	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
@@ -255,7 +255,7 @@ func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 	return false
 }
 
-// plainLine reports that a secret is none, by the line text[start:end] is in.
+// plainLine reports whether a secret is none, by the line text[start:end] is in.
 func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 	return r.allowed(true, func(a *allowlist) bool {
 		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')

@@ -33,7 +33,7 @@ type Run struct {
 // ErrLeft is why a line cannot be redacted: what it becomes still holds a secret.
 var ErrLeft = errors.New("what it becomes still holds what looks like a secret")
 
-// maxRounds is how often a line is looked through: what comes to light when something
+// maxRounds is how often a line is searched: what comes to light when something
 // else is gone is redacted too.
 const maxRounds = 8
 
@@ -124,7 +124,7 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 	return x.s.finish(hits, line)
 }
 
-// raw is find for a line that is no JSON: all of it is one text.
+// raw is find for a line that is not JSON: all of it is one text.
 func (x *Run) raw(hits []hit, line []byte) {
 	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
@@ -162,7 +162,7 @@ func (x *Run) across(hits []hit, line []byte) {
 	}
 }
 
-// whole widens a stretch of a string to whole escapes.
+// whole widens a range of a string to whole escapes.
 func whole(line []byte, t *token, from, to int) (int, int) {
 	if !t.escaped {
 		return from, to
@@ -329,7 +329,7 @@ func (x *Run) distinct(line []byte) {
 	}
 }
 
-// rewrite appends a stretch of a line with its edits made, and counts them.
+// rewrite appends a range of a line with its edits made, and counts them.
 func (x *Run) rewrite(dst, line []byte, start, end int, edits []hit, counted bool) []byte {
 	for _, e := range edits {
 		dst = append(dst, line[start:e.start]...)
@@ -369,7 +369,7 @@ func (x *Run) number(rule int32, value string) int {
 // pixel is an image of one pixel: a PNG in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
-// isBase64 reports that a text is data, and cannot be read as anything else.
+// isBase64 reports whether a text is data, and cannot be read as anything else.
 func isBase64(text []byte) bool {
 	for _, c := range text {
 		if !isAlnum(c) && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {

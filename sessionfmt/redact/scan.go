@@ -16,10 +16,10 @@ type Hit struct {
 	Start, End int
 }
 
-// Secret reports that it is a secret, and no address or name.
+// Secret reports whether it is a secret, and no address or name.
 func (h Hit) Secret() bool { return h.Rule != ruleEmail && h.Rule != ruleHome }
 
-// A hit is a Hit while it is worked on, or any other stretch of a line that does not stay.
+// A hit is a Hit while it is worked on, or any other range of a line that does not stay.
 type hit struct {
 	rule       int32 // of Redactor.names; the lower one wins where hits overlap; -1 where there is none
 	start, end int
@@ -177,7 +177,7 @@ func (s *Scanner) plain(dst []hit, text []byte) []hit {
 }
 
 // view adds the secrets of a view. Of one that views another view only what reads
-// otherwise is looked through for words; the others are known.
+// otherwise is searched for words; the others are known.
 func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 	if len(v.text) >= huge {
 		return s.plain(dst, v.text)
@@ -215,7 +215,7 @@ func (s *Scanner) carry(v *view, long int32) {
 		}
 		for ; k < len(s.before) && s.before[k].end <= o.from+to-o.at; k++ {
 			t := s.before[k]
-			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the stretch
+			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the range
 			if start >= 0 && (i == 0 || end > long) && (last || start < to-o.at-long) {
 				s.told = append(s.told, told{t.word, o.at + end})
 			}
@@ -316,7 +316,7 @@ func (s *Scanner) anchor(text []byte, u use, end int) {
 	}
 }
 
-// boundary reports that a character begins at text[at].
+// boundary reports whether a character begins at text[at].
 func boundary(text []byte, at int) bool {
 	if utf8.RuneStart(text[at]) {
 		return true
@@ -331,7 +331,7 @@ func boundary(text []byte, at int) bool {
 }
 
 // matches adds the secrets of a rule, from the places where its matches begin: the
-// leftmost first, and the next one behind it.
+// leftmost first, and the next one after it.
 func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 	r, d := s.r.rules[k], s.dfas[k]
 	e := r.ready()

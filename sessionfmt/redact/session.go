@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Passes are what the lines of a session go through, each given what the one before has
+// Passes are what the lines of a session visit, each given what the one before has
 // written: the first finds what there is to redact, and where secrets were among it the
 // next ones remove them wherever else they stand. The last of them finds nothing new.
 // Tally, if it is not nil, gets what was found. An error of a line is a
@@ -78,7 +78,7 @@ func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([
 // huge is from how many bytes on what a line has taken is given back at once.
 const huge = 16 << 20
 
-// Same reports that a redacted session is the session that it was: the same records of
+// Same reports whether a redacted session is the session that it was: the same records of
 // the same kinds with the same parents, and the same leaf. The error names the first
 // line that differs.
 func Same(was, is *sessionfmt.Session) error {

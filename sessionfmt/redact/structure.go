@@ -14,7 +14,7 @@ func size(text []byte, escaped bool) string {
 	return "[" + strconv.Itoa(n) + " characters]"
 }
 
-// sized reports that a text is a size already, with a number behind it where it is one
+// sized reports whether a text is a size already, with a number after it where it is one
 // of several keys.
 func sized(text []byte) bool {
 	rest, ok := bytes.CutPrefix(text, []byte("["))

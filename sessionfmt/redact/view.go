@@ -17,7 +17,7 @@ import (
 )
 
 // A view is a text as somebody reads it who takes escapes for what they stand for:
-// a word that is no word as it is spelled is one in a view.
+// a word that is not a word as it is spelled is one in a view.
 type view struct {
 	text []byte
 	from []origin // in order; the first ones, where there are many: see locate
@@ -54,7 +54,7 @@ func makeView(v *view, text []byte, how spelling, was *view) bool {
 	return v.read(text, how, was, len(text)/fewOrigins)
 }
 
-// located reports that it is known where all bytes of a view come from.
+// located reports whether it is known where all bytes of a view come from.
 func (v *view) located() bool { return v.many == len(v.from) }
 
 // locate fills in where the bytes of a view come from. Where origins are many that is only
@@ -114,8 +114,8 @@ func (v *view) read(text []byte, how spelling, was *view, most int) bool {
 // longUnit is how many bytes are looked at, at most, to see that no unit begins with them.
 const longUnit = 36
 
-// changed are the stretches of a view that may mean something else than they did in what
-// it views, with so many bytes before and behind each place where something was.
+// changed are the ranges of a view that may mean something else than they did in what
+// it views, with so many bytes before and after each place where something was.
 func (v *view) changed(before, behind int) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		if !v.located() {
@@ -176,7 +176,7 @@ func unspecial(w uint64) bool {
 	return (w|(w-0x20*ones)|(w+ones)|(slash-ones)|(sign-ones))&(0x80*ones) == 0
 }
 
-// back is a stretch of the view in what was viewed: whole escapes.
+// back is a range of the view in what was viewed: whole escapes.
 func (v *view) back(start, end int) (int, int) {
 	return v.where(start), v.where(end)
 }
@@ -258,7 +258,7 @@ func hex(b []byte) (rune, bool) {
 	return rune(n), err == nil && b[0] != '+'
 }
 
-// percentRune reads a character of several bytes, each behind a percent sign.
+// percentRune reads a character of several bytes, each after a percent sign.
 func percentRune(b []byte, first rune) (n int, r rune) {
 	if first < utf8.RuneSelf {
 		return 0, 0

@@ -118,7 +118,7 @@ func (st Store) find(id string) (string, error) {
 }
 
 // Newest is the name of the file that was written last of those whose header
-// reports that they belong to the folder cwd.
+// reports whether they belong to the folder cwd.
 func (st Store) Newest(cwd string) (string, error) {
 	files, err := st.files()
 	if err != nil {
@@ -139,14 +139,14 @@ func (st Store) Newest(cwd string) (string, error) {
 	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
-// A HeaderInfo is what a session's header says. Its zero value is no header.
+// A HeaderInfo is what a session's header says. Its zero value is not a header.
 type HeaderInfo struct {
 	ID, CWD, Timestamp string
 	Parent             string // the session that it was forked from
 }
 
 // ReadHeader reads the header of a plain session file: its first line, as pi
-// does to list sessions, or nothing where that is no header.
+// does to list sessions, or nothing where that is not a header.
 func ReadHeader(disk sessionfmt.Disk, name string) (h HeaderInfo) {
 	f, err := disk.Open(name)
 	if err != nil {

@@ -276,7 +276,7 @@ func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
 	}
 }
 
-// beyond reports that a is more than b, by more than what adding up dollars in another
+// beyond reports whether a is more than b, by more than what adding up dollars in another
 // order makes of a sum.
 func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)) }
 

@@ -246,7 +246,7 @@ func TestBudgetOfSeveral(t *testing.T) {
 }
 
 // TestGateUnreadable: a session without figures fails, or warns; without any session
-// there is no answer.
+// there is not an answer.
 func TestGateUnreadable(t *testing.T) {
 	budget, err := gate.ParseBudget("check.errors<=4")
 	if err != nil {

@@ -6,26 +6,26 @@ import (
 	"ctxtool/replay/prompt"
 )
 
-// A Prompting follows prompt, tools and options along a walk. It folds only what has
-// been added since it was last asked. A compaction brings back all ops: what they do to
-// any prompt is kept, and they are not read again.
+// A PromptTracker follows prompt, tools and options along a walk. It only applies deltas added
+// since its last call. A compaction brings back all ops; the tracker keeps their combined
+// effect and does not read them again.
 type PromptTracker struct {
-	LeadingOnly bool          // system messages after the first message change nothing: they are sent where they stand
-	Current     prompt.Prompt // as of the last Follow, not Compiled
+	LeadingOnly bool          // ignore system messages after the first message, since they are sent in place
+	Current     prompt.Prompt // after the last Follow, not Compiled
 
 	load  *Reader
 	f     prompt.Fold
 	seen  []delta
 	own   bool
 	begun bool
-	tools bool // only tools are asked for: texts are left alone
+	tools bool // only tools are needed, texts are not read
 	front leadingDeltas
 
-	ops  []delta     // folded into over
-	over prompt.Fold // what ops make of any prompt; see prompt.Fold.Onto
+	ops  []delta     // applied to over
+	over prompt.Fold // the effect of ops on any prompt; see prompt.Fold.Onto
 }
 
-// Follow continues to where a step is, and reports whether that changed anything.
+// Follow advances to a step, and reports whether the prompt, tools or options changed.
 func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
 	now := s.m.current()
 	deltas := now.deltas
@@ -37,8 +37,8 @@ func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
 	return p.follow(s.m.r, deltas)
 }
 
-// follow brings it to where the deltas of the state in force are, and says
-// whether that has changed anything.
+// follow advances to the deltas of the state in force, and reports whether they changed
+// anything.
 func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err error) {
 	fresh := deltas
 	extends := p.begun && len(deltas) >= len(p.seen) && (len(p.seen) == 0 || &p.seen[0] == &deltas[0])
@@ -66,7 +66,7 @@ func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err err
 	return true, err
 }
 
-// refold folds all deltas: a checkpoint, the ops after it, and what came then.
+// refold applies all deltas: a checkpoint, the ops after it, then the rest.
 func (p *PromptTracker) refold(deltas []delta) error {
 	isOp := func(d delta) bool { return d.op != nil }
 	lead := slices.IndexFunc(deltas, isOp)
@@ -84,7 +84,7 @@ func (p *PromptTracker) refold(deltas []delta) error {
 		p.ops, p.over = nil, prompt.OfOps()
 	}
 	if err := p.load.fold(&p.over, ops[len(p.ops):]); err != nil {
-		p.ops = nil // some of them are folded
+		p.ops = nil // some of them are now part of the fold
 		return err
 	}
 	p.ops = ops
@@ -92,7 +92,7 @@ func (p *PromptTracker) refold(deltas []delta) error {
 	return p.load.fold(&p.f, deltas[lead+len(ops):])
 }
 
-// Fork is the same for another way that continues from where from stands, as to.
+// Fork returns a tracker for another branch, which continues from the state of from, at to.
 func (p *PromptTracker) Fork(from, to Step) PromptTracker {
 	had, have := from.m.current().deltas, to.m.current().deltas
 	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
@@ -107,10 +107,9 @@ func (p *PromptTracker) Fork(from, to Step) PromptTracker {
 	return next
 }
 
-// Tools are the tools of the request that the step answers, or of the next one,
-// and whether the session or a baseline knows them. The slice is the same, and
-// changed false, as long as nothing has changed since the last time it was asked
-// for on the walk.
+// Tools returns the tools of the request that the step answers, or of the next one. known
+// reports whether the session or a baseline records them. Within a walk the slice stays the
+// same, and changed is false, until the tools change.
 func (s Step) Tools() (tools []prompt.Tool, known, changed bool, err error) {
 	p := &s.m.prompt
 	p.tools = p.tools || !p.begun
@@ -118,17 +117,17 @@ func (s Step) Tools() (tools []prompt.Tool, known, changed bool, err error) {
 	return p.f.Tools, p.own || s.m.r.Options.Baseline != nil, changed, err
 }
 
-// An inFront leaves out what system messages after the first message change.
+// A leadingDeltas filters out the effect of system messages after the first message.
 type leadingDeltas struct {
 	deltas []delta // without those of later system messages
-	seen   []delta // what they have been taken from
-	lead   int     // system messages in front, when they were
-	all    int     // system messages
+	seen   []delta // the input of the last call
+	lead   int     // leading system messages at that time
+	all    int     // all system messages
 }
 
-// follow reports whether there are later system messages, and gives the deltas without
-// them. The slice continues where it was as long as nothing but more deltas has come,
-// so that each is folded once.
+// follow returns the deltas without those of later system messages, and whether there are any.
+// As long as deltas are only appended, the returned slice grows the same way, so each delta is
+// applied once.
 func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
 	lead := countLeadingSystems(&s.msgs)
 	grown := len(p.seen) > 0 && lead == p.lead && len(s.deltas) >= len(p.seen) && &p.seen[0] == &s.deltas[0]
@@ -147,7 +146,7 @@ func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
 	return p.deltas, p.all > lead
 }
 
-// countLeadingSystems is how many system messages stand before all messages.
+// countLeadingSystems returns the number of system messages before all other messages.
 func countLeadingSystems(l *list) (n int) {
 	for _, m := range l.all {
 		if m.Sent() {

@@ -11,24 +11,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Step is what one entry did.
+// A Step is the effect of one entry.
 type Step struct {
 	Record int // the entry
 	Did    Effect
-	// Before and After are the numbers of cached messages in the request.
+	// Before and After are the numbers of cached messages of the request.
 	Before, After int
 
 	m *machine
 }
 
-// Watch are the observers of the step's own way, in the order of the walk's.
+// Watch returns the observers on the step's own branch, in the order in which the walk got
+// them.
 func (s Step) Watch() []Observer { return s.m.watch }
 
-// Requests are the answers so far.
+// Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 
-// Envelope is the envelope after the step. It stays as it is while the walk goes
-// on, but has to be asked for before it does.
+// Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
+// the walk continues.
 func (s Step) Envelope() *Envelope { return s.m.envelope() }
 
 // An Effect is what a step did to the envelope.
@@ -38,28 +39,29 @@ type Effect uint8
 const (
 	Nothing   Effect = iota
 	Added            // a message was appended
-	Edited           // an edit took effect on messages that were there
+	Edited           // an edit changed messages of the context
 	Compacted        // a compaction replaced the history, as an entry or as a patch
 	Patched          // a transform's patch was applied
 	Settings         // the model or the thinking level changed
 )
 
-// String names the effect.
+// String returns the name of the effect.
 func (e Effect) String() string {
 	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
 }
 
-// An Observer is told what continues in a walk. Where paths part, so does it.
+// An Observer receives the events of a walk. Where branches part, the walk forks it.
 type Observer interface {
-	// Request: an answer is at hand, and the step's envelope is what its request got.
+	// Request is called for each answer. The step's envelope is what its request got.
 	Request(Step) error
-	// Changed: the context has changed, by an entry or by an op of its patch.
+	// Changed is called after each change of the context, by an entry or by an op of its patch.
 	Changed(Step, *Change) error
-	// Fork is the observer of another way that continues from where from stands, as to.
+	// Fork returns the observer for another branch, which continues from the state of from, at
+	// to.
 	Fork(from, to Step) Observer
 }
 
-// NopObserver is an observer of nothing, for others to build on.
+// A NopObserver ignores all events. Observers embed it.
 type NopObserver struct{}
 
 // Request, Changed and Fork do nothing.
@@ -67,10 +69,9 @@ func (NopObserver) Request(Step) error          { return nil }
 func (NopObserver) Changed(Step, *Change) error { return nil }
 func (u NopObserver) Fork(_, _ Step) Observer   { return u }
 
-// Walk replays the path to record leaf, step by step from the root. An error
-// ends it: a *sessionfmt.Error with the entry at which the replay had to stop, whose
-// step has the envelope that the entry found. Findings of the walk are added to
-// r.Findings.
+// Walk replays the path to record leaf, step by step from the root. An error ends the walk. It
+// is a *sessionfmt.Error with the entry at which the replay stopped, and comes with a step
+// whose envelope is the one before that entry. Findings are added to r.Findings.
 func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
@@ -79,11 +80,11 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	}
 }
 
-// Along is a walk of a path, root first.
+// Along replays a path, given root first.
 func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		m := newMachine(r, watch...)
-		way := make([]int32, len(path)) // half as large
+		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
 		}
@@ -97,10 +98,9 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	}
 }
 
-// WalkTree replays the whole tree, each entry once, parents before children: where
-// paths part, so does the machine. A step's envelope is that of its own path, as
-// Walk would give it. An error ends the branch that it is on, and the walk continues
-// with the next; what is below a parent cycle is left out.
+// WalkTree replays the whole tree, each entry once, parents before children. The machine forks
+// at each branch. A step's envelope is that of its own path, as with Walk. An error ends its
+// branch, and the walk continues with the next. Entries below a parent cycle are left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		empty := newMachine(r, watch...)
@@ -115,9 +115,9 @@ func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step,
 	}
 }
 
-// below goes down from a record, which the machine is about to do. It continues where most
-// of the entries are, and forks for the other ways: so forks are few and short, and
-// nest no deeper than the logarithm of their number.
+// below visits a record and all entries below it. It continues with the largest child and forks
+// for the others, so forks are few and short, and nest no deeper than the logarithm of their
+// number.
 func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) bool) bool {
 	for {
 		step, err := m.advance(rec)
@@ -145,7 +145,7 @@ func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) boo
 	}
 }
 
-// advance is a step, as lenses see it.
+// advance applies the next entry of the path, and returns its step.
 func (m *machine) advance(rec int) (Step, error) {
 	m.path.push(rec)
 	before := m.current().msgs.shown
@@ -156,7 +156,7 @@ func (m *machine) advance(rec int) (Step, error) {
 	return Step{Record: rec, Did: did, Before: before, After: m.current().msgs.shown, m: m}, err
 }
 
-// fork is a copy of a machine that goes another way.
+// fork returns a copy of the machine for another branch.
 func (m *machine) fork() *machine {
 	next := *m
 	next.path = m.path.fork()
@@ -175,11 +175,11 @@ func (m *machine) fork() *machine {
 	return &next
 }
 
-// fork is a copy of a state that goes its own way.
+// fork returns an independent copy of the state.
 func (s *state) fork() *state {
 	next := *s
 	next.msgs.chunks = slices.Clone(s.msgs.chunks)
-	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full: nobody pushes there
+	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full and never appended to
 		chunk := *next.msgs.chunks[last]
 		next.msgs.chunks[last] = &chunk
 	}
@@ -188,26 +188,26 @@ func (s *state) fork() *state {
 	return &next
 }
 
-// An Account is a step with what it did to the size of the context.
+// An Account is a step with its effect on the size of the context.
 type Account struct {
 	Step
-	Request int          // number of the request that the entry answers, from 0; -1 for any other entry
+	Request int          // number of the request that the entry answers, from 0; -1 if it answers none
 	Answers int          // requests answered so far, this one included
-	Path    []int        // that it is on, to its end
-	At      int          // its place there
-	Before  weigh.Counts // tokens, as Count counts
+	Path    []int        // the whole path
+	At      int          // index of the entry on it
+	Before  weigh.Counts // tokens, as Count returns them
 	After   weigh.Counts
 }
 
-// Accounts replays the path to record leaf like Walk, and counts on the way: each
-// message once, so that the whole path costs one reading.
+// Accounts replays the path to record leaf like Walk and counts tokens as it goes. It reads and
+// counts each message once.
 func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
 	return r.AccountWalk(c).Along(leaf)
 }
 
-// An Accounting is a walk with accounts that continues where it has stopped.
+// An AccountWalk is a walk with accounts that can be continued.
 type AccountWalk struct {
-	Unreached []int // records of the last path that it did not come past
+	Unreached []int // records of the last path that the walk did not reach
 
 	r       *Replay
 	c       *tokens.Counter
@@ -218,11 +218,11 @@ type AccountWalk struct {
 	stopped error
 }
 
-// AccountWalk returns a walk that has not begun.
+// AccountWalk returns a walk that has not started.
 func (r *Replay) AccountWalk(c *tokens.Counter) *AccountWalk { return &AccountWalk{r: r, c: c} }
 
-// Along are the accounts of the path to record leaf: where it continues from the path gone
-// before, those of its new entries, else all. A replay that had to stop stays there.
+// Along returns the accounts of the path to record leaf. If the path extends the previous one,
+// it returns those of the new entries only. A replay that stopped does not continue.
 func (a *AccountWalk) Along(leaf int) iter.Seq2[Account, error] {
 	return func(yield func(Account, error) bool) {
 		path, found := a.r.Session.Path(leaf)
@@ -259,7 +259,7 @@ func (a *AccountWalk) next(path []int) (next Account, err error) {
 	return next, err
 }
 
-// count is what the machine's envelope takes.
+// count returns the counts of the machine's envelope.
 func (a *AccountWalk) count() (weigh.Counts, error) {
 	m, s := a.m, a.m.current()
 	changed, err := m.prompt.follow(a.r, s.deltas)

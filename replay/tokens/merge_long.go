@@ -33,7 +33,7 @@ type node struct {
 }
 
 // long is how many tokens a long piece has, by windows of size bytes.
-func (c *counting) long(piece []byte, size int) (n int) {
+func (c *pieceCounter) long(piece []byte, size int) (n int) {
 	w := &c.window
 	first := 0 // where the tokens begin that are not in n yet
 	end := w.join(&c.ranks, piece, 0, size)

@@ -22,16 +22,16 @@ func (v *Vocabulary) Count(text []byte) int {
 	return c.text(v.next, text)
 }
 
-func (v *Vocabulary) counting() *counting {
-	if c, ok := v.pool.Get().(*counting); ok {
+func (v *Vocabulary) counting() *pieceCounter {
+	if c, ok := v.pool.Get().(*pieceCounter); ok {
 		return c
 	}
-	return &counting{ranks: ranks{table: *v.table}, classes: loadClasses()}
+	return &pieceCounter{ranks: ranks{table: *v.table}, classes: loadClasses()}
 }
 
 // A counting is what one goroutine counts with. It remembers pieces: texts repeat
 // their words, and to know one again is faster than to look into the table.
-type counting struct {
+type pieceCounter struct {
 	ranks   ranks
 	classes *classes
 	short   [shortKnown]uint64
@@ -41,7 +41,7 @@ type counting struct {
 }
 
 // text is how many tokens a text has.
-func (c *counting) text(next func(c *classes, text []byte, i int) int, text []byte) (n int) {
+func (c *pieceCounter) text(next func(c *classes, text []byte, i int) int, text []byte) (n int) {
 	for i := 0; i < len(text); {
 		end := next(c.classes, text, i)
 		n += c.piece(text[i:end])
@@ -66,7 +66,7 @@ const (
 )
 
 // piece is how many tokens a piece has.
-func (c *counting) piece(piece []byte) int {
+func (c *pieceCounter) piece(piece []byte) int {
 	n := len(piece)
 	if n > 7 {
 		return c.longer(piece)
@@ -79,7 +79,7 @@ func (c *counting) piece(piece []byte) int {
 	return int(*k >> countShift)
 }
 
-func (c *counting) longer(piece []byte) int {
+func (c *pieceCounter) longer(piece []byte) int {
 	h := hash(piece)
 	if len(piece) > len(known{}.piece) {
 		return c.count(piece, h)
@@ -94,7 +94,7 @@ func (c *counting) longer(piece []byte) int {
 
 // count counts a piece that is not known. A piece that is a token is one, even where
 // joining its bytes would come out otherwise: so does the reference.
-func (c *counting) count(piece []byte, h uint64) int {
+func (c *pieceCounter) count(piece []byte, h uint64) int {
 	if len(piece) <= longestToken && c.ranks.table.rank(piece, h) != noRank {
 		return 1
 	}

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// align finds which messages of one request are which of the other: in one session by
-// where they come from, what is left over by what it says.
+// align matches the messages of both requests: within one session by origin, and the rest by
+// content.
 func (d *Difference) align(c *tokens.Counter) error {
 	d.sides = [2]side{newMessages(d.A.Envelope), newMessages(d.B.Envelope)}
 	a, b := &d.sides[0], &d.sides[1]
@@ -56,7 +56,7 @@ func (d *Difference) other(s *side) *side {
 	return &d.sides[0]
 }
 
-// pairUp pairs what is alone on both sides and has the same key, in order.
+// pairUp pairs unmatched messages of both sides with equal keys, in order.
 func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 	type full struct {
 		key    K
@@ -90,11 +90,11 @@ func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 	}
 }
 
-// unmoved says of each message of B that goes with one of A whether it is where it was
-// among its neighbours: as many are as can be, the others have moved.
+// unmoved reports, for each message of B with a match in A, whether it kept its place relative
+// to its neighbours. It finds the longest sequence that did; the others have moved.
 func (d *Difference) unmoved() []bool {
 	a, b := &d.sides[0], &d.sides[1]
-	var ends []int // of the best chains of each length, the place in B that they end at
+	var ends []int // by length, the place in B at which the best chain ends
 	before := make([]int, len(b.ms))
 	for j, i := range b.pair {
 		if i < 0 || (i < a.cached) != (j < b.cached) {
@@ -118,8 +118,8 @@ func (d *Difference) unmoved() []bool {
 	return still
 }
 
-// replacements pairs what one patch took out with what it put there instead. Of two
-// sessions nobody knows, and it is what stands between the same neighbours.
+// replacements pairs the messages that a patch removed with those that it put there. For two
+// sessions, where no patch is known, it pairs what lies between the same neighbours.
 func (d *Difference) replacements(still []bool) {
 	a, b := &d.sides[0], &d.sides[1]
 	i := 0
@@ -157,12 +157,11 @@ func (d *Difference) replacements(still []bool) {
 	}
 }
 
-// A stand is what two messages have in common of which one is there instead of the
-// other.
+// A replacementKey is what two messages have in common if one replaces the other.
 type replacementKey struct {
 	kind   jsonl.Kind
 	cached bool
-	by     Cause // the patch that took the one and put the other
+	by     Cause // the patch that removed the one and added the other
 }
 
 func (d *Difference) stand(s *side, i int) (replacementKey, bool) {
@@ -179,7 +178,7 @@ func (d *Difference) stand(s *side, i int) (replacementKey, bool) {
 	return k, ok && by.Op >= 0
 }
 
-// rows tells the fates of all messages, in the order of both requests.
+// rows adds a row for each message, in the order of both requests.
 func (d *Difference) rows(still []bool) error {
 	a, b := &d.sides[0], &d.sides[1]
 	i := 0
@@ -191,7 +190,7 @@ func (d *Difference) rows(still []bool) error {
 		if j < len(b.ms) {
 			end = b.pair[j]
 		}
-		for ; i < end; i++ { // what is gone comes before what came
+		for ; i < end; i++ { // removed messages come before added ones
 			if a.pair[i] < 0 {
 				d.add(d.removed(i))
 			}
@@ -208,7 +207,7 @@ func (d *Difference) rows(still []bool) error {
 	return nil
 }
 
-// add adds a row, to the one before where both are alike and have no text of their own.
+// add adds a row, or extends the previous one if both are alike and have no text of their own.
 func (d *Difference) add(row MessageChange) {
 	if n := len(d.Messages); n > 0 {
 		last := &d.Messages[n-1]
@@ -233,7 +232,7 @@ func (d *Difference) removed(i int) MessageChange {
 	return row
 }
 
-// change is what became of the message that is number j in B.
+// change returns the change of message j of B.
 func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	a, b := &d.sides[0], &d.sides[1]
 	i, m := b.pair[j], b.ms[j]
@@ -263,11 +262,11 @@ func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	return row, err
 }
 
-// marker is how long the words may be, in bytes, that say that a text was cut.
+// marker is the maximum length in bytes of a notice that text was cut.
 const marker = 256
 
-// truncated reports whether the text of a message is what was cut out of the old one: its
-// beginning, or its beginning and end, with a few words on what is missing.
+// truncated reports whether the text of a message is a truncation of the old one: its
+// beginning, or its beginning and end, with a short notice of what is missing.
 func (d *Difference) truncated(i, j int) (bool, error) {
 	v, err := d.ValueA(i)
 	if err != nil {

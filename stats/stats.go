@@ -395,7 +395,7 @@ func (o *Options) SetCounter(name string) (err error) {
 		return nil
 	}
 	if o.Counter, err = tokens.Find(name); err != nil {
-		return fmt.Errorf("unknown counter %q: one of %s", name, strings.Join(CounterNames(), ", "))
+		return fmt.Errorf("unknown counter %q: must be one of %s", name, strings.Join(CounterNames(), ", "))
 	}
 	return nil
 }

@@ -95,12 +95,12 @@ var compactions = []rule{
 		name:   "a patch alone right before one that stays would shadow it",
 		opt:    Options{Compaction: Transform},
 		in:     []string{head3, userA, userB, userC, compaction("k", "c", "b", ""), compaction("m", "k", "c", `,"systemMessage":{"role":"system"}`), ""},
-		native: []string{"the compaction right behind it stays", "it carries a checkpoint"},
+		native: []string{"the next compaction is not converted", "it carries a checkpoint"},
 	}, {
 		name:   "an edit that omits the summary",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, compaction("k", "a", "a", ""), `{"type":"context_edit","id":"e","parentId":"k","targetId":"k","replacement":null}`, ""},
-		native: []string{"an edit aims at it"},
+		native: []string{"an edit targets it"},
 	}, {
 		name: "an edit from above the kept entries is forgotten",
 		opt:  Options{Compaction: Pair},
@@ -143,12 +143,12 @@ var compactions = []rule{
 		name:   "a member that would be the patch's own",
 		opt:    Options{Compaction: Transform},
 		in:     []string{head3, userA, compaction("k", "a", "a", `,"display":"x"`), ""},
-		native: []string{"it has a member"},
+		native: []string{"it has a field"},
 	}, {
 		name:   "behind a patch that stops the replay",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, `{"type":"context_transform","id":"b","parentId":"a"}`, userC, compaction("k", "c", "c", ""), ""},
-		native: []string{"no replay comes to it"},
+		native: []string{"no replay reaches it"},
 	}, {
 		name: "messages that no provider gets do not count",
 		opt:  Options{Compaction: Transform},

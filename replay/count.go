@@ -163,7 +163,7 @@ func (l *Reader) Digest(c *tokens.Counter, m *Piece) (Digest, error) {
 	var h maphash.Hash
 	h.SetSeed(digestSeed)
 	for _, part := range f {
-		part.Compactly(&l.spelled, func(piece []byte) { h.Write(piece) })
+		part.MinifiedPieces(&l.spelled, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
 	l.msg.Read(l.at.Reset(v), f[0].RoleKind())

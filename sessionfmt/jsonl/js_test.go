@@ -35,8 +35,8 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestCompactly: the pieces of a large value are together what it is compactly.
-func TestCompactly(t *testing.T) {
+// TestMinifiedPieces: the pieces of a large value together are AppendMinified.
+func TestMinifiedPieces(t *testing.T) {
 	long := strings.Repeat(`plain text, \u00e9\n \ud83d\ude00 \/ `, 90_000)
 	dense := strings.Repeat(`\\`, largeValue)
 	for _, text := range []string{
@@ -46,7 +46,7 @@ func TestCompactly(t *testing.T) {
 	} {
 		var buf, got []byte
 		most := 0
-		Value(text).Compactly(&buf, func(piece []byte) {
+		Value(text).MinifiedPieces(&buf, func(piece []byte) {
 			got = append(got, piece...)
 			most = max(most, len(piece))
 		})

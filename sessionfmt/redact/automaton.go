@@ -114,10 +114,10 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 		s2 = next[s2+uint32(class[t2[i]])]
 		s3 = next[s3+uint32(class[t3[i]])]
 		if s0 >= first || s1 >= first || s2 >= first || s3 >= first {
-			a.tell(s0, i+1, found)
-			a.tell(s1, n+i+1, found)
-			a.tell(s2, 2*n+i+1, found)
-			a.tell(s3, 3*n+i+1, found)
+			a.report(s0, i+1, found)
+			a.report(s1, n+i+1, found)
+			a.report(s2, 2*n+i+1, found)
+			a.report(s3, 3*n+i+1, found)
 		}
 	}
 	a.from(text, parts*n, s3, found)
@@ -127,13 +127,13 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 func (a *automaton) from(text []byte, at int, s uint32, found func(word int32, end int)) {
 	for i, c := range text[at:] {
 		if s = a.next[s+uint32(a.class[c])]; s >= a.first {
-			a.tell(s, at+i+1, found)
+			a.report(s, at+i+1, found)
 		}
 	}
 }
 
-// tell tells found the words that end in a state.
-func (a *automaton) tell(s uint32, end int, found func(word int32, end int)) {
+// report tells found the words that end in a state.
+func (a *automaton) report(s uint32, end int, found func(word int32, end int)) {
 	if s >= a.first {
 		for _, w := range a.ends[(s-a.first)/uint32(a.stride)] {
 			found(w, end)

@@ -99,9 +99,9 @@ func New(opt Options) (*Redactor, error) {
 	return r, nil
 }
 
-// knowing is a Redactor that finds nothing but values, for a Run of r: each goes in the
+// known is a Redactor that finds nothing but values, for a Run of r: each goes in the
 // name of its rule.
-func (r *Redactor) knowing(values map[string]int32) *Redactor {
+func (r *Redactor) known(values map[string]int32) *Redactor {
 	k := &Redactor{names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked, exact: values}
 	var words wordList
 	k.addValues(&words)

@@ -56,11 +56,11 @@ type rule struct {
 
 // An expression is a rule's, compiled.
 type expression struct {
-	whole  *regexp.Regexp // from anywhere
-	first  *regexp.Regexp // from the start of a text, without the lazy beginning
-	behind *regexp.Regexp // the same after one character
-	prog   *syntax.Prog   // what a dfa runs: the same
-	class  *syntax.Regexp // of the lazy beginning
+	whole    *regexp.Regexp // from anywhere
+	first    *regexp.Regexp // from the start of a text, without the lazy beginning
+	afterOne *regexp.Regexp // the same after one character
+	prog     *syntax.Prog   // what a dfa runs: the same
+	class    *syntax.Regexp // of the lazy beginning
 }
 
 // An allowlist says what is no secret although a rule found it.
@@ -140,7 +140,7 @@ func (r *rule) prepare(check bool) error {
 	r.ready = sync.OnceValue(func() *expression {
 		e := &expression{whole: regexp.MustCompile(r.Regex), class: class}
 		e.first = regexp.MustCompile(`\A(?:` + rest.String() + `)`)
-		e.behind = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
+		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
 		e.prog, _ = syntax.Compile(rest.Simplify()) // what regexp has compiled compiles
 		return e
 	})

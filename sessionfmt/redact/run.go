@@ -48,9 +48,9 @@ func (r *Redactor) NewRun() *Run {
 	}
 }
 
-// again is a Run of the same session that finds what x has found and nothing else.
-func (x *Run) again() *Run {
-	y := x.r.knowing(maps.Clone(x.s.found)).NewRun()
+// known is a Run of the same session that finds what x has found and nothing else.
+func (x *Run) known() *Run {
+	y := x.r.known(maps.Clone(x.s.found)).NewRun()
 	y.numbers, y.Tally = x.numbers, x.Tally
 	x.later, y.later = true, true
 	return y

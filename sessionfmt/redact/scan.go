@@ -35,8 +35,8 @@ type Scanner struct {
 	known map[string]bool  // names of persons
 	found map[string]int32 // secrets and their rules, where a Run asks for them
 
-	plainly map[string]bool // by rule and match: it is no secret
-	key     []byte
+	allowedMatches map[string]bool // by rule and match: it is no secret
+	key            []byte
 
 	seen   []bool // by rule: one of its keywords is in the text
 	starts [][]int32
@@ -44,11 +44,11 @@ type Scanner struct {
 	busy   []int32
 	texts  [maxLayers]view
 
-	told, before []told // the words of the view that is looked at, and of the one before
+	viewWords, before []foundWord // the words of the view that is looked at, and of the one before
 }
 
 // A told is a word that ends in a text.
-type told struct{ word, end int32 }
+type foundWord struct{ word, end int32 }
 
 // maxLayers is how many views deep a text is looked at: what is in a string, and
 // what escapes in that stand for, three times over.
@@ -57,7 +57,7 @@ const maxLayers = 4
 // NewScanner is a Scanner for texts that are no sessions.
 func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
-	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, plainly: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
+	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
 }
 
 // Find finds what is likely a secret in a text, in order and without overlaps. What
@@ -182,17 +182,17 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 	if len(v.text) >= huge {
 		return s.plain(dst, v.text)
 	}
-	s.told, s.before = s.before[:0], s.told
+	s.viewWords, s.before = s.before[:0], s.viewWords
 	if another && v.located() {
 		long := s.r.words.long
 		for start, end := range v.changed(long, long+utf8.UTFMax) {
-			s.r.words.each(v.text[start:end], func(word int32, at int) { s.told = append(s.told, told{word, int32(start + at)}) })
+			s.r.words.each(v.text[start:end], func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(start + at)}) })
 		}
 		s.carry(v, int32(long))
 	} else {
-		s.r.words.each(v.text, func(word int32, at int) { s.told = append(s.told, told{word, int32(at)}) })
+		s.r.words.each(v.text, func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(at)}) })
 	}
-	for _, t := range s.told {
+	for _, t := range s.viewWords {
 		for _, u := range s.r.uses[t.word] {
 			dst = s.use(dst, v.text, u, int(t.end))
 		}
@@ -203,7 +203,7 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 // carry adds the words of a view that are those of what it views, and not near a place
 // where something else was.
 func (s *Scanner) carry(v *view, long int32) {
-	slices.SortFunc(s.before, func(a, b told) int { return cmp.Compare(a.end, b.end) })
+	slices.SortFunc(s.before, func(a, b foundWord) int { return cmp.Compare(a.end, b.end) })
 	k := 0
 	for i, o := range v.from {
 		to, last := int32(len(v.text)), i+1 == len(v.from)
@@ -217,7 +217,7 @@ func (s *Scanner) carry(v *view, long int32) {
 			t := s.before[k]
 			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the range
 			if start >= 0 && (i == 0 || end > long) && (last || start < to-o.at-long) {
-				s.told = append(s.told, told{t.word, o.at + end})
+				s.viewWords = append(s.viewWords, foundWord{t.word, o.at + end})
 			}
 		}
 	}
@@ -346,7 +346,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		re, shift := e.first, start
 		if start > 0 {
 			_, n := utf8.DecodeLastRune(text[:start])
-			re, shift = e.behind, start-n
+			re, shift = e.afterOne, start-n
 		}
 		groups := re.FindSubmatchIndex(text[shift:until])
 		if groups == nil {
@@ -403,13 +403,13 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
 	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
-	plain, known := s.plainly[string(s.key)]
+	plain, known := s.allowedMatches[string(s.key)]
 	if !known {
 		plain = r.plain(secret, match)
-		if len(s.plainly) == maxPlainly {
-			clear(s.plainly)
+		if len(s.allowedMatches) == maxAllowedMatches {
+			clear(s.allowedMatches)
 		}
-		s.plainly[string(s.key)] = plain
+		s.allowedMatches[string(s.key)] = plain
 	}
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
@@ -417,5 +417,5 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	return append(dst, hit{rule: s.r.first + k, start: start, end: end, value: string(secret)})
 }
 
-// maxPlainly is how many matches are known again: code says the same over and over.
-const maxPlainly = 4096
+// maxAllowedMatches is how many matches are known again: code says the same over and over.
+const maxAllowedMatches = 4096

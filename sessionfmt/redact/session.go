@@ -27,7 +27,7 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 		more := yield(x.pass(x.line))
 		for round, known := 1, 0; more && len(x.s.found) > known; round++ {
 			known = len(x.s.found)
-			y := x.again()
+			y := x.known()
 			more = yield(x.pass(func(raw []byte) ([]byte, error) {
 				line, err := y.line(raw)
 				same := len(line) == 0 || len(raw) == 0 || &line[0] == &raw[0] // and raw is needed no more

@@ -8,7 +8,7 @@ import (
 	"ctxtool/replay/cache"
 )
 
-// cacheLens sums up what replay.Cache says of the path to the point.
+// cacheLens summarizes the account of package cache for the path to the point.
 var cacheLens = Lens{
 	Name:   "cache",
 	About:  "prompt cache: hit rate, what was billed again, the most expensive break",
@@ -17,8 +17,8 @@ var cacheLens = Lens{
 	sheets: cacheSheets,
 }
 
-// A CachePart is what the prompt cache did for the requests of the path, in tokens
-// and dollars. ctxtool cache has the requests one by one.
+// A CachePart is what the prompt cache did for the requests of the path, in tokens and dollars.
+// ctxtool cache lists the requests.
 type CachePart struct {
 	Requests int            `json:"requests"`          // of the path
 	Answered int            `json:"answered"`          // those with a usage
@@ -34,15 +34,15 @@ type CachePart struct {
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
 
-// A cacheCould is what a cache that keeps every beginning of every request would
-// have read and written, and the share of it that it would have read.
+// A cacheCould is what a cache that keeps every prefix of every request would have read and
+// written, and its hit rate.
 type cacheCould struct {
 	Read    int64    `json:"read"`
 	Write   int64    `json:"write"`
 	HitRate *float64 `json:"hitRate,omitempty"`
 }
 
-// A cacheWorst is the entry that had the most billed once more.
+// A cacheWorst is the entry that had the most tokens rebilled.
 type cacheWorst struct {
 	File  string      `json:"file,omitempty"`  // of several
 	Entry string      `json:"entry"`           // that did it
@@ -68,7 +68,7 @@ func readCache(l *lensRun) {
 	})
 }
 
-// worse keeps what a request had billed again, if it is the most so far.
+// worse records a request's rebilled tokens if they are the most so far.
 func (p *CachePart) worse(r *cache.Row) {
 	if b := r.Break; b != nil && b.Rebilled.Tokens > 0 {
 		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Rebilled: b.Rebilled}
@@ -88,7 +88,7 @@ func (p *CachePart) worst(w *cacheWorst) {
 	}
 }
 
-// total is the part as the account has it.
+// total returns the part as a cache.Total.
 func (p *CachePart) total() *cache.Total {
 	t := &cache.Total{
 		Requests: p.Requests, Answered: p.Answered, Prompt: p.Prompt, Estimated: p.Estimated,
@@ -100,7 +100,7 @@ func (p *CachePart) total() *cache.Total {
 	return t
 }
 
-// plus adds the total of one more session.
+// plus adds the total of another session.
 func (p *CachePart) plus(o *cache.Total) {
 	t := p.total()
 	t.Plus(o)

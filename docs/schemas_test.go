@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of formats.md anew")
+var update = flag.Bool("update", false, "write the tables of formats.md")
 
 // schemaMark begins a table of formats.md that is made of structs, and names them, and
 // after less a field that has a table of its own.

@@ -145,7 +145,7 @@ var compactions = []rule{
 		in:     []string{head3, userA, compaction("k", "a", "a", `,"display":"x"`), ""},
 		native: []string{"it has a field"},
 	}, {
-		name:   "behind a patch that stops the replay",
+		name:   "after a patch that stops the replay",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, `{"type":"context_transform","id":"b","parentId":"a"}`, userC, compaction("k", "c", "c", ""), ""},
 		native: []string{"no replay reaches it"},

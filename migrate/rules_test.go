@@ -63,7 +63,7 @@ func (tt rule) check(t *testing.T) {
 
 var rules = []rule{
 	{
-		name: "members of the header that nobody knows",
+		name: "members of the header of unknown name",
 		in:   []string{`{"type":"session","id":"s","cwd":"/w","provider":"p","future":[1.0,1e3,"\u0041\/"],"timestamp":""}`, ""},
 		out:  []string{`{"type":"session","id":"s","cwd":"/w","provider":"p","future":[1.0,1e3,"\u0041\/"],"timestamp":"","version":3}`},
 	}, {

@@ -51,7 +51,7 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, width int) error {
 		if s.Chart != nil {
 			writeChart(w, s.Chart, width)
 		}
-		s = s.ForPeople()
+		s = s.Shown()
 		if columns, rows := sheetTable(s); len(rows) > 0 {
 			if err := WriteTable(w, columns, rows, width); err != nil {
 				return err
@@ -127,7 +127,7 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 			writeChart(w, s.Chart, 0)
 			w.WriteString("```\n")
 		}
-		s = s.ForPeople()
+		s = s.Shown()
 		if len(s.Rows) > 0 {
 			columns, rows := sheetTable(s)
 			for i, row := range rows {

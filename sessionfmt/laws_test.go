@@ -160,7 +160,7 @@ func TestLaw2AppendingAdds(t *testing.T) {
 	}
 }
 
-// FuzzOpen: no input makes opening, walking, naming or reading panic or hang.
+// FuzzOpen: no input makes opening, walking, naming or reading panic or loop.
 func FuzzOpen(f *testing.F) {
 	for _, c := range corpus.Small(f) {
 		f.Add(c.Data)

@@ -157,7 +157,7 @@ func TestAppendRefusesBatches(t *testing.T) {
 	}
 }
 
-// TestAppendSeesChanges: a file that is not what was read is left alone.
+// TestAppendSeesChanges: a file that is not what was read is not written to.
 func TestAppendSeesChanges(t *testing.T) {
 	const again = "run the command again"
 	changed := ": has changed since it was read: "

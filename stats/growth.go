@@ -63,7 +63,7 @@ type growthRow struct {
 	Estimated bool    `json:"estimated"`          // it is the latter
 	Tokens    int     `json:"tokens"`             // prompt, tools and messages as counted
 	Recorded  int64   `json:"recorded,omitempty"` // the provider's: input, cache reads and cache writes; absent without any
-	Window    int64   `json:"window,omitempty"`   // of the model; absent where nobody knows
+	Window    int64   `json:"window,omitempty"`   // of the model; absent if unknown
 	Share     float64 `json:"share,omitempty"`    // `size` of `window`
 	Marks     string  `json:"marks,omitempty"`    // what happened since the request before, each letter once: `C` a compaction, `T` a tool result that was cut or a transform that shortened, `E` an edit
 }

@@ -90,7 +90,7 @@ func TestGrowthSheets(t *testing.T) {
 	if s.Chart == nil || len(s.Rows) != 2 || len(s.Chart.Bars) != 2 || s.Chart.Bars[0] != (stats.Bar{Size: 50}) || s.Chart.Bars[1].Mark != 'C' {
 		t.Errorf("%+v", s)
 	}
-	if shown := s.ForPeople(); len(shown.Rows) != 0 || len(s.Rows) != 2 {
+	if shown := s.Shown(); len(shown.Rows) != 0 || len(s.Rows) != 2 {
 		t.Errorf("%+v", shown)
 	}
 	if s := opt.Sheets(twice(t, r))[0]; s.Chart != nil || len(s.Rows) != 2 || s.Rows[1][0] != "b" {

@@ -273,7 +273,7 @@ func checkGrowth(t *testing.T, r *stats.Report, data string) {
 		}
 	}
 	if g.Now.Request != len(g.Requests) || r.Stopped == "" && g.Compactions != r.Compactions.Count {
-		t.Errorf("now %+v behind %d requests; %d compactions, the other lens has %d", g.Now, len(g.Requests), g.Compactions, r.Compactions.Count)
+		t.Errorf("now %+v after %d requests; %d compactions, the other lens has %d", g.Now, len(g.Requests), g.Compactions, r.Compactions.Count)
 	}
 }
 

@@ -150,7 +150,7 @@ func likeSWEReport(l *lensRun, to *likeness) {
 	})
 }
 
-// A sweRun is what the path tells of SWE-CLI's targets.
+// A sweRun is what the path has for SWE-CLI's targets.
 type sweRun struct {
 	l     *lensRun
 	limit int64
@@ -257,7 +257,7 @@ func (s *swe) sheets() []Sheet {
 	}
 	t, w := &s.Targets, &s.Targets.Waste
 	row("context efficiency", &t.Efficiency, "100%", "requests below 80% of the limit")
-	row("compaction effectiveness", &t.Compaction, "60% to 80%", "tokens that compactions took away")
+	row("compaction effectiveness", &t.Compaction, "60% to 80%", "tokens that compactions removed")
 	row("token waste", &w.sweTarget, "at most 10%",
 		fmt.Sprintf("tokens: %d retried, %d errors, %d superseded, %d duplicate", w.Retried, w.Errors, w.Superseded, w.Duplicate))
 	row("task autonomy", &t.Autonomy, "at least 90%", "prompts without abort, error or steering")

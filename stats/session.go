@@ -36,7 +36,7 @@ var sessionLens = Lens{
 type SessionPart struct {
 	Sessions    int            `json:"sessions"`    // those that were read
 	Messages    int            `json:"messages"`    // entries that are messages
-	Roles       map[string]int `json:"roles"`       // of them; `other` is a role that nobody knows, `none` an entry without message
+	Roles       map[string]int `json:"roles"`       // of them; `other` is an unknown role, `none` an entry without message
 	Turns       int            `json:"turns"`       // prompts of the user
 	Requests    int            `json:"requests"`    // answers of models
 	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, `none` where it does not say

@@ -93,7 +93,7 @@ func TestErrorsOfFacts(t *testing.T) {
 		want    string
 	}{
 		"failed":         {try(newLines(), "1", "bash", test, "ok b\nFAIL a\nexit", failed), "go test: FAIL a"},
-		"mended":         {try(try(newLines(), "1", "bash", test, "FAIL", failed), "2", "bash", test, "ok", ""), ""},
+		"fixed":          {try(try(newLines(), "1", "bash", test, "FAIL", failed), "2", "bash", test, "ok", ""), ""},
 		"failed again":   {try(try(newLines(), "1", "bash", test, "FAIL a", failed), "2", "bash", test, "FAIL b", failed), "go test: FAIL b"},
 		"another passed": {try(try(newLines(), "1", "edit", file, "no match", failed), "2", "bash", test, "ok", ""), "a.go: no match"},
 		"only looked":    {try(newLines(), "1", "bash", `{"command":"ls /x"}`, "(no output)\nls: no such", failed), "bash: ls: no such"},

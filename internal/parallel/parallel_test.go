@@ -32,7 +32,7 @@ func inOrder(t *testing.T, n, workers, ahead int) {
 		}
 	}) {
 		if k != want {
-			t.Fatalf("%d pieces, %d workers: %d in the place of %d", n, workers, k, want)
+			t.Fatalf("%d pieces, %d workers: got %d, want %d", n, workers, k, want)
 		}
 		want++
 		used.Add(1)

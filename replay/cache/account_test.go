@@ -402,8 +402,8 @@ func TestCacheAsPi(t *testing.T) {
 	}
 }
 
-// TestCacheInPlace: a later system message breaks the cache where it stands, and in
-// front of everything if all of them are sent as one.
+// TestCacheInPlace: a later system message breaks the cache at its place, or at the start if
+// all of them are sent as one.
 func TestCacheInPlace(t *testing.T) {
 	name := corpus.Root(t) + "/testdata/sessions/good/cache.jsonl"
 	s, err := sessionfmt.Open(name, sessionfmt.Options{})

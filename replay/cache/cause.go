@@ -332,7 +332,7 @@ func (c *accountant) searchTail(b *Break, e *sentRequest) error {
 	return c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
 }
 
-// searchMessages finds what put message is in the place of message was: the recorded origin,
+// searchMessages finds what replaced message was by message is: the recorded origin,
 // else the last entry that may have done it.
 func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
 	var sure bool

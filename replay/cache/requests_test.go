@@ -108,7 +108,7 @@ func TestRequests(t *testing.T) {
 			}
 		}
 		if len(lone) > 0 && !slices.ContainsFunc(lone, func(rec int) bool { _, ok := seen[rec]; return ok }) {
-			t.Logf("%s: the path hangs on a circle", c.Name)
+			t.Logf("%s: the path is a cycle", c.Name)
 		}
 	}
 	if requests < 100 {

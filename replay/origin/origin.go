@@ -16,7 +16,7 @@ var Baseline = Origin{Record: -1, By: -1, Op: -1}
 // An Index is a number from 0, or -1 for none, which JSON leaves out.
 type Index int
 
-// IsZero reports whether there is no number.
+// IsZero reports whether the index is absent.
 func (i Index) IsZero() bool { return i < 0 }
 
 // A Source is where a part of a context comes from.

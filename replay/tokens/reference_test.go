@@ -126,8 +126,8 @@ func TestReference(t *testing.T) {
 	}, nil)
 }
 
-// allStrings visits every string of sessions once, keys and pieces of lines that
-// are no JSON among them; unless whole, through the first 20 KB of each session and every
+// allStrings visits every string of sessions once, including keys and pieces of lines that
+// are not JSON; unless whole, through the first 20 KB of each session and every
 // twentieth string of what follows.
 func allStrings(sessions []corpus.Session, whole bool, yield func(string) bool) bool {
 	const head = 20 << 10

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendMinified appends JSON.stringify(JSON.parse(v)): no white space, numbers and escapes in
-// JavaScript's spelling, the last of equal keys in the place of the first, integer-like keys
+// JavaScript's spelling, the last of equal keys at the position of the first, integer-like keys
 // first in ascending order.
 func (v Value) AppendMinified(dst []byte) []byte {
 	c := minifier{out: dst}
@@ -247,7 +247,7 @@ func (c *minifier) close(ch byte) {
 }
 
 // jsOrder sorts fields in JavaScript's order, with names as ranges of text: the last of equal
-// names in the place of the first, integer-like names first in ascending order. It reports
+// names at the position of the first, integer-like names first in ascending order. It reports
 // whether anything moved.
 func jsOrder(text []byte, ms []member) ([]member, bool) {
 	name := func(m member) []byte { return text[m.key.from:m.key.to] }

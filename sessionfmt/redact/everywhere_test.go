@@ -54,8 +54,8 @@ func TestCountedOnce(t *testing.T) {
 	}
 }
 
-// TestCutShort: the beginning of a key says that it is one; the host of a service need
-// have no dot.
+// TestCutShort: the beginning of a key suffices to recognize it, and the host of a service
+// needs no dot.
 func TestCutShort(t *testing.T) {
 	r := mustNew(t, Options{})
 	for in, want := range map[string]string{

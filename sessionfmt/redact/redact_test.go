@@ -357,7 +357,7 @@ func FuzzRedact(f *testing.F) {
 			}
 			for k := range was {
 				if json.Valid(was[k]) && !json.Valid(is[k]) {
-					t.Fatalf("%q becomes %q, which is no JSON", was[k], is[k])
+					t.Fatalf("%q becomes %q, which is not JSON", was[k], is[k])
 				}
 			}
 			if again := redacted(t, r, out); !bytes.Equal(again, out) {

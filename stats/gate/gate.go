@@ -270,7 +270,7 @@ func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
 	case v.Over > 0:
 		v.State = Crossed
 	}
-	// Nobody knows that the rest keeps below a limit.
+	// The rest may exceed a limit.
 	if v.Max != nil && value.Unpriced > 0 && !ignoreUnpriced {
 		v.State = Crossed
 	}

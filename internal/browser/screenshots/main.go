@@ -1,5 +1,5 @@
-// Command screenshots makes pictures of the main views of pages, for people to look
-// at: see make screenshots. Of the sessions those that exist are taken.
+// Command screenshots makes pictures of the main views of pages; see make screenshots.
+// It skips sessions that do not exist.
 package main
 
 import (

@@ -1,14 +1,14 @@
 # build   the binary, for this machine
 # test    all tests
-# check   what has to pass before a change lands
+# check   everything that must pass before a change is merged
 # fuzz    FUZZTIME of each fuzz target; part of check
 # check-all  the tests with whole matrices, without the vector kernel, and for arm64
-# golden  rewrite the golden files and generated pages from what the code prints now
-# mutants  changes of the code that no test notices, from a sample
-# bench   the figures, beside the alternatives
+# golden  rewrite golden files and generated pages from current output
+# mutants  mutation testing on a sample
+# bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
-# axe     axe-core, for the test of how accessible pages are
+# axe     axe-core, for the accessibility test of pages
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
 # pi      pi's own package, for the tests and figures that compare with it
@@ -51,7 +51,7 @@ fuzz:
 		echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	done
 
-# What reads sessions without the vector kernel has other code, and so has arm64.
+# Without the vector kernel, and on arm64, other code reads sessions.
 QEMU := qemu-aarch64-static
 check-all:
 	CTXTOOL_WHOLE=1 $(GO) test -timeout 60m ./...
@@ -60,7 +60,7 @@ check-all:
 		echo "arm64, by $(QEMU)"; \
 		CGO_ENABLED=0 GOARCH=arm64 $(GO) test -count=1 -timeout 60m -exec $(QEMU) ./sessionfmt ./replay ./replay/tokens; \
 	else \
-		echo "left out: the tests for arm64: no $(QEMU); Debian's package qemu-user-static has it"; \
+		echo "skipped the tests for arm64: no $(QEMU); Debian's package qemu-user-static has it"; \
 	fi
 
 golden:

@@ -61,7 +61,7 @@ func (s *edited) request(t *testing.T) (text []byte, calls, results int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = append(m.Raw.AppendCompact(text), '\n')
+		text = append(m.Raw.AppendMinified(text), '\n')
 		switch m.Kind {
 		case jsonl.Assistant:
 			for _, id := range callsOf(m.Raw) {

@@ -118,7 +118,7 @@ func demandOf(sentence string) demand {
 		return tells // too little for a sentence, or none
 	}
 	d := tells
-	for words, demanding := range said.Demanding(sentence) {
+	for words, demanding := range said.DemandWords(sentence) {
 		if demanding || slices.Contains(demands, words[0]) || slices.Contains(demandPairs, words) {
 			return insists
 		}
@@ -224,7 +224,7 @@ func exitOf(output string) string {
 }
 
 // telling is the line of an error that tells best what went wrong.
-func telling(text string) string { return oneLine(said.Telling(text), 200) }
+func telling(text string) string { return oneLine(said.ErrorLine(text), 200) }
 
 // verdict is the last line of a test's output that has a number and speaks of outcomes,
 // empty for none.

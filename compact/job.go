@@ -279,10 +279,10 @@ func (v *View) member(i int, name string) ([]byte, error) {
 		if err == nil && content.IsString() {
 			content = append(appendTextBlock(value{'['}, content), ']')
 		}
-		return content.AppendCompact(nil), err
+		return content.AppendMinified(nil), err
 	}
 	raw, err := v.texts.provider(&v.Messages[i])
-	return raw.Get(name).AppendCompact(nil), err
+	return raw.Get(name).AppendMinified(nil), err
 }
 
 // EventForms are the forms in which events are written, the default first: as gsh logs

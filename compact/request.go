@@ -116,7 +116,7 @@ func arguments(args jsonl.Value) string {
 		if len(b) > 0 {
 			b = append(b, ", "...)
 		}
-		b = v.AppendCompact(append(append(b, name...), '='))
+		b = v.AppendMinified(append(append(b, name...), '='))
 	}
 	return string(b)
 }

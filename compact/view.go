@@ -256,7 +256,7 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) 
 		}
 	}
 	for k := range msg.Blocks {
-		if says := &msg.Blocks[k].Says; most > 0 && len(says.Value) > most {
+		if says := &msg.Blocks[k].Text; most > 0 && len(says.Value) > most {
 			says.Value = says.AppendShort(nil, most)
 			v.texts.index = -1
 		}

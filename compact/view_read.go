@@ -49,7 +49,7 @@ func (p *part) content(m *jsonl.Message) {
 		case jsonl.OtherBlock:
 			continue
 		case jsonl.TextBlock, jsonl.ThinkingBlock:
-			b.length = p.length(had.Says)
+			b.length = p.length(had.Text)
 		case jsonl.CallBlock:
 			b.Tool, b.ID, b.length = p.name(had.Name), had.ID.Text(), p.compact(had.Args)
 		}
@@ -73,7 +73,7 @@ func (p *part) result(m *jsonl.Message) {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
 			r := &p.blocks[first]
-			r.length = r.length.add(p.length(b.Says))
+			r.length = r.length.add(p.length(b.Text))
 		case jsonl.ImageBlock:
 			p.blocks = append(p.blocks, block{Kind: jsonl.ImageBlock, At: int32(i)})
 		}
@@ -97,7 +97,7 @@ func (p *part) length(s jsonl.String) length {
 
 // compact measures a value as JSON.stringify spells it.
 func (p *part) compact(v jsonl.Value) length {
-	text := p.at.Compact(v)
+	text := p.at.Minify(v)
 	n := length{Sizes: jsonl.SizesOf(text)}
 	if p.tokenizer != nil {
 		n.Tokens = p.tokenizer.Text(text)
@@ -177,7 +177,7 @@ func says(b *block, m *jsonl.Message) string {
 	case jsonl.CallBlock:
 		return string(m.Blocks[b.At].Args)
 	}
-	return m.Blocks[b.At].Says.Text()
+	return m.Blocks[b.At].Text.Text()
 }
 
 // said is the texts of a message, those of results included, one after the other.

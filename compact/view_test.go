@@ -206,7 +206,7 @@ func TestViewTexts(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.Kind == jsonl.CallBlock {
-					text = string(jsonl.Value(text).AppendCompact(nil))
+					text = string(jsonl.Value(text).AppendMinified(nil))
 				}
 				if got := v.length(text); got != b.length {
 					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)

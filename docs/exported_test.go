@@ -19,11 +19,11 @@ var public = []string{
 	"compact", "migrate", "render", "render/page", "render/html",
 }
 
-// mostExported is how many types a public package may export, and how many functions,
-// constructors included, methods not: what a reader of go doc takes in.
+// mostExported limits the exported types of a public package, and its exported functions
+// including constructors but not methods, to what a reader of go doc can take in.
 const mostExported = 20
 
-// TestExported holds the public packages to what they may export.
+// TestExported limits how much the public packages export.
 func TestExported(t *testing.T) {
 	for _, pkg := range public {
 		types, funcs := exports(t, filepath.Join("..", filepath.FromSlash(pkg)))
@@ -31,7 +31,7 @@ func TestExported(t *testing.T) {
 			t.Errorf("%s exports %d types and %d functions, at most %d of each", pkg, types, funcs, mostExported)
 		}
 	}
-	for _, f := range floors {
+	for _, f := range layers {
 		if !slices.Contains(public, f.pkg) && !strings.HasPrefix(f.pkg, "internal/") && !strings.HasPrefix(f.pkg, "docs") && !command(t, f.pkg) {
 			t.Errorf("%s is public, and the list does not have it", f.pkg)
 		}
@@ -59,13 +59,13 @@ func exports(t *testing.T, dir string) (types, funcs int) {
 	return types, funcs
 }
 
-// command reports whether a folder has nothing to import: a command, or tests alone.
+// command reports whether a folder cannot be imported: a command, or tests only.
 func command(t *testing.T, pkg string) bool {
 	files := parsed(t, filepath.Join("..", filepath.FromSlash(pkg)))
 	return len(files) == 0 || files[0].Name.Name == "main"
 }
 
-// parsed are the files of a folder that are not tests.
+// parsed returns the files of a folder, except tests.
 func parsed(t *testing.T, dir string) (files []*ast.File) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

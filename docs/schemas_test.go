@@ -16,10 +16,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of formats.md anew")
+var update = flag.Bool("update", false, "write the tables of formats.md")
 
 // schemaMark begins a table of formats.md that is made of structs, and names them, and
-// behind less a field that has a table of its own.
+// after less a field that has a table of its own.
 var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)(?:less (\w+) )?-->\n(?:\|.*\n)*`)
 
 // TestSchemas holds the tables of formats.md to the structs that are printed: a row a

@@ -68,8 +68,8 @@ func TestTableOfTraps(t *testing.T) {
 	}
 }
 
-// trapTests are the tests that hold each trap, sorted, as `go test -run` takes
-// them behind the package: one that has it in its name, or in a table of its own.
+// trapTests returns the tests of each trap, sorted, as `go test -run` takes
+// them after the package: one that has it in its name, or in a table of its own.
 func trapTests(t *testing.T) map[string][]string {
 	t.Helper()
 	holding := map[string][]string{}

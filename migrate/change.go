@@ -9,8 +9,8 @@ import (
 
 type value = jsonl.Value
 
-// Changes goes through the lines of the file, and says what becomes of each. What
-// a change holds is valid until the next one. An error is the last of them.
+// Changes yields a change for each line of the file. A change is valid until the next one. An
+// error comes last.
 func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
 	w := writer{Plan: p, why: p.reasons(), names: p.s.NewNamer()}
 	for l, err := range p.s.Lines {
@@ -24,7 +24,7 @@ func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// reasons are what reading found wrong with lines that hold no entry, by line.
+// reasons returns what is wrong with lines that are not entries, by line.
 func (p *Plan) reasons() map[int]string {
 	why := map[int]string{}
 	for _, f := range p.s.Findings {
@@ -36,16 +36,16 @@ func (p *Plan) reasons() map[int]string {
 	return why
 }
 
-// A writer makes the changes of a file, line by line, in memory that serves again.
+// A writer makes the changes of a file, line by line, reusing its memory.
 type writer struct {
 	*Plan
 	why   map[int]string
 	names *sessionfmt.Namer
 
 	out     [][]byte // the lines of the change
-	buf     []byte   // what they stand in, or the last of them
+	buf     []byte   // the memory of out, or of its last line
 	fields  []jsonl.Field
-	placed  bool // the entry got id and parent, the first two fields
+	placed  bool // id and parent were added as the first two fields
 	id      []byte
 	parent  []byte
 	kept    []byte
@@ -53,7 +53,7 @@ type writer struct {
 	notes   []string
 }
 
-// line says what becomes of a line.
+// line makes the change of a line.
 func (w *writer) line(c *sessionfmt.Change) {
 	w.out, w.fields, w.notes = w.out[:0], w.fields[:0], w.notes[:0]
 	switch {
@@ -65,7 +65,7 @@ func (w *writer) line(c *sessionfmt.Change) {
 	}
 	w.entry(c)
 	if !c.Ended {
-		w.notes = append(w.notes, "the newline that it lacked")
+		w.notes = append(w.notes, "missing newline added")
 		if len(w.out) == 0 {
 			w.out = append(w.out, c.Raw)
 		}
@@ -75,7 +75,7 @@ func (w *writer) line(c *sessionfmt.Change) {
 	}
 }
 
-// quarantine takes a line out of the file.
+// quarantine removes a line from the file.
 func (w *writer) quarantine(c *sessionfmt.Change) {
 	why := w.why[c.Number]
 	switch {
@@ -84,7 +84,7 @@ func (w *writer) quarantine(c *sessionfmt.Change) {
 	case why == "":
 		why = "no entry"
 	}
-	c.Same, c.Out, c.Notes = false, c.Raw, append(w.notes, "taken out: "+why)
+	c.Same, c.Out, c.Notes = false, c.Raw, append(w.notes, "removed: "+why)
 }
 
 // entry edits the line of a header or an entry.
@@ -129,8 +129,8 @@ func object(raw []byte) (line value, before, after []byte) {
 	return value(raw[i:j]), raw[:i], raw[j:]
 }
 
-// header stamps the version, also on headers that are not the first: pi does the
-// same (docs/session-format.md 11.1, 11.2).
+// header sets the version, also in later headers, as pi does (docs/session-format.md 11.1,
+// 11.2).
 func (w *writer) header() {
 	if w.From == w.To {
 		return
@@ -139,8 +139,8 @@ func (w *writer) header() {
 	w.notes = append(w.notes, fmt.Sprintf("version %d to %d", w.From, w.To))
 }
 
-// place gives an entry of version 1 its id and parent, and makes a first kept
-// index an id. Members that are new stand in the order in which pi adds them.
+// place adds id and parent to an entry of version 1, and replaces a first kept index by an id.
+// New fields are in pi's order.
 func (w *writer) place(rec int, line value) {
 	w.id = jsonl.AppendQuoted(w.id[:0], w.s.ID(rec))
 	w.parent = append(w.parent[:0], "null"...)
@@ -148,7 +148,7 @@ func (w *writer) place(rec int, line value) {
 		w.parent = jsonl.AppendQuoted(w.parent[:0], w.s.ID(up))
 	}
 	w.fields = append(w.fields, jsonl.Field{Name: "id", Value: w.id}, jsonl.Field{Name: "parentId", Value: w.parent})
-	w.notes = append(w.notes, "id and parent given")
+	w.notes = append(w.notes, "id and parent added")
 	if w.s.Kind(rec) != jsonl.Compaction {
 		return
 	}
@@ -156,11 +156,11 @@ func (w *writer) place(rec int, line value) {
 	if !index.IsNumber() {
 		return
 	}
-	note := "its first kept index names no entry before it, and goes"
+	note := "first kept index removed: it names no earlier entry"
 	if kept := w.s.FirstKept(rec, nil, index); kept >= 0 {
 		w.kept = jsonl.AppendQuoted(w.kept[:0], w.s.ID(kept))
 		w.fields = append(w.fields, jsonl.Field{Name: "firstKeptEntryId", Value: w.kept})
-		note = "first kept index to id"
+		note = "first kept index replaced by an id"
 	}
 	w.fields = append(w.fields, jsonl.Field{Name: "firstKeptEntryIndex"})
 	w.notes = append(w.notes, note)
@@ -174,5 +174,5 @@ func (w *writer) role(line value) {
 	}
 	w.message = message.AppendEdited(w.message[:0], jsonl.Field{Name: "role", Value: value(`"custom"`)})
 	w.fields = append(w.fields, jsonl.Field{Name: "message", Value: w.message})
-	w.notes = append(w.notes, "role hookMessage to custom")
+	w.notes = append(w.notes, "role hookMessage changed to custom")
 }

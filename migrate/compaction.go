@@ -1,15 +1,15 @@
 package migrate
 
-// Compaction says what becomes of compaction entries that no patch stands for.
+// A Compaction is what happens to compaction entries that no patch repeats.
 type Compaction string
 
-// The forms that a compaction can have.
+// The forms.
 const (
-	Auto      Compaction = "auto"      // the empty form too: Pair where the file replays by the envelope rules, else Native
-	Native    Compaction = "native"    // as it is: only readers that know compaction entries see it
-	Pair      Compaction = "pair"      // a patch, and the entry behind it as its shadow: everybody sees one compaction
-	Transform Compaction = "transform" // the patch alone, which today's pi does not see
+	Auto      Compaction = "auto"      // default, also if empty: Pair if the file replays by the envelope rules, else Native
+	Native    Compaction = "native"    // unchanged: readers of compaction entries see it
+	Pair      Compaction = "pair"      // a patch, followed by the entry as its shadow: all readers see one compaction
+	Transform Compaction = "transform" // only the patch, which pi does not see
 )
 
-// Compactions are all forms.
+// Compactions are the names of all forms.
 var Compactions = []string{string(Auto), string(Native), string(Pair), string(Transform)}

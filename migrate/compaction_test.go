@@ -77,7 +77,7 @@ var compactions = []rule{
 		name:   "one that brings back what another had cut",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, userB, userC, compaction("k", "c", "c", ""), compaction("m", "k", "b", ""), ""},
-		native: []string{"a later compaction", "it keeps what an earlier compaction had cut"},
+		native: []string{"a later compaction", "it keeps messages that an earlier compaction cut"},
 	}, {
 		name: "one on another branch does not matter",
 		opt:  Options{Compaction: Transform},
@@ -95,19 +95,19 @@ var compactions = []rule{
 		name:   "a patch alone right before one that stays would shadow it",
 		opt:    Options{Compaction: Transform},
 		in:     []string{head3, userA, userB, userC, compaction("k", "c", "b", ""), compaction("m", "k", "c", `,"systemMessage":{"role":"system"}`), ""},
-		native: []string{"the compaction right behind it stays", "it carries a checkpoint"},
+		native: []string{"the next compaction is not converted", "it carries a checkpoint"},
 	}, {
 		name:   "an edit that omits the summary",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, compaction("k", "a", "a", ""), `{"type":"context_edit","id":"e","parentId":"k","targetId":"k","replacement":null}`, ""},
-		native: []string{"an edit aims at it"},
+		native: []string{"an edit targets it"},
 	}, {
 		name: "an edit from above the kept entries is forgotten",
 		opt:  Options{Compaction: Pair},
 		in: []string{
 			head3, userA, `{"type":"context_edit","id":"b","parentId":"a","targetId":"c","replacement":null}`, userC, compaction("k", "c", "c", ""), "",
 		},
-		native: []string{"it keeps what an earlier compaction had cut, or undoes an edit"},
+		native: []string{"it keeps messages that an earlier compaction cut, or undoes an edit"},
 	}, {
 		name: "an edit that one compaction forgets, and the next one brings back",
 		opt:  Options{Compaction: Pair},
@@ -115,7 +115,7 @@ var compactions = []rule{
 			head3, userA, userB, `{"type":"context_edit","id":"e","parentId":"b","targetId":"z","replacement":null}`, strings.Replace(userC, `"parentId":"b"`, `"parentId":"e"`, 1),
 			strings.Replace(compaction("k", "c", "c", ""), "2026", "", 1), compaction("m", "k", "e", ""), strings.NewReplacer(`"a"`, `"z"`, "null", `"m"`).Replace(userA), "",
 		},
-		native: []string{"its time is none", "it forgets or brings back an edit"},
+		native: []string{"it has no valid time", "it drops or restores an edit"},
 	}, {
 		name: "an omitted message is kept first, and comes back",
 		opt:  Options{Compaction: Pair},
@@ -123,7 +123,7 @@ var compactions = []rule{
 			head3, userA, userB, userC, `{"type":"context_edit","id":"e","parentId":"c","targetId":"b","replacement":null}`, compaction("k", "e", "b", ""),
 			`{"type":"context_edit","id":"f","parentId":"k","targetId":"b","replacement":{"content":"back"}}`, "",
 		},
-		native: []string{"the first message that it keeps is left out"},
+		native: []string{"the first message that it keeps is omitted"},
 	}, {
 		name: "ids that are numbers",
 		opt:  Options{Compaction: Transform},
@@ -138,17 +138,17 @@ var compactions = []rule{
 		name:   "no time",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, strings.Replace(compaction("k", "a", "a", ""), "2026", "", 1), ""},
-		native: []string{"its time is none"},
+		native: []string{"it has no valid time"},
 	}, {
 		name:   "a member that would be the patch's own",
 		opt:    Options{Compaction: Transform},
 		in:     []string{head3, userA, compaction("k", "a", "a", `,"display":"x"`), ""},
-		native: []string{"it has a member"},
+		native: []string{"it has a field"},
 	}, {
-		name:   "behind a patch that stops the replay",
+		name:   "after a patch that stops the replay",
 		opt:    Options{Compaction: Pair},
 		in:     []string{head3, userA, `{"type":"context_transform","id":"b","parentId":"a"}`, userC, compaction("k", "c", "c", ""), ""},
-		native: []string{"no replay comes to it"},
+		native: []string{"no replay reaches it"},
 	}, {
 		name: "messages that no provider gets do not count",
 		opt:  Options{Compaction: Transform},
@@ -173,7 +173,7 @@ func TestCompactions(t *testing.T) {
 	}
 }
 
-// TestGrown: what today's pi gets when the compactions are gone from its sight.
+// TestGrown: what current pi gets when the compactions are gone from its sight.
 func TestGrown(t *testing.T) {
 	s := open(t, "s.jsonl", []byte(strings.Join([]string{head3, userA, userB, userC, compactionK, userD}, "\n")))
 	r := migrated(t, s, Options{Compaction: Transform})

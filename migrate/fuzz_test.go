@@ -50,7 +50,7 @@ func FuzzMigrate(f *testing.F) {
 	})
 }
 
-// losesNothing reports that each line stays, is edited, or goes to the quarantine, and
+// losesNothing reports whether each line stays, is edited, or goes to the quarantine, and
 // that the members of an entry stay the members of an entry.
 func losesNothing(t *testing.T, data []byte, p *Plan) {
 	t.Helper()
@@ -75,7 +75,7 @@ func losesNothing(t *testing.T, data []byte, p *Plan) {
 	}
 }
 
-// keepsMembers reports that the last line in an entry's place has all its members but
+// keepsMembers reports whether the last line in an entry's place has all its members but
 // those that migrating is about, as they were spelled.
 func keepsMembers(t *testing.T, c sessionfmt.Change) {
 	t.Helper()

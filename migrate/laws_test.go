@@ -85,7 +85,7 @@ func content(t testing.TB, e *replay.Envelope, context bool) string {
 	t.Helper()
 	var b bytes.Buffer
 	read(t, e, context, &b, func(m value) { // white space in a message may move
-		b.Write(m.AppendCompact(nil))
+		b.Write(m.AppendMinified(nil))
 	})
 	return b.String()
 }
@@ -113,7 +113,7 @@ func compactHash(m value) uint64 {
 		if len(compacts) > 1<<16 {
 			clear(compacts)
 		}
-		h = maphash.Bytes(seed, m.AppendCompact(nil))
+		h = maphash.Bytes(seed, m.AppendMinified(nil))
 		compacts[is] = h
 	}
 	return h
@@ -276,7 +276,7 @@ func (r *result) lawful(t *testing.T, before contexts) (n int) {
 	return n
 }
 
-// twice reports that migrating again changes nothing.
+// twice reports whether migrating again changes nothing.
 func (r *result) twice(t testing.TB, opt Options) {
 	t.Helper()
 	again := rewritten(t, r.is, opt)

@@ -1,25 +1,23 @@
-// Package migrate upgrades old session files to the current format. Everything that is
-// not about the shape survives: unknown members, their order, how numbers and
-// texts are spelled, white space. A plan says beforehand what will be done; its
-// changes, one for each line, make the new file:
+// Package migrate upgrades old session files to the current format. It preserves everything
+// else: unknown fields, their order, the spelling of numbers and texts, white space. A plan
+// describes what will be done; its changes, one for each line, make the new file:
 //
 //	plan, err := migrate.New(s, migrate.Options{})
 //	...
 //	err = sessionfmt.Rewrite(plan.Changes, out, quarantine)
 //
-// Entries of version 1 get the ids and parents that reading gives them in memory
-// (see sessionfmt.Session), a first kept index becomes an id, and up to version 3
-// the role hookMessage becomes custom. References by id that a version 1 file may
-// hold are left as they are, as pi leaves them: they name ids that pi does not
-// believe in, and a context_edit that found its target again would change what
-// the model sees.
+// Entries of version 1 get the ids and parents that they have in memory (see
+// sessionfmt.Session), a first kept index becomes an id, and below version 3 the role
+// hookMessage becomes custom. Other references by id in a version 1 file stay as they are, as
+// in pi, which ignores those ids: a context_edit that found its target again would change what
+// the model gets.
 //
-// Compactions may be turned into patches, see Compaction. One is turned only if
-// the patch leaves the same envelope after every entry of the file, whatever comes
-// below it; otherwise it stays, and Plan.Native says why.
+// Compactions can be converted to patches, see Compaction. One is converted only if the patch
+// gives the same envelope after every entry of the file. Otherwise it stays, and Plan.Native
+// has the reason.
 //
-// Lines that hold no entry leave a file that is made anew, for the quarantine. A
-// file in which nothing is to be done is not made anew: all its lines stay.
+// Lines that are not entries are moved to the quarantine if the file is rewritten. A file that
+// needs no change keeps all its lines.
 package migrate
 
 import (
@@ -31,36 +29,35 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// newest is the version of the format that is written today.
+// newest is the current version of the format.
 const newest = 3
 
-// Options say what to bring a file to. The zero value is fit for use.
+// Options configure a migration. The zero value is valid.
 type Options struct {
-	To         int          // version of the format, 2 or 3; newest when 0
-	Compaction Compaction   // what becomes of compactions
-	Rules      replay.Rules // by which the file is read
+	To         int          // version of the format, 2 or 3; 3 if 0
+	Compaction Compaction   // what happens to compactions
+	Rules      replay.Rules // rules under which the file is replayed
 }
 
-// A Plan is what migrating a session will do.
+// A Plan describes the migration of a session.
 type Plan struct {
-	From, To   int          // versions; a file that is newer than asked for keeps its own
-	Compaction Compaction   // decided: Native, Pair or Transform
-	Rules      replay.Rules // decided: of the file as it is
+	From, To   int          // versions; a file newer than requested keeps its own
+	Compaction Compaction   // resolved: Native, Pair or Transform
+	Rules      replay.Rules // resolved, for the existing file
 	Turned     int          // compactions that become patches
-	// Native are the compactions that were to become patches and stay as they are,
-	// with the reason. All are listed.
+	// Native are the compactions that should become patches but stay, with the reason.
 	Native []sessionfmt.Finding
-	// Grown is by how many tokens the context that today's pi builds at the leaf
-	// grows, since it does not see patches. It is 0 but for Transform.
+	// Grown is by how many tokens the context that pi builds at the leaf grows, since pi does
+	// not see patches. It is 0 except for Transform.
 	Grown int
 
 	s    *sessionfmt.Session
-	turn map[int]int // compactions to be turned: where in the request keeping starts
+	turn map[int]int // compactions to convert: index in the request of the first kept message
 }
 
-// New plans the migration of a session, all of which has to have been read. The
-// error is a *sessionfmt.Error with what helps: the file is newer than we know, or
-// has no header to hold a version.
+// New plans the migration of a session, which must have been read completely. The error is a
+// *sessionfmt.Error with a hint: the file is newer than supported, or has no header for the
+// version.
 func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	if opt.To == 0 {
 		opt.To = newest
@@ -70,15 +67,15 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	}
 	switch {
 	case opt.To < 2 || opt.To > newest:
-		return refused(fmt.Errorf("no way to version %d", opt.To), "versions to migrate to are 2 and 3")
+		return refused(fmt.Errorf("cannot migrate to version %d", opt.To), "the version must be 2 or 3")
 	case opt.Compaction != "" && !slices.Contains(Compactions, string(opt.Compaction)):
-		return refused(fmt.Errorf("unknown form of compactions %q", opt.Compaction), "")
+		return refused(fmt.Errorf("unknown form of compaction %q", opt.Compaction), "")
 	case s.Coverage.Partial:
 		return refused(errors.New("only the end of the file was read"), "")
 	case s.Version > newest:
-		return refused(fmt.Errorf("format version %d is newer than %d", s.Version, newest), "a newer ctxtool may know it")
+		return refused(fmt.Errorf("format version %d is newer than %d", s.Version, newest), "a newer ctxtool may support it")
 	case s.Header() < 0:
-		return refused(errors.New("no session header, which holds the version"), "ctxtool repair gives it one")
+		return refused(errors.New("no session header for the version"), "run ctxtool repair")
 	}
 	p := &Plan{
 		From: s.Version, To: max(opt.To, s.Version), s: s, turn: map[int]int{},
@@ -99,6 +96,6 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// Current reports that nothing is to be done: the file stays byte for byte, its
-// broken lines too.
+// Current reports whether nothing has to be done. The file then stays byte for byte, including
+// broken lines.
 func (p *Plan) Current() bool { return p.From == p.To && len(p.turn) == 0 }

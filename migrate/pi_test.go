@@ -108,7 +108,7 @@ func entries(t *testing.T, s, named *sessionfmt.Session) (all []string) {
 				fields = append(fields, jsonl.Field{Name: name, Value: jsonl.AppendQuoted(nil, id)})
 			}
 		}
-		all = append(all, string(jsonl.Value(line.AppendEdited(nil, fields...)).AppendCompact(nil)))
+		all = append(all, string(jsonl.Value(line.AppendEdited(nil, fields...)).AppendMinified(nil)))
 	}
 	return all
 }
@@ -137,7 +137,7 @@ func piContext(t *testing.T, ours map[string]*result, answers map[string]corpus.
 			if len(got) > 1 {
 				got = append(got, ',')
 			}
-			got = m.Raw.AppendCompact(got)
+			got = m.Raw.AppendMinified(got)
 		}
 		if got = append(got, ']'); !bytes.Equal(got, o.Open.Messages) {
 			t.Errorf("%s:\n got %.600s\n  pi %.600s", name, got, o.Open.Messages)

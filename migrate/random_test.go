@@ -115,7 +115,7 @@ func TestLaw5Random(t *testing.T) {
 			r.twice(t, opt)
 			turned += r.plan.Turned
 			for _, f := range r.plan.Native {
-				native[strings.TrimPrefix(f.Text, "the compaction stays as it is: ")]++
+				native[strings.TrimPrefix(f.Text, "the compaction is not converted: ")]++
 			}
 		}
 		s.Close()

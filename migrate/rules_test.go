@@ -53,7 +53,7 @@ func (tt rule) check(t *testing.T) {
 		t.Fatalf("native: %v", r.plan.Native)
 	}
 	for i, f := range r.plan.Native {
-		if why := strings.TrimPrefix(f.Text, "the compaction stays as it is: "); !strings.HasPrefix(why, tt.native[i]) {
+		if why := strings.TrimPrefix(f.Text, "the compaction is not converted: "); !strings.HasPrefix(why, tt.native[i]) {
 			t.Errorf("native: %s, want %s", why, tt.native[i])
 		}
 	}
@@ -63,7 +63,7 @@ func (tt rule) check(t *testing.T) {
 
 var rules = []rule{
 	{
-		name: "members of the header that nobody knows",
+		name: "members of the header of unknown name",
 		in:   []string{`{"type":"session","id":"s","cwd":"/w","provider":"p","future":[1.0,1e3,"\u0041\/"],"timestamp":""}`, ""},
 		out:  []string{`{"type":"session","id":"s","cwd":"/w","provider":"p","future":[1.0,1e3,"\u0041\/"],"timestamp":"","version":3}`},
 	}, {
@@ -132,7 +132,7 @@ func TestRules(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
-		{"no header", userA + "\n", "no session header, which holds the version"},
+		{"no header", userA + "\n", "no session header for the version"},
 		{"too new", strings.Replace(head3, "3", "4", 1) + "\n", "format version 4 is newer than 3"},
 	} {
 		s := open(t, "s.jsonl", []byte(tt.in))

@@ -8,8 +8,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// own are the members of a transform that a compaction has not, and moved those of
-// a compaction that the patch holds in their stead (docs/session-format.md 3.3, 9.7).
+// own are the fields of a transform that a compaction does not have, and moved the fields of a
+// compaction that its patch holds instead (docs/session-format.md 3.3, 9.7).
 var (
 	own   = []string{"schemaVersion", "transformerName", "patch", "display"}
 	moved = []jsonl.Field{
@@ -18,11 +18,10 @@ var (
 	}
 )
 
-// compaction makes the patch that stands for a compaction. In a pair it comes before
-// the entry, which becomes its child. A transform alone takes the entry's place and
-// its id, so that children, labels and first kept entries still find it, and keeps
-// all that is said of the compaction beside what it does: its cost, the files it
-// knew of. It says whether the line is done.
+// compaction makes the patch for a compaction. In a pair it comes before the entry, which
+// becomes its child. A transform alone replaces the entry and takes its id, so that children,
+// labels and first kept entries still refer to it, and keeps the compaction's other data, such
+// as cost and files. It reports whether the line is complete.
 func (w *writer) compaction(rec, first int, line value) bool {
 	var f [3]value
 	line.Fields(f[:], "id", "parentId", "timestamp")
@@ -49,18 +48,18 @@ func (w *writer) compaction(rec, first int, line value) bool {
 	t = slices.Insert(t, ends, slices.Concat([]byte(`,"id":`), id, []byte(`,"parentId":`), f[1])...)
 	w.out = append(w.out, t)
 	if w.Compaction == Transform {
-		w.notes = append(w.notes, "a patch in its place, under its id")
+		w.notes = append(w.notes, "replaced by a patch with the same id")
 		return true
 	}
-	w.notes = append(w.notes, "its meaning as a patch, before it")
+	w.notes = append(w.notes, "an equivalent patch added before it")
 	w.fields = slices.DeleteFunc(w.fields, func(f jsonl.Field) bool { return f.Name == "parentId" })
-	at := min(1, len(w.fields)) // behind the id, if that is new
+	at := min(1, len(w.fields)) // after the id, if that was added
 	w.fields = slices.Insert(w.fields, at, jsonl.Field{Name: "parentId", Value: id})
 	return false
 }
 
-// appendTransform appends a transform with a compaction's meaning, up to where its
-// id belongs. What the compaction says keeps its spelling.
+// appendTransform appends a transform equivalent to a compaction, up to the place of its id.
+// The compaction's values keep their spelling.
 func appendTransform(dst []byte, line value, first int) []byte {
 	var f [3]value
 	line.Fields(f[:], "summary", "timestamp", "tokensBefore")
@@ -72,7 +71,7 @@ func appendTransform(dst []byte, line value, first int) []byte {
 	return append(dst, `,"invalidateCacheReason":"compaction"}],"display":{"title":"Compaction"}`...)
 }
 
-// appendRest appends what else a compaction's line holds, as it stands there.
+// appendRest appends the other fields of a compaction's line unchanged.
 func appendRest(dst []byte, line value) []byte {
 	rest := line.AppendEdited(nil, moved...)
 	if rest = bytes.TrimSpace(rest[1 : len(rest)-1]); len(rest) > 0 {

@@ -37,7 +37,7 @@ var traps = []rule{
 			`{"type":"compaction","summary":"S","id":"ID3","parentId":"ID2","firstKeptEntryId":"ID2"}`,
 		},
 		left: []string{"{broken"},
-	}, { // an index that points forward, at the header or nowhere goes, and nothing comes in its place; one that is no number stays
+	}, { // an index that points forward, at the header or nowhere goes, and nothing comes in its place; one that is not a number stays
 		name: "T12",
 		in: []string{
 			head1, `{"type":"message","message":{"role":"user","content":"A"}}`,
@@ -56,7 +56,7 @@ var traps = []rule{
 			`{"type":"compaction","firstKeptEntryIndex":"1","summary":"S","id":"ID5","parentId":"ID4"}`,
 			`{"type":"compaction","summary":"S","id":"ID6","parentId":"ID5","firstKeptEntryId":"ID6"}`,
 		},
-	}, { // a hookMessage that goes on as version 3 without the new role is lost to pi
+	}, { // a hookMessage that continues as version 3 without the new role is lost to pi
 		name: "T28",
 		in:   []string{head2, `{"type":"message","id":"h","parentId":null,"message":{"role":"hookMessage","content":"H"}}`, ""},
 		out:  []string{head3, `{"type":"message","id":"h","parentId":null,"message":{"role":"custom","content":"H"}}`},

@@ -9,13 +9,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A turning is a compaction, and whether it becomes a patch.
-type turning struct {
+// A candidate is a compaction that may become a patch.
+type candidate struct {
 	replay.Cut
-	stays string // why it does not; empty where it does
+	stays string // why it stays; empty if it becomes a patch
 }
 
-// decide finds the compactions that can be turned.
+// decide finds the compactions that can be converted.
 func (p *Plan) decide() error {
 	r := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()})
 	cuts, err := r.Cuts()
@@ -26,13 +26,13 @@ func (p *Plan) decide() error {
 	if err != nil {
 		return err
 	}
-	all := make([]turning, len(cuts))
+	all := make([]candidate, len(cuts))
 	known := map[int]bool{}
 	for i, cut := range cuts {
-		all[i] = turning{cut, cut.Why}
+		all[i] = candidate{cut, cut.Why}
 		known[cut.Record] = true
 		if edited[cut.Record] {
-			all[i].stays = "an edit aims at it, and would not reach a patch"
+			all[i].stays = "an edit targets it, which cannot apply to a patch"
 		}
 		if err := p.clashes(&all[i]); err != nil {
 			return err
@@ -60,11 +60,11 @@ func (p *Plan) decide() error {
 // native reports a compaction that stays as it is.
 func (p *Plan) native(rec int, why string) {
 	p.Native = append(p.Native, sessionfmt.Finding{
-		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)), Text: "the compaction stays as it is: " + why,
+		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)), Text: "the compaction is not converted: " + why,
 	})
 }
 
-// edited are the records that edits anywhere in the file aim at.
+// edited returns the records that are the target of an edit anywhere in the file.
 func (p *Plan) edited() (map[int]bool, error) {
 	aimed := map[int]bool{}
 	lines := p.s.NewReader()
@@ -83,23 +83,23 @@ func (p *Plan) edited() (map[int]bool, error) {
 	return aimed, nil
 }
 
-// clashes keeps a compaction whose line has members that mean something else in a
-// transform. In a pair the line stays.
-func (p *Plan) clashes(t *turning) error {
+// clashes keeps a compaction whose line has fields with another meaning in a transform. In a
+// pair the line stays.
+func (p *Plan) clashes(t *candidate) error {
 	if p.Compaction != Transform || t.stays != "" {
 		return nil
 	}
 	line, err := p.s.NewReader().Line(t.Record)
 	for key := range line.Members {
 		if slices.Contains(own, string(key)) {
-			t.stays = "it has a member that means something else in a patch"
+			t.stays = "it has a field with another meaning in a patch"
 		}
 	}
 	return err
 }
 
-// unreached reports the compactions to which no replay comes, those aside that only
-// repeat a transform.
+// unreached reports the compactions that no replay reaches, except those that only repeat a
+// transform.
 func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 	for rec := range p.s.Len() {
 		if p.s.Kind(rec) != jsonl.Compaction || known[rec] {
@@ -110,22 +110,21 @@ func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 		} else if shadow {
 			continue
 		}
-		p.native(rec, "no replay comes to it: a patch before it is broken, or its parents are a circle")
+		p.native(rec, "no replay reaches it: after a broken patch or in a parent cycle")
 	}
 	return nil
 }
 
-// settle takes back what the compactions that stay do not allow. One that stays cuts
-// the history without compactions, so that before it patches may stand only if they
-// have cut nothing that it keeps. And a patch below one that stays changes both
-// histories, with and without compactions, at places counted in only one of them:
-// behind it no compaction may stay.
-func (p *Plan) settle(all []turning) {
-	type kin struct{ above, below, revived, shadows bool } // that stay: where, and what they do
+// settle keeps further compactions because of those that stay. One that stays cuts the history
+// without compactions, so an earlier patch may remain only if it cut nothing that this one
+// keeps. A patch below one that stays changes both histories, with and without compactions, at
+// an index counted in only one of them: so no compaction after it may stay.
+func (p *Plan) settle(all []candidate) {
+	type neighbours struct{ above, below, revived, shadows bool } // that stay: where, and what they do
 	for again := true; again; {
 		again = false
-		around := make([]kin, len(all))
-		for i := range all { // a cut comes behind those above it
+		around := make([]neighbours, len(all))
+		for i := range all { // cuts come after those before them
 			if up := all[i].Above; up >= 0 {
 				around[i].above = around[up].above || all[up].stays != ""
 			}
@@ -135,11 +134,11 @@ func (p *Plan) settle(all []turning) {
 			if t.stays == "" {
 				switch {
 				case k.above && k.below:
-					t.stays = "it stands between compactions that stay"
+					t.stays = "it is between compactions that are not converted"
 				case k.revived:
-					t.stays = "a later compaction, which stays, brings back what it cut"
+					t.stays = "a later compaction that is not converted restores what it cut"
 				case k.shadows && p.Compaction == Transform:
-					t.stays = "the compaction right behind it stays, and would be taken for its shadow"
+					t.stays = "the next compaction is not converted, and would be read as its shadow"
 				}
 				again = again || t.stays != ""
 			}
@@ -153,7 +152,7 @@ func (p *Plan) settle(all []turning) {
 	}
 }
 
-// grow counts by how much the context grows for who does not see patches.
+// grow computes by how much the context grows for readers that do not see patches.
 func (p *Plan) grow() error {
 	turned := make(map[int]bool, len(p.turn))
 	for rec := range p.turn {

@@ -60,7 +60,7 @@ func cacheCells(r *cache.Row) []any {
 	}
 	if b := r.Break; b != nil {
 		copy(cells[6:], []any{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer})
-		copy(cells[12:], again(b.Again))
+		copy(cells[12:], again(b.Rebilled))
 	}
 	if e := r.Expected; e != nil {
 		copy(cells[14:], []any{e.Read, e.Write})
@@ -86,7 +86,7 @@ func cacheCells(r *cache.Row) []any {
 }
 
 // again are the cells of what was billed again, none for nothing.
-func again(a cache.Again) []any {
+func again(a cache.Rebilled) []any {
 	if a.Tokens == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func whyRebilled(r *cache.Row) string {
 		all = append(all, cache.ReasonUnserved+phrase.If(r.Unserved != r.Rebilled, " (%d)", r.Unserved.Tokens))
 	}
 	if b := r.Break; b != nil {
-		all = append(all, whyBroken(b)+phrase.If(b.Again.Tokens > 0 && b.Again != r.Rebilled, " (%d)", b.Again.Tokens))
+		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)", b.Rebilled.Tokens))
 	}
 	if r.Outlived > 0 {
 		all = append(all, fmt.Sprintf("read after %s, beyond its lifetime", duration(r.Outlived)))
@@ -234,7 +234,7 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 }
 
 // rebilled is what was billed again, and its price.
-func rebilled(a cache.Again) string {
+func rebilled(a cache.Rebilled) string {
 	return fmt.Sprintf("%s, $%.4f", phrase.Count(int(a.Tokens), "token"), a.Cost)
 }
 

@@ -138,7 +138,7 @@ func textOf(content jsonl.Value) string {
 	for _, b := range content.Blocks(jsonl.Unknown) {
 		switch b.Kind {
 		case jsonl.TextBlock, jsonl.ThinkingBlock:
-			text = b.Says.AppendText(text)
+			text = b.Text.AppendText(text)
 		case jsonl.CallBlock:
 			text = append(text, b.Name.Text()...)
 			for name, v := range b.Args.Members {

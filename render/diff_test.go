@@ -235,7 +235,7 @@ func saysOf(m json.RawMessage) string {
 	jsonl.Value(m).Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 	text := ""
 	for _, v := range f {
-		text += string(v.AppendCompact(nil)) + "\x00"
+		text += string(v.AppendMinified(nil)) + "\x00"
 	}
 	return text
 }
@@ -244,7 +244,7 @@ func saysOf(m json.RawMessage) string {
 func said(e appliedEnvelope) (all []string) {
 	all = append(all, fmt.Sprint(e.System.Parts, e.Meta.Model, e.Options))
 	for _, t := range e.Tools {
-		all = append(all, string(jsonl.Value(t).AppendCompact(nil)))
+		all = append(all, string(jsonl.Value(t).AppendMinified(nil)))
 	}
 	for _, list := range [][]json.RawMessage{e.Messages.Cached, e.Messages.Uncached} {
 		all = append(all, "list")

@@ -188,7 +188,7 @@ func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]origin.Prov
 	}
 	return func(yield func(replay.Message, error) bool) {
 		for m, err := range messages {
-			*to = append(*to, origin.Told(r.Envelope.Replay().Session, m.Origin))
+			*to = append(*to, origin.ProvenanceOf(r.Envelope.Replay().Session, m.Origin))
 			if !yield(m, err) {
 				return
 			}
@@ -234,10 +234,10 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	o.value("meta", m)
 	if r.Provenance {
 		for _, p := range prompt.Parts {
-			from.System = append(from.System, origin.Told(e.Replay().Session, p.Origin))
+			from.System = append(from.System, origin.ProvenanceOf(e.Replay().Session, p.Origin))
 		}
 		for _, t := range prompt.Tools {
-			from.Tools = append(from.Tools, origin.Told(e.Replay().Session, t.Origin))
+			from.Tools = append(from.Tools, origin.ProvenanceOf(e.Replay().Session, t.Origin))
 		}
 		o.value("provenance", from)
 	}

@@ -61,7 +61,7 @@ func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := v.AppendCompact(nil); !bytes.Equal(got, want.json) {
+		if got := v.AppendMinified(nil); !bytes.Equal(got, want.json) {
 			at := 0
 			for at < min(len(got), len(want.json)) && got[at] == want.json[at] {
 				at++

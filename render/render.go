@@ -147,7 +147,7 @@ func writeFull(w *bufio.Writer, r Report) error {
 func indentOptions(o prompt.Options) string {
 	var lines []string
 	for _, f := range optionFields(o) {
-		lines = append(lines, fmt.Sprintf("  %q: %s", f.name, f.val.AppendCompact(nil)))
+		lines = append(lines, fmt.Sprintf("  %q: %s", f.name, f.val.AppendMinified(nil)))
 	}
 	if len(lines) == 0 {
 		return "{}"
@@ -178,7 +178,7 @@ func messageText(v jsonl.Value) string {
 	for _, block := range f[1].Blocks(jsonl.Unknown) {
 		switch block.Kind {
 		case jsonl.TextBlock:
-			b.WriteString(block.Says.Text())
+			b.WriteString(block.Text.Text())
 		case jsonl.ImageBlock:
 			b.WriteString("[image]")
 		case jsonl.ThinkingBlock:

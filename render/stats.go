@@ -52,7 +52,7 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) error {
 		if s.Chart != nil {
 			writeChart(w, s.Chart, on)
 		}
-		s = s.ForPeople()
+		s = s.Shown()
 		if columns, rows := sheetTable(s); len(rows) > 0 {
 			if err := WriteTable(w, columns, rows, on); err != nil {
 				return err
@@ -148,7 +148,7 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 			writeChart(w, s.Chart, Screen{})
 			w.WriteString("```\n")
 		}
-		s = s.ForPeople()
+		s = s.Shown()
 		if len(s.Rows) > 0 {
 			columns, rows := sheetTable(s)
 			for i, row := range rows {

@@ -62,7 +62,7 @@ func TestAccountingGoesOn(t *testing.T) {
 			if len(circles) > 0 || len(path) > 0 && s.Parent(path[0]) >= 0 {
 				continue // paths to its entries go other ways
 			}
-			walk := replay.New(s, replay.Options{Rules: rules}).Accounting(&tokens.Pi)
+			walk := replay.New(s, replay.Options{Rules: rules}).AccountWalk(&tokens.Pi)
 			k := 0
 			for want, wantErr := range replay.New(s, replay.Options{Rules: rules}).Accounts(s.Leaf(), &tokens.Pi) {
 				n := 0
@@ -71,7 +71,7 @@ func TestAccountingGoesOn(t *testing.T) {
 						t.Fatalf("%s, rules %s, line %d: %+v, %v, at once %+v, %v", c.Name, rules, s.Line(path[k]), a, err, want, wantErr)
 					}
 				}
-				if k++; n != 1 || wantErr == nil && len(walk.Behind) > 0 {
+				if k++; n != 1 || wantErr == nil && len(walk.Unreached) > 0 {
 					t.Fatalf("%s, rules %s: %d accounts of entry %d", c.Name, rules, n, k)
 				}
 			}

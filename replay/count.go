@@ -9,15 +9,15 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Count counts the envelope as /context does (docs/session-format.md 8.2): the parts
-// together, and each tool and each message by itself.
+// Count returns the tokens of the envelope as /context counts them (docs/session-format.md
+// 8.2): the prompt parts together, each tool and each message separately.
 func (e *Envelope) Count(c *tokens.Counter) (weigh.Counts, error) {
 	n, err := CountAll(c, e)
 	return n[0], err
 }
 
-// CountAll are the counts of envelopes of one replay. What is the same message at the same
-// place in several of them is counted once.
+// CountAll returns the counts of several envelopes of one replay, in order. It counts a message
+// only once if several envelopes have it at the same place.
 func CountAll(c *tokens.Counter, all ...*Envelope) ([]weigh.Counts, error) {
 	n := make([]weigh.Counts, len(all))
 	for i, e := range all {
@@ -35,8 +35,8 @@ func CountAll(c *tokens.Counter, all ...*Envelope) ([]weigh.Counts, error) {
 	return n, err
 }
 
-// countMessages counts the shown messages, on all processors: each takes stretches of the
-// lists in turn. The sums do not depend on who counted what.
+// countMessages counts the shown messages of all envelopes, in parallel. Each worker takes
+// ranges of the lists in turn. The sums do not depend on which worker counts what.
 func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
 	sums := make([]atomic.Int64, len(all))
 	most := 0
@@ -66,9 +66,9 @@ func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
 	})
 }
 
-// HiddenEstimate is about how many tokens a prompt and tools have that are not
-// in the session: what the first answered request's usage says its prompt had,
-// less what is counted of it here. It is 0 where no usage tells.
+// HiddenEstimate estimates how many tokens of prompt and tools the session does not record: the
+// recorded prompt size of the first answered request, minus what is counted of it. It is 0
+// without a recorded usage.
 func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 	path, _ := e.r.Session.Path(e.Leaf)
 	for pos, rec := range path {
@@ -80,7 +80,7 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 			return 0, err
 		}
 		if prompt := int(used.Prompt()); prompt > 0 {
-			quiet := *e.r // findings have been reported once
+			quiet := *e.r // findings have been reported already
 			before, err := quiet.end(path[:pos])
 			if err != nil {
 				return 0, err
@@ -92,8 +92,8 @@ func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
 	return 0, nil
 }
 
-// Message reads a message as a provider gets it. size is that of its JSON, bytes. A plain
-// message is read off its line, without being made into JSON first.
+// Message reads a message as the provider gets it. size is the length of its JSON in bytes. A
+// plain message is read from its line directly, without being converted to JSON.
 func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
@@ -111,7 +111,7 @@ func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
 					size = l.at.Offset() - start
 				}
 			}
-			if !l.msg.Content.IsNull() { // else it gets some
+			if !l.msg.Content.IsNull() { // Provider sets missing content
 				return &l.msg, size, nil
 			}
 		}
@@ -124,8 +124,8 @@ func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
 	return &l.msg, len(v), nil
 }
 
-// Tokens is what a message counts for as a provider message. size is that of its JSON,
-// bytes.
+// Tokens returns what a message counts for as a provider message. size is the length of its
+// JSON in bytes.
 func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
 	msg, size, err := l.Message(m)
 	if err != nil {
@@ -134,41 +134,40 @@ func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
 	return l.weigher(c).Message(msg).Total(), size, nil
 }
 
-// weigher is the loader's own weighing, for a counter.
+// weigher returns the reader's own Weigher, reset for a counter.
 func (l *Reader) weigher(c *tokens.Counter) *weigh.Weigher {
 	return l.weighing.Reset(c)
 }
 
-// A Saying is what is known of one message without its text. Hashes are good for one run
-// only.
-type Saying struct {
-	Hash   uint64 // of what it says
-	Spelt  uint64 // of its bytes
-	Tokens int32
-	Bytes  int32 // of its JSON
+// A Digest describes a message without its text. Its hashes are valid in one process only.
+type Digest struct {
+	Content  uint64 // hash of the content, independent of the spelling
+	Spelling uint64 // hash of the bytes
+	Tokens   int32
+	Bytes    int32 // length of its JSON
 }
 
-// Say reads a message that a provider gets.
-func (l *Reader) Say(c *tokens.Counter, m *Piece) (Saying, error) {
+// Digest reads a message that a provider gets.
+func (l *Reader) Digest(c *tokens.Counter, m *Piece) (Digest, error) {
 	v, err := l.Provider(m)
 	if err != nil {
-		return Saying{}, err
+		return Digest{}, err
 	}
 	if m.kind == jsonl.System {
-		l.spelled = v.AppendCompact(l.spelled[:0])
+		l.spelled = v.AppendMinified(l.spelled[:0])
 		n, err := l.Estimate(c, m)
-		return Saying{maphash.Bytes(digestSeed, l.spelled), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
+		return Digest{maphash.Bytes(digestSeed, l.spelled), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 	var h maphash.Hash
 	h.SetSeed(digestSeed)
 	for _, part := range f {
-		part.Compactly(&l.spelled, func(piece []byte) { h.Write(piece) })
+		part.MinifiedPieces(&l.spelled, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
 	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
-	return Saying{
+	return Digest{
 		h.Sum64(), maphash.Bytes(digestSeed, v),
 		int32(l.weigher(c).Message(&l.msg).Total()), int32(len(v)),
 	}, nil

@@ -2,29 +2,28 @@ package replay
 
 import "ctxtool/sessionfmt/jsonl"
 
-// A Cut is what a compaction entry did to the history, and whether a patch could
-// have done it: one with a compaction_apply in it, right before the entry.
+// A Cut is what a compaction entry did to the history, and whether a compaction_apply patch
+// right before the entry could have done the same.
 type Cut struct {
 	Record int
-	Above  int // the cut before it on its path, as an index of the list; -1 for none
-	// Index is the patch's firstKeptMessageIndex: where in the cached messages of
-	// the request the first kept one stands.
+	Above  int // index in the list of the previous cut on its path; -1 for none
+	// Index is the patch's firstKeptMessageIndex: the index of the first kept message among the
+	// cached messages of the request.
 	Index int
-	// Why says why no patch leaves the same envelope after every later entry. It is
-	// empty where one does.
+	// Why is the reason that no patch has the same effect on every later envelope. It is empty
+	// if one has.
 	Why string
-	// Revives reports that the entry would mean something else if the compactions
-	// before it were patches: it brings back what they cut.
+	// Revives reports whether the entry would have another effect if the compactions before it
+	// were patches, because it restores messages that they cut.
 	Revives bool
-	// Direct reports that nothing but labels lies between the entry and the compaction
-	// before it.
+	// Direct reports whether only labels lie between the entry and the previous compaction.
 	Direct bool
 }
 
-// Cuts are the compactions of the whole file that count by the envelope rules: all
-// but those that only repeat a transform. What stands after a patch at which a
-// replay stops, or below a cycle of parents, is not among them. One before another
-// on a path comes before it.
+// Cuts returns the compactions of the whole file that take effect under the envelope rules,
+// except those that only repeat a transform. It leaves out entries after a patch at which a
+// replay stops, and entries below a parent cycle. A compaction comes before later ones on its
+// path.
 func (r *Replay) Cuts() (cuts []Cut, err error) {
 	any := false
 	for i := range r.Session.Len() {
@@ -33,9 +32,9 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	if !any {
 		return nil, nil
 	}
-	quiet := *r // findings are for who replays
+	quiet := *r // only the caller's replay reports findings
 	quiet.Rules = ByEnvelope
-	for _, err := range quiet.WalkTree(quiet.Session.Tree(), &cutter{list: &cuts, last: -1}) {
+	for _, err := range quiet.WalkTree(quiet.Session.Tree(), &cutter{cuts: &cuts, last: -1}) {
 		if err != nil && !Stopped(err) {
 			return nil, err
 		}
@@ -43,34 +42,34 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	return cuts, nil
 }
 
-// A cutter compares each compaction with the patch that would stand for it.
+// A cutter compares each compaction with the patch that could replace it.
 //
-// As long as every compaction so far could be a patch, it keeps the state that the
-// patches would have made, and does to it what the machine does to its own. It and the state under the last compaction then hold
-// the same messages, those that no provider gets aside. A later compaction that
-// stays an entry cuts the one, where it now cuts the state without compactions: it
-// may only if both give the same.
+// As long as every compaction so far could be a patch, it keeps the state that the patches
+// would have made, and applies to it what the machine applies to its own. That state and the
+// machine's state under the last compaction then hold the same messages, apart from messages
+// that no provider gets. A later compaction that stays an entry would cut the patched state
+// instead of the state without compactions. It may stay only if both give the same result.
 type cutter struct {
-	Unconcerned
-	list   *[]Cut
-	last   int    // of them on this path
-	native bool   // a compaction could not be a patch
-	beside *state // what patches would have made; nil before the first and after a native one
+	NopObserver
+	cuts    *[]Cut
+	last    int    // of them on this path
+	native  bool   // a compaction could not be a patch
+	patched *state // the state with patches in place of compactions; nil before the first and after a native one
 }
 
-// A cutting is a compaction entry at work.
-type cutting struct {
+// A pendingCut is the compaction entry that is being compared.
+type pendingCut struct {
 	msg    Piece
 	line   value
-	before *state // what was in force
-	heads  int    // messages of the new state that are the entry's own
+	before *state // the state before it
+	own    int    // messages of the new state that the entry itself adds
 }
 
-// Fork is a copy for another way.
+// Fork returns a copy for another branch.
 func (c *cutter) Fork(_, _ Step) Observer {
 	next := *c
-	if c.beside != nil {
-		next.beside = c.beside.fork()
+	if c.patched != nil {
+		next.patched = c.patched.fork()
 	}
 	return &next
 }
@@ -78,21 +77,21 @@ func (c *cutter) Fork(_, _ Step) Observer {
 // Changed records a compaction.
 func (c *cutter) Changed(s Step, change *Change) error {
 	switch {
-	case change.Do == OpTakeBack:
+	case change.Do == OpRecompact:
 		return c.compacted(s.m, change.cut)
-	case c.beside != nil:
-		return s.m.apply(c.beside, change)
+	case c.patched != nil:
+		return s.m.apply(c.patched, change)
 	}
 	return nil
 }
 
-func (c *cutter) compacted(m *machine, at *cutting) error {
-	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.heads
+func (c *cutter) compacted(m *machine, at *pendingCut) error {
+	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.own
 	cut := Cut{Record: int(msg.rec), Above: c.last}
-	cut.Direct = c.last >= 0 && m.follows((*c.list)[c.last].Record)
+	cut.Direct = c.last >= 0 && m.follows((*c.cuts)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)
-	if c.beside != nil {
-		same, err := m.keepsSame(c.beside, place, next, heads)
+	if c.patched != nil {
+		same, err := m.keepsSame(c.patched, place, next, heads)
 		if err != nil {
 			return err
 		}
@@ -101,21 +100,21 @@ func (c *cutter) compacted(m *machine, at *cutting) error {
 	if cut.Why = m.unpatchable(line, place, before, next); cut.Why == "" {
 		cut.Index, cut.Why = before.msgs.indexOfTail(&next.msgs, heads)
 	}
-	*c.list = append(*c.list, cut)
-	c.last = len(*c.list) - 1
+	*c.cuts = append(*c.cuts, cut)
+	c.last = len(*c.cuts) - 1
 	switch {
 	case cut.Why != "":
 		c.native = true
 	case !c.native:
-		if c.beside == nil {
-			c.beside = before.fork()
+		if c.patched == nil {
+			c.patched = before.fork()
 		}
-		c.beside.msgs.cut(c.beside.msgs.index(cut.Index), msg)
+		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), msg)
 	}
 	return nil
 }
 
-// follows reports that only labels lie between a record and the entry at hand.
+// follows reports whether only labels lie between a record and the current entry.
 func (m *machine) follows(rec int) bool {
 	i := m.pos - 1
 	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == jsonl.Label {
@@ -124,8 +123,8 @@ func (m *machine) follows(rec int) bool {
 	return i >= 0 && m.path.at(i) == rec
 }
 
-// keptPlace is the place on the path of a compaction's first kept entry: its own
-// for one that keeps nothing, -1 where there is no such entry before it.
+// keptPlace returns the place on the path of a compaction's first kept entry. It is the
+// compaction's own place if it keeps nothing, and -1 if no earlier entry has that id.
 func (m *machine) keptPlace(rec int, line value) int {
 	var f [2]value
 	line.Fields(f[:], "firstKeptEntryId", "firstKeptEntryIndex")
@@ -136,8 +135,8 @@ func (m *machine) keptPlace(rec int, line value) int {
 	return m.placeOnPath(kept)
 }
 
-// unpatchable says why a patch cannot mean what the compaction at hand does, for
-// all that can be said without looking at the messages it keeps.
+// unpatchable returns why no patch can do what the current compaction does, as far as that is
+// known without the messages that it keeps.
 func (m *machine) unpatchable(line value, place int, before, next *state) string {
 	var f [3]value
 	line.Fields(f[:], "summary", "timestamp", "systemMessage")
@@ -147,21 +146,20 @@ func (m *machine) unpatchable(line value, place int, before, next *state) string
 	case hasDelta(before.deltas) || hasDelta(next.deltas):
 		return "it drops system messages, which a patch would leave in place"
 	case !f[0].IsString():
-		return "its summary is no text"
+		return "its summary is not text"
 	case place < 0:
-		return "its first kept entry is not on the path before it: today's pi keeps nothing, the envelope rules keep everything"
+		return "its first kept entry is not on the path before it: pi keeps nothing, the envelope rules keep everything"
 	}
 	if _, ok := f[1].Millis(); !ok {
-		return "its time is none, and a patch has to have one"
+		return "it has no valid time, which a patch requires"
 	}
 	if m.awaits(min(before.from, next.from), max(before.from, next.from)) {
-		return "it forgets or brings back an edit whose target is still to come"
+		return "it drops or restores an edit whose target comes later"
 	}
 	return ""
 }
 
-// awaits reports that there are edits between two places of the path whose targets may
-// yet come.
+// awaits reports whether an edit between two places of the path may still get its target.
 func (m *machine) awaits(from, to int32) bool {
 	for target, e := range m.edits {
 		if e.pos >= from && e.pos < to && m.placeOnPath(int(target)) < 0 {
@@ -171,7 +169,7 @@ func (m *machine) awaits(from, to int32) bool {
 	return false
 }
 
-// hasDelta reports whether there are system messages, edits of them aside.
+// hasDelta reports whether a delta is a system message, or an edit of one.
 func hasDelta(deltas []delta) bool {
 	for _, d := range deltas {
 		if d.op == nil {
@@ -181,10 +179,10 @@ func hasDelta(deltas []delta) bool {
 	return false
 }
 
-// keepsSame reports whether a compaction with that first kept place would keep of s
-// what it keeps in next, after its own messages.
+// keepsSame reports whether a compaction with that first kept place would keep the same
+// messages of s as it keeps in next after its own.
 func (m *machine) keepsSame(s *state, place int, next *state, heads int) (bool, error) {
-	first := 0 // of an entry that is not there, everything is kept
+	first := 0 // an unknown entry keeps everything
 	switch {
 	case place == m.pos:
 		first = s.msgs.n
@@ -204,8 +202,8 @@ func (m *machine) keepsSame(s *state, place int, next *state, heads int) (bool, 
 	return at >= 0, nil
 }
 
-// tail is the place in l from which on it holds the messages of other from heads
-// on, messages that no provider gets aside; -1 if it does not end with them.
+// tail returns the place in l at which the messages of other from index own on begin, ignoring
+// messages that no provider gets. It is -1 if l does not end with them.
 func (l *list) tail(other *list, heads int) int {
 	i := l.n
 	for k := other.n - 1; k >= heads; k-- {
@@ -222,15 +220,15 @@ func (l *list) tail(other *list, heads int) int {
 	return i
 }
 
-// indexOfTail is the place among the shown messages of l of those that a compaction
-// keeps of it, which are in kept from heads on, or why no index says it.
+// indexOfTail returns the index among the shown messages of l of the first message that a
+// compaction keeps (kept from index own on), or why there is no such index.
 func (l *list) indexOfTail(kept *list, heads int) (int, string) {
 	at := l.tail(kept, heads)
 	switch {
 	case at < 0:
-		return 0, "it keeps what an earlier compaction had cut, or undoes an edit of what it keeps"
+		return 0, "it keeps messages that an earlier compaction cut, or undoes an edit of one"
 	case at < l.n && !l.at(at).Sent():
-		return 0, "the first message that it keeps is left out by an edit, so that no index names it"
+		return 0, "the first message that it keeps is omitted by an edit, so no index refers to it"
 	}
 	shown := l.shown
 	for i := at; i < l.n; i++ {

@@ -12,9 +12,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An Envelope is what a model gets with one request: prompt, tools, messages and
-// options. It is a snapshot of a replay and holds no texts; they are read from
-// the session when asked for.
+// An Envelope is what a model gets with one request: prompt, tools, messages and options. It is
+// a snapshot of a replay and holds no text. Its methods read texts from the session, which must
+// still be open.
 type Envelope struct {
 	Leaf         int // the last record replayed, -1 for none
 	TurnIndex    int // user prompts so far, less one
@@ -22,13 +22,13 @@ type Envelope struct {
 
 	Transforms []int // records of the path's context_transforms, in order
 	Ephemerals int   // ephemeral entries on the path
-	ModelBy    int   // the record that set the path\'s model last, -1 for none
-	ThinkingBy int   // the record that set the thinking level last, -1 for none
+	ModelBy    int   // the last record that set the path's model, -1 for none
+	ThinkingBy int   // the last record that set the thinking level, -1 for none
 
 	r         *Replay
 	state     state
 	ephemeral int         // record, -1 for none
-	named     *models.Ref // what ModelBy names, where it has been read; may be nil
+	named     *models.Ref // the model set by ModelBy if known; may be nil
 	prompt    *prompt.Prompt
 }
 
@@ -36,7 +36,7 @@ func (m *machine) envelope() *Envelope {
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.now(), ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.current(), ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
 		e.Leaf = m.path.at(m.pos)
@@ -44,37 +44,36 @@ func (m *machine) envelope() *Envelope {
 	return e
 }
 
-// Replay is the replay that the envelope belongs to.
+// Replay returns the replay that the envelope belongs to.
 func (e *Envelope) Replay() *Replay { return e.r }
 
-// Cached and Uncached are the numbers of messages in the request's two parts.
+// Cached returns the number of cached messages in the request.
 func (e *Envelope) Cached() int { return e.state.msgs.shown }
 
-// Uncached is the number of messages after the cached ones.
+// Uncached returns the number of messages after the cached ones.
 func (e *Envelope) Uncached() int { return len(e.state.uncached) }
 
-// A Message is a message of an envelope. Raw is valid until the next one is
-// asked for.
+// A Message is a message of an envelope. Raw is valid until the next message is read.
 type Message struct {
 	Kind   jsonl.Kind // by its role in the session
 	Raw    jsonl.Value
 	Origin origin.Origin
 }
 
-// CachedMessages are the messages of the request as a provider gets them, system
-// messages aside, which are in the prompt.
+// CachedMessages returns the cached messages of the request as the provider gets them, without
+// system messages, which are part of the prompt.
 func (e *Envelope) CachedMessages() iter.Seq2[Message, error] {
 	return e.each((*Piece).Sent, (*Reader).Provider, false)
 }
 
-// UncachedMessages are the messages that come after all cached ones.
+// UncachedMessages returns the messages that follow all cached ones.
 func (e *Envelope) UncachedMessages() iter.Seq2[Message, error] {
 	return e.each(func(*Piece) bool { return false }, (*Reader).Provider, true)
 }
 
-// Sources are the messages of the request, cached and uncached, with where they
-// come from; of those alone that read says so of, also the text is read, as a
-// provider gets it. The Raw of all others is nil.
+// Sources returns the messages of the request, cached and uncached, with their origin. It reads
+// the text, as the provider gets it, of messages for which read returns true. For others Raw is
+// nil.
 func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 	return e.each((*Piece).Sent, func(l *Reader, m *Piece) (value, error) {
 		if !read(Message{Kind: m.kind, Origin: m.Origin()}) {
@@ -84,21 +83,21 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 	}, true)
 }
 
-// ContextMessages are the messages as pi's own context building returns them:
-// agent messages, system messages in place, also those that no provider gets;
-// after them the uncached ones.
+// ContextMessages returns the messages as pi's own context building does: agent messages, with
+// system messages in place and including messages that no provider gets, then the uncached
+// ones.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
 	return e.each(func(m *Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent, true)
 }
 
-// ProviderMessages are the context messages converted for a provider, system
+// ProviderMessages returns the context messages as converted for a provider, with system
 // messages in place.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
 	return e.each(func(m *Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider, true)
 }
 
-// each goes through the messages of the list that want holds of, then, if asked
-// to, the uncached ones, made into JSON by load.
+// each yields the messages of the list for which want returns true, then the uncached ones if
+// requested, each as load returns it.
 func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (value, error), uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		l := e.r.NewReader()
@@ -120,8 +119,8 @@ func (l *Reader) yield(yield func(Message, error) bool, m *Piece, load func(*Rea
 	return yield(Message{Kind: m.kind, Raw: raw, Origin: m.Origin()}, err) && err == nil
 }
 
-// WithEphemeral is the envelope with the request-only messages that were logged
-// for its request, if they were, after the others.
+// WithEphemeral returns the envelope with the request-only messages that the session logs for
+// its request, after all others.
 func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	if e.ephemeral < 0 {
 		return e, nil
@@ -135,14 +134,14 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	at := Piece{rec: int32(e.ephemeral), edit: -1, op: -1}
 	for v := range line.Get("messages").Elements {
 		if v.IsObject() {
-			out.state.uncached = append(out.state.uncached, givenMessage(v, line, at))
+			out.state.uncached = append(out.state.uncached, patchMessage(v, line, at))
 		}
 	}
 	return &out, nil
 }
 
-// Prompt folds system messages and ops into prompt, tools and options. The parts
-// are the session's own if it has any, else the baseline's.
+// Prompt applies system messages and ops, and returns prompt, tools and options. The parts are
+// the session's own if it has any, else the baseline's.
 func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	if e.prompt != nil {
 		return e.prompt, nil
@@ -165,10 +164,11 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	return p, nil
 }
 
-// PromptHistory tells how the prompt became what it is: as it was before the first thing
-// that since holds of, with no origin, and after each from there on. It tells nothing where
-// since holds of none. The prompt is not Compiled, and valid during the call.
-func (e *Envelope) PromptHistory(since func(origin.Origin) bool, tell func(by origin.Origin, p *prompt.Prompt)) error {
+// PromptHistory reports how the prompt was built. It calls report with the prompt before the
+// first delta for which since returns true, with origin.Baseline, then after each delta from
+// there on. It never calls report if since is always false. The prompt is not Compiled, and
+// valid during the call.
+func (e *Envelope) PromptHistory(since func(origin.Origin) bool, report func(by origin.Origin, p *prompt.Prompt)) error {
 	deltas := e.state.deltas
 	fresh := slices.IndexFunc(deltas, func(d delta) bool { return since(d.m.Origin()) })
 	if fresh < 0 {
@@ -179,15 +179,15 @@ func (e *Envelope) PromptHistory(since func(origin.Origin) bool, tell func(by or
 		if err := l.fold(&f, deltas[from:to]); err != nil {
 			return err
 		}
-		if tell(by, &prompt.Prompt{Parts: f.Parts, Tools: f.Tools, Options: f.Options}); to == len(deltas) {
+		if report(by, &prompt.Prompt{Parts: f.Parts, Tools: f.Tools, Options: f.Options}); to == len(deltas) {
 			return nil
 		}
 		by = deltas[to].m.Origin()
 	}
 }
 
-// startingPrompt is the prompt before all deltas: the baseline's options, and its
-// parts and tools too where the session has none of its own.
+// startingPrompt returns the prompt before all deltas: the baseline's options, and its parts
+// and tools if the session has none of its own.
 func (r *Replay) startingPrompt(own bool) (f prompt.Fold) {
 	base := r.Options.Baseline
 	if base == nil {
@@ -225,7 +225,7 @@ func (l *Reader) fold(f *prompt.Fold, deltas []delta) error {
 	return nil
 }
 
-// Reasoning is the option that a thinking level stands for.
+// Reasoning returns the reasoning option for a thinking level.
 func (rules Rules) Reasoning(level jsonl.Value) jsonl.Value {
 	switch {
 	case !level.IsString() || level.Is("off"):
@@ -236,8 +236,8 @@ func (rules Rules) Reasoning(level jsonl.Value) jsonl.Value {
 	return level
 }
 
-// implemented splits tools into those that something implements and the rest.
-// Without a baseline's tools or names given, all count as implemented.
+// implemented splits tools into those with an implementation and the rest. Without a baseline's
+// tools or given names, all have one.
 func (r *Replay) implemented(tools []prompt.Tool) (have, lack []prompt.Tool) {
 	var names []string
 	if b := r.Options.Baseline; b != nil {
@@ -263,8 +263,8 @@ func (r *Replay) implemented(tools []prompt.Tool) (have, lack []prompt.Tool) {
 	return have, lack
 }
 
-// ThinkingLevel is the path's last thinking level as it stands in the session,
-// "off" where there is none.
+// ThinkingLevel returns the path's last thinking level as the session spells it, "off" if it
+// has none.
 func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
 	if e.ThinkingBy < 0 {
 		return value(`"off"`), nil
@@ -273,8 +273,8 @@ func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
 	return line.Get("thinkingLevel"), err
 }
 
-// PathModel is the model that the path was on last, as raw JSON strings; named
-// reports that an entry has named one, if only by saying nothing.
+// PathModel returns the last model of the path as raw JSON strings. named reports whether an
+// entry sets one, even without naming it.
 func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error) {
 	if e.ModelBy < 0 {
 		return nil, nil, false, nil
@@ -290,9 +290,9 @@ func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error)
 	return line.Get("provider"), line.Get(name), true, nil
 }
 
-// Model is the model of the request: the one asked for, else the path's, else
-// the baseline's. Limit is its context window in tokens, 0 where nobody knows
-// it; from says who did.
+// Model returns the model of the request: the requested one, else the path's, else the
+// baseline's. limit is its context window in tokens, 0 if unknown, and from names the source of
+// the limit.
 func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error) {
 	base := e.r.Options.Baseline
 	if ref, err = e.ModelRef(); err != nil {
@@ -311,10 +311,10 @@ func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error)
 	return ref, m.ContextWindow, how.String(), nil
 }
 
-// NameModel says which model ModelBy names, for whom it has been read already.
+// NameModel sets the model that ModelBy names, for callers that have read it already.
 func (e *Envelope) NameModel(ref *models.Ref) { e.named = ref }
 
-// ModelRef is the model of the request alone: see Model.
+// ModelRef returns only the model of the request; see Model.
 func (e *Envelope) ModelRef() (ref models.Ref, err error) {
 	if ref = e.r.Options.Model; ref != (models.Ref{}) {
 		return ref, nil
@@ -334,8 +334,8 @@ func (e *Envelope) ModelRef() (ref models.Ref, err error) {
 	return ref, nil
 }
 
-// Compiled is the prompt as one text: under envelope rules all parts as they
-// are, under pi's the non-empty ones with a blank line between.
+// Compiled returns the prompt as one text: all parts as they are under the envelope rules;
+// under pi's the non-empty ones, separated by a blank line.
 func (rules Rules) Compiled(parts []prompt.Part) string {
 	var texts []string
 	for _, p := range parts {
@@ -349,9 +349,9 @@ func (rules Rules) Compiled(parts []prompt.Part) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// Checkpoint is the system message that prompt and tools of the context replay to, as
-// a compaction carries it (docs/session-format.md 3.2, 4.5), with a time in milliseconds; nil
-// where the session has set neither. What a baseline gives is not in it.
+// Checkpoint returns the system message that replays to prompt and tools of the context, as a
+// compaction carries it (docs/session-format.md 3.2, 4.5), with a time in milliseconds since
+// 1970. It is nil if the session sets neither. What comes from a baseline is not included.
 func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
 	if len(e.state.deltas) == 0 {
 		return nil, nil

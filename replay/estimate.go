@@ -7,16 +7,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A ContextUsage is how full pi itself takes a context to be.
+// A ContextUsage is the size of a context by pi's own estimate.
 type ContextUsage struct {
 	Tokens int
-	// Estimated is how many of them no usage has told.
+	// Estimated is the share of Tokens that no recorded usage covers.
 	Estimated int
-	Known     bool  // pi shows no number right after a compaction, and fails on content that an edit lost
-	Window    int64 // tokens, 0 where nobody knows it: pi shows nothing then
+	Known     bool  // false right after a compaction, and if an edit removed content: pi shows no number then
+	Window    int64 // tokens, 0 if unknown: pi shows nothing then
 }
 
-// Shown is what pi shows of it.
+// Shown returns what pi shows.
 func (u *ContextUsage) Shown() (s weigh.Shown) {
 	s.Estimated = u.Estimated
 	if !u.Known {
@@ -31,9 +31,9 @@ func (u *ContextUsage) Shown() (s weigh.Shown) {
 	return s
 }
 
-// ContextUsage is what pi's indicator shows at the envelope's leaf, and what its
-// thresholds look at: the last answer's usage and an estimate of what came after
-// it (docs/session-format.md 8.3). It differs from Count, which is what /context shows.
+// ContextUsage returns what pi's indicator shows at the envelope's leaf and what its thresholds
+// use: the last answer's usage plus an estimate of what follows it (docs/session-format.md
+// 8.3). It differs from Count, which is what /context shows.
 func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 	u, at, err := e.recorded()
 	if err != nil {
@@ -42,8 +42,8 @@ func (e *Envelope) ContextUsage(c *tokens.Counter) (u ContextUsage, err error) {
 	return u, e.estimate(c, &u, at)
 }
 
-// RecordedUsage is ContextUsage where some of it is recorded, else nil: then it would be
-// an estimate of every message.
+// RecordedUsage returns ContextUsage if part of it is recorded, else nil, since it would
+// estimate every message.
 func (e *Envelope) RecordedUsage(c *tokens.Counter) (*weigh.Shown, error) {
 	u, at, err := e.recorded()
 	if err != nil || at < 0 {
@@ -56,8 +56,8 @@ func (e *Envelope) RecordedUsage(c *tokens.Counter) (*weigh.Shown, error) {
 	return &shown, nil
 }
 
-// recorded is the part of the usage that a provider has told, by the answer at a place of
-// the list; -1 where none tells of what is still so.
+// recorded returns the recorded part of the usage, and the index in the list of the answer that
+// has it; -1 if no usage applies to the current context.
 func (e *Envelope) recorded() (u ContextUsage, at int, err error) {
 	if _, u.Window, _, err = e.Model(); err != nil {
 		return u, -1, err
@@ -79,15 +79,15 @@ func (e *Envelope) recorded() (u ContextUsage, at int, err error) {
 	return u, at, nil
 }
 
-// estimate adds what has come since that answer.
+// estimate adds what follows that answer.
 func (e *Envelope) estimate(c *tokens.Counter, u *ContextUsage, at int) error {
 	sum, whole, err := e.estimateAfter(c, at)
 	u.Tokens, u.Estimated, u.Known = u.Tokens+sum, sum, u.Known && whole
 	return err
 }
 
-// InUse is how many tokens the context takes: those of ContextUsage, and where pi shows
-// no number what the counter finds.
+// InUse returns the size of the context: that of ContextUsage, or the counter's if pi shows no
+// number.
 func (e *Envelope) InUse(c *tokens.Counter) (u ContextUsage, err error) {
 	if u, err = e.ContextUsage(c); err != nil || u.Known {
 		return u, err
@@ -97,8 +97,8 @@ func (e *Envelope) InUse(c *tokens.Counter) (u ContextUsage, err error) {
 	return u, err
 }
 
-// lastCuts are the places on the path of its last compaction and its last
-// context_edit, -1 for none.
+// lastCuts returns the places on the path of the last compaction and the last context_edit, -1
+// for none.
 func (e *Envelope) lastCuts() (compaction, edit int32) {
 	compaction, edit = -1, -1
 	path, _ := e.r.Session.Path(e.Leaf)
@@ -113,8 +113,8 @@ func (e *Envelope) lastCuts() (compaction, edit int32) {
 	return compaction, edit
 }
 
-// lastUsage finds the last answer that did not fail and says what its context
-// took, in tokens; at is its place in the list, -1 if there is none.
+// lastUsage finds the last answer that did not fail and returns the size of its context in
+// tokens. at is its index in the list, -1 if there is none.
 func (e *Envelope) lastUsage() (at, used int, err error) {
 	msgs := &e.state.msgs
 	for i := msgs.n - 1; i >= 0; i-- {
@@ -133,9 +133,9 @@ func (e *Envelope) lastUsage() (at, used int, err error) {
 	return -1, 0, nil
 }
 
-// estimateAfter adds up the messages after place at of the list; from the start
-// on, system messages count as the one that they replay to. It is whole unless a
-// message has lost its content.
+// estimateAfter adds up the messages after index at of the list. From the start on, system
+// messages count as the one that they replay to. whole reports whether every message still has
+// its content.
 func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool, err error) {
 	if at < 0 {
 		if sum, err = e.estimateSystem(c); err != nil {
@@ -165,7 +165,7 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 	return sum, whole, nil
 }
 
-// estimateSystem counts the system message that all of them replay to.
+// estimateSystem counts the system message that all system messages replay to.
 func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 	var f prompt.Fold
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
@@ -183,13 +183,13 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 		if k > 0 {
 			list = append(list, ',')
 		}
-		list = t.Raw.AppendCompact(list)
+		list = t.Raw.AppendMinified(list)
 	}
 	return n + w.Add(w.Text(append(list, ']'))), nil
 }
 
-// estimate is what pi counts a message for (docs/session-format.md 8.1), in the tokens of a
-// counter. It counts the message as it is stored, not as it is sent.
+// Estimate returns pi's estimate for a message (docs/session-format.md 8.1), in tokens of a
+// counter. It counts the message as stored, not as sent.
 func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 	switch m.kind {
 	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
@@ -214,7 +214,7 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 			n += w.Add(w.Value(text))
 		}
 		if tools := v.Get("toolsAdded"); !tools.IsNull() {
-			n += w.Add(w.Compact(tools))
+			n += w.Add(w.Minified(tools))
 		}
 	case jsonl.Custom:
 		n += content()
@@ -228,7 +228,7 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 	return n, nil
 }
 
-// usage reads the usage of an answer; that of one that failed is empty.
+// usage reads the usage of an answer. It is empty if the answer failed.
 func (r *Replay) usage(rec int) (u jsonl.Usage, err error) {
 	line, err := r.Session.NewReader().Line(rec)
 	if err != nil {

@@ -11,47 +11,46 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A state is what replaying has built so far. Copying it is a snapshot.
+// A state is what a replay has built so far. Copying it makes a snapshot.
 type state struct {
 	msgs     list
 	uncached []Piece
-	deltas   []delta // what made prompt, tools and options, in the order in which it applies
-	from     int32   // edits before this place on the path are forgotten
+	deltas   []delta // the changes of prompt, tools and options, in the order in which they apply
+	from     int32   // edits before this place on the path are dropped
 }
 
 // A delta is a system message, or an op on prompt, tools or options.
 type delta struct {
-	m  Piece // where it stands; for an op the stretch of the op
+	m  Piece // its origin; for an op also its range in the line
 	op *op   // nil for a system message
 }
 
-// A machine replays a path, one entry after the other. It keeps two states: one
-// as if no compaction had happened, and one under the compaction in force. Only
-// the last compaction of a path has effect, so when the next one comes it cuts
-// the first state, and what the one before had dropped can come back.
+// A machine replays a path, one entry after the other. It keeps two states: one without any
+// compaction, and one with the compaction in force. Only the last compaction of a path has an
+// effect: it cuts the first state, so messages that an earlier one dropped can return.
 type machine struct {
 	r    *Replay
 	path trail
 	load *Reader
 
-	aside   *Reader          // of messages, beside the line at hand
+	reader  *Reader          // reads messages other than the current line
 	hashes  map[Piece]uint64 // see digests
-	spelled []byte           // a message in one spelling, to be hashed
+	spelled []byte           // a message in normalized JSON, for hashing
 
 	base state
 	cut  *state // under the last compaction; nil before the first
-	// For each record that edits aim at, the last edit of it.
+	// The last edit of each edited record.
 	edits map[int32]edit
-	where map[*state]map[int32]int // places of records in the lists, made when an edit needs them
+	where map[*state]map[int32]int // places of records in the lists, built when an edit needs them
 
-	pos       int // of the last entry done
-	model     int // record that set the model last, -1 for none
-	thinking  int // record that set the thinking level last, -1
+	pos       int // of the last entry replayed
+	model     int // last record that set the model, -1 for none
+	thinking  int // last record that set the thinking level, -1 for none
 	ephemeral int // record that logged the next request's ephemeral messages, -1
 	turn      int // user prompts so far, less one
 	request   int // answers so far
 
-	prompt Prompting // prompt and tools, where they are asked for
+	prompt PromptTracker // prompt and tools, if Step.Tools is called
 
 	watch   []Observer
 	change  Change          // the last one
@@ -63,57 +62,57 @@ type machine struct {
 
 func newMachine(r *Replay, watch ...Observer) *machine {
 	return &machine{
-		r: r, watch: watch, load: r.NewReader(), aside: r.NewReader(),
+		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(),
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
 }
 
-// now is the state in force.
-func (m *machine) now() *state {
+// current returns the state in force.
+func (m *machine) current() *state {
 	if m.cut != nil {
 		return m.cut
 	}
 	return &m.base
 }
 
-// An Operation is a thing that can be done to a context. A machine knows no others; what
-// entries and ops of patches do is said in these (rules.go, patch.go).
+// An Operation is a primitive change of a context. All entries and patch ops are built from
+// these (rules.go, patch.go).
 type Operation uint8
 
 // The operations.
 const (
-	OpAppend   Operation = iota // messages come after the others, or after all cached ones
-	OpRemove                    // messages of an entry are left out or say something else, or no longer do
-	OpCut                       // a summary stands for the messages before some place
-	OpReplace                   // other messages stand for all
-	OpTakeBack                  // what compactions cut is there again, and a new one cuts it
-	OpSet                       // prompt, tools or options become others
+	OpAppend    Operation = iota // appends messages, after all or after all cached ones
+	OpRemove                     // omits, replaces or restores the messages of an entry
+	OpCut                        // puts a summary in place of the messages before some index
+	OpReplace                    // replaces all messages
+	OpRecompact                  // restores what compactions cut, then cuts for a new one
+	OpSet                        // sets prompt, tools or options
 )
 
-// A Change is an operation with what it is done to. It is valid until the next one.
+// A Change is an operation with its arguments. It is valid until the next change.
 type Change struct {
-	Do   Operation
-	By   origin.Origin    // the entry, and the op of its patch
-	Gone iter.Seq[*Piece] // messages that OpCut, OpReplace or OpTakeBack took out of the request
+	Do      Operation
+	By      origin.Origin    // the entry, and the op of its patch
+	Removed iter.Seq[*Piece] // messages that OpCut, OpReplace or OpRecompact removed from the request
 
-	piece   Piece // the message that is appended; of a patch, where its op stands
-	op      *op   // of a patch
-	v       value // the op
+	piece   Piece // the appended message; of a patch, its origin
+	op      *op   // of a patch, else nil
+	v       value // the op as JSON
 	edit    edit
-	changed bool     // by the edit: a message of the request
-	cut     *cutting // of OpTakeBack
+	changed bool        // whether the edit changed a message of the request
+	cut     *pendingCut // of OpRecompact
 }
 
-// Came is the message that an entry appended, nil where it is another change.
-func (c *Change) Came() *Piece {
+// Appended returns the message that an entry appended, nil for other changes.
+func (c *Change) Appended() *Piece {
 	if c.Do != OpAppend || c.op != nil {
 		return nil
 	}
 	return &c.piece
 }
 
-// do makes a change, in the state in force and in the one without compactions.
+// do applies a change to the state in force and to the one without compactions.
 func (m *machine) do(c Change) error {
 	m.change = c
 	if err := m.apply(&m.base, &m.change); err != nil {
@@ -124,11 +123,11 @@ func (m *machine) do(c Change) error {
 			return err
 		}
 	}
-	return m.tell()
+	return m.notify()
 }
 
-// tell tells of the last change.
-func (m *machine) tell() error {
+// notify reports the last change to the observers.
+func (m *machine) notify() error {
 	for _, o := range m.watch {
 		if err := o.Changed(m.at(), &m.change); err != nil {
 			return err
@@ -137,7 +136,7 @@ func (m *machine) tell() error {
 	return nil
 }
 
-// apply makes a change in one state.
+// apply applies a change to one state.
 func (m *machine) apply(s *state, c *Change) error {
 	switch {
 	case c.op == nil && c.Do == OpRemove:
@@ -151,10 +150,10 @@ func (m *machine) apply(s *state, c *Change) error {
 	return c.op.apply(m, s, c)
 }
 
-// at is the step at hand, as observers see it.
+// at returns the current step, as observers see it.
 func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m: m} }
 
-// size counts a message, where the machine counts.
+// size counts a message if the machine counts.
 func (m *machine) size(msg *Piece) error {
 	if m.counter == nil {
 		return nil
@@ -163,12 +162,12 @@ func (m *machine) size(msg *Piece) error {
 	if !msg.Sent() {
 		return nil
 	}
-	n, _, err := m.aside.Tokens(m.counter, msg)
+	n, _, err := m.reader.Tokens(m.counter, msg)
 	msg.tokens = int32(n)
 	return err
 }
 
-// add appends a message to a state, under the edit that already aims at it.
+// add appends a message to a state, with an edit that already targets it.
 func (m *machine) add(s *state, msg Piece) error {
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
@@ -188,15 +187,14 @@ func (m *machine) add(s *state, msg Piece) error {
 	return nil
 }
 
-// rebuilt reports that a state's list has been made anew.
+// rebuilt records that a state's list was rebuilt.
 func (m *machine) rebuilt(s *state) { delete(m.where, s) }
 
-// nearby is how many messages from the end are looked through before all places
-// are recorded: most edits aim at something recent.
+// nearby is how many messages from the end are searched before places are indexed, since most
+// edits target a recent message.
 const nearby = 64
 
-// place is where the first message of a record stands in a state's list, -1 if
-// none is there.
+// place returns the index of a record's first message in a state's list, -1 if it has none.
 func (m *machine) place(s *state, rec int32) int {
 	if i := s.msgs.recent(rec, nearby); i >= 0 {
 		return i
@@ -209,11 +207,10 @@ func (m *machine) place(s *state, rec int32) int {
 	return s.msgs.find(rec, places)
 }
 
-// A trail is the path that a machine goes, root first. Machines that part share what
-// they have in common.
+// A trail is the path of a machine, root first. Forked machines share their common part.
 type trail struct {
-	above *trail // what it had when it parted from another; nil for the first
-	from  int    // how long that is
+	above *trail // the trail at the fork; nil for the first
+	from  int    // length of above
 	own   []int32
 }
 
@@ -228,19 +225,19 @@ func (t *trail) at(pos int) int {
 
 func (t *trail) push(rec int) { t.own = append(t.own, int32(rec)) }
 
-// fork is the trail so far, to go on another way.
+// fork returns the trail for another branch.
 func (t *trail) fork() trail {
-	above := *t // the other goes on after it
+	above := *t // the original continues to grow
 	return trail{above: &above, from: t.len()}
 }
 
-// place is where a record stands before a place, -1 if it does not.
+// place returns the index of a record before an index, -1 if it is not there.
 func (t *trail) place(rec, before int) int {
 	for ; t != nil; t = t.above {
 		part := t.own[:max(0, min(before-t.from, len(t.own)))]
 		at := sort.Search(len(part), func(i int) bool { return int(part[i]) >= rec })
 		if at >= len(part) || int(part[at]) != rec {
-			at = slices.Index(part, int32(rec)) // parents may come after their children
+			at = slices.Index(part, int32(rec)) // a parent may come after its child in the file
 		}
 		if at >= 0 {
 			return t.from + at
@@ -251,15 +248,15 @@ func (t *trail) place(rec, before int) int {
 
 var digestSeed = maphash.MakeSeed()
 
-// digest is a hash of a message by what it says, however it is spelled. It is
-// good for one run only.
+// digest returns a hash of a message's content, independent of its spelling. It is valid in one
+// process only.
 func (m *machine) digest(v value) uint64 {
-	m.spelled = v.AppendCompact(m.spelled[:0])
+	m.spelled = v.AppendMinified(m.spelled[:0])
 	return maphash.Bytes(digestSeed, m.spelled)
 }
 
-// digests maps the hashes of a list's shown messages to their places, in order.
-// Messages that entries made are hashed once a machine.
+// digests maps the hashes of a list's shown messages to their indexes, in order. Messages of
+// entries are hashed once per machine.
 func (m *machine) digests(l *list) (map[uint64][]int, error) {
 	if m.hashes == nil {
 		m.hashes = map[Piece]uint64{}
@@ -271,7 +268,7 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 		}
 		h, ok := m.hashes[*msg]
 		if !ok {
-			v, err := m.aside.Provider(msg)
+			v, err := m.reader.Provider(msg)
 			if err != nil {
 				return nil, err
 			}
@@ -283,14 +280,14 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 	return out, nil
 }
 
-// applyEdit applies an edit to the messages of its target that are in a state.
+// applyEdit applies an edit to the messages of its target in a state.
 func (m *machine) applyEdit(s *state, c *Change) error {
 	e, target := c.edit, c.edit.target
 	i := m.place(s, target)
 	if i < 0 {
 		return nil
 	}
-	c.changed = c.changed || s == m.now()
+	c.changed = c.changed || s == m.current()
 	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
@@ -300,11 +297,11 @@ func (m *machine) applyEdit(s *state, c *Change) error {
 		s.msgs.set(i, msg)
 	}
 	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
-		return nil // nothing of the prompt comes from it
+		return nil // it is not the origin of any part of the prompt
 	}
 	for k, d := range s.deltas {
 		if d.op == nil && d.m.rec == target {
-			s.deltas = slices.Clone(s.deltas) // snapshots keep theirs
+			s.deltas = slices.Clone(s.deltas) // snapshots share it
 			e.apply(&s.deltas[k].m)
 		}
 	}

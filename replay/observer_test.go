@@ -27,8 +27,8 @@ func (w *witness) Changed(s replay.Step, c *replay.Change) error {
 	if c.By.By != s.Record {
 		w.t.Errorf("a change by %d in the step of %d", c.By.By, s.Record)
 	}
-	if takes := c.Do == replay.OpCut || c.Do == replay.OpReplace || c.Do == replay.OpTakeBack; takes != (c.Gone != nil) {
-		w.t.Errorf("operation %d names what it took: %v", c.Do, c.Gone != nil)
+	if takes := c.Do == replay.OpCut || c.Do == replay.OpReplace || c.Do == replay.OpRecompact; takes != (c.Removed != nil) {
+		w.t.Errorf("operation %d names what it took: %v", c.Do, c.Removed != nil)
 	}
 	w.last = s.Envelope().Len()
 	return nil
@@ -42,9 +42,8 @@ func (w *witness) Fork(from, to replay.Step) replay.Observer {
 	return &next
 }
 
-// TestObservers: all observers of a walk of the tree are told the same, each request as
-// replaying to the point before its answer gives it, and what they are told of are all
-// operations that there are.
+// TestObservers: all observers of a walk of the tree get the same events, requests equal those
+// of a replay to the point before the answer, and every operation occurs.
 func TestObservers(t *testing.T) {
 	names, err := filepath.Glob("../testdata/sessions/good/*.jsonl")
 	if err != nil || len(names) == 0 {

@@ -13,17 +13,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An op is one kind of patch operation (docs/session-format.md 6.1). A new one is a
-// file and a line in ops.
+// An op is one kind of patch operation (docs/session-format.md 6.1). A new one is a file and an
+// entry in ops.
 type op struct {
 	name   string
-	cached bool // it changes what is cached, so it has to say why
+	cached bool // it changes cached content, so it must have a reason
 	does   Operation
-	// check says what is wrong with the operation's fields.
+	// check validates the operation's fields.
 	check func(v value) error
-	// apply changes the messages of one state at once.
+	// apply changes the messages of one state immediately.
 	apply func(m *machine, s *state, c *Change) error
-	// fold changes prompt, tools or options, when they are asked for.
+	// fold changes prompt, tools or options when they are read.
 	fold func(f *prompt.Fold, v value, by origin.Origin)
 }
 
@@ -49,8 +49,8 @@ func findOp(name value) *op {
 	return nil
 }
 
-// transform applies a context_transform: all of its ops, or with --lenient and
-// a patch that the reference code would reject, none.
+// transform applies all ops of a context_transform. With --lenient it applies none if the
+// reference code would reject the patch.
 func (m *machine) transform(at Piece) (Effect, error) {
 	line, err := m.load.lines.Line(int(at.rec))
 	if err != nil {
@@ -61,7 +61,7 @@ func (m *machine) transform(at Piece) (Effect, error) {
 		if !m.r.Options.Lenient {
 			return Nothing, m.r.stopped(int(at.rec), m.before(), errors.New(err.text))
 		}
-		m.r.find(err.code, int(at.rec), "%s: the whole patch is skipped", err.text)
+		m.r.addFinding(err.code, int(at.rec), "%s: the whole patch is skipped", err.text)
 		return Nothing, nil
 	}
 	k, did := int32(0), Patched
@@ -71,7 +71,7 @@ func (m *machine) transform(at Piece) (Effect, error) {
 				did = Compacted
 			}
 			at.op = k
-			at.start, at.size = stretch(line, v)
+			at.start, at.size = span(line, v)
 			if err := m.do(Change{Do: o.does, By: at.Origin(), piece: at, op: o, v: v}); err != nil {
 				return did, err
 			}
@@ -81,7 +81,7 @@ func (m *machine) transform(at Piece) (Effect, error) {
 	return did, nil
 }
 
-// before is the id of the entry before the one at hand, for a hint.
+// before returns the id of the previous entry, for a hint.
 func (m *machine) before() string {
 	if m.pos > 0 {
 		return sessionfmt.Quote(m.r.Session.ID(m.path.at(m.pos - 1)))
@@ -89,43 +89,43 @@ func (m *machine) before() string {
 	return "root"
 }
 
-// A brokenPatch is why a replay has to stop: no trouble with the file itself.
+// A brokenPatch is the reason that a replay stops.
 type brokenPatch struct{ error }
 
 func (b brokenPatch) Unwrap() error { return b.error }
 
-// Stopped reports that an error is a patch at which a replay has to stop, and no
-// trouble with the file.
+// Stopped reports whether an error is a patch at which a replay stops, rather than a failure to
+// read the file.
 func Stopped(err error) bool { return err != nil && errors.As(err, new(brokenPatch)) }
 
-// stopped is the error of a replay that has to end at a transform.
+// stopped returns the error of a replay that stops at a transform.
 func (r *Replay) stopped(rec int, before string, err error) error {
 	return &sessionfmt.Error{
 		Pos:  r.Session.Pos(rec),
 		Err:  brokenPatch{err},
-		Hint: fmt.Sprintf("--lenient goes on as the reference code would; --at %s is the last state before it", before),
+		Hint: fmt.Sprintf("--lenient continues as the reference code does; --at %s is the last state before it", before),
 	}
 }
 
-// A patchFault is what is wrong with a patch: the code of the rule, and the op.
+// A patchFault is what is wrong with a patch: the finding's code, and the text.
 type patchFault struct{ code, text string }
 
 func fault(code, format string, args ...any) *patchFault {
 	return &patchFault{code, fmt.Sprintf(format, args...)}
 }
 
-// checkPatch looks at a transform's patch before anything of it is applied. What
-// the reference code lets pass is a fault only without --lenient.
+// checkPatch validates a transform's patch before any of it is applied. What the reference code
+// accepts is a fault only without --lenient.
 func (m *machine) checkPatch(rec int, line, patch value) *patchFault {
 	if v := line.Get("schemaVersion"); !isOne(v) {
-		f := fault("patch-schema", "schemaVersion %s is not 1", orMissing(v))
+		f := fault("patch-schema", "schemaVersion must be 1, not %s", orMissing(v))
 		if !m.r.Options.Lenient {
 			return f
 		}
-		m.r.find(f.code, rec, "%s: applied as if it were", f.text)
+		m.r.addFinding(f.code, rec, "%s: applied as if it were", f.text)
 	}
 	if !patch.IsArray() {
-		return fault("patch-shape", "the patch is no list")
+		return fault("patch-shape", "the patch must be an array")
 	}
 	k := 0
 	for v := range patch.Elements {
@@ -145,22 +145,22 @@ func (m *machine) checkOp(rec, k int, v value) *patchFault {
 		if !m.r.Options.Lenient {
 			return f
 		}
-		m.r.find(f.code, rec, "%s: ignored", f.text)
+		m.r.addFinding(f.code, rec, "%s: ignored", f.text)
 		return nil
 	}
 	if o.cached && jsonl.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
-		return fault("patch-reason", "op %d (%s): changes what is cached without an invalidateCacheReason", k, o.name)
+		return fault("patch-reason", "op %d (%s): invalidateCacheReason is required", k, o.name)
 	}
 	if err := o.check(v); err != nil {
 		return fault("patch-shape", "op %d (%s): %s", k, o.name, err)
 	}
-	// The scope is not looked at when a patch is applied, but a persisted patch
-	// may only hold cached ops.
+	// The scope is not used when a patch is applied, but a persisted patch may only hold cached
+	// ops.
 	switch scope := v.Get("scope"); {
 	case !o.cached:
-		m.r.find("patch-scope", rec, "op %d (%s): an uncached op in a persisted transform: applied to every request from here on", k, o.name)
+		m.r.addFinding("patch-scope", rec, "op %d (%s): an uncached op in a persisted transform applies to every later request", k, o.name)
 	case !scope.Is("cached"):
-		m.r.find("patch-scope", rec, "op %d (%s): scope is %s instead of \"cached\"", k, o.name, orMissing(scope))
+		m.r.addFinding("patch-scope", rec, "op %d (%s): scope must be \"cached\", not %s", k, o.name, orMissing(scope))
 	}
 	return nil
 }
@@ -177,11 +177,11 @@ func orMissing(v value) string {
 	return sessionfmt.Quote(string(v))
 }
 
-// needList, needText and optional are the checks that ops share.
-func needList(v value, name string, each func(el value) error) error {
+// requireArray checks that a field is an array, and each of its elements.
+func requireArray(v value, name string, each func(el value) error) error {
 	list := v.Get(name)
 	if !list.IsArray() {
-		return fmt.Errorf("%s is no list", name)
+		return fmt.Errorf("%s must be an array", name)
 	}
 	k := 0
 	for el := range list.Elements {
@@ -193,36 +193,36 @@ func needList(v value, name string, each func(el value) error) error {
 	return nil
 }
 
-func needText(v value, name string) error {
+func requireString(v value, name string) error {
 	if !v.Get(name).IsString() {
-		return fmt.Errorf("%s is no string", name)
+		return fmt.Errorf("%s must be a string", name)
 	}
 	return nil
 }
 
-// optionalText passes a string, null, or nothing.
-func optionalText(v value, name string) error {
+// optionalString accepts a string, null or a missing field.
+func optionalString(v value, name string) error {
 	if t := v.Get(name); !t.IsNull() && !t.IsString() {
-		return fmt.Errorf("%s is no string", name)
+		return fmt.Errorf("%s must be a string", name)
 	}
 	return nil
 }
 
 func optionalNumber(v value, name string) error {
 	if n := v.Get(name); !n.IsNull() && !n.IsNumber() {
-		return fmt.Errorf("%s is no number", name)
+		return fmt.Errorf("%s must be a number", name)
 	}
 	return nil
 }
 
-// compactionApply puts a summary in place of the cached messages before an
-// index. An index below 0 or missing counts as 0, a fraction is cut off, one
-// beyond the end leaves the summary alone.
+// compactionApply puts a summary in place of the cached messages before an index. An index
+// below 0 or missing counts as 0, a fraction is truncated, and one beyond the end keeps only
+// the summary.
 var compactionApply = op{
 	name:   "compaction_apply",
 	cached: true,
 	check: func(v value) error {
-		if err := needText(v, "summary"); err != nil {
+		if err := requireString(v, "summary"); err != nil {
 			return err
 		}
 		return optionalNumber(v, "firstKeptMessageIndex")
@@ -231,8 +231,8 @@ var compactionApply = op{
 	apply: func(m *machine, s *state, c *Change) error {
 		v, at := c.v, c.piece
 		f, ok := v.Get("firstKeptMessageIndex").Float()
-		if cached := s.msgs.shown; s == m.now() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
-			m.r.find("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex %s, and the list has %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is cut off",
+		if cached := s.msgs.shown; s == m.current() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
+			m.r.addFinding("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex is %s in a list of %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is truncated",
 				at.op, v.Get("firstKeptMessageIndex"), cached)
 		}
 		first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
@@ -240,18 +240,18 @@ var compactionApply = op{
 		if err := m.size(&at); err != nil {
 			return err
 		}
-		if was := s.msgs; s == m.now() {
-			c.Gone = was.first(first)
+		if was := s.msgs; s == m.current() {
+			c.Removed = was.first(first)
 		}
 		s.msgs.cut(first, at)
 		return nil
 	},
 }
 
-var errNoMessage = errors.New("is no message")
+var errNoMessage = errors.New("must be a message")
 
 func checkMessages(v value) error {
-	return needList(v, "messages", func(el value) error {
+	return requireArray(v, "messages", func(el value) error {
 		if !el.IsObject() {
 			return errNoMessage
 		}
@@ -259,14 +259,14 @@ func checkMessages(v value) error {
 	})
 }
 
-// givenMessage is the message that stands at v in the op at.
-func givenMessage(v, op value, at Piece) Piece {
-	at.form = given
+// patchMessage returns the message v in the op at.
+func patchMessage(v, op value, at Piece) Piece {
+	at.form = patchGiven
 	at.kind = v.Get("role").RoleKind()
-	if at.kind == jsonl.System { // a provider message like any other here
+	if at.kind == jsonl.System { // an ordinary provider message here
 		at.kind = jsonl.OtherMessage
 	}
-	start, size := stretch(op, v)
+	start, size := span(op, v)
 	at.start, at.size = at.start+start, size
 	return at
 }
@@ -277,7 +277,7 @@ var messagesUncachedAppend = op{
 	does:  OpAppend,
 	apply: func(m *machine, s *state, c *Change) error {
 		for el := range c.v.Get("messages").Elements {
-			msg := givenMessage(el, c.v, c.piece)
+			msg := patchMessage(el, c.v, c.piece)
 			if err := m.size(&msg); err != nil {
 				return err
 			}
@@ -287,9 +287,8 @@ var messagesUncachedAppend = op{
 	},
 }
 
-// messagesCachedReplace puts a new list in place of the cached messages. One that
-// equals a message that was there is that message and keeps its origin; of equal
-// ones the first comes first.
+// messagesCachedReplace puts a new list in place of the cached messages. A message that equals
+// an earlier one keeps its origin. Among equal ones the first is matched first.
 var messagesCachedReplace = op{
 	name:   "messages_cached_replace",
 	cached: true,
@@ -301,13 +300,13 @@ var messagesCachedReplace = op{
 			return err
 		}
 		next := list{mixed: true}
-		for _, msg := range s.msgs.all { // system messages are no cached ones
+		for _, msg := range s.msgs.all { // system messages are not cached messages
 			if msg.kind == jsonl.System {
 				next.push(*msg)
 			}
 		}
 		for el := range c.v.Get("messages").Elements {
-			msg := givenMessage(el, c.v, c.piece)
+			msg := patchMessage(el, c.v, c.piece)
 			h := m.digest(el)
 			if same := had[h]; len(same) > 0 {
 				msg = *s.msgs.at(same[0])
@@ -317,8 +316,8 @@ var messagesCachedReplace = op{
 			}
 			next.push(msg)
 		}
-		if was := s.msgs; s == m.now() {
-			c.Gone = func(yield func(*Piece) bool) {
+		if was := s.msgs; s == m.current() {
+			c.Removed = func(yield func(*Piece) bool) {
 				for _, places := range had {
 					for _, i := range places {
 						if !yield(was.at(i)) {
@@ -334,13 +333,12 @@ var messagesCachedReplace = op{
 	},
 }
 
-// optionsSet overwrites what it gives. Null keeps the old value: there is no way
-// to clear one.
+// optionsSet sets the given options. Null keeps the old value, so an option cannot be cleared.
 var optionsSet = op{
 	name:   "options_set",
 	cached: true,
 	check: func(v value) error {
-		return cmp.Or(optionalText(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
+		return cmp.Or(optionalString(v, "reasoning"), optionalNumber(v, "temperature"), optionalNumber(v, "maxTokens"))
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
@@ -359,7 +357,7 @@ var systemPartSet = op{
 	name:   "system_part_set",
 	cached: true,
 	check: func(v value) error {
-		return cmp.Or(needText(v, "partName"), optionalText(v, "text"))
+		return cmp.Or(requireString(v, "partName"), optionalString(v, "text"))
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, by origin.Origin) {
@@ -370,7 +368,7 @@ var systemPartSet = op{
 var systemPartRemove = op{
 	name:   "system_part_remove",
 	cached: true,
-	check:  func(v value) error { return needText(v, "partName") },
+	check:  func(v value) error { return requireString(v, "partName") },
 	does:   OpSet,
 	fold: func(f *prompt.Fold, v value, _ origin.Origin) {
 		f.RemoveParts(v.Get("partName").Text())
@@ -381,8 +379,8 @@ var systemPartsReplace = op{
 	name:   "system_parts_replace",
 	cached: true,
 	check: func(v value) error {
-		return needList(v, "parts", func(p value) error {
-			return cmp.Or(needText(p, "name"), optionalText(p, "text"))
+		return requireArray(v, "parts", func(p value) error {
+			return cmp.Or(requireString(p, "name"), optionalString(p, "text"))
 		})
 	},
 	does: OpSet,
@@ -398,7 +396,7 @@ var toolsReplace = op{
 	name:   "tools_replace",
 	cached: true,
 	check: func(v value) error {
-		return needList(v, "tools", func(t value) error { return needText(t, "name") })
+		return requireArray(v, "tools", func(t value) error { return requireString(t, "name") })
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, by origin.Origin) {
@@ -413,7 +411,7 @@ var toolsRemove = op{
 	name:   "tools_remove",
 	cached: true,
 	check: func(v value) error {
-		return needList(v, "toolNames", func(value) error { return nil })
+		return requireArray(v, "toolNames", func(value) error { return nil })
 	},
 	does: OpSet,
 	fold: func(f *prompt.Fold, v value, _ origin.Origin) {

@@ -7,31 +7,31 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Piece is one message of a context, known by where its text stands in the session; it
-// holds no text itself. A Reader reads it.
+// A Piece is one message of a context, identified by where its text is in the session. It holds
+// no text itself; a Reader reads it.
 type Piece struct {
-	rec  int32 // the record that it comes from
+	rec  int32 // the record that has its text
 	pos  int32 // that record's place on the path
 	edit int32 // the context_edit in force on it, -1 for none
-	op   int32 // the op of a transform that put it there, -1 for the entry itself
+	op   int32 // the op of a transform that added it, -1 for the entry itself
 
-	// The stretch of the record's line that holds it, bytes; size 0 where it is
-	// made from the record's fields.
+	// The range of the record's line that holds it, in bytes. size is 0 if the message is built
+	// from the record's fields.
 	start, size uint32
 
-	tokens int32 // what it counts for, where the machine counts; see machine.count
+	tokens int32 // its tokens, if the machine counts; see machine.size
 
 	form  form
 	kind  jsonl.Kind // its role
 	flags uint8
 }
 
-// Own is the message of a message entry, as it stands there.
+// Own returns the message of a message entry, unedited.
 func (r *Replay) Own(rec int) Piece {
 	return Piece{rec: int32(rec), edit: -1, op: -1, kind: r.Session.Kind(rec)}
 }
 
-// A form is how a message is made from its record.
+// A form is how a message is built from its record.
 type form uint8
 
 const (
@@ -40,48 +40,47 @@ const (
 	branch                 // from a branch_summary entry
 	summary                // a compaction entry's summary
 	checkpoint             // a compaction entry's systemMessage
-	given                  // from a patch, a provider message as it stands
+	patchGiven             // from a patch, a provider message as it is
 	opSummary              // the summary of a compaction_apply op
 )
 
 const (
-	omitted = 1 << iota // a context_edit left it out
-	unsent              // no provider gets it: an unknown role, excluded bash
+	omitted = 1 << iota // a context_edit omits it
+	unsent              // no provider gets it: an unknown role, or an excluded shell command
 )
 
-// Sent reports whether the message is one of the request's, system messages aside.
+// Sent reports whether the message is part of the request, system messages excluded.
 func (m *Piece) Sent() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != jsonl.System
 }
 
-// System reports whether it is a system message which is sent where it stands, by a
-// provider that takes them so.
+// System reports whether it is a system message that a provider with in-place system messages
+// gets.
 func (m *Piece) System() bool {
 	return m.kind == jsonl.System && m.form == plain && m.flags&omitted == 0
 }
 
-// Place is what tells a message from any other: where it stands, and what made it so.
-// Places are compared with ==.
+// Place identifies the message, including the edit in force. Places are compared with ==.
 func (m *Piece) Place() Piece {
 	p := *m
 	p.tokens = 0
 	return p
 }
 
-// Itself is what a message stays through edits.
-func (m *Piece) Itself() Piece {
+// Identity identifies the message regardless of edits.
+func (m *Piece) Identity() Piece {
 	p := m.Place()
 	p.edit, p.flags = -1, 0
 	return p
 }
 
-// Kind is its role in the session.
+// Kind returns its role in the session.
 func (m *Piece) Kind() jsonl.Kind { return m.kind }
 
-// Pos is its entry's place on the path.
+// Pos returns the index of its entry on the path.
 func (m *Piece) Pos() int { return int(m.pos) }
 
-// Origin is where a message comes from, and what put it there.
+// Origin returns the entry of a message, and what put it there.
 func (m *Piece) Origin() origin.Origin {
 	o := origin.Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
 	if m.edit >= 0 {
@@ -90,10 +89,10 @@ func (m *Piece) Origin() origin.Origin {
 	return o
 }
 
-// Edit is the context_edit in force on it, -1 for none, and whether that leaves it out.
+// Edit returns the context_edit in force on it, -1 for none, and whether that omits it.
 func (m *Piece) Edit() (rec int, omits bool) { return int(m.edit), m.flags&omitted != 0 }
 
-// Own reports whether it is what its message entry says, as it stands there.
+// Own reports whether it is the unedited message of a message entry.
 func (m *Piece) Own() bool { return m.form == plain && m.edit < 0 }
 
 // Summary reports whether it is the summary of a compaction entry.
@@ -101,19 +100,18 @@ func (m *Piece) Summary() bool { return m.form == summary }
 
 const chunkSize = 256
 
-// A list holds messages in order: a short head, and a body in chunks of which a
-// stretch counts. Copying the struct makes a snapshot that stays as it is while
-// the owner of the list goes on: appending touches only what no snapshot shows,
-// set copies the chunk it writes to, and the head is replaced whole. Only one
-// copy, the owner's, may be changed.
+// A list holds messages in order: a short head, and a body in chunks, of which a range is in
+// use. Copying the struct makes a snapshot that stays valid while the owner changes the list:
+// appending only writes beyond what a snapshot shows, set copies the chunk that it writes to,
+// and the head is replaced as a whole. Only the owner's copy may be changed.
 type list struct {
-	head   []Piece // what a patch left in front of the body
+	head   []Piece // messages that a patch put before the body
 	chunks []*[chunkSize]Piece
-	lo, hi int  // the stretch of the body that counts
-	n      int  // messages in all
-	shown  int  // messages that a provider gets, of role system aside
-	tokens int  // what all messages count for, where the machine counts
-	mixed  bool // they are not in the order of the path: patches moved some
+	lo, hi int  // the range of the body in use
+	n      int  // number of messages
+	shown  int  // messages that a provider gets, system messages excluded
+	tokens int  // tokens of all messages, if the machine counts
+	mixed  bool // not in the order of the path, because a patch moved some
 }
 
 func (l *list) body(k int) *Piece { return &l.chunks[k/chunkSize][k%chunkSize] }
@@ -133,11 +131,11 @@ func (l *list) push(m Piece) {
 	*l.body(l.hi) = m
 	l.hi++
 	l.n++
-	l.enter(&m, 1)
+	l.addSums(&m, 1)
 }
 
-// enter adds a message to the sums, or with -1 takes it out of them.
-func (l *list) enter(m *Piece, sign int) {
+// addSums adds a message to the sums, or with -1 subtracts it.
+func (l *list) addSums(m *Piece, sign int) {
 	if m.Sent() {
 		l.shown += sign
 	}
@@ -145,8 +143,8 @@ func (l *list) enter(m *Piece, sign int) {
 }
 
 func (l *list) set(i int, m Piece) {
-	l.enter(l.at(i), -1)
-	l.enter(&m, 1)
+	l.addSums(l.at(i), -1)
+	l.addSums(&m, 1)
 	if i < len(l.head) {
 		l.head = append([]Piece(nil), l.head...)
 		l.head[i] = m
@@ -161,19 +159,19 @@ func (l *list) set(i int, m Piece) {
 	l.chunks = chunks
 }
 
-// cut puts one message in the place of those before place first; system messages
-// stay, in front of it. What it costs does not depend on what is kept.
+// cut puts one message in place of those before index first. System messages stay, before it.
+// Its cost does not depend on the number of messages kept.
 func (l *list) cut(first int, m Piece) {
 	var head []Piece
 	for i := range first {
 		if old := l.at(i); old.kind == jsonl.System {
 			head = append(head, *old)
 		} else {
-			l.enter(old, -1)
+			l.addSums(old, -1)
 		}
 	}
 	head = append(head, m)
-	l.enter(&m, 1)
+	l.addSums(&m, 1)
 	if first < len(l.head) {
 		head = append(head, l.head[first:]...)
 	} else {
@@ -183,7 +181,7 @@ func (l *list) cut(first int, m Piece) {
 	l.n = len(head) + l.hi - l.lo
 }
 
-// all goes through the messages in order, left-out ones included.
+// all yields the messages in order, omitted ones included.
 func (l *list) all(yield func(i int, m *Piece) bool) {
 	for i := range l.n {
 		if !yield(i, l.at(i)) {
@@ -192,7 +190,7 @@ func (l *list) all(yield func(i int, m *Piece) bool) {
 	}
 }
 
-// first are the first n messages.
+// first returns the first n messages.
 func (l *list) first(n int) iter.Seq[*Piece] {
 	return func(yield func(*Piece) bool) {
 		for i := 0; i < n && yield(l.at(i)); i++ {
@@ -200,9 +198,8 @@ func (l *list) first(n int) iter.Seq[*Piece] {
 	}
 }
 
-// differs are the places at which two lists of one machine do not hold the same
-// message, those after the end of the shorter one included. Chunks that both have
-// are passed over.
+// differs returns the indexes at which two lists of one machine have different messages,
+// including those beyond the end of the shorter one. It skips shared chunks.
 func (l *list) differs(was *list) iter.Seq[int] {
 	return func(yield func(i int) bool) {
 		n := min(was.n, l.n)
@@ -224,8 +221,8 @@ func (l *list) differs(was *list) iter.Seq[int] {
 	}
 }
 
-// places maps records to where their first message stands in the body; cut does
-// not move it. Messages that an op made are no record's own.
+// places maps records to the index of their first message in the body, which cut does not
+// change. Messages that an op added belong to no record.
 func (l *list) places() map[int32]int {
 	places := make(map[int32]int, l.n)
 	for k := l.lo; k < l.hi; k++ {
@@ -237,8 +234,8 @@ func (l *list) places() map[int32]int {
 	return places
 }
 
-// find is the place in the list of a record's first message, -1 if there is
-// none, given the list's places.
+// find returns the index in the list of a record's first message, -1 if it has none, given the
+// list's places.
 func (l *list) find(rec int32, places map[int32]int) int {
 	for i := range l.head {
 		if m := &l.head[i]; m.rec == rec && m.op < 0 {
@@ -251,8 +248,7 @@ func (l *list) find(rec int32, places map[int32]int) int {
 	return -1
 }
 
-// recent is find among the last messages of the body, that many, -1 if it is not
-// among them.
+// recent is find limited to the last most messages of the body.
 func (l *list) recent(rec int32, most int) int {
 	for k := l.hi - 1; k >= max(l.lo, l.hi-most); k-- {
 		if m := l.body(k); m.rec != rec || m.op >= 0 {
@@ -266,9 +262,8 @@ func (l *list) recent(rec int32, most int) int {
 	return -1
 }
 
-// from is the place of the message that came from that place of the path; where
-// there is none, exact is false and it is the place of the first message that
-// came from a later one, l.n without any.
+// from returns the index of the message from that place of the path. If there is none, exact is
+// false and i is the index of the first message from a later place, l.n without any.
 func (l *list) from(pos int32) (i int, exact bool) {
 	if !l.mixed {
 		i = l.n
@@ -289,8 +284,7 @@ func (l *list) from(pos int32) (i int, exact bool) {
 	return later, false
 }
 
-// index is the place of the message that n shown ones come before, l.n when
-// there are not so many.
+// index returns the index of the message after the first n shown ones, l.n if there are fewer.
 func (l *list) index(n int) int {
 	if n >= l.shown {
 		return l.n
@@ -312,7 +306,7 @@ type edit struct {
 	omit             bool
 }
 
-// apply puts the edit in force on one message.
+// apply applies the edit to one message.
 func (e edit) apply(msg *Piece) {
 	msg.flags &^= omitted
 	msg.edit = -1
@@ -324,8 +318,8 @@ func (e edit) apply(msg *Piece) {
 	}
 }
 
-// Edits are the edits in force on the messages of the context, those included that an
-// edit leaves out: for each record the edit's.
+// Edits returns the edits in force on the messages of the context, including omitted ones: edit
+// entries by the record that they edit.
 func (e *Envelope) Edits() map[int]int {
 	all := map[int]int{}
 	for _, m := range e.state.msgs.all {

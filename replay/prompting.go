@@ -6,30 +6,30 @@ import (
 	"ctxtool/replay/prompt"
 )
 
-// A Prompting follows prompt, tools and options along a walk. It folds only what has
-// been added since it was last asked. A compaction brings back all ops: what they do to
-// any prompt is kept, and they are not read again.
-type Prompting struct {
-	InFront bool          // system messages after the first message change nothing: they are sent where they stand
-	Now     prompt.Prompt // as of the last Follow, not Compiled
+// A PromptTracker follows prompt, tools and options along a walk. It only applies deltas added
+// since its last call. A compaction brings back all ops; the tracker keeps their combined
+// effect and does not read them again.
+type PromptTracker struct {
+	LeadingOnly bool          // ignore system messages after the first message, since they are sent in place
+	Current     prompt.Prompt // after the last Follow, not Compiled
 
 	load  *Reader
 	f     prompt.Fold
 	seen  []delta
 	own   bool
 	begun bool
-	tools bool // only tools are asked for: texts are left alone
-	front inFront
+	tools bool // only tools are needed, texts are not read
+	front leadingDeltas
 
-	ops  []delta     // folded into over
-	over prompt.Fold // what ops make of any prompt; see prompt.Fold.Onto
+	ops  []delta     // applied to over
+	over prompt.Fold // the effect of ops on any prompt; see prompt.Fold.Onto
 }
 
-// Follow goes on to where a step is, and reports whether that changed anything.
-func (p *Prompting) Follow(s Step) (changed bool, err error) {
-	now := s.m.now()
+// Follow advances to a step, and reports whether the prompt, tools or options changed.
+func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
+	now := s.m.current()
 	deltas := now.deltas
-	if p.InFront {
+	if p.LeadingOnly {
 		if fewer, later := p.front.follow(now); later {
 			deltas = fewer
 		}
@@ -37,9 +37,9 @@ func (p *Prompting) Follow(s Step) (changed bool, err error) {
 	return p.follow(s.m.r, deltas)
 }
 
-// follow brings it to where the deltas of the state in force are, and says
-// whether that has changed anything.
-func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) {
+// follow advances to the deltas of the state in force, and reports whether they changed
+// anything.
+func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err error) {
 	fresh := deltas
 	extends := p.begun && len(deltas) >= len(p.seen) && (len(p.seen) == 0 || &p.seen[0] == &deltas[0])
 	if extends {
@@ -59,15 +59,15 @@ func (p *Prompting) follow(r *Replay, deltas []delta) (changed bool, err error) 
 	} else {
 		p.f = r.startingPrompt(own)
 		p.f.Textless = p.tools
-		err = p.again(deltas)
+		err = p.refold(deltas)
 	}
-	p.Now = prompt.Prompt{Parts: p.f.Parts, Options: p.f.Options, Known: p.own || r.Options.Baseline != nil}
-	p.Now.Tools, p.Now.Omitted = r.implemented(p.f.Tools)
+	p.Current = prompt.Prompt{Parts: p.f.Parts, Options: p.f.Options, Known: p.own || r.Options.Baseline != nil}
+	p.Current.Tools, p.Current.Omitted = r.implemented(p.f.Tools)
 	return true, err
 }
 
-// again folds all deltas: a checkpoint, the ops after it, and what came then.
-func (p *Prompting) again(deltas []delta) error {
+// refold applies all deltas: a checkpoint, the ops after it, then the rest.
+func (p *PromptTracker) refold(deltas []delta) error {
 	isOp := func(d delta) bool { return d.op != nil }
 	lead := slices.IndexFunc(deltas, isOp)
 	if lead < 0 {
@@ -84,7 +84,7 @@ func (p *Prompting) again(deltas []delta) error {
 		p.ops, p.over = nil, prompt.OfOps()
 	}
 	if err := p.load.fold(&p.over, ops[len(p.ops):]); err != nil {
-		p.ops = nil // some of them are folded
+		p.ops = nil // some of them are now part of the fold
 		return err
 	}
 	p.ops = ops
@@ -92,45 +92,44 @@ func (p *Prompting) again(deltas []delta) error {
 	return p.load.fold(&p.f, deltas[lead+len(ops):])
 }
 
-// Fork is the same for another way that goes on from where from stands, as to.
-func (p *Prompting) Fork(from, to Step) Prompting {
-	had, have := from.m.now().deltas, to.m.now().deltas
+// Fork returns a tracker for another branch, which continues from the state of from, at to.
+func (p *PromptTracker) Fork(from, to Step) PromptTracker {
+	had, have := from.m.current().deltas, to.m.current().deltas
 	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
-		return Prompting{InFront: p.InFront, load: p.load, tools: p.tools}
+		return PromptTracker{LeadingOnly: p.LeadingOnly, load: p.load, tools: p.tools}
 	}
 	next := *p
 	next.seen = have[:len(p.seen)]
 	next.f.Parts = slices.Clone(p.f.Parts)
 	next.f.Tools = slices.Clone(p.f.Tools)
-	next.Now.Parts = next.f.Parts
-	next.ops, next.over, next.front = nil, prompt.Fold{}, inFront{}
+	next.Current.Parts = next.f.Parts
+	next.ops, next.over, next.front = nil, prompt.Fold{}, leadingDeltas{}
 	return next
 }
 
-// Tools are the tools of the request that the step answers, or of the next one,
-// and whether the session or a baseline knows them. The slice is the same, and
-// changed false, as long as nothing has changed since the last time it was asked
-// for on the walk.
+// Tools returns the tools of the request that the step answers, or of the next one. known
+// reports whether the session or a baseline records them. Within a walk the slice stays the
+// same, and changed is false, until the tools change.
 func (s Step) Tools() (tools []prompt.Tool, known, changed bool, err error) {
 	p := &s.m.prompt
 	p.tools = p.tools || !p.begun
-	changed, err = p.follow(s.m.r, s.m.now().deltas)
+	changed, err = p.follow(s.m.r, s.m.current().deltas)
 	return p.f.Tools, p.own || s.m.r.Options.Baseline != nil, changed, err
 }
 
-// An inFront leaves out what system messages after the first message change.
-type inFront struct {
+// A leadingDeltas filters out the effect of system messages after the first message.
+type leadingDeltas struct {
 	deltas []delta // without those of later system messages
-	seen   []delta // what they have been taken from
-	lead   int     // system messages in front, when they were
-	all    int     // system messages
+	seen   []delta // the input of the last call
+	lead   int     // leading system messages at that time
+	all    int     // all system messages
 }
 
-// follow reports whether there are later system messages, and gives the deltas without
-// them. The slice goes on where it was as long as nothing but more deltas has come,
-// so that each is folded once.
-func (p *inFront) follow(s *state) (deltas []delta, later bool) {
-	lead := leadingSystems(&s.msgs)
+// follow returns the deltas without those of later system messages, and whether there are any.
+// As long as deltas are only appended, the returned slice grows the same way, so each delta is
+// applied once.
+func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
+	lead := countLeadingSystems(&s.msgs)
 	grown := len(p.seen) > 0 && lead == p.lead && len(s.deltas) >= len(p.seen) && &p.seen[0] == &s.deltas[0]
 	if !grown {
 		p.deltas, p.seen, p.lead, p.all = nil, nil, lead, 0
@@ -147,8 +146,8 @@ func (p *inFront) follow(s *state) (deltas []delta, later bool) {
 	return p.deltas, p.all > lead
 }
 
-// leadingSystems is how many system messages stand in front of all messages.
-func leadingSystems(l *list) (n int) {
+// countLeadingSystems returns the number of system messages before all other messages.
+func countLeadingSystems(l *list) (n int) {
 	for _, m := range l.all {
 		if m.Sent() {
 			break

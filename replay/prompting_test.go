@@ -13,7 +13,7 @@ import (
 )
 
 // TestPrompting: prompt, tools and options followed along a path of patches, system
-// messages and compactions are what folding everything anew makes of each place.
+// messages and compactions are what folding everything again makes of each place.
 func TestPrompting(t *testing.T) {
 	for seed := range uint64(60) {
 		s, err := sessionfmt.OpenReader("s", bytes.NewReader(promptSession(seed)), sessionfmt.Options{})
@@ -30,7 +30,7 @@ func TestPrompting(t *testing.T) {
 			if m.cut != nil && step.Did == Compacted && len(m.prompt.ops) > 0 {
 				again++
 			}
-			deltas := m.now().deltas
+			deltas := m.current().deltas
 			if _, err := m.prompt.follow(r, deltas); err != nil {
 				t.Fatal(err)
 			}

@@ -1,17 +1,16 @@
-// Package replay rebuilds what a coding agent's model saw, from the session file
-// alone: the envelope of system prompt, tools, messages and options as it stood
-// after any entry.
+// Package replay rebuilds what the model of a coding agent received, from the session file
+// alone: the envelope of system prompt, tools, messages and options after any entry.
 //
-// New makes a Replay of an open session. Replay.At returns the Envelope at a point,
-// Replay.Walk a Step for each entry of a path, Replay.WalkTree for each entry of the file.
-// An Observer of a walk is told of every request and of every change; the packages diff,
-// trace, cache and reuse are such observers. Of an envelope's messages a Piece is known, and
-// a Reader reads what it says.
+// New returns a Replay of an open session. Replay.At returns the Envelope at a point,
+// Replay.Walk a Step for each entry of a path, Replay.WalkTree for each entry of the file. An
+// Observer of a walk is notified of every request and every change. The packages diff, trace,
+// cache and reuse are built on observers. An envelope's messages are Pieces, whose text a
+// Reader reads.
 //
-// With the rules Auto, Options.Leaf has to name the leaf whose path decides, usually
-// Session.Leaf. An envelope holds no texts: its messages are read from the session,
-// which has to stay open. They count by any tokens.Counter; tokens.Pi is what pi shows.
-// Rows whose types have no exported name are JSON, and in docs/formats.md.
+// With the rules Auto, Options.Leaf must be the leaf whose path decides, usually Session.Leaf.
+// An envelope holds no text. It reads messages from the session, which has to stay open. Any
+// tokens.Counter can count them; tokens.Pi gives the numbers that pi shows. Rows whose types
+// are not exported are JSON, and described in docs/formats.md.
 package replay
 
 import (
@@ -25,28 +24,28 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Options are what a replay depends on besides the session and the point in it.
+// Options configure a replay.
 type Options struct {
 	Rules       Rules
-	Leaf        int              // record whose path decides Auto; see Session.Leaf
-	Baseline    *prompt.Baseline // prompt, tools and options that the session lacks; may be nil
+	Leaf        int              // the record whose path decides Auto; see Session.Leaf
+	Baseline    *prompt.Baseline // prompt, tools and options missing from the session; may be nil
 	Implemented []string         // names of tools that have an implementation
-	Model       models.Ref       // in place of the path's
-	Window      int64            // context window in tokens, in place of the known one
-	Models      *models.Table    // where windows are looked up; the built-in table when nil
-	Lenient     bool             // go on as the dialect's reference code would
-	Without     map[int]bool     // compaction entries, by record, that are taken for having no effect
+	Model       models.Ref       // overrides the path's model
+	Window      int64            // context window in tokens, overrides the known one
+	Models      *models.Table    // context windows by model; the built-in table if nil
+	Lenient     bool             // continue where the reference code does
+	Without     map[int]bool     // compaction entries, by record, to ignore
 }
 
-// A Replay replays one session by fixed rules.
+// A Replay replays one session under fixed rules.
 type Replay struct {
 	Session  *sessionfmt.Session
-	Rules    Rules                // decided: ByPi or ByEnvelope
+	Rules    Rules                // ByPi or ByEnvelope, never Auto
 	Findings []sessionfmt.Finding // at most sessionfmt.MaxFindings
 
 	Options Options
 
-	more int // findings beyond those
+	more int // findings beyond the maximum
 }
 
 // New returns a replay of s.
@@ -57,8 +56,8 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt}
 }
 
-// At is the envelope at a point: what its record left on its path, or found there; after a
-// record below 0 it is that of the empty session.
+// At returns the envelope at a point: after its record, or before it. A record below 0 gives
+// the empty session.
 func (r *Replay) At(p sessionfmt.Point) (*Envelope, error) {
 	e, stopped, err := r.Reach(p)
 	if err = cmp.Or(stopped, err); err != nil {
@@ -67,8 +66,8 @@ func (r *Replay) At(p sessionfmt.Point) (*Envelope, error) {
 	return e, nil
 }
 
-// Reach is At, but where a broken patch stops the replay first, it is the envelope that
-// the patch found, with the patch's error.
+// Reach is like At, but if a broken patch stops the replay earlier, it returns the envelope
+// before the patch, and the patch's error.
 func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 	path, found := r.Session.Path(r.Session.LeafAt(p))
 	r.Findings = append(r.Findings, found...)
@@ -79,7 +78,7 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 	return e, nil, err
 }
 
-// end is the envelope at the end of a path, or that which a broken patch found.
+// end returns the envelope at the end of a path, or before a broken patch.
 func (r *Replay) end(path []int) (*Envelope, error) {
 	last, err := Step{m: newMachine(r)}, error(nil)
 	for last, err = range r.Along(path) {
@@ -87,8 +86,8 @@ func (r *Replay) end(path []int) (*Envelope, error) {
 	return last.Envelope(), err
 }
 
-// find adds a finding at a record.
-func (r *Replay) find(code string, rec int, format string, args ...any) {
+// addFinding adds a finding at a record.
+func (r *Replay) addFinding(code string, rec int, format string, args ...any) {
 	if len(r.Findings) >= sessionfmt.MaxFindings {
 		r.more++
 		return
@@ -98,7 +97,7 @@ func (r *Replay) find(code string, rec int, format string, args ...any) {
 	})
 }
 
-// AllFindings are the findings of reading the session and of replaying it.
+// AllFindings returns the findings of reading the session and of replaying it.
 func (r *Replay) AllFindings() []sessionfmt.Finding {
 	all := append(append([]sessionfmt.Finding(nil), r.Session.Findings...), r.Findings...)
 	if r.more > 0 {
@@ -107,21 +106,21 @@ func (r *Replay) AllFindings() []sessionfmt.Finding {
 	return all
 }
 
-// Rules say by whose rules a session is replayed.
+// Rules are the rules of a replay.
 type Rules uint8
 
 const (
-	Auto       Rules = iota // Envelope where the path has transforms or ephemerals, else ByPi
-	ByPi                    // what today's pi builds
-	ByEnvelope              // pi's rules and transforms, by the context-engineering dialect
+	Auto       Rules = iota // ByEnvelope if the path has transforms or ephemerals, else ByPi
+	ByPi                    // what current pi builds
+	ByEnvelope              // pi's rules plus transforms, as in the context-engineering dialect
 )
 
 var rulesNames = [...]string{Auto: "auto", ByPi: "pi", ByEnvelope: "envelope"}
 
-// String is the name on the command line.
+// String returns the name on the command line.
 func (r Rules) String() string { return rulesNames[r] }
 
-// MarshalText and UnmarshalText are the name.
+// MarshalText returns the name.
 func (r Rules) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 func (r *Rules) UnmarshalText(text []byte) (err error) {
@@ -129,10 +128,10 @@ func (r *Rules) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// RulesNames are the names that ParseRules takes.
+// RulesNames returns the names that ParseRules accepts.
 func RulesNames() []string { return rulesNames[:] }
 
-// ParseRules reads a name of RulesNames.
+// ParseRules returns the rules with that name.
 func ParseRules(name string) (Rules, error) {
 	for r, n := range rulesNames {
 		if n == name {
@@ -142,8 +141,8 @@ func ParseRules(name string) (Rules, error) {
 	return 0, fmt.Errorf("unknown rules %q", name)
 }
 
-// Decide settles Auto for a session: by the path of its leaf, whatever point of
-// it is asked for later.
+// Decide resolves Auto for a session, by the path of its leaf regardless of the point that is
+// replayed.
 func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	if r != Auto {
 		return r
@@ -157,8 +156,8 @@ func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	return ByPi
 }
 
-// Entered are the messages of the request that were not in an earlier envelope of
-// the same replay, in order, as a provider gets them; the uncached ones last.
+// Entered returns the messages of the request that an earlier envelope of the same replay did
+// not have, in order, as a provider gets them; uncached ones last.
 func (e *Envelope) Entered(earlier *Envelope) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		same := e.state.msgs.n

@@ -7,7 +7,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// step applies the entry at a place of the path.
+// step applies the entry at an index of the path.
 func (m *machine) step(pos, rec int) (Effect, error) {
 	kind := m.r.Session.Kind(rec)
 	if kind == jsonl.Assistant {
@@ -21,7 +21,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
 	case jsonl.NoMessage:
-		m.r.find("no-message", rec, "a message entry without a message: pi cannot build a context with it; it adds nothing")
+		m.r.addFinding("no-message", rec, "a message entry without a message adds nothing; pi fails to build a context with it")
 		return Nothing, nil
 	case jsonl.ModelChange:
 		m.model = rec
@@ -64,8 +64,8 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	return Added, m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg})
 }
 
-// message completes msg, and reports whether its entry adds a message at all
-// (docs/session-format.md 5.3, 5.5, 7.1).
+// message completes msg, and reports whether its entry adds a message (docs/session-format.md
+// 5.3, 5.5, 7.1).
 func (m *machine) message(msg *Piece) (bool, error) {
 	envelope := m.r.Rules == ByEnvelope
 	switch msg.kind {
@@ -91,7 +91,7 @@ func (m *machine) message(msg *Piece) (bool, error) {
 			if !envelope || !m.r.Options.Lenient {
 				msg.flags |= unsent
 			} else {
-				m.r.find("excluded-sent", int(msg.rec), "excluded from the context, but the reference code sends it")
+				m.r.addFinding("excluded-sent", int(msg.rec), "excluded from the context, but sent by the reference code")
 			}
 		}
 	case jsonl.TransformMessage, jsonl.OtherMessage:
@@ -102,8 +102,8 @@ func (m *machine) message(msg *Piece) (bool, error) {
 	return true, nil
 }
 
-// edit applies a context_edit (docs/session-format.md 5.6). Where its target comes only
-// later, it waits.
+// edit applies a context_edit (docs/session-format.md 5.6). An edit whose target comes later
+// waits for it.
 func (m *machine) edit(rec, pos int) (Effect, error) {
 	line, err := m.load.lines.Line(rec)
 	if err != nil {
@@ -115,14 +115,14 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	}
 	replacement := line.Get("replacement")
 	if !replacement.Exists() {
-		m.r.find("edit-no-replacement", rec, "the edit has no replacement: pi cannot build a context with its target in it; it changes nothing")
+		m.r.addFinding("edit-no-replacement", rec, "an edit without a replacement changes nothing; pi fails to build a context with its target")
 		return Nothing, nil
 	}
 	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
 		return Nothing, nil
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
-		m.r.find("edit-no-content", rec, "the replacement has no content: the message stays without any, and pi cannot count it")
+		m.r.addFinding("edit-no-content", rec, "the replacement has no content: the message is left without content, and pi fails to count it")
 	}
 	e := edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}
 	m.edits[e.target] = e
@@ -133,7 +133,7 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	return Edited, nil
 }
 
-// compact applies a compaction entry: the state without compactions is cut anew
+// compact applies a compaction entry: it cuts the state without compactions
 // (docs/session-format.md 5.4, 5.5).
 func (m *machine) compact(msg Piece) (Effect, error) {
 	rec := int(msg.rec)
@@ -150,7 +150,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	if err != nil {
 		return Nothing, err
 	}
-	before := m.now()
+	before := m.current()
 	first, from := m.firstKept(rec, line)
 	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
 	m.cut = &next
@@ -159,7 +159,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	if v := line.Get("systemMessage"); v.Truthy() {
 		cp := msg
 		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
-		cp.start, cp.size = stretch(line, v)
+		cp.start, cp.size = span(line, v)
 		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
@@ -170,10 +170,10 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			return Nothing, err
 		}
 		if cp.kind != jsonl.System {
-			m.r.find("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it as it stands")
+			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it unchanged")
 		}
 	} else if hasSystem(m.base.deltas) {
-		m.r.find("no-checkpoint", rec, "a compaction without checkpoint: prompt and tools are lost to pi until it declares them again")
+		m.r.addFinding("no-checkpoint", rec, "a compaction without a checkpoint: pi has no prompt and tools until the session declares them again")
 	}
 	msg.form, msg.kind = summary, jsonl.CompactionMessage
 	if err := m.size(&msg); err != nil {
@@ -191,7 +191,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			next.deltas = append(next.deltas, d)
 		}
 	}
-	m.change = Change{Do: OpTakeBack, By: msg.Origin(), cut: &cutting{msg, line, before, heads}, Gone: func(yield func(*Piece) bool) {
+	m.change = Change{Do: OpRecompact, By: msg.Origin(), cut: &pendingCut{msg, line, before, heads}, Removed: func(yield func(*Piece) bool) {
 		for _, l := range []struct {
 			*list
 			n int
@@ -200,18 +200,18 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			}
 		}
 	}}
-	return Compacted, m.tell()
+	return Compacted, m.notify()
 }
 
-// keep adds the messages that a compaction keeps, those of a list from place first
-// on, to the state that it makes.
+// keep appends the messages of a list from index first on, which a compaction keeps, to the new
+// state.
 func (m *machine) keep(next *state, of *list, first int) error {
 	for i := first; i < of.n; i++ {
 		kept := *of.at(i)
 		if kept.form == plain && kept.kind == jsonl.System {
 			continue
 		}
-		// An edit that lies before the kept entries is forgotten.
+		// An edit before the kept entries is dropped.
 		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
 			kept.edit = -1
 			kept.flags &^= omitted
@@ -224,9 +224,9 @@ func (m *machine) keep(next *state, of *list, first int) error {
 	return nil
 }
 
-// Shadows says of a compaction entry whether it only repeats a patch: its parent is a
-// context_transform named compaction. Labels in between do not count, to the reference
-// code they do.
+// Shadows reports whether a compaction entry only repeats a patch: its parent is a
+// context_transform named compaction. It skips labels in between, which the reference code does
+// not.
 func (r *Replay) Shadows(rec int) (bool, error) {
 	up := r.Session.Parent(rec)
 	for steps := 0; up >= 0 && !r.Options.Lenient && r.Session.Kind(up) == jsonl.Label && steps < r.Session.Len(); steps++ {
@@ -239,9 +239,8 @@ func (r *Replay) Shadows(rec int) (bool, error) {
 	return line.Get("transformerName").Is("compaction"), err
 }
 
-// firstKept is where keeping starts for a compaction: the index of the first
-// message kept in the list without compactions, and the place on the path from
-// which edits count.
+// firstKept returns where a compaction starts to keep: the index of the first kept message in
+// the list without compactions, and the place on the path from which edits apply.
 func (m *machine) firstKept(rec int, line value) (first, from int) {
 	var f [2]value
 	line.Fields(f[:], "firstKeptEntryId", "firstKeptEntryIndex")
@@ -254,23 +253,23 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		if m.r.Rules == ByEnvelope {
 			first, from = 0, 0
 		}
-		m.r.find("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing of what came before, the envelope rules keep everything", orMissing(f[0]))
+		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing before it, the envelope rules keep everything", orMissing(f[0]))
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
 	if exact {
 		return first, from
 	}
-	m.r.find("kept-no-message", rec, "the compaction's first kept entry (%s) gives no message: keeping starts at the next one after it", m.r.Session.Kind(kept))
+	m.r.addFinding("kept-no-message", rec, "the compaction's first kept entry (%s) has no message: keeping starts at the next message", m.r.Session.Kind(kept))
 	return first, from
 }
 
-// placeOnPath is where a record stands on the path before the entry at hand, -1
-// if it does not.
+// placeOnPath returns the index of a record on the path before the current entry, -1 if it is
+// not there.
 func (m *machine) placeOnPath(rec int) int { return m.path.place(rec, m.pos) }
 
-// hasSystem reports whether there are system messages: then prompt and tools are in
-// the session.
+// hasSystem reports whether there are system messages, so that the session has prompt and
+// tools.
 func hasSystem(deltas []delta) bool {
 	for _, d := range deltas {
 		if d.op == nil && d.m.flags&omitted == 0 {
@@ -280,8 +279,8 @@ func hasSystem(deltas []delta) bool {
 	return false
 }
 
-// stretch is where v, which must be a piece of line itself and no copy, stands
-// in it: both end their capacity at the same byte.
-func stretch(line, v value) (start, size uint32) {
+// span returns the range of v in line. v must be a subslice of line, since both end their
+// capacity at the same byte.
+func span(line, v value) (start, size uint32) {
 	return uint32(cap(line) - cap(v)), uint32(len(v))
 }

@@ -11,15 +11,15 @@ import (
 
 type value = jsonl.Value
 
-// A Reader reads what messages say. What it returns is valid until its next
-// call. It is not safe for concurrent use.
+// A Reader reads messages. Each result is valid until the next call. It is not safe for
+// concurrent use.
 type Reader struct {
 	r        *Replay
 	lines    *sessionfmt.Reader // of the messages
 	edits    *sessionfmt.Reader // of the edits on them
 	buf      []byte
 	out      []byte
-	spelled  []byte // a message in one spelling, to be hashed
+	spelled  []byte // a message in normalized JSON, for hashing
 	at       jsonl.Cursor
 	msg      jsonl.Message
 	weighing weigh.Weigher
@@ -30,8 +30,7 @@ func (r *Replay) NewReader() *Reader {
 	return &Reader{r: r, lines: r.Session.NewReader(), edits: r.Session.NewReader()}
 }
 
-// Lines are the entry that a message comes from, and the edit in force on it, which may be
-// none.
+// Lines returns the entry of a message, and the edit in force on it, nil if none.
 func (l *Reader) Lines(m *Piece) (line, edit jsonl.Value, err error) {
 	if line, err = l.lines.Line(int(m.rec)); err == nil && m.edit >= 0 {
 		edit, err = l.edits.Line(int(m.edit))
@@ -39,11 +38,11 @@ func (l *Reader) Lines(m *Piece) (line, edit jsonl.Value, err error) {
 	return line, edit, err
 }
 
-// Line is the line of an entry.
+// Line returns the line of an entry.
 func (l *Reader) Line(rec int) (jsonl.Value, error) { return l.lines.Line(rec) }
 
-// Agent is the message as pi's own context building returns it
-// (docs/session-format.md 5.3, 5.6).
+// Agent returns the message as pi's own context building does (docs/session-format.md 5.3,
+// 5.6).
 func (l *Reader) Agent(m *Piece) (value, error) {
 	line, err := l.lines.Line(int(m.rec))
 	if err != nil {
@@ -65,10 +64,10 @@ func (l *Reader) Agent(m *Piece) (value, error) {
 	return l.out, nil
 }
 
-// source is the message before edits, made from its record's line.
+// source returns the unedited message, built from its record's line.
 func (l *Reader) source(m *Piece, line value) value {
 	switch m.form {
-	case checkpoint, given:
+	case checkpoint, patchGiven:
 		return line[m.start : m.start+m.size]
 	case plain:
 		v := line.Get("message")
@@ -93,8 +92,7 @@ func (l *Reader) source(m *Piece, line value) value {
 	return l.buf
 }
 
-// emptyContent is what content that is null or missing reads as, nil where it
-// stays so.
+// emptyContent returns what null or missing content reads as, nil if it is left as it is.
 func emptyContent(k jsonl.Kind) value {
 	switch k {
 	case jsonl.System:
@@ -105,9 +103,8 @@ func emptyContent(k jsonl.Kind) value {
 	return nil
 }
 
-// appendObject makes a message with that role out of an entry: its members of
-// those names where they are there, and its time in milliseconds, null where it
-// is none.
+// appendObject builds a message with that role from an entry: the named fields if present, and
+// the entry's time in milliseconds, null if it has none.
 func appendObject(dst []byte, line value, role string, names ...string) []byte {
 	vals := make([]value, len(names)+1)
 	line.Fields(vals, append(names, "timestamp")...)
@@ -134,8 +131,7 @@ func appendObject(dst []byte, line value, role string, names ...string) []byte {
 	return append(dst, '}')
 }
 
-// appendOpSummary makes the message of a compaction_apply op: its time is the
-// op's own.
+// appendOpSummary builds the message of a compaction_apply op. Its time is the op's.
 func appendOpSummary(dst []byte, op value) []byte {
 	var f [3]value
 	op.Fields(f[:], "summary", "tokensBefore", "timestamp")
@@ -148,8 +144,8 @@ func appendOpSummary(dst []byte, op value) []byte {
 	return append(dst, '}')
 }
 
-// setMember appends object v with one member set: in its place if it is there,
-// at the end if not. A val that does not exist removes the member.
+// setMember appends object v with one field set, in its place if present, else at the end. A
+// val that does not exist removes the field.
 func setMember(dst []byte, v value, name string, val value) []byte {
 	dst = append(dst, '{')
 	first, done := true, false
@@ -177,15 +173,15 @@ func setMember(dst []byte, v value, name string, val value) []byte {
 	return append(dst, '}')
 }
 
-// textBlocks appends a block list with one text block, text being a JSON string.
+// textBlocks appends an array with one text block; text is a JSON string.
 func textBlocks(dst []byte, text value) value {
 	dst = append(dst, `[{"type":"text","text":`...)
 	dst = append(dst, text...)
 	return append(dst, `}]`...)
 }
 
-// Texts that pi wraps summaries in before it sends them, escaped for JSON. The
-// two closings differ by a newline (docs/session-format.md 7.2).
+// The texts in which pi wraps summaries before sending them, escaped for JSON. The two closings
+// differ by a newline (docs/session-format.md 7.2).
 const (
 	compactionOpening = `The conversation history before this point was compacted into the following summary:\n\n<summary>\n`
 	compactionClosing = `\n</summary>`
@@ -193,7 +189,7 @@ const (
 	branchClosing     = `</summary>`
 )
 
-// Provider is the message as a provider gets it, nil if it does not
+// Provider returns the message as a provider gets it, nil if it does not get it
 // (docs/session-format.md 7.1).
 func (l *Reader) Provider(m *Piece) (value, error) {
 	if m.flags&(omitted|unsent) != 0 {
@@ -203,7 +199,7 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.form == given {
+	if m.form == patchGiven {
 		return v, nil
 	}
 	switch m.kind {
@@ -230,8 +226,7 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 	return l.out, nil
 }
 
-// wrapped appends the text that a summary or a shell command is sent as, escaped
-// for JSON.
+// wrapped appends the text that a summary or shell command is sent as, escaped for JSON.
 func (l *Reader) wrapped(dst []byte, m *Piece, v value) []byte {
 	switch m.kind {
 	case jsonl.BranchMessage:
@@ -242,8 +237,8 @@ func (l *Reader) wrapped(dst []byte, m *Piece, v value) []byte {
 	return bashText(dst, v)
 }
 
-// join appends a value between two texts as JavaScript would: a string by its
-// text, a missing one as undefined.
+// join appends a value between two texts as JavaScript would: a string as its text, a missing
+// value as undefined.
 func join(dst []byte, before string, v value, after string) []byte {
 	dst = append(dst, before...)
 	switch {
@@ -258,7 +253,7 @@ func join(dst []byte, before string, v value, after string) []byte {
 	return append(dst, after...)
 }
 
-// bashText appends what a bashExecution says to the model, escaped for JSON.
+// bashText appends the text of a bashExecution as the model gets it, escaped for JSON.
 func bashText(dst []byte, v value) []byte {
 	var f [6]value
 	v.Fields(f[:], "command", "output", "cancelled", "exitCode", "truncated", "fullOutputPath")
@@ -279,7 +274,7 @@ func bashText(dst []byte, v value) []byte {
 	return dst
 }
 
-// SummaryText is the text that a compaction's summary is sent as.
+// SummaryText returns the text that a compaction's summary is sent as.
 func SummaryText(summary string) string {
 	unescape := strings.NewReplacer(`\n`, "\n").Replace
 	return unescape(compactionOpening) + summary + unescape(compactionClosing)

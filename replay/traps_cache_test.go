@@ -23,7 +23,7 @@ func accounted(t *testing.T, entries ...string) *cache.Report {
 }
 
 // TestTrapT38SamePromptIsServed: pi declares its cache invalid, and the prompt is the
-// same: a provider serves all of it. A part that is there breaks the cache.
+// same: a provider serves all of it. A part that exists breaks the cache.
 func TestTrapT38SamePromptIsServed(t *testing.T) {
 	for name, served := range map[string]bool{"z": true, "a": false} {
 		rows := accounted(t, "p patch "+cached("system_part_set", `"partName":"a","text":"prompt"`), "u1 user U1", "a1 answer A1",

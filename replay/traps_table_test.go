@@ -45,9 +45,9 @@ var compactionTraps = []trap{
 
 var patchTraps = []trap{
 	{trap: "T38", entries: []string{"u1 user U1", `p patch {"op":"system_part_remove","scope":"cached","partName":"z","invalidateCacheReason":" "}`, "u2 user U2"},
-		pi: "U1 U2", envelope: "!op 0 (system_part_remove): changes what is cached without an invalidateCacheReason", lenient: "U1 U2", warned: "patch-reason"},
+		pi: "U1 U2", envelope: "!op 0 (system_part_remove): invalidateCacheReason is required", lenient: "U1 U2", warned: "patch-reason"},
 	{trap: "T40", entries: []string{"u1 user U1", `p patch ` + cached("messages_cached_replace", `"messages":[]`) + `,{"op":"tools_remove","scope":"cached","toolNames":[],"invalidateCacheReason":" "}`, "u2 user U2"},
-		pi: "U1 U2", envelope: "!op 1 (tools_remove): changes what is cached without an invalidateCacheReason", lenient: "U1 U2", warned: "patch-reason"},
+		pi: "U1 U2", envelope: "!op 1 (tools_remove): invalidateCacheReason is required", lenient: "U1 U2", warned: "patch-reason"},
 	{trap: "T41", entries: []string{"u1 user U1", `p patch {"op":"teleport"},` + cached("messages_cached_replace", `"messages":[]`), "u2 user U2"},
 		pi: "U1 U2", envelope: `!op 0 ("teleport"): unknown op`, lenient: "U2", warned: "patch-op"},
 	{trap: "T42", entries: []string{"u1 user U1", `p patch {"op":"messages_uncached_append","scope":"cached","messages":[{"role":"user","content":"X"}]}`, "u2 user U2"},
@@ -55,7 +55,7 @@ var patchTraps = []trap{
 	{trap: "T42", entries: []string{"u1 user U1", `p patch {"op":"messages_uncached_append","scope":"uncached","messages":[{"role":"user","content":"X"}]}`, "u2 user U2"},
 		pi: "U1 U2", envelope: "U1 U2 X", found: "patch-scope", lenient: "U1 U2 X", warned: "patch-scope"},
 	{trap: "T43", entries: []string{"u1 user U1", `p "type":"context_transform","schemaVersion":2,"transformerName":"t","patch":[` + cached("messages_cached_replace", `"messages":[]`) + `]`, "u2 user U2"},
-		pi: "U1 U2", envelope: "!schemaVersion 2 is not 1", lenient: "U2", warned: "patch-schema"},
+		pi: "U1 U2", envelope: "!schemaVersion must be 1, not 2", lenient: "U2", warned: "patch-schema"},
 	{trap: "T44", entries: []string{"u1 user U1", "p patch " + cached("messages_cached_replace", `"messages":[]`), "u2 user U2", "a2 answer A2"},
 		pi: "U1 U2 A2", envelope: "U2 A2"},
 	{trap: "T45", entries: []string{"u1 user U1", `e "type":"ephemeral","messages":[{"role":"user","content":"X"}]`, "a1 answer A1"},

@@ -110,7 +110,7 @@ func TestTrapCounts(t *testing.T) {
 	}
 }
 
-// TestTrapUsage: how full pi takes the context to be.
+// TestTrapUsage: the context usage that pi shows.
 func TestTrapUsage(t *testing.T) {
 	answer := func(usage string) string {
 		return `"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"A"}],"provider":"p","model":"m","stopReason":"stop","usage":{` + usage + `}}`

@@ -11,24 +11,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Step is what one entry did.
+// A Step is the effect of one entry.
 type Step struct {
 	Record int // the entry
 	Did    Effect
-	// Before and After are the numbers of cached messages in the request.
+	// Before and After are the numbers of cached messages of the request.
 	Before, After int
 
 	m *machine
 }
 
-// Watch are the observers of the step's own way, in the order of the walk's.
+// Watch returns the observers on the step's own branch, in the order in which the walk got
+// them.
 func (s Step) Watch() []Observer { return s.m.watch }
 
-// Requests are the answers so far.
+// Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 
-// Envelope is the envelope after the step. It stays as it is while the walk goes
-// on, but has to be asked for before it does.
+// Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
+// the walk continues.
 func (s Step) Envelope() *Envelope { return s.m.envelope() }
 
 // An Effect is what a step did to the envelope.
@@ -38,39 +39,39 @@ type Effect uint8
 const (
 	Nothing   Effect = iota
 	Added            // a message was appended
-	Edited           // an edit took effect on messages that were there
+	Edited           // an edit changed messages of the context
 	Compacted        // a compaction replaced the history, as an entry or as a patch
 	Patched          // a transform's patch was applied
 	Settings         // the model or the thinking level changed
 )
 
-// String names the effect.
+// String returns the name of the effect.
 func (e Effect) String() string {
 	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
 }
 
-// An Observer is told what goes on in a walk. Where paths part, so does it.
+// An Observer receives the events of a walk. Where branches part, the walk forks it.
 type Observer interface {
-	// Request: an answer is at hand, and the step's envelope is what its request got.
+	// Request is called for each answer. The step's envelope is what its request got.
 	Request(Step) error
-	// Changed: the context has changed, by an entry or by an op of its patch.
+	// Changed is called after each change of the context, by an entry or by an op of its patch.
 	Changed(Step, *Change) error
-	// Fork is the observer of another way that goes on from where from stands, as to.
+	// Fork returns the observer for another branch, which continues from the state of from, at
+	// to.
 	Fork(from, to Step) Observer
 }
 
-// Unconcerned is an observer of nothing, for others to build on.
-type Unconcerned struct{}
+// A NopObserver ignores all events. Observers embed it.
+type NopObserver struct{}
 
 // Request, Changed and Fork do nothing.
-func (Unconcerned) Request(Step) error          { return nil }
-func (Unconcerned) Changed(Step, *Change) error { return nil }
-func (u Unconcerned) Fork(_, _ Step) Observer   { return u }
+func (NopObserver) Request(Step) error          { return nil }
+func (NopObserver) Changed(Step, *Change) error { return nil }
+func (u NopObserver) Fork(_, _ Step) Observer   { return u }
 
-// Walk replays the path to record leaf, step by step from the root. An error
-// ends it: a *sessionfmt.Error with the entry at which the replay had to stop, whose
-// step has the envelope that the entry found. Findings of the walk are added to
-// r.Findings.
+// Walk replays the path to record leaf, step by step from the root. An error ends the walk. It
+// is a *sessionfmt.Error with the entry at which the replay stopped, and comes with a step
+// whose envelope is the one before that entry. Findings are added to r.Findings.
 func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
@@ -79,34 +80,33 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	}
 }
 
-// Along is a walk of a path, root first.
+// Along replays a path, given root first.
 func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		m := newMachine(r, watch...)
-		way := make([]int32, len(path)) // half as large
+		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
 		}
 		path = nil
 		m.path.own = way[:0]
 		for _, rec := range way {
-			if step, err := m.does(int(rec)); !yield(step, err) || err != nil {
+			if step, err := m.advance(int(rec)); !yield(step, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// WalkTree replays the whole tree, each entry once, parents before children: where
-// paths part, so does the machine. A step's envelope is that of its own path, as
-// Walk would give it. An error ends the branch that it is on, and the walk goes on
-// with the next; what is below a circle of parents is left out.
+// WalkTree replays the whole tree, each entry once, parents before children. The machine forks
+// at each branch. A step's envelope is that of its own path, as with Walk. An error ends its
+// branch, and the walk continues with the next. Entries below a parent cycle are left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		empty := newMachine(r, watch...)
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
-				continue // its parents go round in a circle
+				continue // its parents form a cycle
 			}
 			if !empty.fork().below(t, root, yield) {
 				return
@@ -115,12 +115,12 @@ func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step,
 	}
 }
 
-// below goes down from a record, which the machine is about to do. It goes on where most
-// of the entries are, and forks for the other ways: so forks are few and short, and
-// nest no deeper than the logarithm of their number.
+// below visits a record and all entries below it. It continues with the largest child and forks
+// for the others, so forks are few and short, and nest no deeper than the logarithm of their
+// number.
 func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) bool) bool {
 	for {
-		step, err := m.does(rec)
+		step, err := m.advance(rec)
 		if !yield(step, err) {
 			return false
 		}
@@ -145,18 +145,18 @@ func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) boo
 	}
 }
 
-// does is a step, as lenses see it.
-func (m *machine) does(rec int) (Step, error) {
+// advance applies the next entry of the path, and returns its step.
+func (m *machine) advance(rec int) (Step, error) {
 	m.path.push(rec)
-	before := m.now().msgs.shown
+	before := m.current().msgs.shown
 	did, err := m.step(m.path.len()-1, rec)
 	if err != nil {
 		m.pos = m.path.len() - 2
 	}
-	return Step{Record: rec, Did: did, Before: before, After: m.now().msgs.shown, m: m}, err
+	return Step{Record: rec, Did: did, Before: before, After: m.current().msgs.shown, m: m}, err
 }
 
-// fork is a copy of a machine that goes another way.
+// fork returns a copy of the machine for another branch.
 func (m *machine) fork() *machine {
 	next := *m
 	next.path = m.path.fork()
@@ -175,11 +175,11 @@ func (m *machine) fork() *machine {
 	return &next
 }
 
-// fork is a copy of a state that goes its own way.
+// fork returns an independent copy of the state.
 func (s *state) fork() *state {
 	next := *s
 	next.msgs.chunks = slices.Clone(s.msgs.chunks)
-	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full: nobody pushes there
+	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full and never appended to
 		chunk := *next.msgs.chunks[last]
 		next.msgs.chunks[last] = &chunk
 	}
@@ -188,26 +188,26 @@ func (s *state) fork() *state {
 	return &next
 }
 
-// An Account is a step with what it did to the size of the context.
+// An Account is a step with its effect on the size of the context.
 type Account struct {
 	Step
-	Request int          // number of the request that the entry answers, from 0; -1 for any other entry
+	Request int          // number of the request that the entry answers, from 0; -1 if it answers none
 	Answers int          // requests answered so far, this one included
-	Path    []int        // that it is on, to its end
-	At      int          // its place there
-	Before  weigh.Counts // tokens, as Count counts
+	Path    []int        // the whole path
+	At      int          // index of the entry on it
+	Before  weigh.Counts // tokens, as Count returns them
 	After   weigh.Counts
 }
 
-// Accounts replays the path to record leaf like Walk, and counts on the way: each
-// message once, so that the whole path costs one reading.
+// Accounts replays the path to record leaf like Walk and counts tokens as it goes. It reads and
+// counts each message once.
 func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
-	return r.Accounting(c).Along(leaf)
+	return r.AccountWalk(c).Along(leaf)
 }
 
-// An Accounting is a walk with accounts that goes on where it has stopped.
-type Accounting struct {
-	Behind []int // records of the last path that it did not come past
+// An AccountWalk is a walk with accounts that can be continued.
+type AccountWalk struct {
+	Unreached []int // records of the last path that the walk did not reach
 
 	r       *Replay
 	c       *tokens.Counter
@@ -218,17 +218,17 @@ type Accounting struct {
 	stopped error
 }
 
-// Accounting returns a walk that has not begun.
-func (r *Replay) Accounting(c *tokens.Counter) *Accounting { return &Accounting{r: r, c: c} }
+// AccountWalk returns a walk that has not started.
+func (r *Replay) AccountWalk(c *tokens.Counter) *AccountWalk { return &AccountWalk{r: r, c: c} }
 
-// Along are the accounts of the path to record leaf: where it goes on from the path gone
-// before, those of its new entries, else all. A replay that had to stop stays there.
-func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
+// Along returns the accounts of the path to record leaf. If the path extends the previous one,
+// it returns those of the new entries only. A replay that stopped does not continue.
+func (a *AccountWalk) Along(leaf int) iter.Seq2[Account, error] {
 	return func(yield func(Account, error) bool) {
 		path, found := a.r.Session.Path(leaf)
 		if n := a.done; a.m == nil || n > len(path) || n > 0 && path[n-1] != a.m.path.at(n-1) {
 			a.r.Findings = append(a.r.Findings, found...)
-			*a = Accounting{r: a.r, c: a.c, m: newMachine(a.r)}
+			*a = AccountWalk{r: a.r, c: a.c, m: newMachine(a.r)}
 			a.m.counter = a.c
 		}
 		for a.done < len(path) && a.stopped == nil {
@@ -237,15 +237,15 @@ func (a *Accounting) Along(leaf int) iter.Seq2[Account, error] {
 				return
 			}
 		}
-		if a.Behind = path[a.done:]; a.stopped != nil {
+		if a.Unreached = path[a.done:]; a.stopped != nil {
 			yield(Account{Request: -1}, a.stopped)
 		}
 	}
 }
 
-func (a *Accounting) next(path []int) (next Account, err error) {
+func (a *AccountWalk) next(path []int) (next Account, err error) {
 	next = Account{Request: -1, Before: a.last, Path: path, At: a.done}
-	if next.Step, err = a.m.does(path[a.done]); err != nil {
+	if next.Step, err = a.m.advance(path[a.done]); err != nil {
 		return next, err
 	}
 	next.Answers = a.m.request
@@ -259,15 +259,15 @@ func (a *Accounting) next(path []int) (next Account, err error) {
 	return next, err
 }
 
-// count is what the machine's envelope takes.
-func (a *Accounting) count() (weigh.Counts, error) {
-	m, s := a.m, a.m.now()
+// count returns the counts of the machine's envelope.
+func (a *AccountWalk) count() (weigh.Counts, error) {
+	m, s := a.m, a.m.current()
 	changed, err := m.prompt.follow(a.r, s.deltas)
 	if err != nil {
 		return weigh.Counts{}, err
 	}
 	if changed {
-		a.prompt = m.prompt.Now.Counts(a.c)
+		a.prompt = m.prompt.Current.Counts(a.c)
 	}
 	n := a.prompt
 	n.Messages = s.msgs.tokens

@@ -14,32 +14,32 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Weighed is a message of an envelope with what it takes, without its text.
+// A Weighed is a message of an envelope with its size, without its text.
 type Weighed struct {
-	Kind     jsonl.Kind // by its role in the session
-	Origin   origin.Origin
-	Uncached bool
-	Once     bool // logged for one request alone: a reader sets it
-	Hidden   bool // a custom message that the user is not shown
+	Kind      jsonl.Kind // by its role in the session
+	Origin    origin.Origin
+	Uncached  bool
+	Ephemeral bool // logged for one request only; set by the caller
+	Hidden    bool // a custom message that is not displayed
 
-	Tokens weigh.Weight // of the counter
-	Bytes  weigh.Weight // of its blocks, as JSON
-	Size   int          // bytes of the message as a provider gets it, as JSON
+	Tokens weigh.Weight // by the counter
+	Bytes  weigh.Weight // bytes of its blocks as JSON
+	Size   int          // bytes of the message's JSON as the provider gets it
 
-	Skill  skill  // a prompt that begins with the instructions of one
+	Skill  skill  // of a prompt that begins with a skill's instructions
 	Result result // of a tool result
-	Reads  []read // of an answer
-	Images []int  // bytes of base64 of each
+	Reads  []read // files that an answer reads
+	Images []int  // bytes of base64 of each image
 }
 
-// A skill is the instructions of a skill in a prompt (docs/session-format.md 4.6), which
-// are part of its text.
+// A skill is the instructions of a skill at the start of a prompt (docs/session-format.md 4.6),
+// which are part of its text.
 type skill struct {
-	Name          string // empty where there are none
+	Name          string // empty if there are none
 	Tokens, Bytes int
 }
 
-// A result says whose result a message is. Call is empty unless the tool reads files.
+// A result identifies the call of a tool result. Call is empty unless the tool reads files.
 type result struct {
 	Tool  string
 	Call  string
@@ -49,19 +49,19 @@ type result struct {
 // A read is a call of a tool that reads a file.
 type read struct{ Call, Path string }
 
-// readers are the tools that read files, by the names that agents give them, and the
-// arguments that say which.
+// readers are the names of tools that read files, in the agents that we know, and pathArguments
+// the arguments that name the file.
 var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
 
-// take records what is in a message.
-func (w *weigher) take(out *Weighed, m *jsonl.Message) {
+// read records the parts of a message.
+func (w *weigher) read(out *Weighed, m *jsonl.Message) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		size := len(b.Raw)
 		switch b.Kind {
 		case jsonl.TextBlock:
 			if out.Bytes.Text == 0 && m.Kind == jsonl.User {
-				out.Skill = w.skill(b.Says.Value)
+				out.Skill = w.skill(b.Text.Value)
 			}
 			out.Bytes.Text += size
 		case jsonl.ThinkingBlock:
@@ -92,7 +92,7 @@ func (w *weigher) take(out *Weighed, m *jsonl.Message) {
 
 const skillTag, skillEnd = `"<skill `, `</skill>`
 
-// skill is the skill that a text begins with.
+// skill returns the skill that a text begins with.
 func (w *weigher) skill(raw value) skill {
 	if !bytes.HasPrefix(raw, []byte(skillTag)) {
 		return skill{}
@@ -109,8 +109,8 @@ func (w *weigher) skill(raw value) skill {
 	return skill{Name: string(name), Tokens: w.c.Of(weigh.Length(w.c, text)), Bytes: end - 1}
 }
 
-// ReadPath is the file that a tool call reads, empty where the tool, by its name, reads
-// none.
+// ReadPath returns the file that a tool call reads, empty if the tool's name is not one of a
+// reading tool.
 func ReadPath(name, args jsonl.Value) string {
 	if slices.ContainsFunc(readers, name.Is) {
 		for _, argument := range pathArguments {
@@ -122,14 +122,14 @@ func ReadPath(name, args jsonl.Value) string {
 	return ""
 }
 
-// Weighed is every message of the request, cached and uncached, with what it takes by
-// a counter: together as much as Count says of them. They are weighed on all
-// processors, and come in order. Each is valid until the next one is asked for.
+// Weighed returns every message of the request, cached and uncached, with its size by a
+// counter. The sizes add up to those of Count. Messages are counted in parallel and returned in
+// order. Each is valid until the next.
 func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 	return func(yield func(*Weighed, error) bool) {
 		msgs := &e.state.msgs
 		chunks := (msgs.n + chunkSize - 1) / chunkSize
-		var used sync.Pool // of chunks
+		var used sync.Pool // chunks for reuse
 		start := func() func(k int) weighedPart { return e.r.newWeigher(c).chunks(msgs, &used) }
 		workers := runtime.GOMAXPROCS(0)
 		for part := range parallel.InOrder(chunks, workers, 2*workers+1, start) {
@@ -155,7 +155,7 @@ func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 	}
 }
 
-// A weighedPart is a chunk of a list, weighed up to an error.
+// A weighedPart is a weighed chunk of a list, up to an error.
 type weighedPart struct {
 	all *[]Weighed
 	err error
@@ -180,7 +180,7 @@ func (w *weigher) one(out *Weighed, m *Piece) (err error) {
 		return err
 	}
 	out.Size, out.Tokens = size, w.l.weigher(w.c).Message(msg)
-	w.take(out, msg)
+	w.read(out, msg)
 	if m.kind == jsonl.Custom || m.kind == jsonl.HookMessage {
 		var v value
 		v, err = w.l.Agent(m)
@@ -189,7 +189,7 @@ func (w *weigher) one(out *Weighed, m *Piece) (err error) {
 	return err
 }
 
-// chunks weighs the shown messages of a chunk of a list, in the place of a used one.
+// chunks weighs the shown messages of a chunk of a list, reusing memory from used.
 func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 	return func(k int) (part weighedPart) {
 		if part.all, _ = used.Get().(*[]Weighed); part.all == nil {
@@ -210,16 +210,15 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 	}
 }
 
-// Chunks is the number of stretches in which Scan goes through the messages.
+// Chunks returns the number of ranges in which Scan reads the messages.
 func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize + 1 }
 
-// Scan goes through the messages of the context by their index, those that no provider gets
-// included and the uncached ones last, each stretch on a processor of its own and
-// in order: read is called by several at once, but for one stretch by one alone.
-// The message is as a provider gets it, each line gone over once, and valid during the
-// call; for one that is not sent it is nil. tokens are what pi itself takes a message for
-// that is neither user's, answer nor result, as it is stored and not as it is sent
-// (docs/session-format.md 8.3). Of those it is 0: they count for what their texts do.
+// Scan calls read for the messages of the context by index, including those that no provider
+// gets; the uncached ones come last. It processes ranges in parallel, and each range in order:
+// calls for different ranges are concurrent. m is the message as a provider gets it, valid
+// during the call, and nil if it is not sent. tokens is pi's estimate for a message that is not
+// a user message, answer or result, counted as stored, not as sent (docs/session-format.md
+// 8.3). It is 0 for those three, whose texts the caller counts.
 func (e *Envelope) Scan(read func(chunk, index int, p *Piece, m *jsonl.Message, tokens int)) error {
 	chunks, listed := e.Chunks(), e.Listed()
 	return e.inChunks(chunks, func(l *Reader, k int) error {
@@ -238,8 +237,7 @@ func (e *Envelope) Scan(read func(chunk, index int, p *Piece, m *jsonl.Message, 
 	})
 }
 
-// inChunks calls do for each of so many stretches, on all processors, which take them
-// in turn, each with a loader of its own.
+// inChunks calls do for each range, in parallel. Each worker has its own reader.
 func (e *Envelope) inChunks(chunks int, do func(l *Reader, k int) error) error {
 	return parallel.Each(chunks, func() func(int) error {
 		l := e.r.NewReader()
@@ -247,7 +245,7 @@ func (e *Envelope) inChunks(chunks int, do func(l *Reader, k int) error) error {
 	})
 }
 
-// scan has one message read.
+// scan reads one message.
 func (l *Reader) scan(chunk, index int, p *Piece, read func(int, int, *Piece, *jsonl.Message, int)) (err error) {
 	estimate := 0
 	if !p.kind.IsTurn() {
@@ -265,12 +263,11 @@ func (l *Reader) scan(chunk, index int, p *Piece, read func(int, int, *Piece, *j
 	return err
 }
 
-// Listed is the number of messages but for the uncached ones.
+// Listed returns the number of messages without the uncached ones.
 func (e *Envelope) Listed() int { return e.state.msgs.n }
 
-// Differs are the places of the cached messages that are not what they were in an
-// earlier envelope of the replay, those that only one of them has included. An earlier
-// one that is nil has none.
+// Differs returns the indexes of cached messages that differ from an earlier envelope of the
+// replay, including those that only one of them has. A nil earlier envelope has no messages.
 func (e *Envelope) Differs(earlier *Envelope) iter.Seq[int] {
 	if earlier == nil {
 		return e.state.msgs.differs(&list{})
@@ -278,10 +275,10 @@ func (e *Envelope) Differs(earlier *Envelope) iter.Seq[int] {
 	return e.state.msgs.differs(&earlier.state.msgs)
 }
 
-// Len is the number of messages, those left out included and the uncached ones last.
+// Len returns the number of messages, including omitted ones; the uncached ones come last.
 func (e *Envelope) Len() int { return e.state.msgs.n + len(e.state.uncached) }
 
-// Piece is the message of that index.
+// Piece returns the message at an index.
 func (e *Envelope) Piece(index int) *Piece {
 	if n := e.state.msgs.n; index >= n {
 		return &e.state.uncached[index-n]

@@ -12,22 +12,22 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Why a session is not appended to, where a caller may want to know.
+// The reasons why a session cannot be appended to that a caller may want to test for.
 var (
 	ErrTorn    = errors.New("torn tail")                     // the last line has no newline
-	ErrTooNew  = errors.New("its format is too new")         // its version is above 3
-	ErrChanged = errors.New("has changed since it was read") // reading it again helps
+	ErrTooNew  = errors.New("format too new")                // its version is above 3
+	ErrChanged = errors.New("has changed since it was read") // opening it again helps
 )
 
-// AppendOptions say how to append. The zero value is fit for use.
+// AppendOptions configure Append. The zero value is valid.
 type AppendOptions struct {
-	Who  string        // the command, for others who wait for the lock; ctxtool when empty
-	Wait time.Duration // for the lock, 5 s when 0
-	Held bool          // the caller has the lock
+	Who  string        // the command, as shown to others who wait for the lock; ctxtool if empty
+	Wait time.Duration // how long to wait for the lock, 5 s if 0
+	Held bool          // the caller holds the lock
 }
 
-// An appendFile is what appending needs of a file: *os.File, or in tests one that
-// fails. Write adds to its end.
+// An appendFile is what Append needs of a file: *os.File, or one that fails in tests. Write
+// appends.
 type appendFile interface {
 	io.ReaderAt
 	io.Writer
@@ -36,7 +36,7 @@ type appendFile interface {
 	Sync() error
 }
 
-// A diskFile is a file that is synced as its disk does it.
+// A diskFile is a file that is synced by its Disk.
 type diskFile struct {
 	*os.File
 	disk Disk
@@ -44,15 +44,14 @@ type diskFile struct {
 
 func (f diskFile) Sync() error { return f.disk.sync(f.File) }
 
-// Append adds the batch to the session's file: with one write and one sync, under
-// the lock, and only if the file is still what was read. Nothing that was there is
-// touched. A file that pi would not take, or not take the new entries of, is
-// refused; so is one whose last line is not finished. After a write or a sync that
-// fails the new bytes are taken back, and the error says whether that was possible.
-// Every error is an *Error.
+// Append adds the batch to the session's file, with one write and one sync, under the lock, and
+// only if the file is unchanged since it was read. Existing bytes are never changed. It refuses
+// a file that pi would not open, new entries that pi would not accept, and a file whose last
+// line is incomplete. If the write or the sync fails, it removes the new bytes, and the error
+// reports whether that was possible. Every error is an *Error.
 //
-// The Session knows nothing of the new entries, and has to be opened again to
-// append more. A batch without entries is appended by doing nothing.
+// The Session does not know the new entries. Open it again to append more. Appending an empty
+// batch does nothing.
 func (s *Session) Append(b *Batch, opt AppendOptions) error {
 	if b.Len() == 0 {
 		return nil
@@ -72,14 +71,14 @@ func (s *Session) Append(b *Batch, opt AppendOptions) error {
 	if err != nil {
 		return s.at(err)
 	}
-	defer f.Close() // what it could say has been said by the sync
+	defer f.Close() // the sync has reported any error
 	if err = s.unchanged(f); err == nil {
 		err = appendTo(diskFile{f, disk}, s.src.size, b.lines)
 	}
 	return s.at(err)
 }
 
-// lock takes the lock of the file called name.
+// lock takes the lock of the named file.
 func (o AppendOptions) lock(disk Disk, name string) (unlock func(), err error) {
 	if o.Who == "" {
 		o.Who = "ctxtool"
@@ -90,10 +89,10 @@ func (o AppendOptions) lock(disk Disk, name string) (unlock func(), err error) {
 	return disk.Lock(name, o.Who, o.Wait)
 }
 
-// at puts an error at the session, unless it has a place already.
+// at adds the session's name to an error without a place.
 func (s *Session) at(err error) error { return atFile(s.Name, err) }
 
-// atFile puts an error at a file, unless it has a place already.
+// atFile adds a file name to an error without a place.
 func atFile(name string, err error) error {
 	var placed *Error
 	switch {
@@ -107,16 +106,16 @@ func atFile(name string, err error) error {
 	return err
 }
 
-// An endMark is what is remembered of a file's end, to know it again: a hash of
-// the bytes from the last record on. Comparing those of all the file would cost as
-// much as reading it; what is behind the last record is what others change.
+// An endMark identifies the end of a file: a hash of the bytes from the last record on. Hashing
+// the whole file would cost as much as reading it, and other programs only change what follows
+// the last record.
 type endMark struct {
 	from int64 // offset of the last record
 	seed maphash.Seed
 	hash uint64
 }
 
-// markEnd remembers the end of a file that may be appended to.
+// markEnd records the end of a file that may be appended to.
 func (s *Session) markEnd() (err error) {
 	if s.src.info == nil || s.src.packing != plain {
 		return nil
@@ -126,19 +125,19 @@ func (s *Session) markEnd() (err error) {
 	return err
 }
 
-// sum is the hash of the file's bytes from the mark up to size.
+// sum returns the hash of the file's bytes from the mark up to size.
 func (m *endMark) sum(r io.ReaderAt, size int64) (uint64, error) {
 	var h maphash.Hash
 	h.SetSeed(m.seed)
 	buf := make([]byte, max(1, min(size-m.from, 32<<10)))
 	n, err := io.CopyBuffer(&h, io.NewSectionReader(r, m.from, size-m.from), buf)
 	if err == nil && n < size-m.from {
-		err = fmt.Errorf("%w: it is shorter", ErrChanged)
+		err = fmt.Errorf("%w: the file is shorter", ErrChanged)
 	}
 	return h.Sum64(), err
 }
 
-// unchanged says whether f is the file that was read, as it was.
+// unchanged returns an error with ErrChanged if f is not the file that was read.
 func (s *Session) unchanged(f appendFile) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -147,7 +146,7 @@ func (s *Session) unchanged(f appendFile) error {
 	how := ""
 	switch grown := info.Size() - s.src.size; {
 	case !os.SameFile(info, s.src.info):
-		how = "another file has its name"
+		how = "it was replaced by another file"
 	case grown > 0:
 		how = fmt.Sprintf("it is %s longer", plural(int(grown), "byte"))
 	case grown < 0:
@@ -160,14 +159,13 @@ func (s *Session) unchanged(f appendFile) error {
 		if hash == s.end.hash {
 			return nil
 		}
-		how = "its last line is another one"
+		how = "its last line changed"
 	}
-	return &Error{Err: fmt.Errorf("%w: %s", ErrChanged, how), Hint: "run the command again, on what the file is now"}
+	return &Error{Err: fmt.Errorf("%w: %s", ErrChanged, how), Hint: "run the command again"}
 }
 
-// appendTo adds lines to f, whose size is start. A sync that fails is never tried
-// again: the system may have dropped what it could not write, and then says that
-// all is well.
+// appendTo appends lines to f, whose size is start. It never retries a failed sync: the system
+// may have dropped the data and then report success.
 func appendTo(f appendFile, start int64, lines []byte) error {
 	n, err := f.Write(lines)
 	if err == nil && n < len(lines) {
@@ -178,21 +176,20 @@ func appendTo(f appendFile, start int64, lines []byte) error {
 		if err = f.Sync(); err == nil {
 			return nil
 		}
-		failed = "syncing what was appended"
+		failed = "syncing the appended entries"
 	}
 	cause := fmt.Errorf("%s: %w", failed, plainPathError(err))
 	if back := takeBack(f, start, start+int64(n)); back != nil {
 		return &Error{
-			Err:  fmt.Errorf("%w; taking it back: %w: there may be a %w at offset %d", cause, plainPathError(back), ErrTorn, start),
-			Hint: "ctxtool repair mends it",
+			Err:  fmt.Errorf("%w; removing them again: %w: there may be a %w at offset %d", cause, plainPathError(back), ErrTorn, start),
+			Hint: "run ctxtool repair",
 		}
 	}
-	return &Error{Err: fmt.Errorf("%w: the file is as it was", cause), Hint: "see to the disk, and run the command again"}
+	return &Error{Err: fmt.Errorf("%w: the file is unchanged", cause), Hint: "check the disk, and run the command again"}
 }
 
-// takeBack cuts what was appended off again, if nobody has appended to the file
-// since: then what would be cut off might be theirs. Its sync is that of the cut, not
-// another try at what failed before.
+// takeBack truncates the file to remove what was appended, unless another process has appended
+// since. Its sync is for the truncation, not a retry of the failed one.
 func takeBack(f appendFile, start, end int64) error {
 	info, err := f.Stat()
 	switch {
@@ -201,7 +198,7 @@ func takeBack(f appendFile, start, end int64) error {
 	case info.Size() == start:
 		return nil
 	case info.Size() != end:
-		return fmt.Errorf("it is %d bytes long, not %d: somebody else has written to it", info.Size(), end)
+		return fmt.Errorf("it has %d bytes, expected %d: another process has written to it", info.Size(), end)
 	}
 	if err := f.Truncate(start); err != nil {
 		return err
@@ -209,28 +206,28 @@ func takeBack(f appendFile, start, end int64) error {
 	return f.Sync()
 }
 
-// refuse says why nothing can be appended to the session, or not this batch.
+// refuse returns why nothing can be appended to the session, or why this batch cannot.
 func (s *Session) refuse(b *Batch) error {
 	const whole = "write the session with the new entries elsewhere: -o FILE"
 	switch {
 	case s.src.packing != plain:
-		return &Error{Err: errors.New("is compressed: only plain files are appended to"), Hint: whole}
+		return &Error{Err: errors.New("cannot append to a compressed file"), Hint: whole}
 	case s.src.info == nil:
-		return &Error{Err: errors.New("is a stream: only files are appended to"), Hint: whole}
+		return &Error{Err: errors.New("cannot append to a stream"), Hint: whole}
 	case !s.src.info.Mode().IsRegular():
 		return &Error{Err: errNotRegular, Hint: whole}
 	case s.Coverage.Partial:
-		return errors.New("only its end was read: ids may be in use")
+		return errors.New("only its end was read: new ids may be in use")
 	case b.s != s:
 		return errors.New("the entries were made for another session")
 	}
-	if err := s.unchanged(s.src.file); err != nil { // what follows reads it
+	if err := s.unchanged(s.src.file); err != nil { // the checks below read the file
 		return err
 	}
 	return s.refuseShape(b)
 }
 
-// refuseShape says why entries cannot follow those of the session.
+// refuseShape returns why entries cannot follow those of the session.
 func (s *Session) refuseShape(b *Batch) error {
 	for _, sound := range []func() error{s.refuseHeader, s.refuseVersion, s.refuseTail} {
 		if err := sound(); err != nil {
@@ -240,7 +237,7 @@ func (s *Session) refuseShape(b *Batch) error {
 	return b.err
 }
 
-// refuseHeader says why pi would not open the file (docs/session-format.md 1.1).
+// refuseHeader returns why pi would not open the file (docs/session-format.md 1.1).
 func (s *Session) refuseHeader() error {
 	why := ""
 	switch {
@@ -258,7 +255,7 @@ func (s *Session) refuseHeader() error {
 			return err
 		}
 		if !head.Get("id").IsString() {
-			why = "its header's id is no string"
+			why = "its header's id is not a string"
 		} else if s.records[0].off == int64(len(jsonl.BOM)) && string(mark) == jsonl.BOM {
 			why = "it starts with a byte order mark"
 		}
@@ -266,23 +263,23 @@ func (s *Session) refuseHeader() error {
 	if why == "" {
 		return nil
 	}
-	return &Error{Err: fmt.Errorf("pi refuses the file: %s", why), Hint: "ctxtool repair mends it"}
+	return &Error{Err: fmt.Errorf("pi refuses the file: %s", why), Hint: "run ctxtool repair"}
 }
 
 func (s *Session) refuseVersion() error {
 	switch {
 	case s.Version > 3:
-		return &Error{Err: fmt.Errorf("%w: version %d, and 3 is the last one known", ErrTooNew, s.Version),
-			Hint: "a newer ctxtool may know it"}
+		return &Error{Err: fmt.Errorf("%w: version %d, the latest supported is 3", ErrTooNew, s.Version),
+			Hint: "a newer ctxtool may support it"}
 	case s.Version < 2:
-		return &Error{Err: errors.New("its format is version 1, whose entries have no ids to follow"),
-			Hint: "ctxtool migrate gives the file today's shape"}
+		return &Error{Err: errors.New("the format is version 1, whose entries have no ids"),
+			Hint: "run ctxtool migrate"}
 	}
 	return nil
 }
 
-// refuseTail reports that the last line is not finished: what is appended to it would
-// be lost together with it. The offset is that of the line.
+// refuseTail returns an error with ErrTorn and the line's offset if the last line is
+// incomplete, since an entry appended to it would be lost with it.
 func (s *Session) refuseTail() error {
 	var buf [4 << 10]byte
 	for end := s.src.size; end > 0; {
@@ -298,25 +295,25 @@ func (s *Session) refuseTail() error {
 		}
 		if nl >= 0 || end == 0 {
 			return &Error{Err: fmt.Errorf("%w at offset %d: the last line has no newline", ErrTorn, at),
-				Hint: "ctxtool repair mends it"}
+				Hint: "run ctxtool repair"}
 		}
 	}
 	return nil
 }
 
-// refuseParent says why no entry can follow record i.
+// refuseParent returns why no entry can follow record i.
 func (s *Session) refuseParent(i int) error {
 	r := &s.records[i]
 	why := ""
 	switch {
 	case !r.kind.IsEntry():
-		why = "it is no entry, and no other can follow it"
+		why = "it is not an entry, so no entry can follow it"
 	case len(s.idOf(i)) == 0:
-		why = "it has no id, and no other can follow it"
+		why = "it has no id, so no entry can follow it"
 	case r.flags&flagShadowed != 0:
-		why = fmt.Sprintf("line %d has the same id, and what follows would follow that", s.Line(int(*s.slot(s.idOf(i)))-1))
+		why = fmt.Sprintf("line %d has the same id, so new entries would follow that one", s.Line(int(*s.slot(s.idOf(i)))-1))
 	default:
 		return nil
 	}
-	return &Error{Pos: s.Pos(i), Err: errors.New(why), Hint: "ctxtool repair mends it"}
+	return &Error{Pos: s.Pos(i), Err: errors.New(why), Hint: "run ctxtool repair"}
 }

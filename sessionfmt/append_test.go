@@ -70,8 +70,8 @@ var bases = map[string]string{
 	"long":   base + strings.NewReplacer("bb", "cc", "aa", "bb", `"B"`, `"`+strings.Repeat("é", 20<<10)+`"`).Replace(baseB),
 }
 
-// loads checks that a file that was base, and now has more behind it, holds all
-// entries of base as they were, and that what is behind is whole entries of the
+// loads checks that a file that was base, and now has more after it, holds all
+// entries of base as they were, and that what is after is whole entries of the
 // batch, in order, or is reported.
 func loads(t *testing.T, before *Session, base string, b *Batch, more string) {
 	t.Helper()
@@ -132,9 +132,9 @@ func TestAppendFailsAtEveryByte(t *testing.T) {
 			loads(t, before, base, b, "")
 			for n := range len(lines) {
 				f := &memFile{room: n}
-				expect(t, run(f), f, base, "as it was", syscall.ENOSPC)
+				expect(t, run(f), f, base, "unchanged", syscall.ENOSPC)
 				f = &memFile{room: n, silent: true}
-				expect(t, run(f), f, base, "as it was", io.ErrShortWrite)
+				expect(t, run(f), f, base, "unchanged", io.ErrShortWrite)
 
 				cut := base + lines[:n]
 				if n > 0 {
@@ -144,7 +144,7 @@ func TestAppendFailsAtEveryByte(t *testing.T) {
 					expect(t, run(f), f, base, fmt.Sprintf("torn tail at offset %d", start), syscall.ENOSPC, syscall.EIO, ErrTorn)
 				}
 				f = &memFile{room: n, foreign: "{}\n"}
-				expect(t, run(f), f, cut+"{}\n", "somebody else", syscall.ENOSPC, ErrTorn)
+				expect(t, run(f), f, cut+"{}\n", "another process", syscall.ENOSPC, ErrTorn)
 				if f.truncated {
 					t.Fatal("another writer's bytes were cut off")
 				}
@@ -153,7 +153,7 @@ func TestAppendFailsAtEveryByte(t *testing.T) {
 			loads(t, before, base, b, lines)
 
 			f := &memFile{room: len(lines), badSyncs: []bool{true}}
-			expect(t, run(f), f, base, "as it was", syscall.EIO)
+			expect(t, run(f), f, base, "unchanged", syscall.EIO)
 			if f.syncs != 2 {
 				t.Errorf("%d syncs, want one of the entries and one of the cut", f.syncs)
 			}

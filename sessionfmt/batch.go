@@ -10,33 +10,32 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// UndoType is the custom type of the entry that follows an undone batch. It may go back
-// to an earlier branch.
+// UndoType is the custom type of the entry that follows an undone batch. It may return to an
+// earlier branch.
 const UndoType = "ctxtool.undo"
 
-// OwnID is the value of a field that is the id of its own entry, which is not known
-// before the entry is. It is no JSON, so nothing that was read equals it.
+// OwnID is the value of a field that holds the id of its own entry, which is only known once
+// the entry is built. It is not JSON, so no value read from a file equals it.
 var OwnID = jsonl.Value("$id")
 
 func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
 
-// A Batch is entries to append to a session, each the child of the one before. They
-// have one time, so a batch made from the same session and time is the same, byte
-// for byte, wherever it is made.
+// A Batch is a list of entries to append to a session, each the child of the one before. All
+// have the same time, so a batch built from the same session and time has the same bytes.
 type Batch struct {
 	s      *Session
 	time   jsonl.Value
 	leaf   string      // id of the parent of the next entry, empty for a new root
-	parent jsonl.Value // the same as it is spelled, since a number is another id than its digits
+	parent jsonl.Value // leaf as JSON, since a number is not the same id as its digits
 	names  *Namer
 	count  int
 	lines  []byte
 	err    error // why it cannot be appended
 }
 
-// NewBatch begins a batch below record parent, or with a new root below -1. Its time
-// is now, in milliseconds, but not before the parent's own, by which pi sorts. What
-// speaks against the parent is said by Append.
+// NewBatch returns an empty batch below record parent, or with a new root if parent is -1. Its
+// time is now, in milliseconds, but not before the parent's, since pi sorts by time. Append
+// reports an invalid parent.
 func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 	b := &Batch{s: s, parent: jsonl.Value("null"), names: s.NewNamer()}
 	ms := now.UnixMilli()
@@ -54,12 +53,12 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 	return b
 }
 
-// Add adds an entry of that kind with those fields of its own, absent values left
-// out, and returns its id. What cannot be written is said by Append.
+// Add adds an entry of that kind with those fields, leaving out absent values, and returns its
+// id. Append reports what cannot be written.
 func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	b.check(kind, fields)
 	base := fmt.Appendf(nil, `"timestamp":%s`, b.time)
-	bare := appendEntry(nil, kind, fields, base) // without OwnID
+	bare := appendEntry(nil, kind, fields, base) // with OwnID unresolved
 	id = b.names.Name(b.leaf, bare)
 	for k, f := range fields {
 		if isOwnID(f.Value) {
@@ -73,25 +72,24 @@ func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	return id
 }
 
-// Err says why the entries cannot follow those of the session, wherever the two are
-// written: pi would not take them, or not the session. It is an *Error.
+// Err returns why the entries cannot follow those of the session, even in another file, because
+// pi would not accept them or the session. It is an *Error.
 func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
 
-// Millis is the time of the entries, in milliseconds since 1970.
+// Millis returns the time of the entries, in milliseconds since 1970.
 func (b *Batch) Millis() int64 {
 	ms, _ := b.time.Millis()
 	return ms
 }
 
-// Lines are the bytes that Append writes: one line an entry, each with its newline.
+// Lines returns the bytes that Append writes: one line per entry, including its newline.
 func (b *Batch) Lines() []byte { return b.lines }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (b *Batch) Len() int { return b.count }
 
-// appendEntry spells an entry as pi does: type, base, own fields. Entries that
-// extensions and transforms make have their own fields before the base
-// (docs/session-format.md 3.2, 3.3).
+// appendEntry writes an entry as pi does: type, base, own fields. Entries by extensions and
+// transforms have their own fields before the base (docs/session-format.md 3.2, 3.3).
 func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, kind.Type()...)
@@ -113,10 +111,10 @@ func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte)
 	return dst
 }
 
-// check sees that the kind can be written, and that the values are JSON on one line.
+// check checks that the kind can be written, and that the values are JSON on one line.
 func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
 	if b.err == nil && (!kind.IsEntry() || kind.Type() == "") {
-		b.err = fmt.Errorf("a record of kind %s is not appended", kind)
+		b.err = fmt.Errorf("cannot append a record of kind %s", kind)
 	}
 	var scan jsonl.Scanner
 	for _, f := range fields {
@@ -124,14 +122,14 @@ func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
 			continue
 		}
 		if err := scan.Check(f.Value); err != nil {
-			b.err = fmt.Errorf("the field %s of a new %s: %w", f.Name, kind, err)
+			b.err = fmt.Errorf("field %s of a new %s: %w", f.Name, kind, err)
 		} else if bytes.ContainsAny(f.Value, "\r\n") || !utf8.Valid(f.Value) {
-			b.err = fmt.Errorf("the field %s of a new %s is not one line of UTF-8", f.Name, kind)
+			b.err = fmt.Errorf("field %s of a new %s must be one line of UTF-8", f.Name, kind)
 		}
 	}
 }
 
-// With reads the session with the batch behind it, as appending would leave it.
+// With returns the session followed by the batch, as appending would leave it.
 func (s *Session) With(b *Batch) io.Reader {
 	return io.MultiReader(io.NewSectionReader(s.src.bytes, 0, s.src.size), bytes.NewReader(b.lines))
 }

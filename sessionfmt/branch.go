@@ -14,38 +14,38 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A BranchFile is a new session made of one path of another.
+// A BranchFile is a new session made from one path of another.
 type BranchFile struct {
 	ID      string // of the new session
-	Entries int    // taken over from the path
-	Labels  int    // set again behind them
+	Entries int    // copied from the path
+	Labels  int    // set again at the end
 
 	s      *Session
 	time   jsonl.Value // of the new session
 	header []byte
 	path   []int
-	edits  map[int][]jsonl.Field // new parents and first kept entries, where their own are not taken over
+	edits  map[int][]jsonl.Field // new parents and first kept entries, where they differ
 	labels *Batch
 }
 
-// Branch makes a session of the path to record leaf, as pi does it (docs/session-format.md
-// 11.4): all entries of the path but labels, which are set again at its end, with the
-// times that they had, for what is in it. What followed a label follows the entry
-// above it, so nothing is cut off. file is how the new session names this one, now
-// its time; its id is made from those, so that it is the same each time.
+// Branch makes a session of the path to record leaf, as pi does (docs/session-format.md 11.4).
+// It copies all entries of the path except labels. Labels of copied entries are set again at
+// the end, with their times. The child of a label gets the label's parent, so nothing is cut
+// off. file is how the new session refers to this one, now is its time. Its id is derived from
+// both, so that it is reproducible.
 func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, error) {
 	if err := s.refuseVersion(); err != nil {
 		return nil, s.at(err)
 	}
 	if s.Version < 3 {
-		return nil, s.at(&Error{Err: fmt.Errorf("its format is version %d, and a new session has 3", s.Version), Hint: "ctxtool migrate gives the file today's shape"})
+		return nil, s.at(&Error{Err: fmt.Errorf("the format is version %d, and a new session requires 3", s.Version), Hint: "run ctxtool migrate"})
 	}
 	if s.header < 0 {
-		return nil, s.at(&Error{Err: errors.New("it has no session header"), Hint: "ctxtool repair mends it"})
+		return nil, s.at(&Error{Err: errors.New("it has no session header"), Hint: "run ctxtool repair"})
 	}
 	path, found := s.Path(leaf)
 	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
-		return nil, s.at(&Error{Err: errors.New("the path to that point has no beginning: parents go round in a circle"), Hint: "ctxtool repair mends it"})
+		return nil, s.at(&Error{Err: errors.New("the path to that point is a parent cycle"), Hint: "run ctxtool repair"})
 	}
 	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), edits: map[int][]jsonl.Field{}}
 	if err := b.newHeader(leaf, file, now); err != nil {
@@ -57,7 +57,7 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 	return b, b.label()
 }
 
-// newHeader makes the header. pi writes these members in this order.
+// newHeader makes the header, with its fields in pi's order.
 func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 	line, err := b.s.NewReader().Line(b.s.header)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 		at = b.s.ID(leaf)
 	}
 	sum := sha256.Sum256([]byte(line.Get("id").Text() + "\n" + at + "\n" + now.UTC().Format(time.RFC3339Nano)))
-	var id [16]byte // a UUID of version 7: the time, and then what is random in others
+	var id [16]byte // a UUID version 7: the time, then a hash instead of random bits
 	ms := uint64(now.UnixMilli())
 	for k := range 6 {
 		id[k] = byte(ms >> (40 - 8*k))
@@ -87,18 +87,17 @@ func (b *BranchFile) newHeader(leaf int, file string, now time.Time) error {
 	return nil
 }
 
-// isoTime is a time as pi writes it.
+// isoTime returns a time as pi writes it.
 func isoTime(ms int64) jsonl.Value {
 	return time.UnixMilli(ms).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`)
 }
 
-// take decides what is taken over of a path: all but labels. An entry below one
-// gets the parent that this had, and a compaction that keeps from one on keeps from
-// the next entry on.
+// take selects the entries of a path to copy: all except labels. The child of a label gets the
+// label's parent, and a compaction that keeps from a label on keeps from the next entry on.
 func (b *BranchFile) take(path []int) error {
 	s, r := b.s, b.s.NewReader()
 	above, skipped := jsonl.Value("null"), false
-	next := map[int]jsonl.Value{} // of labels, the id of the entry that follows
+	next := map[int]jsonl.Value{} // by label id, the id of the entry that follows
 	var waiting []int
 	for _, i := range path {
 		if s.records[i].kind == jsonl.Label {
@@ -112,7 +111,7 @@ func (b *BranchFile) take(path []int) error {
 		}
 		id := bytes.Clone(line.Get("id"))
 		if !jsonl.Value(id).Truthy() {
-			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, and nothing can follow it"), Hint: "ctxtool repair mends it"}
+			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, so no entry can follow it"), Hint: "run ctxtool repair"}
 		}
 		if skipped {
 			b.edits[i] = append(b.edits[i], jsonl.Field{Name: "parentId", Value: above})
@@ -133,14 +132,14 @@ func (b *BranchFile) take(path []int) error {
 	return nil
 }
 
-// label sets again the labels of what is taken over, one after the other.
+// label sets the labels of copied entries again, one after the other.
 func (b *BranchFile) label() error {
 	s, r := b.s, b.s.NewReader()
 	taken := map[int]bool{}
 	for _, i := range b.path {
 		taken[i] = true
 	}
-	last := map[int]int{} // of targets, the record of the label that counts
+	last := map[int]int{} // by target, the record of the label in effect
 	for i := range s.records {
 		if s.records[i].kind != jsonl.Label {
 			continue
@@ -170,7 +169,7 @@ func (b *BranchFile) label() error {
 			return err
 		}
 		if b.labels.time = line.Get("timestamp"); !b.labels.time.Exists() {
-			b.labels.time = b.time // the first that is known of it
+			b.labels.time = b.time // the first known time
 		}
 		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: line.Get("targetId")}, jsonl.Field{Name: "label", Value: line.Get("label")})
 	}

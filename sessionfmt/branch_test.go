@@ -66,7 +66,7 @@ func TestTrapT21BranchDetachesNothing(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"parentSession":"/x/s.jsonl"`, `"cwd":"/w"`, `"content":"1.0"`,
-		`"summary":"so far","firstKeptEntryId":"b"`, // the next entry behind the label
+		`"summary":"so far","firstKeptEntryId":"b"`, // the next entry after the label
 		`"summary":"none","firstKeptEntryId":"k2"`,  // its own id stays
 		`"timestamp":"2026-01-01T00:00:02.000Z","targetId":"a","label":"first"`,
 	} {

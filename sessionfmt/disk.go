@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A Disk is where files are read and written by name. Its zero value is the machine's own
-// as the process sees it.
+// A Disk reads and writes files by name. Its zero value is the file system as the process sees
+// it.
 type Disk struct {
-	Dir  string               // where relative names start; the process's working directory when empty
-	Sync func(*os.File) error // makes what was written last; File.Sync when nil
+	Dir  string               // base of relative names; the process's working directory if empty
+	Sync func(*os.File) error // makes written data durable; File.Sync if nil
 
-	// Temporary, if set, is told of each temporary file that is made, and when it is
-	// there no more: who ends the process before removes it. It is called by several
-	// goroutines.
+	// Temporary, if set, is called for each temporary file with there true when it is created
+	// and false when it is removed, so that a caller that exits early can remove it. It may be
+	// called concurrently.
 	Temporary func(name string, there bool)
 }
 
@@ -25,7 +25,7 @@ func (d Disk) temporary(name string, there bool) {
 	}
 }
 
-// Path is the name by which the process finds a file, for what takes no Disk.
+// Path returns the name by which the process finds a file, for callees that take no Disk.
 func (d Disk) Path(name string) string {
 	if d.Dir == "" || name == "" || filepath.IsAbs(name) {
 		return name
@@ -36,29 +36,29 @@ func (d Disk) Path(name string) string {
 // Open opens a file for reading.
 func (d Disk) Open(name string) (*os.File, error) { return os.Open(d.Path(name)) }
 
-// ReadFile is all of a file.
+// ReadFile returns the contents of a file.
 func (d Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(d.Path(name)) }
 
-// Stat describes the file that name leads to.
+// Stat describes a file, following symbolic links.
 func (d Disk) Stat(name string) (os.FileInfo, error) { return os.Stat(d.Path(name)) }
 
-// Lstat describes what has the name, which may be a symbolic link.
+// Lstat describes a file without following symbolic links.
 func (d Disk) Lstat(name string) (os.FileInfo, error) { return os.Lstat(d.Path(name)) }
 
-// MkdirAll makes a folder, and those above it.
+// MkdirAll makes a folder and its parents.
 func (d Disk) MkdirAll(name string) error { return os.MkdirAll(d.Path(name), 0o777) }
 
 // Remove removes a file.
 func (d Disk) Remove(name string) error { return os.Remove(d.Path(name)) }
 
-// Has reports whether there is a file or a folder called name.
+// Has reports whether a file or folder has that name.
 func (d Disk) Has(name string) bool {
 	_, err := d.Stat(name)
 	return err == nil
 }
 
-// Walk goes through the files of a folder and of those in it, in the order of their names,
-// which begin as root does. A folder in it that cannot be read hides nothing else.
+// Walk visits the files in a folder and its subfolders in the order of their names, which start
+// with root. It skips folders that it cannot read.
 func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 	at := d.Path(root)
 	return filepath.WalkDir(at, func(name string, f fs.DirEntry, err error) error {

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A Finding is something in a session that a reader had to read around, or that
-// pi would read otherwise than its writer meant.
+// A Finding is a defect of a session, or something that pi would not read as its writer meant
+// it.
 type Finding struct {
 	Code  string `json:"code"`
-	Line  int    `json:"line,omitempty"`  // physical line, from 1; 0 is the file
-	Entry string `json:"entry,omitempty"` // id
+	Line  int    `json:"line,omitempty"`  // physical line, from 1; 0 for the whole file
+	Entry string `json:"entry,omitempty"` // id of the entry
 	Text  string `json:"text"`
 }
 
-// A Pos is a place in a session file. Parts that are zero are left out.
+// A Pos is a place in a session file. String leaves out zero fields.
 type Pos struct {
 	File  string
 	Line  int
 	Entry string
 }
 
-// String is `file:line: entry id`, the form that every message starts with.
+// String returns `file:line: entry id`, with which every message begins.
 func (p Pos) String() string {
 	s := Clean(p.File)
 	if p.Line > 0 {
@@ -35,7 +35,7 @@ func (p Pos) String() string {
 	return s
 }
 
-// An Error is an error at a place in a session file, with what helps against it.
+// An Error is an error at a place in a session file, with a hint on what to do.
 type Error struct {
 	Pos  Pos
 	Err  error
@@ -51,8 +51,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Quote makes a piece of a session fit for a message: at most 80 bytes, no
-// control characters. Sessions hold secrets, and terminals obey escapes.
+// Quote shortens text from a session for a message, to 80 bytes without control characters.
+// Sessions hold secrets, and terminals obey escapes.
 func Quote(s string) string {
 	cut := len(s) > 80
 	if cut {
@@ -68,9 +68,9 @@ func Quote(s string) string {
 	return s
 }
 
-// Clean replaces what a terminal would obey or be misled by: control characters,
-// escape sequences, marks that turn the direction of text, and bytes that are not
-// UTF-8. Each becomes U+FFFD; line ends and tabs do too.
+// Clean replaces each character that a terminal would obey or that would mislead its reader by
+// U+FFFD: control characters including line ends and tabs, escape sequences, characters that
+// change the direction of text, and bytes that are not UTF-8.
 func Clean(s string) string { return strings.Map(cleanRune, s) }
 
 func cleanRune(r rune) rune {
@@ -86,15 +86,15 @@ func cleanRune(r rune) rune {
 type Coverage struct {
 	Lines   int            `json:"lines"`             // physical lines
 	Entries int            `json:"entries"`           // records of the tree
-	Skipped int            `json:"skipped"`           // lines that hold no record, blank ones aside
+	Skipped int            `json:"skipped"`           // lines without a record, except blank ones
 	Blank   int            `json:"blank,omitempty"`   // blank lines
 	CRLF    int            `json:"crlf,omitempty"`    // lines that end in CR LF
 	Unknown map[string]int `json:"unknown,omitempty"` // entries of unknown types, by type
 	Partial bool           `json:"partial,omitempty"` // read backwards: only the end of the file was read
-	Read    int64          `json:"-"`                 // bytes read, where Partial
+	Read    int64          `json:"-"`                 // bytes read, if Partial
 }
 
-// Plus is the coverage of several files together; c may be nil.
+// Plus returns the sum of both coverages; c may be nil.
 func (c *Coverage) Plus(other *Coverage) *Coverage {
 	sum := Coverage{}
 	for _, one := range []*Coverage{c, other} {
@@ -123,7 +123,7 @@ func (c *Coverage) unknown(typ string, n int) {
 	c.Unknown[typ] += n
 }
 
-// String is the coverage in words.
+// String describes the coverage in words.
 func (c Coverage) String() string {
 	entries := fmt.Sprintf("%d entries", c.Entries)
 	if c.Entries == 1 {
@@ -136,7 +136,7 @@ func (c Coverage) String() string {
 	return s
 }
 
-// plural is a number of things in words.
+// plural returns a number of things in words.
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -148,11 +148,11 @@ func newFinding(code string, line int, entry, format string, args ...any) Findin
 	return Finding{Code: code, Line: line, Entry: Quote(entry), Text: fmt.Sprintf(format, args...)}
 }
 
-// MaxFindings is how many findings of a file, or of a replay, are kept: what is broken from end to
-// end must not cost memory for each line.
+// MaxFindings is how many findings of a file or a replay are kept, to bound the memory for a
+// file that is damaged throughout.
 const MaxFindings = 1000
 
-// findings gathers findings, the first ones whole and of the others the number.
+// findings collects findings: the first MaxFindings, and the number of the rest.
 type findings struct {
 	list []Finding
 	more int
@@ -173,7 +173,7 @@ func (f *findings) join(part findings) {
 	f.more += len(part.list) - n + part.more
 }
 
-// all are the findings by line, and the number of those that are not among them.
+// all returns the findings in order of line, and the number of those left out.
 func (f *findings) all() []Finding {
 	list := f.list
 	slices.SortStableFunc(list, func(a, b Finding) int { return a.Line - b.Line })

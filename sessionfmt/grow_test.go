@@ -44,7 +44,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// lineEnds are the places behind the lines of data.
+// lineEnds are the places after the lines of data.
 func lineEnds(data []byte) (ends []int) {
 	for at := 0; at < len(data); {
 		nl := bytes.IndexByte(data[at:], '\n')

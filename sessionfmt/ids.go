@@ -9,14 +9,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Namer gives ids to entries of a session that need new ones: the first 8 hex digits of
-// SHA-256 over the parent's id, a line feed, and the line without surrounding white space.
-// Where an entry has that id already, or was given it, a line feed is added and the hash
-// made again. The same input gives the same id on every machine, in memory and on disk.
+// A Namer makes ids for entries of a session that need one: the first 8 hex digits of SHA-256
+// over the parent's id, a line feed, and the line without surrounding white space. If the id is
+// taken, it appends a line feed and hashes again. The same input gives the same ids on every
+// machine.
 type Namer struct {
 	s     *Session
 	given map[string]bool
-	tried map[[sha256.Size]byte]hash.Hash // of lines that are alike, so that each goes on where the last one was
+	tried map[[sha256.Size]byte]hash.Hash // the hash state by line, so that equal lines continue where the previous one ended
 }
 
 // NewNamer returns a Namer for entries of s.
@@ -24,7 +24,7 @@ func (s *Session) NewNamer() *Namer {
 	return &Namer{s: s, given: map[string]bool{}, tried: map[[sha256.Size]byte]hash.Hash{}}
 }
 
-// Name is a new id for that line below the entry called parent.
+// Name returns a new id for a line below the entry called parent.
 func (n *Namer) Name(parent string, line []byte) string {
 	h := sha256.New()
 	h.Write([]byte(parent))
@@ -46,18 +46,18 @@ func (n *Namer) Name(parent string, line []byte) string {
 	}
 }
 
-// Taken reports that an entry has that id, or was given it.
+// Taken reports whether an entry has that id, or will get it.
 func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
 
-// Take takes an id that nobody has.
+// Take marks an id as taken.
 func (n *Namer) Take(id string) { n.given[id] = true }
 
-// giveIDs makes a version 1 file a tree in memory: every entry gets a new id, and
-// the entry before it as its parent, whatever ids it has (docs/session-format.md 11.1).
+// giveIDs makes a version 1 file a tree in memory: every entry gets a new id, regardless of its
+// own, and the previous entry as parent (docs/session-format.md 11.1).
 func (s *Session) giveIDs() error {
 	r := s.NewReader()
 	names := s.NewNamer()
-	ids := make([]byte, 1, 9*len(s.records)+1) // it begins with none
+	ids := make([]byte, 1, 9*len(s.records)+1) // offset 0 is the empty id
 	add := func(id string) ref {
 		at := ref(len(ids))
 		ids = append(binary.AppendUvarint(ids, uint64(len(id))), id...)
@@ -90,10 +90,10 @@ func (s *Session) giveIDs() error {
 	return nil
 }
 
-// FirstKept is the record that compaction i says is the first one kept, given
-// its raw firstKeptEntryId and firstKeptEntryIndex: -1 if there is no such
-// record. In version 1 files the index counts the records of the file, header
-// included, and may only point back (docs/session-format.md 11.1).
+// FirstKept returns the record that compaction i keeps first, given its raw firstKeptEntryId
+// and firstKeptEntryIndex; -1 if it does not exist. In version 1 files the index counts the
+// records of the file, header included, and may only refer to earlier ones
+// (docs/session-format.md 11.1).
 func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	if s.Version < 2 && index.IsNumber() {
 		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {
@@ -103,8 +103,7 @@ func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	return s.FindValue(id)
 }
 
-// FindValue is the record whose id is that value, of the same type too; -1 if there
-// is none.
+// FindValue returns the record whose id is that value, of the same type; -1 if there is none.
 func (s *Session) FindValue(id jsonl.Value) int {
 	switch {
 	case id.IsString():

@@ -15,46 +15,46 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A record is what the index keeps of one JSON line: 32 bytes, and its id.
+// A record is the index entry of one JSON line: 32 bytes, in addition to its id.
 type record struct {
 	off    int64  // of the line in the file, bytes
 	size   uint32 // of the line without its newline, bytes
 	line   uint32 // physical line, from 1
 	id     ref
-	parent ref    // empty where it is null, absent or ""
-	up     uint32 // the parent's record number plus 1, 0 for a root; known once all ids are
+	parent ref    // empty if null, absent or ""
+	up     uint32 // the parent's record number plus 1, 0 for a root; set once all ids are known
 	kind   jsonl.Kind
 	flags  uint8
 }
 
-// ref is where an id stands in the index's id arena, behind its length.
+// A ref is the offset of an id in the arena, after its length byte.
 type ref uint32
 
 const (
-	flagBadUTF8   = 1 << iota // the line must be mended before it is decoded
+	flagBadUTF8   = 1 << iota // replace invalid bytes before decoding
 	flagShadowed              // a later record has the same id
-	flagWrongID               // the id is there, but no string
-	flagOwnParent             // parentId is there, whatever it holds
-	flagOwnID                 // id is there, whatever it holds
+	flagWrongID               // the id is not a string
+	flagOwnParent             // parentId is present, with any value
+	flagOwnID                 // id is present, with any value
 )
 
-// unitSize is how much of a file one worker reads at a time, and slack how much
-// more, so that the last line of a stretch is nearly always in memory whole;
-// both in bytes, and whole pages: reads that start on one are copied faster.
+// unitSize is how much of a file a worker reads at a time, and slack how much more, so that the
+// last line is nearly always complete. Both are in bytes, and whole pages, since reads that
+// start on a page are copied faster.
 const (
 	unitSize = 256 << 10
 	slack    = 16 << 10
 )
 
-// unitBuffers are what workers read into: over many small files they are most of
-// the memory that comes and goes.
+// unitBuffers are the workers' read buffers, which with many small files are most of the
+// garbage.
 var unitBuffers = sync.Pool{New: func() any { return new(unitBuffer) }}
 
 type unitBuffer [unitSize + slack]byte
 
-// A unit is the part of the index made from one stretch of the file: from the
-// lines whose preceding newline lies in it, and the file's first. Line numbers
-// and id offsets in it are its own, from 0.
+// A unit is the index of one range of the file: of the lines whose preceding newline is in the
+// range, and of the file's first line. Its line numbers and id offsets are relative to the
+// unit.
 type unit struct {
 	off, end int64
 	records  []record
@@ -65,17 +65,17 @@ type unit struct {
 	err      error
 }
 
-// indexer makes units; each worker has one.
+// An indexer builds units; each worker has one.
 type indexer struct {
 	src   *source
 	head  *jsonl.HeadReader
 	buf   *unitBuffer
 	visit func(p *jsonl.Picked)
 	times bool
-	long  []byte // a line that began in one stretch and ended in another
+	long  []byte // a line that extends beyond the range
 }
 
-// fill makes u from the file.
+// fill builds u from the file.
 func (x *indexer) fill(u *unit) {
 	pos, buf, err := x.firstLine(u)
 	for err == nil && pos <= u.end && pos < x.src.size {
@@ -83,11 +83,11 @@ func (x *indexer) fill(u *unit) {
 		nl := bytes.IndexByte(buf, '\n')
 		if nl >= 0 {
 			line, buf, next = buf[:nl], buf[nl+1:], int64(nl)+1
-		} else if pos+next < x.src.size { // the last line goes on behind what was read
+		} else if pos+next < x.src.size { // the last line extends beyond what was read
 			if line, nl, err = x.longLine(pos, pos+next); err != nil {
 				break
 			}
-			buf = nil // no other line starts in the stretch
+			buf = nil // no other line starts in the range
 			next = x.src.size
 		}
 		u.cover.Lines++
@@ -97,7 +97,7 @@ func (x *indexer) fill(u *unit) {
 	u.err = err
 }
 
-// firstLine reads the unit's stretch and finds the first line that is its own.
+// firstLine reads the unit's range and finds the first line that belongs to it.
 func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
 	buf := x.buf[:min(u.end+slack, x.src.size)-u.off]
 	if err := readFullAt(x.src.bytes, buf, u.off); err != nil {
@@ -113,10 +113,9 @@ func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
 	return u.off + int64(nl) + 1, buf[nl+1:], nil
 }
 
-// longLine reads the whole line at pos, in which no newline comes before from.
-// It returns nl < 0 when the file ends first. The end is looked for before
-// anything is kept, so the line is in memory once; most lines end soon, so the
-// search begins with a short read.
+// longLine reads the whole line at pos, which has no newline before from. It returns nl < 0 if
+// the file ends first. It finds the end before it keeps the data, so the line is in memory only
+// once. The search starts with a short read, since most lines end soon.
 func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 	end, window := from, int64(slack)
 	for nl = -1; nl < 0 && end < x.src.size; window = min(2*window, int64(len(x.buf))) {
@@ -149,17 +148,17 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 		return nil
 	}
 	if err == nil || err == io.EOF {
-		err = fmt.Errorf("%w: it is shorter", ErrChanged)
+		err = fmt.Errorf("%w: the file is shorter", ErrChanged)
 	}
 	return err
 }
 
-// add puts one line into the unit, and returns its head where it is a record.
-// open reports that no newline follows it.
+// add adds one line to the unit, and returns its head if it is a record. open reports whether
+// no newline follows it.
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
-		u.find("bom", at, "the file starts with a byte order mark: pi takes the header for broken, and refuses the file")
+		u.find("bom", at, "the file starts with a byte order mark: pi cannot read the header, and refuses the file")
 		line, off = line[len(jsonl.BOM):], int64(len(jsonl.BOM))
 	}
 	if len(line) > 0 && line[len(line)-1] == '\r' {
@@ -178,15 +177,15 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		return nil
 	}
 	if open {
-		u.find("unterminated", at, "the last line has no newline: its entry is whole, but a writer that does not look would glue the next one to it")
+		u.find("unterminated", at, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
 	}
 	if h.Kind == jsonl.Scalar {
 		if !h.Line.Truthy() {
 			u.cover.Skipped++
-			u.find("falsy-line", at, "the line is %s, which pi skips", Quote(string(h.Line)))
+			u.find("falsy-line", at, "the line is %s: pi skips it", Quote(string(h.Line)))
 			return nil
 		}
-		u.find("scalar-line", at, "the line is no object: pi keeps it as a record without id")
+		u.find("scalar-line", at, "the line is not an object: pi keeps it as a record without an id")
 	}
 	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
 	if !utf8.Valid(line) {
@@ -195,7 +194,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	u.name(&rec, h)
 	if rec.flags&flagBadUTF8 != 0 {
 		id := idString(idAt(u.ids, rec.id))
-		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 read as U+FFFD")
+		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 are read as U+FFFD")
 	}
 	if h.Kind == jsonl.Unknown {
 		u.cover.unknown(Quote(h.Type.Text()), 1)
@@ -215,8 +214,8 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	return h
 }
 
-// name stores the record's id and its parent's. A parent that is the record
-// before, as nearly all are, shares that record's id bytes.
+// name stores the record's id and its parent's. The parent is usually the previous record,
+// whose id bytes are then shared.
 func (u *unit) name(rec *record, h *jsonl.Picked) {
 	rec.id = u.intern(h.ID)
 	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
@@ -238,8 +237,8 @@ func (u *unit) name(rec *record, h *jsonl.Picked) {
 	rec.parent = u.intern(h.ParentID)
 }
 
-// intern puts an id into the arena. A number is a legal key to pi, so it keeps
-// its spelling behind a zero byte; anything else that is no string is no id.
+// intern adds an id to the arena. A number is a valid key in pi, so it keeps its spelling,
+// after a zero byte. Other values that are not strings are not ids.
 func (u *unit) intern(v jsonl.Value) ref {
 	at := len(u.ids)
 	u.ids = append(u.ids, 0)
@@ -257,7 +256,7 @@ func (u *unit) intern(v jsonl.Value) ref {
 	return ref(at)
 }
 
-// idAt is the id at a place of an arena.
+// idAt returns the id at an offset of an arena.
 func idAt(ids []byte, at ref) []byte {
 	n, k := binary.Uvarint(ids[at:])
 	return ids[int(at)+k:][:n:n]
@@ -267,11 +266,11 @@ func (u *unit) find(code string, line int, format string, args ...any) {
 	u.findings.add(code, line, "", format, args...)
 }
 
-// findBroken tells apart the ways in which a line is not JSON.
+// findBroken reports how a line is not JSON.
 func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool) {
 	switch {
 	case open && err.Reason == jsonl.BrokenOff:
-		u.find("torn", at, "the last line breaks off after %d bytes: its entry is lost", len(line))
+		u.find("torn", at, "the last line is incomplete, it ends after %d bytes: its entry is lost", len(line))
 	case err.Reason == jsonl.Trailing && line[err.Offset] == '{':
 		u.find("glued", at, "a second record follows on the same line at byte %d: both are lost", err.Offset)
 	default:
@@ -279,12 +278,12 @@ func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool
 	}
 }
 
-// scan indexes the file with that many workers: all of it, or the lines behind a newline.
-// Units are merged in the order of the file, so the result does not depend on the number.
+// scan indexes the file with that many workers, from a line start on. It merges units in the
+// order of the file, so the result does not depend on the number of workers.
 func (s *Session) scan(from int64, workers int, opt Options) (err error) {
 	units := int((s.src.size - from + unitSize - 1) / unitSize)
 	ahead := 2*workers + 2
-	spare := make(chan *unit, ahead) // merged units, whose memory serves again
+	spare := make(chan *unit, ahead) // merged units, for reuse
 	var buffers []*unitBuffer
 	for u := range parallel.InOrder(units, workers, ahead, func() func(int) *unit {
 		x := s.newIndexer(opt)
@@ -340,7 +339,7 @@ func (s *Session) merge(u *unit) {
 	for i := range u.findings.list {
 		u.findings.list[i].Line += line
 	}
-	// From some way into the file on, what is there tells how much will come.
+	// Once enough of the file is read, estimate how many records follow.
 	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
 		share := float64(s.src.size) / done * 1.03
 		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
@@ -348,7 +347,7 @@ func (s *Session) merge(u *unit) {
 		s.ids = growTo(s.ids, share*float64(len(s.ids)+len(u.ids)))
 	}
 	if len(s.records) == 0 {
-		s.records, u.records = u.records, s.records // most files are no longer
+		s.records, u.records = u.records, s.records // most files have no more units
 	} else {
 		s.records = append(s.records, u.records...)
 	}
@@ -360,8 +359,8 @@ func (s *Session) merge(u *unit) {
 
 func growTo[T any](list []T, n float64) []T { return slices.Grow(list, max(0, int(n)-len(list))) }
 
-// idTable maps ids to records: open addressing over record numbers plus one.
-// The ids themselves stay in the session's arena.
+// An idTable maps ids to records by open addressing over record numbers plus one. The ids
+// themselves are in the session's arena.
 type idTable struct {
 	seed  maphash.Seed
 	slots []uint32
@@ -376,8 +375,7 @@ func newIDTable(n int) *idTable {
 	return &idTable{seed: maphash.MakeSeed(), slots: make([]uint32, size), mask: uint64(size - 1)}
 }
 
-// slot returns the place of that id: the slot that holds it, or the free one
-// where it belongs.
+// slot returns the slot of that id, or the free slot where it belongs.
 func (s *Session) slot(id []byte) *uint32 {
 	t := s.table
 	for h := maphash.Bytes(t.seed, id) & t.mask; ; h = (h + 1) & t.mask {
@@ -388,15 +386,15 @@ func (s *Session) slot(id []byte) *uint32 {
 	}
 }
 
-// idOf is the id of record i as the arena has it, and parentOf that of its parent.
+// idOf returns the id of record i as in the arena, parentOf that of its parent.
 func (s *Session) idOf(i int) []byte     { return idAt(s.ids, s.records[i].id) }
 func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].parent) }
 
-// Grow indexes what has been appended to the file since it was read, and reports whether
-// that was possible. It is not where the file is another one, or packed, or of an old
-// version, where its last line was not whole or has changed, and where what is new changes
-// what is known of the rest: then the session is of no use any more, and is opened again.
-// Nobody else may use it meanwhile.
+// Grow indexes what was appended to the file since it was read, and reports whether that was
+// possible. It is not possible if the file was replaced, is compressed or of an old version, if
+// its last line was incomplete or changed, or if a new line affects earlier ones. The session
+// is then invalid and must be opened again. Grow must not be called concurrently with other
+// methods.
 func (s *Session) Grow() bool {
 	size, n := s.src.size, len(s.records)
 	if s.src.info == nil || s.src.packing != plain || s.Version < 3 || s.orphans || s.leaf < n-1 {

@@ -77,7 +77,7 @@ func TestLaw3AnyNumberOfWorkers(t *testing.T) {
 	})
 }
 
-// TestLongFile: a file of many stretches, with lines longer than one of them, has every
+// TestLongFile: a file of many ranges, with lines longer than one of them, has every
 // entry with its id, parent, line and time, whoever indexes it.
 func TestLongFile(t *testing.T) {
 	var b bytes.Buffer
@@ -160,7 +160,7 @@ func TestLaw2AppendingAdds(t *testing.T) {
 	}
 }
 
-// FuzzOpen: no input makes opening, walking, naming or reading panic or hang.
+// FuzzOpen: no input makes opening, walking, naming or reading panic or loop.
 func FuzzOpen(f *testing.F) {
 	for _, c := range corpus.Small(f) {
 		f.Add(c.Data)

@@ -115,7 +115,7 @@ func TestLockBehindLinks(t *testing.T) {
 	unlock()
 	os.Remove(file)
 	if _, err := (Disk{}).Lock(link, "me", 0); !errors.Is(err, errDangling) {
-		t.Errorf("a link that leads nowhere: %v", err)
+		t.Errorf("a dangling symlink: %v", err)
 	}
 }
 

@@ -18,26 +18,25 @@ import (
 )
 
 var (
-	errNotRegular = errors.New("is no regular file")
-	errDangling   = errors.New("is a symbolic link that leads nowhere")
+	errNotRegular = errors.New("not a regular file")
+	errDangling   = errors.New("dangling symlink")
 )
 
-// A NewFile is a file that appears under its name whole, or not at all. What is
-// written to it is buffered, and stands in a temporary file of the same folder
-// until it is committed.
+// A NewFile is written atomically: it appears under its name complete, or not at all. Until
+// Commit, its data is buffered and in a temporary file of the same folder.
 type NewFile struct {
-	name string // as it was given, for messages
-	real string // behind symbolic links
+	name string // as given, for messages
+	real string // with symbolic links resolved
 	mode fs.FileMode
-	old  bool // a file of that name was there
+	old  bool // the file replaces an existing one
 	temp *os.File
 	disk Disk
 	buf  *bufio.Writer
 }
 
-// Create begins a file that will be called name. What has that name already must
-// be a regular file: symbolic links are followed to it, and its mode is kept. A
-// new file gets 0644, less what the umask takes. The error is an *Error.
+// Create starts a file with that name. An existing file must be a regular file. Symbolic links
+// are followed, and the mode is kept. A new file gets 0644 minus the umask. The error is an
+// *Error.
 func (d Disk) Create(name string) (*NewFile, error) {
 	f := &NewFile{name: name, mode: 0o644, disk: d}
 	info, err := d.Stat(name)
@@ -49,7 +48,7 @@ func (d Disk) Create(name string) (*NewFile, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, atFile(f.name, err)
 	}
-	if f.real, err = d.behindLinks(name); err != nil {
+	if f.real, err = d.resolveLinks(name); err != nil {
 		return nil, atFile(f.name, err)
 	}
 	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
@@ -60,9 +59,9 @@ func (d Disk) Create(name string) (*NewFile, error) {
 	return f, nil
 }
 
-// behindLinks is the file that name leads to: a rename replaces a symbolic link,
-// not what is behind it, and two names of one file have to share one lock.
-func (d Disk) behindLinks(name string) (string, error) {
+// resolveLinks returns the target of name: a rename would replace a symbolic link instead of
+// its target, and two names of one file have to share one lock.
+func (d Disk) resolveLinks(name string) (string, error) {
 	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return name, nil
@@ -74,9 +73,8 @@ func (d Disk) behindLinks(name string) (string, error) {
 	return real, err
 }
 
-// createTemp makes a temporary file beside name. os.CreateTemp would give it the
-// mode 0600, and the umask, which a new file has to obey, can only be learned by
-// creating one.
+// createTemp makes a temporary file in the folder of name. os.CreateTemp would use the mode
+// 0600, and the umask, which a new file has to respect, can only be learned by creating a file.
 func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 	for {
 		temp := fmt.Sprintf("%s.%08x", filepath.Join(filepath.Dir(name), "."+filepath.Base(name)), rand.Uint32())
@@ -87,15 +85,15 @@ func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Write adds to the file. An error stays: Commit will return it.
+// Write adds to the file. Commit returns any earlier error.
 func (f *NewFile) Write(p []byte) (int, error) {
 	n, err := f.buf.Write(p)
 	return n, atFile(f.name, err)
 }
 
-// Commit makes the file appear under its name, on disk and synced. After an error
-// the name has what it had before, except that the last step, syncing the folder,
-// fails with the new file in place. The error is an *Error.
+// Commit makes the file appear under its name, synced to disk. After an error the name refers
+// to what it did before, unless the last step failed, syncing the folder: then the new file is
+// in place. The error is an *Error.
 func (f *NewFile) Commit() error {
 	defer f.Abort()
 	if err := f.finish(); err != nil {
@@ -104,9 +102,9 @@ func (f *NewFile) Commit() error {
 	return atFile(f.name, f.rename())
 }
 
-// commitKeeping is Commit, and the file that was there stays, beside the new one,
-// as kept: NAME.orig-N (see FreeName). It is empty if there was none. The name is
-// never absent in between, and whoever has the old file open goes on with kept.
+// commitKeeping is like Commit, but keeps the existing file next to the new one as NAME.orig-N
+// (see FreeName). kept is empty if there was none. The name always refers to a file, and
+// processes that have the old one open continue with kept.
 func (f *NewFile) commitKeeping() (kept string, err error) {
 	defer f.Abort()
 	if err = f.finish(); err != nil {
@@ -125,7 +123,7 @@ func (f *NewFile) commitKeeping() (kept string, err error) {
 	return kept, atFile(f.name, err)
 }
 
-// Abort removes what was not committed. After Commit it does nothing.
+// Abort removes the temporary file. After Commit it does nothing.
 func (f *NewFile) Abort() {
 	if f.temp != nil {
 		f.temp.Close()
@@ -135,11 +133,11 @@ func (f *NewFile) Abort() {
 	}
 }
 
-// finish brings all that was written to the disk, under the temporary name.
+// finish flushes and syncs the temporary file.
 func (f *NewFile) finish() error {
 	err := f.buf.Flush()
 	if err == nil && f.old {
-		err = f.temp.Chmod(f.mode) // the umask has taken some of it
+		err = f.temp.Chmod(f.mode) // undoes the umask
 	}
 	if err == nil {
 		err = f.disk.sync(f.temp)
@@ -147,7 +145,7 @@ func (f *NewFile) finish() error {
 	return errors.Join(err, f.temp.Close())
 }
 
-// rename gives the file its name; from then on there is nothing to abort.
+// rename gives the file its name. Abort then does nothing.
 func (f *NewFile) rename() error {
 	if err := os.Rename(f.temp.Name(), f.disk.Path(f.real)); err != nil {
 		return err
@@ -157,8 +155,8 @@ func (f *NewFile) rename() error {
 	return f.disk.syncDir(filepath.Dir(f.real))
 }
 
-// syncDir makes a rename in that folder last. Windows cannot open a folder for
-// that, and some file systems have nothing to sync there.
+// syncDir makes a rename in that folder durable. Windows cannot open a folder for that, and
+// some file systems do not support it.
 func (d Disk) syncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -174,9 +172,9 @@ func (d Disk) syncDir(name string) error {
 	return err
 }
 
-// keep gives the file a second name that was free. Where the file system has no
-// links it is copied. Nothing is ever overwritten: another process that takes the
-// same free name makes both calls fail, and the next name is tried.
+// keep gives the file a second name that is free, or copies it if the file system has no links.
+// It never overwrites: if another process takes the same name, the call fails and the next name
+// is tried.
 func (d Disk) keep(name string) (kept string, err error) {
 	for {
 		kept = d.FreeName(name, "orig")
@@ -189,7 +187,7 @@ func (d Disk) keep(name string) (kept string, err error) {
 	}
 }
 
-// copyFile copies a file to a name that is free, with its mode and time.
+// copyFile copies a file to a free name, with its mode and time.
 func (d Disk) copyFile(to, from string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
@@ -204,14 +202,14 @@ func (d Disk) copyFile(to, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	d.temporary(to, true) // until it is whole
+	d.temporary(to, true) // until it is complete
 	defer d.temporary(to, false)
 	defer func() {
 		if err = errors.Join(err, out.Close()); err != nil {
 			os.Remove(to)
 			return
 		}
-		os.Chtimes(to, info.ModTime(), info.ModTime()) // a nicety: the copy is whole without
+		os.Chtimes(to, info.ModTime(), info.ModTime()) // best effort, the copy is complete without
 	}()
 	if _, err = io.Copy(out, in); err != nil {
 		return err
@@ -219,7 +217,7 @@ func (d Disk) copyFile(to, from string) (err error) {
 	return errors.Join(out.Chmod(info.Mode().Perm()), d.sync(out))
 }
 
-// FreeName is NAME.suffix-N with the smallest N, from 1, that no file has.
+// FreeName returns NAME.suffix-N with the smallest N, from 1, that no file has.
 func (d Disk) FreeName(name, suffix string) string {
 	for n := 1; ; n++ {
 		free := fmt.Sprintf("%s.%s-%d", name, suffix, n)
@@ -229,30 +227,30 @@ func (d Disk) FreeName(name, suffix string) string {
 	}
 }
 
-// ErrLocked is the answer where another process holds a session's lock.
+// ErrLocked is the error if another process holds a session's lock.
 var ErrLocked = errors.New("locked")
 
-// Between two attempts to take a lock.
+// lockPause is the time between two attempts to take a lock.
 const lockPause = 5 * time.Millisecond
 
-// The lock of a session NAME is the kernel's lock on the file .NAME.lock beside
-// it, so a process that dies leaves none. That file is there while the lock is
-// held, and says in its first line by whom:
+// The lock of a session NAME is the kernel's lock on the file .NAME.lock next to it, so a
+// process that dies releases it. The file exists while the lock is held, and its first line
+// names the holder:
 //
-//	byte 0     nothing; Windows locks it, and lets nobody else read it
-//	byte 1...  ctxtool label (pid 123 on host) since 2026-01-01T00:00:00Z\n
+//	byte 0     nothing; Windows locks it, and lets no other process read it
+//	byte 1...  ctxtool label (pid 123 on host) since 2026-01-01T00:00:00Z
 //
-// What follows the first line is of an earlier holder, who died.
+// Further lines are from an earlier holder that died.
 const lockText = 1
 
-// Lock takes the lock of the session called name, which only ctxtool heeds: pi
-// knows nothing of it. who is the command, for those who have to wait. It tries
-// until wait is over, at least once, and then returns an *Error with ErrLocked that
-// names the holder. The lock is held until unlock is called, or the process ends.
+// Lock takes the lock of the named session. Only ctxtool uses it, pi does not. who is the
+// command, shown to others who wait. Lock tries for the duration wait, at least once, and then
+// returns an *Error with ErrLocked that names the holder. The lock is held until unlock is
+// called or the process ends.
 //
-// Names that lead to one file by symbolic links share one lock, hard links do not.
+// Names that are symbolic links to the same file share one lock, hard links do not.
 func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err error) {
-	real, err := d.behindLinks(name)
+	real, err := d.resolveLinks(name)
 	if err != nil {
 		return nil, atFile(name, err)
 	}
@@ -271,14 +269,14 @@ func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err err
 		}
 		if !time.Now().Before(end) {
 			return nil, &Error{Pos: Pos{File: name}, Err: fmt.Errorf("%w by %s", ErrLocked, readHolder(path)),
-				Hint: "run the command again when the other is done"}
+				Hint: "run the command again when the other one has finished"}
 		}
 	}
 }
 
-// stillNamed reports that the locked file is the one that others will find. Its
-// holder before us removes it before letting go, so it may have lost its name
-// between our opening and our locking it; a lock on it would then keep nobody out.
+// stillNamed reports whether other processes will find the locked file. The previous holder
+// removes it before it releases the lock, so it may have lost its name after we opened it. Such
+// a lock excludes nobody.
 func stillNamed(lock *flock.Flock) bool {
 	locked, err := lock.Stat()
 	if err != nil {
@@ -288,9 +286,8 @@ func stillNamed(lock *flock.Flock) bool {
 	return err == nil && os.SameFile(locked, named)
 }
 
-// release removes the lock's file and lets go, in this order. Windows does not
-// remove a file that is open; there the other order is as safe, for the same
-// reason: nobody can have opened it.
+// release removes the lock's file, then releases the lock. Windows cannot remove an open file;
+// there the reverse order is safe, since no other process can have opened it.
 func release(lock *flock.Flock) {
 	err := os.Remove(lock.Path())
 	lock.Unlock()
@@ -299,14 +296,13 @@ func release(lock *flock.Flock) {
 	}
 }
 
-// beingRemoved reports that the file could not be opened because its holder is just
-// removing it, as happens on Windows.
+// beingRemoved reports whether the file could not be opened because its holder is removing it,
+// which happens on Windows.
 func beingRemoved(err error) bool {
 	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }
 
-// writeHolder says in the lock's file who we are. Where that fails, on a full disk
-// perhaps, we hold the lock all the same.
+// writeHolder writes the holder to the lock's file. The lock is valid even if that fails.
 func writeHolder(path, who string) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -321,7 +317,7 @@ func writeHolder(path, who string) {
 	f.WriteAt(fmt.Appendf(nil, "%s (pid %d on %s) since %s\n", who, os.Getpid(), host, since), lockText)
 }
 
-// readHolder says who holds the lock.
+// readHolder returns the holder of the lock.
 func readHolder(path string) string {
 	f, err := os.Open(path)
 	if err == nil {

@@ -73,7 +73,7 @@ func TestCommit(t *testing.T) {
 	onlyFiles(t, dir, "new")
 }
 
-// TestAbort: what is not committed leaves nothing behind, and nothing changed.
+// TestAbort: what is not committed leaves nothing after, and nothing changed.
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")
@@ -109,7 +109,7 @@ func TestCreateRefuses(t *testing.T) {
 	onlyFiles(t, dir, "dangling", "folder")
 }
 
-// TestCommitBehindLinks: the file behind a link is replaced, the link stays.
+// TestCommitBehindLinks: the file after a link is replaced, the link stays.
 func TestCommitBehindLinks(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(other, "link")

@@ -11,10 +11,10 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A PointError is a POINT that names no entry, or several.
+// A PointError is a POINT that matches no entry, or several.
 type PointError struct {
 	Point   string
-	Nearest []string // what may have been meant
+	Nearest []string // suggestions
 	Reason  string
 }
 
@@ -26,19 +26,19 @@ func (e *PointError) Error() string {
 	return s
 }
 
-// A Point is a place in a session: a record, and the side of it.
+// A Point is a place in a session: before or after a record.
 type Point struct {
-	Record int  // the entry that is named, -1 for the root
-	Before bool // the state before the entry, not the one after it
+	Record int  // -1 for the root
+	Before bool // the state before the entry instead of after it
 }
 
-// After and Before are the two sides of a record.
+// After returns the point after a record.
 func After(rec int) Point  { return Point{Record: rec} }
 func Before(rec int) Point { return Point{Record: rec, Before: true} }
 
-// Point resolves a POINT. request:N is before the answer to request N: what the request
-// got. turn:N is after user prompt N. Both are counted on the path to record leaf. The
-// error is a *PointError, or one of reading.
+// Point resolves a POINT. request:N is before the answer to request N, turn:N is after user
+// prompt N, both counted on the path to record leaf. The error is a *PointError, or one of
+// reading.
 func (s *Session) Point(point string, leaf int) (Point, error) {
 	num, request := strings.CutPrefix(point, "request:")
 	if request {
@@ -49,8 +49,8 @@ func (s *Session) Point(point string, leaf int) (Point, error) {
 	return Point{Record: rec}, err
 }
 
-// LeafAt is the last record of the path to a point, -1 for none. A record that is its own
-// parent has itself before it.
+// LeafAt returns the last record of the path to a point, -1 for none. A record that is its own
+// parent comes before itself.
 func (s *Session) LeafAt(p Point) int {
 	if !p.Before {
 		return p.Record
@@ -66,7 +66,7 @@ func (s *Session) LeafAt(p Point) int {
 	}
 }
 
-// named is the record that any other POINT names.
+// named returns the record of any other POINT.
 func (s *Session) named(point string, leaf int) (int, error) {
 	switch num, turn := strings.CutPrefix(point, "turn:"); {
 	case turn:
@@ -89,7 +89,7 @@ func (s *Session) named(point string, leaf int) (int, error) {
 	return s.byPrefix(point, labels)
 }
 
-// nth is the record of that kind with number num on the path to leaf.
+// nth returns the record of that kind with number num on the path to leaf.
 func (s *Session) nth(point, num, what string, kind jsonl.Kind, leaf int) (int, error) {
 	n, err := strconv.Atoi(num)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Session) nth(point, num, what string, kind jsonl.Kind, leaf int) (int, 
 	return of[n], nil
 }
 
-// byPrefix finds the one id that begins with point.
+// byPrefix returns the only id that begins with point.
 func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
 	found := -1
 	var ids []string
@@ -128,12 +128,12 @@ func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
 	case len(ids) == 1:
 		return found, nil
 	case len(ids) > 1:
-		return 0, &PointError{Point: point, Reason: fmt.Sprintf("begins %d ids", len(ids)), Nearest: FirstFew(ids)}
+		return 0, &PointError{Point: point, Reason: fmt.Sprintf("ambiguous prefix of %d ids", len(ids)), Nearest: FirstFew(ids)}
 	}
 	return 0, &PointError{Point: point, Reason: "no such entry or label; nearest", Nearest: s.nearest(point, labels)}
 }
 
-// FirstFew are names as a message says them: five at the most.
+// FirstFew returns names for a message, five at most.
 func FirstFew(names []string) []string {
 	for i := range names {
 		names[i] = Quote(names[i])
@@ -144,9 +144,8 @@ func FirstFew(names []string) []string {
 	return names
 }
 
-// Labels are the session's labels and the records that they name, as they stand
-// at the end of the file: the last one of a target counts, and an empty one
-// clears. Branches do not matter.
+// Labels returns the session's labels and the records that they name, at the end of the file:
+// the last label of an entry counts, and an empty one clears it, on any branch.
 func (s *Session) Labels() (map[string]int, error) {
 	byTarget := map[int]string{}
 	r := s.NewReader()
@@ -175,7 +174,7 @@ func (s *Session) Labels() (map[string]int, error) {
 	return labels, nil
 }
 
-// nearest are the names that differ least from point.
+// nearest returns the names most similar to point.
 func (s *Session) nearest(point string, labels map[string]int) []string {
 	type near struct {
 		name string
@@ -203,8 +202,7 @@ func (s *Session) nearest(point string, labels map[string]int) []string {
 	return names
 }
 
-// distance is how many bytes have to be inserted, removed or changed to make b
-// out of a.
+// distance returns how many bytes have to be inserted, removed or changed to turn a into b.
 func distance(a, b string) int {
 	if len(a) > 64 {
 		a = a[:64]
@@ -228,28 +226,26 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Offset is where the line of record i begins in the file, and LineSize how long it
-// is without its newline; both in bytes.
+// Offset returns the offset in bytes of the line of record i in the file.
 func (s *Session) Offset(i int) int64 { return s.records[i].off }
 
-// LineSize: see Offset.
+// LineSize returns the length in bytes of the line of record i, without its newline.
 func (s *Session) LineSize(i int) int { return int(s.records[i].size) }
 
-// Orphan reports that record i names a parent that is not in the file.
+// Orphan reports whether record i names a parent that is not in the file.
 func (s *Session) Orphan(i int) bool { return len(s.parentOf(i)) > 0 && s.records[i].up == 0 }
 
-// Shadowed reports that a later record has the id of record i, and hides it.
+// Shadowed reports whether a later record has the same id as record i.
 func (s *Session) Shadowed(i int) bool { return s.records[i].flags&flagShadowed != 0 }
 
-// Bare reports that the line of record i has neither an id nor a parentId.
+// Bare reports whether the line of record i has neither an id nor a parentId.
 func (s *Session) Bare(i int) bool { return s.records[i].flags&(flagOwnID|flagOwnParent) == 0 }
 
-// WrongID reports that the id of record i is no string.
+// WrongID reports whether the id of record i is not a string.
 func (s *Session) WrongID(i int) bool { return s.records[i].flags&flagWrongID != 0 }
 
-// Time is the time of record i in milliseconds since 1970. It is not ok where the
-// record has none that can be read, or where the session was opened without
-// Options.Times.
+// Time returns the time of record i in milliseconds since 1970. It is not ok if the record has
+// no valid time, or if the session was opened without Options.Times.
 func (s *Session) Time(i int) (ms int64, ok bool) {
 	if i >= len(s.times) || s.times[i] == noTime {
 		return 0, false
@@ -257,5 +253,5 @@ func (s *Session) Time(i int) (ms int64, ok bool) {
 	return s.times[i], true
 }
 
-// noTime stands for a time that is missing or cannot be read.
+// noTime is a missing or invalid time.
 const noTime = math.MinInt64

@@ -29,7 +29,7 @@ func zstdPacked(data string) string {
 }
 
 // refused checks that a batch is not appended to a file, which holds data, and that
-// the answer has this text behind the file's name, a hint, and is that sentinel.
+// the answer has this text after the file's name, a hint, and is that sentinel.
 func refused(t *testing.T, s *Session, b *Batch, name, data, text, hint string, is error) {
 	t.Helper()
 	err := s.Append(b, AppendOptions{Who: "ctxtool test", Wait: 1})
@@ -57,17 +57,17 @@ func TestAppendRefuses(t *testing.T) {
 		text, hint string
 		is         error
 	}{
-		{"gzip", gzipFile(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
-		{"zstd", zstdPacked(base), ": is compressed: only plain files are appended to", "-o FILE", nil},
+		{"gzip", gzipFile(base), ": cannot append to a compressed file", "-o FILE", nil},
+		{"zstd", zstdPacked(base), ": cannot append to a compressed file", "-o FILE", nil},
 		{"too new", strings.Replace(base, `"version":3`, `"version":4`, 1),
-			": its format is too new: version 4, and 3 is the last one known", "newer ctxtool", ErrTooNew},
-		{"version 1", v1, ": its format is version 1, whose entries have no ids to follow", "ctxtool migrate", nil},
+			": format too new: version 4, the latest supported is 3", "newer ctxtool", ErrTooNew},
+		{"version 1", v1, ": the format is version 1, whose entries have no ids", "ctxtool migrate", nil},
 		{"no header", baseA + baseB, ": pi refuses the file: it has no session header", "ctxtool repair", nil},
 		{"late header", baseA + baseHeader + baseB, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil},
 		{"scalar first", "17\n" + base, ": pi refuses the file: its session header is not the first record", "ctxtool repair", nil},
 		{"mark", string(jsonl.BOM) + base, ": pi refuses the file: it starts with a byte order mark", "ctxtool repair", nil},
-		{"header id", strings.Replace(base, `"id":"s"`, `"id":7`, 1), ": pi refuses the file: its header's id is no string", "ctxtool repair", nil},
-		{"no id", strings.Replace(base, `"id":"bb",`, "", 1), ":3: it has no id, and no other can follow it", "ctxtool repair", nil},
+		{"header id", strings.Replace(base, `"id":"s"`, `"id":7`, 1), ": pi refuses the file: its header's id is not a string", "ctxtool repair", nil},
+		{"no id", strings.Replace(base, `"id":"bb",`, "", 1), ":3: it has no id, so no entry can follow it", "ctxtool repair", nil},
 		{"id twice", base + strings.Replace(baseB, `"parentId":"aa"`, `"parentId":"bb"`, 1) + "\n" +
 			strings.Replace(baseB, `"bb"`, `"aa"`, 1), "", "", nil},
 		{"torn", base + `{"type":"mess`, ": torn tail at offset 338: the last line has no newline", "ctxtool repair", ErrTorn},
@@ -80,8 +80,8 @@ func TestAppendRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := file(t, c.data)
 			if c.name == "id twice" { // the leaf can be followed, the record it hides cannot
-				refused(t, s, mark(s, 1), s.Name, c.data, ":2: entry aa: line 6 has the same id, and what follows would follow that", "ctxtool repair", nil)
-				refused(t, s, mark(s, 0), s.Name, c.data, ":1: entry s: it is no entry, and no other can follow it", "ctxtool repair", nil)
+				refused(t, s, mark(s, 1), s.Name, c.data, ":2: entry aa: line 6 has the same id, so new entries would follow that one", "ctxtool repair", nil)
+				refused(t, s, mark(s, 0), s.Name, c.data, ":1: entry s: it is not an entry, so no entry can follow it", "ctxtool repair", nil)
 				return
 			}
 			refused(t, s, mark(s, s.Leaf()), s.Name, c.data, c.text, c.hint, c.is)
@@ -100,10 +100,10 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// TestAppendRefusesStreams: what is no regular file, or has not been read whole.
+// TestAppendRefusesStreams: what not a regular file, or has not been read whole.
 func TestAppendRefusesStreams(t *testing.T) {
 	s := read(t, base)
-	refused(t, s, mark(s, s.Leaf()), "", "", ": is a stream: only files are appended to", "-o FILE", nil)
+	refused(t, s, mark(s, s.Leaf()), "", "", ": cannot append to a stream", "-o FILE", nil)
 
 	plain := file(t, base)
 	in, err := os.Open(plain.Name)
@@ -115,13 +115,13 @@ func TestAppendRefusesStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(t, stdin, mark(stdin, 2), plain.Name, base, ": is a stream: only files are appended to", "-o FILE", nil)
+	refused(t, stdin, mark(stdin, 2), plain.Name, base, ": cannot append to a stream", "-o FILE", nil)
 
 	info := plain.src.info
 	if plain.src.info, err = os.Stat(os.DevNull); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, plain, mark(plain, 2), plain.Name, base, ": is no regular file", "-o FILE", nil)
+	refused(t, plain, mark(plain, 2), plain.Name, base, ": not a regular file", "-o FILE", nil)
 	plain.src.info = info
 
 	end, err := OpenTail(plain.Name, 0, Options{})
@@ -129,7 +129,7 @@ func TestAppendRefusesStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer end.Close()
-	refused(t, end, mark(end, end.Leaf()), plain.Name, base, ": only its end was read: ids may be in use", "", nil)
+	refused(t, end, mark(end, end.Leaf()), plain.Name, base, ": only its end was read: new ids may be in use", "", nil)
 }
 
 // TestAppendRefusesBatches: what cannot be written does not come near the file.
@@ -142,13 +142,13 @@ func TestAppendRefusesBatches(t *testing.T) {
 		value string
 		text  string
 	}{
-		{jsonl.Header, `1`, ": a record of kind session is not appended"},
-		{jsonl.Scalar, `1`, ": a record of kind scalar is not appended"},
-		{jsonl.Unknown, `1`, ": a record of kind unknown is not appended"},
-		{jsonl.Label, `{"a":`, ": the field x of a new label: unexpected end of line at byte 5"},
-		{jsonl.Label, `1,"id":2`, ": the field x of a new label: more after the end of the value at byte 1"},
-		{jsonl.Label, "[\n]", ": the field x of a new label is not one line of UTF-8"},
-		{jsonl.User, "\"\xff\"", ": the field x of a new user is not one line of UTF-8"},
+		{jsonl.Header, `1`, ": cannot append a record of kind session"},
+		{jsonl.Scalar, `1`, ": cannot append a record of kind scalar"},
+		{jsonl.Unknown, `1`, ": cannot append a record of kind unknown"},
+		{jsonl.Label, `{"a":`, ": field x of a new label: unexpected end of line at byte 5"},
+		{jsonl.Label, `1,"id":2`, ": field x of a new label: more after the end of the value at byte 1"},
+		{jsonl.Label, "[\n]", ": field x of a new label must be one line of UTF-8"},
+		{jsonl.User, "\"\xff\"", ": field x of a new user must be one line of UTF-8"},
 	} {
 		b := s.NewBatch(2, batchTime)
 		b.Add(c.kind, jsonl.Field{Name: "x", Value: jsonl.Value(c.value)})
@@ -157,7 +157,7 @@ func TestAppendRefusesBatches(t *testing.T) {
 	}
 }
 
-// TestAppendSeesChanges: a file that is not what was read is left alone.
+// TestAppendSeesChanges: a file that is not what was read is not written to.
 func TestAppendSeesChanges(t *testing.T) {
 	const again = "run the command again"
 	changed := ": has changed since it was read: "
@@ -169,7 +169,7 @@ func TestAppendSeesChanges(t *testing.T) {
 		{"one longer", base + "\n", changed + "it is 1 byte longer", ErrChanged},
 		{"shorter", base[:len(base)-10], changed + "it is 10 bytes shorter", ErrChanged},
 		{"empty", "", changed + "it is 338 bytes shorter", ErrChanged},
-		{"another line", strings.Replace(base, `"B"`, `"C"`, 1), changed + "its last line is another one", ErrChanged},
+		{"another line", strings.Replace(base, `"B"`, `"C"`, 1), changed + "its last line changed", ErrChanged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := file(t, base)
@@ -188,7 +188,7 @@ func TestAppendSeesChanges(t *testing.T) {
 	if err := os.Rename(s.Name+".new", s.Name); err != nil {
 		t.Skip("an open file cannot be replaced here:", err)
 	}
-	refused(t, s, mark(s, s.Leaf()), s.Name, base, changed+"another file has its name", again, ErrChanged)
+	refused(t, s, mark(s, s.Leaf()), s.Name, base, changed+"it was replaced by another file", again, ErrChanged)
 	if err := os.Remove(s.Name); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestTrapT19Appending(t *testing.T) {
 	}
 }
 
-// TestTrapN2Appending: a file is appended to where today's pi takes it as it is: with
+// TestTrapN2Appending: a file is appended to where current pi takes it as it is: with
 // a null line, but not with a late header, nor without the newline that pi would add.
 func TestTrapN2Appending(t *testing.T) {
 	s := file(t, base+"null\n")

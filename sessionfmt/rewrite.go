@@ -18,17 +18,17 @@ import (
 // A Line is one physical line of a session file.
 type Line struct {
 	Number int    // from 1
-	Record int    // its record's number, -1 where the line holds none
-	Raw    []byte // byte for byte, without the newline; valid during the call
-	Ended  bool   // a newline follows
+	Record int    // its record's number, -1 if it has none
+	Raw    []byte // without the newline; valid during the call
+	Ended  bool   // ends with a newline
 }
 
-// Blank reports whether nothing is left of the line after JavaScript's trim.
+// Blank reports whether the line is empty after JavaScript's trim.
 func (l Line) Blank() bool { return jsonl.Blank(l.Raw) }
 
-// Lines goes through the lines of what r has, in order: what is in Raw, and a newline where
-// Ended says so, is that byte for byte. A byte order mark comes first, as a piece of line 1
-// without end. So much is read at once.
+// Lines returns the lines of r in order. Concatenating Raw, and a newline if Ended, gives r
+// byte for byte. A byte order mark comes first, as a part of line 1 that does not end. It reads
+// atOnce bytes at a time.
 func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := bufio.NewReaderSize(r, int(atOnce))
@@ -54,10 +54,10 @@ func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
 	}
 }
 
-// IsMark reports whether a piece of a file is its byte order mark.
+// IsMark reports whether l is the file's byte order mark.
 func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) == jsonl.BOM }
 
-// Lines goes through all of the file, the lines too that hold no record; see [Lines].
+// Lines yields all lines of the file, including those without a record; see [Lines].
 func (s *Session) Lines(yield func(Line, error) bool) {
 	at, next, n := int64(0), 0, 1
 	for l, err := range Lines(s.Plain(), min(readAhead, s.src.size+1)) {
@@ -82,8 +82,8 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 	}
 }
 
-// readLine reads a line with its newline, which is valid until the next call; io.EOF comes
-// with a last line that has none. A long line is read in parts and put together once its
+// readLine reads a line with its newline, valid until the next call. For a last line without a
+// newline it returns io.EOF as well. It reads a long line in parts and joins them once its
 // length is known.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	raw, err := in.ReadSlice('\n')
@@ -105,20 +105,19 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return bytes.Join(parts, nil), err
 }
 
-// A Change is what becomes of one line in a file that is made anew: it stays as
-// it is, or other lines stand in its place, and what of it cannot stay goes to
-// the quarantine. What makes new files says it as a sequence of changes, one for
-// each line, and everything else looks at those.
+// A Change is what happens to one line when a file is rewritten: it stays as it is, or other
+// lines replace it and what is removed goes to the quarantine. Every rewrite is a sequence of
+// changes, one per line.
 type Change struct {
 	Line
 	Same  bool     // it stays, byte for byte
-	New   [][]byte // the lines in its place, without newlines
-	Out   []byte   // what goes to the quarantine: the line as it was, or a part of it
-	Notes []string // what was done to it, and why; for people
+	New   [][]byte // the lines that replace it, without newlines
+	Out   []byte   // what goes to the quarantine: the line or a part of it
+	Notes []string // what was done to it and why, in words
 }
 
-// Rewrite writes a file from changes, and what is left out of it to quarantine,
-// each piece with a newline.
+// Rewrite writes a file from changes, and what is removed to quarantine, each piece with a
+// newline.
 func Rewrite(changes iter.Seq2[Change, error], out, quarantine io.Writer) error {
 	for c, err := range changes {
 		if err != nil {
@@ -152,7 +151,7 @@ func writeLine(w io.Writer, line []byte) error {
 	return err
 }
 
-// A packing is how a session's file is compressed.
+// A packing is the compression of a session's file.
 type packing uint8
 
 const (
@@ -161,13 +160,12 @@ const (
 	zstandard
 )
 
-// Replace puts a new file, which write writes, in the place of the session's, and
-// keeps the original beside it as kept; see NewFile.commitKeeping. It takes the
-// lock, and refuses a file that is no longer what was read. A compressed session is
-// compressed again the same way. Every error is an *Error.
+// Replace replaces the session's file by one that write writes, and keeps the original next to
+// it as kept; see NewFile.commitKeeping. It takes the lock, and refuses a file that changed
+// since it was read. A compressed session stays compressed. Every error is an *Error.
 func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kept string, err error) {
 	if s.src.info == nil || !s.src.info.Mode().IsRegular() {
-		return "", s.at(&Error{Err: errors.New("is a stream: there is no file to put another one in the place of"), Hint: "write it elsewhere: -o FILE"})
+		return "", s.at(&Error{Err: errors.New("cannot replace a stream"), Hint: "write it to a file: -o FILE"})
 	}
 	disk := s.src.disk
 	unlock, err := opt.lock(disk, s.Name)
@@ -186,14 +184,13 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	if err := s.Pack(f, write); err != nil {
 		return "", s.at(err)
 	}
-	if err := s.same(); err != nil { // writing may have taken a while
+	if err := s.same(); err != nil { // writing may have taken long
 		return "", s.at(err)
 	}
 	return f.commitKeeping()
 }
 
-// same says whether the file that has the session's name is still the one that was
-// read, as it was.
+// same reports, as an error, whether the session's file has changed since it was read.
 func (s *Session) same() error {
 	f, err := s.src.disk.Open(s.Name)
 	if err != nil {
@@ -205,13 +202,13 @@ func (s *Session) same() error {
 	}
 	info, err := f.Stat()
 	if err == nil && !(os.SameFile(info, s.src.info) && info.Size() == s.src.info.Size() && info.ModTime().Equal(s.src.info.ModTime())) {
-		err = &Error{Err: fmt.Errorf("%w: it was written to", ErrChanged), Hint: "run the command again, on what the file is now"}
+		err = &Error{Err: fmt.Errorf("%w: it was written to", ErrChanged), Hint: "run the command again"}
 	}
 	return err
 }
 
-// Pack hands write a writer to w that compresses as the session's file is, or not
-// at all where that is plain.
+// Pack calls write with a writer to w that compresses like the session's file, or with w itself
+// if that is not compressed.
 func (s *Session) Pack(w io.Writer, write func(w io.Writer) error) error {
 	var z io.WriteCloser
 	switch s.src.packing {

@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestLawLines reports that a file's lines are the file, byte for byte.
+// TestLawLines reports whether a file's lines are the file, byte for byte.
 func TestLawLines(t *testing.T) {
 	for _, c := range corpus.All(t) {
 		name := c.Name
@@ -63,7 +63,7 @@ func TestAppendEdited(t *testing.T) {
 		{`{"\u0061":1,"a":2}`, []jsonl.Field{{Name: "a", Value: jsonl.Value("3")}}, `{"\u0061":3,"a":3}`},
 		{`{"\u0061":1,"b":2,"a":2}`, []jsonl.Field{{Name: "a", Value: nil}}, `{"b":2}`},
 	} {
-		padded := append([]byte(tt.in), " behind it"...)
+		padded := append([]byte(tt.in), " after it"...)
 		v := jsonl.Value(padded[:len(tt.in)])
 		if fresh := v.AppendAdded(nil, jsonl.Field{Name: "new", Value: jsonl.Value("0")}); string(fresh) != string(v.AppendEdited(nil, jsonl.Field{Name: "new", Value: jsonl.Value("0")})) {
 			t.Errorf("%s: %s", tt.in, fresh)

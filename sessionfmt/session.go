@@ -1,26 +1,24 @@
-// Package sessionfmt reads coding agents' session files, appends to them, and
-// loses nothing.
+// Package sessionfmt reads the session files of coding agents and appends to them, without
+// losing data.
 //
-// A session is an append-only tree of JSON lines: a header, then entries, each
-// with an id and the id of its parent (docs/session-format.md 2). [Open] indexes a
-// file without holding it: every line is validated, and what is kept is where
-// it stands, its kind, its id and its parent. [OpenTail] reads only the end.
-// Damage never ends a reading: it is left in Session.Findings, with line and
-// entry.
+// A session is an append-only tree of JSON lines: a header, then entries, each with an id and
+// the id of its parent (docs/session-format.md 2). [Open] indexes a file without holding it: it
+// validates every line and keeps its offset, kind, id and parent. [OpenTail] reads only the
+// end. Damage does not stop reading: Session.Findings lists it, with line and entry.
 //
-// [Session.Point] finds an entry by what people call it: leaf, request:7, a label, the
-// beginning of an id. Entries are known by their record, from 0 in the order of the file;
-// [Session.Path] are the records from the root to one of them.
+// [Session.Point] finds an entry by a name such as leaf, request:7, a label, or the beginning
+// of an id. Entries are identified by their record number, from 0 in the order of the file.
+// [Session.Path] returns the records from the root to one of them.
 //
-// What stands in a line is package jsonl's, sessions are found by package store, and their trees drawn by
-// package outline.
+// Package jsonl reads the content of a line, package store finds sessions, and package outline
+// draws their trees.
 //
-// A session changes in one way: a [Batch] of new entries goes behind its last line,
-// by [Session.Append], whole or not at all. Files are made and replaced by [NewFile].
-// What both assume of disks and of other programs is listed in docs/design.md.
+// A session changes in one way: [Session.Append] adds a [Batch] of new entries after its last
+// line, atomically. [NewFile] creates and replaces files. docs/design.md lists what both assume
+// of disks and of other programs.
 //
-// Sizes are bytes and texts UTF-8, but where JavaScript counts we count as it
-// does: in UTF-16 units. Offsets count from 0, lines from 1.
+// Sizes are in bytes and texts are UTF-8, except where JavaScript counts, which is in UTF-16
+// units. Offsets count from 0, lines from 1.
 package sessionfmt
 
 import (
@@ -35,35 +33,33 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrNotSession is the answer for input in which no line is a session header or
-// an entry of a known type.
-var ErrNotSession = errors.New("not a session: no header and no entry in it")
+// ErrNotSession is the error for input without a session header or an entry of a known type.
+var ErrNotSession = errors.New("not a session: no header or entry found")
 
-// Options say how to open a session. The zero value is fit for use.
+// Options configure how a session is opened. The zero value is valid.
 type Options struct {
-	Stdin   *os.File // what "-" reads; os.Stdin when nil
+	Stdin   *os.File // input for "-"; os.Stdin if nil
 	Disk    Disk     // where the file is
-	Workers int      // goroutines that index; the number of processors when 0
+	Workers int      // goroutines that index; the number of CPUs if 0
 
-	// Visit, if set, makes for each worker what is handed the records that it
-	// indexes, so that nothing has to be read twice: in the order of the file where
-	// there is one worker. They are valid during the call. What Pick names is picked
-	// while a line is validated.
+	// Visit, if set, is called once for each worker, and returns the function that receives the
+	// records that the worker indexes, with the fields that Pick names, so that nothing has to
+	// be read twice. With one worker they come in the order of the file. A record is valid
+	// during the call.
 	Visit func() func(p *jsonl.Picked)
 	Pick  jsonl.Pick
 
-	Times bool // keep the entries' times; see Session.Time
+	Times bool // keep the entries' times, for Session.Time
 
-	// Through, if set, is what the plain bytes of the file go through before anything
-	// else sees them, one pass after the other. An *Error of a pass is completed with
-	// the name of the file.
+	// Through, if set, are passes that transform the uncompressed bytes of the file, one after
+	// the other, before they are indexed. The file name is added to an *Error of a pass.
 	Through iter.Seq[Pass]
 
-	// Progress, if set, is told now and then how many bytes have been indexed.
+	// Progress, if set, is called from time to time with the number of bytes indexed.
 	Progress func(done, size int64)
 }
 
-// A Pass reads a session from r, and writes to w what takes its place.
+// A Pass reads a session from r, and writes its replacement to w.
 type Pass func(w io.Writer, r io.Reader) error
 
 func (o Options) stdin() *os.File {
@@ -73,22 +69,21 @@ func (o Options) stdin() *os.File {
 	return o.Stdin
 }
 
-// A Session is an open session file: an index of its entries, in file order.
-// Entries are known by their record number, from 0; bytes are read when asked
-// for, through a Reader. Only Append changes the file. Files of versions 1 and 2
-// are shown in today's shape.
+// A Session is an open session file: an index of its entries in file order. Entries are
+// identified by their record number, from 0. A Reader reads their bytes on demand. Only Append
+// changes the file. Files of versions 1 and 2 appear in the current format.
 //
-// A Session may be used by several goroutines once it is open.
+// A Session is safe for concurrent use, except for Grow and Close.
 type Session struct {
-	Name     string // as it was given
+	Name     string // as given
 	Version  int    // of the format, from the header; see docs/session-format.md 1.4
 	Findings []Finding
 	Coverage Coverage
 
 	src     *source
 	records []record
-	times   []int64 // of the records, milliseconds since 1970, where they are kept
-	ids     []byte  // all ids, one after the other
+	times   []int64 // of the records, milliseconds since 1970, with Options.Times
+	ids     []byte  // all ids, concatenated
 	table   *idTable
 	found   findings
 	header  int  // record number, or -1
@@ -98,15 +93,15 @@ type Session struct {
 	end     endMark
 }
 
-// Open opens and indexes the session file called name, or standard input for
-// "-". Every line is validated; damage is read around and left in Findings.
-// Only input that cannot be read at all, or holds no session, is an error.
+// Open opens and indexes the session file with that name, or standard input for "-". It
+// validates every line. Damage is skipped and listed in Findings. Only input that cannot be
+// read at all, or is not a session, is an error.
 func Open(name string, opt Options) (*Session, error) {
 	src, err := openSource(name, opt)
 	return open(name, src, err, opt)
 }
 
-// OpenReader is Open for a session that r holds; name is for messages.
+// OpenReader is like Open for a session in r; name is for messages.
 func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
 	src, err := through(plain, r, opt.Through)
 	return open(name, src, err, opt)
@@ -131,7 +126,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	return s, nil
 }
 
-// inFile is an error of opening a file; one that has its line keeps it.
+// inFile adds the file name to an error of opening it.
 func inFile(name string, err error) error {
 	if at, ok := err.(*Error); ok && at.Pos.File == "" {
 		return &Error{Pos: Pos{File: name, Line: at.Pos.Line, Entry: at.Pos.Entry}, Err: at.Err, Hint: at.Hint}
@@ -142,29 +137,29 @@ func inFile(name string, err error) error {
 // Close closes the file.
 func (s *Session) Close() error { return s.src.close() }
 
-// Plain reads the whole session, unpacked.
+// Plain returns a reader of the whole session, uncompressed.
 func (s *Session) Plain() io.Reader { return s.src.plain() }
 
-// Size is the length of the session in bytes, after unpacking.
+// Size returns the uncompressed size of the session in bytes.
 func (s *Session) Size() int64 { return s.src.size }
 
-// Len is the number of records, headers and scalar lines included.
+// Len returns the number of records, headers and scalar lines included.
 func (s *Session) Len() int { return len(s.records) }
 
-// Leaf is the record at which pi would go on: the last one that is an entry, -1
-// in a session without entries (docs/session-format.md 2.2).
+// Leaf returns the record at which pi would continue: the last entry, -1 in a session without
+// entries (docs/session-format.md 2.2).
 func (s *Session) Leaf() int { return s.leaf }
 
-// Header is the record number of the session's header, -1 if it has none.
+// Header returns the record number of the session's header, -1 if it has none.
 func (s *Session) Header() int { return s.header }
 
-// Kind is the kind of record i.
+// Kind returns the kind of record i.
 func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 
-// ID is the id of record i, empty where it has none.
+// ID returns the id of record i, empty if it has none.
 func (s *Session) ID(i int) string { return idString(s.idOf(i)) }
 
-// idString shows an id that is a number, kept behind a zero byte, as its digits.
+// idString returns an id as text. A number is stored after a zero byte.
 func idString(id []byte) string {
 	if len(id) > 0 && id[0] == 0 {
 		id = id[1:]
@@ -172,17 +167,16 @@ func idString(id []byte) string {
 	return string(id)
 }
 
-// Line is the physical line of record i, from 1; 0 where only the end of the
-// file was read.
+// Line returns the physical line of record i, from 1; 0 if only the end of the file was read.
 func (s *Session) Line(i int) int { return int(s.records[i].line) }
 
-// Pos is the place of record i, for messages.
+// Pos returns the place of record i, for messages.
 func (s *Session) Pos(i int) Pos {
 	return Pos{File: s.Name, Line: s.Line(i), Entry: s.ID(i)}
 }
 
-// Find is the record with that id, -1 if there is none. Of several the last
-// counts, as in pi.
+// Find returns the record with that id, -1 if there is none. Of several the last one counts, as
+// in pi.
 func (s *Session) Find(id string) int {
 	if id == "" {
 		return -1
@@ -190,13 +184,12 @@ func (s *Session) Find(id string) int {
 	return int(*s.slot([]byte(id))) - 1
 }
 
-// Parent is the record number of record i's parent, -1 for a root. A parent
-// that is not in the file is no parent.
+// Parent returns the record number of record i's parent, -1 for a root or if the parent is not
+// in the file.
 func (s *Session) Parent(i int) int { return int(s.records[i].up) - 1 }
 
-// Path is the way from the root to record leaf, root first, as record numbers.
-// A leaf below 0 gives the empty path. A parent link that closes a cycle ends
-// the path: the entry that has it is left out, and reported.
+// Path returns the record numbers from the root to record leaf. A negative leaf gives the empty
+// path. A parent cycle ends the path: the entry that closes it is left out and reported.
 func (s *Session) Path(leaf int) (path []int, found []Finding) {
 	if !s.forward {
 		n := 0
@@ -215,11 +208,11 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 		next := s.Parent(i)
 		seen[i/64] |= 1 << (i % 64)
 		if next == i {
-			break // reported when the file was opened
+			break // reported by Open
 		}
 		if next >= 0 && seen[next/64]>>(next%64)&1 == 1 {
 			found = append(found, newFinding("cycle", s.Line(i), s.ID(i),
-				"the way up from its parent %q comes back to it, and pi runs out of memory; the entry and all above it are left out", Quote(s.ID(next))))
+				"parent cycle through %q: pi runs out of memory; the entry and its ancestors are left out", Quote(s.ID(next))))
 			break
 		}
 		path = append(path, i)
@@ -229,13 +222,13 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 	return path, found
 }
 
-// finish makes the index usable once all lines are in it: version, old shapes,
-// ids, leaf, and the findings that need the whole file.
+// finish completes the index once all lines are in it: version, old formats, ids, leaf, and
+// findings that need the whole file.
 func (s *Session) finish() error {
 	if err := s.findHeader(); err != nil {
 		return err
 	}
-	s.table = newIDTable(len(s.records)) // it has no ids yet
+	s.table = newIDTable(len(s.records)) // no ids yet
 	if s.Version < 2 {
 		if err := s.giveIDs(); err != nil {
 			return err
@@ -266,8 +259,8 @@ func (s *Session) find(code string, i int, format string, args ...any) {
 	s.found.add(code, s.Line(i), entry, format, args...)
 }
 
-// findHeader finds the header and the version. pi takes a file only if its
-// first record is a header with a string id; here the entries are read anyway.
+// findHeader finds the header and the version. pi opens a file only if its first record is a
+// header with a string id. We read the entries anyway.
 func (s *Session) findHeader() error {
 	s.header = -1
 	known, ids := false, false
@@ -289,7 +282,7 @@ func (s *Session) findHeader() error {
 	}
 	if !known {
 		if s.src.size == 0 {
-			return errors.New("the file is empty: pi would write a new header into it")
+			return errors.New("the file is empty: pi would write a new header to it")
 		}
 		return ErrNotSession
 	}
@@ -304,7 +297,7 @@ func (s *Session) findHeader() error {
 	return s.readVersion()
 }
 
-// readVersion reads the version off the header.
+// readVersion reads the version from the header.
 func (s *Session) readVersion() error {
 	line, err := s.NewReader().Line(s.header)
 	if err != nil {
@@ -313,20 +306,19 @@ func (s *Session) readVersion() error {
 	var f [2]jsonl.Value
 	line.Fields(f[:], "version", "id")
 	if !f[1].IsString() {
-		s.find("header-id", s.header, "the header's id is no string: pi refuses the file")
+		s.find("header-id", s.header, "the header's id is not a string: pi refuses the file")
 	}
 	version, ok := f[0].Version()
 	s.Version = version
 	if !ok {
-		s.find("version", s.header, "version %s is no number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
+		s.find("version", s.header, "version %s is not a number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
 	} else if version > 3 {
-		s.find("too-new", s.header, "format version %s is newer than 3: read as it stands", Quote(string(f[0])))
+		s.find("too-new", s.header, "format version %s is newer than 3: read as it is", Quote(string(f[0])))
 	}
 	return nil
 }
 
-// indexIDs puts the records from one on into the id table. The last of several with one
-// id counts.
+// indexIDs adds records to the id table, from one on. Of equal ids the last one counts.
 func (s *Session) indexIDs(from int) {
 	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
@@ -335,24 +327,24 @@ func (s *Session) indexIDs(from int) {
 		}
 		s.Coverage.Entries++
 		if r.flags&flagWrongID != 0 {
-			s.find("id-type", i, "its id is no string: pi finds it only by a parentId of the same type")
+			s.find("id-type", i, "its id is not a string: pi finds it only by a parentId of the same type")
 		}
 		id := s.idOf(i)
 		if len(id) == 0 {
-			s.find("missing-id", i, "it has no id: no entry can follow it, and pi goes on at a new root")
+			s.find("missing-id", i, "it has no id: no entry can follow it, and pi continues at a new root")
 			continue
 		}
 		p := s.slot(id)
 		if *p != 0 {
 			s.records[*p-1].flags |= flagShadowed
-			s.find("duplicate-id", i, "line %d has the same id: pi takes this one, and the other cannot be reached", s.records[*p-1].line)
+			s.find("duplicate-id", i, "line %d has the same id: pi uses this one, and the other is unreachable", s.records[*p-1].line)
 		}
 		*p = uint32(i + 1)
 	}
 }
 
-// findLeaf finds the last entry. pi would take a scalar line for it, and then
-// show nothing.
+// findLeaf finds the last entry. pi would use a trailing scalar line and then show an empty
+// session.
 func (s *Session) findLeaf() {
 	s.leaf = len(s.records) - 1
 	for s.leaf >= 0 && !s.records[s.leaf].kind.IsEntry() {
@@ -363,10 +355,10 @@ func (s *Session) findLeaf() {
 	}
 }
 
-const scalarLeaf = "the last record is no object: pi shows an empty session; the entry before it is taken"
+const scalarLeaf = "the last record is not an object: pi shows an empty session; ctxtool uses the entry before it"
 
-// link resolves the parents of the records from one on, reports those that are not
-// there, and remembers whether any link points forward: without one there can be no cycle.
+// link resolves the parents of records, from one on, reports missing ones, and records whether
+// any parent comes after its child. Without that there can be no cycle.
 func (s *Session) link(from int) {
 	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
@@ -380,18 +372,18 @@ func (s *Session) link(from int) {
 		}
 		r.up = *s.slot(parent)
 		switch p := int(r.up) - 1; {
-		case p < 0 && s.Coverage.Partial: // above what was read
+		case p < 0 && s.Coverage.Partial: // before the part that was read
 		case p < 0:
 			s.orphans = true
-			s.find("orphan", i, "its parent %q is not in the file: what came before it is lost to pi", Quote(idString(parent)))
+			s.find("orphan", i, "its parent %q is not in the file: pi loses everything before it", Quote(idString(parent)))
 		case p == i:
 			s.forward = true
-			s.find("self-parent", i, "it is its own parent, and pi runs out of memory; the entry is left out")
+			s.find("self-parent", i, "it is its own parent: pi runs out of memory; the entry is left out")
 		case p > i:
 			s.forward = true
 		}
 	}
 }
 
-// String names the session for people.
+// String describes the session in words.
 func (s *Session) String() string { return fmt.Sprintf("%s (%s)", s.Name, s.Coverage) }

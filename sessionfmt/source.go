@@ -17,13 +17,13 @@ import (
 // A source is the bytes of a session, readable at any offset.
 type source struct {
 	bytes   io.ReaderAt
-	file    *os.File // what they are in; nil where they are in memory
+	file    *os.File // nil if they are in memory
 	size    int64
-	info    os.FileInfo // of the file that has the session's name; nil for standard input and streams
+	info    os.FileInfo // of the session's file; nil for standard input and streams
 	packing packing     // how that file is compressed
-	temp    string      // a temporary file that still has to be removed
+	temp    string      // a temporary file to remove
 	disk    Disk        // where that file is
-	broken  error       // why there is no more of it: compressed data that breaks off
+	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 
 func (s *source) close() error {
@@ -37,10 +37,9 @@ func (s *source) close() error {
 	return err
 }
 
-// openSource opens a session file, or standard input for "-". Compressed input
-// is told by its first bytes and unpacked to a temporary file that has no name;
-// so is standard input, unless it is a plain file already, and what opt.Through
-// makes of either.
+// openSource opens a session file, or standard input for "-". It detects compression by the
+// first bytes, and decompresses to an unnamed temporary file. Standard input that is not a
+// plain file, and the output of opt.Through, go to such a file too.
 func openSource(name string, opt Options) (*source, error) {
 	src, err := openFile(name, opt.stdin(), opt.Disk)
 	if err != nil || opt.Through == nil {
@@ -56,7 +55,7 @@ func openSource(name string, opt Options) (*source, error) {
 	return changed, err
 }
 
-// through keeps what passes make of what r has.
+// through returns the output of passes over r.
 func through(p packing, r io.Reader, passes iter.Seq[Pass]) (src *source, err error) {
 	if passes == nil {
 		return spool(p, copied(r))
@@ -101,7 +100,7 @@ func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
 	return src, err
 }
 
-// plainPathError drops the operation and the path, which the caller states.
+// plainPathError drops operation and path, which the caller reports.
 func plainPathError(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -125,7 +124,7 @@ func readySource(f *os.File) (*source, error) {
 	seekable := info.Mode().IsRegular()
 	if seekable {
 		if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 0 {
-			seekable = false // a redirected input that somebody has read from
+			seekable = false // redirected input that is partly read
 		}
 	}
 	var magic [4]byte
@@ -154,13 +153,13 @@ func readySource(f *os.File) (*source, error) {
 	return spool(plain, copied(in))
 }
 
-// unpacked keeps what z unpacks. Where the compressed data breaks off that is what comes
-// before.
+// unpacked stores what z decompresses. If the compressed data is truncated, it stores the data
+// before that.
 func unpacked(p packing, name string, z io.Reader) (*source, error) {
 	var broken error
 	src, err := spool(p, func(w io.Writer) error {
 		n, err := io.Copy(w, z)
-		if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) { // of z: writing never ends so
+		if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) { // an error of z; writing never returns it
 			broken, err = labelled(name, err), nil
 		}
 		return err
@@ -172,19 +171,19 @@ func unpacked(p packing, name string, z io.Reader) (*source, error) {
 	return src, nil
 }
 
-// labelled names the compression that failed, and says where the data breaks off
-// what the libraries call an unexpected end.
+// labelled adds the name of the compression, and reports truncated data instead of the
+// libraries' unexpected end.
 func labelled(name string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return fmt.Errorf("%s: the compressed data breaks off: the file is not whole", name)
+		return fmt.Errorf("%s: the compressed data is truncated", name)
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// copied writes what r has.
+// copied returns a function that writes r.
 func copied(r io.Reader) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.Copy(w, r)
@@ -192,7 +191,7 @@ func copied(r io.Reader) func(w io.Writer) error {
 	}
 }
 
-// spool has bytes written, and keeps them: few in memory, many in a temporary file.
+// spool stores what write writes: little data in memory, more in a temporary file.
 func spool(p packing, write func(w io.Writer) error) (*source, error) {
 	t := &temporary{}
 	err := write(t)
@@ -207,16 +206,16 @@ func spool(p packing, write func(w io.Writer) error) (*source, error) {
 	return s, nil
 }
 
-// mostInMemory is how many bytes are kept in memory: most sessions that are planned,
-// unpacked or redacted need no temporary file.
+// mostInMemory is how many bytes are kept in memory. Most sessions that are planned,
+// decompressed or redacted need no temporary file.
 const mostInMemory = 1 << 20
 
-// A temporary is what is written to it: bytes in memory, and once there are too many a
-// file whose name is removed at once.
+// A temporary stores what is written to it: in memory up to mostInMemory, then in a file whose
+// name is removed immediately.
 type temporary struct {
 	few  []byte
 	file *os.File
-	left string // the file's name, where the system does not let go of an open file
+	left string // the file's name, if the system cannot remove an open file
 	size int64
 }
 
@@ -242,38 +241,38 @@ func (t *temporary) Write(p []byte) (n int, err error) {
 	return t.file.Write(p)
 }
 
-// readAhead is how much a Reader reads at once when it is read in order, bytes.
+// readAhead is how many bytes a Reader reads at once when reading in order.
 const readAhead = 64 << 10
 
-// A Reader reads records of a session. Reading in the order of the file is
-// cheap. It is not safe for concurrent use; make one for each goroutine.
+// A Reader reads records of a session. Reading in file order is cheap. It is not safe for
+// concurrent use; make one per goroutine.
 type Reader struct {
 	s   *Session
-	buf []byte // holds the file from off on
+	buf []byte // the file's bytes from off on
 	off int64
 }
 
 // NewReader returns a Reader of s.
 func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 
-// Line is record i's line as it stands in the file, without the white space around
-// it, valid until the next call. Only bytes that are not UTF-8 are replaced.
+// Line returns the line of record i as in the file, without surrounding white space, valid
+// until the next call. Bytes that are not UTF-8 are replaced.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
-		line = jsonl.MendUTF8(line)
+		line = jsonl.ReplaceInvalidUTF8(line)
 	}
 	return jsonl.Value(jsonl.Trim(line)), err
 }
 
-// Raw is record i's line, byte for byte, without its newline, valid until the next
+// Raw returns the line of record i byte for byte, without its newline, valid until the next
 // call.
 func (r *Reader) Raw(i int) ([]byte, error) {
 	rec := &r.s.records[i]
 	at, n := rec.off-r.off, int64(rec.size)
 	if at < 0 || at+n > int64(len(r.buf)) {
-		// A read near the last one is taken for reading in order, and starts on
-		// a page, because such reads are copied faster.
+		// A read near the last one is probably in order. It starts on a page, since such reads
+		// are copied faster.
 		want, off := n, rec.off
 		if r.buf != nil && at >= 0 && at < int64(len(r.buf))+readAhead {
 			off &^= 4<<10 - 1
@@ -281,7 +280,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		}
 		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
-			r.buf = nil // two long lines need not be there at once
+			r.buf = nil // never hold two long lines at once
 			if err := jsonl.Room(want); err != nil {
 				return nil, &Error{Pos: r.s.Pos(i), Err: err}
 			}

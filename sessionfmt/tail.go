@@ -9,30 +9,28 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrTail is why a session cannot be read from its end alone. Open reads it.
+// ErrTail is the error if a session cannot be read from its end. Use Open instead.
 var ErrTail = errors.New("cannot be read from its end")
 
-// Need says what of a path has to be known besides the entries that make the
-// context of its leaf.
+// A Need is what has to be known of a path in addition to the entries that make the context of
+// its leaf.
 type Need uint8
 
-// What a reader of the end may need besides the leaf's messages.
+// The needs.
 const (
-	NeedModel    Need = 1 << iota // the last model named on the path
+	NeedModel    Need = 1 << iota // the last model set on the path
 	NeedThinking                  // the last thinking level
 	NeedPath                      // every entry of the path
 )
 
-// tailWindow is how much OpenTail reads at first, bytes; it reads more at once
-// the longer it takes.
+// tailWindow is how many bytes OpenTail reads at first. It doubles with each read.
 const tailWindow = 64 << 10
 
-// OpenTail opens the end of a session: it reads backwards, from the last entry
-// up its path, until all is there that the leaf's context needs by pi's rules.
-// The result holds only those entries, without line numbers. Duplicate ids are
-// not noticed, nor is anything in lines that were passed over. The error is
-// ErrTail where the file is not fit for it: an old version, a damaged header, a
-// parent that does not stand before its child.
+// OpenTail opens the end of a session: it reads backwards from the last entry along its path,
+// until it has what the leaf's context needs by pi's rules. The result holds only those
+// entries, without line numbers. It does not detect duplicate ids, or anything in skipped
+// lines. The error is ErrTail if the file does not allow it: an old version, a damaged header,
+// or a parent after its child.
 func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	src, err := openSource(name, opt)
 	if err != nil {
@@ -55,17 +53,17 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	return s, nil
 }
 
-// tail finds the entries of a path from its leaf up.
+// A tail finds the entries of a path backwards from its leaf.
 type tail struct {
 	s    *Session
 	need Need
 	x    *indexer
-	end  unit // what has been read, the last entry first
+	end  unit // the entries found, last one first
 
-	want     []byte // the id of the entry that comes next; nil while the leaf is looked for
-	found    bool   // the leaf has been found
-	cut      bool   // the newest compaction has been found
-	keeps    string // the id that it keeps from, empty once that is found
+	want     []byte // the id of the next entry; nil until the leaf is found
+	found    bool   // whether the leaf has been found
+	cut      bool   // whether the newest compaction has been found
+	keeps    string // the id of its first kept entry, empty once that is found
 	model    bool
 	thinking bool
 	done     bool
@@ -84,10 +82,10 @@ func (t *tail) read() error {
 			return err
 		}
 		t.s.Coverage.Read += hi - lo
-		first := 0 // of the first line that is whole
+		first := 0 // offset of the first complete line
 		if lo > 0 {
 			if first = bytes.IndexByte(buf, '\n') + 1; first == 0 {
-				window *= 2 // a line that is longer than the window
+				window *= 2 // a line longer than the window
 				continue
 			}
 		}
@@ -98,12 +96,12 @@ func (t *tail) read() error {
 		window = min(2*window, unitSize)
 	}
 	if !t.done && len(t.want) > 0 {
-		return fmt.Errorf("%w: the parent %q of an entry does not stand before it", ErrTail, Quote(idString(t.want)))
+		return fmt.Errorf("%w: the parent %q of an entry does not come before it", ErrTail, Quote(idString(t.want)))
 	}
 	return nil
 }
 
-// header looks at the first line, which has to be a header of version 3 or up.
+// header checks the first line, which must be a header of version 3 or later.
 func (t *tail) header() error {
 	buf := make([]byte, min(t.s.src.size, tailWindow))
 	if err := readFullAt(t.s.src.bytes, buf, 0); err != nil {
@@ -113,7 +111,7 @@ func (t *tail) header() error {
 	line, _, _ := bytes.Cut(buf, []byte("\n"))
 	h, bad := t.x.head.Read(line)
 	if bad != nil || h.Kind != jsonl.Header || !h.ID.IsString() {
-		return fmt.Errorf("%w: its first line is no session header", ErrTail)
+		return fmt.Errorf("%w: its first line is not a session header", ErrTail)
 	}
 	version, ok := h.Line.Get("version").Version()
 	if !ok || version < 3 {
@@ -123,8 +121,7 @@ func (t *tail) header() error {
 	return nil
 }
 
-// lines looks at the lines of buf, which starts at off, from the last to the
-// first.
+// lines reads the lines of buf, which starts at off, last one first.
 func (t *tail) lines(buf []byte, off int64) error {
 	for end := len(buf); end > 0 && !t.done; {
 		start := bytes.LastIndexByte(buf[:end-1], '\n') + 1
@@ -137,9 +134,8 @@ func (t *tail) lines(buf []byte, off int64) error {
 	return nil
 }
 
-// line takes the line if it is the entry that the path goes on with. One that
-// is not is passed over, once the leaf is found by its first bytes; open says
-// that no newline follows it.
+// line adds the line if it is the next entry of the path. Once the leaf is found, it skips
+// others by their first bytes. open reports whether no newline follows it.
 func (t *tail) line(line []byte, off int64, open bool) error {
 	if t.found {
 		h, ok := t.x.head.Prefix(line)
@@ -179,7 +175,7 @@ func (t *tail) wanted(id jsonl.Value) bool {
 	return id.Is(string(t.want)) || len(t.want) > 0 && t.want[0] == 0 && string(id) == string(t.want[1:])
 }
 
-// note records what the entry settles, and whether anything is left to find.
+// note records what the entry resolves, and whether anything is left to find.
 func (t *tail) note(h *jsonl.Picked) {
 	switch h.Kind {
 	case jsonl.ModelChange, jsonl.Assistant:
@@ -191,7 +187,7 @@ func (t *tail) note(h *jsonl.Picked) {
 			t.cut = true
 			kept := h.Line.Get("firstKeptEntryId")
 			if t.keeps = kept.Text(); kept.IsNumber() {
-				t.keeps = "\x00" // the whole path is read, and its place looked up
+				t.keeps = "\x00" // read the whole path, then find its place
 			}
 		}
 	}

@@ -6,22 +6,21 @@ import (
 	"sync"
 )
 
-// A Tree is the whole of a session's tree, of which a path is one way. Every
-// entry is in it once: one whose parent is not there is a root, and where parents
-// go round in a circle the first of the file is.
+// A Tree is the whole tree of a session. Every entry is in it once. An entry whose parent is
+// missing is a root, as is the first entry in the file of each parent cycle.
 type Tree struct {
 	Roots []int
 
 	s           *Session
-	first, next []int32        // children in the order of the file; -1 for none
-	size, tip   func() []int32 // of the subtree: entries, and the last of the file; once asked for
+	first, next []int32        // children in file order; -1 for none
+	size, last  func() []int32 // by subtree: number of entries, and the last in the file; computed on first use
 }
 
-// Tree links the session's entries from the roots down.
+// Tree builds the tree of the session's entries.
 func (s *Session) Tree() *Tree {
 	n := len(s.records)
 	t := &Tree{s: s, first: slices.Repeat([]int32{-1}, n), next: slices.Repeat([]int32{-1}, n)}
-	for i := n - 1; i >= 0; i-- { // so that lists of children are in file order
+	for i := n - 1; i >= 0; i-- { // backwards, so that lists of children are in file order
 		switch p := s.Parent(i); {
 		case !s.records[i].kind.IsEntry():
 		case p < 0 || p == i || !s.records[p].kind.IsEntry():
@@ -37,13 +36,13 @@ func (s *Session) Tree() *Tree {
 	t.size = sync.OnceValue(func() []int32 {
 		return t.sum(func(int32) int32 { return 1 }, func(a, b int32) int32 { return a + b })
 	})
-	t.tip = sync.OnceValue(func() []int32 {
+	t.last = sync.OnceValue(func() []int32 {
 		return t.sum(func(i int32) int32 { return i }, func(a, b int32) int32 { return max(a, b) })
 	})
 	return t
 }
 
-// below appends the entries from some down, parents before children.
+// below appends the subtrees of roots, parents before children.
 func (t *Tree) below(order []int32, roots ...int) []int32 {
 	for _, r := range roots {
 		from := len(order)
@@ -57,8 +56,8 @@ func (t *Tree) below(order []int32, roots ...int) []int32 {
 	return order
 }
 
-// cut makes roots of what no root leads to: the first entry of each circle of parents, or
-// what hangs on one.
+// cut makes roots of entries that no root leads to: the first entry of each parent cycle, and
+// of trees below one.
 func (t *Tree) cut() {
 	seen := make([]bool, len(t.first))
 	var order []int32
@@ -79,7 +78,7 @@ func (t *Tree) cut() {
 	slices.Sort(t.Roots)
 }
 
-// unlink takes an entry from its parent's children.
+// unlink removes an entry from its parent's children.
 func (t *Tree) unlink(i int) {
 	at := &t.first[t.s.Parent(i)]
 	for *at != int32(i) {
@@ -89,8 +88,8 @@ func (t *Tree) unlink(i int) {
 	t.next[i] = -1
 }
 
-// sum works out something of each subtree, from the leaves up: what an entry has of its
-// own, joined with that of its children.
+// sum computes a value of each subtree, from the leaves up: an entry's own, joined with those
+// of its children.
 func (t *Tree) sum(own func(i int32) int32, join func(a, b int32) int32) []int32 {
 	sums := make([]int32, len(t.first))
 	for _, i := range slices.Backward(t.below(make([]int32, 0, len(t.first)), t.Roots...)) {
@@ -102,7 +101,7 @@ func (t *Tree) sum(own func(i int32) int32, join func(a, b int32) int32) []int32
 	return sums
 }
 
-// Children are the entries whose parent is record i, in the order of the file.
+// Children returns the entries whose parent is record i, in file order.
 func (t *Tree) Children(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for c := t.first[i]; c >= 0 && yield(int(c)); c = t.next[c] {
@@ -110,8 +109,8 @@ func (t *Tree) Children(i int) iter.Seq[int] {
 	}
 }
 
-// Size is the number of entries at record i and below.
+// Size returns the number of entries in the subtree of record i.
 func (t *Tree) Size(i int) int { return int(t.size()[i]) }
 
-// Tip is the record at i or below that stands last in the file.
-func (t *Tree) Tip(i int) int { return int(t.tip()[i]) }
+// LastBelow returns the record in the subtree of record i that comes last in the file.
+func (t *Tree) LastBelow(i int) int { return int(t.last()[i]) }

@@ -40,7 +40,7 @@ func TestTreeHasEveryEntryOnce(t *testing.T) {
 	})
 }
 
-// TestTreeShape: children in the order of the file, tips, and a circle.
+// TestTreeShape: children in the order of the file, tips, and a cycle.
 func TestTreeShape(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(headerLine)
@@ -60,7 +60,7 @@ func TestTreeShape(t *testing.T) {
 	for c := range tree.Children(s.Find("a")) {
 		children = append(children, c)
 	}
-	if got := name(tree.Roots) + " " + name(children) + " " + s.ID(tree.Tip(s.Find("b"))); got != "ax bd c" {
+	if got := name(tree.Roots) + " " + name(children) + " " + s.ID(tree.LastBelow(s.Find("b"))); got != "ax bd c" {
 		t.Error(got)
 	}
 	if n := tree.Size(s.Find("x")); n != 3 {

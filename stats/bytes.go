@@ -12,20 +12,20 @@ import (
 var bytesLens = Lens{
 	Name:   "bytes",
 	About:  "request size against the provider's limit, images, the largest lines",
-	look:   lookAtBytes,
+	read:   readBytes,
 	add:    addBytes,
 	sheets: bytesSheets,
 }
 
-// A BytesPart is how many bytes the next requests at the point have, and the lines of
-// the files.
+// A BytesPart is the size in bytes of the next request at the point, and of the lines of the
+// files.
 type BytesPart struct {
 	Sessions []bytesOf    `json:"sessions"` // the next request of each at the point, and its file
 	Images   []imageBytes `json:"images"`   // the largest in the requests, at most 10
 	Lines    []lineBytes  `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
 }
 
-// A bytesOf is the next request of one session. A limit of 0 is one that nobody states.
+// A bytesOf is the next request of one session. A limit is 0 if none is known.
 type bytesOf struct {
 	File         string   `json:"file,omitempty"`         // as in `files[]`
 	Session      string   `json:"session,omitempty"`      // the header's id
@@ -64,8 +64,8 @@ type lineBytes struct {
 	Bytes int    `json:"bytes"`           // of the line
 }
 
-// lookAtBytes hangs the lens on a session.
-func lookAtBytes(l *lensRun) {
+// readBytes registers the lens with a run.
+func readBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
@@ -102,7 +102,7 @@ func lookAtBytes(l *lensRun) {
 	})
 }
 
-// read is everything of a request but its messages.
+// read measures a request without its messages.
 func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	p, err := e.Prompt()
 	if err != nil {
@@ -128,7 +128,7 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	return nil
 }
 
-// largestLines are the largest records of a session.
+// largestLines returns the largest records of a session.
 func largestLines(s *sessionfmt.Session) []lineBytes {
 	records := []int{}
 	for i := range s.Len() {
@@ -144,7 +144,7 @@ func largestLines(s *sessionfmt.Session) []lineBytes {
 	return lines
 }
 
-// addBytes adds one session's bytes to several.
+// addBytes adds one session's part to a sum.
 func addBytes(sum, one *Report) {
 	if sum.Bytes == nil {
 		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}}
@@ -155,7 +155,7 @@ func addBytes(sum, one *Report) {
 	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *lineBytes) *string { return &l.File }), most, func(l lineBytes) int { return l.Bytes })
 }
 
-// bytesSheets are the tables of the bytes lens.
+// bytesSheets returns the tables of the lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
 	s := Sheet{Columns: columns("session*", "request:bytes", "limit:bytes", "share:share", "provider", "images:number", "of request:share", "too large:number")}

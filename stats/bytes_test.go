@@ -39,7 +39,7 @@ func TestBytes(t *testing.T) {
 	}
 	for _, l := range p.Lines {
 		if l.Line == 1 && l.Entry != "" {
-			t.Errorf("the header is no entry: %+v", l)
+			t.Errorf("the header is not an entry: %+v", l)
 		}
 	}
 }

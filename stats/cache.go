@@ -8,49 +8,49 @@ import (
 	"ctxtool/replay/cache"
 )
 
-// cacheLens sums up what replay.Cache says of the path to the point.
+// cacheLens summarizes the account of package cache for the path to the point.
 var cacheLens = Lens{
 	Name:   "cache",
 	About:  "prompt cache: hit rate, what was billed again, the most expensive break",
-	look:   lookAtCache,
+	read:   readCache,
 	add:    addCache,
 	sheets: cacheSheets,
 }
 
-// A CachePart is what the prompt cache did for the requests of the path, in tokens
-// and dollars. ctxtool cache has the requests one by one.
+// A CachePart is what the prompt cache did for the requests of the path, in tokens and dollars.
+// ctxtool cache lists the requests.
 type CachePart struct {
-	Requests int         `json:"requests"`          // of the path
-	Answered int         `json:"answered"`          // those with a usage
-	Prompt   int64       `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
-	Read     int64       `json:"read"`              // tokens of them that a cache served
-	HitRate  *float64    `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
-	Could    cacheCould  `json:"could"`             // what a cache would have done that keeps every beginning
-	Rebilled cache.Again `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
-	Broken   cache.Again `json:"broken"`            // what breaks had billed again
-	Unserved cache.Again `json:"unserved"`          // what the cache had, and the provider did not serve
-	Worst    *cacheWorst `json:"worst,omitempty"`   // the entry that had the most billed once more
+	Requests int            `json:"requests"`          // of the path
+	Answered int            `json:"answered"`          // those with a usage
+	Prompt   int64          `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
+	Read     int64          `json:"read"`              // tokens of them that a cache served
+	HitRate  *float64       `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
+	Could    cacheCould     `json:"could"`             // what a cache would have done that keeps every beginning
+	Rebilled cache.Rebilled `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
+	Broken   cache.Rebilled `json:"broken"`            // what breaks had billed again
+	Unserved cache.Rebilled `json:"unserved"`          // what the cache had, and the provider did not serve
+	Worst    *cacheWorst    `json:"worst,omitempty"`   // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
 
-// A cacheCould is what a cache that keeps every beginning of every request would
-// have read and written, and the share of it that it would have read.
+// A cacheCould is what a cache that keeps every prefix of every request would have read and
+// written, and its hit rate.
 type cacheCould struct {
 	Read    int64    `json:"read"`
 	Write   int64    `json:"write"`
 	HitRate *float64 `json:"hitRate,omitempty"`
 }
 
-// A cacheWorst is the entry that had the most billed once more.
+// A cacheWorst is the entry that had the most tokens rebilled.
 type cacheWorst struct {
 	File  string      `json:"file,omitempty"`  // of several
 	Entry string      `json:"entry"`           // that did it
 	Cause cache.Cause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
-	cache.Again
+	cache.Rebilled
 }
 
-func lookAtCache(l *lensRun) {
+func readCache(l *lensRun) {
 	l.Ends = append(l.Ends, func(*replay.Envelope) error {
 		opt := l.Options.Replay
 		opt.Leaf = l.Session.Leaf()
@@ -68,17 +68,17 @@ func lookAtCache(l *lensRun) {
 	})
 }
 
-// worse keeps what a request had billed again, if it is the most so far.
+// worse records a request's rebilled tokens if they are the most so far.
 func (p *CachePart) worse(r *cache.Row) {
-	if b := r.Break; b != nil && b.Again.Tokens > 0 {
-		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Again: b.Again}
+	if b := r.Break; b != nil && b.Rebilled.Tokens > 0 {
+		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Rebilled: b.Rebilled}
 		if b.Record >= 0 {
 			w.Entry = b.Entry
 		}
 		p.worst(w)
 	}
 	if r.Unserved.Tokens > 0 {
-		p.worst(&cacheWorst{Entry: r.Entry, Again: r.Unserved})
+		p.worst(&cacheWorst{Entry: r.Entry, Rebilled: r.Unserved})
 	}
 }
 
@@ -88,7 +88,7 @@ func (p *CachePart) worst(w *cacheWorst) {
 	}
 }
 
-// total is the part as the account has it.
+// total returns the part as a cache.Total.
 func (p *CachePart) total() *cache.Total {
 	t := &cache.Total{
 		Requests: p.Requests, Answered: p.Answered, Prompt: p.Prompt, Estimated: p.Estimated,
@@ -100,7 +100,7 @@ func (p *CachePart) total() *cache.Total {
 	return t
 }
 
-// plus adds the total of one more session.
+// plus adds the total of another session.
 func (p *CachePart) plus(o *cache.Total) {
 	t := p.total()
 	t.Plus(o)

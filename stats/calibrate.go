@@ -12,11 +12,11 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// calibrationLens fits how many tokens of a model one of the counter's is.
+// calibrationLens fits the ratio between a model's tokens and the counter's.
 var calibrationLens = Lens{
 	Name:  "calibration",
 	About: "how the counter's tokens compare with those that each model's provider recorded",
-	look:  lookAtCalibration,
+	read:  readCalibration,
 	add: func(sum, one *Report) {
 		if sum.Calibration == nil {
 			sum.Calibration = &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
@@ -32,8 +32,8 @@ var calibrationLens = Lens{
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
 }
 
-// A CalibrationPart is the factors of the models that answered on the paths of the
-// sessions, fitted on all sessions that were read together.
+// A CalibrationPart is the factors of the models that answered on the paths of the sessions,
+// fitted on all sessions read together.
 type CalibrationPart struct {
 	Counter string        `json:"counter"`       // that is calibrated
 	Least   int           `json:"leastRequests"` // fewer make no factor; a session with fewer than 3 tells nothing
@@ -43,7 +43,7 @@ type CalibrationPart struct {
 	path   models.Ref          // its model at the point
 }
 
-// A calibration is the factor of a model: so many of its tokens is one of the counter's.
+// A calibration is the factor of a model: how many of its tokens one of the counter's is.
 type calibration struct {
 	Provider   string      `json:"provider"`             // as the answers name it
 	Model      string      `json:"model"`                // as the answers name it
@@ -55,14 +55,14 @@ type calibration struct {
 	Reason     string      `json:"reason,omitempty"`     // why there is no factor
 }
 
-// An errorRange is how far from the recorded prompts the fitted ones are, as a share
-// of those.
+// An errorRange is the distance of fitted from recorded prompts, as a share of the recorded
+// ones.
 type errorRange struct {
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
 }
 
-// calibrated reports that tokens are the counter's times the factor.
+// calibrated describes tokens that are scaled by a per-model factor.
 type calibrated struct {
 	Model    string     `json:"model"`    // `provider/id`
 	Factor   float64    `json:"factor"`   // its tokens for one of the counter
@@ -70,7 +70,7 @@ type calibrated struct {
 	Requests int        `json:"requests"` // that it rests on
 }
 
-func lookAtCalibration(l *lensRun) {
+func readCalibration(l *lensRun) {
 	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
 	l.Answers = append(l.Answers, p.take)
@@ -81,7 +81,7 @@ func lookAtCalibration(l *lensRun) {
 	})
 }
 
-// take records an answered request, whose prompt was counted.
+// take records an answered request whose prompt was counted.
 func (p *CalibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
 	counted, recorded := a.Before.Total, u.Prompt()
 	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
@@ -102,7 +102,7 @@ func (c *calibration) key() models.Ref {
 	return models.Ref{Provider: c.Provider, ID: c.Model}
 }
 
-// of is the calibration of a model, nil for none.
+// of returns the calibration of a model, nil for none.
 func (p *CalibrationPart) of(model models.Ref) *calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
@@ -118,10 +118,9 @@ func (p *CalibrationPart) sort() {
 	})
 }
 
-// Calibrate fits the factors of all models on reports that the lens calibration is
-// part of, and puts them there. With apply what the lenses context and growth counted
-// becomes tokens of the path's model, where that has a factor. It is done once, before
-// reports are added up.
+// Calibrate fits the factors of all models on the reports with the lens calibration, and adds
+// them there. With apply it converts the counts of the lenses context and growth to tokens of
+// the path's model, if that has a factor. Call it once, before reports are added up.
 func Calibrate(reports []*Report, apply bool) {
 	reports = slices.DeleteFunc(slices.Clone(reports), func(r *Report) bool { return r.Calibration == nil })
 	byModel := map[models.Ref][]*calibrationGroup{}
@@ -149,7 +148,7 @@ func Calibrate(reports []*Report, apply bool) {
 	}
 }
 
-// calibrate is the calibration of a model, from its requests in each session.
+// calibrate returns the calibration of a model, from its requests in each session.
 func calibrate(model models.Ref, groups []*calibrationGroup) calibration {
 	c := calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
 	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool { return c.Vocabulary == "" && !g.usable() })
@@ -162,7 +161,7 @@ func calibrate(model models.Ref, groups []*calibrationGroup) calibration {
 		c.Reason = "its tokenizer is public: --counter " + c.Vocabulary
 		return c
 	case c.Requests < leastRequests:
-		c.Reason = fmt.Sprintf("%d requests of the %d that a factor takes", c.Requests, leastRequests)
+		c.Reason = fmt.Sprintf("%d of %d required requests", c.Requests, leastRequests)
 		return c
 	}
 	factor, errs, ok := fit(usable)
@@ -174,7 +173,7 @@ func calibrate(model models.Ref, groups []*calibrationGroup) calibration {
 	return c
 }
 
-// calibrate makes tokens of the path's model of the session's figures.
+// calibrate converts the session's counts to tokens of the path's model.
 func (r *Report) calibrate() {
 	p := r.Calibration
 	c := p.of(p.path)
@@ -192,8 +191,8 @@ func (r *Report) calibrate() {
 	}
 }
 
-// hidden is what is hidden of the requests: as it was fitted for the path's model, or
-// else what the first answered request had beyond what is counted.
+// hidden returns the tokens that the file does not record: as fitted for the path's model, or
+// else what the first answered request had beyond its counted tokens.
 func (p *CalibrationPart) hidden(factor float64) int {
 	for _, g := range p.groups {
 		if g.model == p.path && g.fitted {
@@ -207,10 +206,10 @@ func (p *CalibrationPart) hidden(factor float64) int {
 	return max(0, int(math.Round(first.recorded-factor*first.counted)))
 }
 
-// tokens are so many of the counter's.
+// tokens converts tokens of the counter.
 func (c *calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
 
-// String is the calibration in a sentence.
+// String describes the calibration in a sentence.
 func (c *calibrated) String() string {
 	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of them within %.1f%%.",
 		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
@@ -230,8 +229,7 @@ func (p *CalibrationPart) sheets() []Sheet {
 	return []Sheet{s}
 }
 
-// calibrate makes tokens of a model of what was counted of one session's context.
-// What the provider has told stays.
+// calibrate converts the counts of one session's context. What the provider recorded stays.
 func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	c := &p.Sessions[0]
 	told, sum := p.hasRest(), 0
@@ -263,18 +261,17 @@ func (p *ContextPart) calibrate(by *calibrated, hidden int) {
 	p.order()
 }
 
-// Calibrated reports that some of the contexts are.
+// Calibrated reports whether any of the contexts is calibrated.
 func (p *ContextPart) Calibrated() bool {
 	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 
-// hasRest reports that the context's size is what the provider has told.
+// hasRest reports whether the provider recorded the context's size.
 func (p *ContextPart) hasRest() bool {
 	return slices.ContainsFunc(p.Categories, func(c contextCategory) bool { return c.Category == inRest })
 }
 
-// calibrate makes tokens of a model of what was counted of each request. What the
-// provider recorded stays.
+// calibrate converts the counts of each request. What the provider recorded stays.
 func (g *growth) calibrate(by *calibrated) {
 	g.Calibrated = by
 	for r := range g.rows {
@@ -283,8 +280,8 @@ func (g *growth) calibrate(by *calibrated) {
 	g.complete()
 }
 
-// calibratedNotes say of several sessions by which models they are calibrated, each
-// once, and how many are not.
+// calibratedNotes returns notes on the models by which several sessions are calibrated, and the
+// number of uncalibrated ones.
 func calibratedNotes(sessions int, by func(i int) *calibrated) (notes []string) {
 	without := 0
 	for i := range sessions {

@@ -8,30 +8,30 @@ import (
 	"ctxtool/replay/models"
 )
 
-// A fitRequest is a request of a calibration: tokens as the counter counts its prompt, and as the
-// provider recorded it.
+// A fitRequest is a request of a calibration: tokens of its prompt as counted, and as recorded
+// by the provider.
 type fitRequest struct{ counted, recorded float64 }
 
-// A calibrationGroup is the requests that a model answered on the path of a session.
-// What the file does not hold of them is the same for all: prompt and tools, and where
-// it has these, what a provider adds.
+// A calibrationGroup is the requests that a model answered on the path of a session. What the
+// file does not record is the same for all of them: prompt and tools, or if it has these, what
+// a provider adds.
 type calibrationGroup struct {
 	model    models.Ref
 	requests []fitRequest
-	hidden   float64 // tokens, once it has been fitted
-	none     bool    // nothing is hidden: it came out below 0
+	hidden   float64 // fitted tokens that the file does not record
+	none     bool    // nothing is hidden: the fit was below 0
 	fitted   bool
 }
 
 const (
-	// leastRequests is from how many requests on there is a factor.
+	// leastRequests is the minimum number of requests for a factor.
 	leastRequests = 10
-	// leastOfSession is how many of them a session has to have: two requests fit any
+	// leastOfSession is the minimum number of requests of a session: two requests fit any
 	// factor together with any constant.
 	leastOfSession = 3
 )
 
-// usable reports that the group can tell something of the factor.
+// usable reports whether the group contributes to the factor.
 func (g *calibrationGroup) usable() bool {
 	least, most := math.Inf(1), 0.0
 	for _, r := range g.requests {
@@ -40,15 +40,14 @@ func (g *calibrationGroup) usable() bool {
 	return len(g.requests) >= leastOfSession && least < most
 }
 
-// A slope is how much the recorded size grows by the counted, and how far apart the
-// two requests are that say so.
+// A slope is how much the recorded size grows per counted token between two requests, weighted
+// by their distance.
 type slope struct{ slope, weight float64 }
 
-// slopes adds what the group says of the factor. Where nothing is hidden it is the ratio
-// of each request. Elsewhere only differences tell: by size, each
-// request of the smaller half is paired with the one as far on in the larger half
-// (Theil's incomplete method), so that what is hidden goes out, pairs are far apart, and
-// a million requests are half a million pairs.
+// slopes appends the group's slopes. If nothing is hidden that is the ratio of each request.
+// Otherwise only differences count: sorted by size, each request of the smaller half is paired
+// with one of the larger half (Theil's incomplete method), so that the hidden constant cancels
+// out, pairs are far apart, and a million requests are half a million pairs.
 func (g *calibrationGroup) slopes(all []slope) []slope {
 	if g.none {
 		for _, r := range g.requests {
@@ -68,7 +67,7 @@ func (g *calibrationGroup) slopes(all []slope) []slope {
 	return all
 }
 
-// middle is the weighted median: where half of the weight is below.
+// middle returns the weighted median.
 func middle(all []slope) float64 {
 	slices.SortFunc(all, func(a, b slope) int { return cmp.Or(cmp.Compare(a.slope, b.slope), cmp.Compare(a.weight, b.weight)) })
 	whole := 0.0
@@ -84,17 +83,16 @@ func middle(all []slope) float64 {
 	return math.NaN()
 }
 
-// quantile is the smallest number that has at least that share of the numbers up to it.
+// quantile returns the smallest number that is at least as large as that share of the numbers.
 func quantile(sorted []float64, share float64) float64 {
 	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
-// fit is recorded = factor * counted + hidden over all sessions of a model, one factor
-// and a constant a session. A median is not moved by the few requests that providers
-// count otherwise (what was dropped or added on the way, another prompt for a while),
-// where least squares would follow the largest of them. Nothing has less than no tokens:
-// sessions whose constant comes out below 0 are taken as if nothing were hidden there,
-// and the factor is fitted again. ok is false where the requests do not tell one.
+// fit solves recorded = factor * counted + hidden over all sessions of a model, with one factor
+// and a constant per session. The median is robust against the few requests that providers
+// count differently, while least squares would follow the largest of them. Since sizes cannot
+// be negative, sessions with a constant below 0 are refitted with nothing hidden. ok is false
+// if the requests do not determine a factor.
 func fit(groups []*calibrationGroup) (factor float64, errs errorRange, ok bool) {
 	for again := true; again; {
 		again = false
@@ -126,7 +124,7 @@ func fit(groups []*calibrationGroup) (factor float64, errs errorRange, ok bool) 
 	return factor, errorRange{quantile(off, 0.5), quantile(off, 0.9)}, true
 }
 
-// rest is the median of what the requests have beyond the factor.
+// rest returns the median of what the requests have beyond the factor.
 func (g *calibrationGroup) rest(factor float64) float64 {
 	rests := make([]float64, len(g.requests))
 	for i, r := range g.requests {

@@ -87,8 +87,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// TestCalibrateExact: figures are what was counted times the factor, and add up; what
-// the provider has told stays.
+// TestCalibrateExact: figures are scaled by the factor and add up; recorded ones
+// stay.
 func TestCalibrateExact(t *testing.T) {
 	data := conversation(30, "", func(_, counted int) int { return 2*counted + 500 })
 	plain := look(t, data, Options{Lenses: []*Lens{&contextLens, &growthLens}})
@@ -165,8 +165,8 @@ func TestCalibrateNothing(t *testing.T) {
 		name, reason string
 		data         []byte
 	}{
-		{"too few", "9 requests of the 10", conversation(leastRequests-1, "", grows)},
-		{"two in each", "0 requests", conversation(2, "", grows)},
+		{"too few", "9 of 10 required", conversation(leastRequests-1, "", grows)},
+		{"two in each", "0 of 10 required", conversation(2, "", grows)},
 		{"shrinking", "do not grow", conversation(20, "", func(i, counted int) int { return 100_000 - 5*counted })},
 		{"public", "--counter o200k", public(conversation(20, "", grows))},
 	} {

@@ -2,17 +2,17 @@ package stats
 
 import "errors"
 
-// checkLens counts what ctxtool check finds; Options.Check has to be set.
+// checkLens counts what ctxtool check finds; it requires Options.Check.
 var checkLens = Lens{
 	Name:   "check",
 	About:  "damage: what ctxtool check finds",
-	look:   func(l *lensRun) { l.checked = true },
+	read:   func(l *lensRun) { l.checked = true },
 	add:    addCheck,
 	sheets: checkSheets,
 }
 
-// A CheckPart is how many findings of each severity there are, and the first of the
-// worst of those that count, which are errors and warnings.
+// A CheckPart is the number of findings by severity, and the first of the worst errors or
+// warnings.
 type CheckPart struct {
 	Errors   int         `json:"errors"` // that `ctxtool check` finds, as the next two
 	Warnings int         `json:"warnings"`
@@ -30,13 +30,13 @@ type CheckWorst struct {
 	Text     string `json:"text"` // one sentence
 }
 
-// check counts the findings in the file of that name.
+// check counts the findings in the named file.
 func (l *lensRun) check(name string) (err error) {
 	if !l.checked {
 		return nil
 	}
 	if l.Check == nil {
-		return errors.New("nothing checks sessions here")
+		return errors.New("Options.Check is not set")
 	}
 	l.Report.Check, err = l.Check(name)
 	return err

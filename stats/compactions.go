@@ -16,7 +16,7 @@ import (
 var compactionsLens = Lens{
 	Name:  "compactions",
 	About: "each compaction: why, how much it freed, what its summary keeps, loops",
-	look: func(l *lensRun) {
+	read: func(l *lensRun) {
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
 		l.Steps = append(l.Steps, w.step)
@@ -126,7 +126,7 @@ type compactionWalk struct {
 	last    lastAnswer
 	asked   int            // requests answered before the last compaction
 	carried survival.Facts // what the last summary told of what it stood for
-	waiting bool           // the last compaction has had no prompt behind it
+	waiting bool           // the last compaction has had no prompt after it
 }
 
 // step looks at one step.
@@ -184,7 +184,7 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 	return nil
 }
 
-// compacts reports that the entry of a step, with that line, is a compaction: by its
+// compacts reports whether the entry of a step, with that line, is a compaction: by its
 // effect, or as a patch by its name.
 func compacts(a *replay.Account, line jsonl.Value) bool {
 	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")

@@ -11,21 +11,21 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// contextLens counts the request at the point by what is in it.
+// contextLens counts the request at the point by category.
 var contextLens = Lens{
 	Name:    "context",
 	About:   "what fills the context at a point: by category, the largest entries, files read again",
 	Default: true,
-	look:    lookAtContext,
+	read:    readContext,
 	add:     addContext,
 	sheets:  contextSheets,
 }
 
-// most is how many of a list's largest are kept.
+// most is the length of lists of the largest.
 const most = 10
 
-// A ContextPart is what the next request at the point holds, of each session. Tokens
-// are those of the counter.
+// A ContextPart is the content of the next request at the point, of each session. Tokens are
+// those of the counter.
 type ContextPart struct {
 	Counter    string            `json:"counter"`        // that tokens are counted by
 	Estimates  bool              `json:"estimates"`      // it does not know the model's own tokens
@@ -35,7 +35,7 @@ type ContextPart struct {
 	Rereads    rereads           `json:"rereads"`        // files that were read more than once
 	Like       *likeness         `json:"like,omitempty"` // with `--like`, see below
 
-	at map[[2]string]int // places in Categories by category and name, while they stay
+	at map[[2]string]int // indexes into Categories by category and name
 }
 
 // A contextOf is the context of one session.
@@ -46,7 +46,7 @@ type contextOf struct {
 	Line        int         `json:"line,omitempty"`       // of that entry
 	Request     int         `json:"request"`              // of the next request, from 0
 	Model       models.Ref  `json:"model"`                // as in `meta` of a replay
-	Window      int64       `json:"window"`               // tokens, 0 where nobody knows it
+	Window      int64       `json:"window"`               // tokens, 0 where unknown
 	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
 	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
 	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`
@@ -58,8 +58,8 @@ type contextOf struct {
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A contextCategory is one kind of thing in contexts: a part of the prompt, a tool's
-// definition, the results of a tool.
+// A contextCategory is a kind of content: a part of the prompt, a tool's definition, the
+// results of a tool.
 type contextCategory struct {
 	Category string   `json:"category"`       // see below
 	Name     string   `json:"name,omitempty"` // see below
@@ -80,7 +80,7 @@ type contextEntry struct {
 	Bytes  int    `json:"bytes"`          // of the message as JSON
 }
 
-// rereads are files whose text is in a context more than once.
+// rereads are files that a context contains more than once.
 type rereads struct {
 	Files   int      `json:"files"`   // whose text a context has more than once
 	Tokens  int      `json:"tokens"`  // of all their reads but the newest
@@ -99,7 +99,7 @@ type reread struct {
 // The categories, in the order in which they are shown.
 const (
 	inSystem    = "system"
-	inSkills    = "skills" // the prompt's part, and instructions that came with a prompt
+	inSkills    = "skills" // the prompt's section, and skill instructions in a prompt
 	inTools     = "tools"
 	inUser      = "user"
 	inAssistant = "assistant"
@@ -108,12 +108,12 @@ const (
 	inResults   = "results"
 	inImages    = "images"
 	inSummaries = "summaries"
-	inShell     = "shell"  // commands that the user ran
-	inCustom    = "custom" // of extensions
-	inUnseen    = "unseen" // of extensions, and not shown to the user
-	inRest      = "rest"   // told by the provider, and found nowhere here
+	inShell     = "shell"  // commands run by the user
+	inCustom    = "custom" // messages of extensions
+	inUnseen    = "unseen" // hidden messages of extensions
+	inRest      = "rest"   // recorded by the provider, but not in the file
 	inHidden    = "hidden"
-	inEphemeral = "ephemeral" // for the next request alone: in no sum of the context
+	inEphemeral = "ephemeral" // for the next request only: not part of any sum
 )
 
 var categories = []string{
@@ -125,8 +125,8 @@ func newContextPart(counter string, estimates bool) *ContextPart {
 	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, at: map[[2]string]int{}}
 }
 
-// lookAtContext hangs the lens on a session.
-func lookAtContext(l *lensRun) {
+// readContext registers the lens with a run.
+func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
 	if l.Recorded {
 		p.Counter = recordedCounter
@@ -147,11 +147,11 @@ func lookAtContext(l *lensRun) {
 	})
 	if l.Like != nil {
 		p.Like = &likeness{}
-		l.Like.look(l, p.Like)
+		l.Like.read(l, p.Like)
 	}
 }
 
-// read is everything of a session's context but what the tally counts.
+// read records a session's context, except what the tally counts.
 func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	c.Session = l.Report.ID
 	if e.Leaf >= 0 {
@@ -172,9 +172,8 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	return nil
 }
 
-// InUse is how many tokens the context takes, as pi shows them: its provider has recorded
-// the most of them. Where pi shows nothing, or another counter was asked for than pi's
-// own, they are counted.
+// InUse returns the size of the context in tokens as pi shows it, mostly recorded by the
+// provider. If pi shows none, or a counter other than pi's was requested, it is counted.
 func (c *contextOf) InUse(counter string) int {
 	if c.Usage.Tokens == nil || c.Calibrated != nil || counter != tokens.Pi.Name {
 		return c.Tokens
@@ -182,13 +181,13 @@ func (c *contextOf) InUse(counter string) int {
 	return *c.Usage.Tokens
 }
 
-// addContext adds one session's context to several.
+// addContext adds one session's part to a sum.
 func addContext(sum, one *Report) {
 	if sum.Context == nil {
 		sum.Context = newContextPart(one.Context.Counter, one.Context.Estimates)
 	}
 	p, q := sum.Context, one.Context
-	p.Estimates = p.Estimates || q.Estimates // where one is calibrated
+	p.Estimates = p.Estimates || q.Estimates // if either is calibrated
 	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(c *contextOf) *string { return &c.File })
 	for _, c := range q.Categories {
 		addUp(p.category(c.Category, c.Name), &c)
@@ -203,14 +202,14 @@ func addContext(sum, one *Report) {
 	}
 }
 
-// category is the row of a category, a new one where there was none. It is valid until
-// the next one is asked for.
+// category returns the row of a category, adding it if necessary. It is valid until the next
+// call.
 func (p *ContextPart) category(category, name string) *contextCategory {
 	return rowOf(&p.Categories, p.at, [2]string{category, name}, contextCategory{Category: category, Name: name})
 }
 
-// order puts the categories in order, the largest of each first, and gives them their
-// shares of the window.
+// order sorts the categories, the largest of each first, and computes their shares of the
+// window.
 func (p *ContextPart) order() {
 	slices.SortStableFunc(p.Categories, func(a, b contextCategory) int {
 		return cmp.Or(
@@ -227,8 +226,7 @@ func (p *ContextPart) order() {
 	}
 }
 
-// share is a part of a whole, nil where there is nothing to have a share of, or nobody
-// knows it.
+// share returns part divided by whole, nil if whole is 0 or unknown.
 func share[N int | int64](part N, whole int64) *float64 {
 	if whole <= 0 {
 		return nil

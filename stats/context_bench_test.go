@@ -38,7 +38,7 @@ func BenchmarkContext(b *testing.B) {
 	bench("context", func(s *sessionfmt.Session) error {
 		opt := Options{Counter: &tokens.Pi}
 		l := &lensRun{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{Leaf: s.Leaf()})}
-		contextLens.look(l)
+		contextLens.read(l)
 		return l.walk()
 	})
 	bench("count", func(s *sessionfmt.Session) error {

@@ -14,12 +14,12 @@ import (
 type contextTally struct {
 	l      *lensRun
 	part   *ContextPart
-	calls  map[string]string // file paths of calls that read, by call id
-	files  []fileReads       // in the order of their first reads
+	calls  map[string]string // file paths of reading calls, by call id
+	files  []fileReads       // in the order of their first read
 	fileAt map[string]int    // by path
 }
 
-// fileReads are the reads of a file, of which newest is the tokens of the newest.
+// fileReads are the reads of a file; newest is the tokens of the last one.
 type fileReads struct {
 	reread
 	newest int
@@ -29,7 +29,7 @@ func newContextTally(l *lensRun) *contextTally {
 	return &contextTally{l: l, part: l.Report.Context, calls: map[string]string{}, fileAt: map[string]int{}}
 }
 
-// add is so much more of a category, in so many messages. What takes nothing is not there.
+// add adds to a category. It ignores content without tokens.
 func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 	if tokens == 0 && bytes == 0 {
 		return
@@ -43,7 +43,7 @@ func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 // message counts a message of the request.
 func (t *contextTally) message(m *replay.Weighed) {
 	n, b := m.Tokens, m.Bytes
-	if m.Once { // no part of the context, which goes on
+	if m.Ephemeral { // not part of the context
 		t.add(inEphemeral, "", n.Total(), b.Total(), 1)
 		return
 	}
@@ -128,7 +128,7 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 	return nil
 }
 
-// finish completes the part with what has been counted.
+// finish completes the part from the counts.
 func (t *contextTally) finish() {
 	p := t.part
 	c := &p.Sessions[0]

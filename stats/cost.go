@@ -8,14 +8,14 @@ import (
 	"ctxtool/replay/models"
 )
 
-// costLens adds up what the calls of models used and cost, on all branches, as pi's
-// own totals do (docs/session-format.md 8.4).
+// costLens adds up usage and cost of model calls, on all branches, as pi's own totals do
+// (docs/session-format.md 8.4).
 var costLens = Lens{
 	Name:    "cost",
 	About:   "tokens and dollars of all branches, as recorded; each call once across files",
 	Default: true,
-	look: func(l *lensRun) {
-		c := newCostLook(l)
+	read: func(l *lensRun) {
+		c := newCostReader(l)
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
@@ -24,13 +24,13 @@ var costLens = Lens{
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
 }
 
-// A CostPart is what calls of models used and cost: those of all entries of a
-// session, or of several together.
+// A CostPart is the usage and cost of model calls: of all entries of a session, or of several
+// together.
 type CostPart struct {
 	Prices string `json:"prices"` // date of the table of prices
 
-	// All is every record that pi counts, in the order of the file, repeated ones too:
-	// what pi says of a session. That of several sessions is the sum of theirs.
+	// The embedded sum covers every record that pi counts, including repeated ones: the total
+	// that pi shows for a session. For several sessions it is the sum of theirs.
 	costSum
 
 	Unique costSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
@@ -43,7 +43,7 @@ type CostPart struct {
 	table map[costKeys]int // of the rows
 }
 
-// A costSum is what calls used and cost.
+// A costSum is usage and cost of calls.
 type costSum struct {
 	Calls  costCalls   `json:"calls"`  // numbers of all records in the order of the file, repeated ids too: what pi says of a session; of several sessions their sum
 	Tokens costTokens  `json:"tokens"` // of the same, as recorded
@@ -59,7 +59,7 @@ type costCalls struct {
 	Unpriceable int64 `json:"unpriceable"` // of these, those that the table cannot tell either
 }
 
-// costTokens are tokens as providers counted them.
+// costTokens are tokens as recorded by providers.
 type costTokens struct {
 	Input      int64 `json:"input"` // neither read from a cache nor written to it
 	Output     int64 `json:"output"`
@@ -76,7 +76,7 @@ type costDollars struct {
 	Computed  float64 `json:"computed"`  // of unpriced calls, by the table; not in `total`
 }
 
-// costKinds are sums by what the calls were for.
+// costKinds are sums by purpose.
 type costKinds struct {
 	Answers   costSum `json:"answers"`   // of models
 	Tools     costSum `json:"tools"`     // models inside of tools
@@ -85,7 +85,7 @@ type costKinds struct {
 	Other     costSum `json:"other"`     // usage entries of another kind
 }
 
-// A callKind is what a call was for.
+// A callKind is the purpose of a call.
 type callKind uint8
 
 const (
@@ -96,12 +96,12 @@ const (
 	otherCall
 )
 
-// of is the sum of a kind.
+// of returns the sum of a kind.
 func (k *costKinds) of(kind callKind) *costSum {
 	return [...]*costSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
 }
 
-// A pricing says where a call's cost is from.
+// A pricing is the source of a call's cost.
 type pricing uint8
 
 const (
@@ -138,12 +138,12 @@ func (s *costSum) add(c *call) {
 	s.Tokens.Total += c.input + c.output + c.cacheRead + c.cacheWrite
 }
 
-// newCostPart is an empty part.
+// newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
 	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []costRow{}}
 }
 
-// sumUp makes the sums of one session of its calls, once all are there.
+// sumUp computes the sums of a session once all calls are known.
 func (p *CostPart) sumUp() {
 	once := make(onceOnly, p.calls.n)
 	for c := range p.calls.all {
@@ -158,7 +158,7 @@ func (p *CostPart) sumUp() {
 	}
 }
 
-// addCost adds the part of one more session, the next by its file's name.
+// addCost adds the part of another session, in order of file names.
 func (r *Report) addCost(one *CostPart) {
 	if r.Cost == nil {
 		r.Cost = newCostPart(one.By)
@@ -167,7 +167,7 @@ func (r *Report) addCost(one *CostPart) {
 	p := r.Cost
 	addUp(&p.costSum, &one.costSum)
 	addUp(&p.Kinds, &one.Kinds)
-	rows := make([]int, len(one.Rows)) // theirs in the sum
+	rows := make([]int, len(one.Rows)) // indexes of its rows in the sum
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].costKeys)
 		addUp(&p.Rows[rows[i]].costSum, &one.Rows[i].costSum)
@@ -178,10 +178,10 @@ func (r *Report) addCost(one *CostPart) {
 			p.Rows[rows[c.row]].Unique.add(c)
 		}
 	}
-	one.calls = nil // the list has served
+	one.calls = nil // no longer needed
 }
 
-// A call is what a record says that a model used and cost.
+// A call is what a model used and cost, as recorded.
 type call struct {
 	key     uint64 // the same for copies of a call, see callKey
 	dollars float64
@@ -192,7 +192,7 @@ type call struct {
 	pricing pricing
 }
 
-// calls is a list of calls in pieces, so that it grows without being copied.
+// calls is a list of calls in pieces, so that it grows without copying.
 type calls struct {
 	pieces [][]call
 	n      int
@@ -208,7 +208,7 @@ func (l *calls) add(c call) {
 	l.n++
 }
 
-// all goes through the list. The nil list is empty.
+// all yields the calls. A nil list is empty.
 func (l *calls) all(yield func(*call) bool) {
 	if l == nil {
 		return
@@ -222,13 +222,12 @@ func (l *calls) all(yield func(*call) bool) {
 	}
 }
 
-// callSeed is that of all keys of a process, which several workers make.
+// callSeed is the seed of all keys in a process, shared by workers.
 var callSeed = sync.OnceValue(maphash.MakeSeed)
 
-// callKey tells calls apart by 64 bits: by the provider's id of the response, or
-// where there is none by the entry's id and time and its usage, to the letter.
-// Forks, clones, imports and copies take all of these over. The memory of buf is
-// used, and returned.
+// callKey identifies a call by 64 bits: by the provider's response id, or without one by the
+// entry's id and time and its usage, byte for byte. Forks, clones, imports and copies preserve
+// all of these. It uses and returns the memory of buf.
 func callKey(buf []byte, f *callRecord) (uint64, []byte) {
 	buf = buf[:0]
 	if len(f.ResponseID) > len(`""`) && f.ResponseID.IsString() {
@@ -244,7 +243,7 @@ func callKey(buf []byte, f *callRecord) (uint64, []byte) {
 // onceOnly is a set of keys.
 type onceOnly map[uint64]struct{}
 
-// first adds a key, and says whether it was not there.
+// first adds a key, and reports whether it was new.
 func (o onceOnly) first(key uint64) bool {
 	n := len(o)
 	o[key] = struct{}{}

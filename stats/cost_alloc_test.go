@@ -10,7 +10,7 @@ import (
 // into, in pieces.
 func TestNoAllocation(t *testing.T) {
 	l := &lensRun{Options: &Options{By: CostGroups()}, Report: &Report{}}
-	c := newCostLook(l)
+	c := newCostReader(l)
 	l.Calls = append(l.Calls, c.take, l.fit)
 	usage := jsonl.Value(`{"input":4,"output":474,"cacheRead":1270,"cacheWrite":830,"totalTokens":2578,"cost":{"input":0.000012,"output":0.0015,"total":0.002187}}`)
 	p := &jsonl.Picked{

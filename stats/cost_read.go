@@ -8,36 +8,36 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A costLook reads the calls of a session. It allocates nothing a record.
-type costLook struct {
+// A costReader reads the calls of a session. It allocates nothing per record.
+type costReader struct {
 	*lensRun
 	part *CostPart
 
-	next    int // number of the record that comes next
+	next    int // number of the next record
 	at      jsonl.Cursor
 	keyBuf  []byte
-	models  []paidModel    // the first stands for those of which no record says
-	modelAt map[string]int // by what their records say, one after the other
+	models  []paidModel    // the first one stands for calls without a recorded model
+	modelAt map[string]int // by the concatenated names in their records
 	rows    map[rowID]int32
-	records []int32 // of the calls, where branches are asked for
+	records []int32 // of the calls, to group by branch
 
 	byBranch bool
 }
 
-// A paidModel is a model that calls went to, as its records spell it.
+// A paidModel is a model used by calls, as records spell it.
 type paidModel struct {
 	provider, model, response jsonl.Value
-	name                      string // as pi's list of models has it
-	asked                     bool   // the table of prices was
+	name                      string // as in pi's list of models
+	asked                     bool   // the price table has been searched
 	prices                    models.Model
 }
 
-func newCostLook(l *lensRun) *costLook {
+func newCostReader(l *lensRun) *costReader {
 	by := l.By
 	if len(by) == 0 {
 		by = []string{"model"}
 	}
-	c := &costLook{
+	c := &costReader{
 		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
 		models:   []paidModel{{provider: jsonl.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
 		byBranch: slices.Contains(by, "branch"),
@@ -48,7 +48,7 @@ func newCostLook(l *lensRun) *costLook {
 }
 
 // take reads a record.
-func (c *costLook) take(f *callRecord) {
+func (c *costReader) take(f *callRecord) {
 	rec := c.next
 	c.next++
 	if !f.Paid() {
@@ -82,9 +82,8 @@ func kindOfCall(f *callRecord) callKind {
 	return otherCall
 }
 
-// model finds the model of a call among those seen, or adds it; 0 for one of which
-// no record says.
-func (c *costLook) model(f *callRecord) int {
+// model returns the index of a call's model, adding it if necessary; 0 if none is recorded.
+func (c *costReader) model(f *callRecord) int {
 	if !f.named() {
 		return 0
 	}
@@ -100,8 +99,8 @@ func (c *costLook) model(f *callRecord) int {
 	return at
 }
 
-// price reads a call's usage, and says what it cost. A recorded 0 is a cost.
-func (c *costLook) price(one *call, usage jsonl.Value, m int) {
+// price reads a call's usage, and computes its cost. A recorded 0 is a cost.
+func (c *costReader) price(one *call, usage jsonl.Value, m int) {
 	one.pricing = unpriceable
 	if !usage.IsObject() {
 		return
@@ -122,9 +121,9 @@ func (c *costLook) price(one *call, usage jsonl.Value, m int) {
 	}
 }
 
-// prices are what the table says that a model costs. pi prices by the name that the
-// call was made with; the one that answered says more where that was a router.
-func (c *costLook) prices(m int) models.Model {
+// prices returns a model's prices in the table. pi uses the name of the request; the model that
+// answered is more precise if that was a router.
+func (c *costReader) prices(m int) models.Model {
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
@@ -138,8 +137,8 @@ func (c *costLook) prices(m int) models.Model {
 	return p.prices
 }
 
-// end makes the sums once the session has been read.
-func (c *costLook) end() error {
+// end computes the sums once the session has been read.
+func (c *costReader) end() error {
 	p := c.part
 	if c.byBranch {
 		c.toBranches()
@@ -153,20 +152,19 @@ func (c *costLook) end() error {
 	return nil
 }
 
-// callRecord are what a record says of a call of a model; absent is nil. All are
-// valid during the call only.
+// A callRecord is a record's data about a model call, nil if absent, valid during the call.
 type callRecord struct {
 	Kind     jsonl.Kind
 	ID, Time jsonl.Value // of the entry
 
 	Usage, Provider, Model jsonl.Value
 	Response, ResponseID   jsonl.Value // the model that answered, and the provider's id
-	Tool                   jsonl.Value // whose result it is
+	Tool                   jsonl.Value // the tool, for a tool result
 	For                    jsonl.Value // kind of a usage entry
 }
 
-// callPick names what callFields takes, in its order: of entries that hold their usage
-// themselves, and of messages.
+// callPick names the fields of callFields, in order: of entries that have a usage, and of
+// messages.
 var callPick = jsonl.Pick{
 	Record:  []string{"usage", "provider", "model", "kind"},
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
@@ -183,8 +181,8 @@ func callFields(p *jsonl.Picked) callRecord {
 	return f
 }
 
-// Paid reports that the record counts as a call (docs/session-format.md 8.4). An answer does, and
-// a usage entry, even if it says nothing of what it used.
+// Paid reports whether the record counts as a call (docs/session-format.md 8.4). An answer and
+// a usage entry count even without a usage.
 func (f *callRecord) Paid() bool {
 	switch f.Kind {
 	case jsonl.Assistant, jsonl.UsageEntry:
@@ -195,13 +193,13 @@ func (f *callRecord) Paid() bool {
 	return false
 }
 
-// named reports that the record can tell which model was called.
+// named reports whether the record may name the model.
 func (f *callRecord) named() bool {
 	return f.Kind == jsonl.Assistant || f.Kind == jsonl.UsageEntry
 }
 
-// modelName is how pi lists the model of a call: by the provider, and by the model
-// that answered, where the record says which it was.
+// modelName returns a call's model as pi lists it: the provider, and the model that answered if
+// recorded.
 func (f *callRecord) modelName() string {
 	if !f.named() {
 		return otherModels
@@ -216,6 +214,5 @@ func (f *callRecord) modelName() string {
 	return name
 }
 
-// otherModels is what pi's list of models calls the work of tools and summaries, of
-// which no record says which model did it.
+// otherModels is pi's name for tools and summaries, which record no model.
 const otherModels = "Tools/summaries"

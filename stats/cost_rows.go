@@ -11,14 +11,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A costRow is what the calls with some keys in common used and cost.
+// A costRow is usage and cost of the calls with the same keys.
 type costRow struct {
 	costKeys
 	costSum
 	Unique costSum `json:"unique"` // the same with each call once
 }
 
-// costKeys say which calls a row is about; those that were not asked for are empty.
+// costKeys are the keys of a row; those not requested are empty.
 type costKeys struct {
 	Session  string `json:"session,omitempty"`  // the header's id
 	Project  string `json:"project,omitempty"`  // the header's folder
@@ -31,7 +31,7 @@ type costKeys struct {
 	Branch   string `json:"branch,omitempty"`   // the leaf's entry, or `shared` by several
 }
 
-// costGroups are what rows can be by, and their keys.
+// costGroups are the possible groups of rows, and their keys.
 var costGroups = []struct {
 	name string
 	key  func(k *costKeys) *string
@@ -47,7 +47,7 @@ var costGroups = []struct {
 	{"branch", func(k *costKeys) *string { return &k.Branch }},
 }
 
-// CostGroups are the names of what the rows of the lens cost can be by.
+// CostGroups returns the names of the possible groups of rows of the lens cost.
 func CostGroups() (names []string) {
 	for _, g := range costGroups {
 		names = append(names, g.name)
@@ -55,7 +55,7 @@ func CostGroups() (names []string) {
 	return names
 }
 
-// costKey is a key of the row by its group's name.
+// costKey returns the row's key for a group.
 func (k *costKeys) costKey(group string) *string {
 	for _, g := range costGroups {
 		if g.name == group {
@@ -65,7 +65,7 @@ func (k *costKeys) costKey(group string) *string {
 	panic("stats: unknown group " + group)
 }
 
-// only are the keys of these groups.
+// only returns the keys of these groups.
 func (k costKeys) only(groups []string) (some costKeys) {
 	for _, g := range groups {
 		*some.costKey(g) = *k.costKey(g)
@@ -73,8 +73,8 @@ func (k costKeys) only(groups []string) (some costKeys) {
 	return some
 }
 
-// A rowID is what tells the rows of a session apart while it is read: numbers, which
-// are quicker to compare than names, and the tool as JSON, which few calls have.
+// A rowID identifies a row of a session while it is read: numbers, which are faster to compare
+// than names, and the tool as JSON, which few calls have.
 type rowID struct {
 	model, day int32
 	tool       string
@@ -83,8 +83,8 @@ type rowID struct {
 // noDay is the day of a call without a time.
 const noDay = math.MinInt32
 
-// row is the row of a call.
-func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
+// row returns the index of a call's row.
+func (c *costReader) row(f *callRecord, m int, ms int64, dated bool) int32 {
 	id := rowID{int32(m), noDay, string(f.Tool)}
 	if dated {
 		const day = 24 * 60 * 60 * 1000
@@ -100,8 +100,8 @@ func (c *costLook) row(f *callRecord, m int, ms int64, dated bool) int32 {
 	return row
 }
 
-// keys are all of a row, but for what is known once the session has been read.
-func (c *costLook) keys(id rowID) costKeys {
+// keys returns the keys of a row, except those known only at the end.
+func (c *costReader) keys(id rowID) costKeys {
 	m := &c.models[id.model]
 	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: jsonl.Value(id.tool).Text()}
 	if id.day == noDay {
@@ -113,7 +113,7 @@ func (c *costLook) keys(id rowID) costKeys {
 	return k
 }
 
-// row is the row with these keys, made where there is none.
+// row returns the index of the row with these keys, adding it if necessary.
 func (p *CostPart) row(k costKeys) int {
 	if p.table == nil {
 		p.table = map[costKeys]int{}
@@ -127,8 +127,8 @@ func (p *CostPart) row(k costKeys) int {
 	return at
 }
 
-// order puts the rows into the order in which they are shown: by time where the first
-// group is one, else the dearest first.
+// order sorts the rows for display: by time if the first group is a time, else the most
+// expensive first.
 func (p *CostPart) order() {
 	inTime := len(p.By) > 0 && slices.Contains([]string{"day", "week", "month"}, p.By[0])
 	slices.SortFunc(p.Rows, func(a, b costRow) int {
@@ -144,11 +144,11 @@ func (p *CostPart) order() {
 	p.table = nil
 }
 
-// sharedBranch is the key of what several branches have in common.
+// sharedBranch is the key of calls that several branches share.
 const sharedBranch = "shared"
 
-// toBranches parts the rows by branches.
-func (c *costLook) toBranches() {
+// toBranches splits the rows by branch.
+func (c *costReader) toBranches() {
 	names := branches(c.Session)
 	old := c.part.Rows
 	c.part.Rows, c.part.table = []costRow{}, nil
@@ -161,9 +161,9 @@ func (c *costLook) toBranches() {
 	}
 }
 
-// branches tells the branch of a record: the id of the leaf that it is above of,
-// shared where there are several, nothing where there is none because its parents
-// go round in a circle. A record that a later one of its id hides is where that is.
+// branches returns a function from a record to its branch: the id of the only leaf below it,
+// shared if there are several, empty for a parent cycle. A record hidden by a later one with
+// the same id has that one's branch.
 func branches(s *sessionfmt.Session) func(rec int) string {
 	const none, shared = -1, -2
 	leaf := make([]int32, s.Len())

@@ -92,7 +92,7 @@ func answer(id, parent, rest string) string {
 }
 
 // TestPiTotals: what pi's own code says of the 71 sessions that it was asked about,
-// in its /session and in the header of its page. Where it throws we go on.
+// in its /session and in the header of its page. Where it throws we continue.
 func TestPiTotals(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(corpus.Root(t), "..", "shared", "vectors", "pi-1.5", "*.jsonl"))
 	if len(files) == 0 {
@@ -303,7 +303,7 @@ func TestUnpriced(t *testing.T) {
 	}
 }
 
-// TestOddUsage: what nobody can have counted is as if it were not there.
+// TestOddUsage: an implausible number is as if it were not there.
 func TestOddUsage(t *testing.T) {
 	got := costOf(t, answer("a", "", `"usage":{"input":1e300,"output":-5,"cacheRead":"7","cacheWrite":3,"cost":{"total":1e300}}`),
 		answer("b", "a", `"usage":[1]`), answer("c", "b", `"usage":{"cost":{"total":"1"}}`), answer("d", "c", `"usage":{"cost":{"total":-0.5}}`),

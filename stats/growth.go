@@ -12,11 +12,11 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// growthLens follows the size of the context from request to request.
+// growthLens follows the size of the context by request.
 var growthLens = Lens{
 	Name:  "growth",
 	About: "context size request by request, with compactions, truncations and edits",
-	look: func(l *lensRun) {
+	read: func(l *lensRun) {
 		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
 		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
 		l.Steps = append(l.Steps, w.step)
@@ -32,8 +32,8 @@ var growthLens = Lens{
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }
 
-// A GrowthPart is how the contexts of sessions grew. Contexts do not add up, so
-// several sessions are a list.
+// A GrowthPart is the growth of the contexts of sessions. Contexts do not add up, so several
+// sessions are a list.
 type GrowthPart struct {
 	Sessions []growth `json:"sessions"` // each the path of a session to the point; sizes are tokens
 }
@@ -52,10 +52,10 @@ type growth struct {
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A growthRow is a request: what the model got, in tokens. Size is what the provider
-// recorded of its prompt. Where it did not, and Estimated says so, it is what we
-// count, and besides what the recorded request before it had more than we count of that;
-// behind a compaction, or before all of them, what the first recorded one had more.
+// A growthRow is a request with the size of its context in tokens. Size is the recorded size of
+// its prompt. Without one, Estimated is set, and Size is the counted size plus the difference
+// between recorded and counted size of the previous recorded request, or of the first recorded
+// one after a compaction or before all others.
 type growthRow struct {
 	Request   int     `json:"request"`            // from 0
 	Entry     string  `json:"entry,omitempty"`    // its answer
@@ -63,18 +63,18 @@ type growthRow struct {
 	Estimated bool    `json:"estimated"`          // it is the latter
 	Tokens    int     `json:"tokens"`             // prompt, tools and messages as counted
 	Recorded  int64   `json:"recorded,omitempty"` // the provider's: input, cache reads and cache writes; absent without any
-	Window    int64   `json:"window,omitempty"`   // of the model; absent where nobody knows
+	Window    int64   `json:"window,omitempty"`   // of the model; absent if unknown
 	Share     float64 `json:"share,omitempty"`    // `size` of `window`
 	Marks     string  `json:"marks,omitempty"`    // what happened since the request before, each letter once: `C` a compaction, `T` a tool result that was cut or a transform that shortened, `E` an edit
 }
 
-// A growthWalk goes along the path.
+// A growthWalk follows the path.
 type growthWalk struct {
 	l     *lensRun
 	g     growth
 	marks string
 
-	model  [2]string // of the answer that window belongs to
+	model  [2]string // of the answer to which window belongs
 	window int64
 	known  bool // window has been looked up
 }
@@ -86,7 +86,7 @@ func (w *growthWalk) mark(letter string, count *int) {
 	}
 }
 
-// step looks at one step.
+// step processes one step.
 func (w *growthWalk) step(a *replay.Account) error {
 	g := &w.g
 	kind := w.l.Session.Kind(a.Record)
@@ -123,7 +123,7 @@ func (w *growthWalk) step(a *replay.Account) error {
 	return nil
 }
 
-// cutMarks are what is left in a text that was cut: by gsh and by what prunes like it
+// cutMarks match what marks truncated text: by gsh and others that prune like it
 // (docs/policies.md 2.3), and by y-agent (4.2).
 var cutMarks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
@@ -153,7 +153,7 @@ func (w *growthWalk) request(a *replay.Account, m *jsonl.Message, u *jsonl.Usage
 	return nil
 }
 
-// end completes what only the whole path shows.
+// end records the size at the end of the path.
 func (w *growthWalk) end(e *replay.Envelope) error {
 	counts, err := e.Count(w.l.Counter)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *growthWalk) end(e *replay.Envelope) error {
 	return nil
 }
 
-// rows are the requests, the next one last.
+// rows yields the requests, the next one last.
 func (g *growth) rows(yield func(r *growthRow) bool) {
 	for i := range g.Requests {
 		if !yield(&g.Requests[i]) {
@@ -180,17 +180,17 @@ func (g *growth) rows(yield func(r *growthRow) bool) {
 	yield(&g.Now)
 }
 
-// complete works out the sizes of all requests from what was counted and recorded.
+// complete computes the sizes of all requests from counted and recorded tokens.
 func (g *growth) complete() {
 	g.Peak, g.PeakRequest, g.Share = 0, 0, 0
-	first := int64(0) // what the first recorded request had more than counted
+	first := int64(0) // what the first recorded request has beyond its count
 	for r := range g.rows {
 		if r.Recorded > 0 {
 			first = r.Recorded - int64(r.Tokens)
 			break
 		}
 	}
-	more := first // of the nearest recorded one
+	more := first // of the nearest recorded request
 	for r := range g.rows {
 		switch {
 		case r.Recorded > 0:
@@ -236,7 +236,7 @@ func (g *growth) sizes() (sizes []int64) {
 	return sizes
 }
 
-// sheet is one session: a row a request, and for people a chart.
+// sheet returns the table of one session, one row per request, and a chart.
 func (g *growth) sheet() Sheet {
 	counted := "tokens"
 	if g.Calibrated != nil {
@@ -252,7 +252,7 @@ func (g *growth) sheet() Sheet {
 		if r.Window > 0 {
 			share = r.Share
 		}
-		mark := byte(0) // the weightiest
+		mark := byte(0) // the most important one
 		if k := strings.IndexAny("CTE", r.Marks); k >= 0 {
 			mark = "CTE"[k]
 		}
@@ -270,7 +270,7 @@ func (g *growth) sheet() Sheet {
 	return s
 }
 
-// note is the session in a sentence, and what the marks mean that it has.
+// note describes the session in a sentence, and the marks that it has.
 func (g *growth) note() string {
 	text := phrase.Count(len(g.Requests), "request")
 	if len(g.Requests) > 0 {

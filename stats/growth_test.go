@@ -90,7 +90,7 @@ func TestGrowthSheets(t *testing.T) {
 	if s.Chart == nil || len(s.Rows) != 2 || len(s.Chart.Bars) != 2 || s.Chart.Bars[0] != (stats.Bar{Size: 50}) || s.Chart.Bars[1].Mark != 'C' {
 		t.Errorf("%+v", s)
 	}
-	if shown := s.ForPeople(); len(shown.Rows) != 0 || len(s.Rows) != 2 {
+	if shown := s.Shown(); len(shown.Rows) != 0 || len(s.Rows) != 2 {
 		t.Errorf("%+v", shown)
 	}
 	if s := opt.Sheets(twice(t, r))[0]; s.Chart != nil || len(s.Rows) != 2 || s.Rows[1][0] != "b" {
@@ -101,7 +101,7 @@ func TestGrowthSheets(t *testing.T) {
 	}
 }
 
-// TestNothingSeen: where no session could be read there are tables all the same, without
+// TestNothingSeen: where no session could be read there are tables anyway, without
 // rows or with sums of nothing.
 func TestNothingSeen(t *testing.T) {
 	for _, name := range []string{"session", "context", "cost", "growth", "compactions", "bytes", "cache", "check"} {
@@ -112,7 +112,7 @@ func TestNothingSeen(t *testing.T) {
 	}
 }
 
-// TestAbsurdUsage: what nobody can have counted is as if it were not there.
+// TestAbsurdUsage: an implausible number is as if it were not there.
 func TestAbsurdUsage(t *testing.T) {
 	for _, n := range []string{"1e300", "-5", `"many"`, "9007199254740993", "null"} {
 		l := newLines().user("u", "go").answer("a", said("x"), `,"usage":{"input":`+n+`}`)

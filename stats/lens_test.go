@@ -35,7 +35,7 @@ func (l *lines) entry(id, fields string) *lines {
 	return l
 }
 
-// from goes on behind another entry.
+// from continues after another entry.
 func (l *lines) from(id string) *lines {
 	l.last = id
 	return l
@@ -274,7 +274,7 @@ func checkGrowth(t *testing.T, r *stats.Report, data string) {
 		}
 	}
 	if g.Now.Request != len(g.Requests) || r.Stopped == "" && g.Compactions != r.Compactions.Count {
-		t.Errorf("now %+v behind %d requests; %d compactions, the other lens has %d", g.Now, len(g.Requests), g.Compactions, r.Compactions.Count)
+		t.Errorf("now %+v after %d requests; %d compactions, the other lens has %d", g.Now, len(g.Requests), g.Compactions, r.Compactions.Count)
 	}
 }
 

@@ -16,7 +16,7 @@ type like struct {
 	Name  string
 	About string // one line for help
 
-	look func(l *lensRun, to *likeness)
+	read func(l *lensRun, to *likeness)
 }
 
 // likes are the systems, in the order in which they are shown.
@@ -98,7 +98,7 @@ func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 var likeGsh = like{
 	Name:  "gsh",
 	About: "gsh's estimate of the conversation, and its threshold",
-	look:  lookLikeGsh,
+	read:  likeGshReport,
 }
 
 func gshSheet(all []gsh) Sheet {
@@ -132,7 +132,7 @@ type gsh struct {
 // GshThreshold is gsh's default compact_threshold.
 const GshThreshold = 0.85
 
-func lookLikeGsh(l *lensRun, to *likeness) {
+func likeGshReport(l *lensRun, to *likeness) {
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		g := gsh{Session: l.Report.ID, Threshold: GshThreshold}
 		if l.CompactThreshold != nil {
@@ -160,7 +160,7 @@ func lookLikeGsh(l *lensRun, to *likeness) {
 	})
 }
 
-// gshCompactsAbove is the most tokens that gsh goes on with: the product of two
+// gshCompactsAbove is the most tokens that gsh continues with: the product of two
 // doubles, rounded towards zero.
 func gshCompactsAbove(limit int64, threshold float64) int { return int(float64(limit) * threshold) }
 

@@ -14,7 +14,7 @@ import (
 var likeSWE = like{
 	Name:  "swe-cli",
 	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy",
-	look:  lookLikeSWE,
+	read:  likeSWEReport,
 }
 
 // A swe is how SWE-CLI takes a context.
@@ -58,7 +58,7 @@ func sweUsage(total int, limit int64) sweUsed {
 	return u
 }
 
-// sweFits reports that so many tokens are below SWE-CLI's threshold.
+// sweFits reports whether so many tokens are below SWE-CLI's threshold.
 func sweFits(total int, limit int64) bool {
 	threshold := sweThreshold
 	return float64(total) < float64(limit)*threshold
@@ -109,7 +109,7 @@ func measure(part, of int, low, high float64) (t sweTarget) {
 	return t
 }
 
-func lookLikeSWE(l *lensRun, to *likeness) {
+func likeSWEReport(l *lensRun, to *likeness) {
 	limit := cmp.Or(l.Options.Replay.Window, sweLimit)
 	run := sweRun{l: l, limit: limit}
 	l.Steps = append(l.Steps, run.step)
@@ -150,7 +150,7 @@ func lookLikeSWE(l *lensRun, to *likeness) {
 	})
 }
 
-// A sweRun is what the path tells of SWE-CLI's targets.
+// A sweRun is what the path has for SWE-CLI's targets.
 type sweRun struct {
 	l     *lensRun
 	limit int64
@@ -257,7 +257,7 @@ func (s *swe) sheets() []Sheet {
 	}
 	t, w := &s.Targets, &s.Targets.Waste
 	row("context efficiency", &t.Efficiency, "100%", "requests below 80% of the limit")
-	row("compaction effectiveness", &t.Compaction, "60% to 80%", "tokens that compactions took away")
+	row("compaction effectiveness", &t.Compaction, "60% to 80%", "tokens that compactions removed")
 	row("token waste", &w.sweTarget, "at most 10%",
 		fmt.Sprintf("tokens: %d retried, %d errors, %d superseded, %d duplicate", w.Retried, w.Errors, w.Superseded, w.Duplicate))
 	row("task autonomy", &t.Autonomy, "at least 90%", "prompts without abort, error or steering")

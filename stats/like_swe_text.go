@@ -127,7 +127,7 @@ func (s *sweMessages) waste() (w sweWaste) {
 // through once from front to back.
 func pythonText(v jsonl.Value) string {
 	var b strings.Builder
-	for v = v.AppendCompact(nil); len(v) > 0; {
+	for v = v.AppendMinified(nil); len(v) > 0; {
 		n := 1
 		switch v[0] {
 		case ',':

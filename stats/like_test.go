@@ -30,7 +30,7 @@ func TestPolicyT11ThresholdOfDoubles(t *testing.T) {
 	}
 }
 
-// TestPolicyT12Thresholds: at exactly the threshold gsh goes on.
+// TestPolicyT12Thresholds: at exactly the threshold gsh continues.
 func TestPolicyT12Thresholds(t *testing.T) {
 	for limit, want := range map[int64]int{200_000: 170_000, 128_000: 108_800, 4000: 3400, 4096: 3481, 100_000: 85_000} {
 		if got := gshCompactsAbove(limit, GshThreshold); got != want {

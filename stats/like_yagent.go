@@ -17,7 +17,7 @@ import (
 var likeYAgent = like{
 	Name:  "y-agent",
 	About: "y-agent's eight categories with their budgets, its status lines, its guard and its recovery",
-	look:  lookLikeYAgent,
+	read:  likeYAgentReport,
 }
 
 // A yAgent is how y-agent takes a context. Tokens are a quarter of the bytes, rounded
@@ -79,7 +79,7 @@ const yRetained = 10
 // yBootstrapParts are the parts of a prompt that say where the session starts.
 var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
 
-func lookLikeYAgent(l *lensRun, to *likeness) {
+func likeYAgentReport(l *lensRun, to *likeness) {
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		y := yAgent{Session: l.Report.ID, Budget: yBudget, Categories: slices.Clone(yCategories)}
 		p, err := e.Prompt()

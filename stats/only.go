@@ -12,7 +12,7 @@ type Only struct {
 	Model        string // text in a model's name
 }
 
-// time reports that a record of that time is within the limits; without any all are.
+// time reports whether a record of that time is within the limits; without any all are.
 func (o *Only) time(ms int64, dated bool) bool {
 	if o.Since == 0 && o.Until == 0 {
 		return true
@@ -20,10 +20,10 @@ func (o *Only) time(ms int64, dated bool) bool {
 	return dated && ms >= o.Since && (o.Until == 0 || ms <= o.Until)
 }
 
-// model reports that the name of a model has the text.
+// model reports whether the name of a model has the text.
 func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
 
-// Fits reports that the session is one of those that were asked for: see Options.Only.
+// Fits reports whether the session is one of those that were asked for: see Options.Only.
 func (r *Report) Fits() bool { return r.fits }
 
 // fit looks at a record, until one is found that was asked for.

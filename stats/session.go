@@ -14,12 +14,12 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// sessionLens counts what is in a session, on all branches.
+// sessionLens counts what a session contains, on all branches.
 var sessionLens = Lens{
 	Name:    "session",
 	About:   "messages, requests, tool calls, branches, compactions, models, time",
 	Default: true,
-	look:    lookAtSession,
+	read:    readSession,
 	add: func(sum, one *Report) {
 		if sum.Session == nil {
 			sum.Session = newSessionPart(one.Session.LongPrompts.Limit)
@@ -30,13 +30,13 @@ var sessionLens = Lens{
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 
-// A SessionPart is what is in a session, or in several: all records of the file
-// count, on all branches, those with the id of a later one too, as in pi's own
-// numbers (docs/session-format.md 8.4).
+// A SessionPart is the content of one or several sessions: all records of the file, on all
+// branches, including those with the id of a later one, as in pi's own numbers
+// (docs/session-format.md 8.4).
 type SessionPart struct {
 	Sessions    int            `json:"sessions"`    // those that were read
 	Messages    int            `json:"messages"`    // entries that are messages
-	Roles       map[string]int `json:"roles"`       // of them; `other` is a role that nobody knows, `none` an entry without message
+	Roles       map[string]int `json:"roles"`       // of them; `other` is an unknown role, `none` an entry without message
 	Turns       int            `json:"turns"`       // prompts of the user
 	Requests    int            `json:"requests"`    // answers of models
 	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, `none` where it does not say
@@ -52,19 +52,19 @@ type SessionPart struct {
 	Time        timeSpan       `json:"time"`        // when it was written
 	LongPrompts longPrompts    `json:"longPrompts"` // prompts that took many requests
 
-	modelAt map[[2]string]int // places in Models and Tools, until they are sorted
+	modelAt map[[2]string]int // indexes into Models and Tools, until they are sorted
 	toolAt  map[string]int
 }
 
-// A modelCount is how many requests a model answered.
+// A modelCount is the number of requests that a model answered.
 type modelCount struct {
 	Provider string `json:"provider"` // as the answers name it
 	Model    string `json:"model"`    // as the answers name it
 	Requests int    `json:"requests"` // that it answered
 }
 
-// A timeSpan is from when to when something was written, as the entries say. Seconds are
-// those between the two, of several sessions the sum.
+// A timeSpan is the time from the first to the last entry. Seconds is the length of the span,
+// or the sum over several sessions.
 type timeSpan struct {
 	First   string  `json:"first,omitempty"` // timestamp of the earliest entry
 	Last    string  `json:"last,omitempty"`  // timestamp of the latest entry
@@ -73,8 +73,8 @@ type timeSpan struct {
 	first, last int64 // milliseconds since 1970
 }
 
-// longPrompts are prompts that took more requests than gsh allows (max_iterations,
-// docs/policies.md 2.6). Where paths part, the longest counts.
+// longPrompts are prompts with more requests than gsh allows (max_iterations, docs/policies.md
+// 2.6). On several branches, the longest counts.
 type longPrompts struct {
 	Limit   int          `json:"limit"`   // `--max-iterations`
 	Count   int          `json:"count"`   // prompts that took more requests than that; where paths part, the longest counts
@@ -91,7 +91,7 @@ type longPrompt struct {
 	Text     string `json:"text"`
 }
 
-// mostListed is how many of something are named where there may be any number.
+// mostListed limits lists that may be long.
 const mostListed = 20
 
 func newSessionPart(limit int) *SessionPart {
@@ -102,7 +102,7 @@ func newSessionPart(limit int) *SessionPart {
 	}
 }
 
-func lookAtSession(l *lensRun) {
+func readSession(l *lensRun) {
 	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
 	p.Sessions = 1
 	l.Report.Session = p
@@ -174,7 +174,7 @@ func (s *timeSpan) take(stamp jsonl.Value) {
 	s.Seconds = float64(s.last-s.first) / 1000
 }
 
-// shape counts what only the whole tree shows.
+// shape counts what depends on the whole tree.
 func (p *SessionPart) shape(s *sessionfmt.Session) error {
 	n := s.Len()
 	inner, prompt, requests := make([]bool, n), make([]int32, n), make([]int32, n)
@@ -201,11 +201,11 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 			p.Branches++
 		}
 	}
-	delete(most, -1) // of no prompt
+	delete(most, -1) // without a prompt
 	return p.LongPrompts.find(s, most)
 }
 
-// find lists the prompts that took too many requests, given how many each took.
+// find lists the prompts with too many requests, given the number of each.
 func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 	read := s.NewReader()
 	for _, rec := range slices.Sorted(maps.Keys(most)) {
@@ -232,7 +232,7 @@ func (l *longPrompts) cut() {
 	l.Prompts = largest(l.Prompts, mostListed, func(p longPrompt) int { return p.Requests })
 }
 
-// add adds what is in one more session.
+// add adds another session's part.
 func (p *SessionPart) add(file string, one *SessionPart) {
 	limit, most := p.LongPrompts.Limit, max(p.LongPrompts.Most, one.LongPrompts.Most)
 	addUp(p, one)
@@ -255,7 +255,7 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 	p.LongPrompts.cut()
 }
 
-// sort puts the most important first. Nothing is added after that.
+// sort puts the largest first. Nothing may be added after that.
 func (p *SessionPart) sort() {
 	p.modelAt, p.toolAt = nil, nil
 	slices.SortFunc(p.Models, func(a, b modelCount) int {
@@ -285,7 +285,7 @@ func (p *SessionPart) sheets() []Sheet {
 	return all
 }
 
-// sheet is the numbers, those that are nothing left out.
+// sheet returns the table of numbers, without zero ones.
 func (p *SessionPart) sheet() Sheet {
 	s := Sheet{Columns: columns("what", "number:number", "of which*")}
 	row := func(what string, n int, of string) {
@@ -321,12 +321,12 @@ func (p *SessionPart) sheet() Sheet {
 	return s
 }
 
-// modelName is a model as a flag would have it.
+// modelName returns a model as a flag names it.
 func modelName(m models.Ref) string {
 	return cmp.Or(strings.Trim(m.Provider+"/"+m.ID, "/"), "unnamed")
 }
 
-// String is the span in words.
+// String describes the span in words.
 func (s timeSpan) String() string {
 	minutes := int64(s.Seconds) / 60
 	length := fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
@@ -336,7 +336,7 @@ func (s timeSpan) String() string {
 	return fmt.Sprintf("%s to %s, %s", minute(s.First), minute(s.Last), length)
 }
 
-// minute is a time as it stands, without its seconds.
+// minute returns a time without its seconds.
 func minute(stamp string) string {
 	if len(stamp) < len("2006-01-02T15:04") {
 		return stamp
@@ -344,7 +344,7 @@ func minute(stamp string) string {
 	return strings.Replace(stamp[:len("2006-01-02T15:04")], "T", " ", 1)
 }
 
-// tally is counts in words, the largest first.
+// tally returns counts in words, the largest first.
 func tally(counts map[string]int) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))

@@ -5,7 +5,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A toolCount is what became of the calls of a tool.
+// A toolCount is the outcomes of the calls of a tool.
 type toolCount struct {
 	Tool       string `json:"tool,omitempty"` // its name
 	Calls      int    `json:"calls"`          // how often it was called
@@ -31,14 +31,14 @@ func (t *toolCount) outcomes() map[string]int {
 type callBook struct {
 	sum     *SessionPart
 	open    map[string][]openCall
-	strange map[string]strangeResult // results whose call has not come
+	strange map[string]strangeResult // results before their call
 	msg     jsonl.Message
 	at      jsonl.Cursor
 }
 
 type openCall struct {
 	tool    string
-	aborted bool // its answer was
+	aborted bool // its answer was aborted
 }
 
 type strangeResult struct {
@@ -50,12 +50,12 @@ func newCallBook(sum *SessionPart) *callBook {
 	return &callBook{sum: sum, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
 }
 
-// counts are those of all tools, and of the tool with that name.
+// counts returns the count of all tools, and of the tool with that name.
 func (p *SessionPart) counts(tool string) [2]*toolCount {
 	return [...]*toolCount{&p.Calls, p.tool(tool)}
 }
 
-// tool is the count of the tool with that name.
+// tool returns the count of the tool with that name.
 func (p *SessionPart) tool(name string) *toolCount {
 	return rowOf(&p.Tools, p.toolAt, name, toolCount{Tool: name})
 }
@@ -113,7 +113,7 @@ func (b *callBook) settle(tool string, r strangeResult) {
 	}
 }
 
-// close counts what is left once all records have been seen.
+// close counts open calls after all records.
 func (b *callBook) close() {
 	for _, calls := range b.open {
 		for _, c := range calls {

@@ -11,17 +11,17 @@ type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
 	Columns []sheetColumn
-	// Rows have a cell a column: a string, an int64, a float64, an About, sizes one after the other as
-	// []int64, which people see as a line of little bars, or nil where there is nothing to say.
+	// Rows have a cell per column: a string, an int64, a float64, an About, a []int64 of sizes
+	// that text shows as a sparkline, or nil for none.
 	Rows  [][]any
-	Few   int      // how many of the rows people see, 0 for all
-	Chart *Chart   // what people see in place of the rows; machine forms have these
-	Total []any    // a row below them, for people; nil for none
+	Few   int      // how many of the rows text shows, 0 for all
+	Chart *Chart   // what text shows instead of the rows; other formats have the rows
+	Total []any    // a row below them in text; nil for none
 	Notes []string // sentences below the table
 }
 
-// ForPeople is the sheet with the rows that people see.
-func (s Sheet) ForPeople() Sheet {
+// Shown returns the sheet with the rows that text shows.
+func (s Sheet) Shown() Sheet {
 	shown := len(s.Rows)
 	switch {
 	case s.Chart != nil:
@@ -107,7 +107,7 @@ func unless0[N int | int64 | float64 | About](n N) any {
 // A Chart is a size that changes along a path.
 type Chart struct {
 	Bars  []Bar
-	Limit int64 // what no bar should reach, 0 where nobody knows
+	Limit int64 // a limit for bars, 0 if unknown
 }
 
 // A Bar is one of a chart's sizes. Mark is a letter below it, 0 for none.
@@ -120,12 +120,12 @@ type Bar struct {
 type sheetColumn struct {
 	Name string
 	Unit Unit
-	Flex bool // its texts are cut where the terminal is narrow
+	Flex bool // its texts are truncated in a narrow terminal
 
-	Spare bool // left out for people where no row says anything in it
+	Spare bool // left out of text if no row has a value
 }
 
-// columns are columns by their names, with their units behind a colon where they have no
+// columns are columns by their names, with their units after a colon where they have no
 // texts; a * is for Flex, a ? for Spare.
 func columns(all ...string) (columns []sheetColumn) {
 	for _, text := range all {

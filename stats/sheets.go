@@ -66,7 +66,7 @@ func (p *CompactionsPart) note() string {
 	return text
 }
 
-// contextSheets are the tables of the context lens.
+// contextSheets returns the tables of the context lens.
 func contextSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
 	all := []Sheet{p.categorySheet()}
@@ -82,7 +82,7 @@ func contextSheets(r *Report) []Sheet {
 	return append(all, p.Like.sheets()...)
 }
 
-// tokens is a number of tokens as a cell.
+// tokens returns a number of tokens as a cell.
 func (p *ContextPart) tokens(n int) any {
 	if p.Estimates {
 		return About(n)
@@ -90,7 +90,7 @@ func (p *ContextPart) tokens(n int) any {
 	return int64(n)
 }
 
-// unit is what a column of tokens is called: where some of them are calibrated, so.
+// unit returns the unit of token columns, which depends on calibration.
 func (p *ContextPart) unit() string {
 	if p.Calibrated() {
 		return "calibrated"
@@ -98,8 +98,8 @@ func (p *ContextPart) unit() string {
 	return "tokens"
 }
 
-// categorySheet is what is in the contexts. The shares are those of the window, or of
-// all tokens where there are several contexts.
+// categorySheet returns the content of the contexts by category. Shares are those of the
+// window, or of all tokens for several contexts.
 func (p *ContextPart) categorySheet() Sheet {
 	s := Sheet{Columns: columns("what", "name*", p.unit()+":tokens", "window:share", "bytes:bytes", "messages:number")}
 	var all contextCategory
@@ -133,7 +133,7 @@ func (p *ContextPart) categorySheet() Sheet {
 	return s
 }
 
-// headline is what the context of one session is.
+// headline describes the context of one session.
 func (c *contextOf) headline() string {
 	s := fmt.Sprintf("request %d, at %s", c.Request, cmp.Or(c.Entry, "the root"))
 	if c.Model.ID != "" {
@@ -149,7 +149,7 @@ func (c *contextOf) headline() string {
 	return s
 }
 
-// notes are what else is to be said of the context of one session.
+// notes returns further notes on the context of one session.
 func (c *contextOf) notes() (notes []string) {
 	if c.Window == 0 {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
@@ -167,7 +167,7 @@ func (c *contextOf) notes() (notes []string) {
 	return notes
 }
 
-// cell is how many tokens the context takes, as a cell: an estimate is marked.
+// cell returns the size of the context as a cell; estimates are marked.
 func (c *contextOf) cell(p *ContextPart) any {
 	if n := c.InUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
 		return int64(n)
@@ -175,7 +175,7 @@ func (c *contextOf) cell(p *ContextPart) any {
 	return p.tokens(c.InUse(p.Counter))
 }
 
-// sessionSheet is the fullest contexts of several sessions.
+// sessionSheet returns the largest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
 	s := Sheet{Title: "the fullest", Columns: columns("session*", "entry", p.unit()+":tokens", "window:share", "of:tokens", "hidden:tokens", "messages:number")}
 	var some []contextOf
@@ -186,7 +186,7 @@ func (p *ContextPart) sessionSheet() Sheet {
 	return s
 }
 
-// largestSheet is the largest messages.
+// largestSheet returns the largest messages.
 func (p *ContextPart) largestSheet() Sheet {
 	s := Sheet{Title: "the largest", Columns: columns("session*", "entry", "line:number", "kind", "tool*", p.unit()+":tokens", "bytes:bytes")}
 	for _, e := range p.Largest {
@@ -271,7 +271,7 @@ func (p *CostPart) rowSheet() Sheet {
 }
 
 func (p *CostPart) kindSheet() Sheet {
-	s := Sheet{Title: "by what for", Columns: append(columns("what for"), sumColumns...)}
+	s := Sheet{Title: "by purpose", Columns: append(columns("purpose"), sumColumns...)}
 	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
 			s.Rows = append(s.Rows, append([]any{name}, sumCells(sum)...))

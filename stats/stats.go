@@ -1,12 +1,12 @@
-// Package stats counts: what a session holds, what it cost, how full its context is.
+// Package stats computes numbers of sessions: content, cost, and use of the context window.
 //
-// Options.Summarize reads what a listing shows of a session. For more, Options name Lenses:
-// Options.Read returns the Report of a session with a part for each lens, Options.Add
-// adds up several, Options.Sheets returns them as tables. The file is read once, and the
-// path walked once, for all lenses.
+// Options.Summarize returns the summary that a listing shows. For more, Options name Lenses:
+// Options.Read returns the Report of a session with a part for each lens, Options.Add adds up
+// several, Options.Sheets returns them as tables. All lenses share one reading of the file and
+// one walk of the path.
 //
-// The rows of a report are JSON, and in docs/formats.md. Package gate holds its numbers
-// to limits.
+// The rows of a report are JSON, and described in docs/formats.md. Package gate compares its
+// numbers with limits.
 package stats
 
 import (
@@ -21,16 +21,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Lens is one way to look at sessions. What it sees of one is a part of that
-// session's report; parts of several add up to one.
+// A Lens is one kind of statistics. It adds a part to the report of a session; the parts of
+// several sessions add up to one.
 type Lens struct {
 	Name    string
 	About   string // one line for help
-	Default bool   // used where none is asked for
+	Default bool   // used if none is requested
 
-	look   func(l *lensRun)        // gets ready to look at a session
-	add    func(sum, one *Report)  // adds the part of one session to that of several
-	finish func(r *Report)         // readies the part for showing; may be nil
+	read   func(l *lensRun)        // registers what the lens reads of a session
+	add    func(sum, one *Report)  // adds the part of one session to a sum
+	finish func(r *Report)         // completes the part for display; may be nil
 	sheets func(r *Report) []Sheet // the part as tables
 }
 
@@ -39,38 +39,37 @@ var Lenses = []*Lens{
 	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens, &calibrationLens,
 }
 
-// Options say how to look at sessions. The zero value has no lenses.
+// Options configure statistics. The zero value has no lenses.
 type Options struct {
 	Lenses  []*Lens
-	Counter *tokens.Counter // chars4 when nil
-	Asked   bool            // Counter is what somebody wants also where a system of Like has its own
-	// Recorded takes the providers' usage where there is one for the size of a context,
-	// and the counter for the rest, as pi does.
+	Counter *tokens.Counter // tokens.Pi if nil
+	Asked   bool            // Counter was requested explicitly, and overrides that of Like
+	// Recorded uses the recorded usage for the size of a context if there is one, and the
+	// counter for the rest, as pi does.
 	Recorded bool
-	Like     *like          // another system that the context is counted like; may be nil
-	Replay   replay.Options // rules, window, model, baseline, models table; the leaf is the session's
-	At       string         // the point whose context is looked at; the leaf when empty
+	Like     *like          // another agent whose accounting to apply; may be nil
+	Replay   replay.Options // rules, window, model, baseline, table of models; the leaf is the session's
+	At       string         // the point for the context; the leaf if empty
 
-	// MaxIterations is from how many requests on a prompt's next one is too many, as
-	// gsh's max_iterations has it; gsh's own 25 when 0.
+	// MaxIterations is the maximum number of requests of a prompt, like gsh's max_iterations;
+	// 25 as in gsh if 0.
 	MaxIterations int
-	// CompactThreshold is above which share of the window gsh compacts; its own default
-	// when nil.
+	// CompactThreshold is the share of the window above which gsh compacts; its default if nil.
 	CompactThreshold *float64
-	By               []string // what the rows of the lens cost are by: CostGroups; model when empty
+	By               []string // groups of the lens cost, of CostGroups; model if empty
 	Only             Only     // which sessions and calls
 
-	// Entries are those whose lines a report has to say; may be nil.
+	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string
-	// Check counts what is wrong with a session file; the lens check needs it.
+	// Check counts the findings of a session file; the lens check requires it.
 	Check func(name string) (*CheckPart, error)
 
-	// Open is how the session file is opened; Visit is not heeded.
+	// Open configures how the session file is opened; Visit is ignored.
 	Open sessionfmt.Options
 }
 
-// A Report is what the lenses saw of a session, schema ctxtool/stats.session/2, or
-// of several together.
+// A Report is the result for a session, schema ctxtool/stats.session/2, or for several
+// together.
 type Report struct {
 	Schema   string               `json:"schema"`
 	File     string               `json:"file,omitempty"`
@@ -87,7 +86,7 @@ type Report struct {
 
 	Path    string         `json:"-"` // of the file from the current folder
 	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
-	project string         // the folder that the session belongs to
+	project string         // the folder of the session
 	fits    bool           // see Fits
 }
 
@@ -97,7 +96,7 @@ const (
 	SessionSchema = "ctxtool/stats.session/2"
 )
 
-// A reportFile is a session file that a report is about.
+// A reportFile is a session file of a report.
 type reportFile struct {
 	File    string `json:"file"`
 	ID      string `json:"session,omitempty"`
@@ -105,7 +104,7 @@ type reportFile struct {
 	Stopped string `json:"stopped,omitempty"`
 }
 
-// parts are the lenses' parts of a report; those that were not asked for are nil.
+// parts are the parts of a report by lens; nil for lenses not requested.
 type parts struct {
 	Session     *SessionPart     `json:"session,omitempty"`
 	Context     *ContextPart     `json:"context,omitempty"`
@@ -118,47 +117,46 @@ type parts struct {
 	Calibration *CalibrationPart `json:"calibration,omitempty"`
 }
 
-// A lensRun is a session while the lenses look at it. A lens hangs on to what it wants
-// to see, so that the file is read once and the path walked once for all of them.
+// A lensRun is one session being read. Lenses register callbacks, so that the file is read once
+// and the path walked once for all of them.
 type lensRun struct {
 	*Options
 	Report  *Report
-	Session *sessionfmt.Session // once it has been read
+	Session *sessionfmt.Session // set once the file has been read
 	Replay  *replay.Replay
-	Point   int // the last record of the context that is looked at, -1 for none
+	Point   int // the last record of the context, -1 for none
 
 	lines *sessionfmt.Reader
 
-	// Records are called with every record in the order of the file, while it is
-	// read: where its line begins, in bytes, and the line, which is valid during the
-	// call.
+	// Records are called for every record in file order while the file is read: with the offset
+	// of its line in bytes, and the line, which is valid during the call.
 	Records []func(off int64, kind jsonl.Kind, line jsonl.Value)
-	// Calls are called with what every record says of a call of a model, likewise, but
-	// for no more than it took to validate the line.
+	// Calls are called for every record with its data about a model call, as far as validating
+	// the line yields it.
 	Calls []func(f *callRecord)
-	// Indexed are called once the file has been read, before the path is walked.
+	// Indexed are called after the file has been read, before the walk.
 	Indexed []func() error
-	// Steps are called with every step of the path to the point.
+	// Steps are called for every step of the path to the point.
 	Steps []func(a *replay.Account) error
-	// Answers are called with every answer of the path, and what it says.
+	// Answers are called for every answer of the path.
 	Answers []func(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error
-	// Messages are called with every message of the request at the point, in order,
-	// those that were logged for this request alone included.
+	// Messages are called for every message of the request at the point, in order, including
+	// those logged for this request only.
 	Messages []func(m *replay.Weighed)
-	// Ends are called when all has been seen, with the context at the point.
+	// Ends are called last, with the context at the point.
 	Ends []func(e *replay.Envelope) error
 
-	checked bool       // the lens check looks
+	checked bool       // the lens check is used
 	fields  callRecord // of the record that is being read
 }
 
-// Read looks at a session file. What cannot be read at all is an error; a replay
-// that stops is not: see Report.Stopped.
+// Read computes the report of a session file. A file that cannot be read is an error. A replay
+// that stops is not; see Report.Stopped.
 func (o *Options) Read(name string) (*Report, error) {
 	l := &lensRun{Options: o, Report: &Report{Schema: SessionSchema}, Point: -1}
 	l.Counter = cmp.Or(o.Counter, &tokens.Pi)
 	for _, lens := range o.Lenses {
-		lens.look(l)
+		lens.read(l)
 	}
 	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
 		l.Calls = append(l.Calls, l.fit)
@@ -194,7 +192,7 @@ func (o *Options) Read(name string) (*Report, error) {
 			return nil, err
 		}
 	}
-	// What has read the lines may hold a long one.
+	// The readers of lines may hold a long one.
 	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
 	err = cmp.Or(l.walk(), l.check(name))
 	if l.Entries != nil {
@@ -209,7 +207,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	return l.Report, err
 }
 
-// line is the line of a record, valid until the next one is asked for.
+// line returns the line of a record, valid until the next call.
 func (l *lensRun) line(rec int) (jsonl.Value, error) {
 	if l.lines == nil {
 		l.lines = l.Session.NewReader()
@@ -233,7 +231,7 @@ func (l *lensRun) call(p *jsonl.Picked) {
 	}
 }
 
-// walk replays the path, where a lens wants to see it.
+// walk replays the path, if a lens needs it.
 func (l *lensRun) walk() (err error) {
 	if len(l.Steps)+len(l.Answers)+len(l.Messages)+len(l.Ends) == 0 {
 		return nil
@@ -261,7 +259,7 @@ func (l *lensRun) walk() (err error) {
 	return nil
 }
 
-// inFile is an error without the name of the file, which its report has.
+// inFile returns an error without the file name, which the report has.
 func inFile(err error) string {
 	var at *sessionfmt.Error
 	if !errors.As(err, &at) {
@@ -270,7 +268,7 @@ func inFile(err error) string {
 	return fmt.Sprintf("line %d%s: %s", at.Pos.Line, sessionfmt.Pos{Entry: at.Pos.Entry}, at.Err)
 }
 
-// messages shows the messages of the request at the point to the lenses.
+// messages passes the messages of the request at the point to the lenses.
 func (l *lensRun) messages(e *replay.Envelope) error {
 	if len(l.Messages) == 0 {
 		return nil
@@ -284,7 +282,7 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 		if err != nil {
 			return err
 		}
-		m.Once = own == 0
+		m.Ephemeral = own == 0
 		own = max(0, own-1)
 		for _, see := range l.Messages {
 			see(m)
@@ -293,8 +291,8 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 	return nil
 }
 
-// steps shows the path to the lenses, and returns the context at its end; where a
-// broken patch stops it, that before the patch and the patch's error.
+// steps passes the steps of the path to the lenses, and returns the context at its end. If a
+// broken patch stops the replay, it returns the context before it and the patch's error.
 func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 	if len(l.Steps)+len(l.Answers) == 0 {
 		return l.Replay.Reach(sessionfmt.After(l.Point))
@@ -319,7 +317,7 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 	return e, nil, err
 }
 
-// step shows a step of the path to the lenses.
+// step passes a step of the path to the lenses.
 func (l *lensRun) step(a *replay.Account) error {
 	for _, see := range l.Steps {
 		if err := see(a); err != nil {
@@ -395,7 +393,7 @@ func (o *Options) SetCounter(name string) (err error) {
 		return nil
 	}
 	if o.Counter, err = tokens.Find(name); err != nil {
-		return fmt.Errorf("unknown counter %q: one of %s", name, strings.Join(CounterNames(), ", "))
+		return fmt.Errorf("unknown counter %q: must be one of %s", name, strings.Join(CounterNames(), ", "))
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func MarkCopies(all []*Summary) {
 func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{
-		Lenses: []*Lens{&costLens, {look: sum.look}}, Only: o.Only, Replay: replay.Options{Models: o.Replay.Models},
+		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, Replay: replay.Options{Models: o.Replay.Models},
 		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through},
 	}
 	r, err := own.Read(name)

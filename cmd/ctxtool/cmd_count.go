@@ -166,7 +166,7 @@ func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 // add adds the length of a text in the measure of every counter.
 func (o *countOptions) add(lengths []int, text []byte) {
 	if !utf8.Valid(text) {
-		text = jsonl.MendUTF8(text)
+		text = jsonl.ReplaceInvalidUTF8(text)
 	}
 	for i, c := range o.counters {
 		lengths[i] += weigh.Length(c, text)

@@ -135,7 +135,7 @@ type logger struct {
 
 	s            *sessionfmt.Session
 	r            *replay.Replay
-	accounts     *replay.Accounting
+	accounts     *replay.AccountWalk
 	since, until limit
 }
 
@@ -168,7 +168,7 @@ func (l *logger) list(name string) error {
 	}
 	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
 		l.r = replay.New(l.s, replay.Options{Rules: rules})
-		l.accounts = l.r.Accounting(&tokens.Pi)
+		l.accounts = l.r.AccountWalk(&tokens.Pi)
 	}
 	if l.o.request != noRequest {
 		err = l.request(leaf)
@@ -292,7 +292,7 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 			return
 		}
 	}
-	for _, rec := range l.accounts.Behind {
+	for _, rec := range l.accounts.Unreached {
 		if rec >= l.listed && !yield(logRow{rec: rec, Row: entry.Row{Active: true}}) {
 			return
 		}

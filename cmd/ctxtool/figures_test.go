@@ -126,7 +126,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 			}
 			Cache struct {
 				Requests, Prompt, Estimated, Read int
-				Rebilled, Broken, Unserved        cache.Again
+				Rebilled, Broken, Unserved        cache.Rebilled
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 		Total struct {
 			Requests, Prompt, Estimated int
 			Recorded                    struct{ Read int }
-			Rebilled, Broken, Unserved  cache.Again
+			Rebilled, Broken, Unserved  cache.Rebilled
 		}
 	}
 	if answerOf(t, "total", &cache, "cache", name, "-f", "jsonl") {

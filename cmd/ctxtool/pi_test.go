@@ -95,7 +95,7 @@ func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := v.AppendCompact(nil); !bytes.Equal(got, pi.Read.Context) {
+	if got := v.AppendMinified(nil); !bytes.Equal(got, pi.Read.Context) {
 		t.Errorf("%s: context\n got %.400s\n  pi %.400s", name, got, pi.Read.Context)
 	}
 	data, err := os.ReadFile(file)

@@ -346,7 +346,7 @@ func asList(content jsonl.Value) []byte {
 	if content.IsString() {
 		content = fmt.Appendf(nil, `[{"type":"text","text":%s}]`, content)
 	}
-	return content.AppendCompact(nil)
+	return content.AppendMinified(nil)
 }
 
 func textIn(content jsonl.Value) string {

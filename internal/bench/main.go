@@ -26,7 +26,7 @@ import (
 )
 
 // A contest is one piece of work and the commands that do it; the first is ours,
-// and the others are told as multiples of it.
+// and the others are given as multiples of it.
 type contest struct {
 	title   string
 	session string // the preset that makes it, and its name in the folder

@@ -1,6 +1,5 @@
-// Package browser opens pages in a Chromium without network and records what they
-// write to the console and request. Tests of pages and programs that look at them use
-// it; nothing of it is in ctxtool.
+// Package browser opens pages in a Chromium without network access, and records what they write
+// to the console and what they request. Only tests and tools use it.
 package browser
 
 import (
@@ -23,13 +22,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ErrNone reports that no Chromium is installed.
+// ErrNone is the error if no Chromium is installed.
 var ErrNone = errors.New("no browser; install chromium")
 
-// names are what a Chromium is called, first the one that starts fastest.
+// names are the names of the program, the fastest to start first.
 var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
-// A Browser is a running Chromium. Several goroutines may open pages in it.
+// A Browser is a running Chromium. It is safe for concurrent use.
 type Browser struct {
 	ctx  context.Context
 	stop func()
@@ -38,8 +37,8 @@ type Browser struct {
 	idle []*Tab // windows cost more time than pages, so they are used again
 }
 
-// Start starts a browser that resolves no name of a host. The error is ErrNone where
-// there is none to start.
+// Start starts a browser that resolves no host names. The error is ErrNone if none is
+// installed.
 func Start() (*Browser, error) {
 	path := ""
 	for _, name := range names {
@@ -53,8 +52,8 @@ func Start() (*Browser, error) {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WindowSize(width, height), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
-		// Two pages behind the address bar of every window, and processes started in
-		// advance, would take more time than the pages to be read.
+		// Chromium would load two pages for the address bar of every window, and start spare
+		// processes, which takes longer than the pages under test.
 		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"))
 	all, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, leave := chromedp.NewContext(all)
@@ -69,7 +68,7 @@ func Start() (*Browser, error) {
 // Close stops the browser and removes its files.
 func (b *Browser) Close() { b.stop() }
 
-// A T is told what is wrong with a page: a test, or a program. Fatalf does not return.
+// A T receives failures: a test, or a program. Fatalf does not return.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -78,16 +77,16 @@ type T interface {
 
 const width, height = 1440, 900
 
-// A View is how a page is looked at. The zero value is a light window of 1440 by 900
+// A View is the way a page is displayed. The zero value is a light window of 1440 by 900
 // pixels.
 type View struct {
 	Width, Height int64 // pixels
 	Dark          bool  // the reader prefers dark
-	NoPolicy      bool  // the page's Content-Security-Policy does not hold
+	NoPolicy      bool  // ignore the page's Content-Security-Policy
 }
 
-// A Tab is a page in a window of its own, which shares no storage with those of others.
-// It is for one goroutine. What fails is fatal to its T.
+// A Tab is a page in its own window, with its own storage. It is not safe for concurrent use.
+// Failures are fatal to its T.
 type Tab struct {
 	t       T
 	browser *Browser
@@ -118,7 +117,7 @@ func (b *Browser) Open(t T, file string, view View) *Tab {
 	return tab
 }
 
-// tab is an idle tab, or a new one.
+// tab returns an idle tab, or a new one.
 func (b *Browser) tab(t T) *Tab {
 	t.Helper()
 	b.mu.Lock()
@@ -198,10 +197,10 @@ func (b *Tab) ForgetRequests() {
 	b.requests = nil
 }
 
-// patience is how long anything may take.
+// patience is the timeout of all actions.
 const patience = time.Minute
 
-// get is the result of an action.
+// get returns the result of an action.
 func get[R any](b *Tab, action chromedp.Action[R]) R {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, patience)
@@ -229,7 +228,7 @@ func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 	}
 }
 
-// SetView changes how the page is looked at.
+// SetView changes the view.
 func (b *Tab) SetView(v View) {
 	b.t.Helper()
 	scheme := "light"
@@ -252,17 +251,17 @@ func Eval[V any](b *Tab, expression string) V {
 	return get(b, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
 }
 
-// Run runs statements, in which await may be used.
+// Run runs statements, which may use await.
 func (b *Tab) Run(statements string) {
 	b.t.Helper()
 	get(b, chromedp.Evaluate[chromedp.Void]("(async () => {"+statements+"\n})()", chromedp.EvalAwaitPromise))
 }
 
-// soon is how long a page may take to do what a key or a click asks for: a frame, on a
-// busy machine many.
+// soon is how long a page may take to react to a key or a click: a frame, or on a busy machine
+// many.
 const soon = 3 * time.Second
 
-// Holds fails if an expression is not true, and does not become so soon.
+// Holds fails unless an expression becomes true soon.
 func (b *Tab) Holds(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(soon); !Eval[bool](b, expression); time.Sleep(20 * time.Millisecond) {
@@ -273,7 +272,7 @@ func (b *Tab) Holds(expression string) {
 	}
 }
 
-// Wait waits until an expression is true, also on the page that a link leads to.
+// Wait waits until an expression is true, possibly on another page after following a link.
 func (b *Tab) Wait(expression string) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, patience)
@@ -292,19 +291,19 @@ func (b *Tab) Wait(expression string) {
 	}
 }
 
-// Keys presses keys one after the other; package kb names those that type nothing.
+// Keys presses keys one after the other; package kb has names for keys without characters.
 func (b *Tab) Keys(keys string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// Click clicks on the first element that a CSS selector names.
+// Click clicks on the first element that matches a CSS selector.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Screenshot is what the window shows, as PNG.
+// Screenshot returns the contents of the window as PNG.
 func (b *Tab) Screenshot() []byte {
 	b.t.Helper()
 	return get(b, chromedp.CaptureScreenshot())

@@ -1,5 +1,5 @@
-// Package corpus hands tests the sessions of which the laws have to hold: the
-// project's own, generated ones, and shared ones where they are there.
+// Package corpus provides sessions for tests: the project's own, generated ones, and shared
+// ones if present.
 package corpus
 
 import (
@@ -22,8 +22,8 @@ type Session struct {
 	Data []byte
 }
 
-// Tests hold little and make much: collecting it all the time would be a fifth of their
-// work.
+// Tests keep little memory and allocate much: garbage collection would take a fifth of their
+// time.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
@@ -49,19 +49,19 @@ func Root(t testing.TB) string {
 	}
 }
 
-// All are the sessions that there are: Own, Generated and Shared.
+// All returns all sessions: Own, Generated and Shared.
 func All(t testing.TB) []Session {
 	t.Helper()
 	return append(append(Own(t), Generated(t)...), Shared(t)...)
 }
 
-// Whole reports whether whole matrices are asked for: every session by every way to use
-// it, which takes half an hour; see make check-all.
+// Whole reports whether complete matrices are requested: every session in every way to use it,
+// which takes half an hour; see make check-all.
 func Whole() bool { return os.Getenv("CTXTOOL_WHOLE") != "" }
 
-// Sample are sessions for what is too dear to do with All: those that show one feature or
-// one damage each, one of each generated shape, and the real ones up to 300 KB. Where
-// Whole matrices are asked for it is All.
+// Sample returns sessions for tests that are too slow for All: those with one feature or one
+// kind of damage, one of each generated shape, and the real ones up to 300 KB. If Whole it
+// returns All.
 func Sample(t testing.TB) []Session {
 	t.Helper()
 	return slices.DeleteFunc(All(t), func(s Session) bool {
@@ -70,7 +70,7 @@ func Sample(t testing.TB) []Session {
 	})
 }
 
-// Small are sessions to start fuzzing from.
+// Small returns seeds for fuzzing.
 func Small(t testing.TB) (small []Session) {
 	t.Helper()
 	for _, s := range All(t) {
@@ -81,7 +81,7 @@ func Small(t testing.TB) (small []Session) {
 	return small
 }
 
-// Own are the sessions of testdata/sessions, the damaged ones included.
+// Own returns the sessions of testdata/sessions, including damaged ones.
 func Own(t testing.TB) []Session {
 	t.Helper()
 	all := read(t, filepath.Join(Root(t), "testdata", "sessions"))
@@ -91,8 +91,7 @@ func Own(t testing.TB) []Session {
 	return all
 }
 
-// Shared are the sessions beside the project, none where it stands alone: the
-// test says so.
+// Shared returns the sessions next to the project's folder, if there are any, and logs if not.
 func Shared(t testing.TB) []Session {
 	t.Helper()
 	var all []Session
@@ -123,8 +122,8 @@ func read(t testing.TB, dir string) (all []Session) {
 	return all
 }
 
-// Generated are sessions of the generator's shapes, the smaller ones, each from
-// several seeds. They are made once: who changes one copies it.
+// Generated returns smaller sessions of the generator's shapes, each from several seeds. They
+// are shared and must not be changed.
 func Generated(t testing.TB) []Session {
 	t.Helper()
 	return slices.Clone(generated())

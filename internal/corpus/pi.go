@@ -22,11 +22,11 @@ var piCutsScript []byte
 //go:embed pitexts.mjs
 var piTextsScript []byte
 
-// A PiAnswer is what pi's own code makes of a session file.
+// A PiAnswer is the result of pi's own code for a session file.
 type PiAnswer struct {
-	Read struct { // without touching the file
+	Read struct { // without changing the file
 		Refused bool
-		Endless bool // no end to the path: pi would not come back, and is not asked
+		Endless bool // a parent cycle: pi would not return, and is not called
 		Throws  string
 		Context json.RawMessage
 		LLM     json.RawMessage
@@ -39,8 +39,8 @@ type PiAnswer struct {
 	}
 }
 
-// Pi has pi's own code read and open copies of sessions, by name. Where node or
-// pi's package is missing it skips the test; make pi installs the package.
+// Pi runs pi's own code to read and open copies of sessions, by name. It skips the test without
+// node or pi's package; make pi installs the package.
 func Pi(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 	t.Helper()
 	return runPi[PiAnswer](t, piScript, sessions)
@@ -58,8 +58,8 @@ func PiOpens(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 	return runPi[PiAnswer](t, piScript, sessions, "PI_ASKED=open")
 }
 
-// A PiCut is what pi makes ready to compact a session and keep so many tokens at its
-// end. Kept is empty where it would do nothing.
+// A PiCut is how pi would compact a session, keeping that many tokens at its end. Kept is empty
+// if it would do nothing.
 type PiCut struct {
 	Keep            int
 	Kept            string // the id of the first kept entry
@@ -71,7 +71,7 @@ type PiCut struct {
 	Throws          string
 }
 
-// PiCuts has pi's own code find where it would cut sessions, by name. See Pi.
+// PiCuts runs pi's own code to find where it would cut sessions, by name. See Pi.
 func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
 	t.Helper()
 	all := map[string][]PiCut{}
@@ -81,23 +81,23 @@ func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
 	return all
 }
 
-// PiTexts are what pi would have summarised to compact a session and keep 200 tokens, as
-// it writes conversations, and the files that it would put behind the summary.
+// PiTexts are the conversations that pi would summarize to compact a session and keep 200
+// tokens, and the files that it would list after the summary.
 type PiTexts struct {
 	History, Prefix string
 	Appended        string
 	Throws          string
 }
 
-// PiConversations has pi's own code write down what it would have summarised of sessions,
-// by name. See Pi.
+// PiConversations runs pi's own code for the texts that it would summarize, by session name.
+// See Pi.
 func PiConversations(t *testing.T, sessions map[string][]byte) map[string]PiTexts {
 	t.Helper()
 	return runPi[PiTexts](t, piTextsScript, sessions)
 }
 
-// runPi runs a script over copies of sessions. It prints one JSON object a line for
-// each, in their order.
+// runPi runs a script over copies of sessions. The script prints one JSON object per line for
+// each, in order.
 func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, env ...string) map[string]Answer {
 	t.Helper()
 	root := piPackage(t)
@@ -139,7 +139,7 @@ func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, 
 	return all
 }
 
-// piPackage is the folder of pi's npm package.
+// piPackage returns the folder of pi's npm package.
 func piPackage(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {

@@ -1,8 +1,7 @@
 package corpus
 
-// Points are some of the numbers below n that stand for all of them: the first and the
-// last of each kind, and others at even distances, most of them. Where whole matrices
-// are asked for they are every number at a distance of step.
+// Points selects numbers below n for a test: the first and the last of each kind, and others at
+// even distances, at most most. If Whole it selects every step-th number.
 func Points[Kind comparable](n, most, step int, kind func(i int) Kind) (points []int) {
 	if Whole() {
 		for i := 0; i < n; i += step {

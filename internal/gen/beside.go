@@ -185,7 +185,7 @@ func (g *generator) compact() {
 	g.at.edits = g.at.edits[len(g.at.edits)-min(2, len(g.at.edits)):]
 }
 
-// checkpoint gives a compaction the system message that goes on behind it.
+// checkpoint gives a compaction the system message that continues after it.
 // Without one, the next prompt declares prompt and tools again.
 func (g *generator) checkpoint() {
 	if !g.Checkpoints || !g.at.system {

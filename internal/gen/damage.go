@@ -18,7 +18,7 @@ var damages = []func(g *generator){
 		g.put(whole)
 		g.write()
 	},
-	func(g *generator) { // behind a blank line, with a carriage return
+	func(g *generator) { // after a blank line, with a carriage return
 		whole := string(g.line)
 		g.line = g.line[:0]
 		g.put("  ")
@@ -26,7 +26,7 @@ var damages = []func(g *generator){
 		g.put(whole, "\r")
 		g.write()
 	},
-	func(g *generator) { // before lines that are no objects
+	func(g *generator) { // before lines that are not objects
 		g.write()
 		for _, scalar := range []string{"42", `"text"`, "[]", "null"} {
 			g.put(scalar)

@@ -28,7 +28,7 @@ type Shape struct {
 
 	Tools       float64 // share of answers that call tools
 	Branch      float64 // share of prompts that go back to an earlier one
-	Systems     float64 // share of prompts behind a system message; the first is with any
+	Systems     float64 // share of prompts after a system message; the first is with any
 	Edits       float64 // share of answers after which an earlier message is edited
 	Transforms  float64 // share of prompts followed by a patch
 	Ephemerals  float64 // share of prompts followed by a logged request-only message
@@ -88,7 +88,7 @@ type generator struct {
 	names   int     // numbers for sections, tools and labels
 }
 
-// A place is where the session can go on.
+// A place is where the session can continue.
 type place struct {
 	leaf    uint32   // id of the entry, 0 for none
 	sent    int      // messages that a request has at least
@@ -122,7 +122,7 @@ func orElse(n, otherwise int) int {
 // chance is true for that share of its calls.
 func (g *generator) chance(share float64) bool { return share > 0 && g.r.Float64() < share }
 
-// full says whether the session is as long as asked for.
+// full reports whether the session is as long as asked for.
 func (g *generator) full() bool {
 	return g.Entries > 0 && g.entries >= g.Entries || g.Bytes > 0 && g.bytes >= g.Bytes
 }
@@ -159,8 +159,8 @@ func (g *generator) turn() {
 	g.past = append(g.past, g.at.copy())
 }
 
-// goBack goes on at an earlier place, mostly a late one, now and then with a
-// summary of what is left behind.
+// goBack continues at an earlier place, mostly a late one, now and then with a
+// summary of what is left after.
 func (g *generator) goBack() {
 	from, back := g.at.leaf, min(4, len(g.past))
 	if g.r.IntN(10) == 0 {

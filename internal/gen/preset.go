@@ -62,7 +62,7 @@ func damaged() Shape {
 	return s
 }
 
-// patched has a patch behind every fifth prompt or so, and texts alone.
+// patched has a patch after every fifth prompt or so, and texts alone.
 func patched(entries int) Shape {
 	return Shape{Entries: entries, Transforms: 0.2, Systems: 0.01, Checkpoints: true}
 }

@@ -61,7 +61,7 @@ func WriteStore(dir string, s StoreShape) error {
 	return nil
 }
 
-// WriteFile writes a session to a file, whole or not at all.
+// WriteFile writes a session to a file atomically.
 func WriteFile(name string, s Shape) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".gen-*")
 	if err != nil {

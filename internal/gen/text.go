@@ -31,7 +31,7 @@ type pool struct {
 	cuts []int
 }
 
-// A madePool is a pool, and its generator of random numbers behind it.
+// A madePool is a pool, and its generator of random numbers after it.
 type madePool struct {
 	pool
 	after rand.PCG
@@ -47,7 +47,7 @@ var pools struct {
 // mostPools is how many are kept, of about a megabyte each.
 const mostPools = 16
 
-// newPool returns the pool of a seed with that many escapes in a KB, and what goes on
+// newPool returns the pool of a seed with that many escapes in a KB, and what continues
 // with that seed. The pool is shared, and only read.
 func newPool(seed uint64, perKB int) (*pool, *rand.Rand) {
 	pools.Lock()

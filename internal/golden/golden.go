@@ -1,5 +1,5 @@
-// Package golden compares what tests print with files under testdata, and
-// rewrites the files under go test -update.
+// Package golden compares the output of tests with files under testdata, and rewrites the files
+// under go test -update.
 package golden
 
 import (
@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// Update reports that golden files are to be rewritten.
+// Update reports whether golden files are to be rewritten.
 var Update = flag.Bool("update", false, "rewrite golden files and generated pages")
 
-// Equal fails the test where got differs from the file called name.
+// Equal fails the test if got differs from the named file.
 func Equal(t *testing.T, name string, got []byte) {
 	t.Helper()
 	if *Update {

@@ -1,4 +1,4 @@
-// Package linediff compares texts line by line. It gives the same on every machine.
+// Package linediff compares texts line by line, with the same result on every machine.
 package linediff
 
 import (
@@ -9,19 +9,19 @@ import (
 	"ctxtool/internal/phrase"
 )
 
-// A Line is a line of a comparison: one that was there ('-'), is there ('+') or is
-// in both (' '). The text has no line end.
+// A Line is a line of a comparison: removed ('-'), added ('+') or common (' '). The text has no
+// line end.
 type Line struct {
 	Mark byte
 	Text string
 }
 
-// mostCompared is how many pairs of lines are compared, besides what both texts have at
-// their beginning and end: beyond it they differ as a whole. Where nothing is alike,
-// comparing takes time by their number.
+// mostCompared is the maximum number of pairs of lines to compare, after removing common lines
+// at both ends. Beyond it the texts count as completely different, since comparing takes
+// quadratic time.
 const mostCompared = 1 << 22
 
-// Lines compares two texts line by line. It is the same on every machine.
+// Lines compares two texts line by line.
 func Lines(old, new string) (all []Line) {
 	a, b := splitLines(old), splitLines(new)
 	head, tail := common(a, b)
@@ -41,7 +41,8 @@ func Lines(old, new string) (all []Line) {
 	return marked(all, ' ', a[len(a)-tail:])
 }
 
-// common is how many two lists have in common at the beginning, and of the rest at the end.
+// common returns the length of the common beginning of two lists, and of the common end of the
+// rest.
 func common[T comparable](a, b []T) (head, tail int) {
 	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++
@@ -59,7 +60,7 @@ func marked(dst []Line, mark byte, lines []string) []Line {
 	return dst
 }
 
-// splitLines are the lines of a text without their ends.
+// splitLines returns the lines of a text without line ends.
 func splitLines(text string) []string {
 	if text == "" {
 		return nil
@@ -74,7 +75,7 @@ func joinLines(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Append appends a comparison as a diff has it.
+// Append appends a comparison in diff format.
 func Append(dst []byte, all []Line) []byte {
 	for _, l := range all {
 		dst = append(append(append(dst, l.Mark), l.Text...), '\n')
@@ -82,16 +83,15 @@ func Append(dst []byte, all []Line) []byte {
 	return dst
 }
 
-// around is how many lines are shown around each change.
-const around = 3
+// contextLines is how many lines are shown around each change.
+const contextLines = 3
 
-// Fold is a comparison without the lines that are far from any change: one line says
-// how many there are.
+// Fold removes lines far from any change, and puts one line with their number in place.
 func Fold(all []Line) (out []Line) {
 	near := make([]bool, len(all))
 	for i, l := range all {
 		if l.Mark != ' ' {
-			for k := max(0, i-around); k < min(len(all), i+around+1); k++ {
+			for k := max(0, i-contextLines); k < min(len(all), i+contextLines+1); k++ {
 				near[k] = true
 			}
 		}
@@ -111,11 +111,11 @@ func Fold(all []Line) (out []Line) {
 	return out
 }
 
-// ShortLine is up to how many bytes of a line are compared word by word, and shown.
+// ShortLine is the maximum length in bytes of lines that are compared by word.
 const ShortLine = 400
 
-// Words compares two lines: pieces of the old one with '-' or ' ', of the new one with
-// '+' or ' '. Long ones are not compared.
+// Words compares two lines by word: pieces of the old one with '-' or ' ', of the new one with
+// '+' or ' '. It does not compare long lines.
 func Words(old, new string) (was, is []Line) {
 	if len(old) > ShortLine || len(new) > ShortLine {
 		return []Line{{' ', old}}, []Line{{' ', new}}
@@ -135,11 +135,11 @@ func Words(old, new string) (was, is []Line) {
 	return was, is
 }
 
-// besides is how many characters are left of what two long lines have in common before
-// and behind what differs.
-const besides = 60
+// contextRunes is how many common characters of two long lines are kept before and after the
+// difference.
+const contextRunes = 60
 
-// Narrow cuts what two long lines have in common.
+// Narrow shortens the common beginning and end of two long lines.
 func Narrow(old, new string) (string, string) {
 	if len(old) <= ShortLine && len(new) <= ShortLine {
 		return old, new
@@ -148,7 +148,7 @@ func Narrow(old, new string) (string, string) {
 	head, tail := common(a, b)
 	cut := func(r []rune) string {
 		var text strings.Builder
-		from, to := max(0, head-besides), min(len(r), len(r)-tail+besides)
+		from, to := max(0, head-contextRunes), min(len(r), len(r)-tail+contextRunes)
 		if from > 0 {
 			text.WriteString("…")
 		}

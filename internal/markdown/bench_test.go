@@ -11,7 +11,7 @@ import (
 
 const prose = "The scanner reads a line at a time and keeps what it needs; nothing else is in memory. " +
 	"If the parent of an entry is missing, the entry before it takes its place, and a finding says so. " +
-	"That is slower than it could be, but it is simple, and simple things are easy to mend later on.\n"
+	"That is slower than it could be, but it is simple, and simple things are easy to fix later on.\n"
 
 const talk = "I ran `go test ./...` and **two** tests failed:\n\n1. `TestLeaf` in replay/walk_test.go:120\n2. TestPath, see #12 and https://example.org/x?y=1\n\n" +
 	"```go\nfunc main() {\n\tprintln(\"x\")\n}\n```\nThe cause is snake_case_names in <Config>; commit 1bdd77a broke it (thanks @octocat).\n\n" + prose

@@ -107,7 +107,7 @@ func init() {
 	}
 }
 
-// Language is the name of a language as it may stand behind a fence, from what
+// Language is the name of a language as it may stand after a fence, from what
 // somebody wrote there: empty if it is none that hosts merely colour.
 func Language(info string) string {
 	if i := strings.IndexAny(info, " \t,{:"); i >= 0 {

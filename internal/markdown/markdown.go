@@ -1,4 +1,4 @@
-// Package markdown writes text that nobody vouches for as Markdown that does
+// Package markdown writes untrusted text as Markdown that does
 // nothing: it adds no structure, links nothing, pings nobody and closes no
 // issue on GitHub and GitLab, and what it hides is made visible.
 //

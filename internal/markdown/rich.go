@@ -117,8 +117,8 @@ func identifier(text []byte) bool {
 	return true
 }
 
-// unpad takes the space off both ends of a code span that is there to keep
-// backticks apart.
+// unpad removes the spaces at both ends of a code span that separate
+// backticks.
 func unpad(code []byte) []byte {
 	if len(code) > 2 && code[0] == ' ' && code[len(code)-1] == ' ' && len(trim(code)) > 0 {
 		return code[1 : len(code)-1]

@@ -3,7 +3,7 @@ package markdown
 import "bytes"
 
 // AppendText appends text, which may well be Markdown, as blocks. It is taken
-// apart line by line and written anew: paragraphs, whose line ends are hard
+// apart line by line and written again: paragraphs, whose line ends are hard
 // breaks; fenced code, under fences of our own; headings as bold lines; items
 // of lists; tables and indented code in fences; bold and code spans. All else
 // is text, quotes included.
@@ -106,7 +106,7 @@ func (w *writer) within(column int) {
 	}
 }
 
-// paragraph opens a paragraph at a column, or goes on with the one that is open.
+// paragraph opens a paragraph at a column, or continues with the one that is open.
 func (w *writer) paragraph(column int) {
 	if w.last == paragraph {
 		w.dst = append(w.dst[:len(w.dst)-1], "  \n"...)
@@ -191,7 +191,7 @@ func (w *writer) code(info string, n, column, outdent int) {
 }
 
 // indented is the length of the indented lines that come next, without empty
-// lines behind them.
+// lines after them.
 func (w *writer) indented() int {
 	length := 0
 	for rest := w.rest; len(rest) > 0; {

@@ -46,7 +46,7 @@ const (
 	doubtful = hash + 4         // something can happen
 )
 
-// calm is what is known of a word behind one more byte, where quotes and pipes do nothing.
+// calm is what is known of a word after one more byte, where quotes and pipes do nothing.
 var calm = func() (t [doubtful][256]uint8) {
 	for was := range t {
 		for c := range t[was] {

@@ -36,7 +36,7 @@ type options struct {
 	out, log            io.Writer
 }
 
-// errLeast reports that a run killed fewer mutants than -least requires.
+// errLeast reports whether a run killed fewer mutants than -least requires.
 var errLeast = errors.New("too few mutants were killed")
 
 func main() {

@@ -194,7 +194,7 @@ func TestReadEvents(t *testing.T) {
 {"Action":"fail","Package":"x","FailedBuild":"x"}`, testRun{failed: true, out: "./x.go:1: no\n"}},
 		{"crashes", `{"Action":"output","Package":"x","Test":"TestA","Output":"fatal error: all\n"}
 {"Action":"fail","Package":"x"}`, testRun{built: true, failed: true, test: "TestA crashed", out: "fatal error: all\n"}},
-		{"hangs", `{"Action":"output","Package":"x","Test":"TestA","Output":"\npanic: test timed out after 1s\n"}
+		{"timeout", `{"Action":"output","Package":"x","Test":"TestA","Output":"\npanic: test timed out after 1s\n"}
 {"Action":"fail","Package":"x","Test":"TestA"}
 {"Action":"fail","Package":"x"}`, testRun{built: true, failed: true, test: "timeout", out: "\npanic: test timed out after 1s\n"}},
 		{"go itself fails", "go: no such tool\n", testRun{built: true, out: "go: no such tool\n"}},

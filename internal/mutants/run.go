@@ -55,7 +55,7 @@ func (c command) run(ctx context.Context) (r outcome) {
 	cmd.WaitDelay = 10 * time.Second // for a process that left the group and holds the pipe
 	r.err = cmd.Run()
 	if cmd.Process != nil {
-		endAll() // a test that panics leaves its children behind
+		endAll() // a test that panics leaves its children after
 	}
 	if cmd.ProcessState != nil {
 		r.memory = largest(cmd.ProcessState)

@@ -1,4 +1,4 @@
-// Package parallel does pieces of work on several processors.
+// Package parallel runs work on several CPUs.
 package parallel
 
 import (
@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// Map does a piece of work on each of a sequence, and yields what comes of them in order.
-// The sequence is gone through by a goroutine of its own. Each worker takes pieces in turn;
-// start makes one. No more than ahead pieces are begun and not yet used. When the range
-// ends, so has all work.
+// Map applies a function to each element of a sequence, in parallel, and yields the results in
+// order. A separate goroutine reads the sequence. Each worker gets its function from start. At
+// most ahead results are pending. All workers have finished when the iteration ends.
 func Map[T, U any](seq iter.Seq[T], workers, ahead int, start func() func(T) U) iter.Seq[U] {
 	return func(yield func(U) bool) {
 		if workers <= 1 {
@@ -63,7 +62,7 @@ func Map[T, U any](seq iter.Seq[T], workers, ahead int, start func() func(T) U) 
 	}
 }
 
-// InOrder is Map of the numbers below n.
+// InOrder is Map over the numbers below n.
 func InOrder[T any](n, workers, ahead int, start func() func(k int) T) iter.Seq[T] {
 	return Map(func(yield func(int) bool) {
 		for k := 0; k < n && yield(k); k++ {
@@ -71,8 +70,8 @@ func InOrder[T any](n, workers, ahead int, start func() func(k int) T) iter.Seq[
 	}, min(workers, n), ahead, start)
 }
 
-// Each does n pieces of work on all processors, and returns the error of the first
-// piece that has one. Later pieces may have been done by then.
+// Each runs n tasks in parallel, and returns the error of the first task with one. Later tasks
+// may have run by then.
 func Each(n int, start func() func(k int) error) error {
 	for err := range InOrder(n, runtime.GOMAXPROCS(0), n, start) {
 		if err != nil {
@@ -82,9 +81,9 @@ func Each(n int, start func() func(k int) error) error {
 	return nil
 }
 
-// Ordered works on each of all, on all processors, and uses what comes of it in their
-// order; end is true for the last. It is no further ahead than twice as many as there are
-// processors, and ends at the first error of a piece or of its use.
+// Ordered runs work on each element of all, in parallel, and calls use with the results in
+// order; end is true for the last one. At most two results per CPU are pending. It stops at the
+// first error of either function.
 func Ordered[T, R any](all []T, work func(T) (R, error), use func(r R, end bool) error) error {
 	type made struct {
 		r   R

@@ -32,7 +32,7 @@ func inOrder(t *testing.T, n, workers, ahead int) {
 		}
 	}) {
 		if k != want {
-			t.Fatalf("%d pieces, %d workers: %d in the place of %d", n, workers, k, want)
+			t.Fatalf("%d pieces, %d workers: got %d, want %d", n, workers, k, want)
 		}
 		want++
 		used.Add(1)
@@ -42,7 +42,7 @@ func inOrder(t *testing.T, n, workers, ahead int) {
 	}
 }
 
-// TestStop: when the range ends no work goes on.
+// TestStop: when the range ends no work continues.
 func TestStop(t *testing.T) {
 	var busy atomic.Int64
 	for k := range InOrder(1000, 4, 8, func() func(int) int {

@@ -1,4 +1,4 @@
-// Package phrase puts numbers and texts the way people read them in answers.
+// Package phrase formats numbers and texts for output.
 package phrase
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Count is so many things in words.
+// Count returns a number of things, with the plural.
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -24,7 +24,7 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// If is a text, or nothing.
+// If returns a formatted text if said is true, else "".
 func If(said bool, format string, args ...any) string {
 	if !said {
 		return ""
@@ -32,7 +32,7 @@ func If(said bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Short is a number of tokens as pi prints it: 950, 1.3k, 2m.
+// Short returns a number of tokens as pi prints it: 950, 1.3k, 2m.
 func Short(n int64) string {
 	unit := func(div float64, suffix string) string {
 		return strings.TrimSuffix(OneDecimal(float64(n)/div), ".0") + suffix
@@ -46,8 +46,8 @@ func Short(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// OneDecimal prints with one decimal as JavaScript does: an exact tie goes up,
-// where Go takes the even digit.
+// OneDecimal formats with one decimal as JavaScript does: ties round up, while Go rounds to
+// even.
 func OneDecimal(x float64) string {
 	if twenty := x * 20; math.FMA(x, 20, -twenty) == 0 && math.Mod(twenty, 2) == 1 {
 		x = math.Nextafter(x, math.Inf(1))
@@ -55,10 +55,10 @@ func OneDecimal(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
-// Percent is a share for people.
+// Percent returns a share as a percentage.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// Cut is a line of at most so many characters.
+// Cut truncates a line to at most that many characters.
 func Cut(line string, most int) string {
 	if utf8.RuneCountInString(line) <= most {
 		return line
@@ -66,7 +66,7 @@ func Cut(line string, most int) string {
 	return string([]rune(line)[:most-1]) + "…"
 }
 
-// Indent is JSON on lines, or as it is where it is nested deeper than the library goes.
+// Indent indents JSON, or returns it unchanged if it is nested too deep.
 func Indent(text []byte) []byte {
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {
@@ -75,7 +75,7 @@ func Indent(text []byte) []byte {
 	return out.Bytes()
 }
 
-// Clean is sessionfmt.Clean for a text of several lines: line ends and tabs stay.
+// Clean is sessionfmt.Clean for a text of several lines: it keeps line ends and tabs.
 func Clean(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -1,7 +1,6 @@
-// Package plan writes sessions. What is to be written is planned first: a Plan says what
-// becomes of a session and of its context, and holds that against the session as it would
-// be read back. Only then a Target has it written: appended to the session, put in its
-// place, or written elsewhere.
+// Package plan writes sessions in two steps. A Plan describes what happens to a session and to
+// its context, and checks that against the session as it would be read back. A Target then
+// carries it out: it appends to the session, replaces it, or writes another file.
 package plan
 
 import (
@@ -20,49 +19,48 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// A Plan is what is written to a session, or in its place, or has been: by
-// Schema. What only some commands say is in a part of it.
+// A Plan is a planned or completed change of a session, in the JSON of Schema. Fields for
+// certain commands are in a part of it.
 type Plan struct {
 	Schema  string         `json:"schema"`
 	Command string         `json:"command"`
 	Session Session        `json:"session"`
-	Error   string         `json:"error,omitempty"`   // of one of several sessions: why there is nothing else
+	Error   string         `json:"error,omitempty"`   // for one of several sessions: why there is no plan
 	Skipped string         `json:"skipped,omitempty"` // why nothing is done
-	Rules   string         `json:"rules,omitempty"`   // by which the session is replayed
+	Rules   string         `json:"rules,omitempty"`   // the rules of the replay
 	Before  *check.Figures `json:"before,omitempty"`  // the context at the leaf
 	After   *check.Figures `json:"after,omitempty"`
 	*compact.Reduction
 	*Rewrite
 	*Redaction
-	Entries    int      `json:"entries"`              // to append; 0 for what writes a whole file
-	Written    string   `json:"written,omitempty"`    // where it is now: Session.File, another file, or - for standard output
-	Kept       string   `json:"kept,omitempty"`       // the original of what was put in its place
-	Quarantine string   `json:"quarantine,omitempty"` // the file of what is no entry
-	Append     [][]byte `json:"-"`                    // the entries; nil for what writes a whole file
-	Lines      []string `json:"-"`                    // what is appended, for people
+	Entries    int      `json:"entries"`              // number to append; 0 if a whole file is written
+	Written    string   `json:"written,omitempty"`    // the result: Session.File, another file, or - for standard output
+	Kept       string   `json:"kept,omitempty"`       // the original of a replaced file
+	Quarantine string   `json:"quarantine,omitempty"` // the file of what is not an entry
+	Append     [][]byte `json:"-"`                    // the entries; nil if a whole file is written
+	Lines      []string `json:"-"`                    // the entries in words
 
-	// Guarded reports that the context changes, which an agent at the session would not see.
+	// Guarded reports whether the context changes, which a running agent would not notice.
 	Guarded bool `json:"-"`
 
 	s       *sessionfmt.Session
-	batch   *sessionfmt.Batch       // that is appended
+	batch   *sessionfmt.Batch       // to append
 	fresh   func(w io.Writer) error // or writes another file
-	promise Promise                 // that is held before it is written; nil for one that was
-	free    func()                  // frees what the plan was made with, if it holds anything
+	promise Promise                 // checked before writing; nil once it was
+	free    func()                  // frees what the plan was made with; may be nil
 }
 
-// A Session is what a plan is for, as it was read.
+// A Session is the session of a plan, as it was read.
 type Session struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
 	Leaf  string `json:"leaf,omitempty"`
 }
 
-// A Promise says where a session, read back as it would be written, is not what was
-// planned.
+// A Promise checks a session, read back as it would be written, against the plan.
 type Promise func(after *sessionfmt.Session) error
 
-// New is a plan for a session that is called file, which the plan closes.
+// New returns a plan for a session called file. Closing the plan closes the session.
 func New(command, file string, s *sessionfmt.Session) *Plan {
 	p := Failed(command, file, "")
 	if p.s = s; s.Leaf() >= 0 {
@@ -72,12 +70,12 @@ func New(command, file string, s *sessionfmt.Session) *Plan {
 	return p
 }
 
-// Failed is what stands for the plan of one of several sessions that has none.
+// Failed returns the plan of one of several sessions that cannot be planned.
 func Failed(command, file, why string) *Plan {
 	return &Plan{Schema: Schema(command), Command: command, Session: Session{File: file}, Error: why}
 }
 
-// Schema is that of a command's plan; of several, with .sessions behind the command.
+// Schema returns the schema of a command's plan; of several, with .sessions after the command.
 func Schema(command string) string {
 	version := 2
 	switch name, _, _ := strings.Cut(command, "."); name {
@@ -87,8 +85,8 @@ func Schema(command string) string {
 	return fmt.Sprintf("ctxtool/%s/%d", command, version)
 }
 
-// Close closes the session, and lets go of what is kept for writing and for lists of
-// changes. The plan's figures stay.
+// Close closes the session, and frees what writing and listing changes need. The plan's figures
+// stay.
 func (p *Plan) Close() {
 	if p.free != nil {
 		p.free()
@@ -103,7 +101,7 @@ func (p *Plan) Close() {
 	}
 }
 
-// Entries is the plan to append a batch. The session is read back with it.
+// Entries plans to append a batch, and reads the session back with it.
 func Entries(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, promise Promise) (*Plan, error) {
 	if err := b.Err(); err != nil {
 		return nil, err
@@ -131,7 +129,7 @@ func (p *Plan) appends(b *sessionfmt.Batch) {
 	}
 }
 
-// readBack reads the session as it would be written.
+// readBack reads the session as it would be written, and checks the promise.
 func (p *Plan) readBack(promise Promise) error {
 	in, out := io.Pipe()
 	go func() {
@@ -147,24 +145,24 @@ func (p *Plan) readBack(promise Promise) error {
 	return promise(after)
 }
 
-// keeps is the promise that the context at a record is that of the new file.
+// keeps returns the promise that the new file has the same context at a record.
 func keeps(s *sessionfmt.Session, leaf int) Promise {
 	return func(after *sessionfmt.Session) error {
 		was := measured(s, leaf)
 		if was == nil {
-			return nil // it has none
+			return nil // there is none
 		}
 		if is := measured(after, after.Leaf()); is != nil && *is == *was {
 			return nil
 		}
 		return &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("nothing is written: the context would be another one"),
-			Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
+			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("nothing is written: the context would change"),
+			Hint: "this is a bug in ctxtool; please report it, with the file if possible",
 		}
 	}
 }
 
-// measured is the size of the context at a record, nil where it cannot be replayed.
+// measured returns the size of the context at a record, nil if it cannot be replayed.
 func measured(s *sessionfmt.Session, leaf int) *check.Figures {
 	f, err := check.Measure(s, leaf)
 	if err != nil {
@@ -173,7 +171,7 @@ func measured(s *sessionfmt.Session, leaf int) *check.Figures {
 	return &f
 }
 
-// Branch is the plan to write a new session of the path to an entry.
+// Branch plans to write a new session from the path to an entry.
 func Branch(file string, s *sessionfmt.Session, leaf int, b *sessionfmt.BranchFile) *Plan {
 	p := New("branch", file, s)
 	p.promise = keeps(s, leaf)

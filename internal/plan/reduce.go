@@ -11,8 +11,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Reduce is the plan to make the context of an envelope smaller, by a batch below the
-// entry at which it stands, of a time. It is promised message by message, replayed by opt.
+// Reduce plans to shrink the context of an envelope by a batch with time at, below an entry. It
+// is checked message by message in a replay with opt.
 func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time, opt replay.Options) (*Plan, error) {
 	s := e.Replay().Session
 	done, err := job.Plan(e)
@@ -20,7 +20,7 @@ func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at tim
 		return nil, placed(s, err)
 	}
 	b := s.NewBatch(below, at)
-	if err = job.Store(b, done, changesTable(done)); err == nil && b.Len() > 0 { // nothing speaks against appending nothing
+	if err = job.Store(b, done, changesTable(done)); err == nil && b.Len() > 0 { // appending nothing needs no check
 		err = b.Err()
 	}
 	if err != nil {
@@ -34,7 +34,7 @@ func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at tim
 	return p, nil
 }
 
-// placed puts an error at a session, unless it has a place already.
+// placed adds the session's name to an error without a place.
 func placed(s *sessionfmt.Session, err error) error {
 	if errors.As(err, new(*sessionfmt.Error)) {
 		return err
@@ -42,8 +42,8 @@ func placed(s *sessionfmt.Session, err error) error {
 	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}
 }
 
-// Brief lets go of what a list of many does not show: the entries, and for people the
-// changes too.
+// Brief frees what a list of many plans does not show in that form: the entries, and in text
+// the changes as well.
 func (p *Plan) Brief(form string) {
 	switch {
 	case p.Reduction == nil:
@@ -62,10 +62,10 @@ func (p *Plan) Brief(form string) {
 	}
 }
 
-// MostChanges is how many changes people are shown.
+// MostChanges is how many changes are shown in text.
 const MostChanges = 60
 
-// changesTable is what a reduction changes as a Markdown table, which a patch shows.
+// changesTable returns the changes of a reduction as a Markdown table.
 func changesTable(r *compact.Reduction) string {
 	if r.Skipped != "" || len(r.Changes) == 0 {
 		return ""

@@ -14,20 +14,20 @@ import (
 	"ctxtool/sessionfmt/redact"
 )
 
-// A Rewrite is what becomes of a session's lines, in a repair or a migration.
+// A Rewrite is the change of a session's lines by a repair or a migration.
 type Rewrite struct {
-	From        int             `json:"from,omitempty"` // versions, of a migration
+	From        int             `json:"from,omitempty"` // versions, for a migration
 	To          int             `json:"to,omitempty"`
 	Compactions string          `json:"compactions,omitempty"` // how a migration stores them
-	Grown       *int            `json:"grown,omitempty"`       // tokens by which pi's context grows, where patches alone are left
-	Left        []check.Finding `json:"left,omitempty"`        // what checking the new file still finds
-	Notes       []string        `json:"notes,omitempty"`       // beside the changes
-	Changed     int             `json:"changed"`               // lines that others stand in the place of
-	Added       int             `json:"added"`                 // lines that are new
-	Removed     int             `json:"removed"`               // lines that are gone, to the quarantine or elsewhere
-	Quarantined int             `json:"quarantined"`           // lines of which the quarantine has all or a part
+	Grown       *int            `json:"grown,omitempty"`       // tokens by which pi's context grows, if only patches are left
+	Left        []check.Finding `json:"left,omitempty"`        // findings in the new file
+	Notes       []string        `json:"notes,omitempty"`       // in addition to the changes
+	Changed     int             `json:"changed"`               // lines that are replaced by others
+	Added       int             `json:"added"`                 // new lines
+	Removed     int             `json:"removed"`               // lines removed, to the quarantine or elsewhere
+	Quarantined int             `json:"quarantined"`           // lines that are in the quarantine, completely or in part
 
-	// Changes are what becomes of the lines; those of several sessions are not printed.
+	// Changes are the changes by line; not printed for several sessions.
 	Changes iter.Seq2[sessionfmt.Change, error] `json:"-"`
 	Same    bool                                `json:"-"` // nothing changes
 }
@@ -36,12 +36,12 @@ type Rewrite struct {
 type RewrittenLine struct {
 	Line       int      `json:"line"`
 	Entry      string   `json:"entry,omitempty"`
-	New        int      `json:"new"` // lines in its place
+	New        int      `json:"new"` // lines that replace it
 	Quarantine bool     `json:"quarantine,omitempty"`
 	Notes      []string `json:"notes"`
 }
 
-// Line is a change of the plan's for people and in JSON.
+// Line returns a change for text and JSON.
 func (p *Plan) Line(c sessionfmt.Change) RewrittenLine {
 	l := RewrittenLine{Line: c.Number, New: len(c.New), Quarantine: c.Out != nil, Notes: c.Notes}
 	if c.Record >= 0 && p.s.Kind(c.Record).IsEntry() {
@@ -50,7 +50,7 @@ func (p *Plan) Line(c sessionfmt.Change) RewrittenLine {
 	return l
 }
 
-// counted goes through the changes, and counts them on the way.
+// counted yields the changes, and counts them.
 func (r *Rewrite) counted(yield func(sessionfmt.Change, error) bool) {
 	r.Changed, r.Added, r.Removed, r.Quarantined = 0, 0, 0, 0
 	for c, err := range r.Changes {
@@ -73,7 +73,7 @@ func (r *Rewrite) counted(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// count counts the changes, where nothing is written that would.
+// count counts the changes of a plan that is not written.
 func (p *Plan) count() error {
 	if p.Rewrite == nil {
 		return nil
@@ -86,8 +86,8 @@ func (p *Plan) count() error {
 	return nil
 }
 
-// Repair is the plan to repair a session, and to do what more does to it. The session is
-// read back: what checking it finds, and how the context changes.
+// Repair plans to repair a session, and to apply more to it. It reads the result back for its
+// findings and its context.
 func Repair(file string, s *sessionfmt.Session, opt check.Options, more func(*check.Repair) error) (*Plan, error) {
 	r, err := check.NewRepair(s)
 	if err != nil {
@@ -106,7 +106,7 @@ func Repair(file string, s *sessionfmt.Session, opt check.Options, more func(*ch
 	return p, nil
 }
 
-// Migrate is the plan to migrate a session.
+// Migrate plans to migrate a session.
 func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, error) {
 	m, err := migrate.New(s, opt)
 	if err != nil {
@@ -121,12 +121,12 @@ func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, er
 			r.Notes[0] = "1 compaction becomes a patch"
 		}
 		if m.Rules == replay.ByPi {
-			r.Notes = append(r.Notes, "the session then replays by envelope rules: it holds a patch")
+			r.Notes = append(r.Notes, "the session then replays by envelope rules, since it has a patch")
 		}
 	}
 	if m.Compaction == migrate.Transform && m.Turned > 0 {
 		r.Grown = &m.Grown
-		r.Notes = append(r.Notes, "pi, which reads no patches, then has a context "+grown(m.Grown))
+		r.Notes = append(r.Notes, "pi, which does not read patches, then has a context "+grown(m.Grown))
 	}
 	for _, f := range m.Native {
 		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})
@@ -134,7 +134,7 @@ func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, er
 	return p, nil
 }
 
-// grown says by how much a context is larger.
+// grown describes by how much a context grows.
 func grown(tokens int) string {
 	switch {
 	case tokens > 0:
@@ -145,14 +145,14 @@ func grown(tokens int) string {
 	return "of the same size"
 }
 
-// A Redaction is what redacting a session takes out of it. None of that is in here.
+// A Redaction counts what redacting a session removes. It contains nothing of it.
 type Redaction struct {
 	Found    []redact.Found `json:"found"`
 	Stripped int            `json:"stripped"` // signatures and encrypted texts
-	Images   int            `json:"images"`   // that nobody looked into
+	Images   int            `json:"images"`   // that were not searched
 }
 
-// Redact is the plan to write a session redacted, which is held against what it was.
+// Redact plans to write a redacted session, and checks it against the original.
 func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, workers int) (*Plan, error) {
 	var t redact.Tally
 	is, err := sessionfmt.OpenReader(was.Name, was.Plain(), sessionfmt.Options{Workers: workers, Through: r.Passes(&t)})
@@ -164,15 +164,14 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, workers in
 		return nil, err
 	}
 	p := New("redact", r.Text(file), was)
-	p.Session.Leaf = "" // an id may be anything
+	p.Session.Leaf = "" // an id may contain a secret
 	p.Redaction = &Redaction{Found: append([]redact.Found{}, t.Found()...), Stripped: t.Sealed, Images: t.Images}
 	p.free = func() { is.Close() }
 	p.fresh = func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
 	return p, nil
 }
 
-// A quarantine is the file of what is no entry. It is made when the first of that
-// comes.
+// A quarantine is the file of what is not an entry, created on the first write.
 type quarantine struct {
 	disk sessionfmt.Disk
 	name string
@@ -180,11 +179,11 @@ type quarantine struct {
 	done bool
 }
 
-// quarantine is that of a plan, beside the new file.
+// quarantine returns the quarantine of a plan, next to the new file.
 func (t *Target) quarantine(p *Plan) (*quarantine, error) {
 	if t.Quarantine != "" {
 		if _, err := t.Disk.Lstat(t.Quarantine); err == nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine}, Err: errors.New("is there already: the quarantine is a new file")}
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine}, Err: errors.New("already exists: the quarantine must be a new file")}
 		}
 		return &quarantine{disk: t.Disk, name: t.Quarantine}, nil
 	}

@@ -13,34 +13,34 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Target is where plans are carried out: without Write and Output, nowhere.
+// A Target is where plans are carried out: nowhere without Write and Output.
 type Target struct {
 	Disk       sessionfmt.Disk
 	Stdout     io.Writer
 	Now        func() time.Time
 	Write      bool          // to the session itself
-	Force      bool          // also where it may be in use
+	Force      bool          // even if it may be in use
 	Output     string        // to this file, or - for Stdout
-	Pack       bool          // Output is in a folder, which is made, and packed as the session is
-	Quarantine string        // the new file of what is no entry; empty for one beside the session
-	Wait       time.Duration // for a lock; as sessionfmt says when 0
-	Ready      func() error  // is asked before a session is opened and before anything is written, if it is there
-	Again      bool          // what others have appended meanwhile is read, and the same planned again
+	Pack       bool          // Output is in a folder to create, and compressed like the session
+	Quarantine string        // a new file for what is not an entry; empty for one next to the session
+	Wait       time.Duration // for a lock; the default of sessionfmt if 0
+	Ready      func() error  // called before a session is opened and before writing; may be nil
+	Again      bool          // if other processes have appended, read and plan again
 }
 
-// Recent is for how long after its last change a session is taken to be in use.
+// Recent is for how long after its last change a session counts as in use.
 const Recent = 2 * time.Minute
 
-// ErrInUse is the error of a session that a plan is not carried out on.
-var ErrInUse = errors.New("it was written to in the last minutes, so an agent may be at it")
+// ErrInUse is the error for a session that may be in use.
+var ErrInUse = errors.New("was written to in the last minutes: may be in use")
 
-// lockWait is how long it takes at most to get the turn where others write to a session too.
+// lockWait is the maximum wait for a lock that other processes use as well.
 const lockWait = 30 * time.Second
 
 // Make opens a session, plans, and carries the plan out. Close the plan when done.
 //
-// Where others have written to the session in between, it is locked, read and planned for
-// once more, and what then says the same is appended.
+// If another process has written to the session in between, Make locks it, reads and plans
+// again, and appends if the plan is the same.
 func (t *Target) Make(open func() (*sessionfmt.Session, error), plan func(s *sessionfmt.Session) (*Plan, error)) (*Plan, error) {
 	if t.Ready != nil {
 		if err := t.Ready(); err != nil {
@@ -85,13 +85,13 @@ func planned(open func() (*sessionfmt.Session, error), plan func(s *sessionfmt.S
 	return p, nil
 }
 
-// do writes what a plan says, if anything. held says that the session is locked.
+// do writes what a plan contains, if anything. held reports whether the session is locked.
 func (t *Target) do(p *Plan, held bool) error {
 	switch {
 	case !t.Write && t.Output == "", t.Write && p.idle():
 		return p.count()
 	case t.Write && !t.Force && (p.Guarded || p.batch == nil) && t.recent(p.s.Name):
-		return cmp.Or(p.count(), error(&sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse, Hint: "end the agent's session first; --force " + p.doing() + " all the same"}))
+		return cmp.Or(p.count(), error(&sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse, Hint: "end the agent's session first; --force " + p.doing() + " anyway"}))
 	}
 	if t.Ready != nil {
 		if err := t.Ready(); err != nil {
@@ -116,7 +116,7 @@ func (t *Target) do(p *Plan, held bool) error {
 		return err
 	}
 	defer q.abort()
-	write := func(w io.Writer) error { // what leaves the session is on the disk before it is replaced
+	write := func(w io.Writer) error { // sync the quarantine before the session is replaced
 		if err := p.content(w, q); err != nil || q.file == nil {
 			return err
 		}
@@ -144,13 +144,13 @@ func (t *Target) do(p *Plan, held bool) error {
 	return nil
 }
 
-// recent reports whether a file has changed lately.
+// recent reports whether a file has changed recently.
 func (t *Target) recent(name string) bool {
 	info, err := t.Disk.Stat(name)
 	return err == nil && t.Now().Sub(info.ModTime()) < Recent
 }
 
-// doing is what the plan does to a session.
+// doing describes what the plan does to a session.
 func (p *Plan) doing() string {
 	if p.batch != nil {
 		return "appends"
@@ -158,7 +158,7 @@ func (p *Plan) doing() string {
 	return "replaces it"
 }
 
-// idle reports whether nothing changes.
+// idle reports whether the plan changes nothing.
 func (p *Plan) idle() bool {
 	if p.batch != nil {
 		return p.batch.Len() == 0
@@ -166,7 +166,7 @@ func (p *Plan) idle() bool {
 	return p.Rewrite != nil && p.Same
 }
 
-// content writes the session as it shall be, and to q what cannot stay in it.
+// content writes the new session, and to q what it cannot contain.
 func (p *Plan) content(w, q io.Writer) error {
 	switch {
 	case p.batch != nil:
@@ -178,7 +178,7 @@ func (p *Plan) content(w, q io.Writer) error {
 	return p.fresh(w)
 }
 
-// place writes the file of Output, whole or not at all.
+// place writes the file of Output atomically.
 func (t *Target) place(p *Plan, write func(w io.Writer) error) error {
 	if t.Pack {
 		if err := t.Disk.MkdirAll(filepath.Dir(t.Output)); err != nil {
@@ -201,12 +201,12 @@ func (t *Target) place(p *Plan, write func(w io.Writer) error) error {
 	return f.Commit()
 }
 
-// sameChange reports whether two batches say the same of one session, which has grown in
-// between: all but ids, places in the tree and times.
+// sameChange reports whether two batches are equal except for ids, parents and times, though
+// the session has grown in between.
 func sameChange(was, is *sessionfmt.Session, before, after *sessionfmt.Batch) (bool, error) {
 	one, err := headerLine(was)
 	other, fault := headerLine(is)
-	return bytes.Equal(one, other) && bytes.Equal(saying(before), saying(after)), cmp.Or(err, fault)
+	return bytes.Equal(one, other) && bytes.Equal(batchText(before), batchText(after)), cmp.Or(err, fault)
 }
 
 func headerLine(s *sessionfmt.Session) (line []byte, err error) {
@@ -217,8 +217,8 @@ func headerLine(s *sessionfmt.Session) (line []byte, err error) {
 	return bytes.Clone(v), err
 }
 
-// saying is what the entries of a batch say.
-func saying(b *sessionfmt.Batch) (text []byte) {
+// batchText returns the entries of a batch without those fields.
+func batchText(b *sessionfmt.Batch) (text []byte) {
 	for line := range bytes.Lines(b.Lines()) {
 		text = jsonl.Value(bytes.TrimSpace(line)).AppendEdited(text, jsonl.Field{Name: "id"}, jsonl.Field{Name: "parentId"}, jsonl.Field{Name: "timestamp"})
 	}

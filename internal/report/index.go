@@ -12,21 +12,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An Index is what is known of each entry before its row is read: columns, a value an
-// entry. Up is how far above it its parent stands, 0 for a root; Time the milliseconds
-// since the entry before it that has a time.
+// An Index describes each entry for use before its row is read: columns with a value per entry.
+// Up is the distance to its parent in rows, 0 for a root. Time is milliseconds since the
+// previous entry with a time.
 type Index struct {
-	IDs    string // one a line
+	IDs    string // one per line
 	Up     []int32
 	Kind   []int32
 	Time   []int64
-	Has    []int32 // a sum of the numbers below
+	Has    []int32 // a sum of the constants below
 	Tokens []int32
-	// What answers recorded: tokens of output, and dollars in all.
+	// As recorded in answers: output tokens, and total cost in dollars.
 	Output []int64
 	Cost   []float64
-	// Labels are [entry, target, label], in the order of the file; an empty label
-	// clears. Edits are [entry, target].
+	// Labels are [entry, target, label], in file order; an empty label clears. Edits are
+	// [entry, target].
 	Labels []label
 	Edits  [][2]int32
 
@@ -44,21 +44,21 @@ const (
 	noTime
 )
 
-// A note is what an entry says of others, or of the session.
+// A note is what an entry records about another one, or about the session.
 type note struct{ target, text string }
 
-// A label is what an entry says of another one.
+// A label is a label entry.
 type label struct {
 	entry, target int32
 	text          string
 }
 
-// MarshalJSON is [entry, target, text].
+// MarshalJSON returns [entry, target, text].
 func (l label) MarshalJSON() ([]byte, error) {
 	return append(jsonl.AppendQuoted(fmt.Appendf(nil, "[%d,%d,", l.entry, l.target), l.text), ']'), nil
 }
 
-// WriteJSON writes the index piece by piece: it is never there twice.
+// WriteJSON writes the index in pieces, to avoid a copy.
 func (x *Index) WriteJSON(w io.Writer) error {
 	ids, err := json.Marshal(x.IDs)
 	if err != nil {
@@ -78,7 +78,7 @@ func (x *Index) WriteJSON(w io.Writer) error {
 	return errors.Join(err, failed)
 }
 
-// column writes a member that is a list.
+// column writes a field that is a list.
 func column[T any](w io.Writer, name string, list []T) error {
 	fmt.Fprintf(w, ",%q:[", name)
 	first := true
@@ -107,7 +107,7 @@ func (x *Index) start(s *sessionfmt.Session) {
 	x.times, x.notes = make([]int64, n), make([]note, n)
 }
 
-// take records what a row has. Rows may be taken at the same time.
+// take records what a row contains. It may be called concurrently for different rows.
 func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 	if up := s.Parent(i); up >= 0 {
 		x.Up[i] = int32(i - up)
@@ -119,11 +119,11 @@ func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 	}
 }
 
-// Finish puts the index together, once all rows have been read.
+// Finish completes the index, once all rows have been read.
 func (p *Report) Finish() {
 	x := &p.Index
 	if x.notes == nil {
-		return // it has been
+		return // already finished
 	}
 	var ids strings.Builder
 	var last int64

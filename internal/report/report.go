@@ -1,6 +1,6 @@
-// Package report says of a session what a page shows of it: its entries without what
-// nobody reads, and of each request what came into the context, what left, what it
-// took, and what broke the cache. It stores steps, not envelopes.
+// Package report prepares a session for a page: its entries without fields that no reader
+// needs, and for each request what was added to and removed from the context, its size, and
+// what broke the cache. It stores steps, not envelopes.
 package report
 
 import (
@@ -20,11 +20,11 @@ import (
 
 type value = jsonl.Value
 
-// A Head is what is said of a session as a whole, schema ctxtool/page/1.
+// A Head describes a session as a whole, schema ctxtool/page/1.
 type Head struct {
 	Schema   string              `json:"schema"`
-	File     string              `json:"file"`            // what the session is called where it has no name
-	Name     string              `json:"name,omitempty"`  // that it was given
+	File     string              `json:"file"`            // shown if the session has no name
+	Name     string              `json:"name,omitempty"`  // the session's name
 	Title    string              `json:"title,omitempty"` // its name, or its first words
 	Over     bool                `json:"over,omitempty"`  // the context of its last request exceeds the window
 	Cwd      string              `json:"cwd,omitempty"`
@@ -32,39 +32,39 @@ type Head struct {
 	Rules    string              `json:"rules"`
 	Redacted bool                `json:"redacted,omitempty"`
 	Leaf     int                 `json:"leaf"`    // row, -1 for none
-	Entries  int                 `json:"entries"` // rows that are entries; those behind them are messages and texts
+	Entries  int                 `json:"entries"` // number of rows that are entries; messages and texts follow
 	Kinds    []string            `json:"kinds"`   // names of kinds, by number
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings,omitempty"`
-	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches: nothing is known of requests behind them
-	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold
+	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches; later requests are unknown
+	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not record
 	Window   int64               `json:"window,omitempty"`       // of the last request's model
-	Usage    *weigh.Shown        `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil where no provider has told
+	Usage    *weigh.Shown        `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil without a recorded usage
 	Cache    CacheTotal          `json:"cache"`
-	Prices   string              `json:"prices"` // the day of the table of prices
+	Prices   string              `json:"prices"` // date of the price table
 }
 
-// A Finding is damage at a row: the first that stands there or later in the file.
+// A Finding is damage at a row: the first one at that place or later in the file.
 type Finding struct {
-	Row  int    `json:"row"` // -1 for behind all
+	Row  int    `json:"row"` // -1 for the end
 	Code string `json:"code,omitempty"`
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
 }
 
-// CacheTotal is the account for the prompt cache, tokens and dollars.
+// CacheTotal is the account for the prompt cache, in tokens and dollars.
 type CacheTotal struct {
-	Prompt   int64       `json:"prompt"`
-	Recorded int64       `json:"recorded"` // of it what providers have recorded
-	Read     int64       `json:"read"`
-	Possible float64     `json:"possible"` // share of the prompts, 0 to 1
-	Achieved float64     `json:"achieved"`
-	Rebilled cache.Again `json:"rebilled"` // Broken and Unserved
-	Broken   cache.Again `json:"broken"`
-	Unserved cache.Again `json:"unserved"`
+	Prompt   int64          `json:"prompt"`
+	Recorded int64          `json:"recorded"` // the part that providers recorded
+	Read     int64          `json:"read"`
+	Possible float64        `json:"possible"` // share of the prompts, 0 to 1
+	Achieved float64        `json:"achieved"`
+	Rebilled cache.Rebilled `json:"rebilled"` // sum of Broken and Unserved
+	Broken   cache.Rebilled `json:"broken"`
+	Unserved cache.Rebilled `json:"unserved"`
 }
 
-// A Report is all that a page says of a session.
+// A Report is the content of a session's page.
 type Report struct {
 	Head  Head
 	Index Index
@@ -74,18 +74,18 @@ type Report struct {
 	r      *replay.Replay
 	leaf   int
 	speak  *replay.Reader
-	extra  [][]byte // rows behind the entries
+	extra  [][]byte // rows after the entries
 	bodies map[uint64]int
-	places map[cache.Piece]int // of messages that are no entry's own, in Steps.Extra
+	places map[cache.Piece]int // of messages not taken from one entry, in Steps.Extra
 	texts  map[string]int
 	steps  map[int]int // of the answer's record
 	models map[models.Ref]int
 	tip    *cache.Prefix
 	read   error         // of Read
-	done   chan struct{} // closed when it is through
+	done   chan struct{} // closed when reading has finished
 }
 
-// New is a report of a session whose path to leaf a page opens with.
+// New returns a report of a session. Its page shows the path to leaf first.
 func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
 		s: r.Session, r: r, leaf: leaf, speak: r.NewReader(),
@@ -96,9 +96,8 @@ func New(r *replay.Replay, leaf int) *Report {
 	return p
 }
 
-// Begin starts replaying the requests, and cuts the entries, which can be read meanwhile,
-// into stretches of about so many bytes of the file, each from a row to the next one's
-// first.
+// Begin starts to replay the requests, and divides the entries, which can be read meanwhile,
+// into ranges of rows of about that many bytes of the file.
 func (p *Report) Begin(size int) (all [][2]int) {
 	go func() {
 		defer close(p.done)
@@ -107,14 +106,14 @@ func (p *Report) Begin(size int) (all [][2]int) {
 	return stretches(size, 0, p.s.Len(), p.s.LineSize)
 }
 
-// Wait waits for the requests: all but entries can be read then.
+// Wait waits for the requests. Everything except entries can be read after it.
 func (p *Report) Wait() error {
 	<-p.done
 	return p.read
 }
 
-// requests reads what the requests had, on the path to leaf and on all others. Replays
-// that stop are reported as far as they go.
+// requests reads the requests on the path to leaf and on all other branches. A replay that
+// stops is reported up to there.
 func (p *Report) requests(leaf int) error {
 	r, s := p.r, p.s
 	account, err := cache.Account(r, cache.Options{Leaf: leaf, All: true, Counter: &tokens.Pi, Requests: p.request})
@@ -143,7 +142,7 @@ func (p *Report) requests(leaf int) error {
 	return nil
 }
 
-// findings puts findings at rows.
+// findings assigns findings to rows.
 func (p *Report) findings(found []sessionfmt.Finding) {
 	n := p.s.Len()
 	for _, f := range found {
@@ -159,7 +158,7 @@ func (p *Report) findings(found []sessionfmt.Finding) {
 	}
 }
 
-// Rest are stretches of the rows behind the entries, which are there once all has been
+// Rest returns ranges of the rows after the entries, which exist once all others have been
 // read.
 func (p *Report) Rest(size int) (all [][2]int) {
 	n := p.s.Len()
@@ -178,8 +177,8 @@ func stretches(most, from, end int, size func(i int) int) (all [][2]int) {
 	return all
 }
 
-// Rows appends the rows of a stretch to dst, a line each. see is given each by itself
-// with its record, -1 where it is no entry's. Stretches may be read at the same time.
+// Rows appends the rows of a range to dst, one per line. It calls see for each with its record,
+// -1 if it is not an entry. Different ranges may be read concurrently.
 func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value)) ([]byte, error) {
 	lines := p.s.NewReader()
 	var w rower
@@ -204,10 +203,10 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 	return dst, nil
 }
 
-// A Summary is a session on one line of the report of a store, schema ctxtool/page.store/1.
+// A Summary is a session in the report of a store, schema ctxtool/page.store/1.
 type Summary struct {
-	File     string `json:"file"`           // as it is called in the store
-	Page     string `json:"page,omitempty"` // the address of its page
+	File     string `json:"file"`           // name in the store
+	Page     string `json:"page,omitempty"` // address of its page
 	Error    string `json:"error,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Prompt   string `json:"prompt,omitempty"` // the first words of the first prompt
@@ -219,23 +218,23 @@ type Summary struct {
 	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"`
-	// Cost is in dollars, of all answers; Tokens are those of all prompts that
-	// providers have recorded, Read those of them that came from a cache.
+	// Cost is in dollars, of all answers. Tokens are those of all recorded prompts, Read those
+	// of them that came from a cache.
 	Cost   float64 `json:"cost"`
 	Tokens int64   `json:"tokens"`
 	Read   int64   `json:"read"`
-	Again  float64 `json:"again,omitempty"` // dollars for what was billed again
-	// Sizes are how large the contexts of the path's requests were, tokens, the largest
-	// of each stretch of them.
+	Again  float64 `json:"again,omitempty"` // dollars for rebilled tokens
+	// Sizes are the context sizes of the path's requests in tokens, the maximum of each range
+	// of them.
 	Sizes  []int `json:"sizes,omitempty"`
 	Window int64 `json:"window,omitempty"`
 	Over   bool  `json:"over,omitempty"` // the last of them exceeds the window
 }
 
-// mostSizes is how many sizes of contexts a summary has.
+// mostSizes is the maximum length of Summary.Sizes.
 const mostSizes = 48
 
-// Summary sums the report up. The report is finished.
+// Summary summarizes the report, which must be finished.
 func (p *Report) Summary() (*Summary, error) {
 	h := &p.Head
 	s := &Summary{
@@ -277,16 +276,16 @@ func (p *Report) path() (sizes []int, model string) {
 	return sizes, model
 }
 
-// A Store is the report of a store: sessions, and where their pages are.
+// A Store is the report of a store: sessions, and the addresses of their pages.
 type Store struct {
 	Schema   string     `json:"schema"` // ctxtool/page.store/1
 	Title    string     `json:"title"`
 	Redacted bool       `json:"redacted,omitempty"`
-	Prices   string     `json:"prices"` // the day of the table of prices
+	Prices   string     `json:"prices"` // date of the price table
 	Sessions []*Summary `json:"sessions"`
 }
 
-// NewStore is the report of a store with these sessions.
+// NewStore returns the report of a store with these sessions.
 func NewStore(title string, redacted bool, all []*Summary) *Store {
 	return &Store{Schema: "ctxtool/page.store/1", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}
 }

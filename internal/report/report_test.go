@@ -142,7 +142,7 @@ func TestRows(t *testing.T) {
 			lines := p.s.NewReader()
 			for i := range p.s.Len() {
 				if !json.Valid(rows[i]) {
-					t.Errorf("row %d is no JSON: %.100s", i, rows[i])
+					t.Errorf("row %d is not JSON: %.100s", i, rows[i])
 				}
 				line, err := lines.Line(i)
 				if err != nil {

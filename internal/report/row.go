@@ -15,11 +15,11 @@ type rower struct {
 	m  jsonl.Message
 }
 
-// longest is how many bytes of a string a page holds: of a longer one its beginning and
-// its end.
+// longest is the maximum number of bytes of a string in a page. A longer one is reduced to its
+// beginning and end.
 const longest = 8 << 20
 
-// facts are what the index has of an entry.
+// facts are the columns of the index for an entry.
 type facts struct {
 	has          int
 	time         int64
@@ -28,8 +28,8 @@ type facts struct {
 	cost         float64 // dollars
 }
 
-// entry appends an entry as a page has it, values as they are spelled: without what the
-// index has, what only a provider can read, and what is there twice.
+// entry appends an entry for a page, values unchanged, without what the index has, what only a
+// provider can read, and duplicates.
 func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	w.facts = facts{has: noTime}
 	if !line.IsObject() {
@@ -63,8 +63,8 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	})
 }
 
-// object appends an object whose members are what write appends for each; one for which
-// that is nothing is left out.
+// object appends an object with what write appends for each field, skipping fields for which it
+// appends nothing.
 func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []byte {
 	if !v.IsObject() {
 		return v.AppendShort(dst, longest)
@@ -82,7 +82,7 @@ func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []
 	return append(dst, '}')
 }
 
-// list appends an array whose elements are what write appends for each.
+// list appends an array with what write appends for each element.
 func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
 	if !v.IsArray() {
 		return v.AppendShort(dst, longest)
@@ -98,7 +98,7 @@ func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
 	return append(dst, ']')
 }
 
-// member appends the name of an object's member.
+// member appends the name of an object's field.
 func member(dst []byte, start int, key []byte) []byte {
 	if len(dst) > start {
 		dst = append(dst, ',')
@@ -106,8 +106,7 @@ func member(dst []byte, start int, key []byte) []byte {
 	return append(jsonl.AppendQuoted(dst, string(key)), ':')
 }
 
-// other appends what is neither message nor patch, and records what the index
-// wants of it.
+// other appends a field other than a message or a patch, and records its facts.
 func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	switch {
 	case key == "targetId":
@@ -117,7 +116,7 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	case key == "content" && kind == jsonl.CustomMessage:
 		w.m.ReadContent(w.at.Reset(v), jsonl.Unknown)
 		return w.content(dst)
-	case key == "systemMessage": // the steps have the prompt that it makes
+	case key == "systemMessage": // the steps contain the resulting prompt
 		return append(dst, "true"...)
 	case key == "usage":
 		return w.paid(dst, v)
@@ -137,7 +136,7 @@ func (w *rower) message(dst []byte, v value) []byte {
 		switch string(key) {
 		case "timestamp", "api", "responseId", "responseModel":
 			return dst
-		case "details": // of what a tool says besides its result the change that an edit made
+		case "details": // of a tool result's details only the diff is kept
 			if diff := v.Get("diff"); diff.IsString() {
 				dst = append(diff.AppendShort(append(dst, `{"diff":`...), longest), '}')
 			}
@@ -151,19 +150,19 @@ func (w *rower) message(dst []byte, v value) []byte {
 	})
 }
 
-// paid appends what a provider recorded, and takes it down.
+// paid appends a usage, and records it.
 func (w *rower) paid(dst []byte, usage value) []byte {
 	u := usage.Usage()
 	w.output, w.cost = int(u.Output), u.Cost.Total
 	return append(dst, usage...)
 }
 
-// kept says what an entry has by its blocks.
+// kept maps the kinds of blocks to the constants of the index.
 var kept = [...]int{
 	jsonl.TextBlock: hasText, jsonl.ThinkingBlock: hasThinking, jsonl.CallBlock: hasCalls, jsonl.ImageBlock: hasImages,
 }
 
-// content appends the content that was read: a text, or blocks without signatures.
+// content appends a content: text, or blocks without signatures.
 func (w *rower) content(dst []byte) []byte {
 	blocks := w.m.Blocks
 	if !w.m.Content.IsArray() {
@@ -184,10 +183,10 @@ func (w *rower) content(dst []byte) []byte {
 	})
 }
 
-// heavy are the members of an op whose place in a page is the context that it makes.
+// heavy are the fields of an op that are shown as part of the resulting context.
 var heavy = []string{"messages", "tools", "parts", "systemMessage"}
 
-// op appends an op of a transform, lists in it by their length.
+// op appends an op of a transform, with lists replaced by their length.
 func op(dst []byte, v value) []byte {
 	return object(dst, v, func(dst, key []byte, v value) []byte {
 		if !v.IsArray() || !slices.Contains(heavy, string(key)) {

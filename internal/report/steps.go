@@ -15,25 +15,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Steps are the requests of all branches, each as it differs from the one before it on
-// its path: columns, a value a request. Behind them may come one that nobody has sent
-// yet: the context at the leaf, or as far as the replay goes, with Entry -1.
+// Steps are the requests of all branches, each as the difference from the previous one on its
+// path: columns with a value per request. The last one may be a request not sent yet, with
+// Entry -1: the context at the leaf, or where the replay stops.
 type Steps struct {
 	Entry   []int `json:"entry"`   // the answer
-	Before  []int `json:"before"`  // the step before it on its path, -1 for none
+	Before  []int `json:"before"`  // the previous step on its path, -1 for none
 	Request []int `json:"request"` // from 0 along the path
-	Leaf    []int `json:"leaf"`    // the last entry that the request has seen, -1 for none
-	// Same is how many messages at the start are those of the step before. List are
-	// the others: the number of an entry; beyond those a message of Extra, less the
-	// number of entries; or [from, n], messages that the step before had elsewhere.
+	Leaf    []int `json:"leaf"`    // the last entry before the request, -1 for none
+	// Same is the number of leading messages in common with the previous step. List are the
+	// others: an entry's row; if beyond those, the index of a message of Extra plus the number
+	// of entries; or [from, n] for messages that the previous step had elsewhere.
 	Same     []int   `json:"same"`
 	List     [][]any `json:"list"`
-	Cached   []int   `json:"cached"` // messages; those after them are uncached
+	Cached   []int   `json:"cached"` // cached messages; uncached ones follow
 	System   []int   `json:"system"` // tokens
 	Tools    []int   `json:"tools"`
 	Messages []int   `json:"messages"`
-	Prompt   []int   `json:"prompt"` // in Prompts
-	Model    []int   `json:"model"`  // in Models, of the request
+	Prompt   []int   `json:"prompt"` // index into Prompts
+	Model    []int   `json:"model"`  // index into Models, of the request
 
 	Cache   Cache    `json:"cache"`
 	Extra   Extra    `json:"extra"`
@@ -41,57 +41,57 @@ type Steps struct {
 	Models  []Model  `json:"models"`
 }
 
-// Extra are messages that are not what one entry says as it stands there: made by a
-// patch, an edit or a compaction, or converted for the provider.
+// Extra are messages other than the unchanged message of an entry: made by a patch, an edit or
+// a compaction, or converted for the provider.
 type Extra struct {
-	Entry  []int `json:"entry"` // that it comes from
-	By     []int `json:"by"`    // the entry that put it there: that, a transform, or an edit
-	Op     []int `json:"op"`    // of the transform, -1 for none
+	Entry  []int `json:"entry"` // the entry with its text
+	By     []int `json:"by"`    // the entry that added it: that one, a transform, or an edit
+	Op     []int `json:"op"`    // the op of the transform, -1 for none
 	Kind   []int `json:"kind"`
 	Tokens []int `json:"tokens"`
-	Row    []int `json:"row"` // that has it: an entry that says the same, or a message by itself
+	Row    []int `json:"row"` // its row: an entry with the same content, or a separate message
 }
 
-// A Prompt is what stands before the messages. Texts are rows, [name, row, entry, op].
+// A Prompt is what precedes the messages. Texts are rows, as [name, row, entry, op].
 type Prompt struct {
 	Parts     [][4]any        `json:"parts"`
 	Tools     [][4]any        `json:"tools"`
-	Omitted   []string        `json:"omitted,omitempty"` // tools that nothing implements
+	Omitted   []string        `json:"omitted,omitempty"` // tools without an implementation
 	Reasoning json.RawMessage `json:"reasoning,omitempty"`
 	Options   json.RawMessage `json:"options,omitempty"`
-	Known     bool            `json:"known"` // from the session or a baseline
+	Known     bool            `json:"known"` // recorded in the session or a baseline
 	hash      uint64
 }
 
-// A Model is a model that requests go to.
+// A Model is a model used by requests.
 type Model struct {
 	Name   string `json:"name"`
 	Window int64  `json:"window,omitempty"` // tokens
 }
 
-// Cache is the account for the prompt cache; tokens and dollars, columns as those of
-// Steps. Prompt is 0 where nothing is known of a request.
+// Cache is the account for the prompt cache, in tokens and dollars, with columns like those of
+// Steps. Prompt is 0 for unknown requests.
 type Cache struct {
 	Prompt   []int64 `json:"prompt"`
 	Shared   []int64 `json:"shared"`
-	Answered []int   `json:"answered"` // 1 where there is a recorded usage
+	Answered []int   `json:"answered"` // 1 if a usage is recorded
 	Input    []int64 `json:"input"`
 	Read     []int64 `json:"read"`
 	Write    []int64 `json:"write"`
-	// Of those steps alone that have any, by step.
-	Breaks   map[int]*Break       `json:"breaks,omitempty"`
-	Unserved map[int]*cache.Again `json:"unserved,omitempty"`
+	// By step, only for steps that have any.
+	Breaks   map[int]*Break          `json:"breaks,omitempty"`
+	Unserved map[int]*cache.Rebilled `json:"unserved,omitempty"`
 }
 
-// A Break is what ended the beginning that a cache could serve.
+// A Break is what ended the prefix that a cache could serve.
 type Break struct {
-	At          int          `json:"at"` // messages before it
-	Cause       cache.Cause  `json:"cause"`
-	Entry       int          `json:"entry"` // -1 for none
-	Op          int          `json:"op"`    // -1 for none
-	Reason      string       `json:"reason,omitempty"`
-	Transformer string       `json:"transformer,omitempty"`
-	Again       *cache.Again `json:"again,omitempty"`
+	At          int             `json:"at"` // number of messages before it
+	Cause       cache.Cause     `json:"cause"`
+	Entry       int             `json:"entry"` // -1 for none
+	Op          int             `json:"op"`    // -1 for none
+	Reason      string          `json:"reason,omitempty"`
+	Transformer string          `json:"transformer,omitempty"`
+	Again       *cache.Rebilled `json:"again,omitempty"`
 }
 
 // request records a request.
@@ -107,7 +107,7 @@ func (p *Report) request(q cache.Request, stopped error) error {
 	}
 	p.steps[q.Record] = len(st.Entry)
 	p.tip = q.Prefix
-	gone := q.Prefix.Gone()
+	gone := q.Prefix.Removed()
 	var fresh []cache.Piece
 	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
 		fresh = append(fresh, q.Prefix.At(i))
@@ -139,7 +139,7 @@ func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n weigh
 	return nil
 }
 
-// model is where the model of a request stands in Models.
+// model returns the index in Models of a request's model.
 func (p *Report) model(e *replay.Envelope) (int, error) {
 	ref, err := e.ModelRef()
 	if at, ok := p.models[ref]; ok || err != nil {
@@ -157,8 +157,8 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 	return p.models[ref], nil
 }
 
-// list is how messages come from those of the step before that are gone from place
-// same on.
+// list encodes messages with reference to those removed since the previous step from index same
+// on.
 func (p *Report) list(fresh, gone []cache.Piece, same int) ([]any, error) {
 	places := map[cache.Piece]int{}
 	for i, piece := range gone {
@@ -186,7 +186,7 @@ func (p *Report) list(fresh, gone []cache.Piece, same int) ([]any, error) {
 	return list, nil
 }
 
-// row is where a message stands: at its entry, or in Extra.
+// row returns the row of a message: its entry, or one in Extra.
 func (p *Report) row(piece cache.Piece) (int, error) {
 	n := p.s.Len()
 	from := piece.Origin()
@@ -217,20 +217,20 @@ func (p *Report) row(piece cache.Piece) (int, error) {
 	return n + at, nil
 }
 
-// add adds a row behind the entries.
+// add adds a row after the entries.
 func (p *Report) add(row []byte) int {
 	p.extra = append(p.extra, row)
 	return p.s.Len() + len(p.extra) - 1
 }
 
-// prompt is where a prompt stands in Prompts.
+// prompt returns the index of a prompt in Prompts.
 func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 	st := &p.Steps
 	level, err := e.ThinkingLevel()
 	if err != nil {
 		return 0, err
 	}
-	for i := len(st.Prompts) - 1; i >= 0; i-- { // mostly the last one
+	for i := len(st.Prompts) - 1; i >= 0; i-- { // usually the last one
 		if st.Prompts[i].hash == hash && string(st.Prompts[i].Reasoning) == string(level) {
 			return i, nil
 		}
@@ -245,7 +245,7 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
 	}
 	for _, t := range from.Tools {
-		out.Tools = append(out.Tools, [4]any{t.Name, p.text(string(t.Raw.AppendCompact(nil))), t.Origin.By, t.Origin.Op})
+		out.Tools = append(out.Tools, [4]any{t.Name, p.text(string(t.Raw.AppendMinified(nil))), t.Origin.By, t.Origin.Op})
 	}
 	for _, t := range from.Omitted {
 		out.Omitted = append(out.Omitted, t.Name)
@@ -258,14 +258,14 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 	return len(st.Prompts) - 1, nil
 }
 
-// same reports that two prompts are the same, wherever they come from.
+// same reports whether two prompts are equal, regardless of their origins.
 func (p *Prompt) same(q *Prompt) bool {
 	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
 	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&
 		slices.Equal(p.Omitted, q.Omitted) && string(p.Reasoning) == string(q.Reasoning) && string(p.Options) == string(q.Options) && p.Known == q.Known
 }
 
-// options are generation options as JSON, nil without any.
+// options returns generation options as JSON, nil if there are none.
 func options(o prompt.Options) json.RawMessage {
 	dst := []byte{'{'}
 	for _, f := range []struct {
@@ -273,7 +273,7 @@ func options(o prompt.Options) json.RawMessage {
 		v    value
 	}{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
 		if f.v.Exists() {
-			dst = f.v.AppendCompact(member(dst, 1, []byte(f.name)))
+			dst = f.v.AppendMinified(member(dst, 1, []byte(f.name)))
 		}
 	}
 	if len(dst) == 1 {
@@ -282,7 +282,7 @@ func options(o prompt.Options) json.RawMessage {
 	return append(dst, '}')
 }
 
-// text is the row of a text, which is there once.
+// text returns the row of a text, adding it if necessary.
 func (p *Report) text(text string) int {
 	if _, ok := p.texts[text]; !ok {
 		p.texts[text] = p.add([]byte(text))
@@ -290,7 +290,7 @@ func (p *Report) text(text string) int {
 	return p.texts[text]
 }
 
-// now adds the context at the leaf, or as far as the replay goes.
+// now adds the context at the leaf, or where the replay stops.
 func (p *Report) now(leaf int) error {
 	if leaf < 0 {
 		return nil
@@ -326,14 +326,14 @@ func (p *Report) now(leaf int) error {
 	return p.settings(e, before, 0, n)
 }
 
-// account adds what the cache did for the requests.
+// account adds the cache account of the requests.
 func (p *Report) account(rows []cache.Row) {
 	c := &p.Steps.Cache
 	n := len(p.Steps.Entry)
 	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
 		*column = make([]int64, n)
 	}
-	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Again{}
+	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Rebilled{}
 	for i := range rows {
 		r := &rows[i]
 		at, ok := p.steps[r.Record]
@@ -352,8 +352,8 @@ func (p *Report) account(rows []cache.Row) {
 		}
 		if b := r.Break; b != nil {
 			c.Breaks[at] = &Break{b.At, b.Cause, b.Record, int(b.Op), b.Reason, b.Transformer, nil}
-			if b.Again.Tokens > 0 {
-				c.Breaks[at].Again = &b.Again
+			if b.Rebilled.Tokens > 0 {
+				c.Breaks[at].Again = &b.Rebilled
 			}
 		}
 	}

@@ -1,5 +1,4 @@
-// Package said takes apart what people write in prompts, what they run in a shell, and what
-// that prints.
+// Package said analyzes the text of prompts, shell commands and their output.
 package said
 
 import (
@@ -9,15 +8,13 @@ import (
 	"unicode"
 )
 
-// Names of arguments of tool calls that say which file a call is about, and which command
-// it runs.
+// Names of tool call arguments that hold a file or a command line.
 var (
 	PathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
 	CommandArguments = []string{"command", "cmd", "script"}
 )
 
-// File is a path without the lines that it may name behind its last colon, and those
-// (docs/policies.md 4.9).
+// File splits a path from a range of lines after its last colon (docs/policies.md 4.9).
 func File(path string) (file, lines string) {
 	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {
 		return path[:at], path[at+1:]
@@ -25,17 +22,16 @@ func File(path string) (file, lines string) {
 	return path, ""
 }
 
-// chores are commands that only look, say where, or move files about: that they were
-// run is no news.
+// chores are commands that only inspect or move files, which are not worth reporting.
 var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd pwd echo printf which type file stat sort uniq cut tr awk sed tree less more diff du df ps date whoami jq xargs tee " +
 	"mkdir touch chmod ln cp mv rm source . kill pkill sleep true false test [ [[ export set unset read for while do done if then else fi case esac { } (")
 
 var wrappers = strings.Fields("sudo time nohup exec npx env timeout")
 
-// Commands are those of a line that did something, by the words with which one speaks of
-// them: the program and up to two words behind it.
+// Commands returns the significant commands of a command line, each as the program and up to
+// two words after it.
 func Commands(line string) (all []string) {
-	const longest = 64 << 10 // bytes; what is behind is text for a program
+	const longest = 64 << 10 // bytes; what follows is probably input for a program
 	for _, ws := range words(line[:min(len(line), longest)]) {
 		for len(ws) > 0 && (strings.Contains(ws[0], "=") || slices.Contains(wrappers, ws[0]) || strings.Trim(ws[0], "0123456789.sm") == "") {
 			ws = ws[1:]
@@ -54,13 +50,13 @@ func Commands(line string) (all []string) {
 	return all
 }
 
-// isName reports that a word is no flag, and that a shell takes it as it stands.
+// isName reports whether a word is neither a flag nor needs quoting.
 func isName(w string) bool {
 	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;")
 }
 
-// words are the words of each command of a line, as far as spaces, quotes and
-// separators tell; quotes stay. What a command reads from the lines behind it is none.
+// words returns the words of each command of a line, split at spaces, quotes and separators;
+// quotes are kept. It skips here-documents.
 func words(line string) (all [][]string) {
 	var (
 		ws    []string
@@ -117,9 +113,9 @@ func words(line string) (all [][]string) {
 
 var trouble = []string{"error", "fail", "cannot", "not found"}
 
-// Telling is the line of an error that tells best what went wrong: the first that
-// speaks of an error, else the first that says anything.
-func Telling(text string) string {
+// ErrorLine returns the line of an error output that best describes the error: the first one
+// that mentions an error, else the first one with text.
+func ErrorLine(text string) string {
 	const looked = 256 << 10 // bytes
 	first := ""
 	for line := range strings.Lines(text[:min(len(text), looked)]) {
@@ -137,7 +133,7 @@ func Telling(text string) string {
 	return first
 }
 
-// An Outcome is what became of a tool call.
+// An Outcome is the outcome of a tool call.
 type Outcome uint8
 
 const (
@@ -149,11 +145,11 @@ const (
 	Unanswered
 )
 
-// OutcomeOf tells the outcome from a result. A file does not say why a result is an
-// error, so pi's words have to: it skips the calls behind a message that the user has
-// queued, and gives a hook's reason, or its own words, for what the hook blocks; its
-// tools say that they were aborted at the end. A result that only says that there is
-// none was made up for a call that nobody answered.
+// OutcomeOf returns the outcome of a call from its result. A file does not record why a result
+// is an error, so it depends on pi's texts: pi skips calls after a message that the user has
+// queued, gives a hook's reason or its own words for what a hook blocks, and its tools end with
+// a note when aborted. A result that only states that there is none was made up for an
+// unanswered call.
 func OutcomeOf(isError bool, text string) Outcome {
 	if !isError {
 		return OK
@@ -174,8 +170,8 @@ func OutcomeOf(isError bool, text string) Outcome {
 	return Error
 }
 
-// Prose is a text line by line without what is fenced, quoted, or in a block that pi
-// puts into prompts (<skill ...>, <file ...>): what somebody says himself.
+// Prose yields the lines of a text, except fenced, quoted, or in a block that pi adds to
+// prompts (<skill ...>, <file ...>).
 func Prose(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		fenced, block := false, ""
@@ -201,8 +197,7 @@ func Prose(text string) iter.Seq[string] {
 	}
 }
 
-// Sentences are those of a line: it is cut behind a mark that ends a sentence and has a
-// space behind it.
+// Sentences yields the sentences of a line, which end at a mark followed by a space.
 func Sentences(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from := 0
@@ -217,23 +212,22 @@ func Sentences(line string) iter.Seq[string] {
 	}
 }
 
-// Words and pairs of words by which a sentence demands or forbids something, in English.
+// English words and pairs of words by which a sentence demands or forbids something.
 var (
 	demands     = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot without ensure")
 	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}}
 )
 
-// Who says of himself or of others that they never do something forbids nothing; who says
-// that he only wants something does.
+// Exceptions: a person's habit ("I never") forbids nothing, while a wish ("I only want") does.
 var (
 	speakers = strings.Fields("i they it he she that who which this still actually really users")
 	habits   = strings.Fields("don't dont do cannot can can't never always only")
 	wanting  = strings.Fields("want need like expect prefer")
 )
 
-// Demanding are the words of a sentence, each with the one behind it, that tell of no
-// habit, and whether they demand or forbid something.
-func Demanding(sentence string) iter.Seq2[[2]string, bool] {
+// DemandWords yields the words of a sentence, except habits, each with the next word, and
+// whether they demand or forbid something.
+func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
 	return func(yield func([2]string, bool) bool) {
 		lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 		all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })

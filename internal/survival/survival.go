@@ -149,7 +149,7 @@ func (f *Facts) result(msg jsonl.Value, record int) {
 		return
 	}
 	sub.Record = record
-	sub.Text = strings.Join(strings.Fields(said.Telling(text)), " ")
+	sub.Text = strings.Join(strings.Fields(said.ErrorLine(text)), " ")
 	f.Errors = append(f.Errors, sub)
 }
 
@@ -192,7 +192,7 @@ func (k *Kept) count(found bool, fact Fact) bool {
 	return found
 }
 
-// A summaryText is a summary that is looked through.
+// A summaryText is a summary that is searched.
 type summaryText struct {
 	text  string
 	lines []summaryLine
@@ -356,7 +356,7 @@ func constrains(sentence string) bool {
 	if len(stems(sentence)) == 0 {
 		return false
 	}
-	for _, demands := range said.Demanding(sentence) {
+	for _, demands := range said.DemandWords(sentence) {
 		if demands {
 			return true
 		}

@@ -1,34 +1,34 @@
-// Package transcript takes a session apart for somebody who reads it: turns, what
-// was said in them, what was called and what came of it, and what happened in all.
+// Package transcript presents a session to a reader: its turns, with prompts, answers, tool
+// calls and their results, and a summary of the work.
 package transcript
 
 import "ctxtool/sessionfmt/jsonl"
 
 type value = jsonl.Value
 
-// A Kind is what a block is.
+// A Kind is the kind of a block.
 type Kind uint8
 
 // The kinds of blocks.
 const (
-	Prompt     Kind = iota // what the user said; it begins a turn
-	Skill                  // instructions that came with a prompt, for the model alone
-	Answer                 // what the model said
-	Thinking               // what it thought
+	Prompt     Kind = iota // a user message; it begins a turn
+	Skill                  // skill instructions in a prompt, for the model only
+	Answer                 // text of the model
+	Thinking               // thinking of the model
 	Call                   // a call of a tool, with its result
-	Shell                  // a command of the user's own
-	Image                  // a picture in the message before
+	Shell                  // a command run by the user
+	Image                  // an image in the previous message
 	Failure                // why an answer failed or was aborted
 	System                 // a system message, a part of the prompt, or a tool
 	Custom                 // a message of an extension, or of an unknown role
-	Compaction             // a summary in place of what was said before
-	Branch                 // a summary of another branch, or where one begins
+	Compaction             // a summary in place of earlier messages
+	Branch                 // a summary of another branch, or the start of one
 	Edit                   // a context_edit
 	Transform              // a context_transform
-	Ephemeral              // messages that only one request had
-	Setting                // another model or thinking level
+	Ephemeral              // messages of a single request
+	Setting                // a change of the model or thinking level
 	Label                  // a label set or cleared
-	Finding                // damage at this place of the file
+	Finding                // damage at this place in the file
 )
 
 var kindNames = [...]string{
@@ -36,20 +36,20 @@ var kindNames = [...]string{
 	"compaction", "branch note", "edit", "transform", "ephemeral", "setting", "label", "finding",
 }
 
-// String names the kind for people, in the singular.
+// String returns the name of the kind, in the singular.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Block is a piece of a conversation. What its texts and values stand in is used
-// again for the next block. Texts are not there where nobody asked for them.
+// A Block is a part of a conversation. Its memory is reused for the next block. It has no texts
+// unless they are requested.
 type Block struct {
 	Kind   Kind
-	Record int // of the entry, -1 where it comes from none
+	Record int // of the entry, -1 for none
 	Turn   int // user prompts so far, less one
-	By     int // the entry that made it what it is: its own, an edit, or a transform
+	By     int // the entry that determines its content: its own, an edit, or a transform
 
-	Text  []byte // UTF-8, as it stands in the session
-	Title string // what it is about: a name, a model, a type
-	// Hidden reports that the model saw it, and the user did not.
+	Text  []byte // UTF-8, as in the session
+	Title string // its subject: a name, a model, a type
+	// Hidden reports whether the model saw it, and the user did not.
 	Hidden bool
 	Value  value // the entry, an image's data, or a tool's definition
 
@@ -57,18 +57,18 @@ type Block struct {
 	Cut  *Cut     // of a Compaction, and of a Transform that compacts
 }
 
-// A ToolCall is a call of a tool, or a command of the user, and what came of it.
+// A ToolCall is a tool call, or a command of the user, with its result.
 type ToolCall struct {
 	Name     string
 	ID       string
 	Args     value
 	Command  bool   // the subject is a command line
-	Path     string // of the file that it is about, empty for none
-	Change   Change // of that file
+	Path     string // the file that it concerns, empty for none
+	Change   Change // what it does to that file
 	Answered bool   // there is a result
-	Lost     bool   // nobody has called: there is nothing but a result
+	Lost     bool   // a result without a call
 	Failed   bool
-	Exit     int // exit status, -1 where it is not known
+	Exit     int // exit status, -1 if unknown
 	Result   []byte
 	Details  value
 	Record   int // of the result, -1 without one
@@ -76,10 +76,10 @@ type ToolCall struct {
 	subject value
 }
 
-// Subject is the argument that matters, whole; empty where there is none.
+// Subject returns the main argument, complete; empty if there is none.
 func (c *ToolCall) Subject() string { return string(c.AppendSubject(nil)) }
 
-// AppendSubject appends it.
+// AppendSubject appends the main argument.
 func (c *ToolCall) AppendSubject(dst []byte) []byte {
 	if len(c.subject) > len(`""`) && c.subject.IsString() {
 		return c.subject.AppendText(dst)
@@ -87,10 +87,10 @@ func (c *ToolCall) AppendSubject(dst []byte) []byte {
 	return append(dst, c.subject...)
 }
 
-// A Cut is what a compaction did to the list of messages.
+// A Cut is the effect of a compaction on the list of messages.
 type Cut struct {
 	Before, After int // messages
-	Tokens        int // of the context before, as the compaction itself says; 0 where it does not
+	Tokens        int // of the context before, as the compaction records it; 0 if it does not
 }
 
 // An Item is an entry of a conversation, or a message of an envelope.
@@ -100,6 +100,6 @@ type Item struct {
 	By      int
 	Entry   value  // nil in an envelope
 	Message value  // of a message entry, or as the envelope has it
-	Cut     *Cut   // what it did, where it compacted
-	Ready   *Block // instead of all that, a block
+	Cut     *Cut   // its effect, for a compaction
+	Ready   *Block // a prepared block instead of the above
 }

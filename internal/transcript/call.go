@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// subjects are the arguments that say what a call is about, the telling ones first:
-// a command line, a file, anything else.
+// subjects are the arguments that describe a call, the most specific first: a command line, a
+// file, others.
 var subjects = []string{
 	"command", "cmd", "script", "path", "file_path", "filePath", "filename", "file", "pattern", "query", "url", "name", "prompt", "description", "id",
 }
 
-const commands, files = 3, 8 // up to which of them are such
+const commands, files = 3, 8 // numbers of leading subjects that are command lines, and that are command lines or files
 
-// newCall is a call without its result. Args are kept.
+// newCall returns a call without its result. It keeps args.
 func newCall(tool, id string, args value) ToolCall {
 	c := ToolCall{Name: tool, ID: id, Args: args, Exit: -1, Record: -1}
 	best, path := len(subjects), len(subjects)
@@ -59,11 +59,10 @@ func newCall(tool, id string, args value) ToolCall {
 	return c
 }
 
-// exited is how pi ends the output of a command that did not succeed
-// (docs/session-format.md 4.4).
+// exited is pi's last line of output of a failed command (docs/session-format.md 4.4).
 var exited = []byte("Command exited with code ")
 
-// answer adds what the tool gave.
+// answer adds the result of the call.
 func (c *ToolCall) answer(text []byte, failed bool) {
 	if string(bytes.TrimSpace(text)) == "(no output)" {
 		text = nil
@@ -86,8 +85,8 @@ func (c *ToolCall) answer(text []byte, failed bool) {
 	}
 }
 
-// A Change is what a call does to the file of its path, by the arguments that it has:
-// names of tools differ, what they need to know does not.
+// A Change is what a call does to the file at its path, derived from its arguments, since the
+// names of tools differ between agents.
 type Change uint8
 
 // The changes.
@@ -97,10 +96,10 @@ const (
 	Edits
 )
 
-// A Replacement is a text that an edit puts in the place of another.
+// A Replacement is a text replaced by an edit.
 type Replacement struct{ Old, New string }
 
-// Replacements are what an edit's arguments say that it changes.
+// Replacements returns the replacements in an edit's arguments.
 func (c *ToolCall) Replacements() (all []Replacement) {
 	from := func(v value) {
 		var f [6]value
@@ -122,7 +121,7 @@ func (c *ToolCall) Replacements() (all []Replacement) {
 	return all
 }
 
-// Diff is the diff that the tool's result tells, empty for none.
+// Diff returns the diff in the tool's result, empty for none.
 func (c *ToolCall) Diff() string { return c.Details.Get("diff").Text() }
 
 // CountDiff counts the lines that a diff adds and removes.
@@ -139,8 +138,8 @@ func CountDiff(diff string) (added, removed int) {
 	return added, removed
 }
 
-// appendSame appends what tells a command from another one: how its output is cut does
-// not matter, nor from where it is run.
+// appendSame appends a key that identifies a command regardless of its folder and of how its
+// output is truncated.
 func appendSame(dst, line []byte) []byte {
 	start := len(dst)
 	for word := range bytes.FieldsSeq(line) {
@@ -161,7 +160,7 @@ func appendSame(dst, line []byte) []byte {
 	}
 }
 
-// cutsOutput reports that a command only shows a part of what it is given.
+// cutsOutput reports whether a command only shows a part of its input.
 func cutsOutput(command []byte) bool {
 	name, args, _ := bytes.Cut(command, []byte(" "))
 	return (string(name) == "head" || string(name) == "tail") && !bytes.ContainsAny(args, "|;&<>")

@@ -13,21 +13,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Conversation is the entries of a path, or of the whole tree: first the path to
-// the leaf, then what is on other branches, each from where it parts.
+// A Conversation is the entries of a path, or of the whole tree: first the path to the leaf,
+// then the other branches, each from its fork.
 type Conversation struct {
 	Name    string // of the session
-	Stopped error  // where the replay had to stop; the entries behind it are there
+	Stopped error  // where the replay stopped; later entries are included
 
 	s       *sessionfmt.Session
 	records []int32
 	first   int             // number of the turn before the first record's
-	before  map[int][]Block // what is to be said before a record, at -1 behind all
+	before  map[int][]Block // blocks to insert before a record, at -1 after the last
 	cuts    map[int]*Cut
-	only    map[int]bool // the turns that are shown; nil for all
+	only    map[int]bool // the turns to show; nil for all
 }
 
-// NewConversation replays the path to record leaf, or the tree, as far as that goes.
+// NewConversation replays the path to record leaf, or the whole tree.
 func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error) {
 	c := &Conversation{s: r.Session, first: -1, before: map[int][]Block{}, cuts: map[int]*Cut{}}
 	path, _ := c.s.Path(leaf)
@@ -54,7 +54,7 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 	return c, c.named()
 }
 
-// named takes the name that was given last in the file (docs/session-format.md 2.4).
+// named reads the session's last name (docs/session-format.md 2.4).
 func (c *Conversation) named() error {
 	for i := c.s.Len() - 1; i >= 0; i-- {
 		if c.s.Kind(i) == jsonl.SessionInfo {
@@ -66,8 +66,8 @@ func (c *Conversation) named() error {
 	return nil
 }
 
-// branches adds what is not on the path: at each place where ways part, each way
-// down to its last entry in the file.
+// branches adds what is not on the path: at each fork, each branch down to its last entry in
+// the file.
 func (c *Conversation) branches(t *sessionfmt.Tree) {
 	turns, turn := map[int32]int{}, -1 // at records, once they are listed
 	shown := make([]bool, c.s.Len())
@@ -88,12 +88,12 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 		}
 		turn = b.Turn
 		c.before[rec] = append(c.before[rec], b)
-		for tip := t.Tip(rec); rec >= 0; {
+		for tip := t.LastBelow(rec); rec >= 0; {
 			list(int32(rec), turn)
 			c.records = append(c.records, int32(rec))
 			on := -1
 			for child := range t.Children(rec) {
-				if t.Tip(child) == tip && !shown[child] {
+				if t.LastBelow(child) == tip && !shown[child] {
 					on = child
 				}
 			}
@@ -118,11 +118,10 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 	}
 }
 
-// alike is how many findings of a kind are told one by one.
+// alike is how many findings of a kind are listed separately.
 const alike = 3
 
-// damage puts findings where they were found: before the first record that stands
-// there or later in the file.
+// damage inserts findings at their places: before the first record at that line or after it.
 func (c *Conversation) damage(found []sessionfmt.Finding) {
 	if len(found) == 0 {
 		return
@@ -149,7 +148,7 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 	}
 }
 
-// placed is a finding with its place in the file, if it has one.
+// placed returns a finding as text with its place in the file, if it has one.
 func placed(f sessionfmt.Finding) (text []byte) {
 	if f.Line > 0 {
 		text = fmt.Appendf(text, "line %d: ", f.Line)
@@ -160,7 +159,7 @@ func placed(f sessionfmt.Finding) (text []byte) {
 	return append(text, f.Text...)
 }
 
-// Since leaves out the records up to the first one of which from says yes.
+// Since leaves out the records before the first one for which from returns true.
 func (c *Conversation) Since(from func(rec int, line jsonl.Value) bool) error {
 	lines := c.s.NewReader()
 	for k, rec := range c.records {
@@ -180,7 +179,7 @@ func (c *Conversation) Since(from func(rec int, line jsonl.Value) bool) error {
 	return nil
 }
 
-// Until leaves out the records of which to says no.
+// Until removes the records for which to returns false.
 func (c *Conversation) Until(to func(rec int, line jsonl.Value) bool) (err error) {
 	lines := c.s.NewReader()
 	c.records = slices.DeleteFunc(c.records, func(rec int32) bool {
@@ -191,12 +190,11 @@ func (c *Conversation) Until(to func(rec int, line jsonl.Value) bool) (err error
 	return err
 }
 
-// chapterSize is how many bytes of the session a chapter has, or a few more.
+// chapterSize is the approximate size of a chapter, in bytes of the session.
 const chapterSize = 2 << 20
 
-// Chapters take the conversation apart. They can be read at the same time, and are
-// the same blocks in order however many there are: a chapter begins where no call
-// waits for its result.
+// Chapters divides the conversation. Chapters can be read concurrently, and give the same
+// blocks in order as the whole: a chapter begins where no call waits for its result.
 func (c *Conversation) Chapters() []Blocks { return c.chapters(chapterSize) }
 
 func (c *Conversation) chapters(most int) (all []Blocks) {
@@ -219,8 +217,8 @@ func (c *Conversation) chapters(most int) (all []Blocks) {
 	return append(all, c.chapter(c.records[start:], from, true))
 }
 
-// chapter takes some of the records apart, and at the end what is to be said behind
-// all; first is the number of the turn before them.
+// chapter returns some of the records, with the blocks after the last one if end is set. first
+// is the number of the turn before them.
 func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
 	return reader{turn: first, only: c.only}.blocks(func(yield func(Item, error) bool) { c.items(records, end, yield) })
 }
@@ -255,7 +253,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 	}
 }
 
-// Context takes an envelope apart: prompt, tools, and messages as a provider gets
+// Context returns the blocks of an envelope: prompt, tools, and messages as a provider gets
 // them.
 func Context(e *replay.Envelope) Blocks {
 	return reader{turn: -1}.blocks(func(yield func(Item, error) bool) { contextItems(e, yield) })
@@ -288,8 +286,8 @@ func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
 	}
 }
 
-// Touching leaves only the turns of a conversation in which a file was changed that
-// one of the names stands for: a path or its end, a folder, or a pattern.
+// Touching keeps only the turns that change one of the named files: a path or its end, a
+// folder, or a pattern.
 func (c *Conversation) Touching(names []string) error {
 	only := map[int]bool{}
 	for _, blocks := range c.Chapters() {
@@ -297,7 +295,7 @@ func (c *Conversation) Touching(names []string) error {
 			if err != nil {
 				return err
 			}
-			if b.Kind == Call && b.Call.Change != Reads && stands(names, b.Call.Path) {
+			if b.Kind == Call && b.Call.Change != Reads && matchesFile(names, b.Call.Path) {
 				only[b.Turn] = true
 			}
 		}
@@ -306,8 +304,8 @@ func (c *Conversation) Touching(names []string) error {
 	return nil
 }
 
-// stands reports that one of the names stands for a file.
-func stands(names []string, file string) bool {
+// matchesFile reports whether one of the names matches a file.
+func matchesFile(names []string, file string) bool {
 	file = strings.ReplaceAll(file, "\\", "/")
 	for _, name := range names {
 		name = strings.TrimSuffix(strings.ReplaceAll(path.Clean(name), "\\", "/"), "/")

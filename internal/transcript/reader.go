@@ -7,15 +7,15 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Blocks goes through a conversation, or a part of it, and tells the story of it,
-// unless that is nil. Without texts it reads only what the story needs.
+// Blocks yields a conversation, or a part of it, and adds to its story unless that is nil.
+// Without texts it only reads what the story needs.
 type Blocks func(story *Story, texts bool) iter.Seq2[*Block, error]
 
-// A reader makes blocks of items. Calls wait in it for their results.
+// A reader makes blocks of items. It keeps calls until their results.
 type reader struct {
 	turn  int
-	only  map[int]bool // the turns that are wanted; nil for all
-	story *Story       // nil where nobody wants it
+	only  map[int]bool // the turns to show; nil for all
+	story *Story       // nil if not requested
 	texts bool
 	yield func(*Block, error) bool
 	done  bool
@@ -24,12 +24,12 @@ type reader struct {
 	text  []byte
 	at    jsonl.Cursor
 	m     jsonl.Message
-	calls []ToolCall // that wait, in order
-	args  []byte     // that theirs stand in
-	from  int        // the record that they are in
+	calls []ToolCall // without a result so far, in order
+	args  []byte     // memory of their arguments
+	from  int        // the record that contains them
 }
 
-// blocks takes items apart, each time from where the reader stands.
+// blocks yields the blocks of items, beginning with the reader's state each time.
 func (r reader) blocks(items iter.Seq2[Item, error]) Blocks {
 	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
 		return func(yield func(*Block, error) bool) {
@@ -49,7 +49,7 @@ func (r reader) blocks(items iter.Seq2[Item, error]) Blocks {
 	}
 }
 
-// item makes blocks of one item, and is false when nobody wants more.
+// item yields the blocks of one item, and returns false to stop.
 func (r *reader) item(it Item) bool {
 	if it.Ready != nil {
 		if r.b = *it.Ready; r.b.Kind == Branch {
@@ -60,7 +60,7 @@ func (r *reader) item(it Item) bool {
 		r.send()
 		return !r.done
 	}
-	switch it.Kind { // other things may stand between a call and its result
+	switch it.Kind { // other entries may come between a call and its result
 	case jsonl.User, jsonl.Assistant, jsonl.Compaction, jsonl.BranchSummary:
 		r.unanswered()
 	}
@@ -73,7 +73,7 @@ func (r *reader) item(it Item) bool {
 	src := it.Message
 	if src == nil {
 		src = it.Entry
-		if r.telling() {
+		if r.inStory() {
 			r.story.when(src.Get("timestamp"))
 		}
 		if it.Kind.IsMessage() {
@@ -88,7 +88,7 @@ func (r *reader) item(it Item) bool {
 	return !r.done
 }
 
-// send hands on the block at hand.
+// send yields the current block.
 func (r *reader) send() {
 	if r.done || r.only != nil && !r.only[r.turn] {
 		return
@@ -100,8 +100,8 @@ func (r *reader) send() {
 	r.done = !r.yield(&r.b, nil)
 }
 
-// telling reports that the turn at hand belongs to the story.
-func (r *reader) telling() bool { return r.story != nil && (r.only == nil || r.only[r.turn]) }
+// inStory reports whether the turn at hand belongs to the story.
+func (r *reader) inStory() bool { return r.story != nil && (r.only == nil || r.only[r.turn]) }
 
 // say sends a block of that kind with a text.
 func (r *reader) say(k Kind, title string, text []byte) {
@@ -123,7 +123,7 @@ func (r *reader) message(it Item) {
 			case "message":
 				r.m.Read(&r.at, it.Kind)
 			case "timestamp":
-				if stamp := r.at.Value(); r.telling() {
+				if stamp := r.at.Value(); r.inStory() {
 					r.story.when(stamp)
 				}
 			}
@@ -148,7 +148,7 @@ func (r *reader) said(as Kind, text value) {
 	if r.texts {
 		r.text = appendText(text, r.text)
 	}
-	if as == Answer && r.telling() {
+	if as == Answer && r.inStory() {
 		r.story.said(text)
 	}
 	r.say(as, "", r.text)
@@ -175,7 +175,7 @@ func appendText(v value, dst []byte) []byte {
 // longestText is how many bytes of a text are read, as it is spelled: nobody reads on.
 const longestText = 8 << 20
 
-// blank reports that a string is nothing but white space, as it is mostly spelled.
+// blank reports whether a string is nothing but white space, as it is mostly spelled.
 func blank(text value) bool {
 	for i := 1; i < len(text)-1; i++ {
 		switch text[i] {
@@ -195,11 +195,11 @@ func blank(text value) bool {
 func appendTexts(dst []byte, m *jsonl.Message) []byte {
 	start := len(dst)
 	for i := range m.Blocks {
-		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock && len(b.Says.Value) > len(`""`) {
+		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock && len(b.Text.Value) > len(`""`) {
 			if len(dst) > start && dst[len(dst)-1] != '\n' {
 				dst = append(dst, '\n')
 			}
-			dst = appendText(b.Says.Value, dst)
+			dst = appendText(b.Text.Value, dst)
 		}
 	}
 	return dst
@@ -231,14 +231,14 @@ func (r *reader) answered() {
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			r.said(Answer, b.Says.Value)
+			r.said(Answer, b.Text.Value)
 		case jsonl.ThinkingBlock:
-			r.said(Thinking, b.Says.Value)
+			r.said(Thinking, b.Text.Value)
 		case jsonl.CallBlock:
 			r.call(b)
 		}
 	}
-	if r.telling() {
+	if r.inStory() {
 		r.story.request(m.Usage, m.Provider, m.Model)
 	}
 	if m.Failed() {
@@ -250,7 +250,7 @@ func (r *reader) answered() {
 // result sends the call that a tool's result answers.
 func (r *reader) result() {
 	m := &r.m
-	if r.telling() {
+	if r.inStory() {
 		r.story.pay(m.Usage.Usage())
 	}
 	id := m.CallID.Text()

@@ -85,7 +85,7 @@ func (r *reader) summary(v value) []byte {
 
 // paid records what making a summary took (docs/session-format.md 8.4).
 func (r *reader) paid(v value) {
-	if r.telling() {
+	if r.inStory() {
 		r.story.pay(v.Get("usage").Usage())
 	}
 }

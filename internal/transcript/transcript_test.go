@@ -217,7 +217,7 @@ func TestStands(t *testing.T) {
 		{"a.go", "a.go", true}, {"a.go", "/w/src/a.go", true}, {"a.go", "/w/ba.go", false}, {"src", "src/a.go", true}, {"src/", "/w/src/x/a.go", true},
 		{"*.go", "/w/a.go", true}, {"src/*.go", "src/a.go", true}, {"./a.go", "a.go", true}, {"b", "a/bc", false}, {`a.go`, `C:\w\a.go`, true},
 	} {
-		if got := stands([]string{c.name}, c.file); got != c.want {
+		if got := matchesFile([]string{c.name}, c.file); got != c.want {
 			t.Errorf("%s for %s: %v", c.name, c.file, got)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package baseline reads what a session file may lack from files that have it.
+// Package baseline reads what a session file may not record from other files.
 package baseline
 
 import (
@@ -18,11 +18,11 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-var errNoBaseline = errors.New("no prompt or tools in it: neither an envelope in JSON, nor a session with system messages, nor /context --full text, nor an HTML export")
+var errNoBaseline = errors.New("no prompt or tools: expected an envelope in JSON, a session with system messages, the text of /context --full, or an HTML export")
 
-// Load reads a baseline from a file: an envelope in JSON, whose messages
-// are ignored; the text of /context --full; an HTML export of pi; or another
-// session, whose prompt and tools at its leaf are taken.
+// Load reads a baseline from a file: an envelope in JSON, whose messages are ignored; the text
+// of /context --full; pi's HTML export; or another session, of which it takes prompt and tools
+// at the leaf.
 func Load(disk sessionfmt.Disk, name string) (*prompt.Baseline, error) {
 	b, err := load(disk, name)
 	var at *sessionfmt.Error
@@ -75,15 +75,15 @@ func load(disk sessionfmt.Disk, name string) (*prompt.Baseline, error) {
 	return baselineFromSession(s)
 }
 
-// startsSession reports whether the first line is a record of a session: an
-// envelope has no type.
+// startsSession reports whether the first line is a record of a session. An envelope has no
+// type.
 func startsSession(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	v, err := jsonl.ParseValue([]byte(line))
 	return err == nil && v.Get("type").IsString()
 }
 
-// baselineFromEnvelope reads the JSON of an envelope: the shape that we print.
+// baselineFromEnvelope reads an envelope in the JSON that we print.
 func baselineFromEnvelope(v jsonl.Value) (*prompt.Baseline, error) {
 	var f [4]jsonl.Value
 	v.Fields(f[:], "system", "tools", "options", "meta")
@@ -104,7 +104,7 @@ func baselineFromEnvelope(v jsonl.Value) (*prompt.Baseline, error) {
 	return b, nil
 }
 
-// readOptions takes what is set of the options.
+// readOptions returns the options that are set.
 func readOptions(v jsonl.Value) (o prompt.Options) {
 	var f [3]jsonl.Value
 	v.Fields(f[:], "reasoning", "temperature", "maxTokens")
@@ -116,7 +116,7 @@ func readOptions(v jsonl.Value) (o prompt.Options) {
 	return o
 }
 
-// baselineFromSession takes prompt and tools of a session at its leaf.
+// baselineFromSession returns prompt and tools at a session's leaf.
 func baselineFromSession(s *sessionfmt.Session) (*prompt.Baseline, error) {
 	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
@@ -139,15 +139,15 @@ func baselineFromSession(s *sessionfmt.Session) (*prompt.Baseline, error) {
 	return b, nil
 }
 
-// baselineFromHTML takes the prompt and tools that pi's HTML export embeds, or
-// those of the session in it where it embeds none.
+// baselineFromHTML returns the prompt and tools embedded in pi's HTML export, or else those of
+// the session in it.
 func baselineFromHTML(name string, page []byte) (*prompt.Baseline, error) {
 	_, after, ok := bytes.Cut(page, []byte(`id="session-data"`))
 	if ok {
 		_, after, ok = bytes.Cut(after, []byte(">"))
 	}
 	if !ok {
-		return nil, errors.New("an HTML page, but no export of a session: it has no session-data")
+		return nil, errors.New("not an export of a session: the HTML page has no session-data")
 	}
 	encoded, _, _ := bytes.Cut(after, []byte("<"))
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(encoded)))
@@ -169,7 +169,7 @@ func baselineFromHTML(name string, page []byte) (*prompt.Baseline, error) {
 		return b, nil
 	}
 	var lines bytes.Buffer
-	lines.Write(v.Get("header").AppendCompact(nil))
+	lines.Write(v.Get("header").AppendMinified(nil))
 	for e := range v.Get("entries").Elements {
 		lines.WriteByte('\n')
 		lines.Write(e)
@@ -183,9 +183,8 @@ func baselineFromHTML(name string, page []byte) (*prompt.Baseline, error) {
 	return baselineFromSession(s)
 }
 
-// baselineFromFull reads the text of /context --full (docs/session-format.md 8.6). It
-// has no parameters of tools, and a part that holds a fence of its own cannot be
-// told from two; that is the format's limit.
+// baselineFromFull reads the text of /context --full (docs/session-format.md 8.6). The format
+// has no parameters of tools, and a part that contains a fence is ambiguous.
 func baselineFromFull(text string) (*prompt.Baseline, error) {
 	b := &prompt.Baseline{}
 	section, part := "", ""
@@ -230,8 +229,7 @@ func baselineFromFull(text string) (*prompt.Baseline, error) {
 	return b, nil
 }
 
-// fenced is the text up to the fence that closes it: the next one that an empty
-// line follows.
+// fenced returns the text up to the closing fence, which an empty line follows.
 func fenced(lines []string, from int) (body string, end int) {
 	for end = from; end < len(lines); end++ {
 		if lines[end] == "```" && (end+1 >= len(lines) || lines[end+1] == "") {

@@ -1,5 +1,5 @@
-// Package cache says of each request what a provider's prompt cache could do for it, by what
-// earlier requests began with, what it did, and why it could not do more.
+// Package cache compares, for each request, what a provider's prompt cache could have served
+// given earlier requests with what it did serve, and finds the cause of each difference.
 package cache
 
 import (
@@ -15,60 +15,60 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Options are what is asked of the account for a prompt cache.
+// Options configure an account.
 type Options struct {
-	Leaf     int  // record whose path is asked for
-	All      bool // all branches, in the order of the file
-	Collapse bool // later system messages go into the prompt in front
+	Leaf     int  // record whose path is reported
+	All      bool // all branches, in file order
+	Collapse bool // later system messages are merged into the prompt
 	Counter  *tokens.Counter
 
-	// Requests, if set, is told all requests of the tree too, as RequestsOfTree gives
-	// them, and no message is read again for it. Its error ends the account.
+	// Requests, if set, receives all requests of the tree, as RequestsOfTree returns them,
+	// without reading messages again. An error from it ends the account.
 	Requests func(Request, error) error
 }
 
-// A Row is one request, and what a provider's prompt cache could do for it and
-// did. Tokens are those of the provider where it has recorded any, else counted ones.
+// A Row is one request, with what a provider's prompt cache could do for it and what it did.
+// Tokens are those that the provider recorded, or counted ones if it recorded none.
 //
 // It is a line of schema ctxtool/cache/2.
 type Row struct {
 	Schema    string       `json:"schema"`
 	Record    int          `json:"-"`                   // the answer
-	Request   origin.Index `json:"request,omitzero"`    // that the entry is the answer to, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
+	Request   origin.Index `json:"request,omitzero"`    // number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
 	Entry     string       `json:"entry"`               // id of the answer
 	Time      string       `json:"time,omitempty"`      // of the answer's entry, as it stands
 	Model     string       `json:"model,omitempty"`     // `provider/id`
 	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *shared      `json:"shared,omitempty"`    // the longest beginning that an earlier request of the same model had, on any branch, within the cache's lifetime
-	Break     *Break       `json:"break,omitempty"`     // what ended it, where the request compared goes on otherwise; absent where this one only adds to it
-	Expected  *Expected    `json:"expected,omitempty"`  // tokens that a cache reads and writes which keeps every beginning of every request; `read` is at least what the provider recorded as read
+	Shared    *shared      `json:"shared,omitempty"`    // the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's lifetime
+	Break     *Break       `json:"break,omitempty"`     // what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to it
+	Expected  *Expected    `json:"expected,omitempty"`  // tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what the provider recorded as read
 	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
-	Rebilled  Again        `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
-	Unserved  Again        `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
-	Outlived  int64        `json:"outlived,omitempty"`  // seconds of pause after which the provider read what the lifetime of its cache had ended; later pauses are judged by that
-	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is not known: pauses are not judged
+	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
+	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
+	Outlived  int64        `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
+	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
 	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 }
 
-// shared is what a request begins with that an earlier one began with.
+// shared is the prefix that a request shares with an earlier one.
 type shared struct {
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
 }
 
-// answered reports whether the provider has recorded what the request had.
+// answered reports whether the provider recorded the size of the request.
 func (r *Row) answered() bool { return r.Recorded != nil && r.Recorded.Prompt() > 0 }
 
-// Expected are the tokens that a provider reads and writes which caches every
-// beginning of every request.
+// Expected are the tokens read and written by an ideal cache, which keeps every prefix of every
+// request.
 type Expected struct {
 	Read  int64 `json:"read"`
 	Write int64 `json:"write"`
 }
 
-// Again are tokens that were billed once more, and the dollars that this cost
-// beyond reading them from the cache.
-type Again struct {
+// Rebilled are tokens that were billed more than once, and what this cost in dollars beyond
+// reading them from the cache.
+type Rebilled struct {
 	Tokens int64   `json:"tokens"`
 	Cost   float64 `json:"cost"`
 }
@@ -80,56 +80,55 @@ type Report struct {
 	Stopped error // the broken patch after which requests have no expectation
 }
 
-// noise is how many tokens a provider may fall short without meaning anything
+// noise is how many tokens a provider may fall short without significance
 // (docs/session-format.md 10).
 const noise = 1024
 
-// A sending is a request as it was sent, and its answer.
-type sending struct {
+// A sentRequest is a request as it was sent, with its answer.
+type sentRequest struct {
 	rec       int32
-	index     int32 // along its path
-	whole     begin // all of it; nothing where it is not known
+	index     int32     // its number on its path
+	prefix    beginning // the whole request; noBeginning if unknown
 	model     int32
 	cached    int32 // messages before the uncached ones
-	ephemeral int32 // messages at the end that were sent this once
+	ephemeral int32 // messages at the end that only this request had
 	messages  int32
-	late      int32 // the first system message that is new in it, -1 for none; lateRec is its entry
+	late      int32 // the first new system message, -1 for none; lateRec is its entry
 	lateRec   int32
-	known     bool // prompt and tools are in the file
+	known     bool // the file records prompt and tools
 	prompt    uint64
 	tools     uint64
 	front     int64 // counted tokens of prompt and tools
 	counted   int64 // of all
-	life      int64 // milliseconds that the cache keeps it from then on, once it is used; 0 where nobody knows
-	warms     bool  // no request: something that kept the cache of this node warm
+	life      int64 // milliseconds that the cache keeps it after its last use; 0 if unknown
+	warms     bool  // not a request: an entry that kept the cache of this prefix warm
 	answer
 }
 
-// An accounting makes the account.
-type accounting struct {
+// An accountant builds the account.
+type accountant struct {
 	r        *replay.Replay
 	opt      Options
 	lines    *sessionfmt.Reader
 	trie     trie
-	sent     []sending       // in the order of the file
-	replayed []int32         // places of the requests in sent, as they were replayed
-	place    []int32         // of each record in sent, -1 for none
-	says     []replay.Saying // of each record that is a message for a provider
-	models   []modelSeen
+	sent     []sentRequest   // in file order
+	replayed []int32         // indexes into sent, in the order of the replay
+	place    []int32         // index into sent by record, -1 for none
+	digests  []replay.Digest // by record, of messages that a provider gets
+	models   []seenModel
 	modelAt  map[models.Ref]int32
-	first    []int32 // see trie.firstSent; made when first asked for
-	depth    []int32 // of records below their roots; made when first asked for
+	first    []int32 // see trie.firstSent; built on first use
+	depth    []int32 // of records below their roots; built on first use
 	hidden   int64
-	active   bool // some answer has had to do with a cache
-	last     int  // place of the request before, -1 for none
+	active   bool // an answer has used a cache
+	last     int  // index of the previous request, -1 for none
 }
 
-// Account accounts for the prompt cache: request by request, what a cache could have
-// served by what earlier requests began with, and what the provider says it did. The
-// requests of other branches count as they came in the file, whether or not they are
-// asked for.
+// Account returns, request by request, what a cache could have served from the prefixes of
+// earlier requests and what the provider recorded. Requests of other branches count in file
+// order, even if they are not reported.
 func Account(r *replay.Replay, opt Options) (*Report, error) {
-	c := &accounting{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
+	c := &accountant{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -137,7 +136,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 	r.Findings = append(r.Findings, found...)
 	stopped, err := c.requests(path)
 	if err == nil {
-		err = c.tell(path)
+		err = c.report(path)
 	}
 	if err != nil {
 		return nil, err
@@ -149,14 +148,14 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 	for _, rec := range path {
 		onPath[int32(rec)] = true
 	}
-	c.hide(onPath)
+	c.estimateHidden(onPath)
 	for k := range c.sent {
 		s := &c.sent[k]
 		if s.warms {
 			c.use(k)
 			continue
 		}
-		row, err := c.judge(k)
+		row, err := c.row(k)
 		if err != nil {
 			return nil, err
 		}
@@ -164,19 +163,19 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 			report.Rows = append(report.Rows, row)
 		}
 	}
-	report.Total = sumUp(report.Rows)
+	report.Total = total(report.Rows)
 	report.Total.Hidden = c.hidden
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.said() / 1000, m.seen / 1000})
+			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.tableLifetime() / 1000, m.seen / 1000})
 		}
 	}
 	return report, nil
 }
 
-// requests replays, and puts each request in the trie. stopped is the first broken
-// patch.
-func (c *accounting) requests(path []int) (stopped, err error) {
+// requests replays the session and inserts each request into the trie. stopped is the first
+// broken patch.
+func (c *accountant) requests(path []int) (stopped, err error) {
 	for q, err := range c.each(c.r, path, !c.opt.Collapse) {
 		switch {
 		case replay.Stopped(err):
@@ -186,31 +185,31 @@ func (c *accounting) requests(path []int) (stopped, err error) {
 		case err != nil:
 			return nil, err
 		default:
-			if err := c.put(&q); err != nil {
+			if err := c.insert(&q); err != nil {
 				return nil, err
 			}
 		}
 	}
-	c.warmed()
+	c.linkWarmings()
 	return stopped, nil
 }
 
 // each replays all requests.
-func (c *accounting) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
-	a := newAsking(r, c.opt.Counter, inPlace)
-	a.prefix.says.plain = c.says
-	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents go round in a circle
+func (c *accountant) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
+	a := newRequestTracker(r, c.opt.Counter, inPlace)
+	a.prefix.digests.plain = c.digests
+	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents form a cycle
 		return requests(r.Walk(c.opt.Leaf, a))
 	}
 	return requests(r.WalkTree(r.Session.Tree(), a))
 }
 
-// tell tells the requests to who asked for them.
-func (c *accounting) tell(path []int) error {
+// report passes the requests to Options.Requests.
+func (c *accountant) report(path []int) error {
 	if c.opt.Requests == nil {
 		return nil
 	}
-	quiet := *c.r // findings have been recorded once
+	quiet := *c.r // findings have been reported already
 	for q, err := range c.each(&quiet, path, false) {
 		if err != nil && !replay.Stopped(err) {
 			return err
@@ -225,8 +224,8 @@ func (c *accounting) tell(path []int) error {
 	return nil
 }
 
-// put puts a request in the trie.
-func (c *accounting) put(q *Request) error {
+// insert adds a request to the trie.
+func (c *accountant) insert(q *Request) error {
 	s := &c.sent[c.place[q.Record]]
 	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, q.asked.tools
 	s.front = int64(q.Counts.System + q.Counts.Tools)
@@ -234,11 +233,11 @@ func (c *accounting) put(q *Request) error {
 	if err != nil {
 		return err
 	}
-	// What stands before the messages: what is hidden, the prompt, the level.
-	model := saltOf(uint64(s.model), 0)
+	// Before the messages: what the file does not record, the prompt, the thinking level.
+	model := mixKeys(uint64(s.model), 0)
 	front := c.trie.addFront(-1, model, 0)
-	front = c.trie.addFront(front, saltOf(model, q.Prompt), int(s.front))
-	front = c.trie.addFront(front, saltOf(model, saltOf(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
+	front = c.trie.addFront(front, mixKeys(model, q.Prompt), int(s.front))
+	front = c.trie.addFront(front, mixKeys(model, mixKeys(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
 
 	sums := q.Prefix.sums
 	if c.r.Rules == replay.ByEnvelope {
@@ -248,19 +247,19 @@ func (c *accounting) put(q *Request) error {
 	}
 	s.cached, s.messages = int32(q.Prefix.Cached), int32(len(sums))
 	s.ephemeral = s.messages - int32(q.Prefix.Len())
-	s.whole = begin{front, c.trie.addAll(sums)}
-	s.counted = c.trie.tokensOf(s.whole)
+	s.prefix = beginning{front, c.trie.addAll(sums)}
+	s.counted = c.trie.tokensOf(s.prefix)
 	c.replayed = append(c.replayed, c.place[q.Record])
 	return nil
 }
 
-// systems finds the first system message in each request that none before it had after
-// the same front, as they were replayed.
-func (c *accounting) systems() {
+// systems finds, in each request, the first system message that no earlier request had after
+// the same front, in the order of the replay.
+func (c *accountant) systems() {
 	for _, k := range c.replayed {
 		s := &c.sent[k]
-		known := c.trie.fresh(s.whole) - piecesBefore
-		for n := s.whole.node; n >= 0; n = c.trie.nodes[n].parent {
+		known := c.trie.insert(s.prefix) - piecesBefore
+		for n := s.prefix.node; n >= 0; n = c.trie.nodes[n].parent {
 			if n = c.trie.nodes[n].system; n < 0 || c.trie.nodes[n].depth <= known {
 				break
 			}
@@ -269,8 +268,8 @@ func (c *accounting) systems() {
 	}
 }
 
-// saltOf is a key made of two.
-func saltOf(a, b uint64) uint64 {
+// mixKeys combines two keys.
+func mixKeys(a, b uint64) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, n := range [2]uint64{a, b} {
@@ -282,9 +281,9 @@ func saltOf(a, b uint64) uint64 {
 	return h.Sum64()
 }
 
-// warmed finds the request that each warming keeps: the one before it on its path, if
-// it is of the same model.
-func (c *accounting) warmed() {
+// linkWarmings finds the request that each cache warming keeps: the previous one on its path,
+// if it has the same model.
+func (c *accountant) linkWarmings() {
 	for k := range c.sent {
 		s := &c.sent[k]
 		if !s.warms {
@@ -298,19 +297,19 @@ func (c *accounting) warmed() {
 			continue
 		}
 		if of := &c.sent[c.place[up]]; of.model == s.model {
-			s.whole, s.counted = of.whole, of.counted
+			s.prefix, s.counted = of.prefix, of.counted
 			s.messages, s.cached, s.ephemeral, s.prompt, s.tools, s.front = of.messages, of.cached, of.ephemeral, of.prompt, of.tools, of.front
 			s.rec, s.index = of.rec, of.index
 		}
 	}
 }
 
-// hide finds out how much the file does not hold of prompt and tools: what the first
-// answered request was said to take, less what is counted of it.
-func (c *accounting) hide(onPath map[int32]bool) {
+// estimateHidden estimates how much of prompt and tools the file does not record: the recorded
+// size of the first answered request, minus what is counted of it.
+func (c *accountant) estimateHidden(onPath map[int32]bool) {
 	for k := range c.sent {
 		s := &c.sent[k]
-		if s.warms || s.whole == nothing || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
+		if s.warms || s.prefix == noBeginning || s.promptTokens() == 0 || !c.opt.All && !onPath[s.rec] {
 			continue
 		}
 		if !s.known {
@@ -320,10 +319,10 @@ func (c *accounting) hide(onPath map[int32]bool) {
 	}
 }
 
-// use reports that the provider has seen a request.
-func (c *accounting) use(k int) {
+// use records that the provider has seen a request.
+func (c *accountant) use(k int) {
 	s := &c.sent[k]
-	if s.whole == nothing || s.failed && s.promptTokens() == 0 {
+	if s.prefix == noBeginning || s.failed && s.promptTokens() == 0 {
 		return
 	}
 	m := &c.models[s.model]
@@ -334,14 +333,14 @@ func (c *accounting) use(k int) {
 	if s.life = m.lifetime(); s.life > 0 {
 		until = s.at + s.life
 	}
-	c.trie.use(s.whole, useOf{request: int32(k), until: until})
+	c.trie.use(s.prefix, use{request: int32(k), until: until})
 	if n := s.promptTokens(); n > 0 {
-		c.trie.recorded[s.whole] = n
+		c.trie.recorded[s.prefix] = n
 	}
 }
 
-// judge is the row of a request, which is then in the cache for those that follow.
-func (c *accounting) judge(k int) (row Row, err error) {
+// row returns the row of a request, and adds the request to the cache for later ones.
+func (c *accountant) row(k int) (row Row, err error) {
 	s := &c.sent[k]
 	row = Row{
 		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
@@ -352,15 +351,15 @@ func (c *accounting) judge(k int) (row Row, err error) {
 	}
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()
-	if s.whole == nothing {
+	if s.prefix == noBeginning {
 		return row, nil
 	}
 	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}
-	kept, by := c.trie.kept(s.whole, s.at)
-	known, compared := c.trie.kept(s.whole, math.MinInt64)
+	kept, by := c.trie.kept(s.prefix, s.at)
+	known, compared := c.trie.kept(s.prefix, math.MinInt64)
 	had, read := min(c.served(known, compared, s), row.Prompt), min(s.usage.CacheRead, row.Prompt)
 	row.Shared.Tokens = min(c.served(kept, by, s), row.Prompt)
 	if kept != known && read > row.Shared.Tokens && read+noise >= had {
@@ -369,7 +368,7 @@ func (c *accounting) judge(k int) (row Row, err error) {
 		kept, row.Shared.Tokens = known, had
 	}
 	row.Shared.Messages = c.messagesOf(kept)
-	served := max(row.Shared.Tokens, read) // nothing before it has been billed again but what is unserved
+	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
 		return row, err
@@ -379,20 +378,20 @@ func (c *accounting) judge(k int) (row Row, err error) {
 		if b.Cause == CausePause {
 			from = row.Shared.Tokens
 		}
-		b.Again.Tokens = max(0, min(b.Again.Tokens-max(0, read-from), row.Prompt-served))
-		if read > from && b.Again.Tokens <= noise {
-			b.Again.Tokens = 0 // the provider has read on after it
+		b.Rebilled.Tokens = max(0, min(b.Rebilled.Tokens-max(0, read-from), row.Prompt-served))
+		if read > from && b.Rebilled.Tokens <= noise {
+			b.Rebilled.Tokens = 0 // the provider read beyond it
 		}
 	}
 	if b := row.Break; b != nil {
-		b.Again.Cost = c.dollars(s, row.Prompt, b.Again.Tokens)
-		row.Rebilled = b.Again
+		b.Rebilled.Cost = c.dollars(s, row.Prompt, b.Rebilled.Tokens)
+		row.Rebilled = b.Rebilled
 		if b.Record >= 0 {
 			b.Entry = c.r.Session.ID(b.Record)
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = Again{short, c.dollars(s, row.Prompt, short)}
+		row.Unserved = Rebilled{short, c.dollars(s, row.Prompt, short)}
 		row.Rebilled.plus(row.Unserved)
 	}
 	c.use(k)
@@ -400,10 +399,10 @@ func (c *accounting) judge(k int) (row Row, err error) {
 	return row, nil
 }
 
-// served is what a provider counts of a beginning: what it said of a request that was
-// just that; else its part of the request that used it, or of the one at hand.
-func (c *accounting) served(n begin, by int32, s *sending) int64 {
-	if n == nothing {
+// served returns the size of a prefix in the provider's tokens: as recorded for a request that
+// was exactly this prefix, else its share of the request that used it, or of the current one.
+func (c *accountant) served(n beginning, by int32, s *sentRequest) int64 {
+	if n == noBeginning {
 		return 0
 	}
 	if said := c.trie.recorded[n]; said > 0 {
@@ -416,8 +415,8 @@ func (c *accounting) served(n begin, by int32, s *sending) int64 {
 	return of.scaled(c.trie.tokensOf(n)+c.hidden, c.hidden)
 }
 
-// scaled turns counted tokens into those of the request's provider.
-func (s *sending) scaled(counted, hidden int64) int64 {
+// scaled converts counted tokens to those of the request's provider.
+func (s *sentRequest) scaled(counted, hidden int64) int64 {
 	whole := s.counted + hidden
 	if said := s.promptTokens(); said > 0 && whole > 0 {
 		return int64(math.Round(float64(counted) * float64(said) / float64(whole)))

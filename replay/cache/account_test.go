@@ -48,7 +48,7 @@ func (p *simulated) ask(model string, at, life int64, pieces []string) (best int
 }
 
 // askedInPlace is asked for a provider that takes system messages between others: those
-// in front of all messages are the prompt.
+// before all messages are the prompt.
 func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
 	e, err := r.At(sessionfmt.Before(rec))
@@ -73,7 +73,7 @@ func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces [
 				units += text.Units()
 			}
 			if added := m.Raw.Get("toolsAdded"); added.Exists() {
-				units += jsonl.Units(added.AppendCompact(nil))
+				units += jsonl.Units(added.AppendMinified(nil))
 			}
 			pieces, sizes = append(pieces, string(m.Raw)), append(sizes, tokens.Pi.Of(units))
 		}
@@ -143,7 +143,7 @@ func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string
 			m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 			said := ""
 			for _, part := range f {
-				said += string(part.AppendCompact(nil)) + "\x00"
+				said += string(part.AppendMinified(nil)) + "\x00"
 			}
 			pieces = append(pieces, said)
 		}
@@ -351,7 +351,7 @@ func TestCacheAsPi(t *testing.T) {
 		usage := regexp.MustCompile(`"usage":\{.*?\}\}`)
 		lines := strings.SplitAfter(string(data), "\n")
 		s := openCacheTest(t, data)
-		want := map[int]Again{}
+		want := map[int]Rebilled{}
 		var last int64
 		active := false
 		for rec := range s.Len() {
@@ -373,7 +373,7 @@ func TestCacheAsPi(t *testing.T) {
 			active = active || read+write > 0
 			if missed := min(last, prompt) - read; active && missed > 1024 {
 				paid := (cost[0] + cost[2]) / float64(input+write)
-				want[rec] = Again{missed, float64(missed) * (paid - 3e-7)}
+				want[rec] = Rebilled{missed, float64(missed) * (paid - 3e-7)}
 			}
 			last = prompt
 			line := &lines[s.Line(rec)-1]
@@ -386,7 +386,7 @@ func TestCacheAsPi(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range report.Rows {
-			got := Again{}
+			got := Rebilled{}
 			if row.Unserved.Tokens > 0 {
 				got = row.Unserved
 				marked++
@@ -402,8 +402,8 @@ func TestCacheAsPi(t *testing.T) {
 	}
 }
 
-// TestCacheInPlace: a later system message breaks the cache where it stands, and in
-// front of everything if all of them are sent as one.
+// TestCacheInPlace: a later system message breaks the cache at its place, or at the start if
+// all of them are sent as one.
 func TestCacheInPlace(t *testing.T) {
 	name := corpus.Root(t) + "/testdata/sessions/good/cache.jsonl"
 	s, err := sessionfmt.Open(name, sessionfmt.Options{})
@@ -432,9 +432,9 @@ func TestCacheInPlace(t *testing.T) {
 func TestCacheUses(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
-		var uses, all []useOf
+		var uses, all []use
 		for k := range 1 + rnd.IntN(8) {
-			u := useOf{depth: rnd.Int32N(6), request: int32(k), until: rnd.Int64N(6)}
+			u := use{depth: rnd.Int32N(6), request: int32(k), until: rnd.Int64N(6)}
 			uses, all = addUse(uses, u), append(all, u)
 		}
 		for at := range int64(7) {

@@ -6,59 +6,59 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Cause is why a cache of earlier requests cannot serve a request further.
+// A Cause is why the cache of earlier requests cannot serve a request any further.
 type Cause string
 
 // The causes.
 const (
-	CauseModel      Cause = "model"      // the request goes to a model that has had none
-	CauseSystem     Cause = "system"     // the prompt is another
-	CauseTools      Cause = "tools"      // the tools are others
-	CauseThinking   Cause = "thinking"   // the thinking level is another
-	CauseCompaction Cause = "compaction" // messages have been summarised
+	CauseModel      Cause = "model"      // the model has had no request yet
+	CauseSystem     Cause = "system"     // the system prompt changed
+	CauseTools      Cause = "tools"      // the tools changed
+	CauseThinking   Cause = "thinking"   // the thinking level changed
+	CauseCompaction Cause = "compaction" // messages were summarized
 	CauseEdit       Cause = "edit"       // a context_edit
 	CauseTransform  Cause = "transform"  // a patch replaced messages
-	CauseBranch     Cause = "branch"     // the request before was on another branch
-	CauseEphemeral  Cause = "ephemeral"  // the request before ended with messages of its own
-	CauseUncached   Cause = "uncached"   // messages that always come last have moved on
-	CausePause      Cause = "pause"      // the cache has run out
+	CauseBranch     Cause = "branch"     // the previous request was on another branch
+	CauseEphemeral  Cause = "ephemeral"  // the previous request ended with ephemeral messages
+	CauseUncached   Cause = "uncached"   // the uncached messages at the end moved
+	CausePause      Cause = "pause"      // the cache expired
 	CauseUnknown    Cause = "unknown"
 )
 
-// A Break is where the beginning ends that a request shares with an earlier one,
-// though the earlier one goes on.
+// A Break is where the prefix that a request shares with an earlier one ends, although the
+// earlier request continues.
 type Break struct {
-	At          int          `json:"at"`                    // messages before the break; 0 also where it is in the prompt
+	At          int          `json:"at"`                    // messages before the break; 0 also if it is in the prompt
 	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
-	Record      int          `json:"-"`                     // that did it, -1 where none did
-	Entry       string       `json:"entry,omitempty"`       // that did it; of a branch the first entry that is not on the other one
-	Op          origin.Index `json:"op,omitzero"`           // the operation of its patch
-	Reason      string       `json:"reason,omitempty"`      // the operation's `invalidateCacheReason`, trimmed
-	Transformer string       `json:"transformer,omitempty"` // whose patch it is
-	Pause       int64        `json:"pause,omitempty"`       // of the cause `pause`, seconds since a request last used what the cache has lost
-	Lifetime    int64        `json:"lifetime,omitempty"`    // likewise, seconds that the cache keeps it
-	Again       Again        `json:"again,omitzero"`        // what had been sent before and is billed once more because of it
+	Record      int          `json:"-"`                     // the record of the entry that caused it, -1 for none
+	Entry       string       `json:"entry,omitempty"`       // id of the entry that caused it; for `branch`, the first entry that the other branch does not have
+	Op          origin.Index `json:"op,omitzero"`           // the op of its patch
+	Reason      string       `json:"reason,omitempty"`      // the op's `invalidateCacheReason`, trimmed
+	Transformer string       `json:"transformer,omitempty"` // the transformer of the patch
+	Pause       int64        `json:"pause,omitempty"`       // for `pause`, seconds since a request last used what the cache has lost
+	Lifetime    int64        `json:"lifetime,omitempty"`    // for `pause`, seconds that the cache keeps it
+	Rebilled    Rebilled     `json:"again,omitzero"`        // what had been sent before and is billed again because of it
 }
 
-// thinking is the level at which the model thinks in a request: the options' reasoning,
-// else that of the path.
+// thinking returns the thinking level of a request: the reasoning option, else the path's
+// level.
 func (q *Request) thinking() (jsonl.Value, error) {
-	if said := q.asked.front.Now.Options.Reasoning; said != nil {
+	if said := q.asked.front.Current.Options.Reasoning; said != nil {
 		return said, nil
 	}
 	level, err := q.Before.ThinkingLevel()
 	return q.Before.Replay().Rules.Reasoning(level), err
 }
 
-// broken is where and why request k can be served no further: kept is the node that a
-// cache still has, known the one that it has ever had, by the request compared. What it
-// had billed again has no cost yet.
-func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, error) {
+// broken returns where and why a cache cannot serve request k any further. kept is the longest
+// prefix still in the cache, known the longest that was ever in it, sent by the request
+// compared. The cost is not computed yet.
+func (c *accountant) broken(k int, kept, known beginning, compared int32) (*Break, error) {
 	s, t := &c.sent[k], &c.trie
 	switch {
-	case known == nothing && c.last < 0:
+	case known == noBeginning && c.last < 0:
 		return nil, nil
-	case known == nothing:
+	case known == noBeginning:
 		compared = int32(c.last)
 	}
 	e := &c.sent[compared]
@@ -69,7 +69,7 @@ func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, e
 		b.At, b.Cause = c.messagesOf(kept), CausePause
 		b.Pause, b.Lifetime = (s.at-e.at)/1000, e.life/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
-	case known != nothing && known == e.whole:
+	case known != noBeginning && known == e.prefix:
 		if s.late < 0 {
 			return nil, nil
 		}
@@ -84,37 +84,39 @@ func (c *accounting) broken(k int, kept, known begin, compared int32) (*Break, e
 	if s.failed && s.promptTokens() == 0 { // nothing was billed
 		return b, nil
 	}
-	b.Again.Tokens = s.scaled(lost, c.hidden)
+	b.Rebilled.Tokens = s.scaled(lost, c.hidden)
 	return b, nil
 }
 
-// messagesOf is how many messages a beginning has.
-func (c *accounting) messagesOf(at begin) int { return max(0, int(c.trie.depth(at))-piecesBefore+1) }
+// messagesOf returns the number of messages of a prefix.
+func (c *accountant) messagesOf(at beginning) int {
+	return max(0, int(c.trie.depth(at))-piecesBefore+1)
+}
 
-// hiddenOf is what a beginning has of the hidden prompt.
-func (c *accounting) hiddenOf(at begin) int64 {
-	if at == nothing {
+// hiddenOf returns a prefix's share of the prompt that the file does not record.
+func (c *accountant) hiddenOf(at beginning) int64 {
+	if at == noBeginning {
 		return 0
 	}
 	return c.hidden
 }
 
-// lost is what of request k had been sent before and is after a node, in counted
-// tokens: messages that an earlier request had, and of a prompt as much as there was.
-func (c *accounting) lost(k int, e *sending, known begin) (lost int64) {
+// lost returns what request k repeats after a node, in counted tokens: messages that an earlier
+// request had, and the prompt up to its earlier size.
+func (c *accountant) lost(k int, e *sentRequest, known beginning) (lost int64) {
 	t, s := &c.trie, &c.sent[k]
 	if c.first == nil {
-		last := make([]begin, len(c.sent))
+		last := make([]beginning, len(c.sent))
 		for i := range c.sent {
-			last[i] = c.sent[i].whole
+			last[i] = c.sent[i].prefix
 		}
 		c.first = t.firstSent(last)
 	}
 	depth := t.depth(known)
-	for n := s.whole.node; n >= 0 && piecesBefore+t.nodes[n].depth > depth; n = t.nodes[n].parent {
+	for n := s.prefix.node; n >= 0 && piecesBefore+t.nodes[n].depth > depth; n = t.nodes[n].parent {
 		node := &t.nodes[n]
 		if c.first[n] < int32(k) {
-			lost += int64(node.tokens) - t.tokensOf(begin{-1, node.parent})
+			lost += int64(node.tokens) - t.tokensOf(beginning{-1, node.parent})
 		}
 	}
 	if depth < 1 { // the prompt is after the break
@@ -126,10 +128,10 @@ func (c *accounting) lost(k int, e *sending, known begin) (lost int64) {
 	return lost
 }
 
-// why finds what parts request s from request e after a node.
-func (c *accounting) why(b *Break, e, s *sending, known begin) error {
+// why finds the difference between requests s and e after a node.
+func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) error {
 	between, below := c.between(e.rec, s.rec)
-	if known == nothing {
+	if known == noBeginning {
 		b.Cause = CauseModel
 		return c.search(b, between, func(kind jsonl.Kind, _ jsonl.Value, _ string, _ int, _ int) bool {
 			return kind == jsonl.ModelChange
@@ -170,17 +172,17 @@ func (c *accounting) why(b *Break, e, s *sending, known begin) error {
 	return c.searchMessages(b, between, c.pieceAt(e, at), c.pieceAt(s, at))
 }
 
-// pieceAt is message i of a request; its entry is -1 where there is none.
-func (c *accounting) pieceAt(s *sending, i int32) origin.Origin {
+// pieceAt returns the origin of message i of a request; its Record is -1 if there is none.
+func (c *accountant) pieceAt(s *sentRequest, i int32) origin.Origin {
 	if i >= s.messages {
 		return origin.Origin{Record: -1, By: -1, Op: -1}
 	}
-	return c.trie.pieces[c.trie.above(s.whole.node, i)].Origin()
+	return c.trie.pieces[c.trie.above(s.prefix.node, i)].Origin()
 }
 
-// between are the records of the path to s after e, e's answer first. If e is not on
-// it, below is the first record of the path that e's has not, else -1.
-func (c *accounting) between(e, s int32) (records []int32, below int32) {
+// between returns the records of the path to s after e, beginning with e's answer. If e is not
+// on that path, below is the first record that only s's path has, else -1.
+func (c *accountant) between(e, s int32) (records []int32, below int32) {
 	if c.depth == nil {
 		c.measure()
 	}
@@ -208,15 +210,15 @@ func (c *accounting) between(e, s int32) (records []int32, below int32) {
 	return records, below
 }
 
-// measure finds how deep all records are.
-func (c *accounting) measure() {
+// measure computes the depth of all records.
+func (c *accountant) measure() {
 	c.depth = make([]int32, c.r.Session.Len())
 	var way []int
 	for rec := range c.depth {
 		way = way[:0]
 		at := rec
 		for at >= 0 && c.depth[at] == 0 {
-			c.depth[at] = -1 // on the way: a circle ends here
+			c.depth[at] = -1 // being computed: a cycle ends here
 			way = append(way, at)
 			at = c.r.Session.Parent(at)
 		}
@@ -231,9 +233,9 @@ func (c *accounting) measure() {
 	}
 }
 
-// search goes through entries and the ops of their patches, and records the last
-// that is wanted.
-func (c *accounting) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
+// search visits entries and the ops of their patches, and records the last one for which want
+// returns true.
+func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
@@ -266,15 +268,15 @@ func (c *accounting) search(b *Break, records []int32, want func(kind jsonl.Kind
 	return nil
 }
 
-// systemOp reports that an op changes the prompt's text, toolsOp that it changes tools.
+// systemOp reports whether an op changes the text of the prompt.
 func systemOp(op string) bool {
 	return op == "system_part_set" || op == "system_part_remove" || op == "system_parts_replace"
 }
 
 func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
 
-// onlyTools reports that nothing between has changed the prompt's text.
-func (c *accounting) onlyTools(records []int32) (only bool, err error) {
+// onlyTools reports whether none of the records changed the text of the prompt.
+func (c *accountant) onlyTools(records []int32) (only bool, err error) {
 	only = true
 	var none Break
 	err = c.search(&none, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
@@ -287,9 +289,9 @@ func (c *accounting) onlyTools(records []int32) (only bool, err error) {
 	return only, err
 }
 
-// searchPrompt finds what changed the prompt or the tools: what says so itself, else a
-// compaction or an edit of what did, else a system message that was in front.
-func (c *accounting) searchPrompt(b *Break, records []int32) error {
+// searchPrompt finds what changed the prompt or the tools: an entry that sets them, else a
+// compaction or an edit of one, else a leading system message.
+func (c *accountant) searchPrompt(b *Break, records []int32) error {
 	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
@@ -323,8 +325,8 @@ func (c *accounting) searchPrompt(b *Break, records []int32) error {
 	return c.search(b, records, declares)
 }
 
-// searchTail finds what put the messages there that request e ended with.
-func (c *accounting) searchTail(b *Break, e *sending) error {
+// searchTail finds what added the messages at the end of request e.
+func (c *accountant) searchTail(b *Break, e *sentRequest) error {
 	was := c.pieceAt(e, int32(b.At))
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op < 0 {
@@ -333,9 +335,9 @@ func (c *accounting) searchTail(b *Break, e *sending) error {
 	return c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
 }
 
-// searchMessages finds what put message is in the place of message was: what is said
-// to have done it, else the last that may have.
-func (c *accounting) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
+// searchMessages finds what replaced message was by message is: the recorded origin,
+// else the last entry that may have done it.
+func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
 	var sure bool
 	b.Cause = CauseUnknown
 	return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {

@@ -15,12 +15,12 @@ import (
 
 // requestsTo are the requests of the path to record leaf.
 func requestsTo(r *replay.Replay, leaf int) iter.Seq2[Request, error] {
-	return requests(r.Walk(leaf, newAsking(r, &tokens.Pi, false)))
+	return requests(r.Walk(leaf, newRequestTracker(r, &tokens.Pi, false)))
 }
 
 // requestsOfTree are the requests of all branches, each once.
 func requestsOfTree(r *replay.Replay, t *sessionfmt.Tree) iter.Seq2[Request, error] {
-	return requests(r.WalkTree(t, newAsking(r, &tokens.Pi, false)))
+	return requests(r.WalkTree(t, newRequestTracker(r, &tokens.Pi, false)))
 }
 
 // TestRequests: what is known of each request by numbers is what its messages say:
@@ -69,7 +69,7 @@ func TestRequests(t *testing.T) {
 					m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
 					text := ""
 					for _, part := range f {
-						text += string(part.AppendCompact(nil)) + "\x00"
+						text += string(part.AppendMinified(nil)) + "\x00"
 					}
 					is = append(is, text)
 				}
@@ -108,7 +108,7 @@ func TestRequests(t *testing.T) {
 			}
 		}
 		if len(lone) > 0 && !slices.ContainsFunc(lone, func(rec int) bool { _, ok := seen[rec]; return ok }) {
-			t.Logf("%s: the path hangs on a circle", c.Name)
+			t.Logf("%s: the path is a cycle", c.Name)
 		}
 	}
 	if requests < 100 {

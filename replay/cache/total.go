@@ -11,66 +11,66 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Total sums up rows: those whose usage is recorded, or where there are none all
-// of them, which are estimates then.
+// A Total sums up rows: those with a recorded usage, or if there are none, all rows as
+// estimates.
 //
 // It is total of schema ctxtool/cache/2, and a line of ctxtool/cache.session/2.
 type Total struct {
 	Schema    string     `json:"schema,omitempty"`
-	File      string     `json:"file,omitempty"`         // of several sessions
-	Sessions  int        `json:"sessions,omitempty"`     // that the sum is over
-	Error     string     `json:"error,omitempty"`        // why there is no account
+	File      string     `json:"file,omitempty"`         // with several sessions
+	Sessions  int        `json:"sessions,omitempty"`     // number of sessions summed up
+	Error     string     `json:"error,omitempty"`        // why the session has no account
 	Requests  int        `json:"requests"`               // rows
-	Answered  int        `json:"answered"`               // of them, those with a usage
-	Hidden    int64      `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not hold: the recorded prompt of the first answered request less what is counted of it; absent where the file holds them
-	Prompt    int64      `json:"prompt"`                 // tokens; as the next five the sum over the answered requests; without any, over all, which are estimates then
+	Answered  int        `json:"answered"`               // rows with a recorded usage
+	Hidden    int64      `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not record: the recorded prompt of the first answered request minus what is counted of it; absent if the file records them
+	Prompt    int64      `json:"prompt"`                 // tokens; like the next five, a sum over the answered requests, or if there are none, an estimate over all
 	Expected  *Expected  `json:"expected,omitempty"`     // as of a request
 	Recorded  Usage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
 	HitRate   hitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
-	Rebilled  Again      `json:"rebilled"`               // what was billed again: `broken` and `unserved`
-	Broken    Again      `json:"broken"`                 // sum of `break.again`
-	Unserved  Again      `json:"unserved"`               // as of a request
+	Rebilled  Rebilled   `json:"rebilled"`               // billed again: the sum of `broken` and `unserved`
+	Broken    Rebilled   `json:"broken"`                 // sum of `break.again`
+	Unserved  Rebilled   `json:"unserved"`               // as of a request
 	Breaks    []Loss     `json:"breaks,omitempty"`       // each break, the most expensive first
 	ByName    []Loss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
-	ByReason  []Loss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or cause where there is none; they hold `not served` too, so they add up to `rebilled`
-	Outlived  []lifetime `json:"outlived,omitempty"`     // models whose cache lived longer than its lifetime by the table
-	Prices    string     `json:"prices,omitempty"`       // the day of the table of prices
-	Estimated int64      `json:"estimated,omitempty"`    // tokens of the requests without usage, by count; in no other sum but that
+	ByReason  []Loss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or by cause if there is none; includes `not served`, so the sum is `rebilled`
+	Outlived  []lifetime `json:"outlived,omitempty"`     // models whose cache outlived its known lifetime
+	Prices    string     `json:"prices,omitempty"`       // date of the price table
+	Estimated int64      `json:"estimated,omitempty"`    // tokens of requests without a recorded usage, counted; not part of any other sum
 
-	unserved int // rows with some of it
+	unserved int // rows with unserved tokens
 }
 
-// hitRate are shares of prompts, 0 to 1.
+// A hitRate has shares of prompts, from 0 to 1.
 type hitRate struct {
-	Possible float64  `json:"possible"`           // that a cache could have served
-	Achieved *float64 `json:"achieved,omitempty"` // that one did serve; absent without any usage
+	Possible float64  `json:"possible"`           // share that a cache could have served
+	Achieved *float64 `json:"achieved,omitempty"` // share that it did serve; absent without any recorded usage
 }
 
-// A lifetime is how long a model's cache was seen to keep what it had, beyond what
-// the table says; both in seconds.
+// A lifetime is how long a model's cache was observed to keep a prefix beyond its known
+// lifetime, both in seconds.
 type lifetime struct {
 	Model string `json:"model"` // `provider/id`
-	Table int64  `json:"table"` // seconds that its cache lives by the table
-	Seen  int64  `json:"seen"`  // seconds after which it was still read
+	Table int64  `json:"table"` // the known lifetime, in seconds
+	Seen  int64  `json:"seen"`  // the longest pause after which it was read, in seconds
 }
 
-// ReasonUnserved is the reason of what the provider did not serve, in ByReason.
+// ReasonUnserved is the reason in ByReason for tokens that the provider did not serve.
 const ReasonUnserved = "not served"
 
-// A Loss is what a break cost, or several that have something in common.
+// A Loss is the cost of a break, or of several with a common name.
 type Loss struct {
-	Name    string       `json:"name,omitempty"`   // the transformer or the reason; absent of a single break
-	Times   int          `json:"times,omitempty"`  // breaks of that name
-	Request origin.Index `json:"request,omitzero"` // of a single break
-	Entry   string       `json:"entry,omitempty"`  // of a single break, as the next two: what did it
-	Op      origin.Index `json:"op,omitzero"`      // the operation of its patch
+	Name    string       `json:"name,omitempty"`   // the transformer or the reason; absent for a single break
+	Times   int          `json:"times,omitempty"`  // number of breaks with that name
+	Request origin.Index `json:"request,omitzero"` // for a single break
+	Entry   string       `json:"entry,omitempty"`  // for a single break, as the next two: the entry that caused it
+	Op      origin.Index `json:"op,omitzero"`      // the op of its patch
 	Cause   Cause        `json:"cause,omitempty"`  // as of a request
 	Break   *Break       `json:"-"`
-	Again
+	Rebilled
 }
 
-// sumUp is the total of rows.
-func sumUp(rows []Row) *Total {
+// total returns the total of rows.
+func total(rows []Row) *Total {
 	t := &Total{Requests: len(rows), Expected: &Expected{}, Prices: models.Date}
 	for i := range rows {
 		if row := &rows[i]; row.answered() {
@@ -95,7 +95,7 @@ func (t *Total) add(row *Row) {
 		u = *row.Recorded
 	}
 	t.Recorded.plus(u)
-	e := Expected{u.CacheRead, row.Prompt - u.CacheRead} // after a broken patch nothing else is known
+	e := Expected{u.CacheRead, row.Prompt - u.CacheRead} // after a broken patch only this is known
 	if row.Expected != nil {
 		e = *row.Expected
 	}
@@ -105,20 +105,20 @@ func (t *Total) add(row *Row) {
 		t.Unserved.plus(row.Unserved)
 		t.unserved++
 	}
-	if b := row.Break; b != nil && b.Again.Tokens > 0 {
-		t.Broken.plus(b.Again)
-		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Again: b.Again})
+	if b := row.Break; b != nil && b.Rebilled.Tokens > 0 {
+		t.Broken.plus(b.Rebilled)
+		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Rebilled: b.Rebilled})
 	}
 }
 
-func (a *Again) plus(b Again) {
+func (a *Rebilled) plus(b Rebilled) {
 	a.Tokens += b.Tokens
 	a.Cost += b.Cost
 }
 
-// Sum adds up the totals of sessions, but for those with an error.
+// Sum adds up the totals of sessions, skipping those with an error.
 func Sum(all []Total) *Total {
-	sum := sumUp(nil)
+	sum := total(nil)
 	for i := range all {
 		if all[i].Error == "" {
 			sum.Plus(&all[i])
@@ -128,11 +128,11 @@ func Sum(all []Total) *Total {
 	return sum
 }
 
-// Plus adds the total of another session, but for its single losses.
+// Plus adds the total of another session, without its single losses.
 func (t *Total) Plus(o *Total) {
 	requests, estimated := t.Requests+o.Requests, t.Estimated+o.Estimated
 	switch {
-	case t.Answered == 0 && o.Answered > 0: // estimates are no part of what is recorded
+	case t.Answered == 0 && o.Answered > 0: // do not mix estimates with recorded values
 		*t = Total{}
 		fallthrough
 	case (t.Answered > 0) == (o.Answered > 0):
@@ -151,7 +151,7 @@ func (t *Total) Plus(o *Total) {
 	t.share()
 }
 
-// share works out what follows from the sums.
+// share computes the rates from the sums.
 func (t *Total) share() {
 	t.HitRate = hitRate{Possible: share(t.Expected.Read, t.Prompt)}
 	if achieved := share(t.Recorded.CacheRead, t.Prompt); t.Answered > 0 {
@@ -166,7 +166,7 @@ func (t *Total) finish() {
 	t.ByName = lossesBy(t.Breaks, func(b *Break) string { return b.Transformer })
 	t.ByReason = lossesBy(t.Breaks, func(b *Break) string { return cmp.Or(b.Reason, string(b.Cause)) })
 	if t.unserved > 0 {
-		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Again: t.Unserved})
+		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Rebilled: t.Unserved})
 		worstFirst(t.ByReason)
 	}
 	worstFirst(t.Breaks)
@@ -179,7 +179,7 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// lossesBy sums up losses that have a name in common; those without are left out.
+// lossesBy sums up losses with a common name, and leaves out those without a name.
 func lossesBy(all []Loss, name func(*Break) string) (sums []Loss) {
 	at := map[string]int{}
 	for _, l := range all {
@@ -194,7 +194,7 @@ func lossesBy(all []Loss, name func(*Break) string) (sums []Loss) {
 			sums = append(sums, Loss{Name: n, Request: -1, Op: -1})
 		}
 		sums[i].Times++
-		sums[i].plus(l.Again)
+		sums[i].plus(l.Rebilled)
 	}
 	worstFirst(sums)
 	return sums
@@ -206,8 +206,8 @@ func worstFirst(all []Loss) {
 	})
 }
 
-// Usage is what a provider recorded of a request, in tokens: Input was neither
-// read from a cache nor written to it, and Write1h is a part of Write.
+// A Usage is what a provider recorded for a request, in tokens. Input was neither read from a
+// cache nor written to it. CacheWrite1h is part of CacheWrite.
 type Usage struct {
 	Input        int64 `json:"-"`
 	CacheRead    int64 `json:"read"`
@@ -215,10 +215,10 @@ type Usage struct {
 	CacheWrite1h int64 `json:"write1h,omitempty"`
 }
 
-// An answer is what an answer says of itself.
+// An answer is the provider's record in an answer.
 type answer struct {
 	ref      models.Ref
-	at       int64  // milliseconds since 1970, 0 where it has no time
+	at       int64  // milliseconds since 1970, 0 if unknown
 	time     string // of the entry
 	failed   bool
 	hasUsage bool
@@ -226,10 +226,10 @@ type answer struct {
 	cost     jsonl.Cost
 }
 
-// IsZero reports whether nobody says how many tokens the request had.
+// IsZero reports whether the size of the request is unknown.
 func (u Usage) IsZero() bool { return u.Prompt() == 0 }
 
-// Prompt is how many tokens the request had, 0 where nobody says.
+// Prompt returns the size of the request in tokens, 0 if unknown.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
 func (u *Usage) plus(o Usage) {
@@ -241,9 +241,8 @@ func (u *Usage) plus(o Usage) {
 
 func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 
-// readAnswer reads an answer's message, or a usage entry, where that stands in its
-// line. The time is the message's own if it is a number, else the entry's. None is
-// written before it came: the message's is not later than the entry's.
+// readAnswer reads an answer's message, or a usage entry. The time is the message's own if that
+// is a number, else the entry's, and never later than the entry's.
 func readAnswer(line, v jsonl.Value) (a answer) {
 	var f [5]jsonl.Value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
@@ -264,38 +263,38 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 	return a
 }
 
-// A modelSeen is a model that requests went to.
-type modelSeen struct {
+// A seenModel is a model that received requests.
+type seenModel struct {
 	ref   models.Ref
 	model models.Model
-	long  bool  // it was last written to for the long lifetime
-	seen  int64 // the longest pause after which it served what had been sent, milliseconds
+	long  bool  // its last write used the long lifetime
+	seen  int64 // the longest pause after which it served a prefix, in milliseconds
 }
 
-// model is a model among those seen, by its number.
-func (c *accounting) model(ref models.Ref) int32 {
+// model returns the number of a model among those seen.
+func (c *accountant) model(ref models.Ref) int32 {
 	at, ok := c.modelAt[ref]
 	if !ok {
 		m, _, _ := c.r.Options.Models.Lookup(ref.Provider, ref.ID)
 		at = int32(len(c.models))
 		c.modelAt[ref] = at
-		c.models = append(c.models, modelSeen{ref: ref, model: m})
+		c.models = append(c.models, seenModel{ref: ref, model: m})
 	}
 	return at
 }
 
-// lifetime is how long the model's cache keeps a beginning after its last use, in
-// milliseconds: what the table says, or longer where it was seen to; 0 where nobody knows.
-func (m *modelSeen) lifetime() int64 {
-	said := m.said()
+// lifetime returns how long the model's cache keeps a prefix after its last use, in
+// milliseconds: the table's lifetime, or a longer one that was observed; 0 if unknown.
+func (m *seenModel) lifetime() int64 {
+	said := m.tableLifetime()
 	if said == 0 {
 		return 0
 	}
 	return max(said, m.seen)
 }
 
-// said is the lifetime by the table.
-func (m *modelSeen) said() int64 {
+// tableLifetime returns the lifetime by the table, in milliseconds.
+func (m *seenModel) tableLifetime() int64 {
 	seconds := m.model.PromptCache.Short
 	if long := m.model.PromptCache.Long; long > 0 && (m.long || seconds == 0) {
 		seconds = long
@@ -303,9 +302,9 @@ func (m *modelSeen) said() int64 {
 	return seconds * 1000
 }
 
-// dollars is what tokens of a request cost beyond reading them from the cache, by the
-// answer's own costs, else by the table's prices.
-func (c *accounting) dollars(s *sending, prompt, tokens int64) float64 {
+// dollars returns what tokens of a request cost beyond reading them from the cache, by the
+// answer's own cost, else by the table's prices.
+func (c *accountant) dollars(s *sentRequest, prompt, tokens int64) float64 {
 	m := &c.models[s.model]
 	var paid, read float64
 	if n := s.usage.Input + s.usage.CacheWrite; n > 0 {
@@ -330,16 +329,15 @@ func (c *accounting) dollars(s *sending, prompt, tokens int64) float64 {
 	return float64(tokens) * max(0, paid-read)
 }
 
-// chunkRecords is how many records are read at a time.
+// chunkRecords is how many records a worker reads at a time.
 const chunkRecords = 256
 
-// read reads what all answers, and all warmings of a cache, say of themselves; and of
-// all messages what they say, which is most of the work. Each processor takes records
-// in turn.
-func (c *accounting) read() error {
+// read reads all answers and cache warmings, and the digests of all messages, which is most of
+// the work, in parallel.
+func (c *accountant) read() error {
 	s := c.r.Session
-	chunks := make([][]sending, (s.Len()+chunkRecords-1)/chunkRecords)
-	c.says = make([]replay.Saying, s.Len())
+	chunks := make([][]sentRequest, (s.Len()+chunkRecords-1)/chunkRecords)
+	c.digests = make([]replay.Digest, s.Len())
 	if err := parallel.Each(len(chunks), func() func(int) error {
 		load := c.r.NewReader()
 		return func(k int) (err error) {
@@ -359,7 +357,7 @@ func (c *accounting) read() error {
 			if !one.warms {
 				c.place[one.rec] = int32(len(c.sent))
 			}
-			clock = max(clock, one.at) // a use never goes back
+			clock = max(clock, one.at) // time never goes backwards
 			one.at = clock
 			one.model = c.model(one.ref)
 			c.sent = append(c.sent, one)
@@ -368,15 +366,15 @@ func (c *accounting) read() error {
 	return nil
 }
 
-// readChunk reads the records from one on.
-func (c *accounting) readChunk(load *replay.Reader, from int) (sent []sending, err error) {
+// readChunk reads the chunk of records that begins at from.
+func (c *accountant) readChunk(load *replay.Reader, from int) (sent []sentRequest, err error) {
 	s := c.r.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)
 		switch kind {
 		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
 			m := c.r.Own(rec)
-			if c.says[rec], err = load.Say(c.opt.Counter, &m); err != nil {
+			if c.digests[rec], err = load.Digest(c.opt.Counter, &m); err != nil {
 				return nil, err
 			}
 		}
@@ -387,7 +385,7 @@ func (c *accounting) readChunk(load *replay.Reader, from int) (sent []sending, e
 		if err != nil {
 			return nil, err
 		}
-		one := sending{rec: int32(rec), whole: nothing, index: -1, late: -1}
+		one := sentRequest{rec: int32(rec), prefix: noBeginning, index: -1, late: -1}
 		if kind == jsonl.Assistant {
 			one.answer = readAnswer(line, line.Get("message"))
 		} else if line.Get("kind").Is("cache_warm") {

@@ -50,7 +50,7 @@ func TestCacheOutlived(t *testing.T) {
 	if part.Break != nil || part.Unserved.Tokens != 127_027-20_000 || part.Outlived != 0 {
 		t.Errorf("read in part after a shorter one: %+v", part)
 	}
-	if !none.Estimated || none.Rebilled != (Again{}) {
+	if !none.Estimated || none.Rebilled != (Rebilled{}) {
 		t.Errorf("without usage: %+v", none)
 	}
 	total := report.Total
@@ -66,7 +66,7 @@ func TestCacheOutlived(t *testing.T) {
 // parted; nothing of it was read; and caches could serve what they did.
 func TestCacheParts(t *testing.T) {
 	var sum Total
-	var again Again
+	var again Rebilled
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) }
 	for _, c := range corpus.All(t) {
 		report := cacheOf(t, c.Name, c.Data)
@@ -74,7 +74,7 @@ func TestCacheParts(t *testing.T) {
 			continue
 		}
 		total := report.Total
-		var rows, reasons Again
+		var rows, reasons Rebilled
 		for i := range report.Rows {
 			row := &report.Rows[i]
 			one := row.Rebilled
@@ -89,7 +89,7 @@ func TestCacheParts(t *testing.T) {
 			}
 		}
 		for _, l := range total.ByReason {
-			reasons.plus(l.Again)
+			reasons.plus(l.Rebilled)
 		}
 		if total.Rebilled.Tokens != rows.Tokens || total.Rebilled.Tokens != reasons.Tokens || total.Rebilled.Tokens != total.Broken.Tokens+total.Unserved.Tokens {
 			t.Errorf("%s: %+v were billed again, by rows %+v, by reasons %+v", c.Name, total.Rebilled, rows, reasons)

@@ -9,62 +9,61 @@ import (
 	"ctxtool/replay"
 )
 
-// A trie holds what requests began with: their fronts, which are what every request
-// of a model begins with, its prompt, and its thinking level; and their messages, which
-// are there once however many fronts they stood after. A node is a beginning, its
-// parent the one that is shorter by one piece. First all requests are put in, then their
-// uses are gone through in the order of time.
+// A trie holds the prefixes of requests: their fronts (model, hidden prompt, prompt, and
+// thinking level) and their messages, which are stored once for all fronts that they follow. A
+// node is a prefix; its parent is the prefix without the last piece. First all requests are
+// inserted, then their uses are replayed in the order of time.
 type trie struct {
 	fronts   []node
 	byFront  map[uint64]int32
-	nodes    []node         // of messages
-	pieces   []replay.Piece // of each of these its last one
+	nodes    []node         // prefixes of messages
+	pieces   []replay.Piece // the last piece of each node
 	byKey    map[uint64]int32
-	recorded map[begin]int64 // what a provider counted for the last request that was just this beginning
+	recorded map[beginning]int64 // the recorded size of the last request that was exactly this prefix
 
-	// The messages are laid out in chains, each of which goes on where most nodes are: so
-	// whatever the node, it is few chains from the root.
-	head  []int32           // of each node, the first of its chain
-	base  []int32           // of each head, where its chain begins in order
-	order []int32           // nodes, chain by chain
-	uses  map[begin][]useOf // by front and head
-	put   map[begin]int32   // by front and head, how deep requests go
+	// The messages are divided into chains. Each chain continues with the child that has the
+	// most nodes below it, so every node is only a few chains away from the root.
+	head   []int32             // by node, the first node of its chain
+	base   []int32             // by head, where its chain begins in order
+	order  []int32             // nodes, chain by chain
+	uses   map[beginning][]use // by front and head
+	depths map[beginning]int32 // by front and head, the depth of the deepest request
 }
 
-// A begin is what a request begins with: a front, and messages after a whole one, -1
-// for none.
-type begin struct{ front, node int32 }
+// A beginning is the prefix of a request: a front, and messages after a complete front, -1 for
+// none.
+type beginning struct{ front, node int32 }
 
-// nothing is no beginning.
-var nothing = begin{-1, -1}
+// noBeginning is the empty prefix.
+var noBeginning = beginning{-1, -1}
 
-// A node is a beginning of fronts, or of messages.
+// A node is a prefix of fronts or of messages.
 type node struct {
 	parent int32 // -1 for none
-	depth  int32 // pieces before it
-	tokens int32 // counted, all pieces up to it
-	system int32 // the last system message in it that is sent in its place, -1 for none
+	depth  int32 // pieces before its last one
+	tokens int32 // counted tokens of all its pieces
+	system int32 // its last system message sent in place, -1 for none
 }
 
-// A useOf is a request that has used a chain down to a depth, and until when the
-// provider keeps that, in milliseconds.
-type useOf struct {
+// A use records that a request used a chain down to a depth, and until when the provider caches
+// that, in milliseconds since 1970.
+type use struct {
 	depth   int32
 	request int32
 	until   int64
 }
 
-// forever is when a cache ends of which nobody knows how long it lives.
+// forever is the expiry of a cache of unknown lifetime.
 const forever = math.MaxInt64
 
-// piecesBefore is how many pieces stand before the messages.
+// piecesBefore is the number of pieces before the messages.
 const piecesBefore = 3
 
 func newTrie() trie {
-	return trie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[begin]int64{}, uses: map[begin][]useOf{}, put: map[begin]int32{}}
+	return trie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
 }
 
-// addFront is the front after parent of that key, made where there is none.
+// addFront returns the front with that key below parent, adding it if necessary.
 func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 	if n, ok := t.byFront[key]; ok {
 		return n
@@ -79,8 +78,8 @@ func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 	return n
 }
 
-// addAll puts in a request's messages. What is there already is found by halves: a
-// beginning is there where a longer one is.
+// addAll inserts a request's messages. It finds known ones by binary search, since all prefixes
+// of a known prefix are known.
 func (t *trie) addAll(sums []sum) int32 {
 	known := sort.Search(len(sums), func(i int) bool {
 		_, ok := t.byKey[sums[i].all]
@@ -105,7 +104,7 @@ func (t *trie) addAll(sums []sum) int32 {
 	return n
 }
 
-// layOut makes the chains. Parents come before their children.
+// layOut builds the chains. Parents come before their children.
 func (t *trie) layOut() {
 	n := len(t.nodes)
 	below, on := make([]int32, n), make([]int32, n)
@@ -137,13 +136,13 @@ func (t *trie) layOut() {
 	}
 }
 
-// chains goes through the chains that a beginning lies on, the last one first: what it
-// has of each, and the key of the chain. Each piece of a front is one by itself.
-func (t *trie) chains(at begin) iter.Seq2[begin, begin] {
-	return func(yield func(of, chain begin) bool) {
+// chains yields the chains that a prefix passes through, last one first: the part of the prefix
+// in each chain, and the chain's key. Each piece of a front is a chain.
+func (t *trie) chains(at beginning) iter.Seq2[beginning, beginning] {
+	return func(yield func(of, chain beginning) bool) {
 		for at.node >= 0 {
 			head := t.head[at.node]
-			if !yield(at, begin{at.front, head}) {
+			if !yield(at, beginning{at.front, head}) {
 				return
 			}
 			at.node = t.nodes[head].parent
@@ -156,8 +155,8 @@ func (t *trie) chains(at begin) iter.Seq2[begin, begin] {
 	}
 }
 
-// depth is how many pieces a beginning has before its last one; -1 for nothing.
-func (t *trie) depth(at begin) int32 {
+// depth returns how many pieces a prefix has before its last one; -1 for noBeginning.
+func (t *trie) depth(at beginning) int32 {
 	switch {
 	case at.node >= 0:
 		return piecesBefore + t.nodes[at.node].depth
@@ -167,32 +166,32 @@ func (t *trie) depth(at begin) int32 {
 	return -1
 }
 
-// use reports that a request has sent a beginning.
-func (t *trie) use(at begin, u useOf) {
+// use records that a request sent a prefix.
+func (t *trie) use(at beginning, u use) {
 	for of, chain := range t.chains(at) {
 		u.depth = t.depth(of)
 		t.uses[chain] = addUse(t.uses[chain], u)
 	}
 }
 
-// fresh puts in a request once all are laid out, and says how deep what others put in
-// goes of it.
-func (t *trie) fresh(at begin) (known int32) {
+// insert adds a request once all chains are laid out, and returns the depth that requests
+// inserted earlier share with it.
+func (t *trie) insert(at beginning) (known int32) {
 	known = -1
 	for of, chain := range t.chains(at) {
 		depth := t.depth(of)
-		had, ok := t.put[chain]
+		had, ok := t.depths[chain]
 		if ok && known < 0 {
 			known = min(had, depth)
 		}
-		t.put[chain] = max(had, depth)
+		t.depths[chain] = max(had, depth)
 	}
 	return known
 }
 
-// addUse puts in a use. What a use says that neither goes further nor lasts longer is
-// forgotten: so depths fall, and times rise.
-func addUse(uses []useOf, u useOf) []useOf {
+// addUse adds a use. It drops uses that are neither deeper nor last longer, so depths fall and
+// times rise.
+func addUse(uses []use, u use) []use {
 	i := sort.Search(len(uses), func(i int) bool { return uses[i].depth <= u.depth })
 	if i > 0 && uses[i-1].until > u.until {
 		return uses
@@ -204,9 +203,9 @@ func addUse(uses []useOf, u useOf) []useOf {
 	return slices.Replace(uses, i, k, u)
 }
 
-// kept is the longest beginning of one that has been used and is kept at a time, and the
-// request that used it last.
-func (t *trie) kept(at begin, time int64) (kept begin, request int32) {
+// kept returns the longest used prefix of at that is still cached at a time, and the request
+// that used it last.
+func (t *trie) kept(at beginning, time int64) (kept beginning, request int32) {
 	for of, chain := range t.chains(at) {
 		uses := t.uses[chain]
 		i := sort.Search(len(uses), func(i int) bool { return uses[i].until >= time })
@@ -222,10 +221,10 @@ func (t *trie) kept(at begin, time int64) (kept begin, request int32) {
 		}
 		return of, uses[i].request
 	}
-	return nothing, -1
+	return noBeginning, -1
 }
 
-// above is the node of that depth on the way to a node.
+// above returns the ancestor of a node at that depth.
 func (t *trie) above(n, depth int32) int32 {
 	for t.nodes[t.head[n]].depth > depth {
 		n = t.nodes[t.head[n]].parent
@@ -234,9 +233,9 @@ func (t *trie) above(n, depth int32) int32 {
 	return t.order[t.base[head]+depth-t.nodes[head].depth]
 }
 
-// firstSent is of each node the request that sent its message first, by the requests'
-// own order; last are what they are.
-func (t *trie) firstSent(last []begin) []int32 {
+// firstSent returns, by node, the first request that sent its message, in the order of the
+// requests. last are the requests' nodes.
+func (t *trie) firstSent(last []beginning) []int32 {
 	first := make([]int32, len(t.nodes))
 	for i := range first {
 		first[i] = math.MaxInt32
@@ -262,8 +261,8 @@ func (t *trie) firstSent(last []begin) []int32 {
 	return first
 }
 
-// tokensOf are the counted tokens of a beginning, 0 for none.
-func (t *trie) tokensOf(at begin) (n int64) {
+// tokensOf returns the counted tokens of a prefix, 0 for noBeginning.
+func (t *trie) tokensOf(at beginning) (n int64) {
 	if at.front >= 0 {
 		n = int64(t.fronts[at.front].tokens)
 	}

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// align finds which messages of one request are which of the other: in one session by
-// where they come from, what is left over by what it says.
+// align matches the messages of both requests: within one session by origin, and the rest by
+// content.
 func (d *Difference) align(c *tokens.Counter) error {
 	d.sides = [2]side{newMessages(d.A.Envelope), newMessages(d.B.Envelope)}
 	a, b := &d.sides[0], &d.sides[1]
@@ -27,9 +27,9 @@ func (d *Difference) align(c *tokens.Counter) error {
 			return err
 		}
 		for _, i := range known {
-			b.said[a.pair[i]] = a.said[i]
+			b.digests[a.pair[i]] = a.digests[i]
 		}
-		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Itself(), i < s.cached })
+		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Identity(), i < s.cached })
 	}
 	for _, s := range []*side{a, b} {
 		var all []int
@@ -42,9 +42,9 @@ func (d *Difference) align(c *tokens.Counter) error {
 			return err
 		}
 	}
-	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].Hash, i < s.cached })
-	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.said[i].Hash, true })
-	still := d.inOrder()
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.digests[i].Content, i < s.cached })
+	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.digests[i].Content, true })
+	still := d.unmoved()
 	d.replacements(still)
 	return d.rows(still)
 }
@@ -56,7 +56,7 @@ func (d *Difference) other(s *side) *side {
 	return &d.sides[0]
 }
 
-// pairUp pairs what is alone on both sides and has the same key, in order.
+// pairUp pairs unmatched messages of both sides with equal keys, in order.
 func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 	type full struct {
 		key    K
@@ -90,11 +90,11 @@ func pairUp[K comparable](a, b *side, key func(s *side, i int) (K, bool)) {
 	}
 }
 
-// inOrder says of each message of B that goes with one of A whether it is where it was
-// among its neighbours: as many are as can be, the others have moved.
-func (d *Difference) inOrder() []bool {
+// unmoved reports, for each message of B with a match in A, whether it kept its place relative
+// to its neighbours. It finds the longest sequence that did; the others have moved.
+func (d *Difference) unmoved() []bool {
 	a, b := &d.sides[0], &d.sides[1]
-	var ends []int // of the best chains of each length, the place in B that they end at
+	var ends []int // by length, the place in B at which the best chain ends
 	before := make([]int, len(b.ms))
 	for j, i := range b.pair {
 		if i < 0 || (i < a.cached) != (j < b.cached) {
@@ -118,8 +118,8 @@ func (d *Difference) inOrder() []bool {
 	return still
 }
 
-// replacements pairs what one patch took out with what it put there instead. Of two
-// sessions nobody knows, and it is what stands between the same neighbours.
+// replacements pairs the messages that a patch removed with those that it put there. For two
+// sessions, where no patch is known, it pairs what lies between the same neighbours.
 func (d *Difference) replacements(still []bool) {
 	a, b := &d.sides[0], &d.sides[1]
 	i := 0
@@ -132,7 +132,7 @@ func (d *Difference) replacements(still []bool) {
 		if j < len(b.ms) {
 			end = b.pair[j]
 		}
-		waiting := map[stand][]int{}
+		waiting := map[replacementKey][]int{}
 		for ; i < end && from < j; i++ {
 			if k, ok := d.stand(a, i); ok && a.pair[i] < 0 {
 				waiting[k] = append(waiting[k], i)
@@ -157,29 +157,28 @@ func (d *Difference) replacements(still []bool) {
 	}
 }
 
-// A stand is what two messages have in common of which one is there instead of the
-// other.
-type stand struct {
+// A replacementKey is what two messages have in common if one replaces the other.
+type replacementKey struct {
 	kind   jsonl.Kind
 	cached bool
-	by     Cause // the patch that took the one and put the other
+	by     Cause // the patch that removed the one and added the other
 }
 
-func (d *Difference) stand(s *side, i int) (stand, bool) {
-	k := stand{kind: s.ms[i].Kind(), cached: i < s.cached}
+func (d *Difference) stand(s *side, i int) (replacementKey, bool) {
+	k := replacementKey{kind: s.ms[i].Kind(), cached: i < s.cached}
 	if d.cause.span == nil {
 		return k, true
 	}
 	by, ok := s.ms[i].Origin(), true
 	if s == &d.sides[0] {
-		took, found := d.cause.span.toB[s.ms[i].Itself()]
+		took, found := d.cause.span.toB[s.ms[i].Identity()]
 		by, ok = took.Origin, found && !took.summary
 	}
 	k.by = Cause{Record: by.By, Op: origin.Index(by.Op)}
 	return k, ok && by.Op >= 0
 }
 
-// rows tells the fates of all messages, in the order of both requests.
+// rows adds a row for each message, in the order of both requests.
 func (d *Difference) rows(still []bool) error {
 	a, b := &d.sides[0], &d.sides[1]
 	i := 0
@@ -191,13 +190,13 @@ func (d *Difference) rows(still []bool) error {
 		if j < len(b.ms) {
 			end = b.pair[j]
 		}
-		for ; i < end; i++ { // what is gone comes before what came
+		for ; i < end; i++ { // removed messages come before added ones
 			if a.pair[i] < 0 {
-				d.add(d.goneAway(i))
+				d.add(d.removed(i))
 			}
 		}
 		for ; from <= min(j, len(b.ms)-1); from++ {
-			row, err := d.fate(from, still[from])
+			row, err := d.change(from, still[from])
 			if err != nil {
 				return err
 			}
@@ -208,7 +207,7 @@ func (d *Difference) rows(still []bool) error {
 	return nil
 }
 
-// add adds a row, to the one before where both are alike and have no text of their own.
+// add adds a row, or extends the previous one if both are alike and have no text of their own.
 func (d *Difference) add(row MessageChange) {
 	if n := len(d.Messages); n > 0 {
 		last := &d.Messages[n-1]
@@ -223,38 +222,38 @@ func (d *Difference) add(row MessageChange) {
 	d.Messages = append(d.Messages, row)
 }
 
-func (d *Difference) goneAway(i int) MessageChange {
-	row := MessageChange{Change: Removed, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].said[i].Tokens)}
+func (d *Difference) removed(i int) MessageChange {
+	row := MessageChange{Change: Removed, A: i, B: -1, Count: 1, Tokens: int(d.sides[0].digests[i].Tokens)}
 	var summary bool
-	row.Cause, summary = d.cause.gone(d.sides[0].ms[i])
+	row.Cause, summary = d.cause.removed(d.sides[0].ms[i])
 	if summary {
 		row.Change = Summarised
 	}
 	return row
 }
 
-// fate is what became of the message that is number j in B.
-func (d *Difference) fate(j int, still bool) (MessageChange, error) {
+// change returns the change of message j of B.
+func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	a, b := &d.sides[0], &d.sides[1]
 	i, m := b.pair[j], b.ms[j]
-	row := MessageChange{Change: Added, A: i, B: j, Count: 1, Tokens: int(b.said[j].Tokens), Respelt: true}
+	row := MessageChange{Change: Added, A: i, B: j, Count: 1, Tokens: int(b.digests[j].Tokens), Respelt: true}
 	if i < 0 {
-		row.Cause = d.cause.came(m)
+		row.Cause = d.cause.added(m)
 		return row, nil
 	}
 	old := a.ms[i]
 	same := d.cause.span != nil && old.Place() == m.Place()
-	row.Respelt = !same && a.said[i].Spelt != b.said[j].Spelt
+	row.Respelt = !same && a.digests[i].Spelling != b.digests[j].Spelling
 	switch {
-	case same || a.said[i].Hash == b.said[j].Hash:
+	case same || a.digests[i].Content == b.digests[j].Content:
 		if row.Change = Kept; !still {
 			row.Change, row.Cause = Moved, d.cause.moved(m)
 		}
 		return row, nil
-	case d.cause.span != nil && old.Itself() == m.Itself():
+	case d.cause.span != nil && old.Identity() == m.Identity():
 		row.Change, row.Cause = Edited, d.cause.edited(old, m)
 	default:
-		row.Change, row.Cause = Replaced, d.cause.came(m)
+		row.Change, row.Cause = Replaced, d.cause.added(m)
 	}
 	cut, err := d.truncated(i, j)
 	if cut {
@@ -263,11 +262,11 @@ func (d *Difference) fate(j int, still bool) (MessageChange, error) {
 	return row, err
 }
 
-// marker is how long the words may be, in bytes, that say that a text was cut.
+// marker is the maximum length in bytes of a notice that text was cut.
 const marker = 256
 
-// truncated reports that the text of a message is what was cut out of the old one: its
-// beginning, or its beginning and end, with a few words on what is missing.
+// truncated reports whether the text of a message is a truncation of the old one: its
+// beginning, or its beginning and end, with a short notice of what is missing.
 func (d *Difference) truncated(i, j int) (bool, error) {
 	v, err := d.ValueA(i)
 	if err != nil {

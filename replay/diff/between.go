@@ -8,35 +8,34 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Span is two points of one session and what lies between them: the envelopes, and
-// what took messages out on the ways to them from where their paths part.
+// A Span is two points of one session and what lies between them: both envelopes, and what
+// removed messages on the paths to them from their fork.
 type Span struct {
 	A, B *replay.Envelope
-	// Stopped is the broken patch that the replay did not come past. A point after it
-	// stands for the last entry before it.
+	// Stopped is the broken patch at which the replay stopped. A point after it stands for the
+	// last entry before it.
 	Stopped error
 
-	fork   int       // the last record of both paths, -1 for none
-	toA    takers    // what only A's path did
-	toB    takers    // what only B's path did
-	onlyAt [2]onPath // records that only one of the paths has
+	fork   int       // the last common record of both paths, -1 for none
+	toA    removals  // removals on A's path only
+	toB    removals  // removals on B's path only
+	onlyAt [2]onPath // records on only one of the paths
 }
 
-// takers are what took each message out of the request last; of the zero message, the
-// patch that arranged all of them last.
-type takers map[replay.Piece]taker
+// removals are the last removal of each message from the request. The key of a patch that
+// rearranged all messages is the zero Piece.
+type removals map[replay.Piece]removal
 
-// A taker is the entry and op that took a message out, and whether it put a summary
-// there.
-type taker struct {
+// A removal is the entry and op that removed a message, and whether it put a summary in place.
+type removal struct {
 	origin.Origin
 	summary bool
 }
 
 type onPath map[int]bool
 
-// Between replays to the points after records a and b, -1 for the empty session:
-// each entry once where one path goes on from the other.
+// Between replays to the points after records a and b, -1 for the empty session. It replays
+// each entry once if one path extends the other.
 func Between(r *replay.Replay, a, b int) (*Span, error) {
 	pathA, _ := r.Session.Path(a)
 	pathB, _ := r.Session.Path(b)
@@ -62,7 +61,7 @@ func Between(r *replay.Replay, a, b int) (*Span, error) {
 			if _, s.B, s.toB, err = span(r, pathB, shared); err == nil {
 				err = s.Stopped
 			}
-			for _, f := range r.Findings { // what both paths have is found on both
+			for _, f := range r.Findings { // both replays report those of the common path
 				if !slices.Contains(known, f) {
 					known = append(known, f)
 				}
@@ -75,7 +74,7 @@ func Between(r *replay.Replay, a, b int) (*Span, error) {
 	}
 	s.Stopped = err
 	if s.Stopped != nil && s.A.Leaf == s.B.Leaf && a != b {
-		return nil, err // both points lie after it
+		return nil, err // both points are after it
 	}
 	return s, nil
 }
@@ -88,14 +87,14 @@ func records(path []int) onPath {
 	return on
 }
 
-// span goes a path, and records what takes messages out after the first so many
-// entries. The envelopes are those there and at the end.
-func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took takers, err error) {
+// span replays a path and tracks removals after its first entries. The envelopes are those
+// after record first, and at the end.
+func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took removals, err error) {
 	if there, err = r.At(sessionfmt.After(-1)); err != nil {
 		return nil, nil, nil, err
 	}
 	end = there
-	watch := &taking{on: first == 0, taken: takers{}}
+	watch := &removalTracker{on: first == 0, removed: removals{}}
 	pos := 0
 	for step, fault := range r.Along(path, watch) {
 		if pos++; fault != nil {
@@ -104,33 +103,33 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 		if pos == first || pos == len(path) || fault != nil {
 			end = step.Envelope()
 		}
-		if pos <= first { // or the replay stopped before
+		if pos <= first { // or the replay stopped earlier
 			there = end
 		}
 		watch.on = pos >= first
 	}
-	return there, end, watch.taken, err
+	return there, end, watch.removed, err
 }
 
-// A taking records what takes messages out.
-type taking struct {
-	replay.Unconcerned
-	on    bool
-	taken takers
+// A removalTracker records what removes messages.
+type removalTracker struct {
+	replay.NopObserver
+	on      bool
+	removed removals
 }
 
-// Changed records what a change took out.
-func (t *taking) Changed(_ replay.Step, c *replay.Change) error {
-	if !t.on || c.Gone == nil {
+// Changed records the removals of a change.
+func (t *removalTracker) Changed(_ replay.Step, c *replay.Change) error {
+	if !t.on || c.Removed == nil {
 		return nil
 	}
 	arranged := c.Do == replay.OpReplace
-	by := taker{c.By, !arranged}
-	for m := range c.Gone {
-		t.taken[m.Itself()] = by
+	by := removal{c.By, !arranged}
+	for m := range c.Removed {
+		t.removed[m.Identity()] = by
 	}
 	if arranged {
-		t.taken[replay.Piece{}] = by
+		t.removed[replay.Piece{}] = by
 	}
 	return nil
 }

@@ -10,12 +10,12 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// causes tells which entry made a difference.
+// causes finds the entry that made a difference.
 type causes struct {
 	a, b *replay.Envelope
 	span *Span // nil for two sessions
 
-	omits [2]map[replay.Piece]int // the edits that leave messages out of a and of b
+	omits [2]map[replay.Piece]int // the edits that omit messages of a and of b
 	cut   *Cause                  // see compaction
 }
 
@@ -26,58 +26,57 @@ func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
 	return newCause(e.Replay(), o.By, origin.Index(o.Op))
 }
 
-// came is what put a message into B.
-func (c *causes) came(m *replay.Piece) Cause {
+// added returns what added a message to B.
+func (c *causes) added(m *replay.Piece) Cause {
 	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[1][o.By] {
 		return c.of(c.b, o)
 	}
-	// Both paths have its entry: A had lost it, or B has it again.
-	if took, ok := c.span.toA[m.Itself()]; ok {
+	// Its entry is on both paths: A has lost it, or B has it again.
+	if took, ok := c.span.toA[m.Identity()]; ok {
 		return c.of(c.a, took.Origin)
 	}
-	if left := c.left(0, m); left >= 0 {
+	if left := c.omission(0, m); left >= 0 {
 		return newCause(c.a.Replay(), left, -1)
 	}
 	return c.compaction(c.of(c.b, o))
 }
 
-// gone is what took a message of A out of the request, and whether a summary stands
-// for it now.
-func (c *causes) gone(m *replay.Piece) (by Cause, summary bool) {
+// removed returns what removed a message of A from the request, and whether a summary took its
+// place.
+func (c *causes) removed(m *replay.Piece) (by Cause, summary bool) {
 	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[0][o.By] {
 		return c.of(c.a, o), false // its entry is not on B's path
 	}
-	if left := c.left(1, m); left >= 0 {
+	if left := c.omission(1, m); left >= 0 {
 		return newCause(c.b.Replay(), left, -1), false
 	}
-	took, ok := c.span.toB[m.Itself()]
+	took, ok := c.span.toB[m.Identity()]
 	if !ok {
 		return c.compaction(c.of(c.a, o)), false
 	}
 	return c.of(c.b, took.Origin), took.summary
 }
 
-// left is the edit that leaves a message out of an envelope that still has it, -1
-// where none does.
-func (c *causes) left(side int, m *replay.Piece) int {
+// omission returns the edit that omits a message of an envelope, -1 if none does.
+func (c *causes) omission(side int, m *replay.Piece) int {
 	if c.omits[side] == nil {
 		c.omits[side] = map[replay.Piece]int{}
 		e := [2]*replay.Envelope{c.a, c.b}[side]
 		for i := range e.Len() {
 			if edit, omits := e.Piece(i).Edit(); omits {
-				c.omits[side][e.Piece(i).Itself()] = edit
+				c.omits[side][e.Piece(i).Identity()] = edit
 			}
 		}
 	}
-	if edit, ok := c.omits[side][m.Itself()]; ok {
+	if edit, ok := c.omits[side][m.Identity()]; ok {
 		return edit
 	}
 	return -1
 }
 
-// edited is the edit that a message has got or lost.
+// edited returns the edit that a message got or lost.
 func (c *causes) edited(was, is *replay.Piece) Cause {
 	for _, s := range []struct {
 		e *replay.Envelope
@@ -90,8 +89,8 @@ func (c *causes) edited(was, is *replay.Piece) Cause {
 	return c.compaction(c.of(c.b, is.Origin()))
 }
 
-// moved is what has put a message that both sides have elsewhere: its entry where only
-// B's path has it, else the patch that arranged the messages last.
+// moved returns what moved a message of both sides: its entry if only B's path has it, else the
+// last patch that rearranged the messages.
 func (c *causes) moved(m *replay.Piece) Cause {
 	own := c.of(c.b, m.Origin())
 	if c.span == nil || c.span.onlyAt[1][own.Record] {
@@ -106,8 +105,7 @@ func (c *causes) moved(m *replay.Piece) Cause {
 	return c.compaction(own)
 }
 
-// compaction is the compaction in force of one side that the other has not, if there
-// is one.
+// compaction returns the compaction in force on one side only, if there is one.
 func (c *causes) compaction(other Cause) Cause {
 	if c.cut == nil {
 		c.cut = &Cause{}
@@ -125,8 +123,8 @@ func (c *causes) compaction(other Cause) Cause {
 	return *c.cut
 }
 
-// setting is what has set something else, by the records that set it on both sides,
-// -1 for none.
+// setting returns what changed a setting, given the records that set it on both sides, -1 for
+// none.
 func (c *causes) setting(a, b int) Cause {
 	if b >= 0 && (c.span == nil || c.span.onlyAt[1][b]) {
 		return newCause(c.b.Replay(), b, -1)
@@ -137,8 +135,8 @@ func (c *causes) setting(a, b int) Cause {
 	return Cause{Record: -1, Op: -1}
 }
 
-// model is what changed the model: of the entries that name the one that a side has
-// now, one after the other, the first.
+// model returns what changed the model: the first of the consecutive entries that set the
+// side's current model.
 func (c *causes) model() (Cause, error) {
 	by := c.setting(c.a.ModelBy, c.b.ModelBy)
 	if by.In == nil || c.span == nil {
@@ -171,7 +169,7 @@ func (c *causes) model() (Cause, error) {
 	return by, nil
 }
 
-// An item is a part or a tool as a comparison sees it.
+// An item is a part or a tool in a comparison.
 type item struct {
 	name, text string
 	by         origin.Origin
@@ -190,7 +188,7 @@ func toolItems(tools []prompt.Tool) (all []item) {
 		t.Raw.Fields(f[:], "name", "description", "parameters")
 		var text []byte
 		for _, v := range f {
-			text = append(v.AppendCompact(text), 0)
+			text = append(v.AppendMinified(text), 0)
 		}
 		all = append(all, item{t.Name, string(text), t.Origin})
 	}
@@ -225,8 +223,7 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 	return nil
 }
 
-// items compares two lists of named items; of several with one name the first goes
-// with the first.
+// items compares two lists of named items. Items of equal name are matched in order.
 func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemChange) {
 	pair := make([]int, len(b))
 	taken := make([]bool, len(a))
@@ -268,8 +265,8 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 	return rows
 }
 
-// item is what put an item where it is, if only that side has it; else the compaction
-// that has it come or go.
+// item returns what set an item if only that side has the entry, else the compaction that
+// restored or removed it.
 func (c *causes) item(e *replay.Envelope, by origin.Origin, side int) Cause {
 	own := c.of(e, by)
 	if c.span == nil || by.Record < 0 || c.span.onlyAt[side][by.By] {
@@ -278,11 +275,11 @@ func (c *causes) item(e *replay.Envelope, by origin.Origin, side int) Cause {
 	return c.compaction(own)
 }
 
-// A history is what changed parts (p), tools (t) and options (o) last, by their kind
-// and name: on the way to B from where the paths part, and on that to A.
+// A history is what changed parts (p), tools (t) and options (o) last, by kind and name: on the
+// path to B from the fork, and on that to A.
 type history [2]map[string]origin.Origin
 
-// cause is what changed an item last, by B's path, or else by A's.
+// cause returns what changed an item last, on B's path, or else on A's.
 func (h history) cause(d *Difference, key string) (Cause, bool) {
 	if by, ok := h[1][key]; ok {
 		return d.cause.of(d.B.Envelope, by), true
@@ -291,7 +288,7 @@ func (h history) cause(d *Difference, key string) (Cause, bool) {
 	return d.cause.of(d.A.Envelope, by), ok
 }
 
-// histories goes through what made both prompts, as far as only one side has it.
+// histories collects the changes of both prompts that only one side has.
 func (c *causes) histories() (h history, err error) {
 	if c.span == nil {
 		return h, nil
@@ -341,9 +338,8 @@ func toolName(t *prompt.Tool) string { return t.Name }
 func samePart(a, b *prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }
 func sameTool(a, b *prompt.Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
 
-// changes tells the names of what is otherwise in a list than it was, come and gone,
-// and returns was as the list is now. Of long lists of which little changes only that
-// is looked up and copied.
+// changes reports the names of items added, removed or changed, and returns was updated to is.
+// In long lists with few changes only those are looked up and copied.
 func changes[T any](was, is []T, same func(a, b *T) bool, name func(*T) string, tell func(name string)) []T {
 	head, tail := 0, 0
 	for head < min(len(was), len(is)) && same(&was[head], &is[head]) {

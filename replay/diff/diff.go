@@ -1,5 +1,5 @@
-// Package diff compares two envelopes: messages, parts, tools, options and model, and which
-// entry made each difference.
+// Package diff compares two envelopes (messages, parts, tools, options and model), and finds
+// the entry that made each difference.
 package diff
 
 import (
@@ -17,32 +17,31 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// A Change is how one side of a comparison has something that the other has not, or
-// has otherwise.
+// A Change is how something differs between the two sides.
 type Change string
 
-// The changes. Kept is none; what Edited is of messages Changed is of parts,
-// tools and options.
+// The changes. Kept means no change. Edited applies to messages, Changed to parts, tools and
+// options.
 const (
 	Kept       Change = "kept"
-	Moved      Change = "moved"           // the same, elsewhere among its neighbours
-	Edited     Change = "edited"          // another text in the place of the same message
-	Truncated  Change = "truncated"       // the text that is left is the beginning of the old, or that and its end
-	Replaced   Change = "replaced"        // another message in its place
-	Summarised Change = "summarised-away" // a compaction has put a summary in its place
+	Moved      Change = "moved"           // unchanged, but at another place relative to its neighbours
+	Edited     Change = "edited"          // the same message with other text
+	Truncated  Change = "truncated"       // the text is the beginning of the old one, or its beginning and end
+	Replaced   Change = "replaced"        // another message took its place
+	Summarised Change = "summarised-away" // a compaction put a summary in its place
 	Removed    Change = "removed"
 	Added      Change = "added"
 	Changed    Change = "changed"
 )
 
-// A Cause is the entry that made a difference, and the op of its patch, -1 for the
-// entry itself. Without an entry it was the baseline.
+// A Cause is the entry that made a difference, and the op of its patch, -1 for the entry
+// itself. Without an entry the baseline made it.
 type Cause struct {
 	Entry  string         `json:"entry,omitempty"`
 	Line   int            `json:"line"`
 	Kind   string         `json:"kind"`
 	Op     origin.Index   `json:"op,omitzero"`
-	In     *replay.Replay `json:"-"` // nil where nothing of the session did
+	In     *replay.Replay `json:"-"` // nil if nothing in the session made the difference
 	Record int            `json:"-"`
 }
 
@@ -57,10 +56,10 @@ func newCause(in *replay.Replay, record int, op origin.Index) Cause {
 // IsZero reports whether no entry made the difference.
 func (c Cause) IsZero() bool { return c.In == nil || c.Record < 0 }
 
-// A Source is where a side of a comparison was asked for.
+// A Source is where a side of a comparison comes from.
 type Source struct {
-	File  string `json:"file"`            // as it was given
-	Point string `json:"point,omitempty"` // as it was given; absent for the state before an entry
+	File  string `json:"file"`            // as given
+	Point string `json:"point,omitempty"` // as given; absent for the state before an entry
 }
 
 // A Side is an envelope that is compared.
@@ -89,41 +88,41 @@ func newSide(e *replay.Envelope) (s Side, err error) {
 	return s, err
 }
 
-// A Shared is how much of the beginning of both requests is the same, prompt and
-// tools counted; nothing where these differ.
+// Shared is the common beginning of both requests, including prompt and tools; zero if these
+// differ.
 type Shared struct {
 	Messages int    `json:"messages"`
 	Tokens   int    `json:"tokens"`
-	First    string `json:"first,omitempty"` // where the first difference falls: system, tools or messages
+	First    string `json:"first,omitempty"` // where the first difference is: `system`, `tools` or `messages`
 }
 
-// Sizes are those of both sides.
+// Sizes are the sizes of both sides.
 type Sizes struct {
 	A weigh.Counts `json:"a"`
 	B weigh.Counts `json:"b"`
 }
 
-// A Difference is what has to be done to envelope A to have envelope B. The request's
-// messages are counted from 0, the uncached after the cached ones.
+// A Difference is the complete difference from envelope A to envelope B. Messages of a request
+// are numbered from 0, uncached after cached ones.
 type Difference struct {
 	A, B   Side
 	Shared Shared
 
-	Parts    []ItemChange // in the order of B, what is gone first
+	Parts    []ItemChange // in the order of B, removed ones first
 	Tools    []ItemChange
 	Options  []optionChange
-	Model    *modelChange    // nil where it is the same
-	Messages []MessageChange // all of both sides, those that are kept too
-	// Tokens and Bytes are those of A and of B. Bytes are of texts of parts, of
-	// definitions, and of messages as JSON.
+	Model    *modelChange    // nil if unchanged
+	Messages []MessageChange // all of both sides, kept ones included
+	// Tokens and Bytes are the sizes of A and B. Bytes are those of part texts, tool
+	// definitions, and messages as JSON.
 	Tokens, Bytes Sizes
 
 	sides [2]side
 	cause causes
 }
 
-// An ItemChange is a part of the prompt or a tool that differs, by its places in both
-// envelopes, -1 where it is not there.
+// An ItemChange is a difference in a prompt part or a tool, with its index in both envelopes,
+// -1 if absent.
 type ItemChange struct {
 	Change Change
 	Name   string
@@ -131,38 +130,37 @@ type ItemChange struct {
 	Cause  Cause
 }
 
-// An optionChange is an option that differs, raw JSON, nil where it is not set.
+// An optionChange is a difference in an option, as raw JSON, nil if not set.
 type optionChange struct {
 	Name  string
 	A, B  jsonl.Value
 	Cause Cause
 }
 
-// A modelChange is another model.
+// A modelChange is a change of the model.
 type modelChange struct {
 	A     models.Ref `json:"a,omitzero"`
 	B     models.Ref `json:"b,omitzero"`
 	Cause Cause      `json:"cause,omitzero"`
 }
 
-// A MessageChange is a stretch of messages that share a fate: Count of them from A in
-// the request A and from B in the request B, -1 where they are not there.
+// A MessageChange is a range of messages with the same change: Count messages from A in request
+// A and from B in request B, -1 if absent.
 type MessageChange struct {
 	Change      Change
 	A, B, Count int
-	Tokens      int  // of B's, or of A's where they are gone
-	Respelt     bool // B has it in other JSON: also of one kept, whose time may be another
+	Tokens      int  // of B's messages, or of A's if removed
+	Respelt     bool // B's JSON differs; also of a kept message, whose time may differ
 	Cause       Cause
 }
 
-// Equal reports that a model gets the same on both sides.
+// Equal reports whether the model gets the same on both sides.
 func (d *Difference) Equal() bool {
 	differ := slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != Kept })
 	return !differ && len(d.Parts) == 0 && len(d.Tools) == 0 && len(d.Options) == 0 && d.Model == nil
 }
 
-// MessagesDiffer reports that there is more of the messages to tell than that all are
-// kept, letter by letter.
+// MessagesDiffer reports whether any message was changed, or is kept with other JSON.
 func (d *Difference) MessagesDiffer() bool {
 	return slices.ContainsFunc(d.Messages, func(m MessageChange) bool { return m.Change != Kept || m.Respelt })
 }
@@ -172,7 +170,7 @@ func (s *Span) Diff(c *tokens.Counter) (*Difference, error) {
 	return diff(c, s.A, s.B, causes{span: s})
 }
 
-// Envelopes compares those of two sessions: messages are the same that say the same.
+// Envelopes compares envelopes of two sessions. Messages match by content.
 func Envelopes(c *tokens.Counter, a, b *replay.Envelope) (*Difference, error) {
 	return diff(c, a, b, causes{})
 }
@@ -216,7 +214,7 @@ func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, err
 	return d, d.share(c)
 }
 
-// promptBytes are the sizes of prompt and tools.
+// promptBytes returns the sizes of prompt and tools, in bytes.
 func promptBytes(p *prompt.Prompt) (n weigh.Counts) {
 	for _, part := range p.Parts {
 		n.System += len(part.Text)
@@ -227,18 +225,18 @@ func promptBytes(p *prompt.Prompt) (n weigh.Counts) {
 	return n
 }
 
-// count adds the messages of a side.
+// count adds up the messages of a side.
 func (s *side) count(tokens, size *weigh.Counts) {
-	for i := range s.said {
-		tokens.Messages += int(s.said[i].Tokens)
-		size.Messages += int(s.said[i].Bytes)
+	for i := range s.digests {
+		tokens.Messages += int(s.digests[i].Tokens)
+		size.Messages += int(s.digests[i].Bytes)
 	}
 	for _, n := range []*weigh.Counts{tokens, size} {
 		n.Total = n.System + n.Tools + n.Messages
 	}
 }
 
-// share finds how far both requests are the same.
+// share computes how far both requests are equal.
 func (d *Difference) share(c *tokens.Counter) error {
 	switch {
 	case len(d.Parts) > 0:
@@ -258,11 +256,11 @@ func (d *Difference) share(c *tokens.Counter) error {
 					return err
 				}
 			}
-			if a.said[i].Hash != b.said[i].Hash {
+			if a.digests[i].Content != b.digests[i].Content {
 				break
 			}
 		}
-		n += int(a.said[i].Tokens)
+		n += int(a.digests[i].Tokens)
 	}
 	d.Shared.Messages, d.Shared.Tokens = i, n
 	if i < max(d.A.Cached+d.A.Uncached, d.B.Cached+d.B.Uncached) {
@@ -271,26 +269,26 @@ func (d *Difference) share(c *tokens.Counter) error {
 	return nil
 }
 
-// ValueA is message i of A as a provider gets it, valid until the next call.
+// ValueA returns message i of A as a provider gets it, valid until the next call.
 func (d *Difference) ValueA(i int) (jsonl.Value, error) { return d.sides[0].value(i) }
 
-// ValueB is message i of B.
+// ValueB returns message i of B.
 func (d *Difference) ValueB(i int) (jsonl.Value, error) { return d.sides[1].value(i) }
 
-// sameValue reports that two values are the same, however they are spelled.
+// sameValue reports whether two values are equal, independent of their spelling.
 func sameValue(a, b jsonl.Value) bool {
-	return bytes.Equal(a, b) || bytes.Equal(a.AppendCompact(nil), b.AppendCompact(nil))
+	return bytes.Equal(a, b) || bytes.Equal(a.AppendMinified(nil), b.AppendMinified(nil))
 }
 
-// A side is the messages of one of two requests that are compared.
+// A side is the messages of one of the two requests.
 type side struct {
-	r      *replay.Replay
-	load   *replay.Reader
-	ms     []*replay.Piece
-	cached int
-	said   []replay.Saying
-	read   []bool // of said
-	pair   []int  // the message of the other side that it goes with, -1 for none
+	r       *replay.Replay
+	load    *replay.Reader
+	ms      []*replay.Piece
+	cached  int
+	digests []replay.Digest
+	read    []bool // by index, whether digests has it
+	pair    []int  // the matching message of the other side, -1 for none
 }
 
 func newMessages(e *replay.Envelope) side {
@@ -301,7 +299,7 @@ func newMessages(e *replay.Envelope) side {
 		}
 	}
 	n := len(s.ms)
-	s.said, s.read, s.pair = make([]replay.Saying, n), make([]bool, n), make([]int, n)
+	s.digests, s.read, s.pair = make([]replay.Digest, n), make([]bool, n), make([]int, n)
 	for i := range s.pair {
 		s.pair[i] = -1
 	}
@@ -310,7 +308,7 @@ func newMessages(e *replay.Envelope) side {
 
 func (s *side) value(i int) (jsonl.Value, error) { return s.load.Provider(s.ms[i]) }
 
-// alone are the messages that go with none of the other side yet.
+// alone returns the messages without a match.
 func (s *side) alone() (all []int) {
 	for i, p := range s.pair {
 		if p < 0 {
@@ -320,30 +318,30 @@ func (s *side) alone() (all []int) {
 	return all
 }
 
-// readStretch is how many messages a processor reads in turn.
+// readStretch is how many messages a worker reads at a time.
 const readStretch = 64
 
-// hash reads those of these messages that have not been read, on all processors.
+// hash reads the given messages unless they have been read, in parallel.
 func (s *side) hash(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *replay.Reader, i int) (err error) {
 		if !s.read[i] {
-			s.said[i], err = l.Say(c, s.ms[i])
+			s.digests[i], err = l.Digest(c, s.ms[i])
 			s.read[i] = true
 		}
 		return err
 	})
 }
 
-// measure takes the sizes of messages whose words nobody has to know.
+// measure computes the sizes of messages whose content is not needed.
 func (s *side) measure(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *replay.Reader, i int) error {
 		n, size, err := l.Tokens(c, s.ms[i])
-		s.said[i].Tokens, s.said[i].Bytes = int32(n), int32(size)
+		s.digests[i].Tokens, s.digests[i].Bytes = int32(n), int32(size)
 		return err
 	})
 }
 
-// each works on messages, on all processors where they are many.
+// each processes messages, in parallel if there are many.
 func (s *side) each(which []int, work func(l *replay.Reader, i int) error) error {
 	return parallel.Each((len(which)+readStretch-1)/readStretch, func() func(int) error {
 		l := s.load
@@ -361,13 +359,12 @@ func (s *side) each(which []int, work func(l *replay.Reader, i int) error) error
 	})
 }
 
-// Entries are the entries that only one of two paths has, schema
-// ctxtool/diff.entries/1.
+// Entries are the entries that only one of two paths has, schema ctxtool/diff.entries/1.
 type Entries struct {
 	Schema   string        `json:"schema"`
 	A        Source        `json:"a"`
 	B        Source        `json:"b"`
-	Ancestor *outline.Row  `json:"ancestor,omitempty"` // the last entry that both paths have
-	OnlyA    []outline.Row `json:"onlyA"`              // the entries that only the one has
-	OnlyB    []outline.Row `json:"onlyB"`              // and the other
+	Ancestor *outline.Row  `json:"ancestor,omitempty"` // the last common entry of both paths
+	OnlyA    []outline.Row `json:"onlyA"`              // the entries on A's path only
+	OnlyB    []outline.Row `json:"onlyB"`              // the entries on B's path only
 }

@@ -1,5 +1,5 @@
-// Package entry says in rows what entries are, what they did to a context, and which piece
-// of a context comes from which of them: what log, show, trace --blame and replay print.
+// Package entry describes what entries are, what they did to a context, and which part of a
+// context comes from which entry, as rows that log, show, trace --blame and replay print.
 package entry
 
 import (
@@ -18,24 +18,23 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// An Item is a message, part or tool of a context, with where it comes from: a line of
-// schema ctxtool/trace.blame/1, or where it is new in a request, of
-// ctxtool/log.request/1.
+// An Item is a message, part or tool of a context and its origin: a line of schema
+// ctxtool/trace.blame/1, or of ctxtool/log.request/1 if new in a request.
 type Item struct {
 	Schema   string       `json:"schema"`
-	Request  origin.Index `json:"request,omitzero"`   // that it is new in; absent of `trace --blame`
-	As       string       `json:"as"`                 // `part`, `tool`, or the role that a provider gets a message as
+	Request  origin.Index `json:"request,omitzero"`   // the request that added it; absent in `trace --blame`
+	As       string       `json:"as"`                 // `part`, `tool`, or the role with which the provider gets the message
 	Name     string       `json:"name,omitempty"`     // of a part or tool
-	Index    origin.Index `json:"index,omitzero"`     // of a message, from 0; as the next only of `trace --blame`
-	Uncached bool         `json:"uncached,omitempty"` // it comes after the cached messages
+	Index    origin.Index `json:"index,omitzero"`     // of a message, from 0; only in `trace --blame`, as is the next
+	Uncached bool         `json:"uncached,omitempty"` // it follows the cached messages
 	origin.Source
 	Text string `json:"text,omitempty"` // first words
 }
 
-// itemList gathers items.
+// itemList collects items.
 type itemList struct {
 	r       *replay.Replay
-	lines   *sessionfmt.Reader // nil where neither kind nor time is asked for
+	lines   *sessionfmt.Reader // nil to leave out kind and time
 	request origin.Index
 	all     []Item
 }
@@ -71,7 +70,7 @@ func (l *itemList) message(m replay.Message, index int, uncached bool) error {
 	return l.add(one, m.Origin)
 }
 
-// Items are what a context holds: parts, tools, then messages in their order.
+// Items returns what a context holds: parts, tools, then messages, in order.
 func Items(e *replay.Envelope) ([]Item, error) {
 	l := itemList{r: e.Replay(), lines: e.Replay().Session.NewReader(), request: -1}
 	p, err := e.Prompt()
@@ -94,8 +93,8 @@ func Items(e *replay.Envelope) ([]Item, error) {
 	return l.all, nil
 }
 
-// NewItems are what a request has that an earlier envelope had not: parts and tools that
-// are new or changed, then messages. They have neither kind nor time.
+// NewItems returns what a request has that an earlier envelope did not: new or changed parts
+// and tools, then messages, without kind and time.
 func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 	is, err := e.Prompt()
 	if err != nil {
@@ -106,7 +105,7 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 		return nil, err
 	}
 	l := itemList{r: e.Replay(), request: origin.Index(e.RequestIndex)}
-	if err := l.prompt(differing(was.Parts, is.Parts, partSays), differing(was.Tools, is.Tools, toolSays)); err != nil {
+	if err := l.prompt(differing(was.Parts, is.Parts, partText), differing(was.Tools, is.Tools, toolText)); err != nil {
 		return nil, err
 	}
 	for m, err := range e.Entered(earlier) {
@@ -120,11 +119,11 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 	return l.all, nil
 }
 
-func partSays(p prompt.Part) (name, text string) { return p.Name, p.Text }
+func partText(p prompt.Part) (name, text string) { return p.Name, p.Text }
 
-func toolSays(t prompt.Tool) (name, text string) { return t.Name, string(t.Raw) }
+func toolText(t prompt.Tool) (name, text string) { return t.Name, string(t.Raw) }
 
-// differing are those of is that was has not, or not so.
+// differing returns the elements of is that are new or differ from was.
 func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 	had := map[string]string{}
 	for _, x := range was {
@@ -142,15 +141,15 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 type Effect struct {
 	Before       weigh.Counts `json:"before"`                 // tokens of the request before it
 	After        weigh.Counts `json:"after"`                  // tokens of the request after it
-	Entered      int          `json:"entered"`                // messages that the request before it had not
-	Parts        []string     `json:"parts,omitempty"`        // names of the parts that it set
-	PartsRemoved []string     `json:"partsRemoved,omitempty"` // and that it removed
-	Tools        []string     `json:"tools,omitempty"`        // names of the tools that it set
-	ToolsRemoved []string     `json:"toolsRemoved,omitempty"` // and that it removed
-	Broken       string       `json:"broken,omitempty"`       // why a provider's cache of the request before cannot serve after some point; absent where it can
+	Entered      int          `json:"entered"`                // messages that the request before it did not have
+	Parts        []string     `json:"parts,omitempty"`        // names of parts that it set
+	PartsRemoved []string     `json:"partsRemoved,omitempty"` // names of parts that it removed
+	Tools        []string     `json:"tools,omitempty"`        // names of tools that it set
+	ToolsRemoved []string     `json:"toolsRemoved,omitempty"` // names of tools that it removed
+	Broken       string       `json:"broken,omitempty"`       // why a provider's cache of the previous request cannot serve beyond some point; absent if it can
 }
 
-// EffectOf is what makes an earlier envelope of a replay the other.
+// EffectOf returns the difference between an earlier envelope of a replay and e.
 func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 	n, err := replay.CountAll(c, earlier, e)
 	if err != nil {
@@ -171,13 +170,13 @@ func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, partSays)
-	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolSays)
+	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, partText)
+	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolText)
 	out.Broken, err = broken(earlier, e)
 	return out, err
 }
 
-// changedNames are the names of what is new or different, and of what is gone.
+// changedNames returns the names of new or changed elements, and of removed ones.
 func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, gone []string) {
 	here := map[string]bool{}
 	for _, x := range is {
@@ -205,23 +204,23 @@ type Row struct {
 	Kind     string       `json:"kind"`               // the role of a message, else the type
 	Text     string       `json:"text,omitempty"`     // the first words
 	Active   bool         `json:"active"`             // on the path to the leaf
-	Did      string       `json:"did,omitempty"`      // to the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and after a broken patch, as are the next two
-	Tokens   *int         `json:"tokens,omitempty"`   // that it added to the request, below 0 where it took some away
-	Context  *int         `json:"context,omitempty"`  // tokens of the request as it stands after the entry: prompt, tools and messages
-	Request  *int         `json:"request,omitempty"`  // that the entry is the answer to, from 0
+	Did      string       `json:"did,omitempty"`      // effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and after a broken patch, as are the next two
+	Tokens   *int         `json:"tokens,omitempty"`   // tokens that it added to the request, negative if it removed some
+	Context  *int         `json:"context,omitempty"`  // tokens of the request after the entry: prompt, tools and messages
+	Request  *int         `json:"request,omitempty"`  // number of the request that the entry answers, from 0
 	Mark     string       `json:"mark,omitempty"`     // `T`: messages became smaller; `C`: the history was compacted
-	Boundary *logBoundary `json:"boundary,omitempty"` // where a transform lies
+	Boundary *logBoundary `json:"boundary,omitempty"` // for a transform
 }
 
-// A logBoundary says where a transform lies.
+// A logBoundary is the position of a transform between requests.
 type logBoundary struct {
-	After    int      `json:"after"`    // the request whose answer it lies after, -1 for none
-	Before   int      `json:"before"`   // the request that it lies before
-	Likely   boundary `json:"likely"`   // where in the agent's loop it was likely made, `before_request` or `turn_end`
-	Inferred bool     `json:"inferred"` // the file does not say it
+	After    int      `json:"after"`    // number of the request whose answer precedes it, -1 for none
+	Before   int      `json:"before"`   // number of the request that follows it
+	Likely   boundary `json:"likely"`   // the likely hook in the agent's loop, `before_request` or `turn_end`
+	Inferred bool     `json:"inferred"` // the file does not record it
 }
 
-// RowOf is what the log says of a step, but for what its entry says by itself.
+// RowOf returns the log row of a step, without what the entry itself contains.
 func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
 	delta := a.After.Total - a.Before.Total
 	row = Row{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
@@ -241,34 +240,33 @@ func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
 	return row, err
 }
 
-// A Shown is an entry, whole, with what it did to the envelope on its own path: an
-// entry of schema ctxtool/show/1.
+// A Shown is a complete entry with its effect on the envelope on its own path: an entry of
+// schema ctxtool/show/1.
 type Shown struct {
 	ID     string      `json:"id,omitempty"`     // of the entry
 	Line   int         `json:"line"`             // in the file, from 1
 	Parent string      `json:"parent,omitempty"` // its id; absent for a root
 	Kind   string      `json:"kind"`             // the role of a message, else the type
-	Label  string      `json:"label,omitempty"`  // that it has at the end of the file
+	Label  string      `json:"label,omitempty"`  // its label at the end of the file
 	Active bool        `json:"active"`           // on the path to the leaf
-	Effect *Effect     `json:"effect,omitempty"` // what it did on its own path; absent after a broken patch
-	Entry  jsonl.Value `json:"-"`                // as it stands in the file
+	Effect *Effect     `json:"effect,omitempty"` // on its own path; absent after a broken patch
+	Entry  jsonl.Value `json:"-"`                // as in the file
 }
 
-// A boundary is where in the agent's loop a transform is likely to come from. The
-// file does not say: it is inferred from what stands around the transform.
+// A boundary is the hook in the agent's loop from which a transform probably comes. The file
+// does not record it; it is inferred from the entries around the transform.
 type boundary string
 
-// The two points of the loop at which transforms are made (docs/session-format.md
-// 6.5): right before a request, and when the answer to one has come.
+// The two hooks that make transforms (docs/session-format.md 6.5): before a request, and after
+// its answer.
 const (
 	beforeRequest boundary = "before_request"
 	turnEnd       boundary = "turn_end"
 )
 
-// boundaryOf infers the boundary of a transform on a walk along a path. Messages reach
-// the file late: a transform made before a request stands in front of the prompt that
-// caused it, right after an earlier answer. Between an answer and a prompt the nearer in
-// time decides.
+// boundaryOf infers the boundary of a transform on a walk along a path. Messages reach the file
+// late: a transform made before a request is written before the prompt that caused it, right
+// after an earlier answer. Between an answer and a prompt, the nearer one in time decides.
 func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error) {
 	before, after := ofTurn(session, slices.Backward(a.Path[:a.At])), ofTurn(session, slices.All(a.Path[a.At+1:]))
 	if before < 0 || session.Kind(before) != jsonl.Assistant {
@@ -296,7 +294,7 @@ func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error
 	return turnEnd, nil
 }
 
-// ofTurn is the first of these records that a turn is made of; -1 if there is none.
+// ofTurn returns the first record that is part of a turn, -1 for none.
 func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
 	for _, rec := range records {
 		switch session.Kind(rec) {
@@ -307,9 +305,9 @@ func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
 	return -1
 }
 
-// broken says why a provider's cache of an earlier request cannot serve this one
-// beyond some point: its prompt, its tools, or a message of it has changed or is
-// gone. It is empty where this request only adds to the earlier one.
+// broken returns why a provider's cache of an earlier request cannot serve this one beyond some
+// point: a change of its prompt or tools, or a message changed or removed. It is empty if this
+// request only extends the earlier one.
 func broken(earlier, e *replay.Envelope) (string, error) {
 	is, err := e.Prompt()
 	if err != nil {
@@ -333,16 +331,16 @@ func broken(earlier, e *replay.Envelope) (string, error) {
 		other, ok := next()
 		switch {
 		case !ok:
-			return fmt.Sprintf("message %d and what followed it is gone", n), nil
+			return fmt.Sprintf("message %d and what followed it was removed", n), nil
 		case other.Place() != m.Place():
-			return fmt.Sprintf("message %d is another", n), nil
+			return fmt.Sprintf("message %d changed", n), nil
 		}
 		n++
 	}
 	return "", nil
 }
 
-// sent are the cached messages of a request.
+// sent returns the cached messages of a request.
 func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
 	return func(yield func(*replay.Piece) bool) {
 		for i := range e.Listed() {
@@ -353,19 +351,19 @@ func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
 	}
 }
 
-// A Meta is what an envelope says of itself, meta of schema ctxtool/replay/1.
+// A Meta describes an envelope: meta of schema ctxtool/replay/1.
 type Meta struct {
-	Model        models.Ref   `json:"model,omitzero"`         // `--model`, else the path's, else the baseline's
-	Limit        int64        `json:"limit"`                  // tokens: the context window, 0 where nobody knows it
-	TurnIndex    int          `json:"turnIndex"`              // user prompts so far, less one
-	RequestIndex int          `json:"requestIndex"`           // answers so far: the number of the next request, from 0
-	Tokens       weigh.Counts `json:"tokens"`                 // as pi's `/context` counts them: UTF-16 units by four, rounded up a message
-	Rules        replay.Rules `json:"rules"`                  // `pi` or `envelope`: what `--rules` came to
+	Model        models.Ref   `json:"model,omitzero"`         // from `--model`, else the path, else the baseline
+	Limit        int64        `json:"limit"`                  // context window in tokens, 0 if unknown
+	TurnIndex    int          `json:"turnIndex"`              // user prompts so far, minus one
+	RequestIndex int          `json:"requestIndex"`           // answers so far, which is the number of the next request, from 0
+	Tokens       weigh.Counts `json:"tokens"`                 // as pi's `/context` counts: UTF-16 units divided by four, rounded up per message
+	Rules        replay.Rules `json:"rules"`                  // the rules used, `pi` or `envelope`
 	Leaf         string       `json:"leaf,omitempty"`         // id of the last entry replayed; absent for the empty state
-	Usage        *weigh.Shown `json:"contextUsage,omitempty"` // what pi's indicator shows, `{tokens, percent, estimated}`: the last answer's recorded usage and an estimate of what came after it, which is `estimated`, with its percent of the window; absent where no recorded usage covers the current context
+	Usage        *weigh.Shown `json:"contextUsage,omitempty"` // what pi's indicator shows, `{tokens, percent, estimated}`: the last answer's recorded usage plus an estimate of what follows it, which is `estimated`, and its percentage
 }
 
-// MetaOf is what an envelope says of itself, its tokens counted.
+// MetaOf returns the description of an envelope, with its tokens counted.
 func MetaOf(e *replay.Envelope, c *tokens.Counter) (m Meta, err error) {
 	m = Meta{TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules}
 	if e.Leaf >= 0 {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// The built-in table is text. It starts with a newline; then comes one line a
-// model, each ended by a newline, of eleven columns with tabs between them:
+// The built-in table is text. It starts with a newline, followed by one line per model, each
+// ended by a newline, of eleven columns separated by tabs:
 //
 //	provider id window output input output cacheRead cacheWrite short long tiers
 //
-// Zero is written as nothing. A tier is "above,input,output,cacheRead,cacheWrite";
-// ";" stands between tiers. The lines are kept as text, because finding one
-// among them is faster than building anything from all of them.
+// Zero is written as nothing. A tier is "above,input,output,cacheRead,cacheWrite"; tiers are
+// separated by ";". The lines are kept as text, since searching them is faster than decoding
+// them all.
 
 //go:embed models.tsv.gz
 var packed []byte
@@ -26,8 +26,7 @@ var packed []byte
 // columns is how many columns a line has.
 const columns = 11
 
-// unpack returns the built-in lines. The bytes were put there by the build and
-// a test reads every line of them, so damage is a programmer's error.
+// unpack returns the built-in lines. A test reads every line, so damage is a programming error.
 func unpack() string {
 	zr, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -108,14 +107,13 @@ func rates(f []string) Rates {
 	return Rates{Input: dollars(f[0]), Output: dollars(f[1]), CacheRead: dollars(f[2]), CacheWrite: dollars(f[3])}
 }
 
-// count reads a whole number; nothing is zero. The text is our own, so there
-// is no error to report.
+// count reads a whole number; empty is zero. The text is our own, so it has no errors.
 func count(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }
 
-// dollars reads a price; nothing is zero.
+// dollars reads a price; empty is zero.
 func dollars(s string) float64 {
 	d, _ := strconv.ParseFloat(s, 64)
 	return d

@@ -1,8 +1,7 @@
 package models
 
-// Limits are the most bytes that a provider takes, 0 where it states none. They
-// are those of the providers' own documentation at Date; what resells a model may
-// have narrower ones.
+// Limits are a provider's maximum sizes in bytes, 0 if it documents none. They come from the
+// providers' documentation as of Date; resellers of a model may have lower limits.
 type Limits struct {
 	Request int64 // of one request, as it goes over the wire
 	Image   int64 // of one image, in base64
@@ -16,7 +15,7 @@ var limits = []struct {
 	Limits
 }{
 	{"anthropic", Limits{32 * mb, 5 * mb}},
-	{"amazon-bedrock", Limits{25_000_000, 0}}, // of images, what the model after it takes
+	{"amazon-bedrock", Limits{25_000_000, 0}}, // for images, the limit of the model's own provider applies
 	{"google", Limits{100 * mb, 0}},
 	{"google-vertex", Limits{20 * mb, 0}},
 	{"groq", Limits{0, 4 * mb}},
@@ -25,7 +24,7 @@ var limits = []struct {
 	{"xai", Limits{0, 20 * mb}},
 }
 
-// LimitsOf are the limits of a provider, and whether any are known.
+// LimitsOf returns the limits of a provider, and whether they are known.
 func LimitsOf(provider string) (Limits, bool) {
 	for _, l := range limits {
 		if l.provider == provider {
@@ -35,7 +34,7 @@ func LimitsOf(provider string) (Limits, bool) {
 	return Limits{}, false
 }
 
-// WidestLimits are those that no known provider goes beyond.
+// WidestLimits returns limits that no known provider exceeds.
 func WidestLimits() (w Limits) {
 	for _, l := range limits {
 		w.Request, w.Image = max(w.Request, l.Request), max(w.Image, l.Image)

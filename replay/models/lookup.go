@@ -2,19 +2,19 @@ package models
 
 import "strings"
 
-// Match says how a question found its model.
+// A Match is how Lookup found a model.
 type Match int
 
-// The ways to find a model, from none to a shared name.
+// The matches.
 const (
-	// None means that the table does not know the model.
+	// None means that the table does not have the model.
 	None Match = iota
-	// Exact means that the table has this provider and id to the letter.
+	// Exact means that the table has this provider and id.
 	Exact
-	// Dated means the same provider, and an id that differs by its date only.
+	// Dated means the same provider, and an id that differs in its date only.
 	Dated
-	// Bare means the same model under another name or at another provider,
-	// whose window and prices may differ from those in use.
+	// Bare means the same model under another name or at another provider, whose window and
+	// prices may differ.
 	Bare
 )
 
@@ -31,7 +31,7 @@ func (h Match) String() string {
 	return "none"
 }
 
-// MarshalText writes the name String returns. It never fails.
+// MarshalText returns the name. It never fails.
 func (h Match) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // Lookup returns what the table says of a model, and how it was found; ok is
@@ -75,7 +75,7 @@ func (t *Table) Lookup(provider, id string) (m Model, how Match, ok bool) {
 	return Model{}, None, false
 }
 
-// dated looks for the id at its provider under another date.
+// dated looks up the id at its provider with another date.
 func (t *Table) dated(provider, id string) (Model, bool) {
 	stem, date := cutDate(id)
 	if stem == "" {
@@ -93,7 +93,7 @@ func (t *Table) dated(provider, id string) (Model, bool) {
 	return t.pick(c.best(), provider, "")
 }
 
-// bare looks for the bare name of the id at every provider.
+// bare looks up the bare name of the id at every provider.
 func (t *Table) bare(provider, id string) (Model, bool) {
 	name, date := bareName(id)
 	if !strings.ContainsAny(name, "0123456789") {
@@ -108,7 +108,7 @@ func (t *Table) bare(provider, id string) (Model, bool) {
 	return t.pick(c.best(), provider, maker(name))
 }
 
-// pick settles which of several equally good keys answers.
+// pick chooses among equally good keys.
 func (t *Table) pick(keys []key, provider, maker string) (Model, bool) {
 	if own := at(keys, provider); own != nil {
 		keys = own

@@ -22,7 +22,7 @@ func TestLookup(t *testing.T) {
 		{"latest off", "anthropic", "claude-opus-4-6-latest", Dated, key{"anthropic", "claude-opus-4-6"}},
 		{"same date, other spelling", "anthropic", "claude-opus-4-5@20251101", Dated, key{"anthropic", "claude-opus-4-5-20251101"}},
 		{"latest on", "mistral", "mistral-large", Dated, key{"mistral", "mistral-large-latest"}},
-		{"a date is not today's latest", "mistral", "mistral-large-20250101", None, key{}},
+		{"a date is not the latest", "mistral", "mistral-large-20250101", None, key{}},
 		{"provider inside the id, date off", "", "openai/gpt-5.4-2026-03-05", Dated, key{"openai", "gpt-5.4"}},
 
 		{"no provider", "", "claude-opus-4-5", Bare, key{"anthropic", "claude-opus-4-5"}},

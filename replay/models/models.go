@@ -1,19 +1,18 @@
-// Package models knows what a model is: how much it reads, how much it answers, what
-// it costs, and how long its prompt cache lives.
+// Package models describes models: context window, maximum answer, prices, and prompt cache
+// lifetime.
 //
-// Builtin is the Table in the binary, one line a model, known by provider and id. Nothing
-// is unpacked before the first question is asked. Table.Lookup finds a Model, Model.Price
-// is the cost of a call, and Table.With corrects the table or adds to it.
+// Builtin is the table in the binary, with one line per model, keyed by provider and id. It is
+// unpacked on first use. Table.Lookup finds a Model, Model.Price is the cost of a call, and
+// Table.With corrects the table or adds to it.
 //
-// A question that the table does not answer to the letter is answered by the rules at
-// Table.Lookup, which says how it got there. They never trade one model for another: a
-// wrong window is worse than none.
+// Table.Lookup finds a model that is not in the table under its exact name by fixed rules, and
+// reports which rule matched. It never substitutes another model, since a wrong window is worse
+// than none.
 package models
 
 import "slices"
 
-// Date is the day the built-in table was taken, as YYYY-MM-DD. Prices change;
-// whoever prints one prints this beside it.
+// Date is the day of the built-in table, as YYYY-MM-DD. Prices change, so print it with them.
 const Date = "2026-11-21"
 
 // Model is what the table says of one model at one provider. The JSON names
@@ -70,8 +69,7 @@ type PromptCache struct {
 	Long int64 `json:"long,omitempty"`
 }
 
-// Priced tells whether the table states any price for m. Where it does not,
-// what [Model.Price] returns is zero for want of a price.
+// Priced reports whether the table has any price for m. Otherwise [Model.Price] returns zero.
 func (m Model) Priced() bool {
 	return m.Cost.Rates != Rates{} || len(m.Cost.Tiers) > 0
 }

@@ -25,8 +25,8 @@ func cutDate(id string) (stem, date string) {
 	return id, ""
 }
 
-// hasForm tells whether s, as long as form, has a digit for each letter of
-// form and a dash for each dash.
+// hasForm reports whether s, which is as long as form, has a digit for each letter of form and
+// a dash for each dash.
 func hasForm(s, form string) bool {
 	for i := range len(form) {
 		if (form[i] == '-') != (s[i] == '-') || (form[i] != '-' && !isDigit(s[i])) {
@@ -50,8 +50,8 @@ func bareName(id string) (name, date string) {
 	return cutDate(name)
 }
 
-// cutVendor takes region and vendor off, "us.anthropic.claude" is "claude", and
-// tells whether there was one. In "deepseek.v3" the vendor is the name.
+// cutVendor removes region and vendor, such as "us.anthropic." from "us.anthropic.claude", and
+// reports whether there was one. In "deepseek.v3" the vendor is the name.
 func cutVendor(name string) (rest string, cut bool) {
 	for {
 		before, after, ok := strings.Cut(name, ".")
@@ -85,8 +85,8 @@ func cutRevision(name string, vendor bool) string {
 	return name
 }
 
-// makers says which provider a family of names is made by. Only providers of
-// the table are of use here.
+// makers maps families of names to the provider that makes them. Only providers of the table
+// are useful.
 var makers = [...]struct{ prefix, provider string }{
 	{"claude-", "anthropic"},
 	{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},

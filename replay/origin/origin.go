@@ -1,35 +1,35 @@
-// Package origin says which entry a piece of a context comes from, and what put it there.
+// Package origin records which entry a part of a context comes from, and what put it there.
 package origin
 
 import "ctxtool/sessionfmt"
 
-// An Origin says where a piece of an envelope comes from.
+// An Origin is where a part of an envelope comes from.
 type Origin struct {
 	Record int // the entry, -1 for the baseline
 	By     int // the entry that put it there: Record itself, a transform, or an edit
 	Op     int // the op of the transform By, -1 for none
 }
 
-// Baseline is the origin of what a session file lacks and a baseline has.
+// Baseline is the origin of what comes from a baseline.
 var Baseline = Origin{Record: -1, By: -1, Op: -1}
 
-// An Index is a number from 0, or -1 where there is none, which JSON leaves out.
+// An Index is a number from 0, or -1 for none, which JSON leaves out.
 type Index int
 
-// IsZero reports whether there is none.
+// IsZero reports whether the index is absent.
 func (i Index) IsZero() bool { return i < 0 }
 
-// A Source is where a piece of a context comes from.
+// A Source is where a part of a context comes from.
 type Source struct {
-	ID   string `json:"id,omitempty"`   // of the entry that it comes from
-	Line int    `json:"line,omitempty"` // of that entry, from 1
-	Kind string `json:"kind,omitempty"` // of that entry: the role of a message, else the type; as `time` not of a log
-	Time string `json:"time,omitempty"` // of that entry, as it stands in the file
+	ID   string `json:"id,omitempty"`   // id of the entry
+	Line int    `json:"line,omitempty"` // line of that entry, from 1
+	Kind string `json:"kind,omitempty"` // of that entry: the role of a message, else the type; absent in a log, as is `time`
+	Time string `json:"time,omitempty"` // of that entry, as in the file
 	By   string `json:"by,omitempty"`   // id of the transform or edit that put it there
-	Op   Index  `json:"op,omitzero"`    // the operation of that transform
+	Op   Index  `json:"op,omitzero"`    // the op of that transform
 }
 
-// From is an origin as it is printed; without lines it has neither kind nor time.
+// From returns an origin as it is printed. Without lines it has neither kind nor time.
 func From(s *sessionfmt.Session, from Origin, lines *sessionfmt.Reader) (Source, error) {
 	out := Source{Op: -1}
 	if from.Record < 0 {
@@ -47,28 +47,28 @@ func From(s *sessionfmt.Session, from Origin, lines *sessionfmt.Reader) (Source,
 	return out, err
 }
 
-// A Provenance is where a piece of an envelope comes from, an element of the lists in
+// A Provenance is where a part of an envelope comes from: an element of the lists in
 // provenance of schema ctxtool/replay/1.
 type Provenance struct {
-	Entry string `json:"entry,omitempty"` // id of the entry that the text comes from
+	Entry string `json:"entry,omitempty"` // id of the entry that has the text
 	Line  Index  `json:"line,omitzero"`   // its line in the file, from 1
-	By    any    `json:"by"`              // "entry", "baseline", or a maker
+	By    any    `json:"by"`              // "entry", "baseline", or a putBy
 }
 
-// A maker is the transform whose op put a piece there, or the edit that did.
-type maker struct {
+// A putBy is the transform whose op added a part, or the edit that did.
+type putBy struct {
 	Entry string `json:"entry"`
 	Op    Index  `json:"op,omitzero"`
 }
 
-// Told is an origin in a Provenance.
-func Told(s *sessionfmt.Session, from Origin) Provenance {
+// ProvenanceOf returns an origin as a Provenance.
+func ProvenanceOf(s *sessionfmt.Session, from Origin) Provenance {
 	if from.Record < 0 {
 		return Provenance{Line: -1, By: "baseline"}
 	}
 	out := Provenance{Entry: s.ID(from.Record), Line: Index(s.Line(from.Record)), By: "entry"}
 	if from.By != from.Record || from.Op >= 0 {
-		out.By = maker{s.ID(from.By), Index(from.Op)}
+		out.By = putBy{s.ID(from.By), Index(from.Op)}
 	}
 	return out
 }

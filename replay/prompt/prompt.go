@@ -1,5 +1,5 @@
-// Package prompt is the part of an envelope that is no messages: prompt, tools and options,
-// and how system messages and patches make them.
+// Package prompt builds prompt, tools and options of an envelope from system messages and
+// patches.
 package prompt
 
 import (
@@ -13,27 +13,27 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Prompt is the part of an envelope that is no messages.
+// A Prompt is an envelope without its messages.
 type Prompt struct {
 	Parts    []Part
-	Compiled string // what is sent of the parts
+	Compiled string // the parts as one text, as sent
 	Tools    []Tool
 	Options  Options
-	// Known reports that parts and tools come from the session or a baseline.
-	// Otherwise pi's own prompt and tools are missing here.
+	// Known reports whether the session or a baseline records parts and tools. Otherwise pi's
+	// own prompt and tools are missing.
 	Known bool
-	// Omitted are tools that were left out because nothing implements them.
+	// Omitted are the tools left out because they have no implementation.
 	Omitted []Tool
 }
 
-// A Baseline is what a session file may lack: the prompt, tools and options that
-// the agent itself came with.
+// A Baseline is what a session file may not record: the prompt, tools and options that the
+// agent brings along.
 type Baseline struct {
 	Parts   []Part
 	Tools   []Tool
 	Options Options
 	Model   models.Ref
-	Limit   int64 // context window in tokens, 0 where it is not stated
+	Limit   int64 // context window in tokens, 0 if not given
 }
 
 // A Part is one part of a system prompt.
@@ -48,43 +48,42 @@ type Part struct {
 // A Tool is a tool definition.
 type Tool struct {
 	Name   string
-	Raw    jsonl.Value // name, description and parameters as they were declared
+	Raw    jsonl.Value // name, description and parameters as declared
 	Origin origin.Origin
 }
 
-// NewTool is the tool that raw declares.
+// NewTool returns the tool that raw declares.
 func NewTool(raw jsonl.Value, by origin.Origin) Tool {
 	return Tool{Name: raw.Get("name").Text(), Raw: raw, Origin: by}
 }
 
-// Options are the generation options of an envelope, raw JSON, nil where
-// they are not set.
+// Options are the generation options of an envelope as raw JSON, nil if not set.
 type Options struct{ Reasoning, Temperature, MaxTokens jsonl.Value }
 
-// A Fold is prompt, tools and options while they are made.
+// A Fold applies changes to prompt, tools and options.
 type Fold struct {
 	Parts   []Part
 	Tools   []Tool
 	Options Options
 
-	Textless bool // parts are not made
+	Textless bool // leave out the texts of parts
 
-	below *below // set where it is what ops make of a prompt that is not known yet
+	below *below // set if the fold collects the effect of ops on a prompt not known yet
 }
 
-// OfOps is a fold of what ops make of a prompt that is not known yet: see Onto.
+// OfOps returns a fold that collects the effect of ops on a prompt not known yet; see Onto.
 func OfOps() Fold {
 	return Fold{below: &below{parts: map[string]bool{}, tools: map[string]jsonl.Value{}}}
 }
 
-// A below is what ops take out of the prompt that they meet.
+// A below is what ops remove from the prompt below them.
 type below struct {
 	allParts, allTools bool
 	parts              map[string]bool        // by name
-	tools              map[string]jsonl.Value // names, by how they are spelled
+	tools              map[string]jsonl.Value // names, by their JSON
 }
 
-// Onto does to a prompt what the ops do that f has been folded from.
+// Onto applies the ops collected in f to a prompt.
 func (f *Fold) Onto(to *Fold) {
 	if f.below.allParts {
 		to.Parts = append(to.Parts[:0], f.Parts...)
@@ -115,7 +114,7 @@ func (f *Fold) Onto(to *Fold) {
 	}
 }
 
-// ReplaceParts and ReplaceTools make room for others.
+// ReplaceParts removes all parts.
 func (f *Fold) ReplaceParts() {
 	f.Parts = f.Parts[:0]
 	if f.below != nil {
@@ -130,7 +129,7 @@ func (f *Fold) ReplaceTools() {
 	}
 }
 
-// RemoveParts removes all parts of that name, as a patch does.
+// RemoveParts removes all parts with that name, as a patch does.
 func (f *Fold) RemoveParts(name string) {
 	f.Parts = slices.DeleteFunc(f.Parts, func(p Part) bool { return p.Name == name })
 	if f.below != nil {
@@ -138,7 +137,7 @@ func (f *Fold) RemoveParts(name string) {
 	}
 }
 
-// RemoveTools removes all tools of that name, as a patch does.
+// RemoveTools removes all tools with that name, as a patch does.
 func (f *Fold) RemoveTools(name jsonl.Value) {
 	f.Tools = slices.DeleteFunc(f.Tools, func(t Tool) bool { return name.Is(t.Name) })
 	if f.below != nil {
@@ -156,14 +155,14 @@ func (f *Fold) SetPart(name, text string, by origin.Origin) {
 	f.Parts = append(f.Parts, NewPart(name, text, by))
 }
 
-// NewPart is a part of a patch or a baseline. One called content is what later
-// system messages' content adds to.
+// NewPart returns a part of a patch or a baseline. The content of later system messages is
+// added to one named content.
 func NewPart(name, text string, by origin.Origin) Part {
 	return Part{Name: name, Text: text, Origin: by, Content: name == "content"}
 }
 
-// Message applies a system message (docs/session-format.md 4.5): its content adds to the
-// content before it, its sections and tools are set and removed by name.
+// Message applies a system message (docs/session-format.md 4.5): its content is appended to the
+// content so far, its sections and tools are set and removed by name.
 func (f *Fold) Message(v jsonl.Value, by origin.Origin) {
 	if !f.Textless {
 		f.addContent(v.Get("content").ContentText(), by)
@@ -194,8 +193,8 @@ func (f *Fold) addContent(text string, by origin.Origin) {
 	f.Parts = append([]Part{part}, f.Parts...)
 }
 
-// section sets or, for null, removes a section. A new one goes to the end, but
-// one named like an integer in front of the others, as in a JavaScript object.
+// section sets or, for null, removes a section. A new one goes to the end, or before the others
+// if its name is an integer, as in a JavaScript object.
 func (f *Fold) section(name string, text jsonl.Value, by origin.Origin) {
 	at := -1
 	for i, p := range f.Parts {
@@ -247,7 +246,7 @@ func (f *Fold) addTool(t Tool) {
 	f.Tools = append(f.Tools, t)
 }
 
-// Counts is what prompt and tools take together.
+// Counts returns the tokens of prompt and tools.
 func (p *Prompt) Counts(c *tokens.Counter) (n weigh.Counts) {
 	each, ofTools := p.Count(c)
 	for _, k := range each {
@@ -260,8 +259,8 @@ func (p *Prompt) Counts(c *tokens.Counter) (n weigh.Counts) {
 	return n
 }
 
-// Count is what each part and each tool takes. Where the counter rounds once a message
-// the parts are one together: each has what it adds to those before it.
+// Count returns the tokens of each part and each tool. If the counter rounds once per message,
+// each part counts what it adds to those before it.
 func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 	w := new(weigh.Weigher).Reset(c)
 	for _, part := range p.Parts {
@@ -273,14 +272,14 @@ func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 	return parts, tools
 }
 
-// tokens is what a tool's definition counts for.
+// tokens returns the tokens of a tool's definition.
 func (t Tool) tokens(c *tokens.Counter) (n int) {
 	w := new(weigh.Weigher).Reset(c)
 	for _, name := range []string{"name", "description"} {
 		n += w.Add(w.Value(t.Raw.Get(name)))
 	}
 	if parameters := t.Raw.Get("parameters"); parameters.Exists() {
-		n += w.Add(w.Compact(parameters))
+		n += w.Add(w.Minified(parameters))
 	}
 	return n
 }

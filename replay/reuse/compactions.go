@@ -101,9 +101,9 @@ func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Comp
 	kept := map[replay.Piece]bool{}
 	left, gone := sent(d.after), sent(d.before)
 	for _, p := range left {
-		kept[p.Itself()] = true
+		kept[p.Identity()] = true
 	}
-	gone = slices.DeleteFunc(gone, func(p *replay.Piece) bool { return kept[p.Itself()] })
+	gone = slices.DeleteFunc(gone, func(p *replay.Piece) bool { return kept[p.Identity()] })
 	var n []weigh.Counts
 	if n, err = replay.CountAll(c, d.before, d.after); err != nil {
 		return one, err

@@ -40,7 +40,7 @@ type Answer struct{ Record, Request int }
 
 // Uses observes a walk along one path.
 type Uses struct {
-	replay.Unconcerned
+	replay.NopObserver
 	load    *replay.Reader
 	answers []Answer
 	uses    []use
@@ -65,7 +65,7 @@ func New(r *replay.Replay) *Uses {
 
 // Changed records what an answer uses.
 func (u *Uses) Changed(step replay.Step, c *replay.Change) error {
-	p := c.Came()
+	p := c.Appended()
 	if p == nil || p.Kind() != jsonl.Assistant || !p.Sent() {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []b
 		b := &m.Blocks[i]
 		switch b.Kind {
 		case jsonl.TextBlock, jsonl.ThinkingBlock:
-			scan(b.Says.Bytes(&u.buf), tell)
+			scan(b.Text.Bytes(&u.buf), tell)
 		case jsonl.CallBlock:
 			u.call(b, tell)
 		}
@@ -169,7 +169,7 @@ func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []b
 
 // call tells what a call says: itself, and the texts that it is made with.
 func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byte)) {
-	spelled := append(append(bytes.Clone(b.Name), 0), b.Args.AppendCompact(nil)...)
+	spelled := append(append(bytes.Clone(b.Name), 0), b.Args.AppendMinified(nil)...)
 	c := call{hash(Call, spelled), b.Name.Text()}
 	for text := range b.Args.Strings {
 		if c.name == b.Name.Text() {

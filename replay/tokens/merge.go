@@ -2,7 +2,7 @@ package tokens
 
 import "encoding/binary"
 
-// joins counts the tokens of a short piece: all its neighbours are gone through for
+// joins counts the tokens of a short piece: all its neighbours are visited for
 // the lowest rank, as often as there is one. For short pieces nothing is faster.
 type joins struct {
 	start [shortPiece + 1]uint8  // of each token in the piece, and the piece's end

@@ -1,25 +1,23 @@
 package tokens
 
-// A long piece is counted window by window, each with a heap, so that it takes time
-// as its length and memory as a window. Windows overlap, and are put together where
-// they agree.
+// A long piece is counted in windows, each with a heap, so that time is linear in the length
+// and memory is bounded by the window. Windows overlap, and are joined where they agree.
 //
-// That is exact. Call two tokens neighbours if joining their bytes ends with these
-// two. Of what joining makes of any text, each token and the next are neighbours:
-// while nothing is joined across the ends of the two, the order inside them is the
-// same with the rest of the text as without. And tokens of which each and the next
-// are neighbours are what joining makes of all their bytes: the first pair that was
-// joined across an end would have had the lowest rank in those two tokens as well.
-// So where two windows have a token in common, those of the one up to it and those
-// of the other from it on are the tokens of both together.
+// The result is exact. Call two adjacent tokens stable if joining their bytes alone gives these
+// two. In the tokens of any text all adjacent pairs are stable: as long as nothing is joined
+// across the ends of a pair, the order of joins inside is the same with or without the rest of
+// the text. Conversely, if all adjacent pairs of a list are stable, the list is the result for
+// its bytes: the first join across an end would have had the lowest rank inside that pair too.
+// So if two windows have a token in common, the tokens of the first up to it and of the second
+// from it on are the tokens of both together.
 
 const (
 	windowBytes = 1 << 10
 	overlap     = 8 // windows have one part in so many in common
 )
 
-// window is the tokens of a part of a piece, a list through the bytes that they
-// begin at, counted from base.
+// A window holds the tokens of a part of a piece, as a list indexed by their first byte,
+// relative to base.
 type window struct {
 	base  int
 	nodes []node   // a token's at its first byte; one more where the last ends
@@ -32,8 +30,8 @@ type node struct {
 	rank       uint32 // of the token joined with the next
 }
 
-// long is how many tokens a long piece has, by windows of size bytes.
-func (c *counting) long(piece []byte, size int) (n int) {
+// long returns the number of tokens of a long piece, in windows of size bytes.
+func (c *pieceCounter) long(piece []byte, size int) (n int) {
 	w := &c.window
 	first := 0 // where the tokens begin that are not in n yet
 	end := w.join(&c.ranks, piece, 0, size)
@@ -42,7 +40,7 @@ func (c *counting) long(piece []byte, size int) (n int) {
 		settled, cut := w.split(first, end-size/overlap)
 		next := w.join(&c.ranks, piece, cut, size)
 		k, at := w.agree()
-		if cut <= first || k < 0 { // never seen, but nothing says that it cannot be
+		if cut <= first || k < 0 { // not known to happen, but not proven impossible
 			size *= 2
 			end = w.join(&c.ranks, piece, base, size)
 			continue
@@ -54,8 +52,8 @@ func (c *counting) long(piece []byte, size int) (n int) {
 	return n + settled
 }
 
-// split counts the tokens that begin at first or later and end at limit or earlier,
-// and keeps where those after them begin as the tail. The first of these is at cut.
+// split counts the tokens that begin at first or later and end at limit or earlier, and keeps
+// the start of later tokens, the first at cut, as the tail.
 func (w *window) split(first, limit int) (n, cut int) {
 	w.tail = w.tail[:0]
 	i, last := int32(0), int32(len(w.nodes)-1)
@@ -72,8 +70,8 @@ func (w *window) split(first, limit int) (n, cut int) {
 	return n, cut
 }
 
-// agree finds the first token that the tail and the window have in common: its
-// place in the tail, below 0 if there is none, and where it begins.
+// agree finds the first token that the tail and the window have in common. k is its index in
+// the tail, negative if there is none, and at its offset.
 func (w *window) agree() (k, at int) {
 	i, last := int32(0), int32(len(w.nodes)-1)
 	for k := 0; k < len(w.tail)-1 && i < last; {
@@ -93,8 +91,7 @@ func (w *window) agree() (k, at int) {
 	return -1, 0
 }
 
-// join makes the tokens of the size bytes of a piece from base on, and says where
-// they end.
+// join builds the tokens of the size bytes of a piece from base on, and returns where they end.
 func (w *window) join(r *ranks, piece []byte, base, size int) (end int) {
 	end = min(base+size, len(piece))
 	text := piece[base:end]
@@ -132,7 +129,7 @@ func (w *window) unite(r *ranks, text []byte, i int32) {
 	}
 }
 
-// offer puts the pair at i into the heap, if it is a token.
+// offer adds the pair at i to the heap if it is a token.
 func (w *window) offer(i int32, rank uint32) {
 	if rank == noRank {
 		return
@@ -145,7 +142,7 @@ func (w *window) offer(i int32, rank uint32) {
 	}
 }
 
-// pop takes the lowest pair off the heap.
+// pop removes the lowest pair from the heap.
 func (w *window) pop() uint64 {
 	last := len(w.heap) - 1
 	top := w.heap[0]

@@ -8,7 +8,7 @@ var o200kData table
 // O200K is the vocabulary o200k_base, of GPT-4o and what came after it.
 var O200K = Vocabulary{next: (*classes).nextO200K, table: &o200kData}
 
-// What a word of o200k may begin with, and what it may go on with. Letters without
+// What a word of o200k may begin with, and what it may continue with. Letters without
 // case, and marks, are of both.
 const (
 	heads  = upper | uncased | mark
@@ -46,7 +46,7 @@ func (c *classes) nextO200K(text []byte, i int) int {
 }
 
 // word is the end of a word that begins at i, i where there is none. `U*` takes all
-// it can; if W goes on there, the word ends where W does. If not, `W+` gets what
+// it can; if W continues there, the word ends where W does. If not, `W+` gets what
 // `U*` gives back, which ends at the last character that both may have. With no
 // such character there are capitals alone, the second expression's.
 func (c *classes) word(text []byte, i int) int {

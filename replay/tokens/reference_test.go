@@ -126,8 +126,8 @@ func TestReference(t *testing.T) {
 	}, nil)
 }
 
-// allStrings goes through every string of sessions once, keys and pieces of lines that
-// are no JSON among them; unless whole, through the first 20 KB of each session and every
+// allStrings visits every string of sessions once, including keys and pieces of lines that
+// are not JSON; unless whole, through the first 20 KB of each session and every
 // twentieth string of what follows.
 func allStrings(sessions []corpus.Session, whole bool, yield func(string) bool) bool {
 	const head = 20 << 10
@@ -158,7 +158,7 @@ func allStrings(sessions []corpus.Session, whole bool, yield func(string) bool) 
 	return true
 }
 
-// characters goes through every character, between others that tell its class; unless
+// characters visits every character, between others that tell its class; unless
 // whole, through those between two ranges of the classes and of Go's tables, and some
 // others.
 func characters(whole bool, yield func(string) bool) bool {
@@ -183,7 +183,7 @@ func characters(whole bool, yield func(string) bool) bool {
 	return true
 }
 
-// eachString goes through the strings of a JSON value.
+// eachString visits the strings of a JSON value.
 func eachString(v any, yield func(string) bool) bool {
 	switch v := v.(type) {
 	case string:

@@ -16,7 +16,7 @@ package tokens
 // one character back if text follows, and cannot if there is only one: then the
 // last expression takes that one.
 
-// rest is the end of the piece at i that is no word. Beyond the line ends that may
+// rest is the end of the piece at i that is not a word. Beyond the line ends that may
 // follow symbols, the byte tail may.
 func (c *classes) rest(text []byte, i int, tail byte) int {
 	k, n := c.at(text, i)
@@ -47,7 +47,7 @@ func (c *classes) numbers(text []byte, i int) int {
 	return i
 }
 
-// symbols is where symbols end that go on at i, and the line ends after them.
+// symbols is where symbols end that continue at i, and the line ends after them.
 func (c *classes) symbols(text []byte, i int, tail byte) int {
 	i = c.run(text, i, symbol|mark)
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r' || text[i] == tail) {
@@ -107,7 +107,7 @@ func contraction(text []byte, i int) int {
 
 // Cut is a place at which a text may be cut and its parts counted one after the
 // other, 0 if it has none: after the last line end that an ASCII character follows
-// which is no white space and no slash. No piece of any vocabulary goes on there, and
+// which is no white space and no slash. No piece of any vocabulary continues there, and
 // where a piece ends has no say in the next.
 func Cut(text []byte) int {
 	for i := len(text) - 1; i > 0; i-- {

@@ -31,7 +31,7 @@ const (
 	groupBytes   = 4 + 2*(groupBuckets+1)
 )
 
-// hash is the hash of a text, of which tables use the upper bits.
+// hash returns a hash of a text. Tables use its upper bits.
 func hash(b []byte) uint64 {
 	const k0, k1 = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
 	h := uint64(len(b)) * k1
@@ -43,7 +43,7 @@ func hash(b []byte) uint64 {
 	return hi ^ lo
 }
 
-// word is the number that fewer than 8 bytes are.
+// word returns up to 8 bytes as a number.
 func word(b []byte) uint64 {
 	n := len(b)
 	if n >= 4 {
@@ -55,7 +55,7 @@ func word(b []byte) uint64 {
 	return uint64(b[0]) | uint64(b[n>>1])<<(8*(n>>1)&63) | uint64(b[n-1])<<(8*(n-1)&63)
 }
 
-// rank is the rank of the token that b is, whose hash is h; noRank where b is none.
+// rank returns the rank of the token b with hash h, noRank if b is not a token.
 func (t table) rank(b []byte, h uint64) uint32 {
 	bucket := int(h >> (64 - t[0]&63))
 	group := t[tableHeader+bucket/groupBuckets*groupBytes:][:groupBytes]
@@ -79,8 +79,8 @@ func (t table) rank(b []byte, h uint64) uint32 {
 	return noRank
 }
 
-// PackVocabulary lays the tokens of a vocabulary, by rank, out as a table; gen
-// writes its files with it. It refuses what does not fit the form.
+// PackVocabulary encodes the tokens of a vocabulary, in order of rank, as a table, for the
+// generator. It returns an error for tokens that do not fit the format.
 func PackVocabulary(list [][]byte) ([]byte, error) {
 	if len(list) > 1<<rankBits {
 		return nil, errors.New("too many tokens")
@@ -89,7 +89,7 @@ func PackVocabulary(list [][]byte) ([]byte, error) {
 	buckets := make([][]byte, 1<<width)
 	for rank, token := range list {
 		if len(token) == 0 || len(token) > longestToken {
-			return nil, errors.New("a token of no bytes, or of too many")
+			return nil, errors.New("a token is empty or too long")
 		}
 		k := hash(token) >> (64 - width)
 		head := rank | min(len(token), longLength)<<rankBits

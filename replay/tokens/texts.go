@@ -2,40 +2,40 @@ package tokens
 
 import "encoding/json"
 
-// Texts are plain texts that were counted, schema ctxtool/count/1.
+// Texts are the counts of plain texts, schema ctxtool/count/1.
 type Texts struct {
 	Schema   string        `json:"schema"`
 	By       string        `json:"by,omitempty"`  // `line`, `file`, `total`
-	Counters []CounterName `json:"counters"`      // in the order asked for
-	Rows     []Text        `json:"rows,omitzero"` // each text; none by total
-	Total    Text          `json:"total"`         // as `rows[]`, their sum; it has no `file`
+	Counters []CounterName `json:"counters"`      // in the given order
+	Rows     []Text        `json:"rows,omitzero"` // each text; absent by total
+	Total    Text          `json:"total"`         // the sum, as `rows[]`, without `file`
 }
 
-// A CounterName is a counter that texts were counted by.
+// A CounterName is a counter used for a count.
 type CounterName struct {
 	Name     string `json:"name"`     // of the counter
 	Estimate bool   `json:"estimate"` // it is an estimate, not a tokenizer
 }
 
-// A Text is a text that was counted.
+// A Text is a text with its counts.
 type Text struct {
-	Schema string `json:"schema,omitempty"` // on a line of its own
-	File   string `json:"file,omitempty"`   // as it was given, with forward slashes; `-` is standard input
+	Schema string `json:"schema,omitempty"` // if printed as a line of its own
+	File   string `json:"file,omitempty"`   // as given, with forward slashes; `-` is standard input
 	Line   int    `json:"line,omitempty"`   // from 1; absent unless by line
-	Bytes  int64  `json:"bytes"`            // as they are in the file; of a line with its end
-	Tokens Counts `json:"tokens"`           // tokens by the counter's name; of a line without its end
+	Bytes  int64  `json:"bytes"`            // as in the file; of a line including its line end
+	Tokens Counts `json:"tokens"`           // tokens by the counter's name; of a line without its line end
 }
 
 // Counts are tokens by counters.
 type Counts []Count
 
-// A Count is tokens by a counter.
+// A Count is the number of tokens by one counter.
 type Count struct {
 	By *Counter
 	N  int64
 }
 
-// MarshalJSON writes the tokens by the counters' names.
+// MarshalJSON returns an object with the counters' names as keys.
 func (all Counts) MarshalJSON() ([]byte, error) {
 	named := map[string]int64{}
 	for _, c := range all {
@@ -44,7 +44,7 @@ func (all Counts) MarshalJSON() ([]byte, error) {
 	return json.Marshal(named)
 }
 
-// NewTexts are no texts yet.
+// NewTexts returns an empty Texts.
 func NewTexts(by string, counters []*Counter) *Texts {
 	t := &Texts{Schema: "ctxtool/count/1", By: by, Rows: []Text{}}
 	for _, c := range counters {
@@ -54,7 +54,7 @@ func NewTexts(by string, counters []*Counter) *Texts {
 	return t
 }
 
-// Add adds texts; by total they are in the sum alone.
+// Add adds texts. By total, only the sum has them.
 func (t *Texts) Add(rows []Text) {
 	for _, r := range rows {
 		t.Total.Bytes += r.Bytes

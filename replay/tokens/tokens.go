@@ -1,10 +1,10 @@
-// Package tokens counts the tokens of plain text. What a message's text is, and what
-// images and tool calls count for, is the business of package replay.
+// Package tokens counts the tokens of plain text. Package replay defines what the text of a
+// message is, and what images and tool calls count for.
 //
-// Find returns a Counter by name, Names are all names. Counters are tokenizers (cl100k,
-// o200k), which count exactly, or estimates by length, each as one agent makes it.
-// Counter.Text is the tokens of one text by a tokenizer; Counter.Of makes tokens of a
-// length by any Counter.
+// Find returns a Counter by name, Names all names. Counters are tokenizers (cl100k, o200k),
+// which count exactly, or estimates by length, each as one agent makes it. Counter.Text returns
+// the tokens of one text by a tokenizer. Counter.Of converts a length to tokens, for any
+// Counter.
 package tokens
 
 import (
@@ -12,41 +12,40 @@ import (
 	"strings"
 )
 
-// A Counter counts tokens its own way: it adds up how long the texts of a message
-// are, and makes tokens of that.
+// A Counter counts tokens: it adds up the lengths of a message's texts in its Measure, and
+// converts the sum to tokens.
 type Counter struct {
 	Name    string
 	About   string  // one line for help
-	Measure Measure // how it tells the length of a text
-	// Text counts the tokens of a text, which is UTF-8, where Measure is Tokens; nil
-	// for all others.
+	Measure Measure // how it measures the length of a text
+	// Text counts the tokens of a UTF-8 text if Measure is Tokens. It is nil for others.
 	Text func(text []byte) int
-	// Tokens are the tokens of a length, nil where they are the length itself.
+	// Tokens converts a length to tokens. It is nil if the length is in tokens already.
 	Tokens func(length int) int
-	// ByText reports that each text of a message is rounded by itself, and not their sum.
+	// ByText reports whether each text of a message is rounded, and not their sum.
 	ByText  bool
-	Message int // tokens that a message takes besides its texts
-	Image   int // the length that an image counts for; 0 where the system has none
+	Message int // tokens that a message takes in addition to its texts
+	Image   int // the length that an image counts for; 0 if the agent counts none
 }
 
-// MarshalText writes the name. It never fails.
+// MarshalText returns the name. It never fails.
 func (c *Counter) MarshalText() ([]byte, error) { return []byte(c.Name), nil }
 
-// A Measure is a way to tell the length of a text.
+// A Measure is a unit of length.
 type Measure uint8
 
 const (
 	Units   Measure = iota // UTF-16 code units
 	Bytes                  // of UTF-8
 	Scalars                // Unicode scalar values
-	Tokens                 // of a tokenizer: no estimate
+	Tokens                 // of a tokenizer, not an estimate
 )
 
 // counters are all counters, the default first.
 var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &cl100k, &o200k}
 
-// Pi counts as pi estimates: a token for each four UTF-16 code units of a
-// message, rounded up once a message (docs/session-format.md 8.1, 8.2).
+// Pi counts as pi estimates: one token per four UTF-16 code units of a message, rounded up once
+// per message (docs/session-format.md 8.1, 8.2).
 var Pi = Counter{
 	Name:   "chars4",
 	About:  "as pi: a quarter of the length in UTF-16 units, rounded up once a message",
@@ -54,8 +53,8 @@ var Pi = Counter{
 	Image:  4800,
 }
 
-// GSH counts as gsh estimates: a token for each four bytes, rounded down once a
-// text, and four a message (docs/policies.md 2.2).
+// GSH counts as gsh estimates: one token per four bytes, rounded down per text, and four per
+// message (docs/policies.md 2.2).
 var GSH = Counter{
 	Name:    "bytes4",
 	About:   "as gsh: a quarter of the bytes of each text, rounded down, and 4 a message",
@@ -65,8 +64,8 @@ var GSH = Counter{
 	Message: 4,
 }
 
-// YBytes and YScalars count as y-agent estimates in its two places: a token for each
-// four bytes or scalars, rounded up once a message (docs/policies.md 4.2).
+// YBytes and YScalars count as y-agent estimates in its two places: one token per four bytes or
+// scalars, rounded up once per message (docs/policies.md 4.2).
 var YBytes = Counter{
 	Name:    "ybytes",
 	About:   "as y-agent's context: a quarter of the bytes, rounded up once a message",
@@ -83,7 +82,7 @@ var YScalars = Counter{
 
 func quarterUp(n int) int { return (n + 3) / 4 }
 
-// Of are the tokens of texts that are this long together.
+// Of returns the tokens of texts with this total length.
 func (c *Counter) Of(length int) int {
 	if c.Tokens == nil {
 		return length
@@ -91,10 +90,10 @@ func (c *Counter) Of(length int) int {
 	return c.Tokens(length)
 }
 
-// Estimates reports that the counter does not know a model's own tokens.
+// Estimates reports whether the counter only estimates the tokens of a model.
 func (c *Counter) Estimates() bool { return c.Measure != Tokens }
 
-// Names are the names of all counters, the default first.
+// Names returns the names of all counters, the default first.
 func Names() (names []string) {
 	for _, c := range counters {
 		names = append(names, c.Name)
@@ -102,12 +101,12 @@ func Names() (names []string) {
 	return names
 }
 
-// Find is the counter of that name.
+// Find returns the counter with that name.
 func Find(name string) (*Counter, error) {
 	for _, c := range counters {
 		if c.Name == name {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown counter %q: one of %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown counter %q: must be one of %s", name, strings.Join(Names(), ", "))
 }

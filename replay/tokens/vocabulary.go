@@ -2,36 +2,34 @@ package tokens
 
 import "sync"
 
-// A Vocabulary counts as a model of byte pairs does: text is cut into pieces by an
-// expression, and in each piece the two neighbours that together are the token of
-// the lowest rank become one, again and again, until no two are a token. What is
-// written like a special token is text as any other.
+// A Vocabulary counts tokens by byte pair encoding: it splits text into pieces with a regular
+// expression, and in each piece joins the two neighbours that form the token of the lowest rank,
+// until no two form a token. The text of a special token is ordinary text.
 //
-// It may be used by several goroutines at once.
+// It is safe for concurrent use.
 type Vocabulary struct {
 	next  func(c *classes, text []byte, i int) (end int) // of the piece that begins at i
 	table *table
 	pool  sync.Pool // of *counting
 }
 
-// Count is how many tokens text has. Text is UTF-8: what is not is for the reader to
-// put right.
+// Count returns the number of tokens of text, which must be valid UTF-8.
 func (v *Vocabulary) Count(text []byte) int {
 	c := v.counting()
 	defer v.pool.Put(c)
 	return c.text(v.next, text)
 }
 
-func (v *Vocabulary) counting() *counting {
-	if c, ok := v.pool.Get().(*counting); ok {
+func (v *Vocabulary) counting() *pieceCounter {
+	if c, ok := v.pool.Get().(*pieceCounter); ok {
 		return c
 	}
-	return &counting{ranks: ranks{table: *v.table}, classes: loadClasses()}
+	return &pieceCounter{ranks: ranks{table: *v.table}, classes: loadClasses()}
 }
 
-// A counting is what one goroutine counts with. It remembers pieces: texts repeat
-// their words, and to know one again is faster than to look into the table.
-type counting struct {
+// A pieceCounter counts for one goroutine. It remembers pieces, since texts repeat their words
+// and the table is slower.
+type pieceCounter struct {
 	ranks   ranks
 	classes *classes
 	short   [shortKnown]uint64
@@ -40,8 +38,8 @@ type counting struct {
 	window  window
 }
 
-// text is how many tokens a text has.
-func (c *counting) text(next func(c *classes, text []byte, i int) int, text []byte) (n int) {
+// text returns the number of tokens of a text.
+func (c *pieceCounter) text(next func(c *classes, text []byte, i int) int, text []byte) (n int) {
 	for i := 0; i < len(text); {
 		end := next(c.classes, text, i)
 		n += c.piece(text[i:end])
@@ -50,8 +48,8 @@ func (c *counting) text(next func(c *classes, text []byte, i int) int, text []by
 	return n
 }
 
-// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 after the last,
-// and in the upper 7 bits its tokens. A longer one as known.
+// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 after the last, and its
+// tokens in the upper 7 bits. A longer piece is remembered as known.
 type known struct {
 	piece  [30]byte
 	length uint8
@@ -65,8 +63,8 @@ const (
 	countShift = 57
 )
 
-// piece is how many tokens a piece has.
-func (c *counting) piece(piece []byte) int {
+// piece returns the number of tokens of a piece.
+func (c *pieceCounter) piece(piece []byte) int {
 	n := len(piece)
 	if n > 7 {
 		return c.longer(piece)
@@ -79,7 +77,7 @@ func (c *counting) piece(piece []byte) int {
 	return int(*k >> countShift)
 }
 
-func (c *counting) longer(piece []byte) int {
+func (c *pieceCounter) longer(piece []byte) int {
 	h := hash(piece)
 	if len(piece) > len(known{}.piece) {
 		return c.count(piece, h)
@@ -92,9 +90,9 @@ func (c *counting) longer(piece []byte) int {
 	return int(k.count)
 }
 
-// count counts a piece that is not known. A piece that is a token is one, even where
-// joining its bytes would come out otherwise: so does the reference.
-func (c *counting) count(piece []byte, h uint64) int {
+// count counts a piece that is not remembered. A piece that is a token counts as one even if
+// joining its bytes gave another result, as in the reference.
+func (c *pieceCounter) count(piece []byte, h uint64) int {
 	if len(piece) <= longestToken && c.ranks.table.rank(piece, h) != noRank {
 		return 1
 	}

@@ -14,7 +14,7 @@ import (
 	"ctxtool/internal/corpus"
 )
 
-// vocabularies are those that tests go through, with the SHA-256 of the file that
+// vocabularies are those that tests visit, with the SHA-256 of the file that
 // OpenAI publishes: a line a token, its bytes in base64 and its rank.
 var vocabularies = []struct {
 	name      string

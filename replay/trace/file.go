@@ -109,7 +109,7 @@ func (t *tracer) resultOf(m *replay.Piece) (*use, error) {
 		if b := &msg.Blocks[i]; b.Kind == jsonl.ImageBlock {
 			length += tokens.Pi.Image
 		} else {
-			length += b.Says.Units()
+			length += b.Text.Units()
 		}
 	}
 	u.tokens = tokens.Pi.Of(length)

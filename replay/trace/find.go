@@ -124,7 +124,7 @@ func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 		case jsonl.CallBlock:
 			around, ok = f.call(b)
 		default:
-			around, ok = f.words(b.Says.Value)
+			around, ok = f.words(b.Text.Value)
 		}
 		if ok {
 			return around, true
@@ -198,7 +198,7 @@ func (t *tracer) lookAtPrompt() error {
 	if err != nil || !changed {
 		return err
 	}
-	f := &t.front.Now
+	f := &t.front.Current
 	nth := map[promptPiece]int{}
 	for i := range f.Parts {
 		p := &f.Parts[i]

@@ -122,7 +122,7 @@ func (t *tracer) tell() (err error) {
 
 // A tracer follows lives along the steps of a machine.
 type tracer struct {
-	replay.Unconcerned
+	replay.NopObserver
 	out   Tracing
 	r     *replay.Replay
 	find  *finder
@@ -138,7 +138,7 @@ type tracer struct {
 	replacement *bool       // whether a message that the entry or op put in holds it; nil where it put in none
 
 	last     *replay.Envelope // at the last look; nil before the first
-	front    replay.Prompting
+	front    replay.PromptTracker
 	messages map[replay.Piece]*life
 	prompt   map[promptPiece]*life
 }
@@ -167,7 +167,7 @@ func newTracer(r *replay.Replay, q *Query) *tracer {
 func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 	t.step = step
 	t.looks++
-	t.op, t.cuts, t.replacement = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpTakeBack, nil
+	t.op, t.cuts, t.replacement = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpRecompact, nil
 	e, was := step.Envelope(), t.last
 	had := 0
 	if was != nil {
@@ -176,7 +176,7 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 	var gone []*life
 	for i := range e.Differs(was) {
 		if i < had {
-			if l := t.messages[was.Piece(i).Itself()]; l != nil && l.open {
+			if l := t.messages[was.Piece(i).Identity()]; l != nil && l.open {
 				gone = append(gone, l)
 			}
 		}
@@ -210,7 +210,7 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 
 // meet records a message that was not in its place at the last look.
 func (t *tracer) meet(m *replay.Piece) error {
-	l := t.messages[m.Itself()]
+	l := t.messages[m.Identity()]
 	hit, err := t.holds(m)
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (t *tracer) meet(m *replay.Piece) error {
 			for _, u := range hit.uses {
 				u.shows(l)
 			}
-			t.messages[m.Itself()] = l
+			t.messages[m.Identity()] = l
 			t.enter(l)
 		}
 		return nil

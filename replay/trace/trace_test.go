@@ -17,7 +17,7 @@ import (
 
 // requests are what the requests of a walk got.
 type requests struct {
-	replay.Unconcerned
+	replay.NopObserver
 	all []*replay.Envelope
 }
 

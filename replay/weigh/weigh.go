@@ -1,4 +1,4 @@
-// Package weigh counts what messages take by a counter.
+// Package weigh computes the size of messages by a counter.
 package weigh
 
 import (
@@ -17,17 +17,17 @@ type Counts struct {
 	Total    int `json:"total"`
 }
 
-// A Weight is what a message takes, in tokens of a counter or in bytes, by what its
-// blocks are. A result's text is Text.
+// A Weight is the size of a message by kind of block, in tokens of a counter or in bytes. The
+// text of a result counts as Text.
 type Weight struct {
 	Text, Thinking, Calls, Images int
 }
 
-// Total is all of it.
+// Total returns the sum.
 func (w Weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
 
-// A Weigher counts the texts of a message as a counter does. Where the counter
-// rounds once a message, each text has what it adds to the sum so far.
+// A Weigher counts the texts of a message as a counter does. If the counter rounds once per
+// message, each text counts what it adds to the sum so far.
 type Weigher struct {
 	c      *tokens.Counter
 	length int // of the texts so far, in the counter's measure
@@ -35,13 +35,13 @@ type Weigher struct {
 	at     jsonl.Cursor
 }
 
-// Reset begins with another message, by a counter.
+// Reset starts a new message.
 func (w *Weigher) Reset(c *tokens.Counter) *Weigher {
 	w.c, w.length = c, 0
 	return w
 }
 
-// Add is how many more tokens a message has with a further text of that length.
+// Add returns how many tokens another text of that length adds.
 func (w *Weigher) Add(length int) int {
 	if w.c.ByText {
 		return w.c.Of(length)
@@ -51,24 +51,24 @@ func (w *Weigher) Add(length int) int {
 	return w.c.Of(w.length) - before
 }
 
-// String is the length of a string.
+// String returns the length of a string.
 func (w *Weigher) String(s jsonl.String) int {
 	if w.c.Measure == tokens.Units {
-		return s.Units() // without being unescaped
+		return s.Units() // avoids unescaping
 	}
 	return w.Text(s.Bytes(&w.buf))
 }
 
-// Value is the length of a value: of a string its text, of any other nothing.
+// Value returns the length of a value: of a string that of its text, else 0.
 func (w *Weigher) Value(v jsonl.Value) int { return w.String(w.at.Reset(v).String()) }
 
-// Compact is the length of a value as JSON.stringify spells it.
-func (w *Weigher) Compact(v jsonl.Value) int { return w.Text(w.at.Compact(v)) }
+// Minified returns the length of a value as JSON.stringify would write it.
+func (w *Weigher) Minified(v jsonl.Value) int { return w.Text(w.at.Minify(v)) }
 
-// Text is the length of a text.
+// Text returns the length of a text.
 func (w *Weigher) Text(text []byte) int { return Length(w.c, text) }
 
-// Length is the length of a text, which is UTF-8, in the counter's measure.
+// Length returns the length of a UTF-8 text in the counter's measure.
 func Length(c *tokens.Counter, text []byte) int {
 	switch c.Measure {
 	case tokens.Units:
@@ -94,29 +94,29 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			sum.Text += w.Add(w.String(b.Says))
+			sum.Text += w.Add(w.String(b.Text))
 		case jsonl.ImageBlock:
 			sum.Images += w.Add(w.c.Image)
 		case jsonl.ThinkingBlock:
-			sum.Thinking += w.Add(w.String(b.Says))
+			sum.Thinking += w.Add(w.String(b.Text))
 		case jsonl.CallBlock:
-			sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Compact(b.Args))
+			sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
 		}
 	}
 	return sum
 }
 
-// Shown is what pi's indicator shows. Where it shows nothing, tokens and percent are null.
+// Shown is what pi's indicator shows. Tokens and Percent are null if it shows nothing.
 type Shown struct {
 	Tokens    *int     `json:"tokens"`
 	Percent   *float64 `json:"percent"`   // of the window
-	Estimated int      `json:"estimated"` // how many of the tokens no provider has told
+	Estimated int      `json:"estimated"` // tokens not covered by a recorded usage
 }
 
-// String is it in words.
+// String describes it in words.
 func (s Shown) String() string {
 	if s.Tokens == nil {
-		return "pi shows no size here: it waits for the next answer"
+		return "pi shows no size until the next answer"
 	}
 	text := fmt.Sprintf("pi shows %d tokens", *s.Tokens)
 	if s.Percent != nil {

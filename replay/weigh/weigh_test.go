@@ -14,7 +14,7 @@ func weighed(c *tokens.Counter, role jsonl.Kind, message string) Weight {
 	return new(Weigher).Reset(c).Message(&m)
 }
 
-// TestPolicyT13GshMessages: each text is floored by itself, and a message takes four.
+// TestPolicyT13GshMessages: each text is rounded down, and a message takes four more.
 func TestPolicyT13GshMessages(t *testing.T) {
 	long := make([]byte, 403)
 	for i := range long {

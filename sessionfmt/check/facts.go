@@ -138,7 +138,7 @@ func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
 
 // wildUsage records a usage with a number that nobody can have counted.
 func wildUsage(list []fact, off int64, usage jsonl.Value) []fact {
-	if u := usage.Usage(); u.Wild != "" {
+	if u := usage.Usage(); u.Implausible != "" {
 		list = append(list, newFact(off, aWildUsage, 0))
 	}
 	return list

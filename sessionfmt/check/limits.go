@@ -68,7 +68,7 @@ func (x *subject) findWildUsage() {
 		if !usage.Exists() {
 			usage = line.Get("usage")
 		}
-		wild := usage.Usage().Wild
+		wild := usage.Usage().Implausible
 		value := usage
 		for _, key := range strings.Split(wild, ".") {
 			value = value.Get(key)

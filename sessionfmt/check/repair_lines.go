@@ -153,7 +153,7 @@ func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 		return nil
 	}
 	line := c.Raw
-	if repaired := jsonl.MendUTF8(line); !bytes.Equal(repaired, line) && m.repaired("invalid-utf8", c.Line) {
+	if repaired := jsonl.ReplaceInvalidUTF8(line); !bytes.Equal(repaired, line) && m.repaired("invalid-utf8", c.Line) {
 		line, c.Out = repaired, c.Raw
 		c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
 	}

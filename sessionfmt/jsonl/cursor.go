@@ -6,9 +6,8 @@ import (
 	"math/bits"
 )
 
-// A Cursor reads one value from front to back in a single pass, without copying
-// and without going back: the deepest way of reading a line. It expects text
-// that a Scanner has accepted. What a loop does not read is skipped.
+// A Cursor reads one value from front to back in a single pass, without copying. It
+// expects text that a Scanner has accepted. It skips what a loop does not read.
 //
 //	for key := range c.Members {
 //		switch string(key) {
@@ -24,16 +23,16 @@ type Cursor struct {
 	b       []byte
 	i       int
 	scan    Scanner
-	compact compactor
+	compact minifier
 }
 
-// Reset puts the cursor in front of v, and returns it.
+// Reset places the cursor before v, and returns it.
 func (c *Cursor) Reset(v Value) *Cursor {
 	c.b, c.i = v, SkipSpace(v, 0)
 	return c
 }
 
-// Peek is the first byte of the value that comes next, 0 behind the last.
+// Peek returns the first byte of the next value, 0 at the end.
 func (c *Cursor) Peek() byte {
 	if c.i < len(c.b) {
 		return c.b[c.i]
@@ -41,13 +40,13 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// Offset is where the cursor stands, in bytes from the start of what it reads.
+// Offset returns the cursor's position, in bytes from the start of the value.
 func (c *Cursor) Offset() int { return c.i }
 
-// Since is the JSON from an offset to where the cursor stands.
+// Since returns the JSON from an offset to the cursor's position.
 func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
 
-// Value reads the value that comes next.
+// Value reads the next value.
 func (c *Cursor) Value() Value {
 	start := c.i
 	if start >= len(c.b) {
@@ -57,8 +56,7 @@ func (c *Cursor) Value() Value {
 	return Value(c.b[start:c.i])
 }
 
-// String reads the value that comes next, and keeps of a string what reading it has
-// shown.
+// String reads the next value, and keeps what reading shows of a string's length.
 func (c *Cursor) String() String {
 	start := c.i
 	if c.Peek() != '"' {
@@ -69,15 +67,15 @@ func (c *Cursor) String() String {
 	return String{Value(c.b[start:end]), extra, wide}
 }
 
-// Compact is a value as AppendCompact spells it. It is valid until the next Compact.
-func (c *Cursor) Compact(v Value) []byte {
+// Minify returns a value as AppendMinified writes it, valid until the next call.
+func (c *Cursor) Minify(v Value) []byte {
 	c.compact.out = c.compact.out[:0]
 	c.compact.run(v)
 	return c.compact.out
 }
 
-// Members goes through the object that comes next, giving each key without its
-// quotes; the member's value then comes next. Any other value is skipped.
+// Members yields the keys of the next object, without quotes; the field's value is then the
+// next value. Any other value is skipped.
 func (c *Cursor) Members(yield func(key []byte) bool) {
 	start := c.i
 	if c.Peek() != '{' {
@@ -102,8 +100,8 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 	c.i = i + 1
 }
 
-// enter goes to the value of the first member of that name in the object that
-// comes next, and says whether there is one.
+// enter moves to the value of the first field with that name in the next object, and reports
+// whether there is one.
 func (c *Cursor) enter(name string) bool {
 	if c.Peek() != '{' {
 		return false
@@ -123,8 +121,8 @@ func (c *Cursor) enter(name string) bool {
 	return false
 }
 
-// Elements goes through the array that comes next; each time an element comes
-// next. Any other value is skipped.
+// Elements yields once for each element of the next array, which is then the next value. Any
+// other value is skipped.
 func (c *Cursor) Elements(yield func() bool) {
 	start := c.i
 	if c.Peek() != '[' {
@@ -144,9 +142,8 @@ func (c *Cursor) Elements(yield func() bool) {
 	c.i = i + 1
 }
 
-// step readies the cursor for what follows a member or element: behind its
-// value, which the loop may have left unread at offset at, or, when the loop was
-// left, behind the whole container that starts at start.
+// step moves to what follows a field or element: after its value, which the loop may not have
+// read from offset at, or, if the loop ended early, after the container that begins at start.
 func (c *Cursor) step(more bool, at, start int) bool {
 	if !more {
 		c.i = c.scan.value(c.b, start)
@@ -156,9 +153,9 @@ func (c *Cursor) step(more bool, at, start int) bool {
 	return more
 }
 
-// fields names the members of an object that a reader wants, and receives their
-// raw values. A member that occurs twice counts as it does in JavaScript: the
-// last one wins. At most one member, names[nested], is itself read as fields.
+// fields names the fields of an object to read, and receives their raw values. Of equal names
+// the last counts, as in JavaScript. At most one field, names[nested], is itself read as
+// fields.
 type fields struct {
 	names  []string
 	vals   []Value // nil where absent; parallel to names
@@ -175,7 +172,7 @@ func (f *fields) reset() {
 	}
 }
 
-// match returns the index of the wanted member whose quoted name is key.
+// match returns the index of the field whose quoted name is key.
 func (f *fields) match(key []byte, escaped bool) int {
 	if escaped {
 		name := Value(key).Text()
@@ -194,8 +191,8 @@ func (f *fields) match(key []byte, escaped bool) int {
 	return -1
 }
 
-// object reads the object at b[i] into f and returns the offset behind it
-// (negative: see fail). Everything inside is validated, wanted or not.
+// object reads the object at b[i] into f and returns the offset after it (negative: see fail).
+// It validates everything inside.
 func (s *Scanner) object(b []byte, i int, f *fields) int {
 	if i = SkipSpace(b, i+1); i >= len(b) {
 		return fail(i, failEnd)
@@ -249,30 +246,29 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 	}
 }
 
-// Sizes say how long a text is: in bytes of UTF-8, in UTF-16 units, and in Unicode
-// scalars.
+// Sizes are lengths of a text: in bytes of UTF-8, in UTF-16 units, and in Unicode scalars.
 type Sizes struct{ Bytes, Units, Scalars int }
 
-// Add is the length of both texts.
+// Add returns the sum of both.
 func (s Sizes) Add(t Sizes) Sizes {
 	return Sizes{s.Bytes + t.Bytes, s.Units + t.Units, s.Scalars + t.Scalars}
 }
 
-// SizesOf are the sizes of a text that is UTF-8.
+// SizesOf returns the sizes of a UTF-8 text.
 func SizesOf[T string | []byte](text T) Sizes {
 	more, four := wideParts([]byte(text))
 	return Sizes{len(text), len(text) - more + four, len(text) - more}
 }
 
-// A String is a string as it is spelled, and what reading it has shown: it is measured
-// without being read again. Any other value has no length.
+// A String is a string as spelled, with what reading it showed of its length, so that it can be
+// measured without reading it again. Any other value has no length.
 type String struct {
 	Value
-	extra int  // bytes by which its escapes are longer than one each
+	extra int  // bytes by which its escapes exceed one byte each
 	wide  bool // it has bytes beyond ASCII
 }
 
-// Units is its length in UTF-16 units; see Value.Units.
+// Units returns its length in UTF-16 units; see Value.Units.
 func (s String) Units() int {
 	if !s.IsString() {
 		return 0
@@ -284,8 +280,8 @@ func (s String) Units() int {
 	return n
 }
 
-// Sizes measure it: an escape counts as what it stands for, a lone surrogate as U+FFFD.
-// Nothing is decoded.
+// Sizes returns its sizes without decoding it: an escape counts as the character that it stands
+// for, a lone surrogate as U+FFFD.
 func (s String) Sizes() (n Sizes) {
 	if !s.IsString() {
 		return n
@@ -304,7 +300,7 @@ func (s String) Sizes() (n Sizes) {
 	return n
 }
 
-// Bytes are its text, valid until buf is used again.
+// Bytes returns its text, valid until buf is used again.
 func (s String) Bytes(buf *[]byte) []byte {
 	if s.extra == 0 && s.IsString() {
 		return s.Value[1 : len(s.Value)-1]
@@ -313,8 +309,7 @@ func (s String) Bytes(buf *[]byte) []byte {
 	return *buf
 }
 
-// escapes adds what \u escapes stand for beyond the byte, unit and scalar that each
-// has been counted for.
+// escapes adds what \u escapes stand for, beyond the byte, unit and scalar counted for each.
 func (s *Sizes) escapes(text []byte) {
 	for i := 0; ; {
 		at := bytes.IndexByte(text[i:], '\\')
@@ -341,7 +336,8 @@ func (s *Sizes) escapes(text []byte) {
 	}
 }
 
-// wideParts are the continuation bytes of UTF-8 text, and its sequences of four bytes.
+// wideParts returns the number of continuation bytes of a UTF-8 text, and of sequences of four
+// bytes.
 func wideParts(b []byte) (more, four int) {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {

@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// A Field is a member of an object: its name, and its raw value.
+// A Field is a field of an object: its name, and its raw value.
 type Field struct {
 	Name  string
 	Value Value
 }
 
-// AppendEdited appends the object v with some members set, or taken away where
-// the field's Value is nil. All else stays as it is spelled: other members, their
-// order, the white space. A member that is there keeps its place, a new one goes
-// to the end, as JavaScript does it (docs/session-format.md 11.3). Of a member that is
-// there twice both are set.
+// AppendEdited appends the object v with some fields set, or removed if the Field's Value is
+// nil. It keeps everything else byte for byte. An existing field keeps its place, a new one
+// goes to the end, as in JavaScript (docs/session-format.md 11.3). If a field occurs twice,
+// both are set.
 func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
-	done := 0     // bytes of v that are in dst
-	prev := 1     // behind the member before, or the brace
-	empty := true // no member is kept so far
+	done := 0     // bytes of v copied to dst
+	prev := 1     // end of the previous field, or of the brace
+	empty := true // no field kept so far
 	var found uint64
 	for key, val := range v.Members {
 		start := cap(v) - cap(val)
@@ -31,13 +30,13 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 		case fields[k].Value != nil:
 			dst = append(append(dst, v[done:start]...), fields[k].Value...)
 			done, empty = end, false
-		case empty: // the comma behind goes with it
+		case empty: // remove the comma after it
 			dst = append(dst, v[done:prev]...)
 			if i := SkipSpace(v, end); v[i] == ',' {
 				end = i + 1
 			}
 			done = end
-		default: // the comma in front goes with it
+		default: // remove the comma before it
 			dst = append(dst, v[done:prev]...)
 			done = end
 		}
@@ -56,7 +55,7 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
-// append appends the member, behind a comma where there are others before it.
+// append appends the field, with a comma if others precede it.
 func (f Field) append(dst []byte, comma bool) []byte {
 	if comma {
 		dst = append(dst, ',')
@@ -64,8 +63,7 @@ func (f Field) append(dst []byte, comma bool) []byte {
 	return append(append(AppendQuoted(dst, f.Name), ':'), f.Value...)
 }
 
-// AppendAdded is AppendEdited for members of which none is there: v is not looked
-// through.
+// AppendAdded is AppendEdited for fields that v does not have. It does not search v.
 func (v Value) AppendAdded(dst []byte, fields ...Field) []byte {
 	end := len(bytes.TrimRight(v[:len(v)-1], " \t\r"))
 	dst = append(dst, v[:end]...)

@@ -11,12 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file holds what pi gets from JavaScript and Go does otherwise
-// (docs/session-format.md 13): lengths in UTF-16 units, JSON.stringify, key order,
-// trim, and dates.
+// This file implements what JavaScript does differently from Go (docs/session-format.md 13):
+// lengths in UTF-16 units, JSON.stringify, key order, trim, and dates.
 
-// Units is the length of a string in UTF-16 code units, an escape counting as
-// what it stands for. Any other value has none.
+// Units returns the length of a string in UTF-16 code units, counting an escape as what it
+// stands for. Other values have length 0.
 func (v Value) Units() int {
 	if !v.IsString() {
 		return 0
@@ -25,18 +24,18 @@ func (v Value) Units() int {
 	return String{v, extra, wide}.Units()
 }
 
-// Units is the length of text in UTF-16 code units, text being UTF-8.
+// Units returns the length of a UTF-8 text in UTF-16 code units.
 func Units[T string | []byte](text T) int { return len(text) - wideExtra([]byte(text)) }
 
-// wideExtra is by how much UTF-8 text is longer in bytes than in UTF-16 units:
-// one for each continuation byte, less one for each four-byte sequence.
+// wideExtra returns by how much a UTF-8 text is longer in bytes than in UTF-16 units: one per
+// continuation byte, minus one per four-byte sequence.
 func wideExtra(b []byte) int {
 	more, four := wideParts(b)
 	return more - four
 }
 
-// IndexName says whether name is an integer that JavaScript sorts to the front of
-// an object, and which: 0 to 2^32-2 in canonical spelling.
+// IndexName reports whether JavaScript sorts name to the front of an object, and returns it as
+// a number: an integer from 0 to 2^32-2 in canonical spelling.
 func IndexName(name string) (uint32, bool) {
 	if name == "" || len(name) > 10 || name[0]-'0' > 9 || name[0] == '0' && len(name) > 1 {
 		return 0, false
@@ -45,8 +44,8 @@ func IndexName(name string) (uint32, bool) {
 	return uint32(n), err == nil && n < math.MaxUint32
 }
 
-// appendCompactString appends a string in JavaScript's spelling.
-func (v Value) appendCompactString(dst []byte) []byte {
+// appendMinifiedString appends a string in JavaScript's spelling.
+func (v Value) appendMinifiedString(dst []byte) []byte {
 	if len(v) >= largeValue {
 		dst = slices.Grow(dst, len(v))
 	}
@@ -115,8 +114,8 @@ func appendQuotedRune(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[r>>4&15], hex[r&15])
 }
 
-// appendCompactNumber appends a number in JavaScript's shortest spelling.
-func (v Value) appendCompactNumber(dst []byte) []byte {
+// appendMinifiedNumber appends a number in JavaScript's shortest spelling.
+func (v Value) appendMinifiedNumber(dst []byte) []byte {
 	if _, plain := v.digits(); plain && len(v) <= 15 {
 		return append(dst, v...)
 	}
@@ -124,8 +123,8 @@ func (v Value) appendCompactNumber(dst []byte) []byte {
 	return appendNumber(dst, f)
 }
 
-// appendNumber appends f as JavaScript prints it: shortest form, exponents from
-// 1e21 up and below 1e-6, -0 as 0, what is not finite as null.
+// appendNumber appends f as JavaScript prints it: shortest form, exponents from 1e21 up and
+// below 1e-6, -0 as 0, values that are not finite as null.
 func appendNumber(dst []byte, f float64) []byte {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return append(dst, "null"...)
@@ -145,8 +144,7 @@ func appendNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
-// TrimJS trims what JavaScript's trim does: Unicode spaces, line terminators
-// and U+FEFF, but not U+0085.
+// TrimJS trims as JavaScript does: Unicode spaces, line terminators and U+FEFF, but not U+0085.
 func TrimJS(s string) string { return strings.TrimFunc(s, isJSSpace) }
 
 func isJSSpace(r rune) bool {
@@ -159,9 +157,9 @@ func isJSSpace(r rune) bool {
 	return r > 0xff && unicode.Is(unicode.Zs, r)
 }
 
-// Millis is the time of an ISO 8601 string in milliseconds since 1970. Unlike
-// JavaScript's Date it takes a time without offset for UTC, so that the answer
-// does not depend on the machine; pi always writes the offset.
+// Millis returns the time of an ISO 8601 string in milliseconds since 1970. Unlike JavaScript's
+// Date, it reads a time without offset as UTC, so that the result does not depend on the
+// machine. pi always writes the offset.
 func (v Value) Millis() (ms int64, ok bool) {
 	if t := (time.Time{}); v.IsString() && t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
 		return t.UnixMilli(), true

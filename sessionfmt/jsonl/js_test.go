@@ -14,7 +14,7 @@ func TestNumbersAsJavaScript(t *testing.T) {
 		"1e-6": "0.000001", "1e-7": "1e-7", "1.5E-10": "1.5e-10", "123e-7": "0.0000123", "5e-324": "5e-324",
 		"1e400": "null", "-0": "0", "0.0": "0", "1.0": "1", "-12": "-12", "12345678901234567890": "12345678901234567000",
 	} {
-		if got := Value("[" + text + "]").AppendCompact(nil); string(got) != "["+want+"]" {
+		if got := Value("[" + text + "]").AppendMinified(nil); string(got) != "["+want+"]" {
 			t.Errorf("%s: %s, want [%s]", text, got, want)
 		}
 	}
@@ -35,8 +35,8 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestCompactly: the pieces of a large value are together what it is compactly.
-func TestCompactly(t *testing.T) {
+// TestMinifiedPieces: the pieces of a large value together are AppendMinified.
+func TestMinifiedPieces(t *testing.T) {
 	long := strings.Repeat(`plain text, \u00e9\n \ud83d\ude00 \/ `, 90_000)
 	dense := strings.Repeat(`\\`, largeValue)
 	for _, text := range []string{
@@ -46,11 +46,11 @@ func TestCompactly(t *testing.T) {
 	} {
 		var buf, got []byte
 		most := 0
-		Value(text).Compactly(&buf, func(piece []byte) {
+		Value(text).MinifiedPieces(&buf, func(piece []byte) {
 			got = append(got, piece...)
 			most = max(most, len(piece))
 		})
-		if want := Value(text).AppendCompact(nil); !bytes.Equal(got, want) {
+		if want := Value(text).AppendMinified(nil); !bytes.Equal(got, want) {
 			t.Errorf("%.40s: %d bytes in pieces, %d at once", text, len(got), len(want))
 		}
 		if strings.HasPrefix(text, `"plain`) && most > 2*largeValue {

@@ -4,15 +4,14 @@ package jsonl
 
 import "golang.org/x/sys/cpu"
 
-// hasKernel reports that stringKernel may be called on this machine. Tests switch
-// it off to hold both ways of scanning to the same verdicts.
+// hasKernel reports whether stringKernel may be called on this machine. Tests switch it off to
+// compare both ways of scanning.
 var hasKernel = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
 
-// stringKernel reads on inside a string, in blocks of 64 of the n bytes at p. It
-// stops at the closing quote, or before anything that it does not judge: a \u
-// escape, an error, the last few bytes. at is how far it came: onto the quote,
-// or onto a byte where scanString can go on. extra is the number of escapes
-// passed, and wide is not 0 when a byte above 0x7f was.
+// stringKernel continues inside a string, in blocks of 64 of the n bytes at p. It stops at the
+// closing quote, or before a byte that it does not handle: a \u escape, an error, the last few
+// bytes. at is where it stopped: at the quote, or at a byte where scanString can continue.
+// extra is the number of escapes skipped, and wide is not 0 if a byte above 0x7f was seen.
 //
 //go:noescape
 func stringKernel(p *byte, n int) (at, extra int, wide uint64)

@@ -22,7 +22,7 @@ const (
 	BranchMessage     // message with the stored role branchSummary
 	CompactionMessage // message with the stored role compactionSummary
 	TransformMessage  // message with role contextTransform, transcript only
-	OtherMessage      // message with a role that nobody knows
+	OtherMessage      // message of unknown role
 	NoMessage         // message entry without a message object
 
 	Compaction
@@ -38,8 +38,8 @@ const (
 	SessionInfo
 	UsageEntry
 	Header  // a session record; only the first is the header
-	Unknown // an object of a type that nobody knows
-	Scalar  // a JSON value that is no object
+	Unknown // an object of unknown type
+	Scalar  // a JSON value that is not an object
 )
 
 // kinds holds every kind's entry type and role, in the order of the constants.
@@ -71,7 +71,7 @@ var kinds = [...]struct{ typ, role string }{
 	Header:            {"session", ""},
 }
 
-// Type is the entry type as pi writes it, empty for Unknown and Scalar.
+// Type returns the entry type as pi writes it, empty for Unknown and Scalar.
 func (k Kind) Type() string {
 	if int(k) < len(kinds) {
 		return kinds[k].typ
@@ -79,8 +79,7 @@ func (k Kind) Type() string {
 	return ""
 }
 
-// Role is a message's role as pi writes it, empty where it is none of the known
-// ones.
+// Role returns a message's role as pi writes it, empty if it is not a known one.
 func (k Kind) Role() string {
 	if int(k) < len(kinds) {
 		return kinds[k].role
@@ -88,15 +87,15 @@ func (k Kind) Role() string {
 	return ""
 }
 
-// IsMessage reports that the entry is of type message, with or without a message
+// IsMessage reports whether the entry is of type message, with or without a message
 // in it.
 func (k Kind) IsMessage() bool { return k <= NoMessage }
 
-// IsEntry reports that the record is part of the tree.
+// IsEntry reports whether the record is part of the tree.
 func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
 
-// Replaceable reports that a context_edit can give a message of that kind other
-// content (docs/session-format.md 5.6).
+// Replaceable reports whether a context_edit can replace the content of a message of that kind
+// (docs/session-format.md 5.6).
 func (k Kind) Replaceable() bool {
 	switch k {
 	case User, Assistant, ToolResult, Custom, CustomMessage:
@@ -105,10 +104,10 @@ func (k Kind) Replaceable() bool {
 	return false
 }
 
-// IsTurn reports whether turns are made of it: prompts, answers and results.
+// IsTurn reports whether the kind is part of a turn: a prompt, answer or result.
 func (k Kind) IsTurn() bool { return k == User || k == Assistant || k == ToolResult }
 
-// String names the kind for people: a message by its role, else the type.
+// String returns the name of the kind: a message's role, else the type.
 func (k Kind) String() string {
 	switch {
 	case k == Unknown:
@@ -125,7 +124,7 @@ func (k Kind) String() string {
 	return k.Type()
 }
 
-// KindNames are the names that String gives to the kinds of entries, in order.
+// KindNames returns the names of the kinds of entries, as String does, in order.
 func KindNames() []string {
 	var names []string
 	for k := System; k <= Unknown; k++ {
@@ -136,7 +135,7 @@ func KindNames() []string {
 	return names
 }
 
-// RoleKind is the kind of a message whose role the value is.
+// RoleKind returns the kind of a message with v as its role.
 func (v Value) RoleKind() Kind {
 	for k := System; k < OtherMessage; k++ {
 		if v.Is(kinds[k].role) {
@@ -146,7 +145,7 @@ func (v Value) RoleKind() Kind {
 	return OtherMessage
 }
 
-// typeKind is the kind of an entry of that type that is no message.
+// typeKind returns the kind of an entry of that type, other than a message.
 func typeKind(typ Value) Kind {
 	for k := Compaction; k <= Header; k++ {
 		if typ.Is(kinds[k].typ) {
@@ -156,13 +155,12 @@ func typeKind(typ Value) Kind {
 	return Unknown
 }
 
-// A Pick names members that a reader wants: of records, and of their messages. What
-// every Picked has, and the type, message and role that make its Kind, have no place
-// in it.
+// A Pick names fields that a reader wants: of records, and of their messages. It cannot name
+// the fields of every Picked, and the type, message and role that determine its Kind.
 type Pick struct{ Record, Message []string }
 
-// A Picked is a record as it was read: its head, which places it in its session, and what
-// was picked of it. What is absent is nil.
+// A Picked is a record: its head, which determines its place in the session, and the picked
+// fields. Absent ones are nil.
 type Picked struct {
 	Off                           int64 // of the line in the file, bytes
 	Line                          Value
@@ -171,7 +169,7 @@ type Picked struct {
 	Record, Message               []Value // in the order of their names
 }
 
-// A HeadReader reads heads of lines. What it reads is valid until the next line.
+// A HeadReader reads heads of lines. The result is valid until the next line.
 type HeadReader struct {
 	scan Scanner
 	top  fields
@@ -179,7 +177,7 @@ type HeadReader struct {
 	read Picked
 }
 
-// NewHeadReader returns a HeadReader, which also reads what pick names.
+// NewHeadReader returns a HeadReader that also reads the fields that pick names.
 func NewHeadReader(pick Pick) *HeadReader {
 	r := &HeadReader{}
 	r.msg = newFields(msgNames, pick.Message)
@@ -230,10 +228,9 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	return h, nil
 }
 
-// Prefix reads the head of a line that pi wrote, from its first bytes alone:
-// type, id, parentId, timestamp in that order, and for a message the role if it
-// comes first. It validates nothing, and says no to any line that looks
-// otherwise; ask Read then.
+// Prefix reads the head of a line written by pi from its first bytes only: type, id, parentId,
+// timestamp in that order, and for a message the role if that comes first. It validates
+// nothing, and returns false for any other line; then use Read.
 func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	h = &r.read
 	rest := line
@@ -254,7 +251,7 @@ func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	return h, ok && h.Kind != OtherMessage
 }
 
-// cutMember cuts `,"name":` and a plain string (or null) off the front of b.
+// cutMember removes `,"name":` and a plain string or null from the front of b.
 func cutMember(b []byte, name string) (v Value, rest []byte, ok bool) {
 	b, ok = bytes.CutPrefix(b, []byte(name))
 	if !ok || len(b) == 0 {
@@ -276,8 +273,8 @@ func cutMember(b []byte, name string) (v Value, rest []byte, ok bool) {
 	return Value(b[:end+2]), b[end+2:], true
 }
 
-// BrokenHead reads id and parent off the beginning of a line that breaks off or
-// breaks later on, where they stand in pi's order. A root has the parent "".
+// BrokenHead reads id and parent from the beginning of an incomplete or broken line, if they
+// are in pi's order. A root has the parent "".
 func BrokenHead(line []byte) (id, parent string, ok bool) {
 	v, rest, ok := cutMember(line, `{"type":`)
 	if !ok || v.IsNull() {
@@ -291,8 +288,8 @@ func BrokenHead(line []byte) (id, parent string, ok bool) {
 	return v.Text(), up.Text(), ok
 }
 
-// ValueLen is the length of the JSON value that b begins with, whatever follows it.
-// Where there is none it is how far b had to be read to see that.
+// ValueLen returns the length of the JSON value at the beginning of b, regardless of what
+// follows. If there is none, n is how far b was read to detect that.
 func ValueLen(b []byte) (n int, ok bool) {
 	var s Scanner
 	if n = s.value(b, 0); n < 0 {
@@ -301,8 +298,8 @@ func ValueLen(b []byte) (n int, ok bool) {
 	return n, true
 }
 
-// Version reads a header's version as JavaScript's comparisons would
-// (docs/session-format.md 1.4): none is 1, and text that is no number passes for 3.
+// Version reads a header's version as JavaScript's comparisons would (docs/session-format.md
+// 1.4): a missing one is 1, and text that is not a number counts as 3.
 func (v Value) Version() (version int, ok bool) {
 	if v.IsNull() {
 		return 1, true

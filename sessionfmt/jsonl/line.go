@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Blank reports whether nothing is left of a line after JavaScript's trim.
+// Blank reports whether a line is empty after JavaScript's trim.
 func Blank(line []byte) bool {
 	if len(line) > 0 && line[0] == '{' {
 		return false
@@ -21,9 +21,9 @@ func Blank(line []byte) bool {
 // BOM is the byte order mark that a file may start with.
 const BOM = "\ufeff"
 
-// MendUTF8 replaces what is not UTF-8 as JavaScript's decoder does: one U+FFFD
-// for each longest piece that could have begun a character.
-func MendUTF8(b []byte) []byte {
+// ReplaceInvalidUTF8 replaces invalid bytes as JavaScript's decoder does: one U+FFFD for each
+// longest sequence that could begin a character.
+func ReplaceInvalidUTF8(b []byte) []byte {
 	var out bytes.Buffer
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
@@ -38,7 +38,7 @@ func MendUTF8(b []byte) []byte {
 	return out.Bytes()
 }
 
-// brokenLen is the length of the broken character that b starts with.
+// brokenLen returns the length of the broken character at the start of b.
 func brokenLen(b []byte) int {
 	lo, hi, need := byte(0x80), byte(0xbf), 0
 	switch c := b[0]; {

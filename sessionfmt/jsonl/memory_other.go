@@ -2,5 +2,5 @@
 
 package jsonl
 
-// Room is the error of a line for which there is not memory enough; nobody knows here.
+// Room returns an error if there is not enough memory for a line. Here it cannot know.
 func Room(int64) error { return nil }

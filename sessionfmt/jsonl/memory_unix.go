@@ -9,21 +9,21 @@ import (
 	"syscall"
 )
 
-// Room is the error of a line for which there is not memory enough: as much again as the
-// line is asked of the system for what is made of it, and given back. The runtime would end
+// Room returns an error if there is not enough memory for a line. It allocates as much as the
+// line once more, which is needed to process it, and frees it. Otherwise the runtime would end
 // the process.
 func Room(line int64) error {
 	if line < 16*largeValue {
 		return nil
 	}
-	// What is dead is given back in time, not when there is as much again.
+	// Collect garbage early, not only when the heap has doubled.
 	if limit := 2*line + 128*largeValue; line >= 128*largeValue && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(limit)
 	}
-	debug.FreeOSMemory() // the lines before are not waited for
+	debug.FreeOSMemory() // free the previous lines now
 	b, err := syscall.Mmap(-1, 0, int(2*line), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
-		return fmt.Errorf("out of memory: a line of %d MB takes twice as much", line/1_000_000)
+		return fmt.Errorf("out of memory: a line of %d MB needs twice as much", line/1_000_000)
 	}
 	return syscall.Munmap(b)
 }

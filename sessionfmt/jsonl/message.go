@@ -1,13 +1,12 @@
 package jsonl
 
-// A Message is a message as it is spelled: its members that mean something, and the
-// blocks of its content. It reads one message after the other; what it holds is valid
-// until the next one, and as long as what it was read from. Of a member that is there
-// twice the last one counts.
+// A Message is a message as spelled: its meaningful fields, and the blocks of its content. A
+// Message is reused for one message after the other: what it holds is valid until the next one,
+// and as long as its source. Of equal keys the last one counts.
 type Message struct {
 	Kind    Kind
 	Content Value
-	Blocks  []Block // by their places in the content; a content that is a string is one block
+	Blocks  []Block // by their index in the content; string content is one block
 
 	// Of a tool result.
 	CallID, Tool, IsError, Details, Nested Value
@@ -17,12 +16,12 @@ type Message struct {
 	Usage Value
 }
 
-// A BlockKind is what a block of a message's content is.
+// A BlockKind is the kind of a block of a message's content.
 type BlockKind uint8
 
-// The kinds of blocks. What a message of its role cannot have is an OtherBlock: only
-// answers think and call, and they have no images. Of a content whose role nobody knows
-// (Unknown) it may be any.
+// The kinds of blocks. A block that a message of its role cannot have is an OtherBlock: only
+// answers have thinking and calls, and they have no images. Content of a message of unknown
+// role may have any.
 const (
 	OtherBlock BlockKind = iota
 	TextBlock
@@ -35,14 +34,14 @@ const (
 type Block struct {
 	Kind BlockKind
 	Raw  Value  // all of it
-	Says String // the text, or what is thought
+	Text String // the text, or the thinking
 	// Of a call.
 	ID, Name, Args Value
 	// Of an image: base64, and its media type.
 	Data, Mime Value
 }
 
-// Read reads the message that comes next, of that kind.
+// Read reads the next message, of that kind.
 func (m *Message) Read(c *Cursor, kind Kind) {
 	*m = Message{Kind: kind, Blocks: m.Blocks[:0]}
 	for key := range c.Members {
@@ -73,13 +72,13 @@ func (m *Message) Read(c *Cursor, kind Kind) {
 	}
 }
 
-// ReadContent reads the content that comes next, of a message of that kind.
+// ReadContent reads the next content, of a message of that kind.
 func (m *Message) ReadContent(c *Cursor, kind Kind) {
 	m.Kind, m.Blocks = kind, m.Blocks[:0]
 	start := c.Offset()
 	if c.Peek() == '"' {
-		b := Block{Says: c.String()}
-		if b.Raw = b.Says.Value; kind != Assistant { // answers have blocks only
+		b := Block{Text: c.String()}
+		if b.Raw = b.Text.Value; kind != Assistant { // answers have no string content
 			b.Kind = TextBlock
 		}
 		m.Blocks = append(m.Blocks, b)
@@ -91,7 +90,7 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 	m.Content = c.Since(start)
 }
 
-// block reads the block that comes next.
+// block reads the next block.
 func (m *Message) block(c *Cursor) {
 	m.Blocks = append(m.Blocks, Block{})
 	b := &m.Blocks[len(m.Blocks)-1]
@@ -103,7 +102,7 @@ func (m *Message) block(c *Cursor) {
 		case "type":
 			typ = c.Value()
 		case "text":
-			b.Says = c.String()
+			b.Text = c.String()
 		case "thinking":
 			thinking = c.String()
 		case "id":
@@ -126,20 +125,20 @@ func (m *Message) block(c *Cursor) {
 	case typ.Is("image") && !answer:
 		b.Kind = ImageBlock
 	case typ.Is("thinking") && (answer || any):
-		b.Kind, b.Says = ThinkingBlock, thinking
+		b.Kind, b.Text = ThinkingBlock, thinking
 	case typ.Is("toolCall") && (answer || any):
 		b.Kind = CallBlock
 	}
 }
 
-// Message is a value as a message, of the kind that its role says.
+// Message returns v as a message, of the kind of its role.
 func (v Value) Message() *Message {
 	var m Message
 	m.Read(new(Cursor).Reset(v), v.Get("role").RoleKind())
 	return &m
 }
 
-// AppendText appends the texts of a message, one behind the other with sep between them.
+// AppendText appends the texts of a message, separated by sep.
 func (m *Message) AppendText(dst []byte, sep string) []byte {
 	first := true
 	for i := range m.Blocks {
@@ -147,27 +146,27 @@ func (m *Message) AppendText(dst []byte, sep string) []byte {
 			if !first {
 				dst = append(dst, sep...)
 			}
-			dst, first = b.Says.AppendText(dst), false
+			dst, first = b.Text.AppendText(dst), false
 		}
 	}
 	return dst
 }
 
-// ContentText is what a message's content says: a string, or its texts on lines of their
-// own.
+// ContentText returns the text of a content: a string, or its text blocks separated by
+// newlines.
 func (v Value) ContentText() string {
 	m := Message{Blocks: v.Blocks(User)}
 	return string(m.AppendText(nil, "\n"))
 }
 
-// Blocks are those of a content, of a message of that kind.
+// Blocks returns the blocks of a content, of a message of that kind.
 func (v Value) Blocks(kind Kind) []Block {
 	var m Message
 	m.ReadContent(new(Cursor).Reset(v), kind)
 	return m.Blocks
 }
 
-// Calls are the calls of an answer.
+// Calls yields the calls of an answer.
 func (m *Message) Calls(yield func(*Block) bool) {
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Kind == CallBlock && !yield(b) {
@@ -176,39 +175,39 @@ func (m *Message) Calls(yield func(*Block) bool) {
 	}
 }
 
-// Failed says of an answer that it is none: the request failed or was aborted.
+// Failed reports whether an answer's request failed or was aborted.
 func (m *Message) Failed() bool { return m.Stop.Is("error") || m.Stop.Is("aborted") }
 
-// A Usage is what a record says that a call of a model took, in tokens, and what it cost,
-// in US dollars. What nobody can have counted is as if it were not there: see Wild.
+// A Usage is the recorded size of a model call in tokens, and its cost in US dollars.
+// Implausible numbers are ignored; see Implausible.
 type Usage struct {
 	Input        int64 // neither read from a cache nor written to it
 	Output       int64
 	CacheRead    int64
 	CacheWrite   int64
-	CacheWrite1h int64 // a part of CacheWrite
-	Total        int64 // as the provider has it; 0 where it does not say
+	CacheWrite1h int64 // part of CacheWrite
+	Total        int64 // as the provider recorded it; 0 if it did not
 
-	Cost Cost
-	Wild string // the first member that nobody can have counted; empty for none
+	Cost        Cost
+	Implausible string // name of the first implausible number; empty for none
 }
 
-// A Cost is the part of a usage that is about dollars.
+// A Cost is the recorded cost of a model call in dollars.
 type Cost struct {
 	Input, CacheRead, CacheWrite, Total float64
 
-	Known  bool // there is a Total
-	Billed bool // the provider says that it is what it has billed
+	Known  bool // Total is recorded
+	Billed bool // the provider recorded it as billed
 }
 
-// MostUsage is how large a number of a usage may be, tokens or dollars: as far as
-// JavaScript counts whole ones. It is finite, and not below nothing.
+// MostUsage is the largest plausible number of a usage, in tokens or dollars: the limit of
+// exact integers in JavaScript.
 const MostUsage = 1 << 53
 
-// Prompt is how many tokens the request had.
+// Prompt returns the size of the request in tokens.
 func (u *Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Context is how many the request and its answer have together, as pi takes it.
+// Context returns the size of the request and its answer in tokens, as pi computes it.
 func (u *Usage) Context() int64 {
 	if u.Total != 0 {
 		return u.Total
@@ -216,14 +215,14 @@ func (u *Usage) Context() int64 {
 	return u.Prompt() + u.Output
 }
 
-// Usage reads a usage object. Of any other value it is empty.
+// Usage reads a usage object. For any other value it is empty.
 func (v Value) Usage() (u Usage) {
 	var c Cursor
 	u.Read(c.Reset(v))
 	return u
 }
 
-// Read reads the usage object that comes next. Of equal keys the last one counts.
+// Read reads the next usage object. Of equal keys the last one counts.
 func (u *Usage) Read(c *Cursor) {
 	*u = Usage{}
 	for key := range c.Members {
@@ -235,7 +234,7 @@ func (u *Usage) Read(c *Cursor) {
 	}
 }
 
-// count is where the number of tokens of that name goes, nil for other members.
+// count returns the variable for the number of tokens with that name, nil for other fields.
 func (u *Usage) count(name string) *int64 {
 	switch name {
 	case "input":
@@ -261,7 +260,7 @@ func (u *Usage) readCost(c *Cursor) {
 		case "input":
 			u.Cost.Input, _ = u.dollars(key, c)
 		case "output":
-			u.dollars(key, c) // nobody asks for it, but it may be wild
+			u.dollars(key, c) // not used, but may be implausible
 		case "cacheRead":
 			u.Cost.CacheRead, _ = u.dollars(key, c)
 		case "cacheWrite":
@@ -274,7 +273,7 @@ func (u *Usage) readCost(c *Cursor) {
 	}
 }
 
-// tokens reads a number of tokens, cut to a whole one.
+// tokens reads a number of tokens, truncated to an integer.
 func (u *Usage) tokens(name []byte, c *Cursor) int64 {
 	v := c.Value()
 	if !v.IsNumber() {
@@ -286,7 +285,7 @@ func (u *Usage) tokens(name []byte, c *Cursor) int64 {
 	}
 	n, ok := v.Float()
 	if !ok || exact || n < 0 || n > MostUsage {
-		u.wild("", name)
+		u.implausible("", name)
 		return 0
 	}
 	return int64(n)
@@ -298,20 +297,20 @@ func (u *Usage) dollars(name []byte, c *Cursor) (d float64, ok bool) {
 		return 0, false
 	}
 	if d, ok = v.Float(); !ok || d < 0 || d > MostUsage {
-		u.wild("cost.", name)
+		u.implausible("cost.", name)
 		return 0, false
 	}
 	return d, true
 }
 
-// wild names a number, if it is the first.
-func (u *Usage) wild(in string, name []byte) {
-	if u.Wild == "" {
-		u.Wild = in + string(name)
+// implausible records the name of the first implausible number.
+func (u *Usage) implausible(in string, name []byte) {
+	if u.Implausible == "" {
+		u.Implausible = in + string(name)
 	}
 }
 
-// digits is a number of a few digits and nothing else: what most are.
+// digits reads a number that consists of a few digits only, as most do.
 func (v Value) digits() (n int64, ok bool) {
 	if len(v) > 18 {
 		return 0, false

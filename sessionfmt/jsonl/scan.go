@@ -6,18 +6,17 @@ import (
 	"math/bits"
 )
 
-// A Scanner checks and walks the JSON of one line. It is the one mechanism
-// behind all three depths of reading: the head of a line, strict validation,
-// and decoding. It accepts exactly what encoding/json accepts, to any depth of
-// nesting, and looks at bytes only: whether they are UTF-8 is asked elsewhere.
+// A Scanner validates and walks the JSON of one line. All three depths of reading use it: the
+// head of a line, strict validation, and decoding. It accepts exactly what encoding/json
+// accepts, with any depth of nesting, and does not check UTF-8.
 //
-// A Scanner keeps nothing between calls but its nesting stack, so one can be
-// used for any number of lines. It is not safe for concurrent use.
+// A Scanner keeps only its nesting stack between calls, so it can be used for any number of
+// lines. It is not safe for concurrent use.
 type Scanner struct {
 	deep []uint64 // nesting bits beyond the innermost 64 levels
 }
 
-// A SyntaxError is where and why a line is not JSON.
+// A SyntaxError is where and why a line is not valid JSON.
 type SyntaxError struct {
 	Offset int // bytes from the start of the line
 	Reason string
@@ -39,7 +38,7 @@ const (
 	failTrailing
 )
 
-// Reasons that a reader may want to know.
+// Reasons that a caller may want to test for.
 const (
 	BrokenOff = "unexpected end of line"
 	Trailing  = "more after the end of the value"
@@ -52,8 +51,8 @@ var failText = [...]string{
 	failEscape:   "bad escape in a string",
 	failNumber:   "bad number",
 	failLiteral:  "bad literal",
-	failKey:      "object key expected",
-	failComma:    "comma or closing bracket expected",
+	failKey:      "expected an object key",
+	failComma:    "expected a comma or closing bracket",
 	failTrailing: Trailing,
 }
 
@@ -71,16 +70,16 @@ const (
 	msb = 0x8080808080808080
 )
 
-// stringStops marks in the high bits of each byte the first quote, backslash or
-// control character of w. Bytes above the lowest mark may be marked falsely.
+// stringStops sets the high bit of each byte of w that is a quote, backslash or control
+// character. Only the lowest mark is reliable.
 func stringStops(w uint64) uint64 {
 	q := w ^ lsb*'"'
 	b := w ^ lsb*'\\'
 	return ((q-lsb)&^q | (b-lsb)&^b | (w-lsb*0x20)&^w) & msb
 }
 
-// kernelAfter is how many bytes of a string are read word by word before the
-// kernel is worth its call.
+// kernelAfter is how many bytes of a string are read word by word before calling the kernel
+// pays off.
 const kernelAfter = 24
 
 // scanString reads the string whose opening quote is at b[i]. It returns the
@@ -141,14 +140,14 @@ func scanString(b []byte, i int) (end, extra int, wide bool) {
 	}
 }
 
-// ScanString is the offset behind the string whose opening quote is at b[i], below 0 where
-// it is none that is well spelled, and whether it has escapes.
+// ScanString returns the offset after the string whose opening quote is at b[i], negative if
+// the string is invalid, and whether it has escapes.
 func ScanString(b []byte, i int) (end int, escaped bool) {
 	end, extra, _ := scanString(b, i)
 	return end, extra > 0
 }
 
-// escapeLen is the length in bytes of an escape by its letter, 0 for none.
+// escapeLen is the length in bytes of an escape by its letter, 0 if invalid.
 var escapeLen = [256]uint8{'"': 2, '\\': 2, '/': 2, 'b': 2, 'f': 2, 'n': 2, 'r': 2, 't': 2, 'u': 6}
 
 // scanHex checks the four hex digits of a \u escape.
@@ -238,7 +237,7 @@ func scanLiteral(b []byte, i int, want string) int {
 	return i + len(want)
 }
 
-// SkipSpace is the offset of what follows JSON's white space at b[i].
+// SkipSpace returns the offset after JSON white space at b[i].
 func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
@@ -246,8 +245,8 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// ScanScalar is the offset behind the value at b[i] that is no object or array, below 0
-// where it is none.
+// ScanScalar returns the offset after the value at b[i], which is not an object or array,
+// negative if it is invalid.
 func ScanScalar(b []byte, i int) int {
 	switch b[i] {
 	case '"':
@@ -266,7 +265,7 @@ func ScanScalar(b []byte, i int) int {
 }
 
 // value reads the value that starts at or after b[i] and returns the offset
-// behind it (negative: see fail). Nesting is kept as bits, 1 for an object, so
+// after it (negative: see fail). Nesting is kept as bits, 1 for an object, so
 // depth costs no recursion.
 func (s *Scanner) value(b []byte, i int) int {
 	var nest uint64 // the innermost 64 levels, the lowest bit innermost
@@ -337,7 +336,7 @@ func (s *Scanner) value(b []byte, i int) int {
 	}
 }
 
-// scanKey reads an object key and the colon behind it.
+// scanKey reads an object key and the colon after it.
 func scanKey(b []byte, i int) int {
 	if i >= len(b) {
 		return fail(i, failEnd)
@@ -362,8 +361,8 @@ func scanColon(b []byte, i int) int {
 	return i + 1
 }
 
-// Check says whether line is one JSON value with nothing but white space around
-// it. The error tells the byte and the reason.
+// Check returns an error unless line is one JSON value with optional white space around it. The
+// error has the offset and the reason.
 func (s *Scanner) Check(line []byte) error {
 	if r := s.whole(line, s.value(line, 0)); r < 0 {
 		return failed(r)
@@ -371,7 +370,7 @@ func (s *Scanner) Check(line []byte) error {
 	return nil
 }
 
-// whole checks that nothing but white space follows offset i.
+// whole checks that only white space follows offset i.
 func (s *Scanner) whole(b []byte, i int) int {
 	if i < 0 {
 		return i

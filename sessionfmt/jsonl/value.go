@@ -1,13 +1,11 @@
-// Package jsonl is one line of a session: its JSON as it is spelled, what kind of record it
-// is, and what its message says.
+// Package jsonl reads one line of a session: its JSON, its kind of record, and its message.
 //
-// A line is read to three depths by one mechanism, the [Scanner]: its head
-// (type, id, parentId, timestamp and role), which validates all of it on the
-// way; a [Value], which is raw JSON with accessors and keeps the bytes that were
-// in the file; and a [Cursor], which decodes in one pass without copying.
-// A [Message], its blocks and its [Usage] are read with a Cursor.
+// A line can be read to three depths, all by the [Scanner]: its head (type, id, parentId,
+// timestamp and role), which validates the whole line; a [Value], which is raw JSON with
+// accessors and keeps the original bytes; and a [Cursor], which decodes in one pass without
+// copying. A [Message], its blocks and its [Usage] are read with a Cursor.
 //
-// Texts are UTF-8, but where JavaScript counts we count as it does: in UTF-16 units.
+// Texts are UTF-8. Where JavaScript counts, lengths are in UTF-16 units.
 package jsonl
 
 import (
@@ -18,10 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Value is the raw text of one JSON value, as it stands in the file, without
-// white space around it. The nil Value is an absent one. Its methods expect
-// text that a Scanner has accepted and never fail: a value of another kind than
-// the one asked for reads as absent or empty.
+// A Value is the raw text of one JSON value, without white space around it. The nil Value is an
+// absent one. Its methods expect text that a Scanner has accepted and never fail: a value of
+// another kind than requested reads as absent or empty.
 type Value []byte
 
 // ParseValue checks raw and returns it as a Value without surrounding white
@@ -34,7 +31,7 @@ func ParseValue(raw []byte) (Value, error) {
 	return Value(Trim(raw)), nil
 }
 
-// Trim is b without the white space of JSON around it.
+// Trim returns b without surrounding JSON white space.
 func Trim(b []byte) []byte {
 	i := SkipSpace(b, 0)
 	j := len(b)
@@ -46,26 +43,26 @@ func Trim(b []byte) []byte {
 
 func (v Value) is(c byte) bool { return len(v) > 0 && v[0] == c }
 
-// Exists reports that the value is there, null included.
+// Exists reports whether the value is present; null is present.
 func (v Value) Exists() bool { return len(v) > 0 }
 
-// IsNull reports that the value is absent or null.
+// IsNull reports whether the value is absent or null.
 func (v Value) IsNull() bool { return len(v) == 0 || v[0] == 'n' }
 
-// IsString, IsObject, IsArray and IsNumber tell the kind of an existing value.
+// IsString reports whether the value is a string.
 func (v Value) IsString() bool { return v.is('"') }
 
-// IsObject reports that the value is an object.
+// IsObject reports whether the value is an object.
 func (v Value) IsObject() bool { return v.is('{') }
 
-// IsArray reports that the value is an array.
+// IsArray reports whether the value is an array.
 func (v Value) IsArray() bool { return v.is('[') }
 
-// IsNumber reports that the value is a number.
+// IsNumber reports whether the value is a number.
 func (v Value) IsNumber() bool { return len(v) > 0 && (v[0] == '-' || v[0]-'0' <= 9) }
 
-// Truthy says what JavaScript's if would: false for absent, null, false, zero
-// and the empty string.
+// Truthy reports whether the value is true in JavaScript's sense: false for absent, null,
+// false, zero and the empty string.
 func (v Value) Truthy() bool {
 	switch {
 	case v.IsNull(), v.is('f'), string(v) == `""`:
@@ -77,7 +74,7 @@ func (v Value) Truthy() bool {
 	return true
 }
 
-// Float is the number as an IEEE double.
+// Float returns the number as an IEEE double.
 func (v Value) Float() (float64, bool) {
 	if !v.IsNumber() {
 		return 0, false
@@ -86,7 +83,7 @@ func (v Value) Float() (float64, bool) {
 	return f, err == nil || f != 0
 }
 
-// Int is the number cut to a whole one, 0 when it is none.
+// Int returns the number truncated to an integer, 0 if it is not a number.
 func (v Value) Int() int64 {
 	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 		return n
@@ -95,8 +92,8 @@ func (v Value) Int() int64 {
 	return int64(f)
 }
 
-// Members goes through an object's members in order, the key without its
-// quotes. Any other value has none.
+// Members yields an object's fields in order, the key without its quotes. Other values have
+// none.
 func (v Value) Members(yield func(key []byte, val Value) bool) {
 	var c Cursor
 	c.Reset(v)
@@ -107,7 +104,7 @@ func (v Value) Members(yield func(key []byte, val Value) bool) {
 	}
 }
 
-// Elements goes through an array's elements in order. Any other value has none.
+// Elements yields an array's elements in order. Other values have none.
 func (v Value) Elements(yield func(el Value) bool) {
 	var c Cursor
 	c.Reset(v)
@@ -118,7 +115,7 @@ func (v Value) Elements(yield func(el Value) bool) {
 	}
 }
 
-// Get is the object's member of that name, the last one if there are several.
+// Get returns the object's field with that name, the last one if there are several.
 func (v Value) Get(name string) (out Value) {
 	for key, val := range v.Members {
 		if string(key) == name {
@@ -128,8 +125,8 @@ func (v Value) Get(name string) (out Value) {
 	return out
 }
 
-// First follows names down through objects, in each to the first member of that
-// name; what stands behind it is not read.
+// First descends by name through nested objects, taking the first field of each name. It does
+// not read anything after it.
 func (v Value) First(names ...string) Value {
 	var c Cursor
 	c.Reset(v)
@@ -144,8 +141,8 @@ func (v Value) First(names ...string) Value {
 	return nil
 }
 
-// Fields reads several members of an object in one pass: dst[k] becomes the
-// member called names[k], nil where there is none.
+// Fields reads several fields of an object in one pass: it sets dst[k] to the field called
+// names[k], nil if absent.
 func (v Value) Fields(dst []Value, names ...string) {
 	f := fields{names: names, vals: dst, nested: -1}
 	f.reset()
@@ -155,7 +152,7 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
-// Is reports that the value is the string s.
+// Is reports whether the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
 		return true
@@ -163,8 +160,8 @@ func (v Value) Is(s string) bool {
 	return v.IsString() && len(v) > len(s)+2 && bytes.IndexByte(v, '\\') > 0 && v.Text() == s
 }
 
-// Text is a string's text as UTF-8; a lone surrogate becomes U+FFFD. Any other
-// value has the empty text.
+// Text returns a string's text as UTF-8; a lone surrogate becomes U+FFFD. Other values have the
+// empty text.
 func (v Value) Text() string {
 	if !v.IsString() {
 		return ""
@@ -175,7 +172,7 @@ func (v Value) Text() string {
 	return string(v[1 : len(v)-1])
 }
 
-// AppendText appends the string's text, see Text.
+// AppendText appends the string's text; see Text.
 func (v Value) AppendText(dst []byte) []byte {
 	if !v.IsString() {
 		return dst
@@ -183,9 +180,9 @@ func (v Value) AppendText(dst []byte) []byte {
 	return AppendUnescaped(dst, v[1:len(v)-1])
 }
 
-// AppendUnescaped is AppendText for what stands between the quotes of a string.
+// AppendUnescaped is AppendText for the inside of a string without its quotes.
 func AppendUnescaped(dst, b []byte) []byte {
-	if len(b) >= largeValue { // no escape is shorter than what it stands for
+	if len(b) >= largeValue { // no escape is shorter than its character
 		dst = slices.Grow(dst, len(b))
 	}
 	for i := 0; i < len(b); {
@@ -224,8 +221,8 @@ func hex4(b []byte) uint16 {
 	return uint16(hexValue[b[0]])<<12 | uint16(hexValue[b[1]])<<8 | uint16(hexValue[b[2]])<<4 | uint16(hexValue[b[3]])
 }
 
-// Beginning is the text of a string's first bytes, n or a few less; nothing
-// behind them is decoded.
+// Beginning returns the text of the first n bytes of a string, or a few less, without decoding
+// the rest.
 func (v Value) Beginning(n int) string {
 	if !v.IsString() || len(v) <= n+2 {
 		return v.Text()
@@ -247,11 +244,10 @@ func (v Value) Beginning(n int) string {
 	for i > 1 && !utf8.RuneStart(v[i]) {
 		i--
 	}
-	return v[:i+1].Text() // whatever stands in the place of the quote
+	return v[:i+1].Text() // the last byte stands in for the quote
 }
 
-// Strings goes through all strings in the value, at any depth, the names of
-// members aside.
+// Strings yields all strings in the value, at any depth, except field names.
 func (v Value) Strings(yield func(Value) bool) {
 	for i := 0; i < len(v); {
 		if v[i] != '"' {
@@ -267,8 +263,8 @@ func (v Value) Strings(yield func(Value) bool) {
 	}
 }
 
-// Words goes through all that a value says, at any depth: strings, names of members as
-// strings, numbers and truth values as they are spelled.
+// Words yields all content of a value, at any depth: strings, field names as strings, numbers
+// and booleans as spelled.
 func (v Value) Words(yield func(Value) bool) {
 	for i := 0; i < len(v); {
 		end := i + 1

@@ -1,5 +1,5 @@
-// Package outline is what a session's entries say in a line, and its tree from the top of
-// its drawing to the bottom.
+// Package outline describes a session's entries in one line each, and its tree in the order in
+// which it is drawn.
 package outline
 
 import (
@@ -21,23 +21,23 @@ type Node struct {
 	Line   int    `json:"line"`             // in the file, from 1
 	Parent string `json:"parent,omitempty"` // its id; absent for a root
 	Kind   string `json:"kind"`             // the role of a message, else the type
-	Time   string `json:"time,omitempty"`   // the entry's timestamp as it stands
-	Text   string `json:"text,omitempty"`   // its first words; nothing in them that a terminal would obey
-	Label  string `json:"label,omitempty"`  // that it has at the end of the file
+	Time   string `json:"time,omitempty"`   // the entry's timestamp as in the file
+	Text   string `json:"text,omitempty"`   // its first words, without terminal escapes
+	Label  string `json:"label,omitempty"`  // its label at the end of the file
 	Active bool   `json:"active,omitempty"` // on the path to the leaf
 	Leaf   bool   `json:"leaf,omitempty"`   // the leaf itself
 
-	Depth    int    `json:"depth"`              // of branches, from 0
-	Children int    `json:"children,omitempty"` // entries below it, where there are several
-	Branch   int    `json:"branch,omitempty"`   // where a branch or one of several roots starts: its entries
-	Tip      string `json:"tip,omitempty"`      // and the id of the last of them in the file
+	Depth    int    `json:"depth"`              // branch depth, from 0
+	Children int    `json:"children,omitempty"` // number of children, if there are several
+	Branch   int    `json:"branch,omitempty"`   // number of entries of the branch or root tree that starts here
+	Last     string `json:"tip,omitempty"`      // id of the last of them in the file
 
 	Is jsonl.Kind `json:"-"`
 }
 
-// Of goes through the tree of a session from the top of its drawing to the bottom:
-// at a fork the branches first, then what the path to the leaf or the newest entry is on.
-// Nothing in it is recursive: a tree may be as deep as it has entries.
+// Of returns the tree of a session in the order in which it is drawn: at a fork the other
+// branches first, then the branch of the leaf or of the newest entry. It does not use
+// recursion, since a tree may be as deep as it has entries.
 func Of(s *sessionfmt.Session, leaf int) iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		labels, err := s.Labels()
@@ -94,14 +94,14 @@ func (o *outline) walk(yield func(Node, error) bool) {
 	}
 }
 
-// main is the child that goes on in its parent's column, -1 where there is none.
+// main returns the child that continues in its parent's column, -1 for none.
 func (o *outline) main(children []int) int {
 	best := -1
 	for _, c := range children {
 		if o.active[c] {
 			return c
 		}
-		if best < 0 || o.tree.Tip(c) > o.tree.Tip(best) {
+		if best < 0 || o.tree.LastBelow(c) > o.tree.LastBelow(best) {
 			best = c
 		}
 	}
@@ -126,21 +126,21 @@ func (o *outline) node(i, children, depth int, branch bool) (n Node, err error) 
 		n.Children = children
 	}
 	if branch {
-		n.Branch, n.Tip = o.tree.Size(i), s.ID(o.tree.Tip(i))
+		n.Branch, n.Last = o.tree.Size(i), s.ID(o.tree.LastBelow(i))
 	}
 	return n, nil
 }
 
-// A Row is what an entry says of itself.
+// A Row describes an entry.
 type Row struct {
 	ID   string `json:"id,omitempty"`
 	Line int    `json:"line"`           // in the file, from 1
-	Time string `json:"time,omitempty"` // the entry's timestamp as it stands
+	Time string `json:"time,omitempty"` // the entry's timestamp as in the file
 	Kind string `json:"kind"`           // the role of a message, else the type
 	Text string `json:"text,omitempty"` // its first words
 }
 
-// A Reader reads a session's records, and makes rows of them.
+// A Reader reads a session's records as rows.
 type Reader struct {
 	*sessionfmt.Reader
 	s    *sessionfmt.Session
@@ -150,14 +150,14 @@ type Reader struct {
 // NewReader returns a Reader of s.
 func NewReader(s *sessionfmt.Session) *Reader { return &Reader{Reader: s.NewReader(), s: s} }
 
-// Row is record i's row; line is its line.
+// Row returns the row of record i; line is its line.
 func (r *Reader) Row(i int, line jsonl.Value) Row {
 	kind := r.s.Kind(i)
 	time := r.gist.entry(kind, line)
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }
 
-// Rows are the rows of records.
+// Rows returns the rows of records.
 func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
 	lines, rows := NewReader(s), make([]Row, len(records))
 	for i, rec := range records {
@@ -170,43 +170,43 @@ func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
 	return rows, nil
 }
 
-// gistSize is how much of a text is looked at for its gist, in bytes.
+// gistSize is how much of a text a gist uses, in bytes.
 const gistSize = 200
 
-// Gist is what an entry says in a line, for people: the first words of a message,
-// what a setting is set to. It has no line ends and nothing that a terminal would
-// obey, and is empty where there is nothing to say.
+// Gist describes an entry in one line: the first words of a message, or the new value of a
+// setting. It has no line ends and no terminal escapes, and is empty if there is nothing to
+// describe.
 func Gist(kind jsonl.Kind, line jsonl.Value) string {
 	g := gist{}
 	g.entry(kind, line)
 	return g.String()
 }
 
-// MessageGist is the gist of a message by itself, of whatever role.
+// MessageGist returns the gist of a message, of any role.
 func MessageGist(v jsonl.Value) string {
 	g := gist{}
 	g.message(v.Get("role").RoleKind(), g.at.Reset(v))
 	return g.String()
 }
 
-// FirstWords is the gist of a text.
+// FirstWords returns the gist of a text.
 func FirstWords(text string) string {
 	g := gist{}
 	g.add(text)
 	return g.String()
 }
 
-// A gist gathers pieces of an entry until they are enough.
+// A gist collects text of an entry until it is long enough.
 type gist struct {
-	words []byte // with spaces between them
-	size  int    // without
+	words []byte // separated by spaces
+	size  int    // without separators
 	out   []byte
 
 	at  jsonl.Cursor
 	msg jsonl.Message
 }
 
-// entry gathers what an entry says, and returns its timestamp.
+// entry collects the text of an entry, and returns its timestamp.
 func (g *gist) entry(kind jsonl.Kind, line jsonl.Value) (time jsonl.Value) {
 	g.words, g.size = g.words[:0], 0
 	for key := range g.at.Reset(line).Members {
@@ -215,7 +215,7 @@ func (g *gist) entry(kind jsonl.Kind, line jsonl.Value) (time jsonl.Value) {
 			time = g.at.Value()
 		case "message":
 			if kind < jsonl.NoMessage {
-				g.words, g.size = g.words[:0], 0 // of two the last one counts
+				g.words, g.size = g.words[:0], 0 // of equal keys the last one counts
 				g.message(kind, &g.at)
 			}
 		}
@@ -226,7 +226,7 @@ func (g *gist) entry(kind jsonl.Kind, line jsonl.Value) (time jsonl.Value) {
 	return time
 }
 
-// other gathers what an entry says that is no message.
+// other collects the text of an entry that is not a message.
 func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	switch kind {
 	case jsonl.Compaction, jsonl.BranchSummary:
@@ -270,7 +270,7 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	}
 }
 
-// String is what has been gathered, on one line.
+// String returns the collected text, on one line.
 func (g *gist) String() string {
 	out := g.out[:0]
 	for rest := g.words; len(rest) > 0; {
@@ -305,7 +305,7 @@ func (g *gist) add(s string) {
 // text adds the beginning of a string.
 func (g *gist) text(v jsonl.Value) { g.add(v.Beginning(gistSize)) }
 
-// message gathers what the message that comes next says.
+// message collects the text of the next message.
 func (g *gist) message(kind jsonl.Kind, c *jsonl.Cursor) {
 	start := c.Offset()
 	g.msg.Read(c, kind)
@@ -334,7 +334,7 @@ func (g *gist) message(kind jsonl.Kind, c *jsonl.Cursor) {
 	}
 }
 
-// system names the sections and tools that a system message sets.
+// system adds the names of the sections and tools that a system message sets.
 func (g *gist) system(m jsonl.Value) {
 	g.blocks()
 	for name, text := range m.Get("sections").Members {
@@ -352,14 +352,14 @@ func (g *gist) system(m jsonl.Value) {
 	}
 }
 
-// content gathers a content by itself.
+// content collects the text of a content.
 func (g *gist) content(content jsonl.Value, kind jsonl.Kind) {
 	g.msg.ReadContent(g.at.Reset(content), kind)
 	g.blocks()
 }
 
-// blocks gathers a message's texts, then what it calls; thinking only where it
-// says nothing else.
+// blocks collects a message's texts, then its calls, and thinking only if there is nothing
+// else.
 func (g *gist) blocks() {
 	if g.msg.Content.IsString() {
 		g.text(g.msg.Content)
@@ -372,11 +372,11 @@ func (g *gist) blocks() {
 		}
 		switch b := &g.msg.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			g.text(b.Says.Value)
+			g.text(b.Text.Value)
 		case jsonl.ImageBlock:
 			g.add("[image]")
 		case jsonl.ThinkingBlock:
-			thinking = b.Says.Value
+			thinking = b.Text.Value
 		case jsonl.CallBlock:
 			g.add(b.Name.Text() + "(" + firstArgument(b.Args) + ")")
 		}
@@ -387,8 +387,7 @@ func (g *gist) blocks() {
 	}
 }
 
-// firstArgument is the first argument of a call, which mostly says what it is
-// about.
+// firstArgument returns the first argument of a call, which usually identifies its subject.
 func firstArgument(args jsonl.Value) string {
 	for _, v := range args.Members {
 		if v.IsString() {

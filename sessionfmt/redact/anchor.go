@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// An anchor is a word that every match of an expression holds, or one of several,
-// so that the expression is only tried where there is one.
+// An anchor is one of the words of which every match of an expression contains at least one, so
+// that the expression is only tried near one.
 type anchor struct {
 	text     string // in lower case
-	exact    string // as it has to be spelled; empty where case does not matter
-	min, max int    // bytes from the start of the match to it
+	exact    string // exact spelling; empty to ignore case
+	min, max int    // distance in bytes from the start of the match
 }
 
-// Limits of what is worth deriving: so many words, so long before them.
+// Limits for deriving anchors: number of words, distance from the start.
 const (
 	maxWords  = 64
 	maxBefore = 128
 	maxSpread = 16
 )
 
-// anchorsOf are the anchors of an expression, nil where it has none that help.
+// anchorsOf returns the anchors of an expression, nil if it has no useful ones.
 func anchorsOf(re *syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpCapture, syntax.OpPlus:
@@ -54,7 +54,7 @@ func anchorsOf(re *syntax.Regexp) []anchor {
 	return nil
 }
 
-// bestAnchors chooses among the words that parts in a row must hold.
+// bestAnchors chooses among the words required by parts in a row.
 func bestAnchors(subs []*syntax.Regexp) (best []anchor) {
 	low, high := 0, 0 // bytes before the part
 	for i, sub := range subs {
@@ -89,11 +89,10 @@ func bestAnchors(subs []*syntax.Regexp) (best []anchor) {
 	return best
 }
 
-// better says whether anchors, moved by so much, are better than others.
+// better reports whether anchors a, moved by low and high bytes, are better than b.
 func better(a, b []anchor, low, high int) bool { return worth(a, low, high) > worth(b, 0, 0) }
 
-// worth is how much anchors help: long words, near the start, few of them. Below 1
-// they do not.
+// worth rates anchors: long words, near the start, few of them. Below 1 they do not help.
 func worth(all []anchor, low, high int) int {
 	if len(all) == 0 {
 		return 0
@@ -122,7 +121,7 @@ func anchored(words []word, low, high int) (all []anchor) {
 	return all
 }
 
-// A word is a text that an expression matches, in any case where fold says so.
+// A word is a text that an expression matches, ignoring case if fold is set.
 type word struct {
 	text string
 	fold bool
@@ -137,7 +136,7 @@ func cross(a, b []word) (all []word) {
 	return all
 }
 
-// wordsOf are all texts that an expression matches, where they are few.
+// wordsOf returns all texts that an expression matches, if there are few.
 func wordsOf(re *syntax.Regexp) ([]word, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -189,7 +188,8 @@ func wordsOfClass(ranges []rune) (all []word, ok bool) {
 	return all, len(all) > 0
 }
 
-// lengths are the fewest and most bytes that an expression matches, -1 for no end.
+// lengths returns the minimum and maximum number of bytes that an expression matches; high is
+// -1 if unbounded.
 func lengths(re *syntax.Regexp) (low, high int) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -246,11 +246,10 @@ func lengths(re *syntax.Regexp) (low, high int) {
 
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
-// cutLazy takes what a match may begin with, and would rather not, off the front of
-// an expression: classes repeated as rarely as possible. The class is returned, and
-// how many characters of it there may be. Matches of the rest are matches of the
-// whole: the leftmost of the whole ends in the leftmost of the rest, since what can
-// be reached from a place further back can be reached from the first one too.
+// cutLazy removes lazily repeated classes from the front of an expression, and returns the
+// class and the maximum number of its characters. A match of the rest is a match of the whole:
+// the leftmost match of the whole ends in the leftmost match of the rest, since everything
+// reachable from a later start is also reachable from the first one.
 func cutLazy(re *syntax.Regexp) (rest, class *syntax.Regexp, most int) {
 	rest = re
 	for rest.Op == syntax.OpConcat && len(rest.Sub) > 1 {

@@ -1,17 +1,17 @@
 package redact
 
-// An automaton finds words of many kinds in one pass, whatever the case of their
-// ASCII letters: the construction of Aho and Corasick, with every step in a table.
+// An automaton finds many words in one pass, ignoring the case of ASCII letters: the
+// construction of Aho and Corasick, with every step in a table.
 type automaton struct {
-	class  [256]uint8 // of a byte: those that no word has are 0, and both cases are one
+	class  [256]uint8 // by byte: 0 for bytes of no word, the same for both cases
 	stride int
-	next   []uint32  // state + class: the state after it; states are multiples of stride
-	first  uint32    // from here on, states at which a word ends
+	next   []uint32  // by state + class: the next state; states are multiples of stride
+	first  uint32    // the first of the states at which a word ends
 	ends   [][]int32 // by (state-first)/stride: the words that end there
-	long   int       // bytes of the longest word
+	long   int       // length of the longest word in bytes
 }
 
-// newAutomaton makes the automaton of words, none of them empty.
+// newAutomaton makes the automaton of words, none of which is empty.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{stride: 1}
 	for _, w := range words {
@@ -45,8 +45,8 @@ func newAutomaton(words []string) *automaton {
 	return a
 }
 
-// link fills in where each state goes on when its own words do not, and numbers the
-// states so that those at which a word ends come last.
+// link adds the transitions for mismatches, and numbers the states so that those at which a
+// word ends come last.
 func (a *automaton) link(children, ends [][]int32) {
 	fail := make([]int32, len(children))
 	queue := []int32{0}
@@ -90,9 +90,9 @@ func (a *automaton) link(children, ends [][]int32) {
 	}
 }
 
-// each tells found which words end where in text: behind byte end. Long texts are
-// read in several places at once, since a step has to wait for the one before; the
-// words of each part come in order.
+// each calls found for each word in text, with the offset of its end. It reads long texts in
+// several places at once, since each step depends on the previous one. The words of each part
+// come in order.
 func (a *automaton) each(text []byte, found func(word int32, end int)) {
 	const parts = 4
 	n := len(text) / parts
@@ -103,7 +103,7 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 	next, class, first := a.next, &a.class, a.first
 	t0, t1, t2, t3 := text[:n], text[n:2*n], text[2*n:3*n], text[3*n:4*n]
 	var s0, s1, s2, s3 uint32
-	for i := n - a.long; i < n; i++ { // what a part begins with may be the end of a word
+	for i := n - a.long; i < n; i++ { // the beginning of a part may end a word
 		s1 = next[s1+uint32(class[t0[i]])]
 		s2 = next[s2+uint32(class[t1[i]])]
 		s3 = next[s3+uint32(class[t2[i]])]
@@ -114,26 +114,26 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 		s2 = next[s2+uint32(class[t2[i]])]
 		s3 = next[s3+uint32(class[t3[i]])]
 		if s0 >= first || s1 >= first || s2 >= first || s3 >= first {
-			a.tell(s0, i+1, found)
-			a.tell(s1, n+i+1, found)
-			a.tell(s2, 2*n+i+1, found)
-			a.tell(s3, 3*n+i+1, found)
+			a.report(s0, i+1, found)
+			a.report(s1, n+i+1, found)
+			a.report(s2, 2*n+i+1, found)
+			a.report(s3, 3*n+i+1, found)
 		}
 	}
 	a.from(text, parts*n, s3, found)
 }
 
-// from is each for the rest of a text, in one go.
+// from is each for the rest of a text, in one pass.
 func (a *automaton) from(text []byte, at int, s uint32, found func(word int32, end int)) {
 	for i, c := range text[at:] {
 		if s = a.next[s+uint32(a.class[c])]; s >= a.first {
-			a.tell(s, at+i+1, found)
+			a.report(s, at+i+1, found)
 		}
 	}
 }
 
-// tell tells found the words that end in a state.
-func (a *automaton) tell(s uint32, end int, found func(word int32, end int)) {
+// report calls found for the words that end in a state.
+func (a *automaton) report(s uint32, end int, found func(word int32, end int)) {
 	if s >= a.first {
 		for _, w := range a.ends[(s-a.first)/uint32(a.stride)] {
 			found(w, end)
@@ -148,7 +148,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// lowerASCII is s with its ASCII letters in lower case.
+// lowerASCII returns s with its ASCII letters in lower case.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -7,33 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// A dfa tells whether a match of an expression begins at a place, and how far one
-// has to look to know. Its states are made as texts ask for them. Only where it says
-// yes is the expression itself asked, which is slow.
+// A dfa decides whether a match of an expression begins at a place, and how far one has to read
+// to know. Its states are built on demand. The expression itself, which is slow, is only run
+// where the dfa matches.
 type dfa struct {
 	prog   *syntax.Prog
 	states []dfaState
 	known  map[string]int32
 	key    []byte
-	set    []uint32 // of instructions, while a state is made
+	set    []uint32 // of instructions, while a state is built
 	in     []bool
 	stack  []uint32
-	starts [utf8.RuneSelf]int32 // by the character before: the state at a place plus 1, 0 for not known
+	starts [utf8.RuneSelf]int32 // by the previous character: the start state plus 1, 0 if unknown
 }
 
-// A dfaState is where the instructions stand before a character, and what kind of
-// character came before that.
+// A dfaState is a set of instructions before a character, and the kind of the previous
+// character.
 type dfaState struct {
-	next [utf8.RuneSelf]int32 // by character: the state after it, see step
+	next [utf8.RuneSelf]int32 // by character: the next state, see step
 	pcs  []uint32
-	prev rune // '\n', 'a' for those of words, ' ' for others, -1 for none
+	prev rune // '\n', 'a' for word characters, ' ' for others, -1 for none
 }
 
-// Values of dfaState.next: 0 is not known yet; else the number of the state behind
-// the character, plus 1, as its negative where a match ends before the character.
-const dead = 0 // the number of the state in which nothing can match any more
+// Values of dfaState.next: 0 is unknown; else the number of the next state plus 1, negative if
+// a match ends before the character.
+const dead = 0 // the state in which nothing can match any more
 
-// maxStates is when a dfa is begun anew.
+// maxStates is the number of states after which a dfa starts over.
 const maxStates = 1000
 
 func newDFA(prog *syntax.Prog) *dfa {
@@ -48,7 +48,7 @@ func (d *dfa) reset() {
 	clear(d.starts[:])
 }
 
-// start is the state at a place, by the character before it, -1 for none.
+// start returns the state at a place, given the previous character, -1 for none.
 func (d *dfa) start(prev rune) int32 {
 	at := []uint32{uint32(d.prog.Start)}
 	if prev < 0 || prev >= utf8.RuneSelf {
@@ -60,7 +60,7 @@ func (d *dfa) start(prev rune) int32 {
 	return d.starts[prev] - 1
 }
 
-// state is the number of the state with these instructions.
+// state returns the number of the state with these instructions.
 func (d *dfa) state(pcs []uint32, prev rune) int32 {
 	if len(pcs) == 0 {
 		return dead
@@ -86,7 +86,7 @@ func (d *dfa) state(pcs []uint32, prev rune) int32 {
 	return n
 }
 
-// step is the way from a state over a character, -1 for the end of the text; see
+// step computes the transition from a state by a character, -1 for the end of the text; see
 // dfaState.next.
 func (d *dfa) step(from int32, r rune) int32 {
 	s := &d.states[from]
@@ -139,8 +139,8 @@ func (d *dfa) step(from int32, r rune) int32 {
 	return to
 }
 
-// run says whether a match begins at text[at:], and behind which byte nothing can
-// change that or how far the match goes.
+// run reports whether a match begins at text[at:], and the offset after which nothing can
+// change that or the match's length.
 func (d *dfa) run(text []byte, at int) (matched bool, end int) {
 	if len(d.states) > maxStates {
 		d.reset()
@@ -169,7 +169,7 @@ func (d *dfa) run(text []byte, at int) (matched bool, end int) {
 	return matched || d.step(s, -1) < 0, at
 }
 
-// runeBefore is the character before text[at:], -1 for none.
+// runeBefore returns the character before text[at:], -1 for none.
 func runeBefore(text []byte, at int) rune {
 	if at == 0 {
 		return -1

@@ -17,7 +17,7 @@ import (
 	"ctxtool/internal/gen"
 )
 
-// TestEverywhere: a secret that one place shows goes from all places, before it and behind
+// TestEverywhere: a secret that one place shows goes from all places, before it and after
 // it.
 func TestEverywhere(t *testing.T) {
 	const key = "zX81kLmQ0vB7tYw3"
@@ -54,8 +54,8 @@ func TestCountedOnce(t *testing.T) {
 	}
 }
 
-// TestCutShort: the beginning of a key says that it is one; the host of a service need
-// have no dot.
+// TestCutShort: the beginning of a key suffices to recognize it, and the host of a service
+// needs no dot.
 func TestCutShort(t *testing.T) {
 	r := mustNew(t, Options{})
 	for in, want := range map[string]string{
@@ -92,7 +92,7 @@ func TestPlanted(t *testing.T) {
 	if corpus.Whole() {
 		sessions = 2000
 	}
-	var bases [40][]byte // each is planted in anew, over and over
+	var bases [40][]byte // each is planted in again, over and over
 	for n := range bases {
 		bases[n] = gen.Session(gen.Shape{
 			Seed: uint64(n), Entries: 10, Text: 60, MaxText: 200, Tools: 0.6, CompactEvery: 5,

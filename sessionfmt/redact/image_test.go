@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestImageThatIsNone: a secret in the place of an image's data is none the less one,
-// and a picture is left alone.
+// TestImageThatIsNone: a secret instead of an image's data is found, and a picture is
+// unchanged.
 func TestImageThatIsNone(t *testing.T) {
 	const value = "supersecretvalue123"
 	r, err := New(Options{Values: []string{value}})

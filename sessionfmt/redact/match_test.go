@@ -236,12 +236,12 @@ func TestAnchorsOf(t *testing.T) {
 }
 
 // TestAnchoredFar: what looking far ahead from many places costs is bounded, but no
-// secret behind them is lost before the whole text is looked through instead.
+// secret after them is lost before the whole text is searched instead.
 func TestAnchoredFar(t *testing.T) {
 	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"far\"\nregex = 'ab[a-z]*[0-9]{3}'")})
 	for _, pairs := range []int{10, 200, 2000} {
 		if samely(t, r, r.NewScanner(), []byte(strings.Repeat("ab", pairs)+" abcd123")) != 1 {
-			t.Errorf("behind %d pairs the expression finds something else", pairs)
+			t.Errorf("after %d pairs the expression finds something else", pairs)
 		}
 	}
 }
@@ -268,8 +268,8 @@ func TestAnchoredReal(t *testing.T) {
 	}
 }
 
-// TestHostileText: a text made to have a rule look far ahead from many places is
-// looked through in time that grows with its size: a quarter of a megabyte in a fraction
+// TestHostileText: a text that makes a rule look far ahead from many places is
+// searched in linear time: a quarter of a megabyte in a fraction
 // of a second. Were it the square, it would take more than the limit, which leaves room
 // for a machine that is busy.
 func TestHostileText(t *testing.T) {

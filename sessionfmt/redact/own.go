@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Names of our own rules, as they stand in placeholders and reports.
+// Names of our own rules, as in placeholders and reports.
 const (
 	ruleEmail = "email"
 	ruleValue = "value"
 	ruleHome  = "home"
 )
 
-// email finds the address around the @ at text[at], if there is one. Where a shell
-// logs in as git is no address, and a password before a host none either.
+// email finds the address around the @ at text[at], if there is one. The login of git at a host
+// is not an address, and neither is a password in a URL.
 func email(text []byte, at int) (start, end int, ok bool) {
 	start, end = at, at+1
 	for start > 0 && at-start < 64 && isMail(text[start-1]) {
@@ -42,7 +42,7 @@ func email(text []byte, at int) (start, end int, ok bool) {
 	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
 }
 
-// inURL reports that text[at] ends the name and the password in a URL.
+// inURL reports whether text[at] ends the user and password part of a URL.
 func inURL(text []byte, at int) bool {
 	start := at
 	for start > 0 && at-start < 320 && strings.IndexByte(" \t\r\n/\"'<>\\", text[start-1]) < 0 {
@@ -57,21 +57,21 @@ func isMail(c byte) bool {
 	return isLetter(c) || c-'0' < 10 || strings.IndexByte("._%+-", c) >= 0
 }
 
-// homeWords are what the name of a home directory follows. pi's folders are named
-// after paths whose slashes are dashes.
+// homeWords precede the name of a home directory. pi names folders after paths with slashes
+// replaced by dashes.
 var homeWords = []string{"/home/", "/users/", `\users\`, "--home-", "--users-", "-users-"}
 
-// home finds the name of a person in a path: text[end:] follows one of homeWords,
-// which begins at start. known says of a name that it was found before.
+// home finds a person's name in a path: text[end:] follows one of homeWords, which begins at
+// start. known reports whether a name was found before.
 func home(text []byte, start, end int, known func(name []byte) bool) (from, to int, ok bool) {
 	slash := text[start]
 	if slash == '-' {
 		return folderHome(text, start, end, known)
 	}
 	if string(text[start:end]) == "/users/" && !drive(text, start) {
-		return 0, 0, false // of some address, and not of a system
+		return 0, 0, false // part of a URL
 	}
-	for end < len(text) && text[end] == slash { // doubled in what is quoted again
+	for end < len(text) && text[end] == slash { // doubled in quoted text
 		end++
 	}
 	from, to = end, end
@@ -80,7 +80,7 @@ func home(text []byte, start, end int, known func(name []byte) bool) (from, to i
 	}
 	if slash == '\\' || drive(text, start) {
 		if n := bytes.IndexAny(text[to:min(len(text), to+40)], `\/"'<>|:*?`+"\n"); n > 0 && (text[to+n] == '\\' || text[to+n] == '/') && text[to] == ' ' {
-			to += n // a name of several words, which a path goes on behind
+			to += n // a name of several words, followed by more of the path
 		}
 	}
 	for to > from && (text[to-1] == '.' || text[to-1] == '-') {
@@ -92,10 +92,9 @@ func home(text []byte, start, end int, known func(name []byte) bool) (from, to i
 	return from, to, slash == '\\' || rooted(text, start) || known(text[from:to])
 }
 
-// folderHome is home for pi's folders. A dash may be part of a name, if the name
-// was found before.
+// folderHome is home for pi's folders. A dash may be part of a name that was found before.
 func folderHome(text []byte, start, end int, known func(name []byte) bool) (from, to int, ok bool) {
-	if text[start+1] != '-' { // "-users-": behind a drive, or a folder of some other name
+	if text[start+1] != '-' { // "-users-": after a drive or another folder
 		if start < 3 || text[start-1] != '-' || !isLetter(text[start-2]) || text[start-3] != '-' {
 			return 0, 0, false
 		}
@@ -121,7 +120,7 @@ func folderHome(text []byte, start, end int, known func(name []byte) bool) (from
 	return from, longest, true
 }
 
-// drive reports that a drive of Windows stands before text[at:].
+// drive reports whether a Windows drive precedes text[at:].
 func drive(text []byte, at int) bool {
 	switch {
 	case at >= 2 && text[at-1] == ':' && isLetter(text[at-2]):
@@ -132,8 +131,8 @@ func drive(text []byte, at int) bool {
 	return false
 }
 
-// rooted reports that the path in which text[at:] stands begins at the root of a
-// system, and not at a folder of a project or a page of a site.
+// rooted reports whether the path that contains text[at:] begins at the root of a file system,
+// rather than in a project or a URL.
 func rooted(text []byte, at int) bool {
 	if drive(text, at) {
 		return true
@@ -151,10 +150,10 @@ func rooted(text []byte, at int) bool {
 
 func isName(c byte) bool { return isLetter(c) || c-'0' < 10 || c == '_' || c == '.' || c == '-' }
 
-// isPerson says of a name that it is nobody's: a placeholder of ours.
+// isPerson reports whether a name is not a placeholder of ours.
 func isPerson(name []byte) bool { return user(name) == len(name) }
 
-// user is the length of the placeholder of a name that b begins with, 0 for none.
+// user returns the length of the name placeholder at the start of b, 0 for none.
 func user(b []byte) int {
 	rest, ok := bytes.CutPrefix(b, []byte("user-"))
 	n := digits(rest)

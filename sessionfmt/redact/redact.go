@@ -1,10 +1,9 @@
-// Package redact takes what nobody else should read out of sessions: secrets that
-// well-known patterns find, addresses, names in paths, exact values. What stands in their
-// place is the same wherever the same was, and a redacted session is a session still: its
-// lines, its tree and what replays of it keep their shape.
+// Package redact removes secrets from sessions: matches of well-known patterns, addresses,
+// names in paths, and given values. Equal values get equal placeholders, and a redacted session
+// remains a session: its lines, its tree and its replays keep their shape.
 //
-// New returns a Redactor. Redactor.Text redacts one text; Redactor.Passes, as
-// sessionfmt.Options.Through, has a session opened as if it had been redacted.
+// New returns a Redactor. Redactor.Text redacts one text. Redactor.Passes, as
+// sessionfmt.Options.Through, opens a session as if it had been redacted.
 package redact
 
 import (
@@ -17,42 +16,41 @@ import (
 	"sync"
 )
 
-// Options say what to redact besides what the well-known patterns, addresses and
-// home directories find.
+// Options extend what is redacted beyond well-known patterns, addresses and home directories.
 type Options struct {
 	Values        []string // exact values, of at least MinValue bytes
 	Patterns      []byte   // rules in gitleaks' format, TOML
-	StructureOnly bool     // every text becomes its size
-	Images        bool     // every image becomes one of a single pixel
+	StructureOnly bool     // replace every text by its size
+	Images        bool     // replace every image by a single pixel
 }
 
-// MinValue is how long an exact value is at least, bytes: a shorter one is everywhere.
+// MinValue is the minimum length of an exact value in bytes. Shorter ones are too common.
 const MinValue = 4
 
-// A Redactor knows what to redact. It is safe for concurrent use.
+// A Redactor finds and replaces secrets. It is safe for concurrent use.
 type Redactor struct {
 	opt   Options
 	rules []*rule
-	names []string // of all rules, the ones that win where hits overlap first
+	names []string // of all rules; of overlapping hits the lower index wins
 
-	value, first, email, home int32 // numbers among names: first is that of rules[0]
+	value, first, email, home int32 // indexes into names: first is that of rules[0]
 
-	always []int32 // numbers of rules that are tried on every text
+	always []int32 // indexes of rules that are tried on every text
 	words  *automaton
 	uses   [][]use // by word
 
-	exact  map[string]int32 // values, and the rules in whose name they go
+	exact  map[string]int32 // rule by exact value
 	scans  sync.Pool
-	marked map[string]bool // names
+	marked map[string]bool // set of names in placeholders
 }
 
-// A use is what a word is looked for.
+// A use is a purpose for which a word is searched.
 type use struct {
 	kind     useKind
-	rule     int32  // of rules; of names for a value
-	size     int    // of the word
-	exact    string // how it has to be spelled, empty where case does not matter
-	min, max int    // bytes before it to where a match begins
+	rule     int32  // index of the rule; into names for a value
+	size     int    // length of the word
+	exact    string // exact spelling, empty to ignore case
+	min, max int    // distance in bytes from the start of a match
 }
 
 type useKind uint8
@@ -65,8 +63,8 @@ const (
 	useHome
 )
 
-// New makes a Redactor. The error is about the patterns or the values; it holds
-// none of either.
+// New returns a Redactor. The error describes invalid patterns or values without containing
+// them.
 func New(opt Options) (*Redactor, error) {
 	own, err := readRules(opt.Patterns, true)
 	if err != nil {
@@ -90,7 +88,7 @@ func New(opt Options) (*Redactor, error) {
 	}
 	for _, v := range opt.Values {
 		if len(v) < MinValue {
-			return nil, errors.New("a value is shorter than 4 bytes: it would be found everywhere")
+			return nil, errors.New("a value must have at least 4 bytes")
 		}
 		r.exact[v] = r.value
 	}
@@ -99,9 +97,8 @@ func New(opt Options) (*Redactor, error) {
 	return r, nil
 }
 
-// knowing is a Redactor that finds nothing but values, for a Run of r: each goes in the
-// name of its rule.
-func (r *Redactor) knowing(values map[string]int32) *Redactor {
+// known returns a Redactor that finds only the given values, each under the name of its rule.
+func (r *Redactor) known(values map[string]int32) *Redactor {
 	k := &Redactor{names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked, exact: values}
 	var words wordList
 	k.addValues(&words)
@@ -110,8 +107,8 @@ func (r *Redactor) knowing(values map[string]int32) *Redactor {
 	return k
 }
 
-// builtinRules are gitleaks' rules and ours. The generic one is the last: what has a name
-// of its own gets that.
+// builtinRules are gitleaks' rules and ours. The generic one is last, so that more specific
+// rules name a secret.
 var builtinRules = sync.OnceValues(func() ([]*rule, error) {
 	rules, err := readRules(gitleaksRules, false)
 	if err != nil {
@@ -124,7 +121,7 @@ var builtinRules = sync.OnceValues(func() ([]*rule, error) {
 	return rules, err
 })
 
-// A wordList is words, and what each is looked for.
+// A wordList is a list of words with their uses.
 type wordList struct {
 	words []string
 	uses  [][]use
@@ -154,7 +151,7 @@ func (r *Redactor) addValues(words *wordList) {
 	}
 }
 
-// index makes the automaton of all words.
+// index builds the automaton of all words.
 func (r *Redactor) index() {
 	var words wordList
 	for k, rule := range r.rules {
@@ -178,7 +175,7 @@ func (r *Redactor) index() {
 	r.uses, r.words = words.uses, newAutomaton(words.words)
 }
 
-// placeholder is what stands in the place of a secret.
+// placeholder appends the placeholder of a secret.
 func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 	if rule == r.home {
 		return fmt.Appendf(dst, "user-%d", n)
@@ -186,7 +183,7 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 	return fmt.Appendf(dst, "[redacted:%s-%d]", r.names[rule], n)
 }
 
-// covered reports that text[start:end] is nothing but placeholders, or parts of them.
+// covered reports whether text[start:end] consists of placeholders or parts of them.
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
 		n := r.mark(text[at:])
@@ -206,12 +203,12 @@ func (r *Redactor) covered(text []byte, start, end int) bool {
 	return start >= end
 }
 
-// maxMark is how long a placeholder is at most, bytes.
+// maxMark is the maximum length of a placeholder in bytes.
 const maxMark = 128
 
 const markOpen = "[redacted:"
 
-// mark is the length of the placeholder that b begins with, 0 for none.
+// mark returns the length of the placeholder at the start of b, 0 for none.
 func (r *Redactor) mark(b []byte) int {
 	if !bytes.HasPrefix(b, []byte(markOpen)) {
 		return 0
@@ -227,7 +224,7 @@ func (r *Redactor) mark(b []byte) int {
 	return end + 1
 }
 
-// Marked reports that a text is not what it was: something in it was redacted.
+// Marked reports whether something in a text was redacted.
 func Marked(text string) bool {
 	b := []byte(text)
 	for i := range b {

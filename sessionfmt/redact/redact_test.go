@@ -113,7 +113,7 @@ func TestFilterLines(t *testing.T) {
 		}
 	}
 	const sealed, stripped = jsonl.BOM + `{"thinkingSignature":"abc"}` + "\n", jsonl.BOM + `{"thinkingSignature":""}` + "\n"
-	if got := string(redacted(t, r, []byte(sealed+sealed))); got != stripped+sealed { // the second is no JSON
+	if got := string(redacted(t, r, []byte(sealed+sealed))); got != stripped+sealed { // the second is not JSON
 		t.Errorf("%q", got)
 	}
 	broken := errors.New("broken")
@@ -225,7 +225,7 @@ func difference(a, b []byte) string {
 	return fmt.Sprintf("%q, then %q", a[at:min(len(a), i+60)], b[at:min(len(b), i+60)])
 }
 
-// TestStructureOnly: no text is left, and what is no text is.
+// TestStructureOnly: no text is left, and what is not a text is.
 func TestStructureOnly(t *testing.T) {
 	x := mustNew(t, Options{StructureOnly: true}).NewRun()
 	defer x.Close()
@@ -246,7 +246,7 @@ func TestStructureOnly(t *testing.T) {
 	}
 }
 
-// TestFormat: what pi's format says itself is no text: its words are never replaced,
+// TestFormat: what pi's format says itself is not a text: its words are never replaced,
 // and its names and times are no text of anybody's.
 func TestFormat(t *testing.T) {
 	types := "session message thinking_level_change model_change compaction branch_summary custom custom_message label session_info " +
@@ -357,7 +357,7 @@ func FuzzRedact(f *testing.F) {
 			}
 			for k := range was {
 				if json.Valid(was[k]) && !json.Valid(is[k]) {
-					t.Fatalf("%q becomes %q, which is no JSON", was[k], is[k])
+					t.Fatalf("%q becomes %q, which is not JSON", was[k], is[k])
 				}
 			}
 			if again := redacted(t, r, out); !bytes.Equal(again, out) {

@@ -24,20 +24,20 @@ import (
 //go:embed gitleaks.toml
 var gitleaksRules []byte
 
-// ownRules are what gitleaks leaves to others, in its format.
+// ownRules are further rules, in gitleaks' format.
 //
 //go:embed own.toml
 var ownRules []byte
 
-// A ruleFile is a configuration in the format of gitleaks, without what is about
-// the paths of files and about commits.
+// A ruleFile is a configuration in gitleaks' format, without settings for file paths and
+// commits.
 type ruleFile struct {
 	Allowlist  *allowlist   `toml:"allowlist"`
 	Allowlists []*allowlist `toml:"allowlists"`
 	Rules      []*rule      `toml:"rules"`
 }
 
-// A rule is a kind of secret that an expression finds.
+// A rule is a kind of secret, found by an expression.
 type rule struct {
 	ID          string       `toml:"id"`
 	Regex       string       `toml:"regex"`
@@ -47,23 +47,23 @@ type rule struct {
 	Allowlist   *allowlist   `toml:"allowlist"`
 	Allowlists  []*allowlist `toml:"allowlists"`
 
-	global  []*allowlist // of the file that it is in
-	anchors []anchor     // nil where the expression is tried on the whole text
-	gated   bool         // a keyword has to be there besides
-	lazy    int          // characters of the class that a match may begin with
+	global  []*allowlist // of its file
+	anchors []anchor     // nil to try the expression on the whole text
+	gated   bool         // a keyword is required as well
+	lazy    int          // characters of the class at the beginning of a match
 	ready   func() *expression
 }
 
-// An expression is a rule's, compiled.
+// An expression is a rule's compiled expression.
 type expression struct {
-	whole  *regexp.Regexp // from anywhere
-	first  *regexp.Regexp // from the start of a text, without the lazy beginning
-	behind *regexp.Regexp // the same behind one character
-	prog   *syntax.Prog   // what a dfa runs: the same
-	class  *syntax.Regexp // of the lazy beginning
+	whole    *regexp.Regexp // matches anywhere
+	first    *regexp.Regexp // anchored, without the lazy beginning
+	afterOne *regexp.Regexp // first, after one character
+	prog     *syntax.Prog   // first, for a dfa
+	class    *syntax.Regexp // of the lazy beginning
 }
 
-// An allowlist says what is no secret although a rule found it.
+// An allowlist describes matches of a rule that are not secrets.
 type allowlist struct {
 	Condition   string   `toml:"condition"`
 	RegexTarget string   `toml:"regexTarget"`
@@ -75,8 +75,8 @@ type allowlist struct {
 	compiled func() ([]*regexp.Regexp, *automaton)
 }
 
-// readRules reads rules in the format of gitleaks; check has every expression
-// compiled at once. Rules that are about names of files alone are left out.
+// readRules reads rules in gitleaks' format. With check it compiles every expression
+// immediately. It skips rules for file names.
 func readRules(data []byte, check bool) (rules []*rule, err error) {
 	var file ruleFile
 	if err := toml.Unmarshal(data, &file); err != nil {
@@ -88,7 +88,7 @@ func readRules(data []byte, check bool) (rules []*rule, err error) {
 			continue
 		}
 		if !validName(r.ID) {
-			return nil, fmt.Errorf("rule %q: an id is of letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
+			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
 		if err := r.prepare(check); err != nil {
@@ -111,19 +111,19 @@ func both(one *allowlist, more []*allowlist) []*allowlist {
 	return more
 }
 
-// validName reports that an id can stand in a placeholder.
+// validName reports whether an id is valid in a placeholder.
 func validName(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
 
-// prepare works out where the expression has to be tried.
+// prepare computes where the expression has to be tried.
 func (r *rule) prepare(check bool) error {
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
 		return err
 	}
 	if r.SecretGroup > re.MaxCap() {
-		return fmt.Errorf("secretGroup %d: the expression has %d", r.SecretGroup, re.MaxCap())
+		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
 	rest, class, most := cutLazy(re)
 	r.lazy = most
@@ -140,8 +140,8 @@ func (r *rule) prepare(check bool) error {
 	r.ready = sync.OnceValue(func() *expression {
 		e := &expression{whole: regexp.MustCompile(r.Regex), class: class}
 		e.first = regexp.MustCompile(`\A(?:` + rest.String() + `)`)
-		e.behind = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
-		e.prog, _ = syntax.Compile(rest.Simplify()) // what regexp has compiled compiles
+		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
+		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
 		return e
 	})
 	if check {
@@ -157,9 +157,9 @@ func (r *rule) prepare(check bool) error {
 	return nil
 }
 
-var errEmptyList = errors.New("it has nothing in it")
+var errEmptyList = errors.New("is empty")
 
-// hasKeyword reports that a text has one of the keywords in it, or needs none.
+// hasKeyword reports whether a text contains a keyword, or the rule has none.
 func (r *rule) hasKeyword(text string) bool {
 	return len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(text, word) })
 }
@@ -193,12 +193,12 @@ func (a *allowlist) prepare(check bool) error {
 	return nil
 }
 
-// allows reports that a secret is none, by the secret itself, the whole match, or the
-// line that it is in, whichever the list is about.
+// allows reports whether a match is allowed, by the secret, the whole match or its line,
+// depending on the list.
 func (a *allowlist) allows(secret, match, line []byte) bool {
 	and := strings.EqualFold(a.Condition, "and") || a.Condition == "&&"
 	if and && len(a.Paths)+len(a.Commits) > 0 {
-		return false // there are none
+		return false // the list is empty
 	}
 	target := secret
 	switch a.RegexTarget {
@@ -222,11 +222,11 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 	return fits || stopped
 }
 
-// secret is what of a match is the secret, groups being its submatches.
+// secret returns the part of a match that is the secret; groups are its submatches.
 func (r *rule) secret(groups []int) (start, end int, ok bool) {
 	of := 2 * r.SecretGroup
 	for k := 2; of == 0 && k < len(groups); k += 2 {
-		if groups[k] < groups[k+1] { // what is not there is from -1 to -1
+		if groups[k] < groups[k+1] { // an absent group is from -1 to -1
 			of = k
 		}
 	}
@@ -234,8 +234,8 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 	return start, end, start < end
 }
 
-// plain reports that a secret is none, by itself or by its match: it is too plain, or on
-// a list.
+// plain reports whether a match is not a secret, judged by the match only: its entropy is too
+// low, or a list allows it.
 func (r *rule) plain(secret, match []byte) bool {
 	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
 		return true
@@ -243,7 +243,8 @@ func (r *rule) plain(secret, match []byte) bool {
 	return r.allowed(false, func(a *allowlist) bool { return a.allows(secret, match, nil) })
 }
 
-// allowed asks the lists that are about lines, or the others.
+// allowed reports whether one of the lists allows a match: of those for lines, or of the
+// others.
 func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 	for _, lists := range [][]*allowlist{r.global, r.Allowlists} {
 		for _, a := range lists {
@@ -255,7 +256,7 @@ func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 	return false
 }
 
-// plainLine reports that a secret is none, by the line text[start:end] is in.
+// plainLine reports whether a match is not a secret, judged by its line in text.
 func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 	return r.allowed(true, func(a *allowlist) bool {
 		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')
@@ -266,7 +267,7 @@ func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 	})
 }
 
-// entropy is Shannon's, in bits for each character, as gitleaks counts it.
+// entropy returns Shannon's entropy in bits per character, as gitleaks computes it.
 func entropy(text []byte) (sum float64) {
 	count := map[rune]int{}
 	for _, r := range string(text) {

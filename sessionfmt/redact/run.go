@@ -14,30 +14,28 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Run redacts one session, line by line in the order of the file: a placeholder's
-// number says when its value came first. It is not safe for concurrent use. Close it
-// when done.
+// A Run redacts one session, line by line in file order, which determines the numbers in
+// placeholders. It is not safe for concurrent use. Close it when done.
 type Run struct {
 	r       *Redactor
 	s       *Scanner
 	walk    walker
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
-	edits   []hit // what becomes of the line
+	edits   []hit // edits of the line
 	hits    []hit // of the line
 	own     []hit // of a string
-	later   bool  // it is no longer the first pass, which has counted what is not looked into
+	later   bool  // not the first pass, which has counted images already
 	Tally   *Tally
 }
 
-// ErrLeft is why a line cannot be redacted: what it becomes still holds a secret.
-var ErrLeft = errors.New("what it becomes still holds what looks like a secret")
+// ErrLeft is the error if a redacted line still contains a secret.
+var ErrLeft = errors.New("still contains a likely secret after redaction")
 
-// maxRounds is how often a line is looked through: what comes to light when something
-// else is gone is redacted too.
+// maxRounds limits how often a line is searched, since removing one secret may reveal another.
 const maxRounds = 8
 
-// NewRun begins a session.
+// NewRun returns a run for a new session.
 func (r *Redactor) NewRun() *Run {
 	s := r.scans.Get().(*Scanner)
 	clear(s.known)
@@ -48,19 +46,19 @@ func (r *Redactor) NewRun() *Run {
 	}
 }
 
-// again is a Run of the same session that finds what x has found and nothing else.
-func (x *Run) again() *Run {
-	y := x.r.knowing(maps.Clone(x.s.found)).NewRun()
+// known returns a Run of the same session that only finds what x has found.
+func (x *Run) known() *Run {
+	y := x.r.known(maps.Clone(x.s.found)).NewRun()
 	y.numbers, y.Tally = x.numbers, x.Tally
 	x.later, y.later = true, true
 	return y
 }
 
-// Close gives back what the run has used.
+// Close releases the run's memory.
 func (x *Run) Close() { x.r.scans.Put(x.s) }
 
-// line is the line that stands in the place of raw, which has no newline; it may be
-// raw itself, and is valid until the next call. The error is ErrLeft.
+// line returns the redacted line of raw, which has no newline. The result may be raw itself,
+// and is valid until the next call. The error is ErrLeft.
 func (x *Run) line(raw []byte) (line []byte, err error) {
 	x.Tally.begin()
 	line = raw
@@ -82,10 +80,10 @@ func (x *Run) line(raw []byte) (line []byte, err error) {
 	return nil, ErrLeft
 }
 
-// find is what has to become of a line.
+// find returns the edits of a line.
 func (x *Run) find(line []byte, first bool) []hit {
 	if len(line) >= huge {
-		debug.FreeOSMemory() // what it was
+		debug.FreeOSMemory() // free the memory of the previous line
 	}
 	x.edits = x.edits[:0]
 	if !x.walk.walk(line) {
@@ -104,12 +102,12 @@ func (x *Run) find(line []byte, first bool) []hit {
 	return x.edits
 }
 
-// margin is how much of a long string is looked at together with what is around it,
-// at either end, bytes.
+// margin is how many bytes at either end of a long string are searched together with the text
+// around it.
 const margin = 256
 
-// skeleton adds the secrets that the line shows as it is spelled: all but the inside
-// of strings that are looked at by themselves.
+// skeleton adds the secrets in the line's JSON, except inside strings that are searched
+// separately.
 func (x *Run) skeleton(hits []hit, line []byte) []hit {
 	from := 0
 	for i := range x.walk.tokens {
@@ -124,7 +122,7 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 	return x.s.finish(hits, line)
 }
 
-// raw is find for a line that is no JSON: all of it is one text.
+// raw is find for a line that is not JSON: all of it is one text.
 func (x *Run) raw(hits []hit, line []byte) {
 	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
@@ -134,8 +132,8 @@ func (x *Run) raw(hits []hit, line []byte) {
 	x.edits = append(x.edits, x.s.views(hits, line, anySpelling, false)...)
 }
 
-// across takes the hits of the raw line that lie in several strings, or in a value
-// because of its name: of each string what is in it.
+// across takes hits in the raw line that span several strings, or are in a value because of its
+// name, and splits them by string.
 func (x *Run) across(hits []hit, line []byte) {
 	tokens := x.walk.tokens
 	for _, h := range hits {
@@ -162,7 +160,7 @@ func (x *Run) across(hits []hit, line []byte) {
 	}
 }
 
-// whole widens a stretch of a string to whole escapes.
+// whole widens a range of a string to whole escapes.
 func whole(line []byte, t *token, from, to int) (int, int) {
 	if !t.escaped {
 		return from, to
@@ -186,7 +184,7 @@ func whole(line []byte, t *token, from, to int) (int, int) {
 	return from, to
 }
 
-// token adds what becomes of a token by itself.
+// token adds the edits of one token.
 func (x *Run) token(t *token, line []byte, first bool) {
 	text := line[t.start:t.end]
 	set := func(to string) {
@@ -216,7 +214,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		return
 	case anImage:
 		single := x.r.opt.Images || x.r.opt.StructureOnly
-		if isBase64(text) && (single || isPicture(text)) { // else it is a text that says it is one
+		if isBase64(text) && (single || isPicture(text)) { // otherwise it is text that claims to be an image
 			if first && !x.later {
 				x.Tally.Images++
 			}
@@ -240,7 +238,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	if t.escaped {
 		how = jsonSpelling
 	} else if t.at&(isID|isWord) != 0 || t.kind == anImage {
-		base = x.s.plain(base, text) // what the raw line shows was not asked
+		base = x.s.plain(base, text) // the search of the raw line skipped it
 	}
 	x.own = x.s.views(base, text, how, false)
 	for _, h := range x.own {
@@ -249,7 +247,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	}
 }
 
-// settle orders the edits, and makes one of those that overlap.
+// settle sorts the edits, and merges overlapping ones.
 func (x *Run) settle(line []byte) {
 	inOrder(x.edits)
 	out := x.edits[:0]
@@ -274,7 +272,7 @@ func (x *Run) settle(line []byte) {
 	x.edits = out
 }
 
-// distinct keeps the keys of an object apart that would become equal.
+// distinct keeps an object's keys different if redaction would make them equal.
 func (x *Run) distinct(line []byte) {
 	tokens := x.walk.tokens
 	changed := map[int]bool{}
@@ -294,7 +292,7 @@ func (x *Run) distinct(line []byte) {
 		object int
 		key    string
 	}
-	names := map[place]string{} // to what they were
+	names := map[place]string{} // by new name, the old ones
 	k = 0
 	var more []hit
 	for _, t := range tokens {
@@ -329,7 +327,7 @@ func (x *Run) distinct(line []byte) {
 	}
 }
 
-// rewrite appends a stretch of a line with its edits made, and counts them.
+// rewrite appends a range of a line with its edits applied, and counts them.
 func (x *Run) rewrite(dst, line []byte, start, end int, edits []hit, counted bool) []byte {
 	for _, e := range edits {
 		dst = append(dst, line[start:e.start]...)
@@ -351,7 +349,7 @@ func (x *Run) rewrite(dst, line []byte, start, end int, edits []hit, counted boo
 	return append(dst, line[start:end]...)
 }
 
-// number is that of a value among those of its rule.
+// number returns the number of a value among those of its rule.
 func (x *Run) number(rule int32, value string) int {
 	m := x.numbers[rule]
 	if m == nil {
@@ -369,7 +367,7 @@ func (x *Run) number(rule int32, value string) int {
 // pixel is an image of one pixel: a PNG in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
-// isBase64 reports that a text is data, and cannot be read as anything else.
+// isBase64 reports whether a text is binary data in base64.
 func isBase64(text []byte) bool {
 	for _, c := range text {
 		if !isAlnum(c) && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
@@ -379,7 +377,7 @@ func isBase64(text []byte) bool {
 	return true
 }
 
-// isPicture says of data that it begins as PNG, JPEG, GIF and WebP do.
+// isPicture reports whether data begins like PNG, JPEG, GIF or WebP.
 func isPicture(data []byte) bool {
 	for _, start := range []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"} {
 		if bytes.HasPrefix(data, []byte(start)) {
@@ -389,7 +387,7 @@ func isPicture(data []byte) bool {
 	return false
 }
 
-// runes are the characters of a JSON string's text.
+// runes returns the number of characters of a JSON string.
 func runes(text []byte, escaped bool) int {
 	if escaped {
 		var v view

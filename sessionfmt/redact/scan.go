@@ -9,59 +9,57 @@ import (
 	"unicode/utf8"
 )
 
-// A Hit is a likely secret in a text: bytes Start to End of it, and the rule that
-// found it.
+// A Hit is a likely secret in a text: bytes Start to End, and the rule that found it.
 type Hit struct {
 	Rule       string
 	Start, End int
 }
 
-// Secret reports that it is a secret, and no address or name.
+// Secret reports whether it is a secret, rather than an address or a name.
 func (h Hit) Secret() bool { return h.Rule != ruleEmail && h.Rule != ruleHome }
 
-// A hit is a Hit while it is worked on, or any other stretch of a line that does not stay.
+// A hit is a Hit under construction, or another range of a line.
 type hit struct {
-	rule       int32 // of Redactor.names; the lower one wins where hits overlap; -1 where there is none
+	rule       int32 // index into Redactor.names; of overlapping hits the lower one wins; -1 for none
 	start, end int
-	value      string // by which it is known again
-	text       string // what stands in its place, where that is no placeholder
+	value      string // identifies equal values
+	text       string // replacement, if not a placeholder
 }
 
-// A Scanner looks for secrets. It keeps what it has learnt about the rules from
-// text to text. It is not safe for concurrent use.
+// A Scanner finds secrets. It keeps what it learned about the rules for the next text. It is
+// not safe for concurrent use.
 type Scanner struct {
 	r     *Redactor
-	dfas  []*dfa           // by rule, made when first needed
+	dfas  []*dfa           // by rule, built on demand
 	known map[string]bool  // names of persons
-	found map[string]int32 // secrets and their rules, where a Run asks for them
+	found map[string]int32 // secrets and their rules, if a Run collects them
 
-	plainly map[string]bool // by rule and match: it is no secret
-	key     []byte
+	allowedMatches map[string]bool // by rule and match: not a secret
+	key            []byte
 
-	seen   []bool // by rule: one of its keywords is in the text
+	seen   []bool // by rule: the text contains one of its keywords
 	starts [][]int32
-	work   []int // by rule: bytes that its dfa was run over
+	work   []int // by rule: bytes that its dfa has read
 	busy   []int32
 	texts  [maxLayers]view
 
-	told, before []told // the words of the view that is looked at, and of the one before
+	viewWords, before []foundWord // the words of the current view, and of the previous one
 }
 
-// A told is a word that ends in a text.
-type told struct{ word, end int32 }
+// A foundWord is a word that ends in a text.
+type foundWord struct{ word, end int32 }
 
-// maxLayers is how many views deep a text is looked at: what is in a string, and
-// what escapes in that stand for, three times over.
+// maxLayers is the maximum depth of views: a string, and escapes within, three times.
 const maxLayers = 4
 
-// NewScanner is a Scanner for texts that are no sessions.
+// NewScanner returns a Scanner for texts other than sessions.
 func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
-	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, plainly: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
+	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
 }
 
-// Find finds what is likely a secret in a text, in order and without overlaps. What
-// is found through escapes is all of them.
+// Find returns the likely secrets in a text, in order and without overlaps. Hits with escapes
+// include them completely.
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
 	hits := s.view(nil, &view{text: text}, false)
@@ -71,16 +69,16 @@ func (s *Scanner) Find(text []byte) []Hit {
 	return found
 }
 
-// views adds to the hits of a text what it holds when its escapes are read, first
-// those that how names, and settles all; known says that its words were told last.
-// Offsets are of the text.
+// views adds the hits found when the escapes of a text are read, beginning with those of the
+// given spelling, and merges all. known reports whether the words of the text were found last.
+// Offsets are those of the text.
 func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit {
 	if len(text) >= huge {
 		defer s.release()
 	}
 	look := text
 	first := how
-	var was *view // what is looked at, if that was viewed in the same way
+	var was *view // the text searched, if it is a view of the same spelling
 	for k := range s.texts {
 		v := &s.texts[k]
 		if !makeView(v, look, how, was) {
@@ -104,7 +102,7 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit
 	return s.settle(text, hits)
 }
 
-// release gives back what huge texts have taken.
+// release frees the memory used for huge texts.
 func (s *Scanner) release() {
 	for k := range s.texts {
 		s.texts[k] = view{}
@@ -112,7 +110,7 @@ func (s *Scanner) release() {
 	debug.FreeOSMemory()
 }
 
-// locate makes the way back from view k to the text.
+// locate computes the origins of view k in the text.
 func (s *Scanner) locate(text []byte, k int, how spelling) {
 	for i := range s.texts[:k+1] {
 		v := &s.texts[i]
@@ -123,7 +121,7 @@ func (s *Scanner) locate(text []byte, k int, how spelling) {
 	}
 }
 
-// settle orders hits and makes one of those that overlap. Placeholders are none.
+// settle sorts hits and merges overlapping ones. It drops placeholders.
 func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	if len(hits) == 0 {
 		return hits
@@ -154,13 +152,13 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	return out
 }
 
-// inOrder sorts hits by where they begin, the longest first.
+// inOrder sorts hits by start, the longest first.
 func inOrder(hits []hit) {
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 }
 
-// learn notes a secret that a rule has found: it is looked for everywhere. Addresses and
-// names of persons are found by themselves.
+// learn records a secret, to find it everywhere. Addresses and names of persons do not need
+// that.
 func (s *Scanner) learn(rule int32, value string) {
 	if s.found == nil || rule < s.r.first || rule >= s.r.email || len(value) < MinValue || strings.Contains(value, markOpen) {
 		return
@@ -170,29 +168,29 @@ func (s *Scanner) learn(rule int32, value string) {
 	}
 }
 
-// plain adds the secrets of a text as it stands; hits may overlap.
+// plain adds the secrets of a text, ignoring escapes; hits may overlap.
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	dst = s.words(dst, text, 0, len(text))
 	return s.finish(dst, text)
 }
 
-// view adds the secrets of a view. Of one that views another view only what reads
-// otherwise is looked through for words; the others are known.
+// view adds the secrets of a view. In a view of a view, it only searches for words near
+// changes.
 func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 	if len(v.text) >= huge {
 		return s.plain(dst, v.text)
 	}
-	s.told, s.before = s.before[:0], s.told
+	s.viewWords, s.before = s.before[:0], s.viewWords
 	if another && v.located() {
 		long := s.r.words.long
 		for start, end := range v.changed(long, long+utf8.UTFMax) {
-			s.r.words.each(v.text[start:end], func(word int32, at int) { s.told = append(s.told, told{word, int32(start + at)}) })
+			s.r.words.each(v.text[start:end], func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(start + at)}) })
 		}
 		s.carry(v, int32(long))
 	} else {
-		s.r.words.each(v.text, func(word int32, at int) { s.told = append(s.told, told{word, int32(at)}) })
+		s.r.words.each(v.text, func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(at)}) })
 	}
-	for _, t := range s.told {
+	for _, t := range s.viewWords {
 		for _, u := range s.r.uses[t.word] {
 			dst = s.use(dst, v.text, u, int(t.end))
 		}
@@ -200,10 +198,9 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 	return s.finish(dst, v.text)
 }
 
-// carry adds the words of a view that are those of what it views, and not near a place
-// where something else was.
+// carry adds the words that a view has in common with its source, away from changes.
 func (s *Scanner) carry(v *view, long int32) {
-	slices.SortFunc(s.before, func(a, b told) int { return cmp.Compare(a.end, b.end) })
+	slices.SortFunc(s.before, func(a, b foundWord) int { return cmp.Compare(a.end, b.end) })
 	k := 0
 	for i, o := range v.from {
 		to, last := int32(len(v.text)), i+1 == len(v.from)
@@ -215,15 +212,15 @@ func (s *Scanner) carry(v *view, long int32) {
 		}
 		for ; k < len(s.before) && s.before[k].end <= o.from+to-o.at; k++ {
 			t := s.before[k]
-			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the stretch
+			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the range
 			if start >= 0 && (i == 0 || end > long) && (last || start < to-o.at-long) {
-				s.told = append(s.told, told{t.word, o.at + end})
+				s.viewWords = append(s.viewWords, foundWord{t.word, o.at + end})
 			}
 		}
 	}
 }
 
-// words looks for words in text[start:end].
+// words searches text[start:end] for words.
 func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
 	s.r.words.each(text[start:end], func(word int32, at int) {
 		for _, u := range s.r.uses[word] {
@@ -255,7 +252,7 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 	return dst
 }
 
-// use is what is done at a word that ends at text[end].
+// use processes a word that ends at text[end].
 func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	switch u.kind {
 	case useAnchor:
@@ -283,14 +280,14 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	return dst
 }
 
-// wake has a rule looked at when all words of the text are known.
+// wake marks a rule for checking once all words of the text are known.
 func (s *Scanner) wake(k int32) {
 	if !s.seen[k] && len(s.starts[k]) == 0 && s.work[k] == 0 {
 		s.busy = append(s.busy, k)
 	}
 }
 
-// anchor records where matches of a rule begin that hold the anchor.
+// anchor records the places where a match that contains the anchor may begin.
 func (s *Scanner) anchor(text []byte, u use, end int) {
 	at := end - u.size
 	if u.exact != "" && string(text[at:end]) != u.exact || s.work[u.rule] > 8*len(text)+1<<16 {
@@ -316,7 +313,7 @@ func (s *Scanner) anchor(text []byte, u use, end int) {
 	}
 }
 
-// boundary reports that a character begins at text[at].
+// boundary reports whether a character begins at text[at].
 func boundary(text []byte, at int) bool {
 	if utf8.RuneStart(text[at]) {
 		return true
@@ -330,8 +327,7 @@ func boundary(text []byte, at int) bool {
 	return true
 }
 
-// matches adds the secrets of a rule, from the places where its matches begin: the
-// leftmost first, and the next one behind it.
+// matches adds the secrets of a rule, given where its matches may begin, from left to right.
 func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 	r, d := s.r.rules[k], s.dfas[k]
 	e := r.ready()
@@ -346,7 +342,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		re, shift := e.first, start
 		if start > 0 {
 			_, n := utf8.DecodeLastRune(text[:start])
-			re, shift = e.behind, start-n
+			re, shift = e.afterOne, start-n
 		}
 		groups := re.FindSubmatchIndex(text[shift:until])
 		if groups == nil {
@@ -403,13 +399,13 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
 	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
-	plain, known := s.plainly[string(s.key)]
+	plain, known := s.allowedMatches[string(s.key)]
 	if !known {
 		plain = r.plain(secret, match)
-		if len(s.plainly) == maxPlainly {
-			clear(s.plainly)
+		if len(s.allowedMatches) == maxAllowedMatches {
+			clear(s.allowedMatches)
 		}
-		s.plainly[string(s.key)] = plain
+		s.allowedMatches[string(s.key)] = plain
 	}
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
@@ -417,5 +413,5 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	return append(dst, hit{rule: s.r.first + k, start: start, end: end, value: string(secret)})
 }
 
-// maxPlainly is how many matches are known again: code says the same over and over.
-const maxPlainly = 4096
+// maxAllowedMatches is how many matches are remembered, since code repeats them.
+const maxAllowedMatches = 4096

@@ -10,11 +10,10 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Passes are what the lines of a session go through, each given what the one before has
-// written: the first finds what there is to redact, and where secrets were among it the
-// next ones remove them wherever else they stand. The last of them finds nothing new.
-// Tally, if it is not nil, gets what was found. An error of a line is a
-// *sessionfmt.Error with its number.
+// Passes returns the passes over a session's lines, each reading the output of the previous
+// one. The first finds and redacts secrets. If there are any, further passes redact them
+// wherever else they occur, until nothing new is found. tally, if not nil, gets what was found.
+// An error for a line is a *sessionfmt.Error with its number.
 func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 	return func(yield func(sessionfmt.Pass) bool) {
 		x := r.NewRun()
@@ -27,16 +26,16 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 		more := yield(x.pass(x.line))
 		for round, known := 1, 0; more && len(x.s.found) > known; round++ {
 			known = len(x.s.found)
-			y := x.again()
+			y := x.known()
 			more = yield(x.pass(func(raw []byte) ([]byte, error) {
 				line, err := y.line(raw)
-				same := len(line) == 0 || len(raw) == 0 || &line[0] == &raw[0] // and raw is needed no more
+				same := len(line) == 0 || len(raw) == 0 || &line[0] == &raw[0] // raw is not needed any more
 				switch {
 				case err != nil || same:
 				case round == maxRounds:
 					err = ErrLeft
 				default:
-					line, err = x.line(line) // it may show something else now
+					line, err = x.line(line) // a change may have revealed more
 				}
 				return line, err
 			}))
@@ -45,12 +44,12 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 	}
 }
 
-// pass makes of each line what redacted does.
+// pass returns the pass that replaces each line by what redacted returns.
 func (x *Run) pass(redacted func(line []byte) ([]byte, error)) sessionfmt.Pass {
 	return func(dst io.Writer, from io.Reader) error { return x.lines(dst, from, redacted) }
 }
 
-// lines writes what becomes of each line, with a newline where there was one.
+// lines writes the replacement of each line, with a newline if it had one.
 func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([]byte, error)) error {
 	out := bufio.NewWriterSize(dst, 256<<10)
 	for l, err := range sessionfmt.Lines(from, 256<<10) {
@@ -75,43 +74,42 @@ func (x *Run) lines(dst io.Writer, from io.Reader, redacted func(line []byte) ([
 	return out.Flush()
 }
 
-// huge is from how many bytes on what a line has taken is given back at once.
+// huge is the size of a line from which its memory is freed immediately.
 const huge = 16 << 20
 
-// Same reports that a redacted session is the session that it was: the same records of
-// the same kinds with the same parents, and the same leaf. The error names the first
-// line that differs.
+// Same checks that a redacted session has the same structure: records, kinds, parents and leaf.
+// The error names the first line that differs.
 func Same(was, is *sessionfmt.Session) error {
 	differs := func(line int, what string) error {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name, Line: line}, Err: fmt.Errorf("redacted it would be another session: %s", what)}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name, Line: line}, Err: fmt.Errorf("redaction would change the session: %s", what)}
 	}
 	for i := range min(was.Len(), is.Len()) {
 		switch {
 		case was.Line(i) != is.Line(i):
-			return differs(was.Line(i), "its lines are others")
+			return differs(was.Line(i), "its lines differ")
 		case was.Kind(i) != is.Kind(i):
-			return differs(was.Line(i), "it becomes a record of another kind")
+			return differs(was.Line(i), "the kind of the record changes")
 		case was.Parent(i) != is.Parent(i):
-			return differs(was.Line(i), "it hangs elsewhere in the tree")
+			return differs(was.Line(i), "its parent changes")
 		}
 	}
 	switch {
 	case was.Len() != is.Len():
-		return differs(0, "it has other records")
+		return differs(0, "its records differ")
 	case was.Leaf() != is.Leaf():
-		return differs(0, "its leaf is another one")
+		return differs(0, "its leaf differs")
 	}
 	return nil
 }
 
-// Text is a text that is no line of a session, redacted by itself.
+// Text redacts a text that is not part of a session.
 func (r *Redactor) Text(text string) string {
 	x := r.NewRun()
 	defer x.Close()
 	return x.Text(text)
 }
 
-// Text is a text that is part of the session, but no line of it.
+// Text redacts a text that belongs to the session but is not one of its lines.
 func (x *Run) Text(text string) string {
 	line := []byte(text)
 	for range maxRounds {
@@ -124,8 +122,7 @@ func (x *Run) Text(text string) string {
 	return string(line)
 }
 
-// Definition is the definition of a tool, redacted as it would be in a session. The
-// error is ErrLeft.
+// Definition redacts a tool definition as in a session. The error is ErrLeft.
 func (x *Run) Definition(raw jsonl.Value) (jsonl.Value, error) {
 	line := append(append([]byte(definitionOpen), raw...), definitionClose...)
 	line, err := x.line(line)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// size is what a text becomes where only the structure is left.
+// size returns the replacement of a text if only the structure is kept.
 func size(text []byte, escaped bool) string {
 	n := runes(text, escaped)
 	if n == 1 {
@@ -14,8 +14,8 @@ func size(text []byte, escaped bool) string {
 	return "[" + strconv.Itoa(n) + " characters]"
 }
 
-// sized reports that a text is a size already, with a number behind it where it is one
-// of several keys.
+// sized reports whether a text is such a replacement already, possibly with a number to
+// distinguish keys.
 func sized(text []byte) bool {
 	rest, ok := bytes.CutPrefix(text, []byte("["))
 	n := digits(rest)

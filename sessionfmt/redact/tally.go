@@ -8,36 +8,36 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Tally is what a run has redacted, without any of it.
+// A Tally counts what a run has redacted.
 type Tally struct {
 	Sealed int // signatures and encrypted texts that were stripped
-	Images int // that were not looked into
+	Images int // images that were not searched
 
 	r      *Redactor
 	rules  []count
-	number int     // of the line at hand
-	line   []int32 // rules that have found something in it
+	number int     // of the current line
+	line   []int32 // rules with hits in it
 }
 
-// A count is what a rule has found.
+// A count is the number of hits of a rule.
 type count struct {
-	values  int // distinct ones
+	values  int // distinct values
 	places  int
 	entries []string
 }
 
-// A Found is what a rule has found in a session.
+// A Found is the hits of a rule in a session.
 type Found struct {
 	Rule    string   `json:"rule"`
-	Values  int      `json:"values"`            // distinct ones
-	Places  int      `json:"places"`            // where they stood
-	Entries []string `json:"entries,omitempty"` // ids of the entries that they were in, or their lines; at most MaxEntries
+	Values  int      `json:"values"`            // number of distinct values
+	Places  int      `json:"places"`            // number of occurrences
+	Entries []string `json:"entries,omitempty"` // ids of the entries with an occurrence, or their lines; at most 1,000
 }
 
-// maxEntries is how many entries are named for each rule.
+// maxEntries is the maximum number of entries listed per rule.
 const maxEntries = 1000
 
-// Found is what each rule has found, in the order of the rules.
+// Found returns the hits of each rule, in the order of the rules.
 func (t *Tally) Found() (all []Found) {
 	for k, c := range t.rules {
 		if c.places > 0 {
@@ -47,10 +47,10 @@ func (t *Tally) Found() (all []Found) {
 	return all
 }
 
-// begin begins a line.
+// begin starts a line.
 func (t *Tally) begin() { t.line = t.line[:0] }
 
-// add counts a place with value number n of a rule.
+// add counts an occurrence of value number n of a rule.
 func (t *Tally) add(rule int32, n int) {
 	c := &t.rules[rule]
 	c.values = max(c.values, n)
@@ -60,8 +60,7 @@ func (t *Tally) add(rule int32, n int) {
 	}
 }
 
-// entry names the entry in which rules have found something, by its id as it is
-// redacted.
+// entry records the entry in which rules had hits, by its redacted id.
 func (t *Tally) entry(line []byte) {
 	var id string
 	for _, k := range t.line {

@@ -16,36 +16,35 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A view is a text as somebody reads it who takes escapes for what they stand for:
-// a word that is no word as it is spelled is one in a view.
+// A view is a text with its escapes resolved, so that words spelled with escapes are found.
 type view struct {
 	text []byte
-	from []origin // in order; the first ones, where there are many: see locate
-	many int      // of them
+	from []origin // in order; incomplete if there are many: see locate
+	many int      // how many there are
 }
 
-// An origin is where the bytes of a view from one on come from: each from the next byte of
-// what was viewed, or all of them from one escape.
+// An origin is the source of the bytes of a view from one on: successive bytes of the source,
+// or all of them from one escape.
 type origin struct {
-	at, from int32 // from is negative, less one, for an escape
+	at, from int32 // a negative from is -1-offset of an escape
 }
 
-// largeText is from how many bytes on room is made for a text at once.
+// largeText is the size from which the memory for a text is allocated in advance.
 const largeText = 1 << 20
 
-// A spelling is what a view sees through.
+// A spelling is the kind of escapes that a view resolves.
 type spelling uint8
 
 const (
 	jsonSpelling spelling = iota // the escapes of a JSON string
-	anySpelling                  // escapes of all kinds, and what does not show
+	anySpelling                  // escapes of all kinds, and invisible characters
 )
 
-// fewOrigins is how many bytes a view has for each origin at least, where origins are few.
+// fewOrigins is the minimum number of bytes per origin for origins to count as few.
 const fewOrigins = 64
 
-// makeView views text, which is itself a view where was is not nil. There is none where
-// all is spelled plainly.
+// makeView makes a view of text, which is itself a view if was is not nil. It returns false if
+// there is nothing to resolve.
 func makeView(v *view, text []byte, how spelling, was *view) bool {
 	if v.from = v.from[:0]; how == jsonSpelling {
 		v.text, v.many = jsonl.AppendUnescaped(v.text[:0], text), -1
@@ -54,11 +53,11 @@ func makeView(v *view, text []byte, how spelling, was *view) bool {
 	return v.read(text, how, was, len(text)/fewOrigins)
 }
 
-// located reports that it is known where all bytes of a view come from.
+// located reports whether the origins of all bytes are known.
 func (v *view) located() bool { return v.many == len(v.from) }
 
-// locate fills in where the bytes of a view come from. Where origins are many that is only
-// asked of views with something in them.
+// locate computes the origins of a view. If there are many that is only done for views with
+// hits.
 func (v *view) locate(text []byte, how spelling) {
 	v.from = slices.Grow(v.from[:0], max(0, v.many))
 	v.read(text, how, nil, math.MaxInt)
@@ -73,7 +72,7 @@ func (v *view) read(text []byte, how spelling, was *view, most int) bool {
 		}
 	}
 	add := func(upTo int) {
-		if origins(done); len(text) >= largeText && len(v.text) == 0 { // most of it will be there
+		if origins(done); len(text) >= largeText && len(v.text) == 0 { // most of it will be used
 			v.text = slices.Grow(v.text, len(text))
 		}
 		v.text = append(v.text, text[done:upTo]...)
@@ -111,11 +110,11 @@ func (v *view) read(text []byte, how spelling, was *view, most int) bool {
 	return true
 }
 
-// longUnit is how many bytes are looked at, at most, to see that no unit begins with them.
+// longUnit is the maximum number of bytes to read to decide whether a unit begins there.
 const longUnit = 36
 
-// changed are the stretches of a view that may mean something else than they did in what
-// it views, with so many bytes before and behind each place where something was.
+// changed yields the ranges of a view in which it differs in meaning from its source, with that
+// many bytes before and after each change.
 func (v *view) changed(before, behind int) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		if !v.located() {
@@ -145,7 +144,7 @@ func (v *view) changed(before, behind int) iter.Seq2[int, int] {
 	}
 }
 
-// nextSpecial is where the next unit may begin, from byte i on and before end; else it is end.
+// nextSpecial returns where the next unit may begin, from byte i on; end if none does.
 func nextSpecial(text []byte, i, end int, how spelling) int {
 	text = text[:end]
 	if how == jsonSpelling {
@@ -168,20 +167,20 @@ func nextSpecial(text []byte, i, end int, how spelling) int {
 	return i
 }
 
-// unspecial tells of 8 bytes that they are surely ASCII and not special: of the punctuation
-// that is, a word is looked at byte by byte, and for some beside it, and for white space.
+// unspecial reports whether 8 bytes are certainly ASCII and not special. It also returns false
+// for some other punctuation next to the special one, and for white space.
 func unspecial(w uint64) bool {
 	const ones = 0x0101010101010101
 	slash, sign := w^'\\'*ones, w&^(3*ones)^'$'*ones
 	return (w|(w-0x20*ones)|(w+ones)|(slash-ones)|(sign-ones))&(0x80*ones) == 0
 }
 
-// back is a stretch of the view in what was viewed: whole escapes.
+// back returns a range of the view as a range of the source, extended to whole escapes.
 func (v *view) back(start, end int) (int, int) {
 	return v.where(start), v.where(end)
 }
 
-// where is where a byte of the view, or its end, begins in what was viewed.
+// where returns the offset in the source of a byte of the view, or of its end.
 func (v *view) where(at int) int {
 	k := sort.Search(len(v.from), func(k int) bool { return int(v.from[k].at) > at }) - 1
 	o := v.from[k]
@@ -191,7 +190,7 @@ func (v *view) where(at int) int {
 	return int(o.from) + at - int(o.at)
 }
 
-// special are the bytes that a unit of some spelling begins with.
+// special is the set of bytes with which a unit of some spelling begins.
 var special = func() (t [256]bool) {
 	for c := range 0x20 {
 		t[c] = c != '\t' && c != '\n' && c != '\r'
@@ -202,8 +201,8 @@ var special = func() (t [256]bool) {
 	return t
 }()
 
-// unit is the length of the escape that b begins with, 0 for none, and the
-// character that it stands for, -1 for nothing.
+// unit returns the length of the escape at the start of b, 0 for none, and the character that
+// it stands for, -1 for none.
 func unit(b []byte, how spelling) (n int, r rune) {
 	switch {
 	case b[0] == '\\':
@@ -258,7 +257,7 @@ func hex(b []byte) (rune, bool) {
 	return rune(n), err == nil && b[0] != '+'
 }
 
-// percentRune reads a character of several bytes, each behind a percent sign.
+// percentRune reads a character of several bytes, each after a percent sign.
 func percentRune(b []byte, first rune) (n int, r rune) {
 	if first < utf8.RuneSelf {
 		return 0, 0

@@ -36,17 +36,17 @@ func TestViewOfView(t *testing.T) {
 			continue
 		}
 		s.view(nil, &was, false)
-		first := slices.Clone(s.told)
+		first := slices.Clone(s.viewWords)
 		if is := makeView(&part, was.text, anySpelling, &was); is != makeView(&whole, was.text, anySpelling, nil) || is && string(part.text) != string(whole.text) {
 			t.Fatalf("a view of %q is %q, looked at in parts %q", was.text, whole.text, part.text)
 		} else if !is {
 			continue
 		}
 		s.view(nil, &whole, false)
-		want := distinct(s.told)
-		s.told = first
-		if s.view(nil, &part, true); !slices.Equal(distinct(s.told), want) {
-			t.Fatalf("words of %q: %v, want %v", part.text, distinct(s.told), want)
+		want := distinct(s.viewWords)
+		s.viewWords = first
+		if s.view(nil, &part, true); !slices.Equal(distinct(s.viewWords), want) {
+			t.Fatalf("words of %q: %v, want %v", part.text, distinct(s.viewWords), want)
 		}
 		if part.located() {
 			changed++
@@ -58,9 +58,9 @@ func TestViewOfView(t *testing.T) {
 }
 
 // distinct are words in order, each once.
-func distinct(all []told) []told {
+func distinct(all []foundWord) []foundWord {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b told) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(all, func(a, b foundWord) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.word, b.word)) })
 	return slices.Compact(all)
 }
 

@@ -56,7 +56,7 @@ func (w *walker) walk(b []byte) bool {
 		if i, within = w.value(b, i); within || i < 0 {
 			continue
 		}
-		for i = jsonl.SkipSpace(b, i); len(w.stack) > 0; i = jsonl.SkipSpace(b, i+1) { // behind a value
+		for i = jsonl.SkipSpace(b, i); len(w.stack) > 0; i = jsonl.SkipSpace(b, i+1) { // after a value
 			if i == len(b) || b[i] != ',' && b[i] != w.stack[len(w.stack)-1].end {
 				return false
 			}
@@ -75,8 +75,8 @@ func (w *walker) walk(b []byte) bool {
 	return false
 }
 
-// value reads the value at b[i], and returns the offset behind it; or it enters the
-// value, and returns the offset of the first one in it. What is no JSON has the offset -1.
+// value reads the value at b[i], and returns the offset after it; or it enters the
+// value, and returns the offset of the first one in it. What is not JSON has the offset -1.
 func (w *walker) value(b []byte, i int) (next int, within bool) {
 	if i == len(b) {
 		return -1, false

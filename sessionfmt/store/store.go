@@ -1,4 +1,4 @@
-// Package store finds session files by what people call them.
+// Package store finds session files by name or id.
 package store
 
 import (
@@ -17,16 +17,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Store is a folder of sessions as pi keeps them: files named
-// STAMP_ID.jsonl, in it or in one folder a project (docs/session-format.md 1.2).
+// A Store is a folder of sessions as pi keeps them: files named STAMP_ID.jsonl, directly or in
+// one folder per project (docs/session-format.md 1.2).
 type Store struct {
 	Dir  string
-	Disk sessionfmt.Disk // where that folder is
+	Disk sessionfmt.Disk // where the folder is
 }
 
-// Default is the folder where pi looks: what PI_CODING_AGENT_SESSION_DIR
-// names, else sessions in PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions. getenv reads
-// the environment; home is the user's folder, empty where there is none.
+// Default returns pi's folder of sessions: PI_CODING_AGENT_SESSION_DIR, else sessions in
+// PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions. getenv reads the environment; home is the
+// user's folder, empty if unknown.
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	dir := getenv("PI_CODING_AGENT_SESSION_DIR")
 	if agent := getenv("PI_CODING_AGENT_DIR"); dir == "" && agent != "" {
@@ -42,12 +42,12 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 
 // A stored session is a file of a store.
 type stored struct {
-	name string // with its folders
-	id   string // by its name; the header has the last word
+	name string // path of the file
+	id   string // from the name; the header decides
 	info fs.DirEntry
 }
 
-// files are the store's sessions, in the order of their names.
+// files returns the store's sessions, in the order of their names.
 func (st Store) files() ([]stored, error) {
 	var all []stored
 	err := st.Disk.Walk(st.Dir, func(name string, f fs.DirEntry) {
@@ -57,18 +57,18 @@ func (st Store) files() ([]stored, error) {
 		}
 	})
 	if err != nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir names another folder of sessions"}
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 	}
 	return all, nil
 }
 
-// sessionStem is the name of a session file without what says so, compressed or not.
+// sessionStem returns the name of a session file without its extensions.
 func sessionStem(name string) (string, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	return strings.CutSuffix(name, ".jsonl")
 }
 
-// Files are the names of the store's sessions, in order.
+// Files returns the names of the store's sessions, in order.
 func (st Store) Files() ([]string, error) {
 	files, err := st.files()
 	var names []string
@@ -78,13 +78,13 @@ func (st Store) Files() ([]string, error) {
 	return names, err
 }
 
-// find is the name of the file whose session has that id, or the one whose id
-// begins with it.
+// find returns the name of the file whose session has that id, or the only one whose id begins
+// with it.
 func (st Store) find(id string) (string, error) {
-	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir names another folder"}
+	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir sets the folder"}
 	files, err := st.files()
 	if err != nil {
-		fault.Err = errors.New("no such file, and there are no sessions to look it up in")
+		fault.Err = errors.New("no such file, and no sessions to search for an id")
 		return "", fault
 	}
 	var found []string
@@ -96,7 +96,7 @@ func (st Store) find(id string) (string, error) {
 			found = append(found, f.name)
 		}
 	}
-	if len(found) == 0 { // files that were renamed
+	if len(found) == 0 { // renamed files
 		for _, f := range files {
 			if h := ReadHeader(st.Disk, f.name); strings.HasPrefix(h.ID, id) && id != "" {
 				found = append(found, f.name)
@@ -112,13 +112,12 @@ func (st Store) find(id string) (string, error) {
 		for i, name := range found {
 			found[i] = filepath.Base(name)
 		}
-		fault.Err = fmt.Errorf("begins the ids of %d sessions: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
+		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
 	}
 	return "", fault
 }
 
-// Newest is the name of the file that was written last of those whose header
-// reports that they belong to the folder cwd.
+// Newest returns the name of the most recently written file whose header has the folder cwd.
 func (st Store) Newest(cwd string) (string, error) {
 	files, err := st.files()
 	if err != nil {
@@ -139,14 +138,14 @@ func (st Store) Newest(cwd string) (string, error) {
 	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
-// A HeaderInfo is what a session's header says. Its zero value is no header.
+// A HeaderInfo is the content of a session's header. Its zero value is not a header.
 type HeaderInfo struct {
 	ID, CWD, Timestamp string
 	Parent             string // the session that it was forked from
 }
 
-// ReadHeader reads the header of a plain session file: its first line, as pi
-// does to list sessions, or nothing where that is no header.
+// ReadHeader reads the header of a plain session file from its first line, as pi does to list
+// sessions. It returns the zero value if that is not a header.
 func ReadHeader(disk sessionfmt.Disk, name string) (h HeaderInfo) {
 	f, err := disk.Open(name)
 	if err != nil {
@@ -175,8 +174,8 @@ func SplitPoint(disk sessionfmt.Disk, arg string) (session, point string) {
 	return arg[:at], arg[at+1:]
 }
 
-// Locate is the name of the file that a SESSION argument means: a file that is
-// there, - for standard input, or a session's id or its beginning.
+// Locate returns the name of the file that a SESSION argument means: an existing file, - for
+// standard input, or a session's id or its beginning.
 func (st Store) Locate(arg string) (string, error) {
 	if arg == "-" || st.Disk.Has(arg) {
 		return arg, nil

@@ -87,7 +87,7 @@ func (d *Drift) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// scales are the letters behind a number that make it larger.
+// scales are the letters after a number that make it larger.
 var scales = map[byte]float64{'k': 1e3, 'm': 1e6, 'g': 1e9}
 
 // ParseNumber reads a number such as 150000, 150_000, 150k, 1.5M or 1e6.
@@ -183,7 +183,7 @@ type budgetFile struct {
 // A word is a number or a string, as it is written.
 type word string
 
-// UnmarshalText takes what is no number and no text as a blank, which nothing is.
+// UnmarshalText takes what is not a number and no text as a blank, which nothing is.
 func (w *word) UnmarshalText(text []byte) error {
 	*w = cmp.Or(word(text), " ")
 	return nil

@@ -270,13 +270,13 @@ func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
 	case v.Over > 0:
 		v.State = Crossed
 	}
-	// Nobody knows that the rest keeps below a limit.
+	// The rest may exceed a limit.
 	if v.Max != nil && value.Unpriced > 0 && !ignoreUnpriced {
 		v.State = Crossed
 	}
 }
 
-// beyond reports that a is more than b, by more than what adding up dollars in another
+// beyond reports whether a is more than b, by more than what adding up dollars in another
 // order makes of a sum.
 func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)) }
 

@@ -91,7 +91,7 @@ func report(file string, share, dollars float64, found int) *stats.Report {
 	r := &stats.Report{Schema: stats.SessionSchema, File: file, ID: "id of " + file}
 	r.Cache = &stats.CachePart{
 		Requests: 1, Answered: 1, Prompt: 1000, Read: int64(1000 * share), HitRate: &share,
-		Rebilled: cache.Again{Cost: dollars}, Broken: cache.Again{Cost: dollars},
+		Rebilled: cache.Rebilled{Cost: dollars}, Broken: cache.Rebilled{Cost: dollars},
 	}
 	r.Check = &stats.CheckPart{Errors: found}
 	worst := fmt.Sprintf(`{"cache":{"worst":{"entry":"e1","cost":%g}},"check":{"worst":{"severity":"error","code":"orphan","line":7,"entry":"e2"}}}`, dollars)
@@ -246,7 +246,7 @@ func TestBudgetOfSeveral(t *testing.T) {
 }
 
 // TestGateUnreadable: a session without figures fails, or warns; without any session
-// there is no answer.
+// there is not an answer.
 func TestGateUnreadable(t *testing.T) {
 	budget, err := gate.ParseBudget("check.errors<=4")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command screenshots makes pictures of the main views of pages, for people to look
-// at: see make screenshots. Of the sessions those that are there are taken.
+// Command screenshots makes pictures of the main views of pages; see make screenshots.
+// It skips sessions that do not exist.
 package main
 
 import (
@@ -20,7 +20,7 @@ var sessions = []struct{ name, file string }{
 	{"go", "../shared/corpus/auth-go-019e44d4.v3.jsonl"},
 }
 
-// stores are folders, of which the first that is there is shown.
+// stores are folders, of which the first that exists is shown.
 var stores = []string{"../shared/corpus", "testdata/sessions"}
 
 var (

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// floors says what each package may import, besides the standard library: the
-// house of design.md.
-var floors = []struct {
+// layers are the packages, lowest first, with what each may import besides the standard
+// library (design.md).
+var layers = []struct {
 	pkg   string
 	may   []string
-	tests []string // what its tests may import besides
+	tests []string // what its tests may import in addition
 }{
 	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
 	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
@@ -93,8 +93,8 @@ var floors = []struct {
 // testHelpers are what any test may import.
 var testHelpers = []string{"ctxtool/internal/corpus", "ctxtool/internal/golden", "ctxtool/internal/gen"}
 
-// TestFloors holds every import to the table.
-func TestFloors(t *testing.T) {
+// TestLayers checks every import against the table.
+func TestLayers(t *testing.T) {
 	seen := map[string]bool{}
 	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
@@ -106,11 +106,11 @@ func TestFloors(t *testing.T) {
 		}
 		pkg := path.Dir(filepath.ToSlash(rel))
 		k := 0
-		for k < len(floors) && floors[k].pkg != pkg {
+		for k < len(layers) && layers[k].pkg != pkg {
 			k++
 		}
-		if k == len(floors) {
-			t.Errorf("%s: its package is not in the table of floors", rel)
+		if k == len(layers) {
+			t.Errorf("%s: its package is not in the table of layers", rel)
 			return nil
 		}
 		seen[pkg] = true
@@ -123,12 +123,12 @@ func TestFloors(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			ok := !strings.Contains(dep, ".") && !strings.HasPrefix(dep, "ctxtool") || slices.Contains(floors[k].may, dep)
+			ok := !strings.Contains(dep, ".") && !strings.HasPrefix(dep, "ctxtool") || slices.Contains(layers[k].may, dep)
 			if strings.HasSuffix(name, "_test.go") {
-				ok = ok || slices.Contains(floors[k].tests, dep) || slices.Contains(testHelpers, dep) || dep == "ctxtool/"+pkg
+				ok = ok || slices.Contains(layers[k].tests, dep) || slices.Contains(testHelpers, dep) || dep == "ctxtool/"+pkg
 			}
 			if !ok {
-				t.Errorf("%s imports %s, which its floor does not allow", rel, dep)
+				t.Errorf("%s imports %s, which its layer does not allow", rel, dep)
 			}
 		}
 		return nil
@@ -136,14 +136,14 @@ func TestFloors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range floors {
+	for _, f := range layers {
 		if !seen[f.pkg] {
 			t.Errorf("the table has %s, the project does not", f.pkg)
 		}
 	}
 }
 
-// TestBinary: ctxtool has nothing in it that only tests and measurements need.
+// TestBinary checks that ctxtool imports nothing that only tests and measurements need.
 func TestBinary(t *testing.T) {
 	seen := map[string]bool{}
 	var visit func(dep string)
@@ -152,7 +152,7 @@ func TestBinary(t *testing.T) {
 			return
 		}
 		seen[dep] = true
-		for _, f := range floors {
+		for _, f := range layers {
 			if dep == "ctxtool/"+f.pkg {
 				for _, next := range f.may {
 					visit(next)

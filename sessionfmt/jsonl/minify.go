@@ -8,41 +8,41 @@ import (
 	"unicode/utf8"
 )
 
-// AppendCompact appends JSON.stringify(JSON.parse(v)): no white space, numbers
-// and escapes in JavaScript's spelling, the last of equal keys in the place of
-// the first, integer-like keys in front in ascending order.
-func (v Value) AppendCompact(dst []byte) []byte {
-	c := compactor{out: dst}
+// AppendMinified appends JSON.stringify(JSON.parse(v)): no white space, numbers and escapes in
+// JavaScript's spelling, the last of equal keys at the position of the first, integer-like keys
+// first in ascending order.
+func (v Value) AppendMinified(dst []byte) []byte {
+	c := minifier{out: dst}
 	c.run(v)
 	return c.out
 }
 
-// Compactly is AppendCompact piece by piece, so that a large value is not there twice:
-// the pieces together are what AppendCompact appends. buf is for it to work in.
-func (v Value) Compactly(buf *[]byte, yield func(piece []byte)) { v.compactly(buf, yield, 0) }
+// MinifiedPieces yields what AppendMinified appends in pieces, to avoid a copy of a large
+// value. buf is scratch memory.
+func (v Value) MinifiedPieces(buf *[]byte, yield func(piece []byte)) { v.minifiedPieces(buf, yield, 0) }
 
 const (
-	largeValue  = 1 << 20 // from how many bytes on a value is taken apart
-	deepestPart = 16      // below which it is not: what is large lies high
+	largeValue  = 1 << 20 // bytes from which a value is split
+	deepestPart = 16      // maximum depth at which values are split, since large values are near the root
 )
 
-func (v Value) compactly(buf *[]byte, yield func(piece []byte), depth int) {
+func (v Value) minifiedPieces(buf *[]byte, yield func(piece []byte), depth int) {
 	switch {
 	case len(v) < largeValue || depth == deepestPart || v.IsNumber():
-		*buf = v.AppendCompact((*buf)[:0])
+		*buf = v.AppendMinified((*buf)[:0])
 		yield(*buf)
 	case v[0] == '"':
-		v.compactString(buf, yield)
+		v.minifiedStringPieces(buf, yield)
 	default:
 		open := v[:1]
 		for e := range v.Elements {
 			yield(open)
-			e.compactly(buf, yield, depth+1)
+			e.minifiedPieces(buf, yield, depth+1)
 			open = Value(",")
 		}
 		for name, val := range v.Ordered {
 			yield(append(AppendQuoted(bytes.Clone(open), name), ':'))
-			val.compactly(buf, yield, depth+1)
+			val.minifiedPieces(buf, yield, depth+1)
 			open = Value(",")
 		}
 		if open[0] == v[0] {
@@ -52,9 +52,8 @@ func (v Value) compactly(buf *[]byte, yield func(piece []byte), depth int) {
 	}
 }
 
-// compactString is appendCompactString piece by piece: a piece ends where no escape does
-// not.
-func (v Value) compactString(buf *[]byte, yield func(piece []byte)) {
+// minifiedStringPieces is appendMinifiedString in pieces. It splits no escape.
+func (v Value) minifiedStringPieces(buf *[]byte, yield func(piece []byte)) {
 	if _, extra, _ := scanString(v, 0); extra == 0 {
 		yield(v)
 		return
@@ -67,7 +66,7 @@ func (v Value) compactString(buf *[]byte, yield func(piece []byte)) {
 		}
 		piece := make(Value, 0, n+2)
 		piece = append(append(append(piece, '"'), b[:n]...), '"')
-		out := piece.appendCompactString((*buf)[:0])
+		out := piece.appendMinifiedString((*buf)[:0])
 		*buf = out
 		yield(out[1 : len(out)-1])
 		b = b[n:]
@@ -75,8 +74,8 @@ func (v Value) compactString(buf *[]byte, yield func(piece []byte)) {
 	yield(v[:1])
 }
 
-// AppendShort appends the value, strings in it that are longer than most bytes without
-// their middle: a line in its place says how much is left out.
+// AppendShort appends the value. In strings longer than most bytes it replaces the middle by a
+// line with the number of bytes left out.
 func (v Value) AppendShort(dst []byte, most int) []byte {
 	if len(v) <= most {
 		return append(dst, v...)
@@ -101,8 +100,8 @@ func (v Value) AppendShort(dst []byte, most int) []byte {
 	return append(dst, v[done:]...)
 }
 
-// parts reports whether a string may be taken apart at that byte: not in a character, not
-// in an escape, not in a pair of them.
+// parts reports whether a string can be split at that byte: not inside a character, an escape,
+// or a surrogate pair of escapes.
 func (v Value) parts(at int) bool {
 	for j := at - 1; j >= max(1, at-6); j-- {
 		if v[j] == '\\' && v.escapes(j) {
@@ -114,7 +113,7 @@ func (v Value) parts(at int) bool {
 	return utf8.RuneStart(v[at])
 }
 
-// escapes reports whether the backslash at j begins an escape, and is none that is escaped.
+// escapes reports whether the backslash at j begins an escape, and is not escaped itself.
 func (v Value) escapes(j int) bool {
 	n := 0
 	for n < j && v[j-1-n] == '\\' {
@@ -123,8 +122,8 @@ func (v Value) escapes(j int) bool {
 	return n%2 == 0
 }
 
-// Ordered goes through an object's members as JavaScript holds them: see
-// AppendCompact. Names are unescaped.
+// Ordered yields an object's fields in JavaScript's order; see AppendMinified. Names are
+// unescaped.
 func (v Value) Ordered(yield func(name string, val Value) bool) {
 	if !v.IsObject() {
 		return
@@ -144,9 +143,9 @@ func (v Value) Ordered(yield func(name string, val Value) bool) {
 	}
 }
 
-// A compactor writes compact JSON in one pass, whatever the depth: what is open
-// stands on its own stacks.
-type compactor struct {
+// A minifier writes minified JSON in one pass, without recursion: open containers are on its
+// own stacks.
+type minifier struct {
 	out     []byte
 	open    []container
 	members []member // of all open objects, innermost last
@@ -158,17 +157,17 @@ type container struct {
 	first  int // its first entry in members
 }
 
-// span is a stretch of text, [from, to).
+// span is a range of text, [from, to).
 type span struct{ from, to int }
 
 type member struct {
 	key  span  // quoted
-	all  span  // key, colon and value; for the compactor
+	all  span  // key, colon and value; for the minifier
 	val  Value // for Ordered
-	rank int64 // integer-like names by their value, others behind them
+	rank int64 // value of an integer-like name, others sort after it
 }
 
-func (c *compactor) run(v Value) {
+func (c *minifier) run(v Value) {
 	for i := 0; i < len(v); {
 		switch ch := v[i]; ch {
 		case ' ', '\t', '\r', '\n', ':':
@@ -193,7 +192,7 @@ func (c *compactor) run(v Value) {
 		default:
 			end := ScanScalar(v, i)
 			if scalar := v[i:end]; scalar.IsNumber() {
-				c.out = scalar.appendCompactNumber(c.out)
+				c.out = scalar.appendMinifiedNumber(c.out)
 			} else {
 				c.out = append(c.out, scalar...)
 			}
@@ -202,15 +201,15 @@ func (c *compactor) run(v Value) {
 	}
 }
 
-// string writes the string at v[i], and returns where it ends.
-func (c *compactor) string(v Value, i int) int {
+// string writes the string at v[i], and returns its end.
+func (c *minifier) string(v Value, i int) int {
 	end, _, _ := scanString(v, i)
-	c.out = v[i:end].appendCompactString(c.out)
+	c.out = v[i:end].appendMinifiedString(c.out)
 	return end
 }
 
 // key writes the key at v[i] and the colon.
-func (c *compactor) key(v Value, i int) int {
+func (c *minifier) key(v Value, i int) int {
 	from := len(c.out)
 	end := c.string(v, i)
 	c.members = append(c.members, member{key: span{from, len(c.out)}, all: span{from: from}})
@@ -218,16 +217,16 @@ func (c *compactor) key(v Value, i int) int {
 	return end
 }
 
-// endMember notes where the innermost object's last member ends.
-func (c *compactor) endMember() {
+// endMember records where the innermost object's last field ends.
+func (c *minifier) endMember() {
 	if o := c.open[len(c.open)-1]; o.object && len(c.members) > o.first {
 		c.members[len(c.members)-1].all.to = len(c.out)
 	}
 }
 
-// close ends the innermost container, and puts an object's members in
-// JavaScript's order where they are not.
-func (c *compactor) close(ch byte) {
+// close ends the innermost container, and sorts an object's fields in JavaScript's order if
+// necessary.
+func (c *minifier) close(ch byte) {
 	c.endMember()
 	o := c.open[len(c.open)-1]
 	c.open = c.open[:len(c.open)-1]
@@ -247,12 +246,12 @@ func (c *compactor) close(ch byte) {
 	c.out = append(c.out, ch)
 }
 
-// jsOrder brings members into JavaScript's order, names being stretches of text:
-// the last of equal names in the place of the first, integer-like names in front
-// in ascending order. It says whether anything had to move.
+// jsOrder sorts fields in JavaScript's order, with names as ranges of text: the last of equal
+// names at the position of the first, integer-like names first in ascending order. It reports
+// whether anything moved.
 func jsOrder(text []byte, ms []member) ([]member, bool) {
 	name := func(m member) []byte { return text[m.key.from:m.key.to] }
-	moved, out := len(ms) > 16, ms // whether a name may be there twice
+	moved, out := len(ms) > 16, ms // whether a name may occur twice
 	for i := 1; i < len(ms) && !moved; i++ {
 		for j := range i {
 			moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))

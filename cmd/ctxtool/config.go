@@ -65,8 +65,8 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if value, from := e.config.lookup(f.Name); from == hereFile && runsCommand(f.Name, value) {
 			err = &sessionfmt.Error{
 				Pos:  sessionfmt.Pos{File: from},
-				Err:  fmt.Errorf("%s: a file in the current folder does not say what is run", f.Name),
-				Hint: "--" + f.Name + " does, or the configuration in the user's own folder",
+				Err:  fmt.Errorf("%s: a file in the current folder must not set a command", f.Name),
+				Hint: "set it with --" + f.Name + " or in the user's configuration folder",
 			}
 		} else if from != "" {
 			if err = f.Value.Set(value); err != nil {

@@ -47,7 +47,7 @@ func (x *extractor) call(p *piece) {
 			x.todos(v)
 		}
 	}
-	if d.path != "" {
+	if d.path != "" && path.Ext(d.path) != ".md" {
 		for name := range said.Definitions(code) {
 			x.defined[name] = d.path
 		}
@@ -114,7 +114,9 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 			x.runs[c] = r
 		}
 		r.times++
-		r.ok, r.at = !bad, x.now
+		if r.ok, r.at = !bad, x.now; r.ok {
+			delete(x.failed, c)
+		}
 		if tests(c) && c == d.what {
 			r.verdict = verdict(text)
 		}
@@ -135,14 +137,19 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 // references records what an answer says of places in code, and of names that calls have
 // defined.
 func (x *extractor) references(text string) {
+	const fewest = 5 // words; with fewer, a sentence is a list's item, and the one before it says of what
+	about := ""
 	for line := range said.Prose(text) {
 		for s := range said.Sentences(listText(line)) {
+			if len(strings.Fields(s)) >= fewest {
+				about = oneLine(s, 200)
+			}
 			for ref := range said.References(s) {
-				x.put(&theReference, ref, oneLine(s, 200), x.now)
+				x.put(&theReference, ref, about, x.now)
 			}
 			for _, name := range named(s) {
 				if path := x.defined[name]; path != "" {
-					x.put(&theReference, path+":"+name, oneLine(s, 200), x.now)
+					x.put(&theReference, path+":"+name, about, x.now)
 				}
 			}
 		}
@@ -171,7 +178,8 @@ func (x *extractor) worked(d deed, text string) {
 	default:
 		return
 	}
-	e.at, e.created, e.why = x.now, e.created || d.first && d.tool == "write", d.why
+	e.at, e.created = x.now, e.created || d.first && d.tool == "write"
+	e.why, e.asked, e.commit = d.why, x.asked, ""
 	x.edits[d.path] = e
 	x.unsaved[d.path] = true
 }
@@ -182,7 +190,7 @@ func (x *extractor) saved(all []commit) {
 		x.commits++
 		for path := range x.unsaved {
 			if e := x.edits[path]; e != nil {
-				e.why = c.subject
+				e.commit, e.of = c.subject, len(x.unsaved)
 			}
 		}
 		clear(x.unsaved)
@@ -255,10 +263,12 @@ func (x *extractor) facts() *Facts {
 	for _, path := range slices.Sorted(maps.Keys(x.uses)) {
 		one := fileFact{Path: path, Uses: x.uses[path], Record: x.record(x.touched[path])}
 		if e := x.edits[path]; e != nil {
-			one.Changes, one.Created, one.Why, one.Record = e.edits+e.writes, e.created, e.why, x.record(e.at)
+			one.Changes, one.Created, one.Record = e.edits+e.writes, e.created, x.record(e.at)
+			one.Said, one.Asked, one.Commit, one.CommitFiles = e.why, e.asked, e.commit, e.of
 		}
 		f.Files = append(f.Files, one)
 	}
+	slices.SortStableFunc(f.Files, func(a, b fileFact) int { return b.Changes - a.Changes })
 	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
 		r := x.runs[c]
 		f.Commands = append(f.Commands, commandFact{c, r.times, r.ok, tests(c), r.verdict})

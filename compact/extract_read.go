@@ -66,7 +66,9 @@ type tally struct {
 type effort struct {
 	edits, writes, at int
 	created           bool   // no call named it before it was written
-	why               string // what was said with the last change, or the subject of a later commit
+	why, asked        string // what was said with the last change, and what was asked for then
+	commit            string // the subject of the commit that has it
+	of                int    // how many files that commit has
 }
 
 // longestSaid is how many bytes of a text are gone through: what else there is somebody has

@@ -199,8 +199,8 @@ type Facts struct {
 	Failed     []fact // what failed when it was last tried: Key is the command, the path or the tool
 	Commits    []fact // their subjects: Key is the hash
 	Unsaved    []string
-	Needs      []string // what manifests that were read say that the project needs
-	Files      []fileFact
+	Needs      []string   // what manifests that were read say that the project needs
+	Files      []fileFact // those that were changed most first
 	Commands   []commandFact
 }
 
@@ -216,8 +216,12 @@ type fileFact struct {
 	Uses    int  // calls that read or changed it
 	Changes int  // those that changed it
 	Created bool // no call named it before it was written
-	Why     string
-	Record  int // the last change, or the last call
+	Record  int  // the last change, or the last call
+
+	// Why it was last changed: what the answer said with it, what was asked for, and the
+	// subject of the commit that has the change, with how many files that has.
+	Said, Asked, Commit string
+	CommitFiles         int
 }
 
 // A commandFact is what became of a command.

@@ -52,6 +52,7 @@ var floors = []struct {
 	{"stats/gate", []string{"ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
 	{"sessionfmt/check", []string{"ctxtool/replay/prompt", "ctxtool/sessionfmt/jsonl", "ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"compact", []string{"ctxtool/internal/phrase", "ctxtool/replay/origin", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/phrase", "ctxtool/internal/said"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/report", []string{"ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"migrate", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
@@ -81,7 +82,7 @@ var floors = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{
 		"ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/notes", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
 	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
 }

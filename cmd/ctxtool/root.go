@@ -92,6 +92,7 @@ var commands = []struct {
 	{"ls", newLsCommand, otherArgs},
 	{"migrate", newMigrateCommand, manySessions},
 	{"name", newNameCommand, 0},
+	{"notes", newNotesCommand, 0},
 	{"policies", newPoliciesCommand, otherArgs},
 	{"prune", newPruneCommand, manySessions},
 	{"redact", newRedactCommand, manySessions},

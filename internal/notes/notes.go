@@ -1,0 +1,286 @@
+// Package notes writes what a session leaves for the next one, as SWE-CLI lays it out: notes
+// of a session, and a digest of the project that several sessions worked on. It quotes and
+// counts what compact.Facts hold.
+package notes
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"ctxtool/compact"
+	"ctxtool/internal/said"
+)
+
+// A Session is what notes are taken of. Times are as the session spells them.
+type Session struct {
+	*compact.Facts
+	Dir            string // its working directory
+	Started, Ended string
+	Time           func(record int) string // of an entry; empty where it has none
+}
+
+// Project is the name of the project that a session worked on.
+func (s *Session) Project() string {
+	if name := path.Base(strings.ReplaceAll(s.Dir, `\`, "/")); name != "." && name != "/" {
+		return name
+	}
+	return "unnamed"
+}
+
+// The headings of notes, in order.
+const (
+	goalHeading     = "Current Goal"
+	decisionHeading = "Key Decisions"
+	fileHeading     = "Files Modified"
+	taskHeading     = "Current Task"
+	issueHeading    = "Open Issues"
+	patternHeading  = "Code Patterns Discovered"
+)
+
+// Headings are those of notes, in order.
+var Headings = []string{goalHeading, decisionHeading, fileHeading, taskHeading, issueHeading, patternHeading}
+
+// How many lines of a kind notes have at most: what a reader takes in.
+const (
+	mostDecisions = 10
+	mostFiles     = 20
+	mostIssues    = 10
+	mostPatterns  = 10
+)
+
+// Of are the notes of a session, as Markdown.
+func Of(s *Session) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s\n\n## Project: %s\n", title, day(s.Ended), s.Project())
+	for i, lines := range [][]string{s.goal(), s.decisions(), s.files(), s.task(), s.issues(), s.patterns()} {
+		if len(lines) > 0 {
+			b.WriteString("\n### " + Headings[i] + "\n" + strings.Join(lines, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// title is what the first line of notes begins with; the date follows.
+const title = "# Session Memory: "
+
+func (s *Session) goal() []string {
+	if s.Goal == "" {
+		return nil
+	}
+	return []string{plain(s.Goal, 400)}
+}
+
+// settling are words by which a sentence says what was decided, and not only why something
+// is as it is.
+var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use", "i will use", "we'll use", "switched to", "bumped", "kept ", "made "}
+
+// supposing are beginnings of sentences that decide nothing.
+var supposing = strings.Fields("if you your instead would could should maybe")
+
+// wondering are words by which a sentence says what may be.
+var wondering = []string{" should ", " would ", " could ", " might ", " may ", "i bet ", " probably "}
+
+// decisions are the last sentences that decide something, with when.
+func (s *Session) decisions() (lines []string) {
+	for _, d := range s.Decisions {
+		lower := strings.ToLower(d.Text)
+		first, _, _ := strings.Cut(lower, " ")
+		has := func(w string) bool { return strings.Contains(lower, w) }
+		if strings.Count(d.Text, "`")%2 == 1 || !slices.ContainsFunc(settling, has) || slices.ContainsFunc(wondering, has) || slices.Contains(supposing, first) {
+			continue
+		}
+		line := "- " + plain(d.Text, 240)
+		if at := minute(s.Time(d.Record)); at != "" {
+			line += " (decided " + at + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lastOf(lines, mostDecisions)
+}
+
+// files are those that were changed most, sorted.
+func (s *Session) files() (lines []string) {
+	for _, f := range s.Files {
+		if f.Changes == 0 || len(lines) == mostFiles {
+			break
+		}
+		state := "updated"
+		if f.Created {
+			state = "created"
+		}
+		line := fmt.Sprintf("- `%s` (%s)", s.relative(f.Path), state)
+		if why := reason(f.Said, f.Asked, f.Commit, f.CommitFiles); why != "" {
+			line += " - " + why
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// task is the last request, and what the last answer to it says first.
+func (s *Session) task() (lines []string) {
+	if s.Asked == "" {
+		return nil
+	}
+	lines = []string{plain(s.Asked, 300)}
+	if s.Open {
+		return append(lines, "It has no final answer yet.")
+	}
+	if answer := opening(s.Answer, 300); answer != "" {
+		lines = append(lines, "Last answer: "+answer)
+	}
+	return lines
+}
+
+// issues are boxes: what was left open, what fails, what is in no commit, what was
+// announced as next.
+func (s *Session) issues() (lines []string) {
+	box := func(text string) {
+		if line := "- [ ] " + text; !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	for _, f := range s.Failed {
+		if s.judged(f.Key) {
+			box(plain(f.Text, 200))
+		}
+	}
+	for _, t := range s.Todo {
+		box(plain(t.Text, 200))
+	}
+	if n := len(s.Unsaved); n > 0 {
+		var names []string
+		for _, file := range s.Unsaved[:min(n, 5)] {
+			names = append(names, "`"+s.relative(file)+"`")
+		}
+		if n > len(names) {
+			names = append(names, fmt.Sprintf("%d more", n-len(names)))
+		}
+		box("Commit " + strings.Join(names, ", "))
+	}
+	for _, t := range s.Steps {
+		box(plain(t.Text, 200))
+	}
+	return lines[:min(len(lines), mostIssues)]
+}
+
+// judged reports whether a command judges the work.
+func (s *Session) judged(command string) bool {
+	for _, c := range s.Commands {
+		if c.Command == command {
+			return c.Judges
+		}
+	}
+	return false
+}
+
+// patterns are the places in code that answers spoke of last.
+func (s *Session) patterns() (lines []string) {
+	last := ""
+	for _, r := range s.References {
+		file, at, _ := strings.Cut(r.Key, ":")
+		if text := pattern(r.Text); text != "" && text != last {
+			lines, last = append(lines, fmt.Sprintf("- `%s:%s` - %s", s.relative(file), at, text)), text
+		}
+	}
+	return lastOf(lines, mostPatterns)
+}
+
+// pattern is what a sentence says of a place in code; empty where that is next to nothing, or
+// tells of what is there no longer.
+func pattern(text string) string {
+	text = strings.TrimRight(plain(text, 160), ":")
+	lower := strings.ToLower(text)
+	if len(strings.Fields(text)) < 4 || strings.Contains(lower, "delet") || strings.Contains(lower, "remov") {
+		return ""
+	}
+	return text
+}
+
+// relative is a path below the working directory, or as it was given.
+func (s *Session) relative(file string) string {
+	if below, ok := strings.CutPrefix(file, strings.TrimSuffix(s.Dir, "/")+"/"); ok && s.Dir != "" {
+		return below
+	}
+	return strings.TrimPrefix(file, "./")
+}
+
+// reason is why a file was changed, in a few words: the subject of a commit of a few files,
+// else the first sentence of what was said that says something, else that of a larger commit,
+// else what was asked for.
+func reason(words, asked, commit string, files int) string {
+	const few = 8
+	if commit != "" && files <= few {
+		return plain(commit, 120)
+	}
+	for line := range said.Prose(words) {
+		for s := range said.Sentences(line) {
+			if len(strings.Fields(s)) > 2 && !strings.HasSuffix(s, "!") {
+				return strings.TrimRight(plain(s, 120), ".: ")
+			}
+		}
+	}
+	if commit != "" || asked == "" {
+		return plain(commit, 120)
+	}
+	return "asked: " + plain(asked, 120)
+}
+
+// opening is the first sentences of an answer.
+func opening(text string, most int) string {
+	var all []string
+	n := 0
+	for line := range said.Prose(text) {
+		for sentence := range said.Sentences(strings.TrimLeft(line, "#-* ")) {
+			if n += len(sentence); n > most && len(all) > 0 {
+				return strings.Join(all, " ")
+			}
+			all = append(all, plain(sentence, most))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// plain is a text on one line that neither begins a list, a heading or a quotation nor opens
+// a comment, of at most about so many bytes.
+func plain(text string, most int) string {
+	words := strings.Fields(strings.NewReplacer("<!--", "", "**", "").Replace(text))
+	words = slices.DeleteFunc(words, func(w string) bool { // lines that are drawn
+		return len(w) > 3 && !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	})
+	text = strings.TrimLeft(strings.Join(words, " "), "#->+ ")
+	if len(text) <= most {
+		return closed(text)
+	}
+	end := most
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	if space := strings.LastIndexByte(text[:end], ' '); space > most/2 {
+		end = space
+	}
+	return closed(strings.TrimRight(text[:end], " ,;:-…")) + " …"
+}
+
+// closed is a text without what a code mark opens and none closes.
+func closed(text string) string {
+	if strings.Count(text, "`")%2 == 1 {
+		text = strings.TrimRight(text[:strings.LastIndexByte(text, '`')], " ,;:-")
+	}
+	return text
+}
+
+// lastOf are the last of a list.
+func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
+
+// day and minute are the beginning of a time.
+func day(stamp string) string { return cmp.Or(stamp[:min(len(stamp), len("2006-01-02"))], "undated") }
+
+func minute(stamp string) string {
+	return strings.Replace(stamp[:min(len(stamp), len("2006-01-02T15:04"))], "T", " ", 1)
+}

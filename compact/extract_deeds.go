@@ -249,7 +249,7 @@ func (x *extractor) facts() *Facts {
 	x.end(x.now)
 	x.remove(&theTodo, "asked")
 	f := &Facts{
-		Goal: x.goal, Asked: x.asked, Answer: x.last, Open: x.open,
+		Goal: x.goal, Asked: x.asked, Answer: x.reply, Open: x.open,
 		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo), Done: x.factsOf(&theDone),
 		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit),
 		Unsaved: slices.Sorted(maps.Keys(x.unsaved)), Needs: slices.Sorted(maps.Keys(x.needs)),

@@ -19,6 +19,7 @@ type extractor struct {
 	defined map[string]string // where the names are defined that calls have written
 	needs   map[string]bool   // what manifests say that the project needs
 	records []int32           // of each message, by its number from 1
+	reply   string            // the last answer since the last prompt
 	words   string            // what was last said with calls since the last prompt
 	calls   map[string]deed
 	runs    map[string]*tally
@@ -111,7 +112,7 @@ func (x *extractor) message(i int) error {
 	}
 	switch {
 	case m.Kind == jsonl.User:
-		x.open, x.words = true, ""
+		x.open, x.words, x.reply = true, "", ""
 		x.prompt(said.String())
 	case m.isAssistant():
 		x.open = m.makesCalls()
@@ -184,6 +185,7 @@ func (x *extractor) answer(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
+	x.reply = text
 	const fewest = 40 // bytes; with fewer, one only agrees
 	if len(text) >= fewest || x.last == "" && len(x.of(&theAnswer)) == 0 {
 		x.last = text

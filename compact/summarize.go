@@ -189,7 +189,7 @@ func (r Request) extract(most int) (string, error) {
 type Facts struct {
 	Goal       string // the first prompt that says something
 	Asked      string // the last one
-	Answer     string // the last answer that says something, with its lines
+	Answer     string // the last answer to it, with its lines
 	Open       bool   // no answer has ended the last request
 	Decisions  []fact // sentences of answers
 	References []fact // of places in code: Key is FILE:LINE or FILE:NAME

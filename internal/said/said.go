@@ -16,6 +16,10 @@ var (
 	CommandArguments = []string{"command", "cmd", "script"}
 )
 
+// Lookups are the names of tools that look something up and change nothing, each with the
+// argument besides a path that says what; empty where there is none.
+var Lookups = map[string]string{"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern"}
+
 // File is a path without the lines that it may name behind its last colon, and those
 // (docs/policies.md 4.9).
 func File(path string) (file, lines string) {

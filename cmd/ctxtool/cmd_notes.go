@@ -62,9 +62,10 @@ func newNotesCommand(e *env) *cobra.Command {
 	f.StringVar(&o.summarizer, "summarizer", "extract", "where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "exec: ask for notes that look at this `TEXT` above all")
-	cmd.MarkFlagsMutuallyExclusive("update", "digest", "output")
-	cmd.MarkFlagsMutuallyExclusive("digest", "at")
-	cmd.MarkFlagsMutuallyExclusive("digest", "summarizer")
+	cmd.MarkFlagsMutuallyExclusive("update", "output")
+	for _, other := range []string{"update", "at", "summarizer"} {
+		cmd.MarkFlagsMutuallyExclusive("digest", other)
+	}
 	return cmd
 }
 

@@ -44,7 +44,8 @@ type digest struct {
 type file struct {
 	path                    string
 	sessions, uses, changes int
-	why                     string // of the last change
+	why                     string   // of the last change
+	in                      *Session // the last one
 }
 
 // A command is one that did its work when it was last run.
@@ -77,7 +78,10 @@ func (d *digest) add(s *Session) {
 			have = &file{path: name}
 			d.files[name] = have
 		}
-		have.sessions++
+		if have.in != s {
+			have.in = s
+			have.sessions++
+		}
 		have.uses += f.Uses
 		have.changes += f.Changes
 		have.why = cmp.Or(reason(f.Said, f.Asked, f.Commit, f.CommitFiles), have.why)

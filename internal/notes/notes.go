@@ -104,15 +104,21 @@ func (s *Session) decisions() (lines []string) {
 
 // files are those that were changed most, sorted.
 func (s *Session) files() (lines []string) {
+	seen := map[string]bool{}
 	for _, f := range s.Files {
+		name := s.relative(f.Path)
 		if f.Changes == 0 || len(lines) == mostFiles {
 			break
 		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
 		state := "updated"
 		if f.Created {
 			state = "created"
 		}
-		line := fmt.Sprintf("- `%s` (%s)", s.relative(f.Path), state)
+		line := fmt.Sprintf("- `%s` (%s)", name, state)
 		if why := reason(f.Said, f.Asked, f.Commit, f.CommitFiles); why != "" {
 			line += " - " + why
 		}
@@ -236,7 +242,11 @@ func opening(text string, most int) string {
 	var all []string
 	n := 0
 	for line := range said.Prose(text) {
-		for sentence := range said.Sentences(strings.TrimLeft(line, "#-* ")) {
+		line = strings.TrimLeft(line, "#-* ")
+		if strings.HasPrefix(line, "[") || strings.HasSuffix(line, ":") {
+			continue // a box, or what announces a list
+		}
+		for sentence := range said.Sentences(line) {
 			if n += len(sentence); n > most && len(all) > 0 {
 				return strings.Join(all, " ")
 			}

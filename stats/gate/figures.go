@@ -11,7 +11,7 @@ import (
 )
 
 // A Figure is a number of a report that a budget may be set on. Its name begins with that
-// of the lens that looks for it.
+// of the lens that looks for it, or of the system that the lens context counts like.
 type Figure struct {
 	Name  string
 	Unit  stats.Unit

@@ -114,9 +114,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 			x.runs[c] = r
 		}
 		r.times++
-		if r.ok, r.at = !bad, x.now; r.ok {
-			delete(x.failed, c)
-		}
+		r.ok, r.at = !bad, x.now
 		if tests(c) && c == d.what {
 			r.verdict = verdict(text)
 		}

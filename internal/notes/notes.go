@@ -152,7 +152,7 @@ func (s *Session) issues() (lines []string) {
 		}
 	}
 	for _, f := range s.Failed {
-		if s.judged(f.Key) {
+		if s.fails(f.Key) {
 			box(plain(f.Text, 200))
 		}
 	}
@@ -175,11 +175,12 @@ func (s *Session) issues() (lines []string) {
 	return lines[:min(len(lines), mostIssues)]
 }
 
-// judged reports whether a command judges the work.
-func (s *Session) judged(command string) bool {
+// fails reports whether a command judges the work, and failed when it was last run, by itself
+// or in a line with others.
+func (s *Session) fails(command string) bool {
 	for _, c := range s.Commands {
 		if c.Command == command {
-			return c.Judges
+			return c.Judges && !c.OK
 		}
 	}
 	return false

@@ -102,7 +102,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	session, err := e.notesOf(s, rules, leaf, o.strict)
+	session, err := o.read(e, s, rules, leaf)
 	if err != nil {
 		return err
 	}
@@ -136,39 +136,17 @@ func (o *notesOptions) existing(e *env) (string, error) {
 	return string(text), nil
 }
 
-// notesOf are the facts of the path to record leaf.
-func (e *env) notesOf(s *sessionfmt.Session, rules replay.Rules, leaf int, strict bool) (*notes.Session, error) {
+// read reads what notes are taken of, and says what was found on the way.
+func (o *notesOptions) read(e *env, s *sessionfmt.Session, rules replay.Rules, leaf int) (*notes.Session, error) {
 	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
-	facts, stopped, err := compact.Extract(r, leaf)
+	n, stopped, err := notes.Read(r, leaf)
 	if err != nil {
 		return nil, err
 	}
 	if stopped != nil {
 		e.note("%s: the entries after it are left out", stopped)
 	}
-	if err := e.strictly(s, r.AllFindings(), strict); err != nil {
-		return nil, err
-	}
-	lines := s.NewReader()
-	n := &notes.Session{Facts: facts, Time: func(rec int) string {
-		if rec < 0 {
-			return ""
-		}
-		line, err := lines.Line(rec)
-		if err != nil {
-			return ""
-		}
-		return line.Get("timestamp").Text()
-	}}
-	if s.Header() >= 0 {
-		header, err := lines.Line(s.Header())
-		if err != nil {
-			return nil, err
-		}
-		n.Dir, n.Started = header.Get("cwd").Text(), header.Get("timestamp").Text()
-	}
-	n.Ended = cmp.Or(n.Time(leaf), n.Started)
-	return n, nil
+	return n, e.strictly(s, r.AllFindings(), o.strict)
 }
 
 // askForNotes has a summarizer write the notes from the context at record leaf.
@@ -199,7 +177,7 @@ func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 	}
 	type read struct {
 		*notes.Session
-		err error
+		stopped, err error
 	}
 	var all []*notes.Session
 	broken := 0
@@ -209,9 +187,13 @@ func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 			return read{err: err}
 		}
 		defer s.Close()
-		one.Session, one.err = e.notesOf(s, rules, s.Leaf(), false)
+		leaf := s.Leaf()
+		one.Session, one.stopped, one.err = notes.Read(replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf}), leaf)
 		return one
 	}, func(one read) {
+		if one.stopped != nil {
+			e.note("%s: the entries after it are left out", one.stopped)
+		}
 		switch {
 		case one.err != nil:
 			broken++

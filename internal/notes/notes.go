@@ -13,6 +13,8 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/said"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Session is what notes are taken of. Times are as the session spells them.
@@ -20,7 +22,36 @@ type Session struct {
 	*compact.Facts
 	Dir            string // its working directory
 	Started, Ended string
-	Time           func(record int) string // of an entry; empty where it has none
+
+	decided map[int]string // times of the records with decisions
+}
+
+// Read reads the path to record leaf. stopped is the broken patch after which nothing is known.
+func Read(r *replay.Replay, leaf int) (s *Session, stopped, err error) {
+	s = &Session{decided: map[int]string{}}
+	if s.Facts, stopped, err = compact.Extract(r, leaf); err != nil {
+		return nil, nil, err
+	}
+	lines := r.NewReader()
+	time := func(rec int) string {
+		if rec < 0 || err != nil {
+			return ""
+		}
+		var line jsonl.Value
+		line, err = lines.Line(rec)
+		return line.Get("timestamp").Text()
+	}
+	for _, d := range s.Decisions {
+		s.decided[d.Record] = time(d.Record)
+	}
+	s.Ended = time(leaf)
+	if h := r.Session.Header(); h >= 0 {
+		s.Started = time(h)
+		line, failed := lines.Line(h)
+		s.Dir, err = line.Get("cwd").Text(), cmp.Or(err, failed)
+	}
+	s.Ended = cmp.Or(s.Ended, s.Started)
+	return s, stopped, err
 }
 
 // Project is the name of the project that a session worked on.
@@ -79,7 +110,7 @@ func (s *Session) goal() []string {
 var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use", "i will use", "we'll use", "switched to", "bumped", "kept ", "made "}
 
 // supposing are beginnings of sentences that decide nothing.
-var supposing = strings.Fields("if you your instead would could should maybe")
+var supposing = strings.Fields("if you your instead would could should maybe wait, let hmm,")
 
 // wondering are words by which a sentence says what may be.
 var wondering = []string{" should ", " would ", " could ", " might ", " may ", "i bet ", " probably "}
@@ -94,7 +125,7 @@ func (s *Session) decisions() (lines []string) {
 			continue
 		}
 		line := "- " + plain(d.Text, 240)
-		if at := minute(s.Time(d.Record)); at != "" {
+		if at := minute(s.decided[d.Record]); at != "" {
 			line += " (decided " + at + ")"
 		}
 		lines = append(lines, line)
@@ -238,23 +269,29 @@ func reason(words, asked, commit string, files int) string {
 	return "asked: " + plain(asked, 120)
 }
 
-// opening is the first sentences of an answer.
+// opening is the first sentences of an answer; lines that do not end as a sentence does are
+// parted by semicolons.
 func opening(text string, most int) string {
-	var all []string
-	n := 0
+	var b strings.Builder
 	for line := range said.Prose(text) {
-		line = strings.TrimLeft(line, "#-* ")
-		if strings.HasPrefix(line, "[") || strings.HasSuffix(line, ":") {
-			continue // a box, or what announces a list
+		item := strings.TrimLeft(line, "-* ")
+		if line[0] == '#' || strings.HasPrefix(item, "[") || strings.HasSuffix(strings.Trim(item, "*"), ":") {
+			continue // a heading, a box, or what announces a list
 		}
-		for sentence := range said.Sentences(line) {
-			if n += len(sentence); n > most && len(all) > 0 {
-				return strings.Join(all, " ")
+		if b.Len() > 0 && !strings.ContainsAny(b.String()[b.Len()-1:], ".!?:;,") {
+			b.WriteByte(';')
+		}
+		for sentence := range said.Sentences(item) {
+			if b.Len() > 0 && b.Len()+len(sentence) > most {
+				return strings.TrimSuffix(b.String(), ";")
 			}
-			all = append(all, plain(sentence, most))
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(plain(sentence, most))
 		}
 	}
-	return strings.Join(all, " ")
+	return b.String()
 }
 
 // plain is a text on one line that neither begins a list, a heading or a quotation nor opens

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,14 +14,22 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// Arguments of calls that have what is written to a file, and those with lists of edits.
+var (
+	newTexts = []string{"content", "newText", "new_string"}
+	newEdits = []string{"edits"}
+)
+
 // call records a tool call.
 func (x *extractor) call(p *piece) {
 	d := deed{what: p.tool(), tool: p.tool()}
+	code := ""
 	for key, v := range p.Args.Members {
 		switch {
 		case slices.Contains(said.PathArguments, string(key)) && v.IsString():
 			if path := cleanPath(v.Text()); path != "" {
-				d.what, d.path = path, path
+				_, known := x.touched[path]
+				d.what, d.path, d.first, d.why = path, path, !known, x.words
 				x.touched[path] = x.now
 			}
 		case slices.Contains(said.CommandArguments, string(key)) && v.IsString():
@@ -28,8 +37,19 @@ func (x *extractor) call(p *piece) {
 			if n := len(d.commands); n > 0 {
 				d.what = d.commands[n-1]
 			}
+		case slices.Contains(newTexts, string(key)) && v.IsString():
+			code += v.Text() + "\n"
+		case slices.Contains(newEdits, string(key)):
+			for edit := range v.Elements {
+				code += cmp.Or(edit.Get("newText").Text(), edit.Get("new_string").Text()) + "\n"
+			}
 		case string(key) == "todos" || string(key) == "plan":
 			x.todos(v)
+		}
+	}
+	if d.path != "" && path.Ext(d.path) != ".md" {
+		for name := range said.Definitions(code) {
+			x.defined[name] = d.path
 		}
 	}
 	x.calls[p.ID] = d
@@ -108,12 +128,42 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		}
 	}
 	if d.path != "" && !bad {
-		x.worked(d)
+		x.worked(d, text)
 	}
 }
 
-// worked records that a file was changed.
-func (x *extractor) worked(d deed) {
+// references records what an answer says of places in code, and of names that calls have
+// defined.
+func (x *extractor) references(text string) {
+	const fewest = 5 // words; with fewer, a sentence is a list's item, and the one before it says of what
+	about := ""
+	for line := range said.Prose(text) {
+		for s := range said.Sentences(listText(line)) {
+			if len(strings.Fields(s)) >= fewest {
+				about = oneLine(s, 200)
+			}
+			for ref := range said.References(s) {
+				x.put(&theReference, ref, about, x.now)
+			}
+			for _, name := range named(s) {
+				if path := x.defined[name]; path != "" {
+					x.put(&theReference, path+":"+name, about, x.now)
+				}
+			}
+		}
+	}
+}
+
+// worked records that a file was read or changed.
+func (x *extractor) worked(d deed, text string) {
+	if d.tool == "read" || d.tool == "edit" || d.tool == "write" {
+		x.uses[d.path]++
+	}
+	if base := path.Base(d.path); d.tool == "read" && said.Manifest(base) {
+		for _, name := range said.Dependencies(base, text) {
+			x.needs[name] = true
+		}
+	}
 	e := x.edits[d.path]
 	if e == nil {
 		e = &effort{}
@@ -126,7 +176,8 @@ func (x *extractor) worked(d deed) {
 	default:
 		return
 	}
-	e.at = x.now
+	e.at, e.created = x.now, e.created || d.first && d.tool == "write"
+	e.why, e.asked, e.commit = d.why, x.asked, ""
 	x.edits[d.path] = e
 	x.unsaved[d.path] = true
 }
@@ -135,6 +186,11 @@ func (x *extractor) worked(d deed) {
 func (x *extractor) saved(all []commit) {
 	for _, c := range all {
 		x.commits++
+		for path := range x.unsaved {
+			if e := x.edits[path]; e != nil {
+				e.commit, e.of = c.subject, len(x.unsaved)
+			}
+		}
 		clear(x.unsaved)
 		x.put(&theCommit, c.hash, "`"+c.hash+"` on `"+c.branch+"`: "+c.subject, x.now)
 	}
@@ -184,6 +240,54 @@ func (x *extractor) end(messages int) {
 	}
 	x.places()
 	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
+}
+
+// facts are what was counted and quoted, for notes.
+func (x *extractor) facts() *Facts {
+	x.end(x.now)
+	x.remove(&theTodo, "asked")
+	f := &Facts{
+		Goal: x.goal, Asked: x.asked, Answer: x.reply, Open: x.open,
+		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo), Done: x.factsOf(&theDone),
+		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit),
+		Unsaved: slices.Sorted(maps.Keys(x.unsaved)), Needs: slices.Sorted(maps.Keys(x.needs)),
+	}
+	if x.commits == 0 {
+		f.Unsaved = nil
+	}
+	for i := range f.Commits {
+		_, f.Commits[i].Text, _ = strings.Cut(f.Commits[i].Text, ": ")
+	}
+	for _, path := range slices.Sorted(maps.Keys(x.uses)) {
+		one := fileFact{Path: path, Uses: x.uses[path], Record: x.record(x.touched[path])}
+		if e := x.edits[path]; e != nil {
+			one.Changes, one.Created, one.Record = e.edits+e.writes, e.created, x.record(e.at)
+			one.Said, one.Asked, one.Commit, one.CommitFiles = e.why, e.asked, e.commit, e.of
+		}
+		f.Files = append(f.Files, one)
+	}
+	slices.SortStableFunc(f.Files, func(a, b fileFact) int { return b.Changes - a.Changes })
+	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
+		r := x.runs[c]
+		f.Commands = append(f.Commands, commandFact{c, r.times, r.ok, tests(c), r.verdict})
+	}
+	return f
+}
+
+// factsOf are the notes of a kind, those that came up first first.
+func (x *extractor) factsOf(k *kind) (all []fact) {
+	for _, n := range x.of(k) {
+		all = append(all, fact{n.key, n.text, x.record(n.at)})
+	}
+	return all
+}
+
+// record is that of a message by its number, -1 for what was summarised before.
+func (x *extractor) record(number int) int {
+	if number == 0 {
+		return -1
+	}
+	return int(x.records[number-1])
 }
 
 // places puts the files that tools were called with. Names that no list can hold stand

@@ -14,7 +14,13 @@ type extractor struct {
 	v       *View
 	now     int // the number of the message at hand; what was summarised before is 0
 	files   fileBook
-	touched map[string]int // when a file was last read or changed
+	touched map[string]int    // when a file was last read or changed
+	uses    map[string]int    // how often a file was read or changed
+	defined map[string]string // where the names are defined that calls have written
+	needs   map[string]bool   // what manifests say that the project needs
+	records []int32           // of each message, by its number from 1
+	reply   string            // the last answer since the last prompt
+	words   string            // what was last said with calls since the last prompt
 	calls   map[string]deed
 	runs    map[string]*tally
 	edits   map[string]*effort
@@ -33,7 +39,8 @@ type extractor struct {
 
 func newExtractor(v *View) *extractor {
 	return &extractor{
-		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, touched: map[string]int{}, calls: map[string]deed{},
+		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, touched: map[string]int{}, uses: map[string]int{}, calls: map[string]deed{},
+		defined: map[string]string{}, needs: map[string]bool{},
 		runs: map[string]*tally{}, edits: map[string]*effort{}, failed: map[string]note{}, unsaved: map[string]bool{},
 	}
 }
@@ -44,6 +51,8 @@ type deed struct {
 	commands []string // that it runs
 	path     string
 	tool     string
+	first    bool   // no call named the path before
+	why      string // what was said with it
 }
 
 // A tally is what became of a command.
@@ -55,7 +64,13 @@ type tally struct {
 }
 
 // An effort is what was done to a file.
-type effort struct{ edits, writes, at int }
+type effort struct {
+	edits, writes, at int
+	created           bool   // no call named it before it was written
+	why, asked        string // what was said with the last change, and what was asked for then
+	commit            string // the subject of the commit that has it
+	of                int    // how many files that commit has
+}
 
 // longestSaid is how many bytes of a text are gone through: what else there is somebody has
 // pasted, or a program has printed.
@@ -63,8 +78,9 @@ const longestSaid = 1 << 20
 
 // message takes notes of one message.
 func (x *extractor) message(i int) error {
-	x.now++
 	m := &x.v.Messages[i]
+	x.now++
+	x.records = append(x.records, int32(m.Origin.Record))
 	switch {
 	case !m.Sent: // the model has never seen it
 		return nil
@@ -86,6 +102,9 @@ func (x *extractor) message(i int) error {
 		case jsonl.TextBlock:
 			said.WriteString(p.Says + "\n")
 		case jsonl.CallBlock:
+			if said.Len() > 0 {
+				x.words = said.String()
+			}
 			x.call(p)
 		case resultBlock:
 			x.result(p)
@@ -93,7 +112,7 @@ func (x *extractor) message(i int) error {
 	}
 	switch {
 	case m.Kind == jsonl.User:
-		x.open = true
+		x.open, x.words, x.reply = true, "", ""
 		x.prompt(said.String())
 	case m.isAssistant():
 		x.open = m.makesCalls()
@@ -166,6 +185,7 @@ func (x *extractor) answer(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
+	x.reply = text
 	const fewest = 40 // bytes; with fewer, one only agrees
 	if len(text) >= fewest || x.last == "" && len(x.of(&theAnswer)) == 0 {
 		x.last = text
@@ -194,6 +214,7 @@ func (x *extractor) answer(text string) {
 			}
 		}
 	}
+	x.references(text)
 	for _, url := range addresses(text) {
 		x.put(&theAddress, "", url, x.now)
 	}
@@ -269,6 +290,7 @@ var (
 	thePlace     = kind{what: "other paths", list: "- Also looked at: ", share: 6}
 	theAddress   = kind{what: "addresses", list: "- Addresses: ", share: 6}
 	theModified  = kind{what: "modified files", share: 18, tagged: len("\n\n<modified-files>\n</modified-files>")}
+	theReference = kind{what: "places in code"} // for notes alone
 	theRead      = kind{what: "read files", share: 15, tagged: len("\n\n<read-files>\n</read-files>")}
 )
 

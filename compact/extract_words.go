@@ -180,6 +180,18 @@ func commands(line string) []string {
 	return all
 }
 
+// named are the names that a text has in code marks, as they stand there and as calls.
+func named(text string) (all []string) {
+	for {
+		_, rest, open := strings.Cut(text, "`")
+		name, after, closed := strings.Cut(rest, "`")
+		if !open || !closed {
+			return all
+		}
+		all, text = append(all, name, name+"()"), after
+	}
+}
+
 // tests reports whether a command judges the work.
 func tests(command string) bool {
 	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"text/template"
 
+	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,6 +23,18 @@ type Prompt struct {
 var requestTexts string
 
 var requests = sync.OnceValue(func() *template.Template { return template.Must(template.New("").Parse(requestTexts)) })
+
+// notesStyle is that of session notes, as SWE-CLI lays them out.
+const notesStyle Style = "notes"
+
+// NotesRequest asks for notes of a whole context, given those that there are; empty for none.
+func NotesRequest(e *replay.Envelope, existing string) (Request, error) {
+	v, err := NewView(e, nil)
+	if err != nil {
+		return Request{}, err
+	}
+	return Request{View: v, Style: notesStyle, Part: historyPart, Messages: v.live(), Before: -1, After: -1, Previous: existing}, nil
+}
 
 // text is the request in words, for a model or a person: who the answer is for, the
 // messages, and what the summary has to have, by the style whose it is.

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -182,6 +183,95 @@ func (r Request) extract(most int) (string, error) {
 		return "", fmt.Errorf("the extract has %d characters, and %d are the most", n, units)
 	}
 	return text, nil
+}
+
+// Facts are what a session tells of its own work, quoted or counted, each text on one line.
+type Facts struct {
+	Goal       string // the first prompt that says something
+	Asked      string // the last one
+	Answer     string // the last answer to it, with its lines
+	Open       bool   // no answer has ended the last request
+	Decisions  []fact // sentences of answers
+	References []fact // of places in code: Key is FILE:LINE or FILE:NAME
+	Todo       []fact // open boxes and tasks
+	Done       []fact // those that were checked
+	Steps      []fact // the last list that an answer announced as next
+	Failed     []fact // what failed when it was last tried: Key is the command, the path or the tool
+	Commits    []fact // their subjects: Key is the hash
+	Unsaved    []string
+	Needs      []string   // what manifests that were read say that the project needs
+	Files      []fileFact // those that were changed most first
+	Commands   []commandFact
+}
+
+// A fact is a text, what it is known by, and the record that it was last said in.
+type fact struct {
+	Key, Text string
+	Record    int
+}
+
+// A fileFact is what was done to a file that calls read or changed.
+type fileFact struct {
+	Path    string
+	Uses    int  // calls that read or changed it
+	Changes int  // those that changed it
+	Created bool // no call named it before it was written
+	Record  int  // the last change, or the last call
+
+	// Why it was last changed: what the answer said with it, what was asked for, and the
+	// subject of the commit that has the change, with how many files that has.
+	Said, Asked, Commit string
+	CommitFiles         int
+}
+
+// A commandFact is what became of a command.
+type commandFact struct {
+	Command string
+	Times   int
+	OK      bool // the last time
+	Judges  bool // it tests, builds or checks the work
+	Verdict string
+}
+
+// Extract goes along the path to record leaf once, with what compactions took out of the
+// context: their messages are looked at before they leave. stopped is the broken patch
+// after which nothing is known.
+func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
+	x, seen := newExtractor(nil), -1
+	take := func(e *replay.Envelope) (err error) {
+		if x.v, err = NewView(e, nil); err != nil {
+			return err
+		}
+		before, last := x.now, seen
+		for i := range x.v.Messages {
+			if m := &x.v.Messages[i]; m.Pos > last && !(m.isSummary() && before > 0) {
+				if err = x.message(i); err != nil {
+					return err
+				}
+				seen = max(seen, m.Pos)
+			}
+		}
+		return nil
+	}
+	now, err := r.At(sessionfmt.After(-1))
+	if err != nil {
+		return nil, nil, err
+	}
+	for step, err := range r.Walk(leaf) {
+		if stopped = err; stopped != nil && !replay.Stopped(err) {
+			return nil, nil, err
+		}
+		if step.Did == replay.Compacted && stopped == nil {
+			if err := take(now); err != nil {
+				return nil, nil, err
+			}
+		}
+		now = step.Envelope()
+	}
+	if err = take(now); err != nil {
+		return nil, nil, err
+	}
+	return x.facts(), stopped, nil
 }
 
 // room is how many tokens an extract may have by what it stands for.

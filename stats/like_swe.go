@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ctxtool/replay"
+	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -13,7 +14,7 @@ import (
 // targets, as far as a session tells them.
 var likeSWE = like{
 	Name:  "swe-cli",
-	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy",
+	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy, precision",
 	read:  likeSWEReport,
 }
 
@@ -71,6 +72,13 @@ type sweTargets struct {
 	Compaction sweTarget `json:"compaction_effectiveness"` // tokens that compactions removed
 	Waste      sweWaste  `json:"token_waste"`              // tokens of results that say nothing new
 	Autonomy   sweTarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
+	Precision  sweTarget `json:"retrieval_precision"`      // results of reads and searches that a later answer, edit or command used
+}
+
+// All are the targets by short names, as a gate has them.
+func (t *sweTargets) All(yield func(name string, t *sweTarget) bool) {
+	_ = yield("efficiency", &t.Efficiency) && yield("compaction", &t.Compaction) && yield("waste", &t.Waste.sweTarget) &&
+		yield("autonomy", &t.Autonomy) && yield("precision", &t.Precision)
 }
 
 // A sweTarget is a share, 0 to 1, with what it was found from.
@@ -120,11 +128,14 @@ func likeSWEReport(l *lensRun, to *likeness) {
 		if m.chars {
 			s.Estimator = sweEstimate
 		}
+		found := reuse.NewRetrievals()
 		for msg, err := range e.Sources(func(replay.Message) bool { return true }) {
 			if err != nil {
 				return err
 			}
-			m.message(msg.Raw)
+			one := msg.Raw.Message()
+			m.add(one)
+			found.Message(one)
 		}
 		p, err := e.Prompt()
 		if err != nil {
@@ -144,11 +155,15 @@ func likeSWEReport(l *lensRun, to *likeness) {
 			Compaction: measure(run.before-run.after, run.before, 0.6, 0.8),
 			Waste:      m.waste(),
 			Autonomy:   run.autonomy(),
+			Precision:  precision(found.Count()),
 		}
 		to.SWE = append(to.SWE, s)
 		return nil
 	})
 }
+
+// precision is the share of what was looked up that was used.
+func precision(used, of int) sweTarget { return measure(used, of, 0.85, 0) }
 
 // A sweRun is what the path has for SWE-CLI's targets.
 type sweRun struct {
@@ -261,17 +276,18 @@ func (s *swe) sheets() []Sheet {
 	row("token waste", &w.sweTarget, "at most 10%",
 		fmt.Sprintf("tokens: %d retried, %d errors, %d superseded, %d duplicate", w.Retried, w.Errors, w.Superseded, w.Duplicate))
 	row("task autonomy", &t.Autonomy, "at least 90%", "prompts without abort, error or steering")
+	row("retrieval precision", &t.Precision, "at least 85%", "reads and searches that later answers used")
 	return []Sheet{usage, targets}
 }
 
 // sweSheet is a table of the fullest of several contexts.
 func sweSheet(all []swe) Sheet {
-	s := Sheet{Columns: columns("session*", "total:tokens", "of:share", "efficiency:share", "compaction:share", "waste:share", "autonomy:share")}
+	s := Sheet{Columns: columns("session*", "total:tokens", "of:share", "efficiency:share", "compaction:share", "waste:share", "autonomy:share", "precision:share")}
 	var some []swe
 	some, s.Notes = fullest(all, func(s swe) int { return s.Usage.Total })
 	for _, one := range some {
 		t := &one.Targets
-		s.row(cmp.Or(one.File, one.Session), one.cell(int64(one.Usage.Total)), one.Usage.Percent/100, t.Efficiency.Value, t.Compaction.Value, t.Waste.Value, t.Autonomy.Value)
+		s.row(cmp.Or(one.File, one.Session), one.cell(int64(one.Usage.Total)), one.Usage.Percent/100, t.Efficiency.Value, t.Compaction.Value, t.Waste.Value, t.Autonomy.Value, t.Precision.Value)
 	}
 	return s
 }

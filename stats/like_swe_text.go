@@ -38,6 +38,19 @@ func (s *sweMessages) of(text string) int {
 	return tokens.CL100K.Count([]byte(text))
 }
 
+// SWETokens are the tokens of a message of a request as SWE-CLI counts them, SWEText those of
+// a text by itself.
+func SWETokens(m *jsonl.Message) int {
+	s := newSWEMessages(false)
+	s.add(m)
+	return s.tokens
+}
+
+func SWEText(text string) int { return newSWEMessages(false).of(text) }
+
+// SWEPercent is how much of SWE-CLI's own limit so many tokens are, percent.
+func SWEPercent(total int) float64 { return sweUsage(total, sweLimit).Percent }
+
 // A sweCall is a tool call; one says which call it is, whatever its id.
 type sweCall struct {
 	one        string
@@ -52,10 +65,9 @@ type sweResult struct {
 	failed bool
 }
 
-// message counts a message of a request.
-func (s *sweMessages) message(m jsonl.Value) {
+// add counts a message of a request.
+func (s *sweMessages) add(msg *jsonl.Message) {
 	s.n++
-	msg := m.Message()
 	for i := range msg.Blocks {
 		switch b := &msg.Blocks[i]; b.Kind {
 		case jsonl.ImageBlock:

@@ -83,7 +83,7 @@ func TestPolicyT16cSWEText(t *testing.T) {
 		{`{"role":"assistant","content":[{"type":"text","text":"abcdefg"},{"type":"toolCall","id":"c","name":"a_long_name","arguments":{"file_path":"a.py","flag":true,"n":null}}]}`, 12},
 	} {
 		s := newSWEMessages(true)
-		s.message(jsonl.Value(test.message))
+		s.add(jsonl.Value(test.message).Message())
 		if s.tokens != test.want {
 			t.Errorf("%s: %d, want %d", test.message, s.tokens, test.want)
 		}

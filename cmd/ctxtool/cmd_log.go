@@ -14,6 +14,7 @@ import (
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/sessionlog"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
@@ -57,7 +58,7 @@ func newLogCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, "text", "jsonl")
+	o.readFlags.flags(cmd, "text", "jsonl", "swe-cli")
 	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
 	f.BoolVar(&o.all, "all", false, "list all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, and as what")
@@ -96,6 +97,9 @@ func runLog(e *env, o *logOptions, args []string) error {
 		return err
 	}
 	o.leaf = cmp.Or(o.leaf, point)
+	if o.format == "swe-cli" {
+		return o.sweLog(e, name, rules)
+	}
 	l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output)}
 	defer func() {
 		if l.s != nil {
@@ -395,4 +399,31 @@ func (e *env) fileSize(name string) (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// sweLog writes the log of the path as SWE-CLI would have kept it.
+func (o *logOptions) sweLog(e *env, name string, rules replay.Rules) error {
+	if o.all || o.follow || o.request != noRequest || len(o.kind) > 0 || o.grep+o.since+o.until != "" {
+		return usagef("-f swe-cli is the log of a whole path: it conflicts with --all, --follow, --grep, --kind, --request, --since, --until")
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
+	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
+	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
+		stopped, err := sessionlog.Write(w, r, leaf)
+		if err != nil {
+			return err
+		}
+		if stopped != nil {
+			e.note("%s: the entries after it are left out", stopped)
+		}
+		return e.strictly(s, r.AllFindings(), o.strict)
+	})
 }

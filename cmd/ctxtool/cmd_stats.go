@@ -106,6 +106,11 @@ func (o *statsOptions) check(e *env) (err error) {
 	if err := o.gateFlags.ready(o.format, lensNames(o.Lenses)); err != nil {
 		return err
 	}
+	if like := o.gate.Like(); like != "" && o.like != "" && o.like != like {
+		return fmt.Errorf("--like %s: the gate's figures %s.* are counted like %s", o.like, like, like)
+	} else if like != "" {
+		o.like = like
+	}
 	if o.like != "" {
 		err = withFlag("--like", o.SetLike(o.like))
 	}

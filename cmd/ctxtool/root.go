@@ -99,6 +99,7 @@ var commands = []struct {
 	{"ls", newLsCommand, otherArgs, "Inspect"},
 	{"migrate", newMigrateCommand, manySessions, "Files"},
 	{"name", newNameCommand, 0, "Change"},
+	{"notes", newNotesCommand, 0, "Explain"},
 	{"policies", newPoliciesCommand, otherArgs, "Settings"},
 	{"prune", newPruneCommand, manySessions, "Change"},
 	{"redact", newRedactCommand, manySessions, "Files"},

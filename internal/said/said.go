@@ -14,6 +14,10 @@ var (
 	CommandArguments = []string{"command", "cmd", "script"}
 )
 
+// Lookups are the names of tools that look something up and change nothing, each with the
+// argument besides a path that says what; empty where there is none.
+var Lookups = map[string]string{"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern"}
+
 // File splits a path from a range of lines after its last colon (docs/policies.md 4.9).
 func File(path string) (file, lines string) {
 	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Trim(path[at+1:], "0123456789-,") == "" {

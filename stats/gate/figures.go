@@ -11,13 +11,16 @@ import (
 )
 
 // A Figure is a number of a report that a budget may be set on. Its name begins with that
-// of the lens that looks for it.
+// of the lens that looks for it, or of the system that the lens context counts like.
 type Figure struct {
 	Name  string
 	Unit  stats.Unit
 	Scope scope
 	About string // one line for help
 }
+
+// likeSWE is the system by whose rules some figures of the lens context are found.
+const likeSWE = "swe-cli"
 
 // A scope says how many values a figure has.
 type scope uint8
@@ -38,6 +41,11 @@ var figures = []Figure{
 	{"context.share", stats.Share, eachSession, "its share of the window"},
 	{"context.largest", stats.Tokens, allSessions, "tokens of the largest message in any context"},
 	{"context.reread", stats.Tokens, allSessions, "tokens of files that contexts hold more than once"},
+	{"swe-cli.efficiency", stats.Share, eachSession, "share of requests below SWE-CLI's threshold"},
+	{"swe-cli.waste", stats.Share, eachSession, "share of the context's tokens in results that say nothing new"},
+	{"swe-cli.autonomy", stats.Share, eachSession, "share of prompts that ended without abort, error or steering"},
+	{"swe-cli.compaction", stats.Share, eachSession, "share of tokens that the session's compactions removed"},
+	{"swe-cli.precision", stats.Share, eachSession, "share of reads and searches that later answers used"},
 	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
 	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
 	{"cost.total", stats.Dollars, allSessions, "recorded dollars of all sessions together, each call once"},
@@ -72,6 +80,9 @@ type Reading struct {
 // lens is the name of the lens that looks for the figure.
 func (f *Figure) lens() string {
 	lens, _, _ := strings.Cut(f.Name, ".")
+	if lens == likeSWE {
+		return "context"
+	}
 	return lens
 }
 
@@ -84,6 +95,9 @@ func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
 			values = append(values, v)
 		}
 	})
+	if strings.HasPrefix(f.Name, likeSWE+".") {
+		has = has && r.Context.Like != nil && len(r.Context.Like.SWE) > 0
+	}
 	return values, has
 }
 
@@ -133,6 +147,16 @@ func readContext(p *stats.ContextPart, add adder) {
 		add("tokens", v, float64(c.InUse(p.Counter)))
 		if c.Window > 0 {
 			add("share", v, float64(c.InUse(p.Counter))/float64(c.Window))
+		}
+	}
+	if p.Like != nil {
+		for i := range p.Like.SWE {
+			s := &p.Like.SWE[i]
+			for name, t := range s.Targets.All {
+				if t.Value != nil {
+					add(name, Reading{File: s.File}, *t.Value)
+				}
+			}
 		}
 	}
 	if len(p.Largest) > 0 {

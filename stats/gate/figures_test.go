@@ -14,7 +14,8 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// TestFigures: every figure is named after its lens, once.
+// TestFigures: every figure is named once, after its lens, or after the system whose rules the
+// lens context has to follow for it.
 func TestFigures(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range gate.FigureNames() {
@@ -24,8 +25,13 @@ func TestFigures(t *testing.T) {
 		}
 		seen[name] = true
 		lens, _, _ := strings.Cut(name, ".")
-		if needs := (&gate.Gate{Budgets: []gate.Budget{{Figure: f}}}).Lenses(); len(needs) != 1 || needs[0] != lens {
-			t.Errorf("%s is read off %v", name, needs)
+		like := ""
+		if lens == "swe-cli" {
+			lens, like = "context", lens
+		}
+		g := &gate.Gate{Budgets: []gate.Budget{{Figure: f}}}
+		if needs := g.Lenses(); len(needs) != 1 || needs[0] != lens || g.Like() != like {
+			t.Errorf("%s is read off %v, like %q", name, needs, g.Like())
 		}
 	}
 }
@@ -35,6 +41,9 @@ func TestFigures(t *testing.T) {
 func TestAgainstItself(t *testing.T) {
 	o := stats.Options{Lenses: stats.Lenses, Counter: &tokens.Pi, By: []string{"model", "day"}, Entries: gate.Entries}
 	o.Check = func(string) (*stats.CheckPart, error) { return &stats.CheckPart{Errors: 1}, nil }
+	if err := o.SetLike("swe-cli"); err != nil {
+		t.Fatal(err)
+	}
 	var lines bytes.Buffer
 	var reports []*stats.Report
 	sum := &stats.Report{Schema: stats.Schema}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -97,6 +98,17 @@ func (g *Gate) By(asked []string) []string {
 		}
 	}
 	return asked
+}
+
+// Like is the system that contexts have to be counted like; empty for none.
+func (g *Gate) Like() string {
+	for i := range figures {
+		f := &figures[i]
+		if strings.HasPrefix(f.Name, likeSWE+".") && (slices.Contains(g.figures(), f) || g.Saved != nil && g.Saved.values(f) != nil) {
+			return likeSWE
+		}
+	}
+	return ""
 }
 
 // figures are those that budgets and drifts name.

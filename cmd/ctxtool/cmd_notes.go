@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"ctxtool/compact"
+	"ctxtool/internal/help"
+	"ctxtool/internal/notes"
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
+)
+
+// notesOptions are the flags of ctxtool notes.
+type notesOptions struct {
+	readFlags
+	summarizerFlags
+	at, update, digest, project string
+	most                        int64
+}
+
+func newNotesCommand(e *env) *cobra.Command {
+	o := &notesOptions{most: 2500}
+	o.format, o.forms = "markdown", []string{"markdown"}
+	cmd := &cobra.Command{
+		Use:   "notes [flags] [SESSION[@POINT]]",
+		Short: "Write session notes or a project digest as Markdown",
+		Long: "Write the notes that a session leaves for the next one, in the layout of SWE-CLI's\n" +
+			"session_notes.md: goal, dated decisions, changed files, task, open issues and code\n" +
+			"patterns. They quote or count what is in the session; with --summarizer a command\n" +
+			"writes them. --digest writes a digest of a project, as SWE-CLI's OPENCLI.md.",
+		Example: "  ctxtool notes s.jsonl\n" +
+			"  ctxtool notes s.jsonl --update .swecli/memory/session_notes.md\n" +
+			"  ctxtool notes --digest sessions/ --project my-app -o OPENCLI.md",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runNotes(e, o, args) },
+	}
+	o.replayFlags.flags(cmd)
+	o.redaction.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` atomically")
+	f.StringVar(&o.at, "at", "", "take the path to `POINT` instead of the leaf")
+	f.StringVar(&o.update, "update", "", "add the notes to `FILE`, and keep the lines that you wrote")
+	f.StringVar(&o.digest, "digest", "", "write a digest of the sessions in `DIR`")
+	f.StringVar(&o.project, "project", "", "with --digest, only projects with `TEXT` in their name")
+	f.Var(tokensFlag(&o.most), "max-tokens", "with --digest, at most `N` tokens, counted with cl100k")
+	f.StringVar(&o.summarizer, "summarizer", "extract", "where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
+	f.StringVar(&o.prompt.Focus, "focus", "", "exec: ask for notes that look at this `TEXT` above all")
+	cmd.MarkFlagsMutuallyExclusive("update", "output")
+	for _, other := range []string{"update", "at", "summarizer"} {
+		cmd.MarkFlagsMutuallyExclusive("digest", other)
+	}
+	help.Group(f, "Selection", "at", "digest", "project")
+	help.Group(f, "Output", "update", "max-tokens")
+	help.Group(f, "formats", "output")
+	help.Group(f, "summaries", "summarizer", "summary-limit", "focus")
+	return cmd
+}
+
+func runNotes(e *env, o *notesOptions, args []string) error {
+	rules, err := o.start(e)
+	if err != nil {
+		return usage(err)
+	}
+	switch {
+	case o.digest != "" && len(args) > 0:
+		return usagef("--digest DIR is about the sessions in DIR: name no SESSION")
+	case o.digest != "":
+		return o.runDigest(e, rules)
+	case o.project != "":
+		return usagef("--project requires --digest")
+	}
+	summarize, err := o.summarizerFlags.check(e, false)
+	if err != nil {
+		return usage(err)
+	}
+	if o.settle != nil {
+		defer o.settle()
+	}
+	name, point, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
+	session, err := o.read(e, s, rules, leaf)
+	if err != nil {
+		return err
+	}
+	existing, err := o.existing(e)
+	if err != nil {
+		return err
+	}
+	text := notes.Of(session)
+	if o.summarizer != "extract" {
+		if text, err = e.askForNotes(s, rules, leaf, existing, summarize); err != nil {
+			return err
+		}
+	}
+	text = notes.Update(existing, text, session.Settled)
+	out := answer{output: cmp.Or(o.update, o.output)}
+	return e.answer(&out, []string{name}, func(w *bufio.Writer) error {
+		_, err := w.WriteString(text)
+		return err
+	})
+}
+
+// existing are the notes to be updated; a file that is missing has none.
+func (o *notesOptions) existing(e *env) (string, error) {
+	if o.update == "" {
+		return "", nil
+	}
+	text, err := e.disk.ReadFile(o.update)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", unreadable(o.update, err)
+	}
+	return string(text), nil
+}
+
+// read reads what notes are taken of, and says what was found on the way.
+func (o *notesOptions) read(e *env, s *sessionfmt.Session, rules replay.Rules, leaf int) (*notes.Session, error) {
+	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
+	n, stopped, err := notes.Read(r, leaf)
+	if err != nil {
+		return nil, err
+	}
+	if stopped != nil {
+		e.note("%s: the entries after it are left out", stopped)
+	}
+	return n, e.strictly(s, r.AllFindings(), o.strict)
+}
+
+// askForNotes has a summarizer write the notes from the context at record leaf.
+func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, existing string, summarize compact.Summarize) (string, error) {
+	envelope, err := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf}).At(sessionfmt.After(leaf))
+	if err != nil {
+		return "", err
+	}
+	r, err := compact.NotesRequest(envelope, existing)
+	if err != nil {
+		return "", err
+	}
+	text, err := summarize(r)
+	if err == nil && !notes.Valid(text) {
+		err = fmt.Errorf("the notes have none of the headings %s", strings.Join(notes.Headings, ", "))
+	}
+	return text, err
+}
+
+// runDigest writes the digest of a project.
+func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
+	if !e.isDir(o.digest) {
+		return usagef("--digest %s: not a folder", sessionfmt.Quote(o.digest))
+	}
+	files, err := e.listed([]string{o.digest})
+	if err != nil {
+		return err
+	}
+	type read struct {
+		*notes.Session
+		stopped, err error
+	}
+	var all []*notes.Session
+	broken := 0
+	inOrder(e, 0, files, func(f listedFile, _ func(done, size int64)) (one read) {
+		s, err := sessionfmt.Open(f.path, e.opening(1))
+		if err != nil {
+			return read{err: err}
+		}
+		defer s.Close()
+		leaf := s.Leaf()
+		one.Session, one.stopped, one.err = notes.Read(replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf}), leaf)
+		return one
+	}, func(one read) {
+		if one.stopped != nil {
+			e.note("%s: the entries after it are left out", one.stopped)
+		}
+		switch {
+		case one.err != nil:
+			broken++
+			e.note("%s", one.err)
+		case strings.Contains(one.Dir, o.project):
+			all = append(all, one.Session)
+		}
+	})
+	if err := noneBroken(o.strict, broken, len(files), "cannot be read"); err != nil {
+		return err
+	}
+	if err := oneProject(all, o.digest); err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *notes.Session) int { return cmp.Compare(a.Started, b.Started) })
+	text, err := notes.Digest(all, int(o.most), func(text string) int { return tokens.CL100K.Count([]byte(text)) })
+	if err != nil {
+		return fmt.Errorf("--max-tokens %d: %w", o.most, err)
+	}
+	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+		_, err := w.WriteString(text)
+		return err
+	})
+}
+
+// oneProject is the error of sessions that are of no project, or of several.
+func oneProject(all []*notes.Session, dir string) error {
+	var dirs []string
+	for _, s := range all {
+		if !slices.Contains(dirs, s.Dir) {
+			dirs = append(dirs, s.Dir)
+		}
+	}
+	at := sessionfmt.Pos{File: dir}
+	switch {
+	case len(dirs) == 0:
+		return &sessionfmt.Error{Pos: at, Err: errors.New("no session of the project")}
+	case len(dirs) > 1:
+		slices.Sort(dirs)
+		for i, dir := range dirs {
+			dirs[i] = sessionfmt.Quote(cmp.Or(dir, "(none)"))
+		}
+		return &usageError{&sessionfmt.Error{Pos: at, Err: fmt.Errorf("it has sessions of %d projects", len(dirs)), Hint: "name one with --project: " + strings.Join(dirs, ", ")}}
+	}
+	return nil
+}

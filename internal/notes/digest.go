@@ -1,0 +1,295 @@
+package notes
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/phrase"
+)
+
+// ErrRoom is that a digest has no room for anything.
+var ErrRoom = errors.New("too few tokens for a digest")
+
+// Digest is what the sessions of a project tell of it, those that began first first, as
+// Markdown of at most so many tokens: each part has as many lines as fit.
+func Digest(all []*Session, most int, count func(text string) int) (string, error) {
+	d := newDigest(all)
+	for lines := mostLines; lines > 0; lines-- {
+		if text := d.text(lines); count(text) <= most {
+			return text, nil
+		}
+	}
+	return "", ErrRoom
+}
+
+// mostLines is how many lines a part of a digest has at most.
+const mostLines = 40
+
+// A digest is what several sessions tell of their project.
+type digest struct {
+	sessions []*Session
+	last     *Session
+	files    map[string]*file
+	commands map[string]*command
+	places   []string // keys, the last ones last
+	about    map[string]string
+	needs    map[string]bool
+}
+
+// A file is what sessions did with it.
+type file struct {
+	path                    string
+	sessions, uses, changes int
+	why                     string   // of the last change
+	in                      *Session // the last one
+}
+
+// A command is one that did its work when it was last run.
+type command struct {
+	name         string
+	times        int
+	judges, last bool // the last session ran it too
+}
+
+func newDigest(all []*Session) *digest {
+	d := &digest{
+		sessions: all, last: all[len(all)-1], files: map[string]*file{}, commands: map[string]*command{},
+		about: map[string]string{}, needs: map[string]bool{},
+	}
+	for _, s := range all {
+		d.add(s)
+	}
+	return d
+}
+
+// add adds one more session.
+func (d *digest) add(s *Session) {
+	for _, f := range s.Files {
+		name := s.relative(f.Path)
+		if outside(name) {
+			continue
+		}
+		have := d.files[name]
+		if have == nil {
+			have = &file{path: name}
+			d.files[name] = have
+		}
+		if have.in != s {
+			have.in = s
+			have.sessions++
+		}
+		have.uses += f.Uses
+		have.changes += f.Changes
+		have.why = cmp.Or(reason(f.Said, f.Asked, f.Commit, f.CommitFiles), have.why)
+	}
+	for _, c := range s.Commands {
+		have := d.commands[c.Command]
+		if have == nil {
+			have = &command{name: c.Command, judges: c.Judges}
+			d.commands[c.Command] = have
+		}
+		have.times += c.Times
+		if have.last = c.OK; !c.OK {
+			have.times = 0 // it did not work when it was last run
+		}
+	}
+	last := ""
+	for _, r := range s.References {
+		file, at, _ := strings.Cut(r.Key, ":")
+		key := s.relative(file) + ":" + at
+		text := pattern(r.Text)
+		if outside(key) || text == "" || text == last {
+			continue
+		}
+		last = text
+		if d.about[key] == "" {
+			d.places = append(d.places, key)
+		}
+		d.about[key] = text
+	}
+	for _, name := range s.Needs {
+		d.needs[name] = true
+	}
+}
+
+// outside reports whether a path leads out of the project.
+func outside(name string) bool {
+	return name == "" || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "../") || strings.Contains(name, ":\\")
+}
+
+// text is the digest with at most so many lines a part.
+func (d *digest) text(most int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Project: %s\n", d.last.Project())
+	for _, part := range []struct {
+		heading string
+		lines   []string
+	}{
+		{"Overview", d.overview(most)}, {"Structure", d.structure(most)}, {"Key Files", d.keyFiles(most)},
+		{"Commands That Worked", d.worked(most)}, {"Patterns", d.patterns(most)}, {"Dependencies", d.dependencies(most)},
+		{fmt.Sprintf("Current State (as of %s)", day(d.last.Ended)), d.state(most)},
+	} {
+		if len(part.lines) > 0 {
+			b.WriteString("\n## " + part.heading + "\n" + strings.Join(part.lines, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// overview is how many sessions there were, and what the last ones were for.
+func (d *digest) overview(most int) []string {
+	span := day(d.sessions[0].Started)
+	if last := day(d.last.Ended); last != span {
+		span += " to " + last
+	}
+	lines := []string{fmt.Sprintf("From %s of %s in `%s`. They were for:", phrase.Count(len(d.sessions), "session"), span, d.last.Dir)}
+	for _, s := range slices.Backward(d.sessions) {
+		if s.Goal != "" && len(lines) <= min(most, 8) {
+			lines = append(lines, fmt.Sprintf("- %s (%s)", plain(s.Goal, 160), day(s.Started)))
+		}
+	}
+	if len(lines) == 1 {
+		lines[0] = strings.TrimSuffix(lines[0], " They were for:")
+	}
+	return lines
+}
+
+// touched are the files that sessions touched most.
+func (d *digest) touched(most int) []*file {
+	all := slices.SortedFunc(maps.Values(d.files), func(a, b *file) int {
+		return cmp.Or(b.sessions-a.sessions, b.changes-a.changes, b.uses-a.uses, cmp.Compare(a.path, b.path))
+	})
+	return all[:min(len(all), most)]
+}
+
+// structure is the tree of the files that sessions touched most.
+func (d *digest) structure(most int) []string {
+	var names []string
+	for _, f := range d.touched(most) {
+		names = append(names, f.path)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return append(tree([]string{"```", d.last.Project() + "/"}, names, "  "), "```")
+}
+
+// tree appends the files of a folder, and below them those of its folders: names are sorted.
+// A folder that has nothing but another stands in one line with it.
+func tree(lines, names []string, indent string) []string {
+	var below []string
+	for i, name := range names {
+		folder, _, deeper := strings.Cut(name, "/")
+		if !deeper {
+			lines = append(lines, indent+name)
+			continue
+		}
+		if below = append(below, name[len(folder)+1:]); i+1 < len(names) && strings.HasPrefix(names[i+1], folder+"/") {
+			continue
+		}
+		for {
+			next, _, deeper := strings.Cut(below[0], "/")
+			if !deeper || slices.ContainsFunc(below, func(n string) bool { return !strings.HasPrefix(n, next+"/") }) {
+				break
+			}
+			for k := range below {
+				below[k] = below[k][len(next)+1:]
+			}
+			folder += "/" + next
+		}
+		lines = tree(append(lines, indent+folder+"/"), below, indent+"  ")
+		below = nil
+	}
+	return lines
+}
+
+// keyFiles are the files that sessions touched most, with why they were last changed.
+func (d *digest) keyFiles(most int) (lines []string) {
+	for _, f := range d.touched(min(most, 15)) {
+		line := "- `" + f.path + "`"
+		if f.why != "" {
+			line += " - " + f.why
+		}
+		did := []string{}
+		if n := f.uses - f.changes; n > 0 {
+			did = append(did, phrase.Count(n, "read"))
+		}
+		if f.changes > 0 {
+			did = append(did, phrase.Count(f.changes, "change"))
+		}
+		if f.sessions > 1 {
+			did = append(did, phrase.Count(f.sessions, "session"))
+		}
+		if len(did) > 0 {
+			line += " (" + strings.Join(did, ", ") + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// worked are commands that did their work when they were last run: those that judge it, and
+// others that were run again.
+func (d *digest) worked(most int) (lines []string) {
+	all := slices.SortedFunc(maps.Values(d.commands), func(a, b *command) int {
+		if a.judges != b.judges {
+			if a.judges {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(b.times-a.times, cmp.Compare(a.name, b.name))
+	})
+	for _, c := range all {
+		if len(lines) == min(most, 15) {
+			break
+		}
+		first, _, _ := strings.Cut(c.name, " ")
+		if c.last && (c.judges || c.times > 1) && !outside(c.name) && first != "git" && first != "gh" {
+			lines = append(lines, fmt.Sprintf("- `%s` (%s)", c.name, phrase.Count(c.times, "run")))
+		}
+	}
+	return lines
+}
+
+func (d *digest) patterns(most int) (lines []string) {
+	for _, key := range lastOf(d.places, min(most, 12)) {
+		lines = append(lines, "- `"+key+"` - "+d.about[key])
+	}
+	return lines
+}
+
+func (d *digest) dependencies(most int) []string {
+	names := slices.Sorted(maps.Keys(d.needs))
+	if len(names) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(", and %d more", n)
+	}
+	return []string{"- " + strings.Join(names, ", ") + more}
+}
+
+// state is how the last session ended: its task, its last commits, what judged its work, and
+// what is open.
+func (d *digest) state(most int) (lines []string) {
+	for i, line := range d.last.task() {
+		lines = append(lines, "- "+phrase.If(i == 0, "Last request: ")+line)
+	}
+	for _, c := range lastOf(d.last.Commits, min(most, 5)) {
+		lines = append(lines, fmt.Sprintf("- Commit `%s`: %s", c.Key, plain(c.Text, 120)))
+	}
+	for _, c := range d.last.Commands {
+		if c.Judges && c.OK && c.Verdict != "" && len(lines) < most {
+			lines = append(lines, fmt.Sprintf("- `%s`: %s", c.Command, plain(c.Verdict, 100)))
+		}
+	}
+	issues := d.last.issues()
+	return append(lines, issues[:min(len(issues), most, 5)]...)
+}

@@ -1,0 +1,257 @@
+package notes
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// The last line of notes is a comment with a mark of each line that was not written by a
+// person: a line that is not marked is never changed.
+const (
+	markStart = "<!-- ctxtool notes: "
+	markEnd   = " -->"
+	markSize  = 4 // of base64
+)
+
+// mark is the mark of a line.
+func mark(line string) string {
+	sum := sha256.Sum256([]byte(line))
+	return base64.RawURLEncoding.EncodeToString(sum[:3])
+}
+
+// A section is a heading with the lines under it; what stands before the first heading has
+// none.
+type section struct {
+	heading string // as it stands
+	lines   []string
+}
+
+// name is what the heading says.
+func (s *section) name() string { return strings.TrimSpace(strings.TrimLeft(s.heading, "# ")) }
+
+// sections parts notes, and takes the marks out.
+func sections(text string) (all []section, ours map[string]bool) {
+	ours = map[string]bool{}
+	all = []section{{}}
+	fenced := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		if marks, ok := strings.CutPrefix(line, markStart); ok && strings.HasSuffix(marks, markEnd) {
+			for marks = strings.TrimSuffix(marks, markEnd); len(marks) >= markSize; marks = marks[markSize:] {
+				ours[marks[:markSize]] = true
+			}
+			continue
+		}
+		if strings.HasPrefix(line, "#") && !fenced {
+			all = append(all, section{heading: line})
+			continue
+		}
+		last := &all[len(all)-1]
+		last.lines = append(last.lines, line)
+	}
+	return all, ours
+}
+
+// Marked are new notes with the marks of their lines.
+func Marked(text string) string { return Update("", text, nil) }
+
+// Update are existing notes with those of a later session in them. Lines that a person wrote
+// or changed stay as they are, and where they are; ours are replaced by what the new notes
+// say of the same thing, and stay where they say nothing of it, unless settled reports that
+// an open issue is none any more: what it is asked for is what the issue says first in code
+// marks, else its words. The same update again changes nothing.
+func Update(existing, text string, settled func(issue string) bool) string {
+	all, ours := sections(existing)
+	added, _ := sections(text)
+	now := map[string]bool{} // marks of what is ours from now on
+	if strings.TrimSpace(existing) == "" {
+		all = nil
+	}
+	for i := range added {
+		s := &added[i]
+		k := slices.IndexFunc(all, func(old section) bool { return sameHeading(&old, s) })
+		if k >= 0 {
+			all[k].merge(s, ours, now)
+			continue
+		}
+		if s.heading == "" && strings.TrimSpace(strings.Join(s.lines, "")) == "" {
+			continue
+		}
+		for _, line := range s.lines {
+			now[mark(line)] = true
+		}
+		all = slices.Insert(all, place(all, added[:i]), *s)
+	}
+	for i := range all {
+		s := &all[i]
+		if s.name() == issueHeading && settled != nil {
+			s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
+				return ours[mark(line)] && !slices.ContainsFunc(added, func(a section) bool { return slices.Contains(a.lines, line) }) && settled(key(line))
+			})
+		}
+		for _, line := range s.lines {
+			if ours[mark(line)] {
+				now[mark(line)] = true
+			}
+		}
+	}
+	return written(all, now)
+}
+
+// written are sections as text, with the marks of the lines that are ours.
+func written(all []section, ours map[string]bool) string {
+	var b strings.Builder
+	var marks []string
+	for i := range all {
+		s := &all[i]
+		for _, line := range s.lines {
+			if m := mark(line); ours[m] && line != "" && !slices.Contains(marks, m) {
+				marks = append(marks, m)
+			}
+		}
+		text := strings.Trim(strings.Join(s.lines, "\n"), "\n")
+		if s.heading == "" && text == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		for _, part := range []string{s.heading, text} {
+			if part != "" {
+				b.WriteString(part + "\n")
+			}
+		}
+	}
+	if len(marks) > 0 {
+		b.WriteString("\n" + markStart + strings.Join(marks, "") + markEnd + "\n")
+	}
+	return b.String()
+}
+
+// sameHeading reports whether two sections are the same one; the date of the title makes no
+// difference.
+func sameHeading(old, s *section) bool {
+	if strings.HasPrefix(s.heading, title) {
+		return strings.HasPrefix(old.heading, title)
+	}
+	return s.heading != "" && strings.EqualFold(old.name(), s.name())
+}
+
+// place is where a section comes that notes do not have: after the last of those before it
+// that they have, else at the end.
+func place(all, before []section) int {
+	for i := range slices.Backward(before) {
+		if k := slices.IndexFunc(all, func(old section) bool { return sameHeading(&old, &before[i]) }); k >= 0 {
+			return k + 1
+		}
+	}
+	return len(all)
+}
+
+// merge puts what a new section says into an existing one.
+func (s *section) merge(from *section, ours, now map[string]bool) {
+	if strings.HasPrefix(s.heading, title) {
+		s.heading = max(s.heading, from.heading)
+	}
+	mine := func(line string) bool { return line != "" && ours[mark(line)] }
+	if name := from.name(); name == goalHeading || name == taskHeading {
+		if theirs := slices.ContainsFunc(s.lines, func(line string) bool { return strings.TrimSpace(line) != "" && !mine(line) }); !theirs {
+			s.lines = slices.Clone(from.lines)
+			for _, line := range s.lines {
+				now[mark(line)] = true
+			}
+		}
+		return
+	}
+	fresh := slices.DeleteFunc(slices.Clone(from.lines), func(line string) bool { return line == "" })
+	for i, line := range s.lines {
+		k := slices.IndexFunc(fresh, func(f string) bool { return key(f) == key(line) })
+		if line == "" || k < 0 {
+			continue
+		}
+		if mine(line) {
+			s.lines[i] = fresh[k]
+			if strings.Contains(line, "` (created)") {
+				s.lines[i] = strings.Replace(fresh[k], "` (updated)", "` (created)", 1)
+			}
+			now[mark(s.lines[i])] = true
+		}
+		fresh = slices.Delete(fresh, k, k+1)
+	}
+	end := len(s.lines)
+	for end > 0 && strings.TrimSpace(s.lines[end-1]) == "" {
+		end--
+	}
+	for _, line := range fresh {
+		now[mark(line)] = true
+	}
+	s.lines = slices.Insert(s.lines, end, fresh...)
+	s.shorten(now, mine)
+}
+
+// mostKept is how many lines of ours a section keeps over all sessions.
+const mostKept = 30
+
+// shorten drops the oldest lines of ours that the last session does not say, where a section
+// has too many.
+func (s *section) shorten(now map[string]bool, mine func(line string) bool) {
+	n := 0
+	for _, line := range s.lines {
+		if mine(line) || now[mark(line)] {
+			n++
+		}
+	}
+	s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
+		if n <= mostKept || !mine(line) || now[mark(line)] {
+			return false
+		}
+		n--
+		return true
+	})
+}
+
+// key is what a line is about: what it says first in code marks, where it begins so, else its
+// words, without when it was decided.
+func key(line string) string {
+	line = strings.TrimSpace(strings.TrimLeft(line, "-* "))
+	if box, ok := strings.CutPrefix(line, "["); ok && len(box) > 2 && box[1] == ']' {
+		line = strings.TrimSpace(box[2:])
+	}
+	if rest, ok := strings.CutPrefix(line, "`"); ok {
+		if name, _, ok := strings.Cut(rest, "`"); ok {
+			return name
+		}
+	}
+	if strings.HasPrefix(line, "Commit `") {
+		return "commit"
+	}
+	line, _, _ = strings.Cut(line, " (decided ")
+	return strings.ToLower(strings.Join(strings.Fields(line), " "))
+}
+
+// Valid reports whether a text has a heading of notes.
+func Valid(text string) bool {
+	all, _ := sections(text)
+	return slices.ContainsFunc(all, func(s section) bool { return slices.Contains(Headings, s.name()) })
+}
+
+// Settled reports whether an open issue is none any more: its box was checked, the command
+// that failed works, or the files are in a commit.
+func (s *Session) Settled(issue string) bool {
+	for _, d := range s.Done {
+		if key(plain(d.Text, 200)) == issue {
+			return true
+		}
+	}
+	for _, c := range s.Commands {
+		if c.Command == issue && c.OK {
+			return true
+		}
+	}
+	return issue == "commit" && len(s.Unsaved) == 0 && len(s.Commits) > 0
+}

@@ -1,0 +1,334 @@
+// Package notes writes what a session leaves for the next one, as SWE-CLI lays it out: notes
+// of a session, and a digest of the project that several sessions worked on. It quotes and
+// counts what compact.Facts hold.
+package notes
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"ctxtool/compact"
+	"ctxtool/internal/said"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Session is what notes are taken of. Times are as the session spells them.
+type Session struct {
+	*compact.Facts
+	Dir            string // its working directory
+	Started, Ended string
+
+	decided map[int]string // times of the records with decisions
+}
+
+// Read reads the path to record leaf. stopped is the broken patch after which nothing is known.
+func Read(r *replay.Replay, leaf int) (s *Session, stopped, err error) {
+	s = &Session{decided: map[int]string{}}
+	if s.Facts, stopped, err = compact.Extract(r, leaf); err != nil {
+		return nil, nil, err
+	}
+	lines := r.NewReader()
+	time := func(rec int) string {
+		if rec < 0 || err != nil {
+			return ""
+		}
+		var line jsonl.Value
+		line, err = lines.Line(rec)
+		return line.Get("timestamp").Text()
+	}
+	for _, d := range s.Decisions {
+		s.decided[d.Record] = time(d.Record)
+	}
+	s.Ended = time(leaf)
+	if h := r.Session.Header(); h >= 0 {
+		s.Started = time(h)
+		line, failed := lines.Line(h)
+		s.Dir, err = line.Get("cwd").Text(), cmp.Or(err, failed)
+	}
+	s.Ended = cmp.Or(s.Ended, s.Started)
+	return s, stopped, err
+}
+
+// Project is the name of the project that a session worked on.
+func (s *Session) Project() string {
+	if name := path.Base(strings.ReplaceAll(s.Dir, `\`, "/")); name != "." && name != "/" {
+		return name
+	}
+	return "unnamed"
+}
+
+// The headings of notes, in order.
+const (
+	goalHeading     = "Current Goal"
+	decisionHeading = "Key Decisions"
+	fileHeading     = "Files Modified"
+	taskHeading     = "Current Task"
+	issueHeading    = "Open Issues"
+	patternHeading  = "Code Patterns Discovered"
+)
+
+// Headings are those of notes, in order.
+var Headings = []string{goalHeading, decisionHeading, fileHeading, taskHeading, issueHeading, patternHeading}
+
+// How many lines of a kind notes have at most: what a reader takes in.
+const (
+	mostDecisions = 10
+	mostFiles     = 20
+	mostIssues    = 10
+	mostPatterns  = 10
+)
+
+// Of are the notes of a session, as Markdown.
+func Of(s *Session) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s\n\n## Project: %s\n", title, day(s.Ended), s.Project())
+	for i, lines := range [][]string{s.goal(), s.decisions(), s.files(), s.task(), s.issues(), s.patterns()} {
+		if len(lines) > 0 {
+			b.WriteString("\n### " + Headings[i] + "\n" + strings.Join(lines, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// title is what the first line of notes begins with; the date follows.
+const title = "# Session Memory: "
+
+func (s *Session) goal() []string {
+	if s.Goal == "" {
+		return nil
+	}
+	return []string{plain(s.Goal, 400)}
+}
+
+// settling are words by which a sentence says what was decided, and not only why something
+// is as it is.
+var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use", "i will use", "we'll use", "switched to", "bumped", "kept ", "made "}
+
+// supposing are beginnings of sentences that decide nothing.
+var supposing = strings.Fields("if you your instead would could should maybe wait, let hmm,")
+
+// wondering are words by which a sentence says what may be.
+var wondering = []string{" should ", " would ", " could ", " might ", " may ", "i bet ", " probably "}
+
+// decisions are the last sentences that decide something, with when.
+func (s *Session) decisions() (lines []string) {
+	for _, d := range s.Decisions {
+		lower := strings.ToLower(d.Text)
+		first, _, _ := strings.Cut(lower, " ")
+		has := func(w string) bool { return strings.Contains(lower, w) }
+		if strings.Count(d.Text, "`")%2 == 1 || !slices.ContainsFunc(settling, has) || slices.ContainsFunc(wondering, has) || slices.Contains(supposing, first) {
+			continue
+		}
+		line := "- " + plain(d.Text, 240)
+		if at := minute(s.decided[d.Record]); at != "" {
+			line += " (decided " + at + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lastOf(lines, mostDecisions)
+}
+
+// files are those that were changed most, sorted.
+func (s *Session) files() (lines []string) {
+	seen := map[string]bool{}
+	for _, f := range s.Files {
+		name := s.relative(f.Path)
+		if f.Changes == 0 || len(lines) == mostFiles {
+			break
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		state := "updated"
+		if f.Created {
+			state = "created"
+		}
+		line := fmt.Sprintf("- `%s` (%s)", name, state)
+		if why := reason(f.Said, f.Asked, f.Commit, f.CommitFiles); why != "" {
+			line += " - " + why
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// task is the last request, and what the last answer to it says first.
+func (s *Session) task() (lines []string) {
+	if s.Asked == "" {
+		return nil
+	}
+	lines = []string{plain(s.Asked, 300)}
+	if s.Open {
+		return append(lines, "It has no final answer yet.")
+	}
+	if answer := opening(s.Answer, 300); answer != "" {
+		lines = append(lines, "Last answer: "+answer)
+	}
+	return lines
+}
+
+// issues are boxes: what was left open, what fails, what is in no commit, what was
+// announced as next.
+func (s *Session) issues() (lines []string) {
+	box := func(text string) {
+		if line := "- [ ] " + text; !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	for _, f := range s.Failed {
+		if s.fails(f.Key) {
+			box(plain(f.Text, 200))
+		}
+	}
+	for _, t := range s.Todo {
+		box(plain(t.Text, 200))
+	}
+	if n := len(s.Unsaved); n > 0 {
+		var names []string
+		for _, file := range s.Unsaved[:min(n, 5)] {
+			names = append(names, "`"+s.relative(file)+"`")
+		}
+		if n > len(names) {
+			names = append(names, fmt.Sprintf("%d more", n-len(names)))
+		}
+		box("Commit " + strings.Join(names, ", "))
+	}
+	for _, t := range s.Steps {
+		box(plain(t.Text, 200))
+	}
+	return lines[:min(len(lines), mostIssues)]
+}
+
+// fails reports whether a command judges the work, and failed when it was last run, by itself
+// or in a line with others.
+func (s *Session) fails(command string) bool {
+	for _, c := range s.Commands {
+		if c.Command == command {
+			return c.Judges && !c.OK
+		}
+	}
+	return false
+}
+
+// patterns are the places in code that answers spoke of last.
+func (s *Session) patterns() (lines []string) {
+	last := ""
+	for _, r := range s.References {
+		file, at, _ := strings.Cut(r.Key, ":")
+		if text := pattern(r.Text); text != "" && text != last {
+			lines, last = append(lines, fmt.Sprintf("- `%s:%s` - %s", s.relative(file), at, text)), text
+		}
+	}
+	return lastOf(lines, mostPatterns)
+}
+
+// pattern is what a sentence says of a place in code; empty where that is next to nothing, or
+// tells of what is there no longer.
+func pattern(text string) string {
+	text = strings.TrimRight(plain(text, 160), ":")
+	lower := strings.ToLower(text)
+	if len(strings.Fields(text)) < 4 || strings.Contains(lower, "delet") || strings.Contains(lower, "remov") {
+		return ""
+	}
+	return text
+}
+
+// relative is a path below the working directory, or as it was given.
+func (s *Session) relative(file string) string {
+	if below, ok := strings.CutPrefix(file, strings.TrimSuffix(s.Dir, "/")+"/"); ok && s.Dir != "" {
+		return below
+	}
+	return strings.TrimPrefix(file, "./")
+}
+
+// reason is why a file was changed, in a few words: the subject of a commit of a few files,
+// else the first sentence of what was said that says something, else that of a larger commit,
+// else what was asked for.
+func reason(words, asked, commit string, files int) string {
+	const few = 8
+	if commit != "" && files <= few {
+		return plain(commit, 120)
+	}
+	for line := range said.Prose(words) {
+		for s := range said.Sentences(line) {
+			if len(strings.Fields(s)) > 2 && !strings.HasSuffix(s, "!") {
+				return strings.TrimRight(plain(s, 120), ".: ")
+			}
+		}
+	}
+	if commit != "" || asked == "" {
+		return plain(commit, 120)
+	}
+	return "asked: " + plain(asked, 120)
+}
+
+// opening is the first sentences of an answer; lines that do not end as a sentence does are
+// parted by semicolons.
+func opening(text string, most int) string {
+	var b strings.Builder
+	for line := range said.Prose(text) {
+		item := strings.TrimLeft(line, "-* ")
+		if line[0] == '#' || strings.HasPrefix(item, "[") || strings.HasSuffix(strings.Trim(item, "*"), ":") {
+			continue // a heading, a box, or what announces a list
+		}
+		if b.Len() > 0 && !strings.ContainsAny(b.String()[b.Len()-1:], ".!?:;,") {
+			b.WriteByte(';')
+		}
+		for sentence := range said.Sentences(item) {
+			if b.Len() > 0 && b.Len()+len(sentence) > most {
+				return strings.TrimSuffix(b.String(), ";")
+			}
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(plain(sentence, most))
+		}
+	}
+	return b.String()
+}
+
+// plain is a text on one line that neither begins a list, a heading or a quotation nor opens
+// a comment, of at most about so many bytes.
+func plain(text string, most int) string {
+	words := strings.Fields(strings.NewReplacer("<!--", "", "**", "").Replace(text))
+	words = slices.DeleteFunc(words, func(w string) bool { // lines that are drawn
+		return len(w) > 3 && !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	})
+	text = strings.TrimLeft(strings.Join(words, " "), "#->+ ")
+	if len(text) <= most {
+		return closed(text)
+	}
+	end := most
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	if space := strings.LastIndexByte(text[:end], ' '); space > most/2 {
+		end = space
+	}
+	return closed(strings.TrimRight(text[:end], " ,;:-…")) + " …"
+}
+
+// closed is a text without what a code mark opens and none closes.
+func closed(text string) string {
+	if strings.Count(text, "`")%2 == 1 {
+		text = strings.TrimRight(text[:strings.LastIndexByte(text, '`')], " ,;:-")
+	}
+	return text
+}
+
+// lastOf are the last of a list.
+func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
+
+// day and minute are the beginning of a time.
+func day(stamp string) string { return cmp.Or(stamp[:min(len(stamp), len("2006-01-02"))], "undated") }
+
+func minute(stamp string) string {
+	return strings.Replace(stamp[:min(len(stamp), len("2006-01-02T15:04"))], "T", " ", 1)
+}

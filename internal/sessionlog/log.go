@@ -1,0 +1,311 @@
+// Package sessionlog writes a session as the log that SWE-CLI would have kept of it: one JSON
+// document, written while the session is read.
+package sessionlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+
+	"ctxtool/internal/said"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats"
+)
+
+// A Head is what a log begins with.
+type Head struct {
+	ID      string `json:"session_id"`
+	Started string `json:"started_at"`
+	Dir     string `json:"working_dir"`
+}
+
+// An Event is one of a log's events; which fields it has depends on its type.
+type Event struct {
+	Time string `json:"timestamp"` // of the entry, as it stands
+	Type string `json:"type"`      // `user_input`, `context_retrieval`, `llm_call`, `tool_execution`, `context_update`, `compaction`
+
+	Content *string `json:"content,omitempty"` // of a user_input
+	Tokens  *int    `json:"tokens,omitempty"`  // of a user_input
+
+	Actions []string `json:"actions,omitempty"`      // of a context_retrieval: the reads and searches that began the work on a prompt
+	Added   *int     `json:"tokens_added,omitempty"` // of a context_retrieval: tokens of their results
+
+	In       *int64 `json:"tokens_in,omitempty"`   // of an llm_call: the prompt as the provider recorded it, what a cache had included
+	Out      *int64 `json:"tokens_out,omitempty"`  // of an llm_call, as the provider recorded it
+	Duration *int64 `json:"duration_ms,omitempty"` // of an llm_call: from the answer's time to its entry's; absent where one of them is missing
+
+	Tool     string `json:"tool,omitempty"`     // of a tool_execution
+	File     string `json:"file,omitempty"`     // of a tool_execution: the path that the call names
+	Command  string `json:"command,omitempty"`  // of a tool_execution: the command that the call runs
+	Approved *bool  `json:"approved,omitempty"` // of a tool_execution: no hook blocked it, and no message of the user's came first
+	Outcome  string `json:"outcome,omitempty"`  // of a tool_execution: `ok`, `error`, `blocked`, `skipped`, `aborted`, `unanswered`
+
+	Total   *int     `json:"total_tokens,omitempty"`  // of a context_update: the context before the next request, and at the end
+	Percent *float64 `json:"usage_percent,omitempty"` // of a context_update: of SWE-CLI's limit, 256,000
+
+	Before    *int     `json:"tokens_before,omitempty"`      // of a compaction
+	After     *int     `json:"tokens_after,omitempty"`       // of a compaction
+	Reduction *float64 `json:"reduction_percent,omitempty"`  // of a compaction
+	Compacted *int     `json:"messages_compacted,omitempty"` // of a compaction
+}
+
+// Stats are what a log ends with, of the path that it is of.
+type Stats struct {
+	Turns       int      `json:"total_turns"` // prompts of the user
+	Calls       int      `json:"llm_calls"`   // answers
+	Tools       int      `json:"tools_executed"`
+	Compactions int      `json:"compactions"`
+	Tokens      int      `json:"total_tokens_used"` // of the context at the end
+	Modified    []string `json:"files_modified"`    // by calls that succeeded, the first one first
+}
+
+// Write writes the log of the path to record leaf. stopped is the broken patch after which
+// nothing is known.
+func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
+	l := &logger{w: w, load: r.NewReader(), calls: map[string]call{}, stats: Stats{Modified: []string{}}}
+	var head Head
+	if h := r.Session.Header(); h >= 0 {
+		line, err := l.load.Line(h)
+		if err != nil {
+			return nil, err
+		}
+		head = Head{line.Get("id").Text(), line.Get("timestamp").Text(), line.Get("cwd").Text()}
+	}
+	l.begin(head)
+	if l.context, err = newSize(r); err != nil {
+		return nil, err
+	}
+	for step, err := range r.Walk(leaf) {
+		if replay.Stopped(err) {
+			stopped = err
+			break
+		}
+		if err == nil {
+			err = l.step(r, step)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	l.end()
+	return stopped, l.err
+}
+
+// A logger writes a log while a walk goes on.
+type logger struct {
+	w       io.Writer
+	err     error // of writing; nothing is written after it
+	events  int
+	load    *replay.Reader
+	context *size
+	stats   Stats
+	calls   map[string]call // that have no result yet
+	looked  *Event          // what the last prompt's work began with; nil once it does something else
+	updated int             // tokens of the last context_update, -1 for none
+	time    string          // of the last entry
+}
+
+// A call is a tool call that waits for its result.
+type call struct {
+	tool, file, command string
+	looks               string // what it looks up, as an action; empty where it does something else
+}
+
+// step writes the events of one entry.
+func (l *logger) step(r *replay.Replay, step replay.Step) error {
+	before, tokens := l.context.messages, l.context.total()
+	if err := l.context.follow(step); err != nil {
+		return err
+	}
+	line, err := l.load.Line(step.Record)
+	if err != nil {
+		return err
+	}
+	earlier := l.time
+	l.time = line.Get("timestamp").Text()
+	switch kind := r.Session.Kind(step.Record); {
+	case step.Did == replay.Compacted:
+		l.stats.Compactions++
+		after, compacted := l.context.total(), max(0, before-l.context.messages+1)
+		share := 0.0
+		if tokens > 0 {
+			share = oneDecimal(float64(tokens-after) / float64(tokens) * 100)
+		}
+		l.write(&Event{Type: "compaction", Before: &tokens, After: &after, Reduction: &share, Compacted: &compacted})
+	case kind == jsonl.User:
+		m := line.Get("message").Message()
+		text := string(m.AppendText(nil, "\n"))
+		n := stats.SWETokens(m)
+		l.stats.Turns++
+		l.retrieved(earlier)
+		l.looked = &Event{Type: "context_retrieval", Added: new(int)}
+		l.write(&Event{Type: "user_input", Content: &text, Tokens: &n})
+	case kind == jsonl.Assistant:
+		l.answer(line, tokens, earlier)
+	case kind == jsonl.ToolResult:
+		l.result(line.Get("message").Message())
+	}
+	return l.err
+}
+
+// answer writes an answer to a context of so many tokens, which has been so since a time, and
+// records its calls.
+func (l *logger) answer(line jsonl.Value, tokens int, since string) {
+	m := line.Get("message").Message()
+	var calls []call
+	looks := l.looked != nil
+	for c := range m.Calls {
+		one := call{tool: c.Name.Text()}
+		for key, v := range c.Args.Members {
+			switch {
+			case slices.Contains(said.PathArguments, string(key)):
+				one.file = v.Text()
+			case slices.Contains(said.CommandArguments, string(key)):
+				one.command = v.Text()
+			}
+		}
+		one.looks = action(one, c.Args)
+		looks = looks && one.looks != ""
+		calls = append(calls, one)
+		l.calls[c.ID.Text()] = one
+	}
+	if !looks || len(calls) == 0 {
+		l.retrieved(since)
+	}
+	l.update(tokens, since)
+	for _, c := range calls {
+		if l.looked != nil {
+			l.looked.Actions = append(l.looked.Actions, c.looks)
+		}
+	}
+	usage := m.Usage.Usage()
+	e := Event{Type: "llm_call"}
+	if in, out := usage.Prompt(), usage.Output; in+out > 0 {
+		e.In, e.Out = &in, &out
+	}
+	asked, begun := line.Get("message").Get("timestamp").Float()
+	if at, ended := line.Get("timestamp").Millis(); begun && ended && asked > 0 && asked <= float64(at) {
+		took := at - int64(asked)
+		e.Duration = &took
+	}
+	l.stats.Calls++
+	l.write(&e)
+}
+
+// action is what a call looks up, empty where it does something else.
+func action(c call, args jsonl.Value) string {
+	argument, ok := said.Lookups[c.tool]
+	if !ok {
+		return ""
+	}
+	text := c.tool
+	if what := args.Get(argument); argument != "" && what.Exists() {
+		if text += " " + string(what); what.IsString() {
+			text = c.tool + " '" + what.Text() + "'"
+		}
+	}
+	if c.file != "" {
+		text += " " + c.file
+	}
+	return text
+}
+
+// result writes what became of a call.
+func (l *logger) result(m *jsonl.Message) {
+	id := m.CallID.Text()
+	c, ok := l.calls[id]
+	if !ok {
+		c.tool = m.Tool.Text()
+	}
+	delete(l.calls, id)
+	outcome := said.OK
+	if m.IsError.Truthy() {
+		outcome = said.OutcomeOf(true, string(m.AppendText(nil, "\n")))
+	}
+	approved := outcome != said.Blocked && outcome != said.Skipped
+	if ok && outcome <= said.Error {
+		l.stats.Tools++
+	}
+	if (c.tool == "edit" || c.tool == "write") && outcome == said.OK && c.file != "" && !slices.Contains(l.stats.Modified, c.file) {
+		l.stats.Modified = append(l.stats.Modified, c.file)
+	}
+	if l.looked != nil && c.looks != "" {
+		*l.looked.Added += stats.SWETokens(m)
+	}
+	l.write(&Event{Type: "tool_execution", Tool: c.tool, File: c.file, Command: c.command, Approved: &approved, Outcome: outcomes[outcome]})
+}
+
+var outcomes = [...]string{"ok", "error", "blocked", "skipped", "aborted", "unanswered"}
+
+// retrieved writes what the work on the last prompt began with, if it looked anything up.
+func (l *logger) retrieved(at string) {
+	if l.looked != nil && len(l.looked.Actions) > 0 {
+		l.looked.Time = at
+		l.write(l.looked)
+	}
+	l.looked = nil
+}
+
+// update writes the size of the context, if it has changed.
+func (l *logger) update(total int, at string) {
+	if total != l.updated {
+		share := oneDecimal(stats.SWEPercent(total))
+		l.write(&Event{Time: at, Type: "context_update", Total: &total, Percent: &share})
+		l.updated = total
+	}
+}
+
+// begin writes what comes before the events.
+func (l *logger) begin(head Head) {
+	l.updated = -1
+	text := bytes.TrimSuffix(indented(head, ""), []byte("\n}"))
+	l.put(append(text, ",\n  \"events\": ["...))
+}
+
+// write writes an event on a line.
+func (l *logger) write(e *Event) {
+	if e.Time == "" {
+		e.Time = l.time
+	}
+	comma := "\n    "
+	if l.events > 0 {
+		comma = ",\n    "
+	}
+	l.events++
+	l.put(append([]byte(comma), encoded(e, "")...))
+}
+
+// end writes what is left once the path has ended.
+func (l *logger) end() {
+	l.retrieved(l.time)
+	l.stats.Tokens = l.context.total()
+	l.update(l.stats.Tokens, l.time)
+	l.put(append([]byte("\n  ],\n  \"stats\": "), append(indented(l.stats, "  "), "\n}\n"...)...))
+}
+
+func (l *logger) put(text []byte) {
+	if l.err == nil {
+		_, l.err = l.w.Write(text)
+	}
+}
+
+// indented is a value as JSON on lines, encoded on one.
+func indented(v any, prefix string) []byte { return encode(v, prefix, "  ") }
+func encoded(v any, prefix string) []byte  { return encode(v, prefix, "") }
+
+func encode(v any, prefix, indent string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
+	if err := e.Encode(v); err != nil {
+		panic(err) // it is made of numbers and texts
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// oneDecimal is a number as SWE-CLI rounds it.
+func oneDecimal(x float64) float64 { return math.RoundToEven(x*10) / 10 }

@@ -1,0 +1,103 @@
+package sessionlog
+
+import (
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// A size is the context as SWE-CLI counts it: the messages of the request, and the project's
+// notes for agents of the prompt. It follows a walk step by step.
+type size struct {
+	load   *replay.Reader
+	before *replay.Envelope
+	prompt replay.PromptTracker
+
+	messages, tokens, codebase int
+}
+
+func newSize(r *replay.Replay) (s *size, err error) {
+	s = &size{load: r.NewReader()}
+	s.before, err = r.At(sessionfmt.After(-1))
+	return s, err
+}
+
+// total is the size in tokens.
+func (s *size) total() int { return s.tokens + s.codebase }
+
+// follow goes on to a step.
+func (s *size) follow(step replay.Step) error {
+	now, was := step.Envelope(), s.before
+	s.before = now
+	switch step.Did {
+	case replay.Nothing, replay.Settings:
+	case replay.Added:
+		for i := was.Listed(); i < now.Listed(); i++ {
+			if err := s.count(now.Piece(i), 1); err != nil {
+				return err
+			}
+		}
+	default:
+		if err := s.compare(now, was); err != nil {
+			return err
+		}
+	}
+	changed, err := s.prompt.Follow(step)
+	if !changed || err != nil {
+		return err
+	}
+	s.codebase = 0
+	for _, part := range s.prompt.Current.Parts {
+		if part.Name == "project_context" {
+			s.codebase += stats.SWEText(part.Text)
+		}
+	}
+	return nil
+}
+
+// compare counts what another context has more and less.
+func (s *size) compare(now, was *replay.Envelope) error {
+	one := func(e *replay.Envelope, i, sign int) error {
+		if i >= e.Len() {
+			return nil
+		}
+		return s.count(e.Piece(i), sign)
+	}
+	for i := range now.Differs(was) {
+		if i < was.Listed() {
+			if err := one(was, i, -1); err != nil {
+				return err
+			}
+		}
+		if i < now.Listed() {
+			if err := one(now, i, 1); err != nil {
+				return err
+			}
+		}
+	}
+	for i := was.Listed(); i < was.Len(); i++ {
+		if err := one(was, i, -1); err != nil {
+			return err
+		}
+	}
+	for i := now.Listed(); i < now.Len(); i++ {
+		if err := one(now, i, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds a message, or with sign -1 takes it out.
+func (s *size) count(p *replay.Piece, sign int) error {
+	if !p.Sent() {
+		return nil
+	}
+	raw, err := s.load.Provider(p)
+	if err != nil {
+		return err
+	}
+	s.messages += sign
+	s.tokens += sign * stats.SWETokens(raw.Message())
+	return nil
+}

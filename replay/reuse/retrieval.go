@@ -1,0 +1,113 @@
+package reuse
+
+import (
+	"ctxtool/internal/said"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Retrievals tells which results of calls that looked something up were used: an answer after
+// them names the file, or repeats a line, path or identifier that nothing before them said. What
+// looks up more is no use. Messages are given in order.
+type Retrievals struct {
+	used   []bool           // of each result
+	judged int              // results with an answer after them
+	said   map[uint64]int32 // of each term the result that said it first, -1 for another message
+	calls  map[string]lookup
+	buf    []byte
+}
+
+// A lookup is a call whose result has not come.
+type lookup struct{ path []byte }
+
+// NewRetrievals returns one that has seen no message.
+func NewRetrievals() *Retrievals {
+	return &Retrievals{said: map[uint64]int32{}, calls: map[string]lookup{}}
+}
+
+// Count is how many results were used, of those with an answer after them.
+func (r *Retrievals) Count() (used, of int) {
+	for _, u := range r.used[:r.judged] {
+		if u {
+			used++
+		}
+	}
+	return used, r.judged
+}
+
+// Message is the next message of a request.
+func (r *Retrievals) Message(m *jsonl.Message) {
+	switch m.Kind {
+	case jsonl.Assistant:
+		r.judged = len(r.used)
+		r.answer(m)
+	case jsonl.ToolResult:
+		id := m.CallID.Text()
+		if l, ok := r.calls[id]; ok && !m.IsError.Truthy() {
+			r.result(l, m)
+		} else {
+			r.texts(m, r.sayer(-1))
+		}
+		delete(r.calls, id)
+	default:
+		r.texts(m, r.sayer(-1))
+	}
+}
+
+// answer takes what an answer uses, and what it looks up.
+func (r *Retrievals) answer(m *jsonl.Message) {
+	use := func(term uint64, _ Kind, _ []byte) {
+		if by, ok := r.said[term]; !ok {
+			r.said[term] = -1
+		} else if by >= 0 {
+			r.used[by] = true
+		}
+	}
+	r.texts(m, use)
+	for call := range m.Calls {
+		if _, looks := said.Lookups[call.Name.Text()]; looks {
+			l := lookup{}
+			for _, name := range said.PathArguments {
+				if path := call.Args.Get(name); path.IsString() {
+					l.path = []byte(path.Text())
+					break
+				}
+			}
+			r.calls[call.ID.Text()] = l
+			continue
+		}
+		for text := range call.Args.Strings {
+			r.buf = text.AppendText(r.buf[:0])
+			scan(r.buf, use)
+		}
+	}
+}
+
+// result takes what a result says. A file that is read again is that of the last result.
+func (r *Retrievals) result(l lookup, m *jsonl.Message) {
+	k := int32(len(r.used))
+	r.used = append(r.used, false)
+	scan(l.path, func(term uint64, kind Kind, _ []byte) {
+		if kind == Path {
+			r.said[term] = k
+		}
+	})
+	r.texts(m, r.sayer(k))
+}
+
+// sayer records who said a term first.
+func (r *Retrievals) sayer(k int32) func(term uint64, _ Kind, _ []byte) {
+	return func(term uint64, _ Kind, _ []byte) {
+		if _, ok := r.said[term]; !ok {
+			r.said[term] = k
+		}
+	}
+}
+
+// texts tells the terms of a message's texts.
+func (r *Retrievals) texts(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte)) {
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock {
+			scan(b.Text.Bytes(&r.buf), tell)
+		}
+	}
+}

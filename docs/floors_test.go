@@ -28,6 +28,7 @@ var floors = []struct {
 	{"replay/tokens", nil, nil},
 	{"replay/tokens/gen", []string{"ctxtool/replay/tokens"}, nil},
 	{"replay/models", nil, nil},
+	{"replay/models/gen", []string{"ctxtool/replay/models"}, nil},
 	{"sessionfmt/redact", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
 	{"internal/markdown", nil, []string{

@@ -12,10 +12,6 @@ package models
 
 import "slices"
 
-// Date is the day the built-in table was taken, as YYYY-MM-DD. Prices change;
-// whoever prints one prints this beside it.
-const Date = "2026-11-21"
-
 // Model is what the table says of one model at one provider. The JSON names
 // are those of the public catalogue files, so one of their lines decodes into
 // it.

@@ -118,6 +118,14 @@ func (p *Policy) params() string {
 
 // cached compares the request with what it was, message by message.
 func (j *Job) cached(r *Reduction) error {
+	ref, _, _, err := r.From.Envelope.Model()
+	if err != nil {
+		return err
+	}
+	m, _, known := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
+	if !known && ref.ID != "" {
+		r.Unknown = &ref
+	}
 	if len(r.Changes) == 0 {
 		return nil
 	}
@@ -131,11 +139,7 @@ func (j *Job) cached(r *Reduction) error {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
-	ref, _, _, err := r.From.Envelope.Model()
-	if err != nil {
-		return err
-	}
-	if m, _, ok := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID); ok && m.Priced() {
+	if known && m.Priced() {
 		written := int64(c.Written)
 		cost := cmp.Or(m.Price(models.Usage{CacheWrite: written}).Total, m.Price(models.Usage{Input: written}).Total)
 		c.Cost, r.Prices = &cost, models.Date

@@ -291,6 +291,9 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, width int) error {
 	}
 	writeLayers(w, r)
 	writeCacheEffect(w, r)
+	if r.Unknown != nil {
+		fmt.Fprintf(w, "%s is not in the models table; to configure it:\n  %s\n", sessionfmt.Clean(r.Unknown.Name()), sessionfmt.Clean(r.Unknown.Setting()))
+	}
 	if r.Notice != "" {
 		fmt.Fprintf(w, "%s\n", r.Notice)
 	}

@@ -29,6 +29,7 @@ type paidModel struct {
 	provider, model, response jsonl.Value
 	name                      string // as pi's list of models has it
 	asked                     bool   // the table of prices was
+	known                     bool   // to the table
 	prices                    models.Model
 }
 
@@ -94,7 +95,7 @@ func (c *costLook) model(f *callRecord) int {
 	if !ok {
 		at = len(c.models)
 		c.modelAt[string(c.keyBuf)] = at
-		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, models.Model{}}
+		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}}
 		c.models = append(c.models, m)
 	}
 	return at
@@ -130,9 +131,13 @@ func (c *costLook) prices(m int) models.Model {
 		p.asked = true
 		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
 		for _, name := range []jsonl.Value{p.model, p.response} {
-			if found, _, ok := table.Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
+			found, _, ok := table.Lookup(p.provider.Text(), name.Text())
+			if p.known = p.known || ok; ok && !p.prices.Priced() {
 				p.prices = found
 			}
+		}
+		if ref := (models.Ref{Provider: p.provider.Text(), ID: p.model.Text()}); !p.known && ref.ID != "" {
+			c.part.Unknown = addModels(c.part.Unknown, ref)
 		}
 	}
 	return p.prices

@@ -91,6 +91,7 @@ var commands = []struct {
 	{"log", newLogCommand, 0},
 	{"ls", newLsCommand, otherArgs},
 	{"migrate", newMigrateCommand, manySessions},
+	{"models", newModelsCommand, otherArgs},
 	{"name", newNameCommand, 0},
 	{"policies", newPoliciesCommand, otherArgs},
 	{"prune", newPruneCommand, manySessions},

@@ -114,13 +114,16 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 		return err
 	}
 	t.part.Sessions[0].PromptKnown = p.Known
-	parts, tools := p.Count(t.l.Counter)
-	for i, part := range p.Parts {
-		if part.Name == "skills" {
-			t.add(inSkills, "", parts[i], len(part.Text), 0)
-		} else {
-			t.add(inSystem, part.Name, parts[i], len(part.Text), 0)
+	_, tools := p.Count(t.l.Counter)
+	parts, taken := p.CountSplit(t.l.Counter)
+	for i, part := range parts {
+		category, name := inSystem, part.Name
+		if part.Skill != "" {
+			category = inSkills
+		} else if name == "skills" {
+			category, name = inSkills, ""
 		}
+		t.add(category, name, taken[i], len(part.Text), 0)
 	}
 	for i, tool := range p.Tools {
 		t.add(inTools, tool.Name, tools[i], len(tool.Raw), 0)

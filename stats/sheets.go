@@ -90,6 +90,9 @@ func contextSheets(r *Report) []Sheet {
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
+	if len(p.Offered) > 0 {
+		all = append(all, p.offerSheet())
+	}
 	if len(p.Largest) > 0 {
 		all = append(all, p.largestSheet())
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ctxtool/replay/tokens"
 )
 
 // Split takes parts apart where pi puts a prompt together (docs/session-format.md 4.7): a prompt in one
@@ -20,6 +22,27 @@ func Split(parts []Part) (all []Part) {
 		}
 	}
 	return all
+}
+
+// CountSplit is the split parts, and what each takes: together as much as Count says of
+// the parts. Where a counter counts a text other than the sum of its pieces, the largest
+// piece has the difference.
+func (p *Prompt) CountSplit(c *tokens.Counter) (parts []Part, each []int) {
+	whole, _ := p.Count(c)
+	for i := range p.Parts {
+		some := Prompt{Parts: Split(p.Parts[i : i+1])}
+		n, _ := some.Count(c)
+		largest, rest := 0, whole[i]
+		for k := range n {
+			rest -= n[k]
+			if n[k] > n[largest] {
+				largest = k
+			}
+		}
+		n[largest] += rest
+		parts, each = append(parts, some.Parts...), append(each, n...)
+	}
+	return parts, each
 }
 
 // split splits a text: whole prompts into sections, those into files and skills.

@@ -38,6 +38,7 @@ var figures = []Figure{
 	{"context.share", stats.Share, eachSession, "its share of the window"},
 	{"context.largest", stats.Tokens, allSessions, "tokens of the largest message in any context"},
 	{"context.reread", stats.Tokens, allSessions, "tokens of files that contexts hold more than once"},
+	{"context.unused", stats.Tokens, eachSession, "tokens a request of tools and skills that no request used"},
 	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
 	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
 	{"cost.total", stats.Dollars, allSessions, "recorded dollars of all sessions together, each call once"},
@@ -144,6 +145,10 @@ func readContext(p *stats.ContextPart, add adder) {
 		again.File, again.Entry = most[0].File, most[0].Entry
 	}
 	add("reread", again, float64(p.Rereads.Tokens))
+	if len(p.Offered) > 0 {
+		_, unused, _ := p.Unused()
+		add("unused", Reading{}, float64(unused))
+	}
 }
 
 func readGrowth(p *stats.GrowthPart, add adder) {

@@ -129,6 +129,10 @@ type ItemChange struct {
 	Name   string
 	A, B   int
 	Cause  Cause
+
+	// Sections are what differs of a part of several (prompt.Split), by their places among
+	// those of the part, with its cause.
+	Sections []ItemChange
 }
 
 // An optionChange is an option that differs, raw JSON, nil where it is not set.

@@ -14,7 +14,8 @@ import (
 // PointHelp says what a POINT may be, for help texts.
 const PointHelp = "leaf, root, request:N or turn:N (from 0; negative counts from the\n" +
 	"end), an entry's id, a label, or the beginning of an id. request:N is what request N\n" +
-	"got, and where an entry is wanted its answer; any other is the state after its entry"
+	"got, and where an entry is wanted its answer; any other is the state after its entry.\n" +
+	"A turn is a prompt of the user and the requests that follow it, so turn:N is prompt N"
 
 // A PointError is a POINT that names no entry, or several.
 type PointError struct {

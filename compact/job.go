@@ -134,6 +134,14 @@ func (p *Policy) params() string {
 
 // cached compares the request with what it was, message by message.
 func (j *Job) cached(r *Reduction) error {
+	ref, _, _, err := r.From.Envelope.Model()
+	if err != nil {
+		return err
+	}
+	_, _, known := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
+	if !known && ref.ID != "" {
+		r.Unknown = &ref
+	}
 	if len(r.Changes) == 0 {
 		return nil
 	}
@@ -147,7 +155,6 @@ func (j *Job) cached(r *Reduction) error {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
-	var err error
 	if c.Cost, err = j.price(r, c.Written); err == nil && !j.Unmarked {
 		err = j.undo(r, was[c.Message:])
 	}

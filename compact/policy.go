@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
 
@@ -140,11 +141,12 @@ type Reduction struct {
 	Cannot     []Change     `json:"cannot,omitempty"`  // what the form cannot store; in no sum
 	Waits      []string     `json:"waits,omitempty"`   // for what summaries
 	Cache      *cacheEffect `json:"cache,omitempty"`
-	Prices     string       `json:"prices,omitempty"`  // the day of their table
-	Undo       *undoCost    `json:"undo,omitempty"`    // of what has a mark
-	Summary    string       `json:"summary,omitempty"` // that a compaction stores
-	Warning    string       `json:"warning,omitempty"` // where little of the context is left
-	Notice     string       `json:"notice,omitempty"`  // what gsh tells its user of a compaction
+	Prices     string       `json:"prices,omitempty"`       // the day of their table
+	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, where the models table does not have it
+	Undo       *undoCost    `json:"undo,omitempty"`         // of what has a mark
+	Summary    string       `json:"summary,omitempty"`      // that a compaction stores
+	Warning    string       `json:"warning,omitempty"`      // where little of the context is left
+	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
 	Skipped string `json:"-"` // why it does nothing, where that is decided before any pass
 	From    *View  `json:"-"` // the context as it is

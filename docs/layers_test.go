@@ -30,6 +30,7 @@ var layers = []struct {
 	{"replay/tokens", nil, nil},
 	{"replay/tokens/gen", []string{"ctxtool/replay/tokens"}, nil},
 	{"replay/models", nil, nil},
+	{"replay/models/gen", []string{"ctxtool/replay/models"}, nil},
 	{"sessionfmt/redact", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
 	{"internal/markdown", nil, []string{
@@ -49,7 +50,7 @@ var layers = []struct {
 	{"replay/diff", []string{"ctxtool/replay/weigh", "ctxtool/replay/models", "ctxtool/replay/prompt", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens"}, []string{"ctxtool/replay/prompt"}},
 	{"internal/survival", []string{"ctxtool/internal/said", "ctxtool/sessionfmt/jsonl", "ctxtool/replay"}, nil},
 	{"replay/reuse", []string{"ctxtool/internal/survival", "ctxtool/internal/said", "ctxtool/replay/weigh", "ctxtool/replay/tokens", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, nil},
-	{"replay/trace", []string{"ctxtool/internal/said", "ctxtool/replay/tokens", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"replay/trace", []string{"ctxtool/replay/prompt", "ctxtool/internal/said", "ctxtool/replay/tokens", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"replay/cache", []string{"ctxtool/replay/weigh", "ctxtool/replay/prompt", "ctxtool/replay/origin", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/prompt", "ctxtool/sessionfmt/jsonl"}},
 	{"stats", []string{"ctxtool/internal/survival", "ctxtool/replay/reuse", "ctxtool/internal/phrase", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"stats/gate", []string{"ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
@@ -57,7 +58,7 @@ var layers = []struct {
 	{"compact", []string{"ctxtool/internal/phrase", "ctxtool/replay/origin", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/phrase", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/sessionlog", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/stats"}, nil},
-	{"internal/transcript", []string{"ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/transcript", []string{"ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/report", []string{"ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"migrate", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/plan", []string{

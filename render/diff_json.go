@@ -77,9 +77,22 @@ func writeItems(w *bufio.Writer, rows []diff.ItemChange, value func(o *object, c
 		if c.Change == diff.Added || c.Change == diff.Changed {
 			value(o, c)
 		}
+		if len(c.Sections) > 0 {
+			sections := make([]diffSection, len(c.Sections))
+			for i, s := range c.Sections {
+				sections[i] = diffSection{s.Change, s.Name}
+			}
+			o.value("sections", sections)
+		}
 		o.cause(c.Cause)
 		return nil
 	})
+}
+
+// A diffSection is a section of a part that differs.
+type diffSection struct {
+	Change diff.Change `json:"change"`
+	Name   string      `json:"name"`
 }
 
 // writeRows writes an array of objects, one a line.

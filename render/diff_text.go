@@ -329,7 +329,9 @@ func (x comparison) prompt(heading func(name string), item func(itemDiff)) error
 		heading("System")
 	}
 	for _, c := range x.Parts {
-		item(itemDiff{c, partText(was.Parts, c.A), partText(is.Parts, c.B)})
+		for _, d := range sectionDiffs(c, was.Parts, is.Parts) {
+			item(d)
+		}
 	}
 	if len(x.Tools) > 0 {
 		heading("Tools")
@@ -338,6 +340,22 @@ func (x comparison) prompt(heading func(name string), item func(itemDiff)) error
 		item(itemDiff{c, toolText(was.Tools, c.A, c.Change), toolText(is.Tools, c.B, c.Change)})
 	}
 	return nil
+}
+
+// sectionDiffs are the sections of a part that differ, or the part.
+func sectionDiffs(c diff.ItemChange, was, is []prompt.Part) (all []itemDiff) {
+	if len(c.Sections) == 0 {
+		return []itemDiff{{c, partText(was, c.A), partText(is, c.B)}}
+	}
+	was, is = prompt.Split(was[c.A:c.A+1]), prompt.Split(is[c.B:c.B+1])
+	for _, s := range c.Sections {
+		d := itemDiff{s, partText(was, s.A), partText(is, s.B)}
+		if d.Name != c.Name {
+			d.Name = c.Name + ": " + d.Name
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 // source is where a side was asked for, in words.

@@ -39,6 +39,9 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	writeLayers(w, r)
 	writeNewSummary(w, r, on)
 	writeAftermath(w, r)
+	if r.Unknown != nil {
+		fmt.Fprintf(w, "%s is not in the models table; to configure it:\n  %s\n", sessionfmt.Clean(r.Unknown.Name()), sessionfmt.Clean(r.Unknown.Setting()))
+	}
 	return nil
 }
 

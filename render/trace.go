@@ -12,6 +12,7 @@ import (
 	"ctxtool/replay/trace"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // writeTrace writes what a trace has found for people: files that the text names, then
@@ -289,9 +290,20 @@ func writeEntry(w *bufio.Writer, s *entry.Shown, on Screen) {
 	if s.Effect != nil {
 		writeEffect(w, s.Effect, on)
 	}
+	writeDisplay(w, s.Entry.Get("display"))
 	for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
 		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
 		w.WriteByte('\n')
+	}
+}
+
+// writeDisplay writes what a patch shows, and who draws it.
+func writeDisplay(w *bufio.Writer, display jsonl.Value) {
+	if title := display.Get("title"); title.IsString() {
+		fmt.Fprintf(w, "  shown as: %s\n", sessionfmt.Clean(title.Text()+phrase.If(display.Get("summary").Truthy(), ", %s", display.Get("summary").Text())))
+	}
+	if id := display.Get("rendererId"); id.IsString() {
+		fmt.Fprintf(w, "  drawn by: %s%s\n", sessionfmt.Clean(id.Text()), sessionfmt.Clean(phrase.If(display.Get("rendererProps").Exists(), " with %s", display.Get("rendererProps").AppendMinified(nil))))
 	}
 }
 

@@ -58,6 +58,7 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[[]entry.Shown]():  {"text": shown(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},
 	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
 	reflect.TypeFor[Plans]():          {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
+	reflect.TypeFor[Models]():         {"text": shown(writeModels), "jsonl": plain(func(w *bufio.Writer, m Models) error { return writeLines(w, m.Models) })},
 	reflect.TypeFor[Policies]():       {"text": plain(writePolicies)},
 	reflect.TypeFor[stats.Sheet]():    {"csv": plain(writeSheetCSV)},
 	reflect.TypeFor[Stats]():          {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},

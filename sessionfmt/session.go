@@ -33,8 +33,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrNotSession is the error for input without a session header or an entry of a known type.
-var ErrNotSession = errors.New("not a session: no header or entry found")
+// ErrNotSession is the error for input without a session header or a message.
+var ErrNotSession = errors.New("not a session: no header or message found")
 
 // Options configure how a session is opened. The zero value is valid.
 type Options struct {
@@ -266,7 +266,7 @@ func (s *Session) findHeader() error {
 	known, ids := false, false
 	for i := range s.records {
 		r := &s.records[i]
-		known = known || r.kind != jsonl.Unknown && r.kind != jsonl.Scalar
+		known = known || r.kind == jsonl.Header || r.kind.IsMessage() || r.kind == jsonl.CustomMessage
 		ids = ids || r.kind.IsEntry() && len(s.idOf(i)) > 0
 		if r.kind != jsonl.Header {
 			continue

@@ -33,6 +33,7 @@ type ContextPart struct {
 	Categories []contextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
 	Largest    []contextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
 	Rereads    rereads           `json:"rereads"`        // files that were read more than once
+	Offered    []offer           `json:"offered"`        // tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
 	Like       *likeness         `json:"like,omitempty"` // with `--like`, see below
 
 	at map[[2]string]int // indexes into Categories by category and name
@@ -122,7 +123,7 @@ var categories = []string{
 }
 
 func newContextPart(counter string, estimates bool) *ContextPart {
-	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, at: map[[2]string]int{}}
+	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, Offered: []offer{}, at: map[[2]string]int{}}
 }
 
 // readContext registers the lens with a run.
@@ -145,6 +146,7 @@ func readContext(l *lensRun) {
 		t.finish()
 		return nil
 	})
+	lookAtOffers(l)
 	if l.Like != nil {
 		p.Like = &likeness{}
 		l.Like.read(l, p.Like)
@@ -197,6 +199,7 @@ func addContext(sum, one *Report) {
 	addUp(&p.Rereads, &q.Rereads)
 	p.Rereads.Largest = largest(again, most, rereadTokens)
 	p.order()
+	p.addOffers(q.Offered)
 	if q.Like != nil {
 		p.Like = p.Like.plus(q.Like, one.File)
 	}

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"ctxtool/replay/models"
@@ -37,6 +38,8 @@ type CostPart struct {
 	Kinds  costKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
 	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the most expensive first, or by time where the first group is one
+
+	Unknown []models.Ref `json:"unknownModels,omitempty"` // models of calls without a recorded cost that are not in the models table, in the order of the files
 
 	calls *calls           // of one session, for the sum
 	once  onceOnly         // calls that were counted, of the sum
@@ -179,6 +182,17 @@ func (r *Report) addCost(one *CostPart) {
 		}
 	}
 	one.calls = nil // no longer needed
+	p.Unknown = addModels(p.Unknown, one.Unknown...)
+}
+
+// addModels adds the models that are not there yet.
+func addModels(all []models.Ref, more ...models.Ref) []models.Ref {
+	for _, m := range more {
+		if !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // A call is what a model used and cost, as recorded.

@@ -29,6 +29,7 @@ type paidModel struct {
 	provider, model, response jsonl.Value
 	name                      string // as in pi's list of models
 	asked                     bool   // the price table has been searched
+	known                     bool   // the price table has it
 	prices                    models.Model
 }
 
@@ -93,7 +94,7 @@ func (c *costReader) model(f *callRecord) int {
 	if !ok {
 		at = len(c.models)
 		c.modelAt[string(c.keyBuf)] = at
-		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, models.Model{}}
+		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}}
 		c.models = append(c.models, m)
 	}
 	return at
@@ -129,9 +130,13 @@ func (c *costReader) prices(m int) models.Model {
 		p.asked = true
 		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
 		for _, name := range []jsonl.Value{p.model, p.response} {
-			if found, _, ok := table.Lookup(p.provider.Text(), name.Text()); ok && !p.prices.Priced() {
+			found, _, ok := table.Lookup(p.provider.Text(), name.Text())
+			if p.known = p.known || ok; ok && !p.prices.Priced() {
 				p.prices = found
 			}
+		}
+		if ref := (models.Ref{Provider: p.provider.Text(), ID: p.model.Text()}); !p.known && ref.ID != "" {
+			c.part.Unknown = addModels(c.part.Unknown, ref)
 		}
 	}
 	return p.prices

@@ -3,8 +3,10 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -141,12 +143,13 @@ func likeSWEReport(l *lensRun, to *likeness) {
 		if err != nil {
 			return err
 		}
-		codebase := 0
-		for _, part := range p.Parts {
-			if part.Name == "project_context" {
-				codebase += m.of(part.Text)
+		var context strings.Builder
+		for _, part := range prompt.Split(p.Parts) {
+			if part.Name == "project_context" || part.File != "" && part.Skill == "" {
+				context.WriteString(part.Text)
 			}
 		}
+		codebase := m.of(context.String())
 		s.Usage, s.Images = sweUsage(m.tokens+codebase, limit), m.images
 		s.Usage.Messages, s.Usage.Compactions = m.n, run.compactions
 		s.Usage.Breakdown.Messages, s.Usage.Breakdown.Codebase = m.tokens, codebase

@@ -107,13 +107,14 @@ func (y *yAgent) add(category, tokens int) {
 
 // prompt sorts prompt and tools into categories.
 func (y *yAgent) prompt(p *prompt.Prompt) {
-	parts, tools := p.Count(&tokens.YBytes)
-	for i, n := range parts {
+	_, tools := p.Count(&tokens.YBytes)
+	parts, taken := p.CountSplit(&tokens.YBytes)
+	for i, n := range taken {
 		category := ySystem
-		switch name := p.Parts[i].Name; {
-		case name == "skills":
+		switch name := parts[i].Name; {
+		case name == "skills" || parts[i].Skill != "":
 			category = ySkills
-		case slices.Contains(yBootstrapParts, name):
+		case slices.Contains(yBootstrapParts, name) || parts[i].File != "":
 			category = yBootstrap
 		}
 		y.add(category, n)

@@ -15,6 +15,7 @@ type toolCount struct {
 	Skipped    int    `json:"skipped"`        // the user had said something else by then
 	Aborted    int    `json:"aborted"`        // by the user, before it ran or while it did
 	Unanswered int    `json:"unanswered"`     // no branch has a result
+	Nested     int    `json:"nested"`         // calls of it that other tools made themselves; in no other number
 	Asked      int64  `json:"askedBytes"`     // JSON of arguments, as it stands in the file
 	Got        int64  `json:"gotBytes"`       // JSON of results' content, as it stands in the file
 }
@@ -85,6 +86,11 @@ func (b *callBook) answer(m *jsonl.Message) {
 
 // result records a tool result.
 func (b *callBook) result(m *jsonl.Message) {
+	for call := range m.NestedCalls {
+		for _, t := range b.sum.counts(call.Get("name").Text()) {
+			t.Nested++
+		}
+	}
 	r := strangeResult{said.OK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
 		r.outcome = said.OutcomeOf(true, string(m.AppendText(nil, "\n")))
@@ -129,11 +135,11 @@ func (b *callBook) close() {
 
 func toolSheet(tools []toolCount) Sheet {
 	s := Sheet{Title: "tool calls", Columns: columns("tool*", "calls:number", "ok:number", "error:number", "blocked:number", "skipped:number",
-		"aborted:number", "unanswered:number", "asked:bytes", "got:bytes")}
+		"aborted:number", "unanswered:number", "nested:number?", "asked:bytes", "got:bytes")}
 	for i := range tools {
 		t := &tools[i]
 		s.row(t.Tool, unless0(t.Calls), unless0(t.OK), unless0(t.Error), unless0(t.Blocked), unless0(t.Skipped),
-			unless0(t.Aborted), unless0(t.Unanswered), unless0(t.Asked), unless0(t.Got))
+			unless0(t.Aborted), unless0(t.Unanswered), unless0(t.Nested), unless0(t.Asked), unless0(t.Got))
 	}
 	return s
 }

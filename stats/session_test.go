@@ -72,7 +72,7 @@ func TestSession(t *testing.T) {
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got := fmt.Sprintf("%+v", p.Tools); got != "[{Tool:bash Calls:1 OK:1 Error:0 Blocked:0 Skipped:0 Aborted:0 Unanswered:0 Asked:16 Got:30} {Tool:read Calls:1 OK:0 Error:1 Blocked:0 Skipped:0 Aborted:0 Unanswered:0 Asked:16 Got:31}]" {
+	if got := fmt.Sprintf("%+v", p.Tools); got != "[{Tool:bash Calls:1 OK:1 Error:0 Blocked:0 Skipped:0 Aborted:0 Unanswered:0 Nested:0 Asked:16 Got:30} {Tool:read Calls:1 OK:0 Error:1 Blocked:0 Skipped:0 Aborted:0 Unanswered:0 Nested:0 Asked:16 Got:31}]" {
 		t.Errorf("%s", got)
 	}
 	if s := p.Time; s.First != "2026-01-01T00:00:01.000Z" || s.Last != "2026-01-01T00:00:12.000Z" || s.Seconds != 11 {

@@ -73,6 +73,9 @@ func contextSheets(r *Report) []Sheet {
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
+	if len(p.Offered) > 0 {
+		all = append(all, p.offerSheet())
+	}
 	if len(p.Largest) > 0 {
 		all = append(all, p.largestSheet())
 	}
@@ -225,8 +228,11 @@ func (p *CostPart) sheets() []Sheet {
 	return sheets
 }
 
-// fewRows is how many rows people see.
-const fewRows = 50
+// fewRows is how many rows people see, and fewModels how many models that nobody knows.
+const (
+	fewRows   = 50
+	fewModels = 5
+)
 
 // sumColumns are those of a sum; see sumCells.
 var sumColumns = columns("calls:number", "input:tokens", "output:tokens", "cache read:tokens", "cache write:tokens",
@@ -291,6 +297,12 @@ func (p *CostPart) notes() (notes []string) {
 			note += fmt.Sprintf(", %d without a known price", unknown)
 		}
 		notes = append(notes, note)
+	}
+	for _, ref := range p.Unknown[:min(fewModels, len(p.Unknown))] {
+		notes = append(notes, fmt.Sprintf("%s is not in the models table; to configure it: %s", ref.Name(), ref.Setting()))
+	}
+	if more := len(p.Unknown) - fewModels; more > 0 {
+		notes = append(notes, fmt.Sprintf("and %d more models that are not in it", more))
 	}
 	if n := p.Calls.Total - p.Unique.Calls.Total; n > 0 {
 		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them: %d; with each call once it cost $%.4f", n, p.Unique.Cost.Total))

@@ -18,9 +18,10 @@ import (
 type checkOptions struct {
 	answer
 	redaction
-	failOn     string
-	only, skip []string
-	explain    string
+	failOn      string
+	only, skip  []string
+	implemented []string
+	explain     string
 }
 
 func newCheckCommand(e *env) *cobra.Command {
@@ -42,6 +43,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", []string{"error", "warning"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+groupNames()+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
+	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
 	choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", checkCodes())
 	o.redaction.flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
@@ -108,7 +110,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 
 // checked checks the files: one on all processors, several each on one.
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, known *models.Table) []*check.Report {
-	opt := check.Options{Choice: choice, Models: known, Now: e.now(), Open: e.opening(0)}
+	opt := check.Options{Choice: choice, Models: known, Now: e.now(), Implemented: o.implemented, Open: e.opening(0)}
 	if len(files) > 1 {
 		opt.Open.Workers = 1
 	}

@@ -98,6 +98,7 @@ var commands = []struct {
 	{"log", newLogCommand, 0, "Inspect"},
 	{"ls", newLsCommand, otherArgs, "Inspect"},
 	{"migrate", newMigrateCommand, manySessions, "Files"},
+	{"models", newModelsCommand, otherArgs, "Settings"},
 	{"name", newNameCommand, 0, "Change"},
 	{"notes", newNotesCommand, 0, "Explain"},
 	{"policies", newPoliciesCommand, otherArgs, "Settings"},
@@ -173,6 +174,9 @@ func newRoot(e *env, only string) *cobra.Command {
 		}
 	}
 	root.InitDefaultCompletionCmd()
+	if script, _, err := root.Find([]string{"completion"}); err == nil {
+		script.Hidden = true // it is for installing; README names it
+	}
 	return root
 }
 

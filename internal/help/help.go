@@ -67,7 +67,7 @@ func Command(to io.Writer, cmd *cobra.Command, columns int) error {
 		p.flags(cmd)
 		p.topics(cmd)
 	} else {
-		p.shared(cmd)
+		p.shared()
 	}
 	return w.Flush()
 }
@@ -122,12 +122,9 @@ func (p *printer) flags(cmd *cobra.Command) {
 	p.table("Shared flags (ctxtool help TOPIC)", rows, len("redaction"))
 }
 
-// shared names what is the same for all commands: flags and topics.
-func (p *printer) shared(root *cobra.Command) {
-	var names []string
-	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	p.line("\n%s", wrap("Flags of all commands: "+strings.Join(names, ", "), p.width, 2))
-	p.line("%s", wrap("Topics of ctxtool help: "+strings.Join(Topics(), ", "), p.width, 0))
+// shared names the topics, in which the flags of all commands are too.
+func (p *printer) shared() {
+	p.line("\n%s", wrap("Topics (ctxtool help TOPIC): "+strings.Join(Topics(), ", "), p.width, 0))
 }
 
 // mostName is how wide a flag's name may be beside its usage.

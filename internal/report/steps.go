@@ -240,7 +240,7 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 		return 0, err
 	}
 	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(slices.Clone(level)), hash: hash}
-	for _, part := range from.Parts {
+	for _, part := range prompt.Split(from.Parts) {
 		row := p.text(string(jsonl.AppendQuoted(nil, part.Text)))
 		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
 	}

@@ -71,7 +71,8 @@ type ToolCall struct {
 	Exit     int // exit status, -1 if unknown
 	Result   []byte
 	Details  value
-	Record   int // of the result, -1 without one
+	Nested   value // the calls that the tool made itself, and whether they are complete
+	Record   int   // of the result, -1 without one
 
 	subject value
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -265,7 +266,7 @@ func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
 		yield(Item{}, err)
 		return
 	}
-	for _, part := range p.Parts {
+	for _, part := range prompt.Split(p.Parts) {
 		b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(part.Text), Hidden: true}
 		if !yield(Item{Ready: b}, nil) {
 			return

@@ -270,7 +270,7 @@ func (r *reader) result() {
 	} else {
 		call.Name, call.Lost = m.Tool.Text(), true
 	}
-	call.Answered, call.Record, call.Details = true, b.Record, m.Details
+	call.Answered, call.Record, call.Details, call.Nested = true, b.Record, m.Details, m.Nested
 	failed := m.IsError.Truthy()
 	r.text = r.text[:0]
 	if r.texts || failed {

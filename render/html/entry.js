@@ -271,7 +271,17 @@ export class Drawer {
       box.append(this.more(row + ':out', text, { lines: read ? 8 : 12, cls: 'output', nodes: read && !failed ? x => coloured(x, languageOf(call.arguments?.path)) : undefined }))
     } else if (!text && !images.length) box.append(el('p', { class: 'mute none' }, 'No output'))
     for (const block of images) box.append(image(block))
+    for (const part of this.nested(m)) box.append(part)
     return box
+  }
+
+  // nested are the calls that the tool made itself.
+  nested(m) {
+    const calls = Array.isArray(m.nestedCalls?.calls) ? m.nestedCalls.calls : []
+    const parts = calls.map(call => this.callHead(call, ({ error: 'failed', unfinished: 'no result' })[call?.status] ?? '', call?.status === 'error'))
+    if (calls.length) parts.unshift(el('p', { class: 'mute' }, 'The tool called:'))
+    if (m.nestedCalls?.complete === false) parts.push(el('p', { class: 'mute' }, 'Some of its calls are not in the file, or not whole.'))
+    return parts
   }
 
   shell(row, m) {
@@ -297,6 +307,10 @@ export class Drawer {
       op?.partName ? ' ' + line(op.partName, 60) : '', typeof op?.messages === 'number' ? ` ${count(op.messages, 'message')}` : '',
       op?.invalidateCacheReason ? el('span', { class: 'mute' }, ' — ' + line(op.invalidateCacheReason, 300)) : ''))))
     if (typeof value.display?.markdown === 'string') parts.push(this.folded(row + ':md', 'What it shows', () => markdown(value.display.markdown)))
+    if (value.display?.rendererId || value.display?.rendererProps !== undefined) {
+      parts.push(el('p', { class: 'mute' }, 'Drawn by ', el('code', null, line(value.display.rendererId ?? '', 60))))
+      if (value.display.rendererProps !== undefined) parts.push(this.folded(row + ':props', 'Its data', () => [code(json(value.display.rendererProps), 'json')]))
+    }
     const cut = ops(value).find(op => typeof op?.summary === 'string')
     if (cut) parts.push(this.folded(row + ':sum', 'Summary', () => markdown(cut.summary)))
     return parts

@@ -28,7 +28,7 @@ func (p *Page) piece(dst []byte, b *transcript.Block, part int) ([]byte, error) 
 func (p *Page) block(dst []byte, b *transcript.Block, part int) ([]byte, error) {
 	section := b.Kind == transcript.Prompt || b.Kind == transcript.Branch && b.Value == nil
 	if b.Kind == transcript.Call || b.Kind == transcript.Shell {
-		return p.call(dst, b, part), nil
+		return p.nested(p.call(dst, b, part), &b.Call, part), nil
 	}
 	if section != (part == never) {
 		return dst, nil
@@ -298,7 +298,8 @@ func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	}
 	if md := display.Get("markdown"); md.IsString() {
 		below = append(below, p.folded(md.AppendText(nil))...)
-	} else if props := display.Get("rendererProps"); props.Exists() {
+	}
+	if props := display.Get("rendererProps"); props.Exists() {
 		below = p.pen.open(below, title{"Data for", display.Get("rendererId").Text(), ""})
 		below = p.pen.close(p.pen.fence(below, "json", p.cut(phrase.Indent(props))))
 	}

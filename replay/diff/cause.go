@@ -202,6 +202,7 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 		return err
 	}
 	d.Parts = d.items(partItems(a.Parts), partItems(b.Parts), hist, 'p')
+	d.sections(a.Parts, b.Parts)
 	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), hist, 't')
 	for _, o := range []struct {
 		name string
@@ -223,6 +224,24 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 	return nil
 }
 
+// sections says of the parts that changed which of their sections did.
+func (d *Difference) sections(a, b []prompt.Part) {
+	for k := range d.Parts {
+		p := &d.Parts[k]
+		if p.Change != Changed {
+			continue
+		}
+		was, is := prompt.Split(a[p.A:p.A+1]), prompt.Split(b[p.B:p.B+1])
+		if len(was) == 1 && len(is) == 1 {
+			continue
+		}
+		p.Sections = d.items(partItems(was), partItems(is), history{}, 'p')
+		for i := range p.Sections {
+			p.Sections[i].Cause = p.Cause
+		}
+	}
+}
+
 // items compares two lists of named items. Items of equal name are matched in order.
 func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemChange) {
 	pair := make([]int, len(b))
@@ -242,12 +261,12 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 			if !ok {
 				by = d.cause.item(d.A.Envelope, a[i].by, 0)
 			}
-			rows = append(rows, ItemChange{Removed, a[i].name, i, -1, by})
+			rows = append(rows, ItemChange{Change: Removed, Name: a[i].name, A: i, B: -1, Cause: by})
 		}
 	}
 	last := -1
 	for j := range b {
-		row := ItemChange{Added, b[j].name, pair[j], j, d.cause.item(d.B.Envelope, b[j].by, 1)}
+		row := ItemChange{Change: Added, Name: b[j].name, A: pair[j], B: j, Cause: d.cause.item(d.B.Envelope, b[j].by, 1)}
 		if i := pair[j]; i >= 0 {
 			moved := i < last
 			last = max(last, i)

@@ -128,6 +128,10 @@ type ItemChange struct {
 	Name   string
 	A, B   int
 	Cause  Cause
+
+	// Sections are what differs of a part of several (prompt.Split), by their places among
+	// those of the part, with its cause.
+	Sections []ItemChange
 }
 
 // An optionChange is a difference in an option, as raw JSON, nil if not set.

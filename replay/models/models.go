@@ -12,61 +12,44 @@ package models
 
 import "slices"
 
-// Date is the day of the built-in table, as YYYY-MM-DD. Prices change, so print it with them.
-const Date = "2026-11-21"
-
 // Model is what the table says of one model at one provider. The JSON names
 // are those of the public catalogue files, so one of their lines decodes into
 // it.
 type Model struct {
-	// Provider and ID name the model, spelled as session files spell them.
-	Provider string `json:"provider"`
-	ID       string `json:"id"`
-	// ContextWindow is the most tokens one request may hold, answer included.
-	ContextWindow int64 `json:"contextWindow"`
-	// MaxTokens is the most tokens one answer may hold.
-	MaxTokens int64 `json:"maxTokens"`
-	// Cost is what tokens cost.
-	Cost Cost `json:"cost"`
-	// PromptCache is how long a cached prompt lives; zero where not known.
-	PromptCache PromptCache `json:"promptCache,omitzero"`
+	Provider      string      `json:"provider"`             // as session files spell it
+	ID            string      `json:"id"`                   // as session files spell it
+	ContextWindow int64       `json:"contextWindow"`        // the most tokens of one request, its answer included
+	MaxTokens     int64       `json:"maxTokens"`            // the most tokens of one answer
+	Cost          Cost        `json:"cost"`                 // dollars per million tokens
+	PromptCache   PromptCache `json:"promptCache,omitzero"` // how long a cached prompt lives after its last use; absent where not known
 }
 
 // Rates are prices in dollars per million tokens. The table cannot tell a
 // price of zero (a free model, or one paid by subscription) from an unknown
 // one; see [Model.Priced].
 type Rates struct {
-	// Input is for prompt tokens that no cache served or stored.
-	Input float64 `json:"input"`
-	// Output is for answer tokens, reasoning included.
-	Output float64 `json:"output"`
-	// CacheRead is for prompt tokens that the cache served.
-	CacheRead float64 `json:"cacheRead"`
-	// CacheWrite is for prompt tokens stored for the short lifetime.
-	CacheWrite float64 `json:"cacheWrite"`
+	Input      float64 `json:"input"`      // of prompt tokens that no cache served or stored
+	Output     float64 `json:"output"`     // of answer tokens, reasoning included
+	CacheRead  float64 `json:"cacheRead"`  // of prompt tokens that the cache served
+	CacheWrite float64 `json:"cacheWrite"` // of prompt tokens stored for the short lifetime
 }
 
 // Cost is the price list of a model: its rates, and those of long prompts.
 type Cost struct {
 	Rates
-	// Tiers replace the rates for long prompts, shortest first.
-	Tiers []Tier `json:"tiers,omitempty"`
+	Tiers []Tier `json:"tiers,omitempty"` // replace the rates for long prompts, shortest first
 }
 
 // Tier holds the rates of prompts longer than a bound.
 type Tier struct {
-	// InputTokensAbove is the bound, in tokens. A prompt of exactly this
-	// length is still below it.
-	InputTokensAbove int64 `json:"inputTokensAbove"`
+	InputTokensAbove int64 `json:"inputTokensAbove"` // a prompt of exactly this length is still below it
 	Rates
 }
 
 // PromptCache is how many seconds a cached prompt lives after its last use.
 type PromptCache struct {
-	// Short is the lifetime when nothing is asked for.
-	Short int64 `json:"short,omitempty"`
-	// Long is the lifetime of writes made for long retention.
-	Long int64 `json:"long,omitempty"`
+	Short int64 `json:"short,omitempty"` // seconds when nothing is asked for
+	Long  int64 `json:"long,omitempty"`  // seconds of writes made for long retention
 }
 
 // Priced reports whether the table has any price for m. Otherwise [Model.Price] returns zero.

@@ -1,5 +1,7 @@
 package models
 
+import "fmt"
+
 // A Ref names a model. The zero value is no model.
 type Ref struct {
 	Provider string `json:"provider"`
@@ -12,4 +14,10 @@ func (m Ref) Name() string {
 		return ""
 	}
 	return m.Provider + "/" + m.ID
+}
+
+// Setting is the line of a configuration file that adds the model to the table, with words
+// where numbers are to be filled in. It stands above the tables of the file.
+func (m Ref) Setting() string {
+	return fmt.Sprintf("models.%q = { contextWindow = TOKENS, input = DOLLARS, output = DOLLARS }", m.Name())
 }

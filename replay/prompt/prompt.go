@@ -43,6 +43,10 @@ type Part struct {
 	Origin origin.Origin
 
 	Content bool // the text outside of all sections
+
+	// File and Skill are what Split has found: the path of a context file, or the name of
+	// a skill and the path of its file.
+	File, Skill string
 }
 
 // A Tool is a tool definition.

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -199,9 +200,13 @@ func (t *tracer) lookAtPrompt() error {
 		return err
 	}
 	f := &t.front.Current
+	parts := f.Parts
+	if !t.find.q.follows() { // a text is in one section of a part
+		parts = prompt.Split(parts)
+	}
 	nth := map[promptPiece]int{}
-	for i := range f.Parts {
-		p := &f.Parts[i]
+	for i := range parts {
+		p := &parts[i]
 		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.Content}, wording{p.Text, p.Origin}, func() (string, bool) {
 			if around, ok := t.find.text([]byte(p.Text)); ok {
 				return around, true

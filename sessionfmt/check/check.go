@@ -122,14 +122,15 @@ var checks = []*Check{
 	{Code: "patch-scope", Group: "patches", Severity: Warning, Title: "a scope that does not fit its operation"},
 	{Code: "patch-index", Group: "patches", Severity: Warning, Title: "an index beyond the list"},
 
-	{Code: "call-without-result", Group: "calls", Severity: Error, fix: answers, Title: "a tool call without a result", facts: (*subject).callWithoutResult},
+	{Code: "call-without-result", Group: "calls", Severity: Warning, fix: answers, Title: "a tool call without a result", facts: (*subject).callWithoutResult},
 	{Code: "result-without-call", Group: "calls", Severity: Error, fix: answers, Title: "a tool result without its call", facts: (*subject).resultWithoutCall},
 	{Code: "result-before-call", Group: "calls", Severity: Error, fix: answers, Title: "a tool result before its call", facts: (*subject).resultBeforeCall},
-	{Code: "call-lost-result", Group: "calls", Severity: Error, fix: omits, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
+	{Code: "call-lost-result", Group: "calls", Severity: Warning, fix: omits, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
 	{Code: "result-lost-call", Group: "calls", Severity: Error, fix: omits, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
 	{Code: "failed-answer", Group: "calls", Severity: Warning, fix: omits, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
 	{Code: "tool-unknown", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that the request did not have"},
+	{Code: "tool-gone", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that no longer exists"},
 	{Code: "tool-arguments", Group: "tools", Severity: Warning, fix: nothing, Title: "a call whose arguments do not fit the tool's schema"},
 
 	{Code: "line-size", Group: "limits", Severity: Warning, fix: omits, Title: "a line larger than any request may be", leaf: (*walk).lineSize},

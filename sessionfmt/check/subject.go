@@ -17,6 +17,8 @@ type Options struct {
 	Models *models.Table // where limits are looked up; the built-in table when nil
 	Now    time.Time     // when the check is made: a tail torn a moment ago is being written
 
+	Implemented []string // names of the tools that exist; where empty, all do
+
 	Open sessionfmt.Options // how files are opened; what the checks need of that they set
 }
 

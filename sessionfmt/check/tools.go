@@ -45,6 +45,7 @@ func (w *walk) called() {
 			t.byName[d.Name] = t.tool(d)
 		}
 	}
+	w.gone()
 	if !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {
 		return
 	}
@@ -71,6 +72,20 @@ func (w *walk) called() {
 		}
 		if fault := t.hold(b, n); fault != "" {
 			w.found("tool-arguments", "the arguments of %s do not fit its schema: %s", sessionfmt.Quote(b.Name.Text()), fault)
+		}
+	}
+}
+
+// gone finds calls of tools that nothing implements, where it was said what does.
+func (w *walk) gone() {
+	names := w.opt.Implemented
+	if len(names) == 0 || w.s.Kind(w.step.Record) != jsonl.Assistant {
+		return
+	}
+	line, _ := w.line(w.step.Record)
+	for b := range line.Get("message").Message().Calls {
+		if name := b.Name.Text(); !slices.Contains(names, name) {
+			w.found("tool-gone", "it calls %q, which nothing implements", sessionfmt.Quote(name))
 		}
 	}
 }

@@ -322,6 +322,9 @@ func (g *gist) message(kind jsonl.Kind, c *jsonl.Cursor) {
 			g.add("error")
 		}
 		g.add(g.msg.Tool.Text() + ":")
+		for call := range g.msg.NestedCalls {
+			g.add("[called " + call.Get("name").Text() + "]")
+		}
 		g.blocks()
 	case jsonl.Assistant:
 		g.blocks()

@@ -46,6 +46,7 @@ var figures = []Figure{
 	{"swe-cli.autonomy", stats.Share, eachSession, "share of prompts that ended without abort, error or steering"},
 	{"swe-cli.compaction", stats.Share, eachSession, "share of tokens that the session's compactions removed"},
 	{"swe-cli.precision", stats.Share, eachSession, "share of reads and searches that later answers used"},
+	{"context.unused", stats.Tokens, eachSession, "tokens a request of tools and skills that no request used"},
 	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
 	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
 	{"cost.total", stats.Dollars, allSessions, "recorded dollars of all sessions together, each call once"},
@@ -168,6 +169,10 @@ func readContext(p *stats.ContextPart, add adder) {
 		again.File, again.Entry = most[0].File, most[0].Entry
 	}
 	add("reread", again, float64(p.Rereads.Tokens))
+	if len(p.Offered) > 0 {
+		_, unused, _ := p.Unused()
+		add("unused", Reading{}, float64(unused))
+	}
 }
 
 func readGrowth(p *stats.GrowthPart, add adder) {

@@ -1,0 +1,250 @@
+package prompt
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ctxtool/replay/tokens"
+)
+
+// Split takes parts apart where pi puts a prompt together (docs/session-format.md 4.7): a prompt in one
+// text at its headings or tags, project context by file, skills one by one. The texts that a
+// part is split into are its text, byte for byte; a part without such marks stays as it is.
+// Each has the origin of its part.
+func Split(parts []Part) (all []Part) {
+	for _, p := range parts {
+		pieces := split(p.Name, p.Text)
+		for _, s := range pieces {
+			s.Origin, s.Content = p.Origin, p.Content && len(pieces) == 1
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// CountSplit is the split parts, and what each takes: together as much as Count says of
+// the parts. Where a counter counts a text other than the sum of its pieces, the largest
+// piece has the difference.
+func (p *Prompt) CountSplit(c *tokens.Counter) (parts []Part, each []int) {
+	whole, _ := p.Count(c)
+	for i := range p.Parts {
+		some := Prompt{Parts: Split(p.Parts[i : i+1])}
+		n, _ := some.Count(c)
+		largest, rest := 0, whole[i]
+		for k := range n {
+			rest -= n[k]
+			if n[k] > n[largest] {
+				largest = k
+			}
+		}
+		n[largest] += rest
+		parts, each = append(parts, some.Parts...), append(each, n...)
+	}
+	return parts, each
+}
+
+// split splits a text: whole prompts into sections, those into files and skills.
+func split(name, text string) (all []Part) {
+	sections := tagged(name, text)
+	if len(sections) < 2 {
+		sections = headed(name, text)
+	}
+	for _, s := range sections {
+		files := s.inFiles()
+		for _, f := range files {
+			all = append(all, f.inSkills()...)
+		}
+	}
+	return all
+}
+
+// A cut is where a piece begins, and what it is.
+type cut struct {
+	at int
+	Part
+}
+
+// pieces are the text from each cut to the next. What is before the first has the name of
+// the whole; an empty piece is left out, but for that of an empty text.
+func pieces(whole Part, cuts []cut) (all []Part) {
+	from, p := 0, whole
+	for _, c := range append(cuts, cut{at: len(whole.Text)}) {
+		if p.Text = whole.Text[from:c.at]; p.Text != "" {
+			all = append(all, p)
+		}
+		from, p = c.at, c.Part
+	}
+	if len(all) == 0 {
+		return []Part{whole}
+	}
+	return all
+}
+
+// Tags of pi's own sections, one of which begins a prompt of several in one text. The
+// sections of extensions follow.
+var (
+	ownTag = regexp.MustCompile(`(?m)^<(?:tools|rules|docs|addendum|project_context|skills|cwd)>\n`)
+	anyTag = regexp.MustCompile(`^<([a-z][a-z0-9_-]*)>\n`)
+)
+
+// tagged splits a prompt whose sections stand in tags of their names.
+func tagged(name, text string) []Part {
+	whole := Part{Name: name, Text: text}
+	first := ownTag.FindStringIndex(text)
+	if first == nil || !strings.Contains(text, "\n</cwd>") {
+		return []Part{whole}
+	}
+	var cuts []cut
+	if first[0] > 0 {
+		cuts = append(cuts, cut{0, Part{Name: "preamble"}})
+	}
+	for at := first[0]; ; {
+		m := anyTag.FindStringSubmatch(text[at:])
+		if m == nil {
+			break
+		}
+		end := sectionEnd(text[at:], m[1])
+		if end < 0 {
+			break
+		}
+		cuts = append(cuts, cut{at, Part{Name: m[1]}})
+		at += end
+		cuts = append(cuts, cut{at, Part{Name: name}}) // what follows the last
+	}
+	return pieces(whole, cuts)
+}
+
+// sectionEnd is where the section of that name ends, its tag and the line ends after it
+// included: at the first closing tag that the end of the text or another section follows,
+// else at the first one; -1 for none.
+func sectionEnd(text, name string) int {
+	closing, first := "\n</"+name+">", -1
+	for from := 0; ; {
+		i := strings.Index(text[from:], closing)
+		if i < 0 {
+			return first
+		}
+		from += i + len(closing)
+		after := strings.TrimLeft(text[from:], "\n")
+		end := len(text) - len(after)
+		if after == "" || anyTag.MatchString(after) {
+			return end
+		}
+		if first < 0 {
+			first = end
+		}
+	}
+}
+
+// Headings of a prompt in one text, in their order: those before the project context, which
+// could hold any of them, and those from there on, of which the last one counts.
+var (
+	upper = []heading{
+		{"tools", regexp.MustCompile(`(?m)^Available tools:\n`)},
+		{"guidelines", regexp.MustCompile(`(?m)^Guidelines:\n`)},
+		{"docs", regexp.MustCompile(`(?m)^(?:Documentation:|Pi documentation \(.*\):)\n`)},
+	}
+	projectContext = regexp.MustCompile(`(?m)^(?:# Project Context\n\n(?:The following project|Project-specific)|<project_context>\n)`)
+	skillsHeading  = regexp.MustCompile(`(?m)^The following skills provide specialized instructions for specific tasks\.\n`)
+	lastLines      = regexp.MustCompile(`(?m)^(Current date(?: and time)?: .*\n)?Current working directory: .*\n?`)
+)
+
+// A heading begins a section of a prompt.
+type heading struct {
+	name string
+	at   *regexp.Regexp
+}
+
+// headed splits a prompt in one text at pi's headings; the last of them, the working
+// directory, has to be there.
+func headed(name, text string) []Part {
+	whole := Part{Name: name, Text: text}
+	ends := lastLines.FindAllStringSubmatchIndex(text, -1)
+	if ends == nil {
+		return []Part{whole}
+	}
+	end := ends[len(ends)-1]
+	cwd := end[0]
+	if end[2] >= 0 {
+		cwd = end[3]
+	}
+	lower := []cut{{end[0], Part{Name: "date"}}, {cwd, Part{Name: "cwd"}}, {end[1], whole}}
+	to := end[0]
+	if all := skillsHeading.FindAllStringIndex(text[:to], -1); all != nil {
+		to = all[len(all)-1][0]
+		lower = slices.Insert(lower, 0, cut{to, Part{Name: "skills"}})
+	}
+	if first := projectContext.FindStringIndex(text[:to]); first != nil {
+		to = first[0]
+		lower = slices.Insert(lower, 0, cut{to, Part{Name: "project_context"}})
+	}
+	cuts, from := []cut{{0, Part{Name: "preamble"}}}, 0
+	for _, h := range upper {
+		if at := h.at.FindStringIndex(text[from:to]); at != nil {
+			from += at[0]
+			cuts = append(cuts, cut{from, Part{Name: h.name}})
+		}
+	}
+	if cuts[len(cuts)-1].Name == "docs" { // a paragraph; what follows was appended
+		if i := strings.Index(text[from:to], "\n\n"); i >= 0 {
+			cuts = append(cuts, cut{from + i + len("\n\n"), Part{Name: "addendum"}})
+		}
+	}
+	return pieces(whole, append(cuts, lower...))
+}
+
+// How a context file begins: in today's tag, or in a heading with an absolute path between
+// empty lines.
+var (
+	fileTag     = regexp.MustCompile(`(?m)^<project_instructions path="(.*)">\n`)
+	fileHeading = regexp.MustCompile(`(?m)^## ((?:/|~/|[A-Za-z]:[/\\]|\\\\).*)\n\n`)
+)
+
+// inFiles splits a section of project context by file.
+func (p Part) inFiles() []Part {
+	if p.Name != "project_context" {
+		return []Part{p}
+	}
+	const closing = "\n</project_instructions>\n"
+	begin := fileTag
+	if !begin.MatchString(p.Text) {
+		begin = fileHeading
+	}
+	var cuts []cut
+	for _, m := range begin.FindAllStringSubmatchIndex(p.Text, -1) {
+		if begin == fileHeading && !strings.HasSuffix(p.Text[:m[0]], "\n\n") {
+			continue
+		}
+		cuts = append(cuts, cut{m[0], file(p.Text[m[2]:m[3]])})
+	}
+	if n := len(cuts); n > 0 && begin == fileTag { // what follows the last
+		if i := strings.LastIndex(p.Text, closing); i > cuts[n-1].at {
+			cuts = append(cuts, cut{i + len(closing), Part{Name: p.Name}})
+		}
+	}
+	return pieces(p, cuts)
+}
+
+func file(path string) Part { return Part{Name: "file " + path, File: path} }
+
+// How skills are listed.
+var (
+	skillItem = regexp.MustCompile(`(?s) *<skill>\n *<name>([^<]*)</name>\n *<description>[^<]*</description>\n *<location>([^<]*)</location>\n *</skill>\n`)
+)
+
+// inSkills splits a section of skills one by one.
+func (p Part) inSkills() []Part {
+	if p.Name != "skills" {
+		return []Part{p}
+	}
+	var cuts []cut
+	for _, m := range skillItem.FindAllStringSubmatchIndex(p.Text, -1) {
+		name := html.UnescapeString(p.Text[m[2]:m[3]])
+		cuts = append(cuts,
+			cut{m[0], Part{Name: "skill " + name, Skill: name, File: html.UnescapeString(p.Text[m[4]:m[5]])}},
+			cut{m[1], Part{Name: p.Name}})
+	}
+	return pieces(p, cuts)
+}

@@ -59,7 +59,7 @@ func TestYields(t *testing.T) {
 	} {
 		rows := [][]string{{"1", long, "22", "end"}}
 		var b strings.Builder
-		if err := WriteTable(&b, columns, rows, Screen{Width: width, Colour: true}); err != nil {
+		if err := WriteTable(&b, columns, rows, Screen{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		head, row, _ := strings.Cut(b.String(), "\n")

@@ -190,8 +190,8 @@ type offerLook struct {
 	at      map[[2]string]int // places in the part, by kind and name
 }
 
-// lookAtOffers hangs it on a session that knows some of its prompt: it wants answers, which
-// cost a reading of the path.
+// lookAtOffers adds it for a session with a known prompt: it needs the answers, which cost
+// one more reading of the path.
 func lookAtOffers(l *lensRun) {
 	o := &offerLook{l: l, at: map[[2]string]int{}}
 	l.Indexed = append(l.Indexed, func() error {

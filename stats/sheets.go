@@ -228,7 +228,7 @@ func (p *CostPart) sheets() []Sheet {
 	return sheets
 }
 
-// fewRows is how many rows people see, and fewModels how many models that nobody knows.
+// fewRows is how many rows a text lists, and fewModels how many unknown models.
 const (
 	fewRows   = 50
 	fewModels = 5

@@ -58,8 +58,8 @@ func MarkCopies(all []*Summary) {
 
 // Summarize opens a session file and sums it up; the summary is nil where the session is
 // none of those that o.Only asks for. What it says of entries is taken while the file is
-// indexed. Besides Only it heeds the table of models, and of Open where the file is and
-// what it goes through.
+// indexed. Besides Only it uses the models table, and from Open Stdin, Disk and
+// Through.
 func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{

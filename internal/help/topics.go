@@ -17,8 +17,8 @@ func Topics() (names []string) {
 	return names
 }
 
-// Topic is the text of a topic; false if there is none of that name. It has the lists of
-// the program in the place of their names in braces.
+// Topic returns the text of a topic, and false if there is none of that name. The names of
+// lists in braces are replaced by the lists.
 func Topic(name string, lists map[string]string) (text string, ok bool) {
 	data, err := texts.ReadFile("topics/" + name + ".txt")
 	text = string(data)

@@ -59,7 +59,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// TestPlain: a text stands on one line that is no list, heading or comment.
+// TestPlain: a text becomes one line without list, heading or comment marks.
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"- **Bold**\n  and more":    "Bold and more",

@@ -229,8 +229,8 @@ func (s *Session) patterns() (lines []string) {
 	return lastOf(lines, mostPatterns)
 }
 
-// pattern is what a sentence says of a place in code; empty where that is next to nothing, or
-// tells of what is there no longer.
+// pattern returns what a sentence says about a place in code; empty if it says little, or is
+// about code that was removed.
 func pattern(text string) string {
 	text = strings.TrimRight(plain(text, 160), ":")
 	lower := strings.ToLower(text)

@@ -98,7 +98,7 @@ var manifests = map[string]func(line string, inside *bool) string{
 	"Cargo.toml":       cargoRequired,
 }
 
-// Dependencies are what the text of a manifest says that the project needs directly.
+// Dependencies returns the direct dependencies that the text of a manifest declares.
 func Dependencies(base, text string) (all []string) {
 	inside := false
 	for line := range strings.Lines(text) {

@@ -5,8 +5,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Boundary is what a compaction kept of a context, and what its summary tells of the
-// rest.
+// A Boundary is what a compaction kept of a context, and what its summary has of the rest.
 type Boundary struct {
 	Summarized int  // messages that the summary stands for
 	Kept       int  // messages after the summary

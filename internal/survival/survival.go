@@ -239,14 +239,13 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 }
 
-// trouble are words by which a line says that something does not work.
+// trouble are words in lines about something that does not work.
 var trouble = []string{
 	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
-// tells reports whether the summary tells of a failure: it has the words of the error, or a
-// line that names what failed, or something that the error names, and says that it
-// does not work.
+// tells reports whether the summary has a failure: the words of the error, or a line with
+// what failed, or something that the error names, and a word of trouble.
 func (t *summaryText) tells(e Failure) bool {
 	const telling = 12 // bytes of an error that nobody writes by chance
 	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {

@@ -133,7 +133,7 @@ func TestErrorsOfFacts(t *testing.T) {
 		want    string
 	}{
 		"failed":         {try("1", "bash", test, "ok b\nFAIL a\nexit", failed), "1 go test: FAIL a"},
-		"mended":         {append(try("1", "bash", test, "FAIL", failed), try("2", "bash", test, "ok", "")...), ""},
+		"passed later":   {append(try("1", "bash", test, "FAIL", failed), try("2", "bash", test, "ok", "")...), ""},
 		"failed again":   {append(try("1", "bash", test, "FAIL a", failed), try("2", "bash", test, "FAIL b", failed)...), "3 go test: FAIL b"},
 		"another passed": {append(try("1", "edit", file, "no match", failed), try("2", "bash", test, "ok", "")...), "1 a.go: no match"},
 		"only looked":    {try("1", "bash", `{"command":"ls /x"}`, "(no output)\nls: no such", failed), "1 bash: ls: no such"},

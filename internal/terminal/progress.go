@@ -18,7 +18,7 @@ const (
 // It is drawn over itself, and only once work has taken a second.
 type Progress struct {
 	W     io.Writer
-	Width int // columns of the terminal, 0 where nobody knows
+	Width int // columns of the terminal, 0 if unknown
 	Name  string
 	Bytes bool // what is counted are bytes
 	Now   func() time.Time

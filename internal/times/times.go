@@ -10,7 +10,7 @@ import (
 // Forms are the forms of a time, for errors.
 const Forms = "today, yesterday, 7d, 2026, 2026-11, 2026-11-05, 2026-11-05 14:30 or RFC 3339"
 
-// Err is the error of a text that is no time.
+// Err is the error of a text that is not a time.
 var Err = errors.New("must be a time: " + Forms)
 
 // A Span is a stretch of time in milliseconds since 1970, from its first one to the one

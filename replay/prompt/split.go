@@ -195,7 +195,7 @@ func headed(name, text string) []Part {
 	return pieces(whole, append(cuts, lower...))
 }
 
-// How a context file begins: in today's tag, or in a heading with an absolute path between
+// How a context file begins: in the current tag, or in a heading with an absolute path between
 // empty lines.
 var (
 	fileTag     = regexp.MustCompile(`(?m)^<project_instructions path="(.*)">\n`)

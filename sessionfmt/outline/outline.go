@@ -414,7 +414,7 @@ func (g *gist) edit(line jsonl.Value) {
 	}
 }
 
-// Title returns what a session is called for people: its last name, else the first words
+// Title returns the title of a session: its last name, else the first words
 // of the first prompt on the path to the leaf. It is empty where there is neither.
 func Title(s *sessionfmt.Session, leaf int) (string, error) {
 	lines := s.NewReader()

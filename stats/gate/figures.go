@@ -19,7 +19,7 @@ type Figure struct {
 	About string // one line for help
 }
 
-// likeSWE is the system by whose rules some figures of the lens context are found.
+// likeSWE is the system whose rules give some figures of the lens context.
 const likeSWE = "swe-cli"
 
 // A scope says how many values a figure has.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -31,11 +32,12 @@ type record struct {
 type ref uint32
 
 const (
-	flagBadUTF8   = 1 << iota // the line must be mended before it is decoded
-	flagShadowed              // a later record has the same id
-	flagWrongID               // the id is there, but no string
-	flagOwnParent             // parentId is there, whatever it holds
-	flagOwnID                 // id is there, whatever it holds
+	flagBadUTF8    = 1 << iota // the line must be mended before it is decoded
+	flagShadowed               // a later record has the same id
+	flagWrongID                // the id is there, but no string
+	flagOwnParent              // parentId is there, whatever it holds
+	flagOwnID                  // id is there, whatever it holds
+	flagUnanswered             // an answer that ended badly; see Session.Answered
 )
 
 // unitSize is how much of a file one worker reads at a time, and slack how much
@@ -67,12 +69,13 @@ type unit struct {
 
 // indexer makes units; each worker has one.
 type indexer struct {
-	src   *source
-	head  *jsonl.HeadReader
-	buf   *unitBuffer
-	visit func(p *jsonl.Picked)
-	times bool
-	long  []byte // a line that began in one stretch and ended in another
+	src     *source
+	head    *jsonl.HeadReader
+	buf     *unitBuffer
+	visit   func(p *jsonl.Picked)
+	times   bool
+	dialect *dialect.Dialect // nil for pi
+	long    []byte           // a line that began in one stretch and ended in another
 }
 
 // fill makes u from the file.
@@ -191,6 +194,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
 	if !utf8.Valid(line) {
 		rec.flags |= flagBadUTF8
+	}
+	if x.dialect != nil {
+		x.addForeign(u, h, rec)
+		return h
 	}
 	u.name(&rec, h)
 	if rec.flags&flagBadUTF8 != 0 {
@@ -321,7 +328,12 @@ func (s *Session) scan(from int64, workers int, opt Options) (err error) {
 }
 
 func (s *Session) newIndexer(opt Options) *indexer {
-	x := &indexer{src: s.src, head: jsonl.NewHeadReader(opt.Pick), times: opt.Times, buf: unitBuffers.Get().(*unitBuffer)}
+	x := &indexer{src: s.src, times: opt.Times, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
+	if s.dialect != nil {
+		x.head = jsonl.NewHeadReader(s.dialect.Pick)
+		return x
+	}
+	x.head = jsonl.NewHeadReader(opt.Pick)
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
 	}

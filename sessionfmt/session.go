@@ -32,6 +32,7 @@ import (
 	"runtime"
 	"slices"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -59,6 +60,10 @@ type Options struct {
 	// the name of the file.
 	Through iter.Seq[Pass]
 
+	// Lookup, if set, names the files that may hold another agent's session of that id,
+	// where a file continues one that is not near it.
+	Lookup func(d *dialect.Dialect, id string) []string
+
 	// Progress, if set, is told now and then how many bytes have been indexed.
 	Progress func(done, size int64)
 }
@@ -85,17 +90,21 @@ type Session struct {
 	Findings []Finding
 	Coverage Coverage
 
-	src     *source
-	records []record
-	times   []int64 // of the records, milliseconds since 1970, where they are kept
-	ids     []byte  // all ids, one after the other
-	table   *idTable
-	found   findings
-	header  int  // record number, or -1
-	leaf    int  // record number, or -1
-	forward bool // a parent may come after its child
-	orphans bool // a parent is not in the file
-	end     endMark
+	src       *source
+	dialect   *dialect.Dialect // nil for pi
+	base      []section        // the files that it continues
+	baseLines int              // lines of those
+	joined    []joined         // lines of entries that are made of several, by entry
+	records   []record
+	times     []int64 // of the records, milliseconds since 1970, where they are kept
+	ids       []byte  // all ids, one after the other
+	table     *idTable
+	found     findings
+	header    int  // record number, or -1
+	leaf      int  // record number, or -1
+	forward   bool // a parent may come after its child
+	orphans   bool // a parent is not in the file
+	end       endMark
 }
 
 // Open opens and indexes the session file called name, or standard input for
@@ -117,12 +126,22 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 		return nil, inFile(name, err)
 	}
 	s := &Session{Name: name, src: src}
+	if err := s.sniff(opt); err != nil {
+		src.close()
+		return nil, inFile(name, err)
+	}
 	workers := opt.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if err = s.scan(0, workers, opt); err == nil {
+	if err = s.scan(0, workers, opt); err == nil && s.dialect != nil {
+		err = s.arrange()
+	}
+	if err == nil {
 		err = s.finish()
+	}
+	if err == nil && s.dialect != nil && opt.Visit != nil {
+		err = s.visit(opt)
 	}
 	if err != nil {
 		src.close()
@@ -174,11 +193,15 @@ func idString(id []byte) string {
 
 // Line is the physical line of record i, from 1; 0 where only the end of the
 // file was read.
-func (s *Session) Line(i int) int { return int(s.records[i].line) }
+func (s *Session) Line(i int) int {
+	_, line := s.place(s.records[i].off, int(s.records[i].line))
+	return line
+}
 
 // Pos is the place of record i, for messages.
 func (s *Session) Pos(i int) Pos {
-	return Pos{File: s.Name, Line: s.Line(i), Entry: s.ID(i)}
+	file, line := s.place(s.records[i].off, int(s.records[i].line))
+	return Pos{File: file, Line: line, Entry: s.ID(i)}
 }
 
 // Find is the record with that id, -1 if there is none. Of several the last

@@ -159,7 +159,14 @@ func typeKind(typ Value) Kind {
 // A Pick names members that a reader wants: of records, and of their messages. What
 // every Picked has, and the type, message and role that make its Kind, have no place
 // in it.
-type Pick struct{ Record, Message []string }
+type Pick struct {
+	Record, Message []string
+	As              Names
+}
+
+// Names are what a format calls the members that every record has. The zero value is pi's:
+// id, parentId and message.
+type Names struct{ ID, Parent, Message string }
 
 // A Picked is a record as it was read: its head, which places it in its session, and what
 // was picked of it. What is absent is nil.
@@ -168,6 +175,7 @@ type Picked struct {
 	Line                          Value
 	Kind                          Kind
 	Type, ID, ParentID, Timestamp Value
+	Role                          Value   // of its message
 	Record, Message               []Value // in the order of their names
 }
 
@@ -182,6 +190,11 @@ type HeadReader struct {
 // NewHeadReader returns a HeadReader, which also reads what pick names.
 func NewHeadReader(pick Pick) *HeadReader {
 	r := &HeadReader{}
+	as := pick.As
+	if as == (Names{}) {
+		as = Names{"id", "parentId", "message"}
+	}
+	topNames := []string{"type", as.ID, as.Parent, "timestamp", as.Message}
 	r.msg = newFields(msgNames, pick.Message)
 	r.top = newFields(topNames, pick.Record)
 	r.top.nested, r.top.inner = 4, &r.msg
@@ -189,10 +202,7 @@ func NewHeadReader(pick Pick) *HeadReader {
 	return r
 }
 
-var (
-	topNames = []string{"type", "id", "parentId", "timestamp", "message"}
-	msgNames = []string{"role"}
-)
+var msgNames = []string{"role"}
 
 func newFields(names, more []string) fields {
 	names = slices.Concat(names, more)
@@ -216,6 +226,7 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 		return nil, failed(end)
 	}
 	h, v := &r.read, r.top.vals
+	h.Role = r.msg.vals[0]
 	h.Line, h.Type, h.ID, h.ParentID, h.Timestamp = Trim(line), v[0], v[1], v[2], v[3]
 	switch {
 	case scalar:

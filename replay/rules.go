@@ -10,7 +10,7 @@ import (
 // step applies the entry at a place of the path.
 func (m *machine) step(pos, rec int) (Effect, error) {
 	kind := m.r.Session.Kind(rec)
-	answers := kind == jsonl.Assistant && m.r.Session.Answered(rec)
+	answers := m.r.Session.Answers(rec)
 	if answers {
 		for _, o := range m.watch {
 			if err := o.Request(m.at()); err != nil {

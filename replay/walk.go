@@ -8,7 +8,6 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Step is what one entry did.
@@ -249,7 +248,7 @@ func (a *Accounting) next(path []int) (next Account, err error) {
 		return next, err
 	}
 	next.Answers = a.m.request
-	if next.Did == Added && a.r.Session.Kind(next.Record) == jsonl.Assistant {
+	if next.Did == Added && a.r.Session.Answers(next.Record) {
 		next.Request = next.Answers - 1
 	}
 	if next.After, err = a.count(); err == nil {

@@ -20,8 +20,11 @@ var dialects = []*dialect.Dialect{&codex.Dialect}
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 
-// Answered reports whether record i, an answer, ended a request as it should.
-func (s *Session) Answered(i int) bool { return s.records[i].flags&flagUnanswered == 0 }
+// Answers reports whether record i is the answer to a request. In another agent's session
+// parts of one that broke off, and answers that were put there, are none.
+func (s *Session) Answers(i int) bool {
+	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
+}
 
 // mostSniffed is how much of a file its first line may be to be looked at, bytes.
 const mostSniffed = 16 << 20

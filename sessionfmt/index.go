@@ -37,7 +37,7 @@ const (
 	flagWrongID                // the id is there, but no string
 	flagOwnParent              // parentId is there, whatever it holds
 	flagOwnID                  // id is there, whatever it holds
-	flagUnanswered             // an answer that ended badly; see Session.Answered
+	flagUnanswered             // an answer that ended badly; see Session.Answers
 )
 
 // unitSize is how much of a file one worker reads at a time, and slack how much

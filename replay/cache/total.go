@@ -377,7 +377,7 @@ func (c *accounting) readChunk(load *replay.Reader, from int) (sent []sending, e
 				return nil, err
 			}
 		}
-		if kind != jsonl.Assistant && kind != jsonl.UsageEntry {
+		if !s.Answers(rec) && kind != jsonl.UsageEntry {
 			continue
 		}
 		line, err := load.Line(rec)

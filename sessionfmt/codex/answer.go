@@ -29,7 +29,14 @@ func (w *writer) answer(e *dialect.Entry) {
 	default:
 		w.raw(`,"stopReason":"stop"`)
 	}
-	w.nativeItems(parts...)
+	w.end(parts)
+}
+
+// end ends a message that items make. By the id of the first one the same message is
+// known again after a compaction.
+func (w *writer) end(items []jsonl.Value) {
+	w.member(",", "id", items[0].Get("id"))
+	w.nativeItems(items...)
 	w.raw("}")
 }
 

@@ -128,8 +128,7 @@ func (w *writer) message(e *dialect.Entry) {
 		w.note(payload)
 		w.raw(`,"display":true`)
 	}
-	w.nativeItems(payload)
-	w.raw("}")
+	w.end([]jsonl.Value{payload})
 }
 
 // noteType names what a note is: by its role or its type.

@@ -68,8 +68,7 @@ func (w *writer) messages(items []jsonl.Value) {
 			w.raw(`{"role":"user","content":`)
 			w.note(it)
 		}
-		w.nativeItems(items[k:end]...)
-		w.raw("}")
+		w.end(items[k:end])
 		k = end
 	}
 }

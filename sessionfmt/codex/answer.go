@@ -9,16 +9,16 @@ import (
 
 // answer appends an answer: the items of a response, its usage, and the model of its turn.
 func (w *writer) answer(e *dialect.Entry) {
-	var parts []jsonl.Value
+	w.items = w.items[:0]
 	calls := false
 	for _, line := range e.Lines {
-		if it := item(line); isItem(line) {
-			parts = append(parts, it)
-			calls = calls || callName(it).Exists()
+		if isItem(typeOfLine(line)) {
+			w.items = append(w.items, lineItem(line))
+			calls = calls || w.items[len(w.items)-1].tool().Exists()
 		}
 	}
 	w.raw(`{"role":"assistant","content":[`)
-	w.answerBlocks(parts)
+	w.answerBlocks(w.items)
 	w.raw(`],"api":"openai-codex-responses"`)
 	w.usageOf(e.Lines)
 	switch {
@@ -29,29 +29,28 @@ func (w *writer) answer(e *dialect.Entry) {
 	default:
 		w.raw(`,"stopReason":"stop"`)
 	}
-	w.end(parts)
+	w.end(w.items)
 }
 
 // end ends a message that items make. By the id of the first one the same message is
 // known again after a compaction.
-func (w *writer) end(items []jsonl.Value) {
-	w.member(",", "id", items[0].Get("id"))
-	w.nativeItems(items...)
+func (w *writer) end(items []item) {
+	w.member(",", "id", items[0].id)
+	if w.native {
+		w.raw(`,"native":[`)
+		for k := range items {
+			if k > 0 {
+				w.raw(",")
+			}
+			w.sent(items[k].raw)
+		}
+		w.raw("]")
+	}
 	w.raw("}")
 }
 
-// isItem reports whether a line is a response item.
-func isItem(line jsonl.Value) bool {
-	typ := line.Get("type")
-	if typ.Is("response_item") {
-		return true
-	}
-	_, other := types[typ.Text()]
-	return !other
-}
-
 // answerBlocks appends the blocks of an answer's items.
-func (w *writer) answerBlocks(parts []jsonl.Value) {
+func (w *writer) answerBlocks(items []item) {
 	first := true
 	next := func() {
 		if !first {
@@ -59,67 +58,47 @@ func (w *writer) answerBlocks(parts []jsonl.Value) {
 		}
 		first = false
 	}
-	for _, it := range parts {
-		var f [6]jsonl.Value
-		it.Fields(f[:], "type", "content", "summary", "call_id", "encrypted_content", "id")
+	for k := range items {
+		it := &items[k]
 		switch {
-		case f[0].Is("reasoning"):
+		case it.typ.Is("reasoning"):
 			said := false
-			for _, list := range []jsonl.Value{f[2], f[1]} {
+			for _, list := range []jsonl.Value{it.summary, it.content} {
 				for s := range list.Elements {
 					if text := s.Get("text"); text.IsString() {
 						next()
-						w.raw(`{"type":"thinking"`)
-						w.member(",", "thinking", text)
-						w.raw("}")
+						w.block("thinking", "thinking", text)
 						said = true
 					}
 				}
 			}
-			if !said && f[4].IsString() {
+			if !said && it.encrypted.IsString() {
 				next()
 				w.raw(`{"type":"opaque","item":"reasoning"}`)
 			}
-		case callName(it).Exists():
+		case it.tool().Exists():
 			next()
 			w.raw(`{"type":"toolCall"`)
-			w.member(",", "id", f[3])
-			w.member(",", "name", callName(it))
+			w.member(",", "id", it.callID)
+			w.member(",", "name", it.tool())
 			w.raw(`,"arguments":`)
 			w.arguments(it)
 			w.raw("}")
-		case f[1].IsArray():
-			for block := range f[1].Elements {
+		case it.content.IsArray():
+			for block := range it.content.Elements {
 				next()
-				w.block(block)
+				w.contentBlock(block)
 			}
 		default:
 			next()
-			w.out = append(w.out, it...)
+			w.out = append(w.out, it.raw...)
 		}
 	}
 }
 
-// callName is the name of the tool that an item calls, absent where it calls none.
-func callName(it jsonl.Value) jsonl.Value {
-	var f [2]jsonl.Value
-	it.Fields(f[:], "type", "name")
-	switch {
-	case f[0].Is("function_call"), f[0].Is("custom_tool_call"):
-		return f[1]
-	case f[0].Is("local_shell_call"):
-		return jsonl.Value(`"local_shell"`)
-	case f[0].Is("tool_search_call"):
-		return jsonl.Value(`"tool_search"`)
-	}
-	return nil
-}
-
 // arguments appends those of a call, an object.
-func (w *writer) arguments(it jsonl.Value) {
-	var f [3]jsonl.Value
-	it.Fields(f[:], "arguments", "input", "action")
-	for _, v := range f {
+func (w *writer) arguments(it *item) {
+	for _, v := range []jsonl.Value{it.arguments, it.input, it.action} {
 		if v.IsObject() {
 			w.out = append(w.out, v...)
 			return
@@ -127,11 +106,14 @@ func (w *writer) arguments(it jsonl.Value) {
 		if !v.IsString() {
 			continue
 		}
-		if args, err := jsonl.ParseValue([]byte(v.Text())); err == nil && args.IsObject() {
-			w.out = append(w.out, args...)
-			return
+		at := len(w.out)
+		w.out = v.AppendText(w.out)
+		if text := jsonl.Value(jsonl.Trim(w.out[at:])); text.IsObject() {
+			if _, err := jsonl.ParseValue(text); err == nil {
+				return
+			}
 		}
-		w.raw("{")
+		w.out = append(w.out[:at], '{')
 		w.member("", "input", v)
 		w.raw("}")
 		return
@@ -144,14 +126,15 @@ func (w *writer) usageOf(lines []jsonl.Value) {
 	w.raw(`,"provider":"openai"`)
 	var used, model, id jsonl.Value
 	for _, line := range lines {
-		payload := line.Get("payload")
-		switch typ := line.Get("type"); {
+		switch typ := typeOfLine(line); {
 		case typ.Is("turn_context"):
-			model = payload.Get("model")
+			model = line.First("payload", "model")
 		case typ.Is("token_usage_record"):
-			used, id = payload.Get("usage"), payload.Get("response_id")
-		case typ.Is("event_msg") && payload.Get("type").Is("token_count"):
-			used = payload.Get("info").Get("last_token_usage")
+			used, id = line.First("payload", "usage"), line.First("payload", "response_id")
+		case typ.Is("event_msg"):
+			if line.First("payload", "type").Is("token_count") {
+				used = line.First("payload", "info", "last_token_usage")
+			}
 		}
 	}
 	if !model.IsString() {
@@ -170,16 +153,14 @@ func (w *writer) usage(used jsonl.Value) {
 	var f [5]jsonl.Value
 	used.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
 	read, write := f[1].Int(), f[2].Int()
-	w.raw(`,"usage":{`)
-	for k, m := range []struct {
-		name string
-		n    int64
-	}{{"input", max(0, f[0].Int()-read-write)}, {"output", f[3].Int()}, {"cacheRead", read}, {"cacheWrite", write}, {"totalTokens", f[4].Int()}} {
-		if k > 0 {
-			w.raw(",")
-		}
-		w.raw(`"` + m.name + `":`)
-		w.out = strconv.AppendInt(w.out, m.n, 10)
-	}
+	w.number(`,"usage":{"input":`, max(0, f[0].Int()-read-write))
+	w.number(`,"output":`, f[3].Int())
+	w.number(`,"cacheRead":`, read)
+	w.number(`,"cacheWrite":`, write)
+	w.number(`,"totalTokens":`, f[4].Int())
 	w.raw("}")
+}
+
+func (w *writer) number(before string, n int64) {
+	w.out = strconv.AppendInt(append(w.out, before...), n, 10)
 }

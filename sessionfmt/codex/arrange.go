@@ -141,7 +141,7 @@ func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) error {
 	if err != nil {
 		return err
 	}
-	model := line.Get("payload").Get("model")
+	model := line.First("payload", "model")
 	if bytes.Equal(model, a.model) {
 		return nil
 	}
@@ -248,7 +248,8 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
 				return err
 			}
 			made = append(made, at)
-			room -= int64(len(messageText(item(text))))
+			it := lineItem(text)
+			room -= int64(len(it.text()))
 		}
 		slices.Reverse(made)
 	}

@@ -2,8 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"strconv"
-	"strings"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -15,14 +13,6 @@ const (
 	mostKept      = 20000
 	bytesPerToken = 4
 )
-
-// item is what a line holds: the payload, or in the first months the line itself.
-func item(line jsonl.Value) jsonl.Value {
-	if p := line.Get("payload"); p.IsObject() {
-		return p
-	}
-	return line
-}
 
 // instructions are those that a session_meta records.
 func instructions(meta jsonl.Value) jsonl.Value {
@@ -36,31 +26,30 @@ func instructions(meta jsonl.Value) jsonl.Value {
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	w := writer{out: dst, native: e.Native}
 	line := e.Lines[0]
-	payload := item(line)
 	w.member("{", "type", typeOf(e.Kind, line))
+	w.text(",", "id", e.ID)
 	if e.Kind == jsonl.Header {
-		w.text(",", "id", e.ID)
+		payload := payloadOf(line)
 		w.raw(`,"version":3`)
-		w.member(",", "timestamp", line.Get("timestamp"))
+		w.member(",", "timestamp", line.First("timestamp"))
 		w.member(",", "cwd", payload.Get("cwd"))
 		w.member(",", "parentSession", payload.Get("forked_from_id"))
 		return append(w.out, '}')
 	}
-	w.text(",", "id", e.ID)
 	if e.Parent == "" {
 		w.raw(`,"parentId":null`)
 	} else {
 		w.text(",", "parentId", e.Parent)
 	}
-	w.member(",", "timestamp", line.Get("timestamp"))
+	w.member(",", "timestamp", line.First("timestamp"))
 	switch e.Kind {
 	case jsonl.System:
 		w.raw(`,"message":{"role":"system"`)
-		w.member(",", "content", instructions(payload))
+		w.member(",", "content", instructions(payloadOf(line)))
 		w.raw("}")
 	case jsonl.ModelChange:
 		w.raw(`,"provider":"openai"`)
-		w.member(",", "modelId", payload.Get("model"))
+		w.member(",", "modelId", line.First("payload", "model"))
 	case jsonl.UsageEntry:
 		w.raw(`,"kind":"compaction"`)
 		w.usageOf(e.Lines)
@@ -75,18 +64,27 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	return append(w.out, '}')
 }
 
+// payloadOf is the payload of a line, or in the first months the line itself.
+func payloadOf(line jsonl.Value) jsonl.Value {
+	if p := line.Get("payload"); p.IsObject() {
+		return p
+	}
+	return line
+}
+
 // typeOf is the type of an entry, a JSON string.
 func typeOf(kind jsonl.Kind, line jsonl.Value) jsonl.Value {
 	if kind == jsonl.Unknown {
-		return line.Get("type")
+		return typeOfLine(line)
 	}
-	return jsonl.Value(strconv.Quote(kind.Type()))
+	return jsonl.Value(`"` + kind.Type() + `"`)
 }
 
 // A writer appends an entry.
 type writer struct {
 	out    []byte
 	native bool
+	items  []item
 }
 
 func (w *writer) raw(s string) { w.out = append(w.out, s...) }
@@ -106,92 +104,96 @@ func (w *writer) text(before, name, text string) {
 
 // message appends the message of a message entry.
 func (w *writer) message(e *dialect.Entry) {
-	payload := item(e.Lines[0])
-	switch e.Kind {
-	case jsonl.Assistant:
+	if e.Kind == jsonl.Assistant {
 		w.answer(e)
 		return
+	}
+	it := lineItem(e.Lines[0])
+	switch e.Kind {
 	case jsonl.User:
 		w.raw(`{"role":"user","content":`)
-		w.content(payload.Get("content"))
+		w.content(it.content)
 	case jsonl.ToolResult:
 		w.raw(`{"role":"toolResult"`)
-		w.member(",", "toolCallId", payload.Get("call_id"))
+		w.member(",", "toolCallId", it.callID)
 		if len(e.Lines) > 1 {
-			w.member(",", "toolName", callName(item(e.Lines[1])))
+			of := lineItem(e.Lines[1])
+			w.member(",", "toolName", of.tool())
 		}
-		w.result(payload)
+		w.result(&it)
 	default:
 		w.raw(`{"role":"custom","customType":`)
-		w.out = append(w.out, noteType(payload)...)
+		w.out = append(w.out, it.about()...)
 		w.raw(`,"content":`)
-		w.note(payload)
+		w.note(&it)
 		w.raw(`,"display":true`)
 	}
-	w.end([]jsonl.Value{payload})
+	w.end([]item{it})
 }
 
-// noteType names what a note is: by its role or its type.
-func noteType(payload jsonl.Value) jsonl.Value {
-	if role := payload.Get("role"); role.IsString() {
-		return role
-	}
-	if typ := payload.Get("type"); typ.IsString() {
-		return typ
+// about names what a note is: by its role or its type.
+func (it *item) about() jsonl.Value {
+	switch {
+	case it.role.IsString():
+		return it.role
+	case it.typ.IsString():
+		return it.typ
 	}
 	return jsonl.Value(`"agent_message"`)
 }
 
 // note appends what a note says: its content, else all of it.
-func (w *writer) note(payload jsonl.Value) {
-	if content := payload.Get("content"); content.IsArray() || content.IsString() {
-		w.content(content)
-		return
+func (w *writer) note(it *item) {
+	switch {
+	case it.content.IsArray(), it.content.IsString():
+		w.content(it.content)
+	case it.encrypted.Exists():
+		w.raw(`[{"type":"opaque"}]`)
+	default:
+		w.raw("[")
+		w.block("text", "text", jsonl.AppendQuoted(nil, string(it.raw)))
+		w.raw("]")
 	}
-	w.raw(`[{"type":"text","text":`)
-	if payload.Get("encrypted_content").Exists() {
-		w.raw(`""`)
-	} else {
-		w.out = jsonl.AppendQuoted(w.out, string(payload))
-	}
-	w.raw("}]")
+}
+
+// block appends a block that is a string.
+func (w *writer) block(typ, name string, text jsonl.Value) {
+	w.raw(`{"type":"` + typ + `"`)
+	w.member(",", name, text)
+	w.raw("}")
 }
 
 // content appends the blocks of a content.
 func (w *writer) content(v jsonl.Value) {
-	if !v.IsArray() {
-		w.raw(`[{"type":"text","text":`)
-		if v.IsString() {
-			w.out = append(w.out, v...)
-		} else {
-			w.raw(`""`)
-		}
-		w.raw("}]")
-		return
+	w.raw("[")
+	if v.IsString() {
+		w.block("text", "text", v)
 	}
-	sep := "["
+	sep := ""
 	for block := range v.Elements {
 		w.raw(sep)
-		w.block(block)
+		w.contentBlock(block)
 		sep = ","
-	}
-	if sep == "[" {
-		w.raw("[")
 	}
 	w.raw("]")
 }
 
-// block appends a block: a text, an image, or as it stands.
-func (w *writer) block(block jsonl.Value) {
-	var f [3]jsonl.Value
-	block.Fields(f[:], "type", "text", "image_url")
+// contentBlock appends a block: a text, an image, or as it stands.
+func (w *writer) contentBlock(block jsonl.Value) {
+	var text, url jsonl.Value
+	for key, v := range block.Members {
+		switch string(key) {
+		case "text":
+			text = v
+		case "image_url":
+			url = v
+		}
+	}
 	switch {
-	case f[1].IsString():
-		w.raw(`{"type":"text"`)
-		w.member(",", "text", f[1])
-		w.raw("}")
-	case f[2].IsString():
-		w.image(f[2])
+	case text.IsString():
+		w.block("text", "text", text)
+	case url.IsString():
+		w.image(url)
 	default:
 		w.out = append(w.out, block...)
 	}
@@ -199,12 +201,9 @@ func (w *writer) block(block jsonl.Value) {
 
 // image appends an image that is a data URL, or a text that names another one.
 func (w *writer) image(url jsonl.Value) {
-	text := url[1 : len(url)-1]
-	mime, data, ok := bytes.Cut(text, []byte(";base64,"))
+	mime, data, ok := bytes.Cut(inner(url), []byte(";base64,"))
 	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
-		w.raw(`{"type":"text"`)
-		w.member(",", "text", url)
-		w.raw("}")
+		w.block("text", "text", url)
 		return
 	}
 	w.raw(`{"type":"image","data":"`)
@@ -215,9 +214,8 @@ func (w *writer) image(url jsonl.Value) {
 }
 
 // result appends what a call returned.
-func (w *writer) result(payload jsonl.Value) {
-	out := payload.Get("output")
-	failed := false
+func (w *writer) result(it *item) {
+	out, failed := it.output, false
 	if out.IsObject() { // of the first months
 		failed = string(out.Get("success")) == "false"
 		if body := out.Get("content"); body.Exists() {
@@ -226,26 +224,15 @@ func (w *writer) result(payload jsonl.Value) {
 	}
 	w.raw(`,"content":`)
 	if !out.Exists() { // of a search for tools
-		w.note(payload)
+		w.note(it)
 	} else {
 		w.content(out)
 	}
-	w.raw(`,"isError":` + strconv.FormatBool(failed))
-}
-
-// nativeItems appends the items that stand for a message in a request.
-func (w *writer) nativeItems(items ...jsonl.Value) {
-	if !w.native {
-		return
+	if failed {
+		w.raw(`,"isError":true`)
+	} else {
+		w.raw(`,"isError":false`)
 	}
-	w.raw(`,"native":[`)
-	for k, it := range items {
-		if k > 0 {
-			w.raw(",")
-		}
-		w.sent(it)
-	}
-	w.raw("]")
 }
 
 // passthrough is a member of items that is not sent.
@@ -253,10 +240,6 @@ const passthrough = "internal_chat_message_metadata_passthrough"
 
 // sent appends an item as it is sent.
 func (w *writer) sent(it jsonl.Value) {
-	if !it.Get(passthrough).Exists() {
-		w.out = append(w.out, it...)
-		return
-	}
 	sep := "{"
 	for key, v := range it.Members {
 		if string(key) != passthrough {
@@ -267,13 +250,4 @@ func (w *writer) sent(it jsonl.Value) {
 		}
 	}
 	w.raw("}")
-}
-
-// messageText is the text of a message item.
-func messageText(it jsonl.Value) string {
-	var b strings.Builder
-	for block := range it.Get("content").Elements {
-		b.WriteString(block.Get("text").Text())
-	}
-	return b.String()
 }

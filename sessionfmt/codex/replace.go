@@ -12,57 +12,59 @@ import (
 // one op that replaces all messages.
 func (w *writer) transform(lines []jsonl.Value) {
 	var compaction jsonl.Value
-	var prompts []jsonl.Value
+	var prompts []item
 	drop := int64(0)
 	for _, line := range lines {
-		payload := item(line)
-		switch typ := line.Get("type"); {
+		switch typ := typeOfLine(line); {
 		case typ.Is("compacted"):
-			compaction = payload
-		case payload.Get("type").Is("thread_rolled_back"):
-			drop += payload.Get("num_turns").Int()
-		case payload.Get("role").Is("user"):
-			prompts = append(prompts, payload)
+			compaction = line.Get("payload")
+		case typ.Is("event_msg"):
+			drop += line.Get("payload").Get("num_turns").Int()
+		case isItem(typ):
+			if it := lineItem(line); it.role.Is("user") {
+				prompts = append(prompts, it)
+			}
 		}
 	}
 	name, reason := "compaction", "compaction"
-	items := slices.Collect(compaction.Get("replacement_history").Elements)
-	if !compaction.Get("replacement_history").IsArray() {
+	var items []item
+	if history := compaction.Get("replacement_history"); history.IsArray() {
+		for v := range history.Elements {
+			items = append(items, readItem(v))
+		}
+	} else {
 		items = rebuilt(prompts, compaction.Get("message"))
-	} else if drop > 0 {
-		items = dropTurns(items, int(drop)-len(prompts))
+		prompts = nil
 	}
 	if drop > 0 {
 		name, reason = "rollback", "turns taken back"
+		items = dropTurns(items, int(drop)-len(prompts))
 	}
 	w.text(",", "transformerName", name)
-	w.raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":`)
-	w.raw(strconv.Quote(reason) + `,"messages":[`)
+	w.raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + reason + `","messages":[`)
 	w.messages(items)
 	w.raw("]}]")
 }
 
 // messages appends items as messages of a provider: those of one answer are one.
-func (w *writer) messages(items []jsonl.Value) {
+func (w *writer) messages(items []item) {
 	for k := 0; k < len(items); {
 		if k > 0 {
 			w.raw(",")
 		}
-		it := items[k]
+		it := &items[k]
 		end := k + 1
-		var f [3]jsonl.Value
-		it.Fields(f[:], "type", "role", "content")
-		switch code := itemCode(f[0], f[1], f[2], nil); code {
-		case answer, call:
-			for end < len(items) && isAnswer(items[end]) {
+		switch {
+		case it.isAnswer():
+			for end < len(items) && items[end].isAnswer() {
 				end++
 			}
 			w.raw(`{"role":"assistant","content":[`)
 			w.answerBlocks(items[k:end])
 			w.raw("]")
-		case output:
+		case it.output.Exists():
 			w.raw(`{"role":"toolResult"`)
-			w.member(",", "toolCallId", it.Get("call_id"))
+			w.member(",", "toolCallId", it.callID)
 			w.result(it)
 		default:
 			w.raw(`{"role":"user","content":`)
@@ -73,31 +75,20 @@ func (w *writer) messages(items []jsonl.Value) {
 	}
 }
 
-// isAnswer reports whether an item is a part of an answer.
-func isAnswer(it jsonl.Value) bool {
-	code := itemCode(it.Get("type"), it.Get("role"), nil, nil)
-	return code == answer || code == call
-}
-
-// isPrompt reports whether an item begins a turn.
-func isPrompt(it jsonl.Value) bool {
-	return it.Get("type").Is("message") && it.Get("role").Is("user") && !written(it.Get("content"))
-}
-
 // dropTurns is a history without its last n turns, and the notes directly before the first of
 // them. What comes before the first turn stays.
-func dropTurns(items []jsonl.Value, n int) []jsonl.Value {
+func dropTurns(items []item, n int) []item {
 	first := -1
 	for k := len(items) - 1; k >= 0 && n > 0; k-- {
-		if isPrompt(items[k]) {
+		if items[k].isPrompt() {
 			first, n = k, n-1
 		}
 	}
 	if first < 0 {
 		return items
 	}
-	begins := slices.IndexFunc(items, isPrompt)
-	for first > begins+1 && !isPrompt(items[first-1]) && !isAnswer(items[first-1]) && !items[first-1].Get("call_id").Exists() {
+	begins := slices.IndexFunc(items, func(it item) bool { return it.isPrompt() })
+	for first > begins+1 && !items[first-1].isPrompt() && !items[first-1].isAnswer() && !items[first-1].output.Exists() {
 		first--
 	}
 	return items[:first]
@@ -105,23 +96,23 @@ func dropTurns(items []jsonl.Value, n int) []jsonl.Value {
 
 // rebuilt is the history that a compaction leaves which has none of its own: the last
 // prompts, as far as they have room, and the summary.
-func rebuilt(prompts []jsonl.Value, message jsonl.Value) (items []jsonl.Value) {
+func rebuilt(prompts []item, message jsonl.Value) (items []item) {
 	room := mostKept
 	for _, it := range slices.Backward(prompts) {
 		if room <= 0 {
 			break
 		}
-		text := messageText(it)
+		text := it.text()
 		tokens := (len(text) + bytesPerToken - 1) / bytesPerToken
 		if tokens > room {
-			it = shortened(it, text, room)
+			it = shortened(&it, text, room)
 		}
 		room -= tokens
 		items = append(items, it)
 	}
 	slices.Reverse(items)
 	last := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), orEmpty(message)...)
-	return append(items, append(last, "}]}"...))
+	return append(items, readItem(append(last, "}]}"...)))
 }
 
 func orEmpty(text jsonl.Value) jsonl.Value {
@@ -133,7 +124,7 @@ func orEmpty(text jsonl.Value) jsonl.Value {
 
 // shortened is a prompt with only so many tokens of both ends of its text, and between them
 // how many are left out.
-func shortened(it jsonl.Value, text string, room int) jsonl.Value {
+func shortened(it *item, text string, room int) item {
 	half := room * bytesPerToken / 2
 	head, tail := half, len(text)-half
 	for head > 0 && !utf8.RuneStart(text[head]) {
@@ -144,8 +135,8 @@ func shortened(it jsonl.Value, text string, room int) jsonl.Value {
 	}
 	left := (len(text)+bytesPerToken-1)/bytesPerToken - room
 	out := []byte(`{"type":"message"`)
-	if id := it.Get("id"); id.Exists() {
-		out = append(append(out, `,"id":`...), id...)
+	if it.id.Exists() {
+		out = append(append(out, `,"id":`...), it.id...)
 	}
 	out = append(out, `,"role":"user","content":[`...)
 	for k, part := range []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]} {
@@ -155,5 +146,5 @@ func shortened(it jsonl.Value, text string, room int) jsonl.Value {
 		out = append(out, `{"type":"input_text","text":`...)
 		out = append(jsonl.AppendQuoted(out, part), '}')
 	}
-	return append(out, "]}"...)
+	return readItem(append(out, "]}"...))
 }

@@ -21,9 +21,6 @@ type section struct {
 	lines    int // of the session before it
 }
 
-// own reports whether an offset is one of the file that was opened.
-func (s *Session) own(off int64) bool { return s.sectionAt(off) == nil }
-
 // sectionAt is the section that an offset is in, nil for the file that was opened.
 func (s *Session) sectionAt(off int64) *section {
 	for k := range s.base {

@@ -66,7 +66,6 @@ type Line struct {
 	At      Span
 	Number  uint32 // of the line in its file, from 1
 	ID, Ref []byte
-	Own     bool // it stands in the file that was opened, not in one that it continues; see Base
 }
 
 // An Arranger makes entries of lines.

@@ -125,10 +125,18 @@ func itemCode(typ, role, content, metadata jsonl.Value) dialect.Code {
 			return summary
 		}
 		return answer
-	case role.Is("user") && !written(content):
+	case role.Is("user") && asked(content, metadata):
 		return prompt
 	}
 	return note
+}
+
+// asked reports whether a message of the user is a prompt. Newer versions number those.
+func asked(content, metadata jsonl.Value) bool {
+	if metadata.Get("history_sequence").Exists() {
+		return metadata.Get("user_input_order").Exists()
+	}
+	return !written(content)
 }
 
 // written reports whether Codex itself wrote a message of the user: to describe the

@@ -92,7 +92,7 @@ type Session struct {
 
 	src       *source
 	dialect   *dialect.Dialect // nil for pi
-	own       *source        // the file itself, where it continues others
+	own       *source          // the file itself, where it continues others
 	base      []section        // the files that it continues
 	baseLines int              // lines of those
 	joined    []joined         // lines of entries that are made of several, by entry

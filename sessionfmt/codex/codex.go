@@ -87,7 +87,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	case known:
 		head.Code = code
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
-		head.Code = meta
+		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
 	case p.Line.Get("record_type").Exists():
 		head.Code = dialect.Skip
 	default: // the bare items of the first months

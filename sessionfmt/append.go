@@ -213,6 +213,8 @@ func takeBack(f appendFile, start, end int64) error {
 func (s *Session) refuse(b *Batch) error {
 	const whole = "write the session with the new entries elsewhere: -o FILE"
 	switch {
+	case s.dialect != nil:
+		return s.Foreign()
 	case s.src.packing != plain:
 		return &Error{Err: errors.New("is compressed: only plain files are appended to"), Hint: whole}
 	case s.src.info == nil:

@@ -27,6 +27,24 @@ func writeProvided(w *bufio.Writer, r Report) error {
 	return w.WriteByte('\n')
 }
 
+// writeNative writes the items of a request as the session's own agent sends them.
+func writeNative(w *bufio.Writer, r Report) error {
+	sep := "[\n"
+	for item, err := range r.Envelope.Native() {
+		if err != nil {
+			return err
+		}
+		w.WriteString(sep)
+		w.Write(item)
+		sep = ",\n"
+	}
+	if sep == "[\n" {
+		w.WriteString("[")
+	}
+	_, err := w.WriteString("\n]\n")
+	return err
+}
+
 // An object writes a JSON object member by member, so that nothing of it has to
 // be in memory at once.
 type object struct {

@@ -40,6 +40,7 @@ func plain[T any](write func(w *bufio.Writer, v T) error) writer {
 var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[Report](): {
 		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
+		"native": plain(writeNative),
 	},
 	reflect.TypeFor[*cache.Report](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
 	reflect.TypeFor[Caches]():        {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},

@@ -147,6 +147,9 @@ func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	if r != Auto {
 		return r
 	}
+	if s.Dialect() != nil {
+		return ByEnvelope
+	}
 	path, _ := s.Path(leaf)
 	for _, i := range path {
 		if k := s.Kind(i); k == jsonl.Transform || k == jsonl.Ephemeral {

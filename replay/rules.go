@@ -10,7 +10,8 @@ import (
 // step applies the entry at an index of the path.
 func (m *machine) step(pos, rec int) (Effect, error) {
 	kind := m.r.Session.Kind(rec)
-	if kind == jsonl.Assistant {
+	answers := m.r.Session.Answers(rec)
+	if answers {
 		for _, o := range m.watch {
 			if err := o.Request(m.at()); err != nil {
 				return Nothing, err
@@ -55,7 +56,9 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	case jsonl.User:
 		m.turn++
 	case jsonl.Assistant:
-		m.request++
+		if answers {
+			m.request++
+		}
 		m.model, m.ephemeral = rec, -1
 	}
 	if err := m.size(&msg); err != nil {

@@ -8,7 +8,6 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Step is the effect of one entry.
@@ -249,7 +248,7 @@ func (a *AccountWalk) next(path []int) (next Account, err error) {
 		return next, err
 	}
 	next.Answers = a.m.request
-	if next.Did == Added && a.r.Session.Kind(next.Record) == jsonl.Assistant {
+	if next.Did == Added && a.r.Session.Answers(next.Record) {
 		next.Request = next.Answers - 1
 	}
 	if next.After, err = a.count(); err == nil {

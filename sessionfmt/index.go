@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -31,11 +32,12 @@ type record struct {
 type ref uint32
 
 const (
-	flagBadUTF8   = 1 << iota // replace invalid bytes before decoding
-	flagShadowed              // a later record has the same id
-	flagWrongID               // the id is not a string
-	flagOwnParent             // parentId is present, with any value
-	flagOwnID                 // id is present, with any value
+	flagBadUTF8    = 1 << iota // replace invalid bytes before decoding
+	flagShadowed               // a later record has the same id
+	flagWrongID                // the id is not a string
+	flagOwnParent              // parentId is present, with any value
+	flagOwnID                  // id is present, with any value
+	flagUnanswered             // an answer that did not end its request; see Session.Answers
 )
 
 // unitSize is how much of a file a worker reads at a time, and slack how much more, so that the
@@ -67,12 +69,13 @@ type unit struct {
 
 // An indexer builds units; each worker has one.
 type indexer struct {
-	src   *source
-	head  *jsonl.HeadReader
-	buf   *unitBuffer
-	visit func(p *jsonl.Picked)
-	times bool
-	long  []byte // a line that extends beyond the range
+	src     *source
+	head    *jsonl.HeadReader
+	buf     *unitBuffer
+	visit   func(p *jsonl.Picked)
+	times   bool
+	dialect *dialect.Dialect // nil for pi
+	long    []byte           // a line that extends beyond the range
 }
 
 // fill builds u from the file.
@@ -190,6 +193,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
 	if !utf8.Valid(line) {
 		rec.flags |= flagBadUTF8
+	}
+	if x.dialect != nil {
+		x.addForeign(u, h, rec)
+		return h
 	}
 	u.name(&rec, h)
 	if rec.flags&flagBadUTF8 != 0 {
@@ -320,7 +327,12 @@ func (s *Session) scan(from int64, workers int, opt Options) (err error) {
 }
 
 func (s *Session) newIndexer(opt Options) *indexer {
-	x := &indexer{src: s.src, head: jsonl.NewHeadReader(opt.Pick), times: opt.Times, buf: unitBuffers.Get().(*unitBuffer)}
+	x := &indexer{src: s.src, times: opt.Times, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
+	if s.dialect != nil {
+		x.head = jsonl.NewHeadReader(s.dialect.Pick)
+		return x
+	}
+	x.head = jsonl.NewHeadReader(opt.Pick)
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
 	}
@@ -397,7 +409,7 @@ func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].paren
 // methods.
 func (s *Session) Grow() bool {
 	size, n := s.src.size, len(s.records)
-	if s.src.info == nil || s.src.packing != plain || s.Version < 3 || s.orphans || s.leaf < n-1 {
+	if s.dialect != nil || s.src.info == nil || s.src.packing != plain || s.Version < 3 || s.orphans || s.leaf < n-1 {
 		return false
 	}
 	info, err := s.src.disk.Stat(s.Name)

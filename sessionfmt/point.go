@@ -42,7 +42,7 @@ func Before(rec int) Point { return Point{Record: rec, Before: true} }
 func (s *Session) Point(point string, leaf int) (Point, error) {
 	num, request := strings.CutPrefix(point, "request:")
 	if request {
-		answer, err := s.nth(point, num, "request", jsonl.Assistant, leaf)
+		answer, err := s.nth(point, num, "request", s.Answers, leaf)
 		return Point{answer, true}, err
 	}
 	rec, err := s.named(point, leaf)
@@ -70,7 +70,7 @@ func (s *Session) LeafAt(p Point) int {
 func (s *Session) named(point string, leaf int) (int, error) {
 	switch num, turn := strings.CutPrefix(point, "turn:"); {
 	case turn:
-		return s.nth(point, num, "turn", jsonl.User, leaf)
+		return s.nth(point, num, "turn", s.prompts, leaf)
 	case point == "leaf":
 		return leaf, nil
 	case point == "root":
@@ -89,8 +89,10 @@ func (s *Session) named(point string, leaf int) (int, error) {
 	return s.byPrefix(point, labels)
 }
 
-// nth returns the record of that kind with number num on the path to leaf.
-func (s *Session) nth(point, num, what string, kind jsonl.Kind, leaf int) (int, error) {
+func (s *Session) prompts(i int) bool { return s.Kind(i) == jsonl.User }
+
+// nth returns the record number num of those on the path to leaf for which is returns true.
+func (s *Session) nth(point, num, what string, is func(rec int) bool, leaf int) (int, error) {
 	n, err := strconv.Atoi(num)
 	if err != nil {
 		return 0, &PointError{Point: point, Reason: "no number"}
@@ -98,7 +100,7 @@ func (s *Session) nth(point, num, what string, kind jsonl.Kind, leaf int) (int, 
 	path, _ := s.Path(leaf)
 	var of []int
 	for _, i := range path {
-		if s.Kind(i) == kind {
+		if is(i) {
 			of = append(of, i)
 		}
 	}

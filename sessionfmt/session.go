@@ -30,6 +30,7 @@ import (
 	"runtime"
 	"slices"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -54,6 +55,10 @@ type Options struct {
 	// Through, if set, are passes that transform the uncompressed bytes of the file, one after
 	// the other, before they are indexed. The file name is added to an *Error of a pass.
 	Through iter.Seq[Pass]
+
+	// Lookup, if set, returns the files that may hold another agent's session with that id, for
+	// a session that continues one which is not near it.
+	Lookup func(d *dialect.Dialect, id string) []string
 
 	// Progress, if set, is called from time to time with the number of bytes indexed.
 	Progress func(done, size int64)
@@ -80,17 +85,22 @@ type Session struct {
 	Findings []Finding
 	Coverage Coverage
 
-	src     *source
-	records []record
-	times   []int64 // of the records, milliseconds since 1970, with Options.Times
-	ids     []byte  // all ids, concatenated
-	table   *idTable
-	found   findings
-	header  int  // record number, or -1
-	leaf    int  // record number, or -1
-	forward bool // a parent may come after its child
-	orphans bool // a parent is not in the file
-	end     endMark
+	src       *source
+	dialect   *dialect.Dialect // nil for pi
+	own       *source          // the file itself, where it continues others
+	base      []section        // the files that it continues
+	baseLines int              // lines of those
+	joined    []joined         // lines of entries that are made of several, by entry
+	records   []record
+	times     []int64 // of the records, milliseconds since 1970, with Options.Times
+	ids       []byte  // all ids, concatenated
+	table     *idTable
+	found     findings
+	header    int  // record number, or -1
+	leaf      int  // record number, or -1
+	forward   bool // a parent may come after its child
+	orphans   bool // a parent is not in the file
+	end       endMark
 }
 
 // Open opens and indexes the session file with that name, or standard input for "-". It
@@ -112,12 +122,22 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 		return nil, inFile(name, err)
 	}
 	s := &Session{Name: name, src: src}
+	if err := s.sniff(opt); err != nil {
+		src.close()
+		return nil, inFile(name, err)
+	}
 	workers := opt.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if err = s.scan(0, workers, opt); err == nil {
+	if err = s.scan(0, workers, opt); err == nil && s.dialect != nil {
+		err = s.arrange()
+	}
+	if err == nil {
 		err = s.finish()
+	}
+	if err == nil && s.dialect != nil && opt.Visit != nil {
+		err = s.visit(opt)
 	}
 	if err != nil {
 		src.close()
@@ -137,8 +157,13 @@ func inFile(name string, err error) error {
 // Close closes the file.
 func (s *Session) Close() error { return s.src.close() }
 
-// Plain returns a reader of the whole session, uncompressed.
-func (s *Session) Plain() io.Reader { return s.src.plain() }
+// Plain returns a reader of the whole session, uncompressed, without the files that it continues.
+func (s *Session) Plain() io.Reader {
+	if s.own != nil {
+		return s.own.plain()
+	}
+	return s.src.plain()
+}
 
 // Size returns the uncompressed size of the session in bytes.
 func (s *Session) Size() int64 { return s.src.size }
@@ -167,12 +192,17 @@ func idString(id []byte) string {
 	return string(id)
 }
 
-// Line returns the physical line of record i, from 1; 0 if only the end of the file was read.
-func (s *Session) Line(i int) int { return int(s.records[i].line) }
+// Line returns the physical line of record i in its file, from 1; 0 if only the end of the file
+// was read.
+func (s *Session) Line(i int) int {
+	_, line := s.place(s.records[i].off, int(s.records[i].line))
+	return line
+}
 
 // Pos returns the place of record i, for messages.
 func (s *Session) Pos(i int) Pos {
-	return Pos{File: s.Name, Line: s.Line(i), Entry: s.ID(i)}
+	file, line := s.place(s.records[i].off, int(s.records[i].line))
+	return Pos{File: file, Line: line, Entry: s.ID(i)}
 }
 
 // Find returns the record with that id, -1 if there is none. Of several the last one counts, as

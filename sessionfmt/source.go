@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -23,10 +24,14 @@ type source struct {
 	packing packing     // how that file is compressed
 	temp    string      // a temporary file to remove
 	disk    Disk        // where that file is
+	more    []*source   // other files that hold parts of it
 	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 
 func (s *source) close() error {
+	for _, b := range s.more {
+		b.close()
+	}
 	if s.file == nil {
 		return nil
 	}
@@ -250,14 +255,23 @@ type Reader struct {
 	s   *Session
 	buf []byte // the file's bytes from off on
 	off int64
+
+	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
+	several []byte
+	lines   []jsonl.Value
+	shown   []byte
 }
 
 // NewReader returns a Reader of s.
 func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 
 // Line returns the line of record i as in the file, without surrounding white space, valid
-// until the next call. Bytes that are not UTF-8 are replaced.
+// until the next call. Bytes that are not UTF-8 are replaced. Of another agent's session it is the
+// entry in pi's shape.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
+	if r.s.dialect != nil {
+		return r.foreign(i, false)
+	}
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
 		line = jsonl.ReplaceInvalidUTF8(line)
@@ -266,30 +280,49 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 }
 
 // Raw returns the line of record i byte for byte, without its newline, valid until the next
-// call.
+// call. The lines of an entry that was made of several are separated by newlines.
 func (r *Reader) Raw(i int) ([]byte, error) {
 	rec := &r.s.records[i]
-	at, n := rec.off-r.off, int64(rec.size)
+	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
+	if more := r.s.joinedTo(i); err == nil && len(more) > 0 {
+		r.several = append(r.several[:0], line...)
+		for _, j := range more {
+			if line, err = r.read(j.at); err != nil {
+				break
+			}
+			r.several = append(append(r.several, '\n'), line...)
+		}
+		line = r.several
+	}
+	if err != nil {
+		return nil, &Error{Pos: r.s.Pos(i), Err: err}
+	}
+	return line, nil
+}
+
+// read is a stretch of the file, valid until the next call.
+func (r *Reader) read(span dialect.Span) ([]byte, error) {
+	at, n := span.Off-r.off, int64(span.Size)
 	if at < 0 || at+n > int64(len(r.buf)) {
 		// A read near the last one is probably in order. It starts on a page, since such reads
 		// are copied faster.
-		want, off := n, rec.off
+		want, off := n, span.Off
 		if r.buf != nil && at >= 0 && at < int64(len(r.buf))+readAhead {
 			off &^= 4<<10 - 1
-			want = max(n+rec.off-off, readAhead)
+			want = max(n+span.Off-off, readAhead)
 		}
 		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
 			r.buf = nil // never hold two long lines at once
 			if err := jsonl.Room(want); err != nil {
-				return nil, &Error{Pos: r.s.Pos(i), Err: err}
+				return nil, err
 			}
 			r.buf = make([]byte, want)
 		}
-		r.buf, r.off, at = r.buf[:want], off, rec.off-off
+		r.buf, r.off, at = r.buf[:want], off, span.Off-off
 		if err := readFullAt(r.s.src.bytes, r.buf, r.off); err != nil {
 			r.buf = r.buf[:0]
-			return nil, &Error{Pos: r.s.Pos(i), Err: err}
+			return nil, err
 		}
 	}
 	return r.buf[at : at+n], nil

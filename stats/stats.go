@@ -324,7 +324,7 @@ func (l *lensRun) step(a *replay.Account) error {
 			return err
 		}
 	}
-	if len(l.Answers) == 0 || l.Session.Kind(a.Record) != jsonl.Assistant {
+	if len(l.Answers) == 0 || !l.Session.Answers(a.Record) {
 		return nil
 	}
 	line, err := l.line(a.Record)

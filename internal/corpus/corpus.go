@@ -91,11 +91,26 @@ func Own(t testing.TB) []Session {
 	return all
 }
 
-// Shared returns the sessions next to the project's folder, if there are any, and logs if not.
+// Shared returns the sessions of pi next to the project's folder, if there are any, and logs if
+// not.
 func Shared(t testing.TB) []Session {
 	t.Helper()
+	return slices.DeleteFunc(shared(t, "corpus", "vectors/pi-1.5", "vectors/envelope"), func(s Session) bool {
+		return strings.Count(s.Name, "/") > 1 && strings.HasPrefix(s.Name, "corpus/")
+	})
+}
+
+// Foreign returns the sessions of other agents next to the project's folder, likewise.
+func Foreign(t testing.TB) []Session {
+	t.Helper()
+	return shared(t, "corpus/codex", "corpus/claude-code", "vectors/codex")
+}
+
+// shared returns the sessions of folders next to the project's.
+func shared(t testing.TB, dirs ...string) []Session {
+	t.Helper()
 	var all []Session
-	for _, dir := range []string{"corpus", "vectors/pi-1.5", "vectors/envelope"} {
+	for _, dir := range dirs {
 		found := read(t, filepath.Join(Root(t), "..", "shared", dir))
 		if len(found) == 0 {
 			t.Logf("left out: no sessions at ../shared/%s", dir)

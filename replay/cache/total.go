@@ -378,7 +378,7 @@ func (c *accountant) readChunk(load *replay.Reader, from int) (sent []sentReques
 				return nil, err
 			}
 		}
-		if kind != jsonl.Assistant && kind != jsonl.UsageEntry {
+		if !s.Answers(rec) && kind != jsonl.UsageEntry {
 			continue
 		}
 		line, err := load.Line(rec)

@@ -157,7 +157,14 @@ func typeKind(typ Value) Kind {
 
 // A Pick names fields that a reader wants: of records, and of their messages. It cannot name
 // the fields of every Picked, and the type, message and role that determine its Kind.
-type Pick struct{ Record, Message []string }
+type Pick struct {
+	Record, Message []string
+	As              Names
+}
+
+// Names are what a format calls the members that every record has. The zero value is pi's:
+// id, parentId and message.
+type Names struct{ ID, Parent, Message string }
 
 // A Picked is a record: its head, which determines its place in the session, and the picked
 // fields. Absent ones are nil.
@@ -166,6 +173,7 @@ type Picked struct {
 	Line                          Value
 	Kind                          Kind
 	Type, ID, ParentID, Timestamp Value
+	Role                          Value   // of its message
 	Record, Message               []Value // in the order of their names
 }
 
@@ -180,6 +188,11 @@ type HeadReader struct {
 // NewHeadReader returns a HeadReader that also reads the fields that pick names.
 func NewHeadReader(pick Pick) *HeadReader {
 	r := &HeadReader{}
+	as := pick.As
+	if as == (Names{}) {
+		as = Names{"id", "parentId", "message"}
+	}
+	topNames := []string{"type", as.ID, as.Parent, "timestamp", as.Message}
 	r.msg = newFields(msgNames, pick.Message)
 	r.top = newFields(topNames, pick.Record)
 	r.top.nested, r.top.inner = 4, &r.msg
@@ -187,10 +200,7 @@ func NewHeadReader(pick Pick) *HeadReader {
 	return r
 }
 
-var (
-	topNames = []string{"type", "id", "parentId", "timestamp", "message"}
-	msgNames = []string{"role"}
-)
+var msgNames = []string{"role"}
 
 func newFields(names, more []string) fields {
 	names = slices.Concat(names, more)
@@ -214,6 +224,7 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 		return nil, failed(end)
 	}
 	h, v := &r.read, r.top.vals
+	h.Role = r.msg.vals[0]
 	h.Line, h.Type, h.ID, h.ParentID, h.Timestamp = Trim(line), v[0], v[1], v[2], v[3]
 	switch {
 	case scalar:

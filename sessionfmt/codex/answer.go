@@ -1,0 +1,166 @@
+package codex
+
+import (
+	"strconv"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// answer appends an answer: the items of a response, its usage, and the model of its turn.
+func (w *writer) answer(e *dialect.Entry) {
+	w.items = w.items[:0]
+	calls := false
+	for _, line := range e.Lines {
+		if isItem(typeOfLine(line)) {
+			w.items = append(w.items, lineItem(line))
+			calls = calls || w.items[len(w.items)-1].tool().Exists()
+		}
+	}
+	w.raw(`{"role":"assistant","content":[`)
+	w.answerBlocks(w.items)
+	w.raw(`],"api":"openai-codex-responses"`)
+	w.usageOf(e.Lines)
+	switch {
+	case e.Unanswered:
+		w.raw(`,"stopReason":"aborted"`)
+	case calls:
+		w.raw(`,"stopReason":"toolUse"`)
+	default:
+		w.raw(`,"stopReason":"stop"`)
+	}
+	w.end(w.items)
+}
+
+// end ends a message that items make. By the id of the first one the same message is
+// known again after a compaction.
+func (w *writer) end(items []item) {
+	w.member(",", "id", items[0].id)
+	if w.native {
+		w.raw(`,"native":[`)
+		for k := range items {
+			if k > 0 {
+				w.raw(",")
+			}
+			w.sent(items[k].raw)
+		}
+		w.raw("]")
+	}
+	w.raw("}")
+}
+
+// answerBlocks appends the blocks of an answer's items.
+func (w *writer) answerBlocks(items []item) {
+	first := true
+	next := func() {
+		if !first {
+			w.raw(",")
+		}
+		first = false
+	}
+	for k := range items {
+		it := &items[k]
+		switch {
+		case it.typ.Is("reasoning"):
+			said := false
+			for _, list := range []jsonl.Value{it.summary, it.content} {
+				for s := range list.Elements {
+					if text := s.Get("text"); text.IsString() {
+						next()
+						w.block("thinking", "thinking", text)
+						said = true
+					}
+				}
+			}
+			if !said && it.encrypted.IsString() {
+				next()
+				w.raw(`{"type":"opaque","item":"reasoning"}`)
+			}
+		case it.tool().Exists():
+			next()
+			w.raw(`{"type":"toolCall"`)
+			w.member(",", "id", it.callID)
+			w.member(",", "name", it.tool())
+			w.raw(`,"arguments":`)
+			w.arguments(it)
+			w.raw("}")
+		case it.content.IsArray():
+			for block := range it.content.Elements {
+				next()
+				w.contentBlock(block)
+			}
+		default:
+			next()
+			w.out = append(w.out, it.raw...)
+		}
+	}
+}
+
+// arguments appends those of a call, an object.
+func (w *writer) arguments(it *item) {
+	for _, v := range []jsonl.Value{it.arguments, it.input, it.action} {
+		if v.IsObject() {
+			w.out = append(w.out, v...)
+			return
+		}
+		if !v.IsString() {
+			continue
+		}
+		at := len(w.out)
+		w.out = v.AppendText(w.out)
+		if text := jsonl.Value(jsonl.Trim(w.out[at:])); text.IsObject() {
+			if _, err := jsonl.ParseValue(text); err == nil {
+				return
+			}
+		}
+		w.out = append(w.out[:at], '{')
+		w.member("", "input", v)
+		w.raw("}")
+		return
+	}
+	w.raw("{}")
+}
+
+// usageOf appends model and usage, as lines of a turn have them.
+func (w *writer) usageOf(lines []jsonl.Value) {
+	w.raw(`,"provider":"openai"`)
+	var used, model, id jsonl.Value
+	for _, line := range lines {
+		switch typ := typeOfLine(line); {
+		case typ.Is("turn_context"):
+			model = line.First("payload", "model")
+		case typ.Is("token_usage_record"):
+			used, id = line.First("payload", "usage"), line.First("payload", "response_id")
+		case typ.Is("event_msg"):
+			if line.First("payload", "type").Is("token_count") {
+				used = line.First("payload", "info", "last_token_usage")
+			}
+		}
+	}
+	if !model.IsString() {
+		model = jsonl.Value(`"unknown"`)
+	}
+	w.member(",", "model", model)
+	w.member(",", "responseId", id)
+	w.usage(used)
+}
+
+// usage appends a usage in pi's terms: what was read from the cache is no part of the input.
+func (w *writer) usage(used jsonl.Value) {
+	if !used.IsObject() {
+		return
+	}
+	var f [5]jsonl.Value
+	used.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
+	read, write := f[1].Int(), f[2].Int()
+	w.number(`,"usage":{"input":`, max(0, f[0].Int()-read-write))
+	w.number(`,"output":`, f[3].Int())
+	w.number(`,"cacheRead":`, read)
+	w.number(`,"cacheWrite":`, write)
+	w.number(`,"totalTokens":`, f[4].Int())
+	w.raw("}")
+}
+
+func (w *writer) number(before string, n int64) {
+	w.out = strconv.AppendInt(append(w.out, before...), n, 10)
+}

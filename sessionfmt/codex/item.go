@@ -1,0 +1,129 @@
+package codex
+
+import (
+	"strings"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An item is what a line holds: its payload, or in the first months the line itself. It is
+// read in one pass.
+type item struct {
+	raw jsonl.Value
+	typ, role, id, callID, name,
+	content, summary, encrypted,
+	arguments, input, action, output jsonl.Value
+}
+
+// readItem reads an item.
+func readItem(v jsonl.Value) (it item) {
+	var c jsonl.Cursor
+	it.read(c.Reset(v))
+	it.raw = v
+	return it
+}
+
+func (it *item) read(c *jsonl.Cursor) {
+	for key := range c.Members {
+		if m := it.member(string(key)); m != nil {
+			*m = c.Value()
+		}
+	}
+}
+
+// member is where the member of that name goes, nil for none.
+func (it *item) member(name string) *jsonl.Value {
+	switch name {
+	case "type":
+		return &it.typ
+	case "role":
+		return &it.role
+	case "id":
+		return &it.id
+	case "call_id":
+		return &it.callID
+	case "name":
+		return &it.name
+	case "content":
+		return &it.content
+	case "summary":
+		return &it.summary
+	case "encrypted_content":
+		return &it.encrypted
+	case "arguments":
+		return &it.arguments
+	case "input":
+		return &it.input
+	case "action":
+		return &it.action
+	case "output":
+		return &it.output
+	}
+	return nil
+}
+
+// lineItem is the item of a line.
+func lineItem(line jsonl.Value) (it item) {
+	var c jsonl.Cursor
+	c.Reset(line)
+	inner := false
+	for key := range c.Members {
+		if string(key) == "payload" && c.Peek() == '{' {
+			at := c.Offset()
+			it = item{}
+			it.read(&c)
+			it.raw, inner = c.Since(at), true
+		} else if m := it.member(string(key)); m != nil && !inner {
+			*m = c.Value()
+		}
+	}
+	if !inner {
+		it.raw = line
+	}
+	return it
+}
+
+// isAnswer reports whether an item is a part of an answer.
+func (it *item) isAnswer() bool {
+	code := itemCode(it.typ, it.role, nil, nil)
+	return code == answer || code == call
+}
+
+// isPrompt reports whether an item begins a turn.
+func (it *item) isPrompt() bool {
+	return it.typ.Is("message") && it.role.Is("user") && !written(it.content)
+}
+
+// tool is the name of the tool that an item calls, absent where it calls none.
+func (it *item) tool() jsonl.Value {
+	switch {
+	case it.typ.Is("function_call"), it.typ.Is("custom_tool_call"):
+		return it.name
+	case it.typ.Is("local_shell_call"):
+		return jsonl.Value(`"local_shell"`)
+	case it.typ.Is("tool_search_call"):
+		return jsonl.Value(`"tool_search"`)
+	}
+	return nil
+}
+
+// text is that of a message.
+func (it *item) text() string {
+	var b strings.Builder
+	for block := range it.content.Elements {
+		b.WriteString(block.Get("text").Text())
+	}
+	return b.String()
+}
+
+// typeOfLine is the type of a line.
+func typeOfLine(line jsonl.Value) jsonl.Value { return line.First("type") }
+
+// isItem reports whether a line is a response item.
+func isItem(typ jsonl.Value) bool {
+	if typ.Is("response_item") {
+		return true
+	}
+	_, other := types[string(inner(typ))]
+	return !other
+}

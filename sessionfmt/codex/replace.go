@@ -1,0 +1,150 @@
+package codex
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// transform appends the patch of a compaction, or of turns that are taken back across one:
+// one op that replaces all messages.
+func (w *writer) transform(lines []jsonl.Value) {
+	var compaction jsonl.Value
+	var prompts []item
+	drop := int64(0)
+	for _, line := range lines {
+		switch typ := typeOfLine(line); {
+		case typ.Is("compacted"):
+			compaction = line.Get("payload")
+		case typ.Is("event_msg"):
+			drop += line.Get("payload").Get("num_turns").Int()
+		case isItem(typ):
+			if it := lineItem(line); it.role.Is("user") {
+				prompts = append(prompts, it)
+			}
+		}
+	}
+	name, reason := "compaction", "compaction"
+	var items []item
+	if history := compaction.Get("replacement_history"); history.IsArray() {
+		for v := range history.Elements {
+			items = append(items, readItem(v))
+		}
+	} else {
+		items = rebuilt(prompts, compaction.Get("message"))
+		prompts = nil
+	}
+	if drop > 0 {
+		name, reason = "rollback", "turns taken back"
+		items = dropTurns(items, int(drop)-len(prompts))
+	}
+	w.text(",", "transformerName", name)
+	w.raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + reason + `","messages":[`)
+	w.messages(items)
+	w.raw("]}]")
+}
+
+// messages appends items as messages of a provider: those of one answer are one.
+func (w *writer) messages(items []item) {
+	for k := 0; k < len(items); {
+		if k > 0 {
+			w.raw(",")
+		}
+		it := &items[k]
+		end := k + 1
+		switch {
+		case it.isAnswer():
+			for end < len(items) && items[end].isAnswer() {
+				end++
+			}
+			w.raw(`{"role":"assistant","content":[`)
+			w.answerBlocks(items[k:end])
+			w.raw("]")
+		case it.output.Exists():
+			w.raw(`{"role":"toolResult"`)
+			w.member(",", "toolCallId", it.callID)
+			w.result(it)
+		default:
+			w.raw(`{"role":"user","content":`)
+			w.note(it)
+		}
+		w.end(items[k:end])
+		k = end
+	}
+}
+
+// dropTurns is a history without its last n turns, and the notes directly before the first of
+// them. What comes before the first turn stays.
+func dropTurns(items []item, n int) []item {
+	first := -1
+	for k := len(items) - 1; k >= 0 && n > 0; k-- {
+		if items[k].isPrompt() {
+			first, n = k, n-1
+		}
+	}
+	if first < 0 {
+		return items
+	}
+	begins := slices.IndexFunc(items, func(it item) bool { return it.isPrompt() })
+	for first > begins+1 && !items[first-1].isPrompt() && !items[first-1].isAnswer() && !items[first-1].output.Exists() {
+		first--
+	}
+	return items[:first]
+}
+
+// rebuilt is the history that a compaction leaves which has none of its own: the last
+// prompts, as far as they have room, and the summary.
+func rebuilt(prompts []item, message jsonl.Value) (items []item) {
+	room := mostKept
+	for _, it := range slices.Backward(prompts) {
+		if room <= 0 {
+			break
+		}
+		text := it.text()
+		tokens := (len(text) + bytesPerToken - 1) / bytesPerToken
+		if tokens > room {
+			it = shortened(&it, text, room)
+		}
+		room -= tokens
+		items = append(items, it)
+	}
+	slices.Reverse(items)
+	last := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), orEmpty(message)...)
+	return append(items, readItem(append(last, "}]}"...)))
+}
+
+func orEmpty(text jsonl.Value) jsonl.Value {
+	if text.IsString() && string(text) != `""` {
+		return text
+	}
+	return jsonl.Value(`"(no summary available)"`)
+}
+
+// shortened is a prompt with only so many tokens of both ends of its text, and between them
+// how many are left out.
+func shortened(it *item, text string, room int) item {
+	half := room * bytesPerToken / 2
+	head, tail := half, len(text)-half
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	left := (len(text)+bytesPerToken-1)/bytesPerToken - room
+	out := []byte(`{"type":"message"`)
+	if it.id.Exists() {
+		out = append(append(out, `,"id":`...), it.id...)
+	}
+	out = append(out, `,"role":"user","content":[`...)
+	for k, part := range []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]} {
+		if k > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"type":"input_text","text":`...)
+		out = append(jsonl.AppendQuoted(out, part), '}')
+	}
+	return readItem(append(out, "]}"...))
+}

@@ -1,0 +1,115 @@
+// Package dialect is what sessionfmt needs to know of another agent's session files to show
+// them as entries: how to recognize a file, what a line is, how lines make a tree of entries,
+// and how an entry reads in the shape of docs/session-format.md 3. A dialect is a value of
+// [Dialect] in a package of its own, and a line in the table of package sessionfmt.
+//
+// A dialect says what its agent does in entries and in the operations of patches
+// (docs/session-format.md 6.1): it replays nothing itself.
+package dialect
+
+import "ctxtool/sessionfmt/jsonl"
+
+// A Dialect is the format of one agent's sessions.
+type Dialect struct {
+	Name string // as reports name it
+	// Sniff reports whether a file with that first line is such a session.
+	Sniff func(first jsonl.Value) bool
+	// Pick names the members of a line that Read looks at.
+	Pick jsonl.Pick
+	// Read is what a line is, by its head.
+	Read func(p *jsonl.Picked) Head
+	// New returns an arranger of one file's lines.
+	New func() Arranger
+	// Append appends an entry in pi's shape.
+	Append func(dst []byte, e *Entry) []byte
+	// Base is what a file continues: the name of another, and how much of that. It is nil
+	// where files stand for themselves.
+	Base func(first jsonl.Value) (b Base, ok bool)
+	// Certainty is how sure we are of the parts of a context.
+	Certainty Certainty
+}
+
+// A Certainty is how sure we are of the parts of a context: exact (compared with the program),
+// rule (known, not compared), absent (not in the file).
+type Certainty struct {
+	Messages string `json:"messages"`
+	System   string `json:"system"`
+	Tools    string `json:"tools"`
+}
+
+// A Code is what a line is to its dialect. Skip and Unknown mean the same to all.
+type Code uint8
+
+// The codes that all dialects share.
+const (
+	Skip    Code = iota // neither an entry nor a part of one
+	Unknown             // of a type that the dialect does not know
+	First               // the dialect's own codes begin here
+)
+
+// A Head is what the index keeps of a line until it is arranged.
+type Head struct {
+	Code Code
+	ID   jsonl.Value // of the record itself; absent for none
+	Ref  jsonl.Value // the id of another record that it refers to
+}
+
+// A Span is where a line is, bytes.
+type Span struct {
+	Off  int64
+	Size uint32
+}
+
+// A Line is a line that is being arranged. ID and Ref are valid during the call.
+type Line struct {
+	Code    Code
+	At      Span
+	Number  uint32 // of the line in its file, from 1
+	ID, Ref []byte
+}
+
+// An Arranger makes entries of lines.
+type Arranger interface {
+	// Next takes the next line.
+	Next(t Tree, l *Line) error
+	// End comes after the last one.
+	End(t Tree) error
+}
+
+// A Tree is what an arranger makes. Entries are known by their number.
+type Tree interface {
+	// Add adds an entry of a kind, made from a line and others, as the child of the leaf, and
+	// makes it the leaf.
+	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
+	// Join adds lines to an entry.
+	Join(entry int, more ...Span)
+	// Unanswered marks an answer that ended badly, and was no answer to a request.
+	Unanswered(entry int)
+	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one.
+	Leaf() int
+	Move(entry int)
+	// Find is the entry with an id, -1 for none.
+	Find(id []byte) int
+	// Read is a line. It is valid until the next one.
+	Read(at Span) (jsonl.Value, error)
+	// Report adds a finding at a line.
+	Report(code string, l *Line, text string)
+}
+
+// An Entry is an entry that is to be shown in pi's shape.
+type Entry struct {
+	Kind       jsonl.Kind
+	ID, Parent string
+	Unanswered bool
+	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
+	// Native asks for messages that have one more member, native: an array of what stands
+	// for them in a request of the agent.
+	Native bool
+}
+
+// A Base is what a forked session continues.
+type Base struct {
+	ID   string
+	Keep int64 // bytes of the file, 0 where they are not known
+	Upto int64 // the ordinal of the first line that does not count, where Keep does not tell
+}

@@ -1,0 +1,264 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt/codex"
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// dialects are the formats of other agents that are read. A new one is a line here.
+var dialects = []*dialect.Dialect{&codex.Dialect}
+
+// Dialect is the format of the session where it is another agent's, nil for pi.
+func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
+
+// ErrForeign refuses to write to another agent's session.
+var ErrForeign = errors.New("another agent's sessions are read only")
+
+// Foreign is the error of writing to a session that is another agent's, nil for pi's.
+func (s *Session) Foreign() error {
+	if s.dialect == nil {
+		return nil
+	}
+	return &Error{
+		Pos: Pos{File: s.Name}, Err: fmt.Errorf("%w: this is one of %s", ErrForeign, s.dialect.Name),
+		Hint: "ctxtool convert " + Quote(s.Name) + " --to pi -o NEW.jsonl makes a session of pi of it",
+	}
+}
+
+// Answers reports whether record i is the answer to a request. In another agent's session
+// parts of one that broke off, and answers that were put there, are none.
+func (s *Session) Answers(i int) bool {
+	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
+}
+
+// mostSniffed is how much of a file its first line may be to be looked at, bytes.
+const mostSniffed = 16 << 20
+
+// firstLine returns the first line of a file, nil if it is not JSON.
+func firstLine(src *source) jsonl.Value {
+	var line []byte
+	for size := int64(4 << 10); ; size *= 16 {
+		buf := make([]byte, min(size, src.size))
+		if readFullAt(src.bytes, buf, 0) != nil || len(buf) == 0 || buf[0] != '{' {
+			return nil
+		}
+		whole := false
+		if line, _, whole = bytes.Cut(buf, []byte{'\n'}); whole || size >= src.size {
+			break
+		}
+		if size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
+			return nil
+		}
+	}
+	v, err := jsonl.ParseValue(line)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// sniff finds the dialect of a file by its first line, and what the file continues.
+func (s *Session) sniff(opt Options) error {
+	first := firstLine(s.src)
+	for _, d := range dialects {
+		if first != nil && d.Sniff(first) {
+			s.dialect = d
+			return s.continues(first, opt)
+		}
+	}
+	return nil
+}
+
+// visit hands the entries to a visitor, as indexing does for pi's.
+func (s *Session) visit(opt Options) error {
+	r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
+	for i := range s.records {
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		h, bad := head.Read(line)
+		if bad != nil {
+			return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+		}
+		h.Off = s.records[i].off
+		see(h)
+	}
+	return nil
+}
+
+// A joined is a line that belongs to an entry, beside its first one.
+type joined struct {
+	entry uint32
+	at    dialect.Span
+}
+
+// addForeign keeps a line of another agent's session until it is arranged: its code is
+// kept as its kind, and what it refers to as its parent.
+func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
+	head := x.dialect.Read(h)
+	if head.Code == dialect.Skip {
+		return
+	}
+	rec.kind = jsonl.Kind(head.Code)
+	rec.id, rec.parent = u.intern(head.ID), u.intern(head.Ref)
+	if head.Code == dialect.Unknown {
+		u.cover.unknown(Quote(h.Type.Text()), 1)
+	}
+	u.records = append(u.records, rec)
+	if x.times {
+		ms, ok := h.Timestamp.Millis()
+		if !ok {
+			ms = noTime
+		}
+		u.times = append(u.times, ms)
+	}
+}
+
+// An arrangement makes entries of the lines of another agent's session. Both are in one
+// slice: a line makes one entry at most, but for the first.
+type arrangement struct {
+	s     *Session
+	n     int // entries so far
+	line  int // the one at hand
+	leaf  int
+	names *Namer
+	r     *Reader
+}
+
+// arrange makes the index of lines one of entries.
+func (s *Session) arrange() error {
+	s.table = newIDTable(len(s.records) + 1)
+	a := &arrangement{s: s, leaf: -1, names: s.NewNamer(), r: s.NewReader()}
+	s.records = slices.Insert(s.records, 0, record{})
+	if len(s.times) > 0 {
+		s.times = slices.Insert(s.times, 0, noTime)
+	}
+	by := s.dialect.New()
+	for a.line = 1; a.line < len(s.records); a.line++ {
+		rec := s.records[a.line]
+		l := dialect.Line{
+			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
+			ID: s.idOf(a.line), Ref: s.parentOf(a.line),
+		}
+		if err := by.Next(a, &l); err != nil {
+			return err
+		}
+	}
+	if err := by.End(a); err != nil {
+		return err
+	}
+	s.records = s.records[:a.n]
+	if len(s.times) > 0 {
+		s.times = s.times[:a.n]
+	}
+	slices.SortStableFunc(s.joined, func(x, y joined) int { return cmp.Compare(x.entry, y.entry) })
+	s.table = newIDTable(len(s.records))
+	return nil
+}
+
+// Add is of [dialect.Tree], as what follows is.
+func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (int, error) {
+	s := a.s
+	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
+	if at := min(a.line, len(s.records)-1); s.records[at].off == l.At.Off {
+		rec.flags, rec.id = s.records[at].flags, s.records[at].id
+	} else {
+		rec.id = s.keepID(l.ID)
+	}
+	if kind.IsEntry() {
+		if a.leaf >= 0 {
+			rec.parent = s.records[a.leaf].id
+		}
+		if id := idAt(s.ids, rec.id); len(id) == 0 || *s.slot(id) != 0 {
+			line, err := a.Read(l.At)
+			if err != nil {
+				return 0, err
+			}
+			rec.id = s.keepID([]byte(a.names.Name(idString(idAt(s.ids, rec.parent)), append(line, kind.String()...))))
+		}
+		a.leaf = a.n
+	}
+	s.records[a.n] = rec
+	if len(s.times) > 0 {
+		s.times[a.n] = s.times[min(a.line, len(s.times)-1)]
+	}
+	if kind.IsEntry() {
+		*s.slot(s.idOf(a.n)) = uint32(a.n + 1)
+	}
+	a.n++
+	a.Join(a.n-1, more...)
+	return a.n - 1, nil
+}
+
+// keepID puts an id into the arena.
+func (s *Session) keepID(id []byte) ref {
+	at := ref(len(s.ids))
+	s.ids = append(binary.AppendUvarint(s.ids, uint64(len(id))), id...)
+	return at
+}
+
+func (a *arrangement) Join(entry int, more ...dialect.Span) {
+	for _, at := range more {
+		a.s.joined = append(a.s.joined, joined{uint32(entry), at})
+	}
+}
+
+func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
+func (a *arrangement) Leaf() int            { return a.leaf }
+func (a *arrangement) Move(entry int)       { a.leaf = entry }
+func (a *arrangement) Find(id []byte) int   { return int(*a.s.slot(id)) - 1 }
+
+func (a *arrangement) Report(code string, l *dialect.Line, text string) {
+	a.s.found.add(code, int(l.Number), "", "%s", text)
+}
+
+func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
+	line, err := a.r.read(at)
+	return jsonl.Value(jsonl.Trim(jsonl.ReplaceInvalidUTF8(line))), err
+}
+
+// joinedTo are the lines that belong to an entry beside its first one.
+func (s *Session) joinedTo(entry int) []joined {
+	from := sort.Search(len(s.joined), func(k int) bool { return int(s.joined[k].entry) >= entry })
+	to := from
+	for to < len(s.joined) && int(s.joined[to].entry) == entry {
+		to++
+	}
+	return s.joined[from:to]
+}
+
+// Native is record i as Line has it, with messages as their agent sends them.
+func (r *Reader) Native(i int) (jsonl.Value, error) { return r.foreign(i, true) }
+
+// foreign is a record of another agent's session in pi's shape.
+func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
+	raw, err := r.Raw(i)
+	if err != nil {
+		return nil, err
+	}
+	rec := &r.s.records[i]
+	e := dialect.Entry{
+		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)),
+		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
+	}
+	for line := range bytes.SplitSeq(raw, []byte{'\n'}) {
+		if rec.flags&flagBadUTF8 != 0 || !utf8.Valid(line) {
+			line = jsonl.ReplaceInvalidUTF8(line)
+		}
+		e.Lines = append(e.Lines, jsonl.Trim(line))
+	}
+	r.lines = e.Lines
+	r.shown = r.s.dialect.Append(r.shown[:0], &e)
+	return r.shown, nil
+}

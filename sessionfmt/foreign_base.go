@@ -1,0 +1,233 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A section is a stretch of a session that stands in another file: of one that it continues.
+type section struct {
+	off, end int64 // in the session
+	name     string
+	lines    int // of the session before it
+}
+
+// sectionAt is the section that an offset is in, nil for the file that was opened.
+func (s *Session) sectionAt(off int64) *section {
+	for k := range s.base {
+		if b := &s.base[k]; off >= b.off && off < b.end {
+			return b
+		}
+	}
+	return nil
+}
+
+// place is the file that a line of the session stands in, and its number there.
+func (s *Session) place(off int64, line int) (name string, number int) {
+	if b := s.sectionAt(off); b != nil {
+		return b.name, line - b.lines
+	}
+	if n := len(s.base); n > 0 && off >= s.base[n-1].end {
+		return s.Name, line - s.baseLines
+	}
+	return s.Name, line
+}
+
+// A spliced is several stretches of files that read as one.
+type spliced struct {
+	parts []io.ReaderAt
+	sizes []int64
+}
+
+// ReadAt is io.ReaderAt's.
+func (p *spliced) ReadAt(buf []byte, off int64) (n int, err error) {
+	for k, part := range p.parts {
+		if off >= p.sizes[k] {
+			off -= p.sizes[k]
+			continue
+		}
+		want := min(int64(len(buf)-n), p.sizes[k]-off)
+		m, err := part.ReadAt(buf[n:n+int(want)], off)
+		if n += m; int64(m) < want {
+			return n, err
+		}
+		if off = 0; n == len(buf) {
+			return n, nil
+		}
+	}
+	return n, io.EOF
+}
+
+// mostBases is how many files a session may continue, one after the other.
+const mostBases = 1000
+
+// continues makes the session's bytes those of its first line, of the files that it
+// continues, the oldest first, and of its other lines.
+func (s *Session) continues(first jsonl.Value, opt Options) error {
+	if s.dialect.Base == nil {
+		return nil
+	}
+	var chain []continued
+	name, seen := s.Name, map[string]bool{s.Name: true}
+	for line := first; ; {
+		b, ok := s.dialect.Base(line)
+		if !ok {
+			break
+		}
+		next, err := s.findBase(name, b.ID, opt)
+		if err == nil && (seen[next] || len(chain) == mostBases) {
+			err = fmt.Errorf("it continues %s, which continues it", Quote(b.ID))
+		}
+		var part continued
+		if err == nil {
+			part, line, err = openBase(next, b, opt)
+		}
+		if err != nil {
+			for _, c := range chain {
+				c.src.close()
+			}
+			return err
+		}
+		chain, name, seen[next] = append(chain, part), next, true
+	}
+	if len(chain) > 0 {
+		slices.Reverse(chain)
+		s.splice(chain)
+	}
+	return nil
+}
+
+// A continued is a file that a session continues, as far as it does.
+type continued struct {
+	name string
+	src  *source
+	keep int64 // bytes
+}
+
+// splice inserts the files of a chain after the session's first line.
+func (s *Session) splice(chain []continued) {
+	own := s.src
+	buf := make([]byte, min(own.size, mostSniffed))
+	readFullAt(own.bytes, buf, 0)
+	head := int64(bytes.IndexByte(buf, '\n') + 1)
+	if head == 0 {
+		head = own.size
+	}
+	all := &spliced{parts: []io.ReaderAt{own.bytes}, sizes: []int64{head}}
+	size, joined := head, *own
+	for _, b := range chain {
+		all.parts, all.sizes = append(all.parts, b.src.bytes), append(all.sizes, b.keep)
+		s.base = append(s.base, section{size, size + b.keep, b.name, s.baseLines + 1})
+		s.baseLines += countLines(b.src.bytes, b.keep)
+		size += b.keep
+		joined.more = append(joined.more, b.src)
+	}
+	all.parts = append(all.parts, io.NewSectionReader(own.bytes, head, own.size-head))
+	all.sizes = append(all.sizes, own.size-head)
+	joined.bytes, joined.size = all, size+own.size-head
+	s.own, s.src = own, &joined
+}
+
+// countLines is the number of line ends in the first bytes of a file.
+func countLines(r io.ReaderAt, size int64) (n int) {
+	buf := make([]byte, min(size, unitSize))
+	for off := int64(0); off < size; off += int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), size-off)]
+		if readFullAt(r, buf, off) != nil {
+			break
+		}
+		n += bytes.Count(buf, []byte{'\n'})
+	}
+	return n
+}
+
+// openBase opens a file that another one continues. Its first line comes with it.
+func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value, error) {
+	src, err := openFile(name, nil, opt.Disk)
+	if err != nil {
+		return continued{}, nil, inFile(name, err)
+	}
+	first := firstLine(src)
+	if first == nil {
+		src.close()
+		return continued{}, nil, inFile(name, ErrNotSession)
+	}
+	keep := b.Keep
+	if keep <= 0 || keep > src.size || !endsLine(src, keep) {
+		keep = src.linesBelow(b.Upto)
+	}
+	return continued{name, src, keep}, first, nil
+}
+
+// endsLine reports whether a line ends at an offset.
+func endsLine(src *source, at int64) bool {
+	var last [1]byte
+	return readFullAt(src.bytes, last[:], at-1) == nil && last[0] == '\n'
+}
+
+// linesBelow is the length of the lines before the first one whose ordinal is not below a
+// number, bytes.
+func (s *source) linesBelow(ordinal int64) (keep int64) {
+	x := &indexer{src: s, head: jsonl.NewHeadReader(jsonl.Pick{Record: []string{"ordinal"}}), buf: new(unitBuffer)}
+	number := int64(0)
+	for pos := int64(0); pos < s.size; {
+		line, nl, err := x.longLine(pos, pos)
+		if err != nil || nl < 0 {
+			break
+		}
+		h, bad := x.head.Read(line)
+		if n := number; bad == nil {
+			if h.Record[0].IsNumber() {
+				n = h.Record[0].Int()
+			}
+			if n >= ordinal {
+				break
+			}
+		}
+		pos += int64(len(line)) + 1
+		keep, number = pos, number+1
+	}
+	return keep
+}
+
+// findBase is the name of the file that holds a session which another one continues: beside
+// that, or in the agent's folders around it, or where opt looks.
+func (s *Session) findBase(name, id string, opt Options) (string, error) {
+	matches := func(file string) bool {
+		stem, ok := strings.CutSuffix(strings.TrimSuffix(file, ".zst"), ".jsonl")
+		return ok && (stem == id || strings.HasSuffix(stem, "-"+id) || strings.HasSuffix(stem, "_"+id))
+	}
+	var found []string
+	see := func(file string, _ fs.DirEntry) {
+		if matches(filepath.Base(file)) {
+			found = append(found, file)
+		}
+	}
+	dir := filepath.Dir(name)
+	near, _ := os.ReadDir(opt.Disk.Path(dir))
+	for _, f := range near {
+		see(filepath.Join(dir, f.Name()), f)
+	}
+	for up := dir; len(found) == 0 && up != filepath.Dir(up); up = filepath.Dir(up) {
+		if b := filepath.Base(up); b == "sessions" || b == "archived_sessions" {
+			opt.Disk.Walk(filepath.Dir(up), see)
+		}
+	}
+	if len(found) == 0 && opt.Lookup != nil {
+		found = opt.Lookup(s.dialect, id)
+	}
+	slices.Sort(found) // a plain file before a packed one
+	if len(found) > 0 {
+		return found[0], nil
+	}
+	return "", &Error{Pos: Pos{File: name, Line: 1}, Err: fmt.Errorf("it continues session %s, and no file of that name is beside it or in the agent's folder", Quote(id)), Hint: "put the file of that session beside it"}
+}

@@ -1,7 +1,9 @@
 package migrate
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,13 +16,38 @@ import (
 // ErrNotForeign refuses to convert a session that is pi's already.
 var ErrNotForeign = errors.New("this is a session of pi already")
 
-// Convert writes another agent's session as one of pi, of version 3. Where that agent
+// Convert returns another agent's session as one of pi, of version 3, which Plain of the result
+// reads. Where that agent
 // replaced all messages, the new ones follow a new root, so that pi's path has only them;
-// prompt and model are declared again there. The error is a *sessionfmt.Error.
-func Convert(w io.Writer, s *sessionfmt.Session) error {
+// prompt and model are declared again there. The messages at both leaves are compared. The
+// error is a *sessionfmt.Error.
+func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	if s.Dialect() == nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: ErrNotForeign, Hint: "ctxtool migrate upgrades old versions"}
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: ErrNotForeign, Hint: "ctxtool migrate upgrades old versions"}
 	}
+	from, to := io.Pipe()
+	defer from.Close()
+	var wrong error
+	go func() {
+		out := bufio.NewWriterSize(to, 64<<10)
+		wrong = cmp.Or(convert(out, s), out.Flush())
+		to.CloseWithError(wrong)
+	}()
+	made, err := sessionfmt.OpenReader(s.Name, from, sessionfmt.Options{})
+	if wrong != nil {
+		return nil, wrong
+	}
+	if err == nil {
+		err = sameContext(s, made)
+	}
+	if err != nil && made != nil {
+		made.Close()
+	}
+	return made, err
+}
+
+// convert writes the entries of a session.
+func convert(w io.Writer, s *sessionfmt.Session) error {
 	c := &converter{s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), out: w}
 	for i := range s.Len() {
 		if err := c.record(i); err != nil {
@@ -140,9 +167,8 @@ func completeUsage(v jsonl.Value) jsonl.Value {
 	return v
 }
 
-// SameContext reports whether two sessions give the same messages at their leaves: the error
-// names the first message that differs.
-func SameContext(was, is *sessionfmt.Session) error {
+// sameContext is the error of two sessions whose messages differ at their leaves.
+func sameContext(was, is *sessionfmt.Session) error {
 	a, err := messages(was)
 	if err != nil {
 		return err

@@ -230,7 +230,7 @@ func (rules Rules) Reasoning(level jsonl.Value) jsonl.Value {
 	switch {
 	case !level.IsString() || level.Is("off"):
 		return nil
-	case level.Is("minimal") && rules == ByEnvelope:
+	case level.Is("minimal") && rules.Patched():
 		return value(`"low"`)
 	}
 	return level
@@ -339,11 +339,11 @@ func (e *Envelope) ModelRef() (ref models.Ref, err error) {
 func (rules Rules) Compiled(parts []prompt.Part) string {
 	var texts []string
 	for _, p := range parts {
-		if p.Text != "" || rules == ByEnvelope {
+		if p.Text != "" || rules.Patched() {
 			texts = append(texts, p.Text)
 		}
 	}
-	if rules == ByEnvelope {
+	if rules.Patched() {
 		return strings.Join(texts, "")
 	}
 	return strings.Join(texts, "\n\n")

@@ -67,7 +67,7 @@ func (m *machine) transform(at Piece) (Effect, error) {
 	k, did := int32(0), Patched
 	for v := range patch.Elements {
 		if o := findOp(v.Get("op")); o != nil {
-			if o == &compactionApply {
+			if o == &compactionApply || m.r.Rules == ByAgent && line.Get("transformerName").Is("compaction") {
 				did = Compacted
 			}
 			at.op = k

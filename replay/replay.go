@@ -113,27 +113,35 @@ const (
 	Auto       Rules = iota // ByEnvelope if the path has transforms or ephemerals, else ByPi
 	ByPi                    // what current pi builds
 	ByEnvelope              // pi's rules plus transforms, as in the context-engineering dialect
+	ByAgent                 // those of the agent whose session it is, if that is not pi; see sessionfmt.Session.Dialect
 )
 
-var rulesNames = [...]string{Auto: "auto", ByPi: "pi", ByEnvelope: "envelope"}
+var rulesNames = [...]string{Auto: "auto", ByPi: "pi", ByEnvelope: "envelope", ByAgent: "agent"}
 
 // String returns the name on the command line.
 func (r Rules) String() string { return rulesNames[r] }
+
+// Patched reports whether transforms are replayed.
+func (r Rules) Patched() bool { return r >= ByEnvelope }
 
 // MarshalText returns the name.
 func (r Rules) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 func (r *Rules) UnmarshalText(text []byte) (err error) {
+	if string(text) == ByAgent.String() {
+		*r = ByAgent
+		return nil
+	}
 	*r, err = ParseRules(string(text))
 	return err
 }
 
 // RulesNames returns the names that ParseRules accepts.
-func RulesNames() []string { return rulesNames[:] }
+func RulesNames() []string { return rulesNames[:ByAgent] }
 
 // ParseRules returns the rules with that name.
 func ParseRules(name string) (Rules, error) {
-	for r, n := range rulesNames {
+	for r, n := range RulesNames() {
 		if n == name {
 			return Rules(r), nil
 		}
@@ -144,11 +152,11 @@ func ParseRules(name string) (Rules, error) {
 // Decide resolves Auto for a session, by the path of its leaf regardless of the point that is
 // replayed.
 func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
+	if s.Dialect() != nil {
+		return ByAgent
+	}
 	if r != Auto {
 		return r
-	}
-	if s.Dialect() != nil {
-		return ByEnvelope
 	}
 	path, _ := s.Path(leaf)
 	for _, i := range path {

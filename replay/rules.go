@@ -40,7 +40,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		return Nothing, nil
 	case jsonl.Transform:
 		did, err := Nothing, error(nil)
-		if m.r.Rules == ByEnvelope {
+		if m.r.Rules.Patched() {
 			did, err = m.transform(msg)
 		}
 		if err == nil {
@@ -70,7 +70,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 // message completes msg, and reports whether its entry adds a message (docs/session-format.md
 // 5.3, 5.5, 7.1).
 func (m *machine) message(msg *Piece) (bool, error) {
-	envelope := m.r.Rules == ByEnvelope
+	envelope := m.r.Rules.Patched()
 	switch msg.kind {
 	case jsonl.CustomMessage:
 		msg.form, msg.kind = custom, jsonl.Custom
@@ -143,7 +143,7 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	if m.r.Options.Without[rec] {
 		return Nothing, nil
 	}
-	if m.r.Rules == ByEnvelope {
+	if m.r.Rules.Patched() {
 		shadow, err := m.r.Shadows(rec)
 		if err != nil || shadow {
 			return Nothing, err
@@ -253,7 +253,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 	}
 	if from = m.placeOnPath(kept); from < 0 {
 		first, from = m.base.msgs.n, m.pos
-		if m.r.Rules == ByEnvelope {
+		if m.r.Rules.Patched() {
 			first, from = 0, 0
 		}
 		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing before it, the envelope rules keep everything", orMissing(f[0]))

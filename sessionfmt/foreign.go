@@ -22,7 +22,7 @@ var dialects = []*dialect.Dialect{&codex.Dialect}
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 
 // ErrForeign refuses to write to another agent's session.
-var ErrForeign = errors.New("another agent's sessions are read only")
+var ErrForeign = errors.New("sessions of other agents are read only")
 
 // Foreign is the error of writing to a session that is another agent's, nil for pi's.
 func (s *Session) Foreign() error {
@@ -30,8 +30,8 @@ func (s *Session) Foreign() error {
 		return nil
 	}
 	return &Error{
-		Pos: Pos{File: s.Name}, Err: fmt.Errorf("%w: this is one of %s", ErrForeign, s.dialect.Name),
-		Hint: "ctxtool convert " + Quote(s.Name) + " --to pi -o NEW.jsonl makes a session of pi of it",
+		Pos: Pos{File: s.Name}, Err: fmt.Errorf("a session of %s: %w", s.dialect.Name, ErrForeign),
+		Hint: "ctxtool convert " + Quote(s.Name) + " --to pi -o NEW.jsonl writes it as a session of pi",
 	}
 }
 

@@ -79,6 +79,8 @@ func kindOfCall(f *callRecord) callKind {
 		return summaryCall
 	case f.For.Is("cache_warm"):
 		return warmingCall
+	case f.For.Is("compaction"): // of another agent
+		return summaryCall
 	}
 	return otherCall
 }

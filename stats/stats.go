@@ -18,6 +18,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -84,10 +85,11 @@ type Report struct {
 	Gate     any                  `json:"gate,omitempty"`     // of a sum: the gate.Report on it
 	parts    `json:"lenses"`
 
-	Path    string         `json:"-"` // of the file from the current folder
-	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
-	project string         // the folder of the session
-	fits    bool           // see Fits
+	Path    string           `json:"-"` // of the file from the current folder
+	Dialect *dialect.Dialect `json:"-"` // of another agent; nil for pi
+	Lines   map[string]int   `json:"-"` // from 1, of the entries that were asked for
+	project string           // the folder of the session
+	fits    bool             // see Fits
 }
 
 // The schemas of a report: of several sessions together, and of one.
@@ -203,6 +205,7 @@ func (o *Options) Read(name string) (*Report, error) {
 			}
 		}
 	}
+	l.Report.Dialect = s.Dialect()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
 }

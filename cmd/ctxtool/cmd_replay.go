@@ -15,6 +15,7 @@ import (
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 
 	"github.com/spf13/cobra"
 )
@@ -109,6 +110,9 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
+	if o.format == "native" && s.Dialect() == nil {
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("-f native requires a session of another agent"), Hint: "-f llm prints what a provider gets from pi"}}
+	}
 	env, err := o.envelope(s, opt)
 	if err != nil {
 		return err
@@ -173,17 +177,26 @@ func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 // noteCoverage says by whose rules the answer was made, and of how much of the
 // file. pi writes old files anew when it opens them, without what it skips.
 func (e *env) noteCoverage(s *sessionfmt.Session, rules replay.Rules) {
-	e.noteRead(s.Name, s.Version, &s.Coverage, rules)
+	e.noteRead(s.Name, s.Version, &s.Coverage, rulesOf(s.Dialect(), rules))
+}
+
+// rulesOf names the rules of a replay; those of another agent by its name, with how sure we
+// are of the parts of a context.
+func rulesOf(d *dialect.Dialect, rules replay.Rules) string {
+	if d == nil {
+		return "rules " + rules.String()
+	}
+	return fmt.Sprintf("a session of %s: messages %s, system prompt %s, tools %s", d.Name, d.Certainty.Messages, d.Certainty.System, d.Certainty.Tools)
 }
 
 // noteRead is noteCoverage of a session that has been closed.
-func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules replay.Rules) {
+func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules string) {
 	if c.Partial {
-		e.note("%s: rules %s; coverage and duplicate ids unchecked", name, rules)
+		e.note("%s: %s; coverage and duplicate ids unchecked", name, rules)
 		return
 	}
 	old := version < 3
-	e.note("%s: rules %s; %s%s%s", name, rules, c, phrase.If(old, "; format version %d, which pi rewrites when it opens the file", version),
+	e.note("%s: %s; %s%s%s", name, rules, c, phrase.If(old, "; format version %d, which pi rewrites when it opens the file", version),
 		phrase.If(old && c.Skipped > 0, ", without the lines skipped"))
 }
 

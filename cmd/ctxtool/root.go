@@ -91,6 +91,7 @@ var commands = []struct {
 	{"compact", newCompactCommand, manySessions, "Change"},
 	{"compactions", newCompactionsCommand, 0, "Explain"},
 	{"config", newConfigCommand, otherArgs, "Settings"},
+	{"convert", newConvertCommand, 0, "Files"},
 	{"count", newCountCommand, otherArgs, "Measure"},
 	{"diff", newDiffCommand, 2, "Explain"},
 	{"edit", newEditCommand, 1, "Change"},
@@ -134,7 +135,7 @@ func commandOf(args []string) string {
 // of all commands would take longer than most answers.
 func newRoot(e *env, only string) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "ctxtool COMMAND [flags]",
+		Use:           "ctxtool COMMAND [flags], or ctxtool help COMMAND|TOPIC",
 		Short:         "Show what a coding agent's model saw, from the session file alone",
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -124,7 +124,7 @@ func (p *printer) flags(cmd *cobra.Command) {
 
 // shared names the topics, in which the flags of all commands are too.
 func (p *printer) shared() {
-	p.line("\n%s", wrap("Topics (ctxtool help TOPIC): "+strings.Join(Topics(), ", "), p.width, 0))
+	p.line("\n%s", wrap("Topics: "+strings.Join(Topics(), ", "), p.width, 0))
 }
 
 // mostName is how wide a flag's name may be beside its usage.

@@ -85,7 +85,7 @@ Commands:
 		if err := Command(&b, c.cmd, 0); err != nil {
 			t.Fatal(err)
 		}
-		got, _, _ := strings.Cut(b.String(), "\nTopics (")
+		got, _, _ := strings.Cut(b.String(), "\nTopics: ")
 		if got != c.want {
 			t.Errorf("%s\nwant\n%s", got, c.want)
 		}

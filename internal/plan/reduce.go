@@ -14,6 +14,9 @@ import (
 // Reduce plans to shrink the context of an envelope by a batch with time at, below an entry. It
 // is checked message by message in a replay with opt.
 func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time, opt replay.Options) (*Plan, error) {
+	if err := e.Replay().Session.Foreign(); err != nil {
+		return nil, err
+	}
 	s := e.Replay().Session
 	done, err := job.Plan(e)
 	if err != nil {

@@ -191,7 +191,7 @@ func (p *Report) row(piece cache.Piece) (int, error) {
 	n := p.s.Len()
 	from := piece.Origin()
 	if piece.Own() && piece.Kind().IsTurn() {
-		if p.r.Rules == replay.ByEnvelope {
+		if p.r.Rules.Patched() {
 			p.bodies[piece.Hash] = from.Record
 		}
 		p.Index.Tokens[from.Record] = int32(piece.Tokens)

@@ -240,7 +240,7 @@ func (c *accountant) insert(q *Request) error {
 	front = c.trie.addFront(front, mixKeys(model, mixKeys(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
 
 	sums := q.Prefix.sums
-	if c.r.Rules == replay.ByEnvelope {
+	if c.r.Rules.Patched() {
 		if sums, err = q.Prefix.withEphemeral(q.Before); err != nil {
 			return err
 		}

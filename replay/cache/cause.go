@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -253,7 +252,7 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 			}
 			continue
 		}
-		if c.r.Rules != replay.ByEnvelope {
+		if !c.r.Rules.Patched() {
 			continue
 		}
 		k := 0

@@ -15,7 +15,9 @@ func TestRetrievals(t *testing.T) {
 	result := func(id, text string) string {
 		return `{"role":"toolResult","toolCallId":"` + id + `","content":[{"type":"text","text":"` + text + `"}]}`
 	}
-	says := func(text string) string { return `{"role":"assistant","content":[{"type":"text","text":"` + text + `"}]}` }
+	says := func(text string) string {
+		return `{"role":"assistant","content":[{"type":"text","text":"` + text + `"}]}`
+	}
 	edit := func(path string) string {
 		return `{"role":"assistant","content":[{"type":"toolCall","id":"e","name":"edit","arguments":{"path":"` + path + `"}}]}`
 	}

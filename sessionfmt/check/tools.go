@@ -46,6 +46,9 @@ func (w *walk) called() {
 		}
 	}
 	w.gone()
+	if d := w.s.Dialect(); d != nil && d.Certainty.Tools == "absent" {
+		known = false
+	}
 	if !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {
 		return
 	}

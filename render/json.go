@@ -27,8 +27,12 @@ func writeProvided(w *bufio.Writer, r Report) error {
 	return w.WriteByte('\n')
 }
 
-// writeNative writes the items of a request as the session's own agent sends them.
+// writeNative writes the items of a request as the session's own agent sends them. Those of pi
+// are messages for a provider.
 func writeNative(w *bufio.Writer, r Report) error {
+	if r.Envelope.Replay().Session.Dialect() == nil {
+		return writeProvided(w, r)
+	}
 	sep := "[\n"
 	for item, err := range r.Envelope.Native() {
 		if err != nil {

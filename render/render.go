@@ -40,7 +40,7 @@ var Formats = []Format{
 	{"json", "the envelope as one JSON object (docs/formats.md)", sessionfmt.NeedPath},
 	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON", sessionfmt.NeedModel | sessionfmt.NeedThinking},
 	{"llm", "the messages as a provider gets them, as a JSON array", 0},
-	{"native", "the items of the request as another agent sends them, as a JSON array", 0},
+	{"native", "the items of the request as the agent of the session sends them, as a JSON array", 0},
 }
 
 // writeSummary is the text of docs/session-format.md 8.5; its last line names our own

@@ -110,9 +110,6 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
-	if o.format == "native" && s.Dialect() == nil {
-		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("-f native requires a session of another agent"), Hint: "-f llm prints what a provider gets from pi"}}
-	}
 	env, err := o.envelope(s, opt)
 	if err != nil {
 		return err

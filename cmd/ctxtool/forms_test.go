@@ -58,8 +58,8 @@ func TestForms(t *testing.T) {
 			forms = append(forms, "--json")
 		}
 		for _, form := range forms {
-			if form == "-f swe-cli" && strings.Contains(line, "--") || form == "-f native" {
-				continue // the log of a whole path, and sessions of other agents
+			if form == "-f swe-cli" && strings.Contains(line, "--") {
+				continue // the log of a whole path
 			}
 			words := strings.TrimSpace(line + " " + form + " " + needed[name+" "+form])
 			r := ranIn(dir, commandLine(words, "S", "s.jsonl", "DIR", "dir", "UNDO", "undo.jsonl")...)

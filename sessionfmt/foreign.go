@@ -9,13 +9,14 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"ctxtool/sessionfmt/claude"
 	"ctxtool/sessionfmt/codex"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // dialects are the formats of other agents that are read. A new one is a line here.
-var dialects = []*dialect.Dialect{&codex.Dialect}
+var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect}
 
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
@@ -89,14 +90,14 @@ type joined struct {
 }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code stands
-// in the place of its kind, and what it refers to in that of its parent.
+// in the place of its kind, and what it refers to and its group in those of its parent.
 func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 	head := x.dialect.Read(h)
 	if head.Code == dialect.Skip {
 		return
 	}
 	rec.kind = jsonl.Kind(head.Code)
-	rec.id, rec.parent = u.intern(head.ID), u.intern(head.Ref)
+	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
 	if head.Code == dialect.Unknown {
 		u.cover.unknown(Quote(h.Type.Text()), 1)
 	}
@@ -111,12 +112,13 @@ func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 }
 
 // An arrangement makes entries of the lines of another agent's session. Both are in one
-// slice: a line makes one entry at most, but for the first.
+// slice, which gets room between them where there are more entries than lines so far.
 type arrangement struct {
 	s     *Session
 	n     int // entries so far
 	line  int // the one at hand
 	leaf  int
+	none  ref // an empty id
 	names *Namer
 	r     *Reader
 }
@@ -124,7 +126,7 @@ type arrangement struct {
 // arrange makes the index of lines one of entries.
 func (s *Session) arrange() error {
 	s.table = newIDTable(len(s.records) + 1)
-	a := &arrangement{s: s, leaf: -1, names: s.NewNamer(), r: s.NewReader()}
+	a := &arrangement{s: s, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
 	s.records = slices.Insert(s.records, 0, record{})
 	if len(s.times) > 0 {
 		s.times = slices.Insert(s.times, 0, noTime)
@@ -134,7 +136,7 @@ func (s *Session) arrange() error {
 		rec := s.records[a.line]
 		l := dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
-			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Own: s.own(rec.off),
+			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Group: idAt(s.ids, ref(rec.up)), Own: s.own(rec.off),
 		}
 		if err := by.Next(a, &l); err != nil {
 			return err
@@ -143,6 +145,7 @@ func (s *Session) arrange() error {
 	if err := by.End(a); err != nil {
 		return err
 	}
+	s.leaf = a.leaf
 	s.records = s.records[:a.n]
 	if len(s.times) > 0 {
 		s.times = s.times[:a.n]
@@ -153,24 +156,25 @@ func (s *Session) arrange() error {
 }
 
 // Add is of [dialect.Tree], as what follows is.
-func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (int, error) {
+func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int, err error) {
 	s := a.s
+	if a.n > a.line || a.n == len(s.records) {
+		a.room()
+	}
 	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
-	if at := min(a.line, len(s.records)-1); s.records[at].off == l.At.Off {
+	if at := min(a.line, len(s.records)-1); kind != jsonl.Header && s.records[at].off == l.At.Off {
 		rec.flags, rec.id = s.records[at].flags, s.records[at].id
 	} else {
 		rec.id = s.keepID(l.ID)
 	}
 	if kind.IsEntry() {
-		if a.leaf >= 0 {
+		if rec.parent = a.none; a.leaf >= 0 {
 			rec.parent = s.records[a.leaf].id
 		}
 		if id := idAt(s.ids, rec.id); len(id) == 0 || *s.slot(id) != 0 {
-			line, err := a.Read(l.At)
-			if err != nil {
+			if rec.id, err = a.name(l, kind, rec.parent); err != nil {
 				return 0, err
 			}
-			rec.id = s.keepID([]byte(a.names.Name(idString(idAt(s.ids, rec.parent)), append(line, kind.String()...))))
 		}
 		a.leaf = a.n
 	}
@@ -184,6 +188,45 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	a.n++
 	a.Join(a.n-1, more...)
 	return a.n - 1, nil
+}
+
+// name is the id of an entry whose line has none that it can have.
+func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind, parent ref) (ref, error) {
+	s := a.s
+	if part := s.part(a.n, l.At.Off); part > 0 && len(l.ID) > 0 {
+		if id := append(l.ID[:len(l.ID):len(l.ID)], fmt.Sprintf(".%d", part)...); *s.slot(id) == 0 {
+			return s.keepID(id), nil
+		}
+	}
+	line, err := a.Read(l.At)
+	if err != nil {
+		return 0, err
+	}
+	return s.keepID([]byte(a.names.Name(idString(idAt(s.ids, parent)), append(line, kind.String()...)))), nil
+}
+
+// part is how many entries before record i are made of the line at an offset.
+func (s *Session) part(i int, off int64) (n int) {
+	for ; i > 0 && s.records[i-1].off == off && s.records[i-1].kind.IsEntry(); i-- {
+		n++
+	}
+	return n
+}
+
+// room makes room for entries before the lines that are still to come.
+func (a *arrangement) room() {
+	s, n := a.s, len(a.s.records)/8+16
+	s.records = slices.Insert(s.records, a.line, make([]record, n)...)
+	if len(s.times) > 0 {
+		s.times = slices.Insert(s.times, a.line, make([]int64, n)...)
+	}
+	a.line += n
+	s.table = newIDTable(len(s.records) + 1)
+	for i := range a.n {
+		if s.records[i].kind.IsEntry() {
+			*s.slot(s.idOf(i)) = uint32(i + 1)
+		}
+	}
 }
 
 // keepID puts an id into the arena.
@@ -205,7 +248,22 @@ func (a *arrangement) Move(entry int)       { a.leaf = entry }
 func (a *arrangement) Find(id []byte) int   { return int(*a.s.slot(id)) - 1 }
 
 func (a *arrangement) Report(code string, l *dialect.Line, text string) {
-	a.s.found.add(code, int(l.Number), "", "%s", text)
+	id := ""
+	if len(l.ID) > 0 && a.Find(l.ID) >= 0 {
+		id = idString(l.ID)
+	}
+	a.s.found.add(code, int(l.Number), id, "%s", text)
+}
+
+func (a *arrangement) Spans(entry int) []dialect.Span {
+	rec := &a.s.records[entry]
+	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
+	for _, j := range a.s.joined {
+		if int(j.entry) == entry {
+			all = append(all, j.at)
+		}
+	}
+	return all
 }
 
 func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
@@ -234,7 +292,7 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	}
 	rec := &r.s.records[i]
 	e := dialect.Entry{
-		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)),
+		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
 	for line := range bytes.SplitSeq(raw, []byte{'\n'}) {

@@ -272,7 +272,9 @@ func (s *Session) finish() error {
 		}
 	}
 	s.indexIDs(0)
-	s.findLeaf()
+	if s.dialect == nil {
+		s.findLeaf()
+	}
 	s.link(0)
 	if s.src.broken != nil {
 		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)

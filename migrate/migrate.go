@@ -80,6 +80,9 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	case s.Header() < 0:
 		return refused(errors.New("no session header, which holds the version"), "ctxtool repair gives it one")
 	}
+	if err := s.Foreign(); err != nil {
+		return nil, err
+	}
 	p := &Plan{
 		From: s.Version, To: max(opt.To, s.Version), s: s, turn: map[int]int{},
 		Compaction: opt.Compaction, Rules: opt.Rules.Decide(s, s.Leaf()),

@@ -213,6 +213,8 @@ func takeBack(f appendFile, start, end int64) error {
 func (s *Session) refuse(b *Batch) error {
 	const whole = "write the session with the new entries elsewhere: -o FILE"
 	switch {
+	case s.dialect != nil:
+		return s.Foreign()
 	case s.src.packing != plain:
 		return &Error{Err: errors.New("is compressed: only plain files are appended to"), Hint: whole}
 	case s.src.info == nil:
@@ -232,7 +234,7 @@ func (s *Session) refuse(b *Batch) error {
 
 // refuseShape says why entries cannot follow those of the session.
 func (s *Session) refuseShape(b *Batch) error {
-	for _, sound := range []func() error{s.refuseHeader, s.refuseVersion, s.refuseTail} {
+	for _, sound := range []func() error{s.refuseVersion, s.refuseHeader, s.refuseTail} {
 		if err := sound(); err != nil {
 			return err
 		}
@@ -271,6 +273,8 @@ func (s *Session) refuseHeader() error {
 
 func (s *Session) refuseVersion() error {
 	switch {
+	case s.dialect != nil:
+		return s.Foreign()
 	case s.Version > 3:
 		return &Error{Err: fmt.Errorf("%w: version %d, and 3 is the last one known", ErrTooNew, s.Version),
 			Hint: "a newer ctxtool may know it"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -20,6 +21,20 @@ var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect}
 
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
+
+// ErrForeign refuses to write to another agent's session.
+var ErrForeign = errors.New("another agent's sessions are read only")
+
+// Foreign is the error of writing to a session that is another agent's, nil for pi's.
+func (s *Session) Foreign() error {
+	if s.dialect == nil {
+		return nil
+	}
+	return &Error{
+		Pos: Pos{File: s.Name}, Err: fmt.Errorf("%w: this is one of %s", ErrForeign, s.dialect.Name),
+		Hint: "ctxtool convert " + Quote(s.Name) + " --to pi -o NEW.jsonl makes a session of pi of it",
+	}
+}
 
 // Answers reports whether record i is the answer to a request. In another agent's session
 // parts of one that broke off, and answers that were put there, are none.
@@ -136,7 +151,7 @@ func (s *Session) arrange() error {
 		rec := s.records[a.line]
 		l := dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
-			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Group: idAt(s.ids, ref(rec.up)), Own: s.own(rec.off),
+			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Group: idAt(s.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
 		}
 		if err := by.Next(a, &l); err != nil {
 			return err

@@ -21,9 +21,6 @@ type section struct {
 	lines    int // of the session before it
 }
 
-// own reports whether an offset is one of the file that was opened.
-func (s *Session) own(off int64) bool { return s.sectionAt(off) == nil }
-
 // sectionAt is the section that an offset is in, nil for the file that was opened.
 func (s *Session) sectionAt(off int64) *section {
 	for k := range s.base {
@@ -128,17 +125,18 @@ func (s *Session) splice(chain []continued, before bool) {
 		}
 	}
 	all := &spliced{parts: []io.ReaderAt{own.bytes}, sizes: []int64{head}}
-	size := head
+	size, joined := head, *own
 	for _, b := range chain {
 		all.parts, all.sizes = append(all.parts, b.src.bytes), append(all.sizes, b.keep)
 		s.base = append(s.base, section{size, size + b.keep, b.name, s.baseLines + lines})
 		s.baseLines += countLines(b.src.bytes, b.keep)
 		size += b.keep
-		own.more = append(own.more, b.src)
+		joined.more = append(joined.more, b.src)
 	}
 	all.parts = append(all.parts, io.NewSectionReader(own.bytes, head, own.size-head))
 	all.sizes = append(all.sizes, own.size-head)
-	own.bytes, own.size = all, size+own.size-head
+	joined.bytes, joined.size = all, size+own.size-head
+	s.own, s.src = own, &joined
 }
 
 // countLines is the number of line ends in the first bytes of a file.

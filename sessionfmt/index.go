@@ -421,7 +421,7 @@ func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].paren
 // Nobody else may use it meanwhile.
 func (s *Session) Grow() bool {
 	size, n := s.src.size, len(s.records)
-	if s.src.info == nil || s.src.packing != plain || s.Version < 3 || s.orphans || s.leaf < n-1 {
+	if s.dialect != nil || s.src.info == nil || s.src.packing != plain || s.Version < 3 || s.orphans || s.leaf < n-1 {
 		return false
 	}
 	info, err := s.src.disk.Stat(s.Name)

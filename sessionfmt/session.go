@@ -92,6 +92,7 @@ type Session struct {
 
 	src       *source
 	dialect   *dialect.Dialect // nil for pi
+	own       *source          // the file itself, where it continues others
 	base      []section        // the files that it continues
 	baseLines int              // lines of those
 	joined    []joined         // lines of entries that are made of several, by entry
@@ -161,8 +162,13 @@ func inFile(name string, err error) error {
 // Close closes the file.
 func (s *Session) Close() error { return s.src.close() }
 
-// Plain reads the whole session, unpacked.
-func (s *Session) Plain() io.Reader { return s.src.plain() }
+// Plain reads the whole session, unpacked, without what it continues.
+func (s *Session) Plain() io.Reader {
+	if s.own != nil {
+		return s.own.plain()
+	}
+	return s.src.plain()
+}
 
 // Size is the length of the session in bytes, after unpacking.
 func (s *Session) Size() int64 { return s.src.size }

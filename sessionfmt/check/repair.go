@@ -41,7 +41,7 @@ func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 // refuseVersion is the error of a version that nothing here writes to.
 func refuseVersion(s *sessionfmt.Session) error {
 	if s.Version <= 3 {
-		return nil
+		return s.Foreign()
 	}
 	return &sessionfmt.Error{
 		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),

@@ -87,7 +87,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	case known:
 		head.Code = code
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
-		head.Code = meta
+		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
 	case p.Line.Get("record_type").Exists():
 		head.Code = dialect.Skip
 	default: // the bare items of the first months
@@ -125,10 +125,18 @@ func itemCode(typ, role, content, metadata jsonl.Value) dialect.Code {
 			return summary
 		}
 		return answer
-	case role.Is("user") && !written(content):
+	case role.Is("user") && asked(content, metadata):
 		return prompt
 	}
 	return note
+}
+
+// asked reports whether a message of the user is a prompt. Newer versions number those.
+func asked(content, metadata jsonl.Value) bool {
+	if metadata.Get("history_sequence").Exists() {
+		return metadata.Get("user_input_order").Exists()
+	}
+	return !written(content)
 }
 
 // written reports whether Codex itself wrote a message of the user: to describe the

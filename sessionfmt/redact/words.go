@@ -46,6 +46,15 @@ var places = map[string]place{
 	"invalidateCacheReason": 0, "temperature": 0, "maxTokens": 0, "note": 0, "input": 0, "cacheRead": 0, "cacheWrite": 0, "cacheWrite1h": 0,
 	"totalTokens": 0, "total": 0, "totalFromProvider": 0, "complete": 0, "argumentsBytes": 0, "argumentsError": 0, "error": 0,
 	"constrainedSampling": 0, "systemPrompt": 0, "pollAfterMs": 0,
+
+	// Of Codex (docs/session-format.md 15).
+	"payload": isBox, "metadata": isBox, "history_base": isBox, "replacement_history": isBox, "item": isBox, "items": isBox, "info": isBox,
+	"last_token_usage": isBox, "total_token_usage": isBox,
+	"call_id": isID | isKept, "turn_id": isID | isKept, "root_turn_id": isID | isKept, "response_id": isID | isKept, "window_id": isID | isKept,
+	"session_id": isID | isKept, "thread_id": isID | isKept, "forked_from_id": isID | isKept, "parent_thread_id": isID | isKept,
+	"model_provider": isKept, "history_mode": isKept, "phase": isKept, "cli_version": isKept, "originator": isKept,
+	"compaction_output": 0, "ordinal": 0, "num_turns": 0, "window_number": 0, "call": 0, "summary_text": 0, "image_url": 0, "base_instructions": isBox,
+	"instructions": 0, "action": 0, "success": 0, "end_ordinal_exclusive": 0, "end_byte_offset": 0,
 }
 
 // words are what the format's own words are.
@@ -60,5 +69,11 @@ var words = map[string]bool{
 	"messages_cached_replace": true, "messages_uncached_append": true, "options_set": true, "compaction_apply": true, "cached": true, "uncached": true,
 	"stop": true, "length": true, "toolUse": true, "error": true, "aborted": true, "deferred": true, "pending": true, "ok": true, "unfinished": true,
 	"off": true, "minimal": true, "low": true, "medium": true, "high": true, "xhigh": true, "max": true,
+	"session_meta": true, "response_item": true, "event_msg": true, "turn_context": true, "token_usage_record": true, "compacted": true,
+	"world_state": true, "inter_agent_communication": true, "developer": true, "reasoning": true, "function_call": true,
+	"function_call_output": true, "custom_tool_call": true, "custom_tool_call_output": true, "local_shell_call": true, "tool_search_call": true,
+	"tool_search_output": true, "web_search_call": true, "image_generation_call": true, "additional_tools": true, "agent_message": true,
+	"context_compaction": true, "input_text": true, "output_text": true, "input_image": true, "summary_text": true, "token_count": true,
+	"thread_rolled_back": true, "paginated": true, "legacy": true,
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
 }

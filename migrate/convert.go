@@ -1,0 +1,178 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// ErrNotForeign refuses to convert a session that is pi's already.
+var ErrNotForeign = errors.New("this is a session of pi already")
+
+// Convert writes another agent's session as one of pi, of version 3. Where that agent put
+// other messages in the place of all, they follow a new root, so that pi's path has them
+// alone; prompt and model are declared again there. The error is a *sessionfmt.Error.
+func Convert(w io.Writer, s *sessionfmt.Session) error {
+	if s.Dialect() == nil {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: ErrNotForeign, Hint: "ctxtool migrate upgrades old versions"}
+	}
+	c := &converter{s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), out: w}
+	for i := range s.Len() {
+		if err := c.record(i); err != nil {
+			var at *sessionfmt.Error
+			if errors.As(err, &at) {
+				return err
+			}
+			return &sessionfmt.Error{Pos: s.Pos(i), Err: err}
+		}
+	}
+	return nil
+}
+
+// A converter writes entries in the order of the file.
+type converter struct {
+	s     *sessionfmt.Session
+	r     *sessionfmt.Reader
+	names *sessionfmt.Namer
+	out   io.Writer
+	buf   []byte
+	ids   []string // what stands for each record: the entry that others follow
+	// What a new root repeats: the last declaration of the prompt, and of the model.
+	system, model jsonl.Value
+}
+
+func (c *converter) record(i int) error {
+	line, err := c.r.Line(i)
+	if err != nil {
+		return err
+	}
+	parent := ""
+	if up := c.s.Parent(i); up >= 0 {
+		parent = c.ids[up]
+	}
+	switch kind := c.s.Kind(i); kind {
+	case jsonl.Header:
+		return c.write(line)
+	case jsonl.Unknown, jsonl.Scalar:
+		c.ids[i] = parent
+		return nil
+	case jsonl.Transform:
+		c.ids[i], err = c.replaced(line)
+		return err
+	case jsonl.System:
+		c.system = bytes.Clone(line)
+	case jsonl.ModelChange:
+		c.model = bytes.Clone(line)
+	}
+	c.ids[i] = c.s.ID(i)
+	return c.entry(line, c.ids[i], parent)
+}
+
+// entry writes an entry with an id and a parent; an answer with all that pi reads of a usage.
+func (c *converter) entry(line jsonl.Value, id, parent string) error {
+	up := jsonl.Value("null")
+	if parent != "" {
+		up = jsonl.AppendQuoted(nil, parent)
+	}
+	fields := []jsonl.Field{{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}}
+	if msg := line.Get("message"); msg.Get("role").Is("assistant") {
+		fields = append(fields, jsonl.Field{Name: "message", Value: set(msg, "usage", completeUsage(msg.Get("usage")))})
+	} else if line.Get("type").Is("usage") {
+		fields = append(fields, jsonl.Field{Name: "usage", Value: completeUsage(line.Get("usage"))})
+	}
+	c.buf = line.AppendEdited(c.buf[:0], fields...)
+	return c.write(c.buf)
+}
+
+func (c *converter) write(line jsonl.Value) error {
+	_, err := c.out.Write(append(line, '\n'))
+	return err
+}
+
+// replaced writes the messages that a patch puts in the place of all, below a new root, and
+// is the id of the last one.
+func (c *converter) replaced(line jsonl.Value) (id string, err error) {
+	line = bytes.Clone(line)
+	add := func(entry jsonl.Value) {
+		if err == nil {
+			parent := id
+			id = c.names.Name(parent, append(bytes.Clone(line.Get("id")), entry...))
+			err = c.entry(entry, id, parent)
+		}
+	}
+	for _, v := range []jsonl.Value{c.system, c.model} {
+		if v.Exists() {
+			add(v)
+		}
+	}
+	stamp := line.Get("timestamp")
+	for op := range line.Get("patch").Elements {
+		if !op.Get("op").Is("messages_cached_replace") {
+			return "", fmt.Errorf("its operation %s has no form in pi", sessionfmt.Quote(op.Get("op").Text()))
+		}
+		for msg := range op.Get("messages").Elements {
+			entry := append([]byte(`{"type":"message","id":"","parentId":null,"timestamp":`), stamp...)
+			entry = append(append(entry, `,"message":`...), msg...)
+			add(append(entry, '}'))
+		}
+	}
+	return id, err
+}
+
+// set is an object with one member set, or without it.
+func set(v jsonl.Value, name string, to jsonl.Value) jsonl.Value {
+	return v.AppendEdited(nil, jsonl.Field{Name: name, Value: to})
+}
+
+// completeUsage is a usage with all members that pi reads; what is not recorded is 0.
+func completeUsage(v jsonl.Value) jsonl.Value {
+	if !v.IsObject() {
+		v = jsonl.Value(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0}`)
+	}
+	if !v.Get("cost").Exists() {
+		v = set(v, "cost", jsonl.Value(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`))
+	}
+	return v
+}
+
+// SameContext reports whether two sessions give the same messages at their leaves: the error
+// names the first message that differs.
+func SameContext(was, is *sessionfmt.Session) error {
+	a, err := messages(was)
+	if err != nil {
+		return err
+	}
+	b, err := messages(is)
+	if err != nil {
+		return err
+	}
+	for k := range max(len(a), len(b)) {
+		if k >= len(a) || k >= len(b) || !bytes.Equal(a[k], b[k]) {
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: fmt.Errorf("converted, its context would differ from message %d on", k)}
+		}
+	}
+	return nil
+}
+
+// messages are those of the context at a session's leaf, as a provider gets them.
+func messages(s *sessionfmt.Session) (all [][]byte, err error) {
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+	if err != nil {
+		return nil, err
+	}
+	for m, err := range e.CachedMessages() {
+		if err != nil {
+			return nil, err
+		}
+		if m.Raw.Get("role").Is("assistant") {
+			m.Raw = set(m.Raw, "usage", nil)
+		}
+		all = append(all, m.Raw.AppendCompact(nil))
+	}
+	return all, nil
+}

@@ -1,0 +1,38 @@
+package migrate
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"ctxtool/sessionfmt"
+)
+
+// TestConvert converts the rollouts of the real Codex, and holds the contexts to each other.
+func TestConvert(t *testing.T) {
+	files, _ := filepath.Glob("../../shared/vectors/codex/*/rollout*")
+	if len(files) == 0 {
+		t.Skip("left out: no vectors at ../shared/vectors/codex")
+	}
+	for _, file := range files {
+		was, err := sessionfmt.Open(file, sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer was.Close()
+		var out bytes.Buffer
+		if err := Convert(&out, was); err != nil {
+			t.Fatal(err)
+		}
+		is, err := sessionfmt.OpenReader("converted", &out, sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range is.Findings {
+			t.Errorf("%s: %v", file, f)
+		}
+		if err := SameContext(was, is); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -196,7 +196,7 @@ func (w *writer) edit(e *dialect.Entry, l *line) {
 	switch {
 	case cleared:
 		w.raw(`,"replacement":{"content":[{"type":"opaque","item":"cleared tool result"}]}`)
-		w.nativeResult(call, jsonl.Value(`"[cleared: the text that was sent is not in the file]"`))
+		w.nativeResult(call, nil) // what it says instead is not in the file
 	case said.Exists():
 		w.raw(`,"replacement":{"content":`)
 		w.content(said)

@@ -149,6 +149,7 @@ func (s *Session) arrange() error {
 	by := s.dialect.New()
 	for a.line = 1; a.line < len(s.records); a.line++ {
 		rec := s.records[a.line]
+		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		l := dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
 			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Group: idAt(s.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
@@ -270,6 +271,17 @@ func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 	a.s.found.add(code, int(l.Number), id, "%s", text)
 }
 
+func (a *arrangement) Replace(entry int, old, by dialect.Span) {
+	if rec := &a.s.records[entry]; rec.off == old.Off {
+		rec.off, rec.size = by.Off, by.Size
+	}
+	for k := range a.s.joined {
+		if j := &a.s.joined[k]; int(j.entry) == entry && j.at == old {
+			j.at = by
+		}
+	}
+}
+
 func (a *arrangement) Spans(entry int) []dialect.Span {
 	rec := &a.s.records[entry]
 	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
@@ -310,11 +322,19 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
-	for line := range bytes.SplitSeq(raw, []byte{'\n'}) {
-		if rec.flags&flagBadUTF8 != 0 || !utf8.Valid(line) {
+	add := func(size uint32) {
+		line := raw[:size:size]
+		if raw = raw[size:]; len(raw) > 0 {
+			raw = raw[1:] // a newline
+		}
+		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.MendUTF8(line)
 		}
 		e.Lines = append(e.Lines, jsonl.Trim(line))
+	}
+	add(rec.size)
+	for _, j := range r.s.joinedTo(i) {
+		add(j.at.Size)
 	}
 	r.lines = e.Lines
 	r.shown = r.s.dialect.Append(r.shown[:0], &e)

@@ -95,6 +95,7 @@ type Session struct {
 	own       *source          // the file itself, where it continues others
 	base      []section        // the files that it continues
 	baseLines int              // lines of those
+	badUTF8   bool             // another agent's file has bytes that are none
 	joined    []joined         // lines of entries that are made of several, by entry
 	records   []record
 	times     []int64 // of the records, milliseconds since 1970, where they are kept

@@ -226,7 +226,8 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	if had.entry < 0 || a.entries[had.entry].code != l.Code&codeMask {
 		return // of a message that a compaction kept
 	}
-	t.Join(int(had.entry), l.At)
+	t.Replace(int(had.entry), had.at, l.At)
+	a.at[string(l.ID)] = link{had.entry, l.At}
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
 

@@ -79,9 +79,11 @@ func (a *arranger) compact(t dialect.Tree) error {
 	if said != nil {
 		a.at[string(said.ID)] = link{e, said.At}
 	}
-	for id, to := range a.at {
-		if to.entry >= 0 && slices.Contains(kept, to.entry) {
-			a.at[id] = link{e, to.at}
+	if len(kept) > 0 {
+		for id, to := range a.at {
+			if to.entry >= 0 && slices.Contains(kept, to.entry) {
+				a.at[id] = link{e, to.at}
+			}
 		}
 	}
 	a.recorded, a.pinned, a.relinked = link{entry: -1}, false, len(kept) > 0

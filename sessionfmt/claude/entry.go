@@ -9,7 +9,7 @@ import (
 
 // A line is a record as it is shown.
 type line struct {
-	typ, subtype, uuid, timestamp, content jsonl.Value
+	typ, subtype, timestamp, content jsonl.Value
 
 	message
 }
@@ -19,46 +19,50 @@ type message struct {
 	id, role, said, model, stop, usage, diagnostics jsonl.Value
 }
 
-// readLine reads a record in one pass.
+// readLine reads a record, as far as it has to: what a tool returned stands behind it once
+// more.
 func readLine(v jsonl.Value) (l line) {
-	var c jsonl.Cursor
-	c.Reset(v)
-	for key := range c.Members {
+	said := false
+	for key, val := range v.Members {
 		switch string(key) {
 		case "type":
-			l.typ = c.Value()
+			l.typ = val
 		case "subtype":
-			l.subtype = c.Value()
-		case "uuid":
-			l.uuid = c.Value()
+			l.subtype = val
 		case "timestamp":
-			l.timestamp = c.Value()
+			l.timestamp = val
 		case "content":
-			l.content = c.Value()
+			l.content = val
 		case "message":
-			l.message.read(&c)
+			l.message.read(val)
+			said = true
+		default:
+			continue
+		}
+		if said && l.typ.Exists() && l.timestamp.Exists() {
+			break
 		}
 	}
 	return l
 }
 
-func (m *message) read(c *jsonl.Cursor) {
-	for key := range c.Members {
+func (m *message) read(v jsonl.Value) {
+	for key, val := range v.Members {
 		switch string(key) {
 		case "id":
-			m.id = c.Value()
+			m.id = val
 		case "role":
-			m.role = c.Value()
+			m.role = val
 		case "content":
-			m.said = c.Value()
+			m.said = val
 		case "model":
-			m.model = c.Value()
+			m.model = val
 		case "stop_reason":
-			m.stop = c.Value()
+			m.stop = val
 		case "usage":
-			m.usage = c.Value()
+			m.usage = val
 		case "diagnostics":
-			m.diagnostics = c.Value()
+			m.diagnostics = val
 		}
 	}
 }
@@ -66,7 +70,7 @@ func (m *message) read(c *jsonl.Cursor) {
 // appendEntry is [dialect.Dialect]'s Append.
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	w := writer{out: dst, native: e.Native}
-	l := readLine(latest(e.Lines))
+	l := readLine(e.Lines[0])
 	if e.Kind == jsonl.Unknown {
 		w.member("{", "type", l.typ)
 	} else {
@@ -110,22 +114,11 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	return append(w.out, '}')
 }
 
-// latest is the last line of the first one's uuid: a record that is there again has its
-// last value.
-func latest(lines []jsonl.Value) jsonl.Value {
-	for k := len(lines) - 1; k > 0; k-- {
-		if id := lines[k].First("uuid"); id.IsString() && string(id) == string(lines[0].First("uuid")) {
-			return lines[k]
-		}
-	}
-	return lines[0]
-}
-
 // message appends the message of a message entry.
 func (w *writer) message(e *dialect.Entry, l *line) {
 	switch e.Kind {
 	case jsonl.Assistant:
-		w.answer(e.Lines, l.typ)
+		w.answer(e.Lines)
 	case jsonl.User:
 		w.said("user", &l.message)
 	case jsonl.ToolResult:
@@ -150,7 +143,7 @@ func (w *writer) compaction(lines []jsonl.Value) {
 			for n < len(lines) && sameAnswer(&l, lines[n]) {
 				n++
 			}
-			w.answer(lines[k:n], l.typ)
+			w.answer(lines[k:n])
 		case l.typ.Is("user") && firstResult(l.message.said, 0).Exists():
 			w.result(&l, 0, lines[1:])
 		case l.typ.Is("user"):
@@ -248,7 +241,7 @@ func partOf(content, call jsonl.Value) (part int) {
 // firstResult is a result of a content, by its number.
 func firstResult(content jsonl.Value, part int) jsonl.Value {
 	for block := range content.Elements {
-		if block.First("type").Is("tool_result") || block.Get("type").Is("tool_result") {
+		if block.First("type").Is("tool_result") {
 			if part == 0 {
 				return block
 			}

@@ -129,21 +129,11 @@ func (w *writer) oneBlock(b jsonl.Value) {
 }
 
 // answer appends an answer: the blocks of its lines, in order, and the usage of the last.
-func (w *writer) answer(lines []jsonl.Value, _ jsonl.Value) {
-	all := make([]line, 0, 8)
+func (w *writer) answer(lines []jsonl.Value) {
+	var few [8]line
+	all := few[:0]
 	for _, raw := range lines {
-		l := readLine(raw)
-		if !l.typ.Is("assistant") {
-			continue
-		}
-		again := false
-		for k := range all {
-			if again = len(l.uuid) > 0 && string(all[k].uuid) == string(l.uuid); again {
-				all[k] = l
-				break
-			}
-		}
-		if !again {
+		if l := readLine(raw); l.typ.Is("assistant") {
 			all = append(all, l)
 		}
 	}
@@ -217,7 +207,7 @@ func (w *writer) usage(used jsonl.Value) {
 	w.raw("}")
 }
 
-// result appends a result of a record. Answers among other lines tell the name of its tool.
+// result appends a result of a record. An answer among other lines has the name of its tool.
 func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 	block := firstResult(l.said, part)
 	var f [3]jsonl.Value
@@ -250,13 +240,9 @@ func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 // toolName is the tool of a call that one of some lines has.
 func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
 	for _, raw := range lines {
-		if !raw.First("type").Is("assistant") {
-			continue
-		}
 		for b := range raw.First("message", "content").Elements {
-			var f [2]jsonl.Value
-			if b.Fields(f[:], "id", "name"); string(f[0]) == string(call) {
-				return f[1]
+			if string(b.First("id")) == string(call) {
+				return b.First("name")
 			}
 		}
 	}

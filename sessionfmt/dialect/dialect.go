@@ -88,6 +88,8 @@ type Tree interface {
 	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
 	// Join adds lines to an entry.
 	Join(entry int, more ...Span)
+	// Replace puts a line in the place of one of an entry's.
+	Replace(entry int, old, by Span)
 	// Spans are the lines of an entry.
 	Spans(entry int) []Span
 	// Unanswered marks an answer that ended badly, and was no answer to a request.

@@ -25,6 +25,7 @@ type Cursor struct {
 	i       int
 	scan    Scanner
 	compact compactor
+	once    bool // nobody reads on after a loop that was left
 }
 
 // Reset puts the cursor in front of v, and returns it.
@@ -149,7 +150,9 @@ func (c *Cursor) Elements(yield func() bool) {
 // left, behind the whole container that starts at start.
 func (c *Cursor) step(more bool, at, start int) bool {
 	if !more {
-		c.i = c.scan.value(c.b, start)
+		if !c.once {
+			c.i = c.scan.value(c.b, start)
+		}
 	} else if c.i == at {
 		c.Value()
 	}

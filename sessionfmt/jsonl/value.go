@@ -98,7 +98,7 @@ func (v Value) Int() int64 {
 // Members goes through an object's members in order, the key without its
 // quotes. Any other value has none.
 func (v Value) Members(yield func(key []byte, val Value) bool) {
-	var c Cursor
+	c := Cursor{once: true}
 	c.Reset(v)
 	for key := range c.Members {
 		if !yield(key, c.Value()) {
@@ -109,7 +109,7 @@ func (v Value) Members(yield func(key []byte, val Value) bool) {
 
 // Elements goes through an array's elements in order. Any other value has none.
 func (v Value) Elements(yield func(el Value) bool) {
-	var c Cursor
+	c := Cursor{once: true}
 	c.Reset(v)
 	for range c.Elements {
 		if !yield(c.Value()) {

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/sessionfmt/claude"
 	"ctxtool/sessionfmt/codex"
 	"ctxtool/sessionfmt/dialect"
@@ -80,20 +81,33 @@ func (s *Session) sniff(opt Options) error {
 	return nil
 }
 
-// visit hands the entries to a visitor, as indexing does for pi's.
-func (s *Session) visit(opt Options) error {
-	r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
-	for i := range s.records {
-		line, err := r.Line(i)
+// atOnce is how many entries a worker visits at a time.
+const atOnce = 512
+
+// visit hands the entries to visitors, as indexing does for pi's.
+func (s *Session) visit(workers int, opt Options) error {
+	pieces := (len(s.records) + atOnce - 1) / atOnce
+	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
+		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
+		return func(k int) error {
+			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
+				line, err := r.Line(i)
+				if err != nil {
+					return err
+				}
+				h, bad := head.Read(line)
+				if bad != nil {
+					return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+				}
+				h.Off = s.records[i].off
+				see(h)
+			}
+			return nil
+		}
+	}) {
 		if err != nil {
 			return err
 		}
-		h, bad := head.Read(line)
-		if bad != nil {
-			return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
-		}
-		h.Off = s.records[i].off
-		see(h)
 	}
 	return nil
 }

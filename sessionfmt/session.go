@@ -143,7 +143,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 		err = s.finish()
 	}
 	if err == nil && s.dialect != nil && opt.Visit != nil {
-		err = s.visit(opt)
+		err = s.visit(workers, opt)
 	}
 	if err != nil {
 		src.close()

@@ -45,6 +45,7 @@ type entry struct {
 	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
 	end    int32 // of an answer, its last result so far, or itself
 	walked bool  // another entry than a result names it as its parent
+	upto   int64 // of an answer, where its last line is that is on the way of parents, bytes
 	loose  bool
 }
 
@@ -128,11 +129,11 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	}
 	up := a.parent(t, l, side)
 	if code == progress { // a link, and nothing else
-		a.at[string(l.ID)] = link{up, l.At}
+		a.at[string(l.ID)] = link{up, a.at[string(l.Ref)].at}
 		return nil
 	}
 	if up >= 0 && code != result && code != results {
-		a.entries[up].walked = true
+		a.walk(up, a.at[string(l.Ref)].at.Off)
 	}
 	switch code {
 	case result, results:
@@ -150,6 +151,17 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.finished(e, l)
 	}
 	return err
+}
+
+// walk marks the way of parents: an entry that another one names, and of an answer how far
+// its lines are on that way, up to the one that was named, or whose result was.
+func (a *arranger) walk(up int32, off int64) {
+	e := &a.entries[up]
+	e.walked = true
+	if e.of >= 0 && e.of != up {
+		off, e = e.upto, &a.entries[e.of]
+	}
+	e.upto = max(e.upto, off)
 }
 
 // kinds are those of entries that one line makes.
@@ -272,6 +284,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 		a.results = append(a.results, called{id, e, l.At})
 		if after = e; answered {
 			a.entries[e].of, a.entries[up].end = up, e
+			a.entries[e].upto = of[0].Off
 		}
 	}
 	return nil

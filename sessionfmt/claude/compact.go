@@ -125,23 +125,19 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	return entries, true
 }
 
-// edit adds an edit of an entry; below 0 it has no target.
-func (a *arranger) edit(t dialect.Tree, l *dialect.Line, up, target int32, side int) (int32, error) {
-	var of []dialect.Span
-	if target >= 0 {
-		of = t.Spans(int(target))[:1]
-	}
-	return a.add(t, jsonl.ContextEdit, l, up, side, of...)
-}
-
-// edits adds edits of entries, one below the other, or a mark where there are none.
+// edits adds edits of entries, one below the other, or a mark where there are none. A target
+// below 0 is none.
 func (a *arranger) edits(t dialect.Tree, l *dialect.Line, up int32, targets []int32, side int) (err error) {
 	up = a.end(up)
 	if len(targets) == 0 {
 		_, err = a.add(t, jsonl.CustomEntry, l, up, side)
 	}
 	for _, target := range targets {
-		if up, err = a.edit(t, l, up, target, side); err != nil {
+		var of []dialect.Span
+		if target >= 0 {
+			of = t.Spans(int(target))[:1]
+		}
+		if up, err = a.add(t, jsonl.ContextEdit, l, up, side, of...); err != nil {
 			return err
 		}
 	}
@@ -216,7 +212,7 @@ func (a *arranger) entryOf(id jsonl.Value) int32 {
 }
 
 // synthetic adds an answer that no model gave. One says that the session was resumed: some
-// versions did so without the results that no record names as its parent.
+// versions did so with what is on the way of parents alone.
 func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) error {
 	e, err := a.add(t, jsonl.Assistant, l, a.end(up), side)
 	if err != nil {
@@ -231,21 +227,38 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 	if older(version, "2.1.1") || !older(version, "2.1.18") || !saysResumed(line) {
 		return nil
 	}
-	var lost []int32
-	for k := a.entries[e].parent; k >= 0 && a.entries[k].code != boundary; k = a.entries[k].parent {
-		if one := &a.entries[k]; one.of >= 0 && one.of != k && !one.walked {
-			lost = append(lost, k)
+	lost, up := 0, e
+	for _, k := range a.since(e) {
+		one := &a.entries[k]
+		spans := t.Spans(int(k))
+		switch {
+		case one.of < 0:
+			continue
+		case one.of != k && !one.walked:
+			spans = spans[:1]
+			lost++
+		case one.of == k && one.upto > 0 && spans[len(spans)-1].Off > one.upto:
+			spans = slices.DeleteFunc(spans, func(at dialect.Span) bool { return at.Off > one.upto })
+		default:
+			continue
+		}
+		if up, err = a.add(t, jsonl.ContextEdit, l, up, side, spans...); err != nil {
+			return err
 		}
 	}
-	if len(lost) == 0 {
-		return nil
+	if lost > 0 {
+		t.Report("resumed", l, fmt.Sprintf("the session was resumed here by version %s, which lost %d results of parallel calls", version, lost))
 	}
-	slices.Reverse(lost)
-	if err := a.edits(t, l, e, lost, side); err != nil {
-		return err
-	}
-	t.Report("resumed", l, fmt.Sprintf("the session was resumed here by version %s, which lost %d results of parallel calls", version, len(lost)))
 	return nil
+}
+
+// since are the entries before another one, from the last compaction on.
+func (a *arranger) since(e int32) (path []int32) {
+	for k := a.entries[e].parent; k >= 0 && a.entries[k].code != boundary; k = a.entries[k].parent {
+		path = append(path, k)
+	}
+	slices.Reverse(path)
+	return path
 }
 
 func saysResumed(line jsonl.Value) bool {

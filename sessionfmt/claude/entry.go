@@ -187,6 +187,8 @@ func (w *writer) edit(e *dialect.Entry, l *line) {
 	}
 	w.text(",", "targetId", id)
 	switch {
+	case l.typ.Is("assistant") && e.Lines[1].First("type").Is("assistant"): // only these lines of it are left
+		w.part(e.Lines[1:])
 	case cleared:
 		w.raw(`,"replacement":{"content":[{"type":"opaque","item":"cleared tool result"}]}`)
 		w.nativeResult(call, nil) // what it says instead is not in the file
@@ -197,6 +199,33 @@ func (w *writer) edit(e *dialect.Entry, l *line) {
 		w.nativeResult(call, said)
 	default:
 		w.raw(`,"replacement":null`)
+	}
+}
+
+// part appends, as the replacement of an answer, what only some of its lines say.
+func (w *writer) part(lines []jsonl.Value) {
+	w.raw(`,"replacement":{"content":[`)
+	sep := ""
+	for _, raw := range lines {
+		sep = w.blocks(raw.First("message", "content"), sep)
+	}
+	w.raw("]}")
+	if w.native {
+		w.raw(`,"native":[{"role":"assistant","content":[`)
+		w.bare(lines)
+		w.raw("]}]")
+	}
+}
+
+// bare appends the blocks of lines as they stand.
+func (w *writer) bare(lines []jsonl.Value) {
+	sep := ""
+	for _, raw := range lines {
+		for b := range raw.First("message", "content").Elements {
+			w.raw(sep)
+			w.out = append(w.out, b...)
+			sep = ","
+		}
 	}
 }
 

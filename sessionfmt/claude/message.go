@@ -155,14 +155,7 @@ func (w *writer) answer(lines []jsonl.Value) {
 	}
 	if w.native {
 		w.raw(`,"native":[{"role":"assistant","content":[`)
-		sep = ""
-		for k := range all {
-			for b := range all[k].said.Elements {
-				w.raw(sep)
-				w.out = append(w.out, b...)
-				sep = ","
-			}
-		}
+		w.bare(lines)
 		w.raw("]}]")
 	}
 	w.raw("}")

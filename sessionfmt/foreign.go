@@ -146,6 +146,8 @@ type arrangement struct {
 	s     *Session
 	n     int // entries so far
 	line  int // the one at hand
+	of    record
+	time  int64
 	leaf  int
 	none  ref // an empty id
 	names *Namer
@@ -163,6 +165,9 @@ func (s *Session) arrange() error {
 	by := s.dialect.New()
 	for a.line = 1; a.line < len(s.records); a.line++ {
 		rec := s.records[a.line]
+		if a.of = rec; len(s.times) > 0 {
+			a.time = s.times[a.line]
+		}
 		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		l := dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
@@ -192,8 +197,8 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 		a.room()
 	}
 	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
-	if at := min(a.line, len(s.records)-1); kind != jsonl.Header && s.records[at].off == l.At.Off {
-		rec.flags, rec.id = s.records[at].flags, s.records[at].id
+	if kind != jsonl.Header && a.of.off == l.At.Off {
+		rec.flags, rec.id = a.of.flags, a.of.id
 	} else {
 		rec.id = s.keepID(l.ID)
 	}
@@ -210,7 +215,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	}
 	s.records[a.n] = rec
 	if len(s.times) > 0 {
-		s.times[a.n] = s.times[min(a.line, len(s.times)-1)]
+		s.times[a.n] = a.time
 	}
 	if kind.IsEntry() {
 		*s.slot(s.idOf(a.n)) = uint32(a.n + 1)
@@ -246,9 +251,9 @@ func (s *Session) part(i int, off int64) (n int) {
 // room makes room for entries before the lines that are still to come.
 func (a *arrangement) room() {
 	s, n := a.s, len(a.s.records)/8+16
-	s.records = slices.Insert(s.records, a.line, make([]record, n)...)
+	s.records = slices.Insert(s.records, a.n, make([]record, n)...)
 	if len(s.times) > 0 {
-		s.times = slices.Insert(s.times, a.line, make([]int64, n)...)
+		s.times = slices.Insert(s.times, a.n, make([]int64, n)...)
 	}
 	a.line += n
 	s.table = newIDTable(len(s.records) + 1)

@@ -170,6 +170,9 @@ func whyAgain(r *cache.Row) string {
 	if r.Break != nil {
 		all = append(all, whyBroken(r.Break))
 	}
+	if m := r.Missed; m != nil {
+		all = append(all, "the provider says "+sessionfmt.Quote(m.Reason)+phrase.If(m.Tokens > 0, " (%d)", m.Tokens))
+	}
 	if r.Outlived > 0 {
 		all = append(all, fmt.Sprintf("served after %s, beyond its lifetime", duration(r.Outlived)))
 	}

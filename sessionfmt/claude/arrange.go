@@ -26,11 +26,15 @@ type arranger struct {
 	pinned   bool // and the user chose
 	relinked bool // the last compaction kept messages
 
+	lost   finding // of the parent of the line at hand
 	titled dialect.Code
 	title  *dialect.Line
 	loose  int  // answers whose last line was written before they ended
 	based  bool // the file continues another
 }
+
+// A finding is one that is to be reported.
+type finding struct{ code, text string }
 
 // A link is where an id leads: to an entry, and to the line itself.
 type link struct {
@@ -127,7 +131,11 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 			return nil
 		}
 	}
-	up := a.parent(t, l, side)
+	up := a.parent(l, side)
+	if a.lost.code != "" {
+		defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
+		a.lost = finding{}
+	}
 	if code == progress { // a link, and nothing else
 		a.at[string(l.ID)] = link{up, a.at[string(l.Ref)].at}
 		return nil
@@ -218,7 +226,7 @@ func (a *arranger) end(up int32) int32 {
 
 // parent is the entry that a line names as its parent. Where that is not in the file, the
 // line before is taken: the program had it.
-func (a *arranger) parent(t dialect.Tree, l *dialect.Line, side int) int32 {
+func (a *arranger) parent(l *dialect.Line, side int) int32 {
 	if len(l.Ref) == 0 {
 		return -1
 	}
@@ -226,9 +234,9 @@ func (a *arranger) parent(t dialect.Tree, l *dialect.Line, side int) int32 {
 		return to.entry
 	}
 	if a.tail[side] < 0 {
-		t.Report("incomplete", l, fmt.Sprintf("its parent %q is not in the file, and nothing comes before it: the beginning of the session is missing", l.Ref))
+		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
 	} else {
-		t.Report("bridged", l, fmt.Sprintf("its parent %q is not in the file: it follows the record before it, and a resume loses what came before", l.Ref))
+		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
 	}
 	return a.tail[side]
 }

@@ -26,6 +26,7 @@ type arranger struct {
 	pinned   bool // and the user chose
 	relinked bool // the last compaction kept messages
 
+	first  *dialect.Line
 	lost   finding // of the parent of the line at hand
 	titled dialect.Code
 	title  *dialect.Line
@@ -69,10 +70,8 @@ func newArranger() dialect.Arranger {
 
 // Next is of [dialect.Arranger], as End is.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
-	if len(a.entries) == 0 {
-		if err := a.begin(t, l); err != nil {
-			return err
-		}
+	if a.first == nil {
+		a.first = clone(l)
 	}
 	code, side := l.Code, 0
 	if code != dialect.Unknown {
@@ -96,6 +95,11 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	}
 	if len(l.ID) == 0 {
 		return nil
+	}
+	if len(a.entries) == 0 {
+		if err := a.begin(t, l); err != nil {
+			return err
+		}
 	}
 	if had, ok := a.at[string(l.ID)]; ok {
 		a.repeated(t, l, had)
@@ -178,7 +182,7 @@ var kinds = map[dialect.Code]jsonl.Kind{
 	answer: jsonl.Assistant, synthetic: jsonl.Assistant, mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
 }
 
-// begin makes the header.
+// begin makes the header, of the first record: other lines do not tell the folder.
 func (a *arranger) begin(t dialect.Tree, l *dialect.Line) error {
 	line, err := t.Read(l.At)
 	if err != nil {
@@ -302,6 +306,11 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 func (a *arranger) End(t dialect.Tree) error {
 	if a.held != nil {
 		if err := a.compact(t); err != nil {
+			return err
+		}
+	}
+	if len(a.entries) == 0 && a.first != nil { // no records, but a session
+		if err := a.begin(t, a.first); err != nil {
 			return err
 		}
 	}

@@ -50,8 +50,9 @@ type entry struct {
 	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
 	end    int32 // of an answer, its last result so far, or itself
 	walked bool  // another entry than a result names it as its parent
-	upto   int64 // of an answer, where its last line is that is on the way of parents, bytes
-	loose  bool
+	// Of an answer, where its last line is, and its last one that is on the way of parents, bytes.
+	last, upto int64
+	loose      bool
 }
 
 // A called is a result, by the id of its call.
@@ -255,7 +256,8 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
 
-// finished counts answers that were written before they ended. Their last line tells.
+// finished takes another line of an answer. It counts those that were written before they
+// ended: the last line tells.
 func (a *arranger) finished(e int32, l *dialect.Line) {
 	loose := l.Code&unfinished != 0
 	switch was := a.entries[e].loose; {
@@ -264,7 +266,7 @@ func (a *arranger) finished(e int32, l *dialect.Line) {
 	case !loose && was:
 		a.loose--
 	}
-	a.entries[e].loose = loose
+	a.entries[e].loose, a.entries[e].last = loose, l.At.Off
 }
 
 // result adds what tools returned, with the line that called the first of them.

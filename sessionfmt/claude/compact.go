@@ -230,15 +230,13 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 	lost, up := 0, e
 	for _, k := range a.since(e) {
 		one := &a.entries[k]
-		spans := t.Spans(int(k))
+		var spans []dialect.Span
 		switch {
-		case one.of < 0:
-			continue
-		case one.of != k && !one.walked:
-			spans = spans[:1]
+		case one.of >= 0 && one.of != k && !one.walked:
+			spans = t.Spans(int(k))[:1]
 			lost++
-		case one.of == k && one.upto > 0 && spans[len(spans)-1].Off > one.upto:
-			spans = slices.DeleteFunc(spans, func(at dialect.Span) bool { return at.Off > one.upto })
+		case one.of == k && one.upto > 0 && one.last > one.upto:
+			spans = slices.DeleteFunc(t.Spans(int(k)), func(at dialect.Span) bool { return at.Off > one.upto })
 		default:
 			continue
 		}

@@ -23,18 +23,20 @@ type message struct {
 // more.
 func readLine(v jsonl.Value) (l line) {
 	said := false
-	for key, val := range v.Members {
+	var c jsonl.Cursor
+	c.Once(v)
+	for key := range c.Members {
 		switch string(key) {
 		case "type":
-			l.typ = val
+			l.typ = c.Value()
 		case "subtype":
-			l.subtype = val
+			l.subtype = c.Value()
 		case "timestamp":
-			l.timestamp = val
+			l.timestamp = c.Value()
 		case "content":
-			l.content = val
+			l.content = c.Value()
 		case "message":
-			l.message.read(val)
+			l.message.read(&c)
 			said = true
 		default:
 			continue
@@ -46,23 +48,23 @@ func readLine(v jsonl.Value) (l line) {
 	return l
 }
 
-func (m *message) read(v jsonl.Value) {
-	for key, val := range v.Members {
+func (m *message) read(c *jsonl.Cursor) {
+	for key := range c.Members {
 		switch string(key) {
 		case "id":
-			m.id = val
+			m.id = c.Value()
 		case "role":
-			m.role = val
+			m.role = c.Value()
 		case "content":
-			m.said = val
+			m.said = c.Value()
 		case "model":
-			m.model = val
+			m.model = c.Value()
 		case "stop_reason":
-			m.stop = val
+			m.stop = c.Value()
 		case "usage":
-			m.usage = val
+			m.usage = c.Value()
 		case "diagnostics":
-			m.diagnostics = val
+			m.diagnostics = c.Value()
 		}
 	}
 }
@@ -144,7 +146,7 @@ func (w *writer) compaction(lines []jsonl.Value) {
 				n++
 			}
 			w.answer(lines[k:n])
-		case l.typ.Is("user") && firstResult(l.message.said, 0).Exists():
+		case l.typ.Is("user") && outcomeOf(l.message.said, 0).raw.Exists():
 			w.result(&l, 0, lines[1:])
 		case l.typ.Is("user"):
 			w.said("user", &l.message)
@@ -267,15 +269,34 @@ func partOf(content, call jsonl.Value) (part int) {
 	return 0
 }
 
-// firstResult is a result of a content, by its number.
-func firstResult(content jsonl.Value, part int) jsonl.Value {
-	for block := range content.Elements {
-		if block.First("type").Is("tool_result") {
+// An outcome is what a tool returned.
+type outcome struct{ raw, call, said, failed jsonl.Value }
+
+// outcomeOf is a result of a content, by its number.
+func outcomeOf(content jsonl.Value, part int) (o outcome) {
+	var c jsonl.Cursor
+	c.Once(content)
+	for range c.Elements {
+		o = outcome{}
+		is, start := false, c.Offset()
+		for key := range c.Members {
+			switch string(key) {
+			case "type":
+				is = c.Value().Is("tool_result")
+			case "tool_use_id":
+				o.call = c.Value()
+			case "content":
+				o.said = c.Value()
+			case "is_error":
+				o.failed = c.Value()
+			}
+		}
+		if o.raw = c.Since(start); is {
 			if part == 0 {
-				return block
+				return o
 			}
 			part--
 		}
 	}
-	return nil
+	return outcome{}
 }

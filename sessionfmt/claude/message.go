@@ -63,9 +63,11 @@ func (w *writer) content(v jsonl.Value) {
 // blocks appends blocks, the first one after a separator, and returns what comes before the
 // next one.
 func (w *writer) blocks(content jsonl.Value, sep string) string {
-	for b := range content.Elements {
+	var c jsonl.Cursor
+	c.Once(content)
+	for range c.Elements {
 		w.raw(sep)
-		w.oneBlock(b)
+		w.oneBlock(&c)
 		sep = ","
 	}
 	return sep
@@ -77,11 +79,11 @@ func (w *writer) block(typ, name string, text jsonl.Value) {
 	w.raw("}")
 }
 
-// oneBlock appends a block in pi's shape, or as it stands where that has none.
-func (w *writer) oneBlock(b jsonl.Value) {
+// oneBlock appends the block that comes next in pi's shape, or as it stands where that has
+// none.
+func (w *writer) oneBlock(c *jsonl.Cursor) {
 	var typ, text, thinking, signature, id, name, input, source jsonl.Value
-	var c jsonl.Cursor
-	c.Reset(b)
+	start := c.Offset()
 	for key := range c.Members {
 		switch string(key) {
 		case "type":
@@ -124,7 +126,7 @@ func (w *writer) oneBlock(b jsonl.Value) {
 		w.member(",", "mimeType", source.Get("media_type"))
 		w.raw("}")
 	default:
-		w.out = append(w.out, b...)
+		w.out = append(w.out, c.Since(start)...)
 	}
 }
 
@@ -202,25 +204,23 @@ func (w *writer) usage(used jsonl.Value) {
 
 // result appends a result of a record. An answer among other lines has the name of its tool.
 func (w *writer) result(l *line, part int, lines []jsonl.Value) {
-	block := firstResult(l.said, part)
-	var f [3]jsonl.Value
-	block.Fields(f[:], "tool_use_id", "content", "is_error")
+	o := outcomeOf(l.said, part)
 	w.raw(`{"role":"toolResult"`)
-	w.member(",", "toolCallId", f[0])
-	w.member(",", "toolName", toolName(lines, f[0]))
+	w.member(",", "toolCallId", o.call)
+	w.member(",", "toolName", toolName(lines, o.call))
 	w.raw(`,"content":`)
-	w.content(f[1])
-	if f[2].Truthy() {
+	w.content(o.said)
+	if o.failed.Truthy() {
 		w.raw(`,"isError":true`)
 	} else {
 		w.raw(`,"isError":false`)
 	}
 	if w.native {
 		w.raw(`,"native":[`)
-		if one := firstResult(l.said, 1); one.Exists() { // of several, each is a message
+		if outcomeOf(l.said, 1).raw.Exists() { // of several, each is a message
 			w.member("{", "role", l.role)
 			w.raw(`,"content":[`)
-			w.out = append(w.out, block...)
+			w.out = append(w.out, o.raw...)
 			w.raw("]}")
 		} else {
 			w.sent(&l.message)

@@ -34,6 +34,13 @@ func (c *Cursor) Reset(v Value) *Cursor {
 	return c
 }
 
+// Once is Reset for a reader that goes through v once: where it leaves a loop it does not
+// read on.
+func (c *Cursor) Once(v Value) *Cursor {
+	c.once = true
+	return c.Reset(v)
+}
+
 // Peek is the first byte of the value that comes next, 0 behind the last.
 func (c *Cursor) Peek() byte {
 	if c.i < len(c.b) {

@@ -98,8 +98,8 @@ func (v Value) Int() int64 {
 // Members goes through an object's members in order, the key without its
 // quotes. Any other value has none.
 func (v Value) Members(yield func(key []byte, val Value) bool) {
-	c := Cursor{once: true}
-	c.Reset(v)
+	var c Cursor
+	c.Once(v)
 	for key := range c.Members {
 		if !yield(key, c.Value()) {
 			return
@@ -109,8 +109,8 @@ func (v Value) Members(yield func(key []byte, val Value) bool) {
 
 // Elements goes through an array's elements in order. Any other value has none.
 func (v Value) Elements(yield func(el Value) bool) {
-	c := Cursor{once: true}
-	c.Reset(v)
+	var c Cursor
+	c.Once(v)
 	for range c.Elements {
 		if !yield(c.Value()) {
 			return

@@ -44,7 +44,7 @@ type Row struct {
 	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
 	Rebilled  Again        `json:"rebilled,omitzero"`   // billed again: tokens that an earlier request had sent, and that were not read from the cache; the sum of `break.again` and `unserved`
 	Unserved  Again        `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: the cache had them and the provider did not serve them; absent up to 1,024 tokens, and before a cache has done anything at all
-	Missed    *Missed      `json:"missed,omitempty"`    // why the provider says that its cache did not serve the request
+	Missed    *Missed      `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
 	Outlived  int64        `json:"outlived,omitempty"`  // seconds of pause after which the provider read what the lifetime of its cache had ended; later pauses are judged by that
 	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is not known: pauses are not judged
 	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
@@ -56,7 +56,7 @@ type shared struct {
 	Tokens   int64 `json:"tokens"`
 }
 
-// A Missed is what a provider says of a request that its cache did not serve.
+// A Missed is what a provider tells of a request that its cache did not serve.
 type Missed struct {
 	Reason string `json:"reason"`           // in the provider's words
 	Tokens int64  `json:"tokens,omitempty"` // that it did not serve

@@ -168,7 +168,7 @@ func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
 		return result, call
 	case n > 1:
 		return results, nil
-	case p.Record[atMeta].Truthy(), strings.HasPrefix(content.Beginning(20), "<local-command-"):
+	case p.Record[atMeta].Truthy():
 		return note, nil
 	}
 	return user, nil

@@ -166,6 +166,8 @@ func (w *writer) answer(lines []jsonl.Value) {
 // stopReason is why an answer ended, as pi says it.
 func (l *line) stopReason(all []line) string {
 	switch {
+	case l.model.Is("<synthetic>"):
+		return "aborted"
 	case l.stop.Is("max_tokens"), l.stop.Is("model_context_window_exceeded"):
 		return "length"
 	case l.stop.Is("tool_use"):

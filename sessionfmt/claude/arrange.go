@@ -317,7 +317,7 @@ func (a *arranger) End(t dialect.Tree) error {
 		}
 	}
 	if a.loose > 0 {
-		t.Report("unfinished-usage", &dialect.Line{}, fmt.Sprintf("%d answers were written before they ended: their output tokens are a lower bound", a.loose))
+		t.Report("unfinished-usage", &dialect.Line{}, fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound", a.loose))
 	}
 	leaf := a.leaf()
 	if a.title != nil {

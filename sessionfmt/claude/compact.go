@@ -245,7 +245,7 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 		}
 	}
 	if lost > 0 {
-		t.Report("resumed", l, fmt.Sprintf("the session was resumed here by version %s, which lost %d results of parallel calls", version, lost))
+		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d", version, lost))
 	}
 	return nil
 }

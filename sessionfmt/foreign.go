@@ -43,30 +43,30 @@ func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }
 
-// mostSniffed is how much of a file its first line may be to be looked at, bytes.
+// mostSniffed is how far into a file its first object is looked for, bytes.
 const mostSniffed = 16 << 20
 
-// firstLine is the first line of a file, nil where it is no JSON.
+// firstLine is the first line of a file that is an object, nil where none is near.
 func firstLine(src *source) jsonl.Value {
-	var line []byte
 	for size := int64(4 << 10); ; size *= 16 {
 		buf := make([]byte, min(size, src.size))
-		if readFullAt(src.bytes, buf, 0) != nil || len(buf) == 0 || buf[0] != '{' {
+		if readFullAt(src.bytes, buf, 0) != nil {
 			return nil
 		}
-		whole := false
-		if line, _, whole = bytes.Cut(buf, []byte{'\n'}); whole || size >= src.size {
-			break
+		rest := bytes.TrimPrefix(buf, []byte(jsonl.BOM))
+		for whole := true; whole; {
+			var line []byte
+			if line, rest, whole = bytes.Cut(rest, []byte{'\n'}); !whole && size < src.size {
+				break
+			}
+			if v, err := jsonl.ParseValue(bytes.Trim(line, "\x00")); err == nil && v.IsObject() {
+				return v
+			}
 		}
-		if size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
+		if size >= src.size || size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
 			return nil
 		}
 	}
-	v, err := jsonl.ParseValue(line)
-	if err != nil {
-		return nil
-	}
-	return v
 }
 
 // sniff finds the dialect of a file by its first line, and what the file continues.

@@ -251,6 +251,33 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestSniff: a transcript is known by its first object, whatever damage comes before it.
+func TestSniff(t *testing.T) {
+	for _, test := range []struct {
+		begins string
+		is     bool
+	}{
+		{"", true},
+		{"\ufeff", true},
+		{"{\"parentUu\n", true},
+		{"\x00\x00", true},
+		{"\n\n", true},
+		{`{"type":"summary","summary":"x","leafUuid":"y"}` + "\n", true},
+		{`{"type":"queue-operation","operation":"enqueue","sessionId":"s"}` + "\n", true},
+		{`{"type":"session","version":3,"id":"s"}` + "\n", false},
+		{`{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"x"}}` + "\n", false},
+	} {
+		s, err := sessionfmt.OpenReader("x.jsonl", strings.NewReader(test.begins+made("u1 - user hi")), sessionfmt.Options{})
+		if err != nil {
+			t.Fatalf("%q: %v", test.begins, err)
+		}
+		if is := s.Dialect() != nil && s.Dialect().Name == "claude"; is != test.is {
+			t.Errorf("%q: %t", test.begins, is)
+		}
+		s.Close()
+	}
+}
+
 // sent is what the agent sends at the leaf: texts, tools that are called, and results, - for
 // one whose text is not in the file.
 func sent(t *testing.T, s *sessionfmt.Session) string {

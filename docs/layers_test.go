@@ -19,8 +19,11 @@ var layers = []struct {
 	may   []string
 	tests []string // what its tests may import in addition
 }{
-	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/codex", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
+	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/claude", "ctxtool/sessionfmt/codex", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
 	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt/dialect", []string{"ctxtool/sessionfmt/jsonl"}, nil},
+	{"sessionfmt/claude", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/internal/corpus", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt"}},
+	{"sessionfmt/codex", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},
 	{"sessionfmt/outline", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/dialect", []string{"ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/codex", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},

@@ -7,11 +7,13 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// TestConvert converts the rollouts of the real Codex, and holds the contexts to each other.
+// TestConvert converts real sessions of Codex and Claude Code, and holds the contexts to each
+// other.
 func TestConvert(t *testing.T) {
 	files, _ := filepath.Glob("../../shared/vectors/codex/*/rollout*")
-	if len(files) == 0 {
-		t.Skip("left out: no vectors at ../shared/vectors/codex")
+	transcripts, _ := filepath.Glob("../../shared/corpus/claude-code/*.jsonl*")
+	if files = append(files, transcripts...); len(files) == 0 {
+		t.Skip("left out: no sessions at ../shared/vectors/codex and ../shared/corpus/claude-code")
 	}
 	for _, file := range files {
 		was, err := sessionfmt.Open(file, sessionfmt.Options{})

@@ -8,7 +8,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestAccountsAreCounts: counting on the way gives what counting each envelope
@@ -28,7 +27,7 @@ func TestAccountsAreCounts(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", c.Name, err)
 				}
-				if added := s.Kind(a.Record) == jsonl.Assistant && a.Did == replay.Added; added && a.Request != a.Answers-1 || !added && a.Request != -1 {
+				if added := s.Answers(a.Record) && a.Did == replay.Added; added && a.Request != a.Answers-1 || !added && a.Request != -1 {
 					t.Errorf("%s, rules %s, line %d: request %d of %d", c.Name, rules, s.Line(a.Record), a.Request, a.Answers)
 				}
 				if k++; k%17 != 0 && a.Did != replay.Compacted && a.Did != replay.Patched && a.Did != replay.Edited {

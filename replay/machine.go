@@ -255,15 +255,15 @@ func (m *machine) digest(v value) uint64 {
 	return maphash.Bytes(digestSeed, m.spelled)
 }
 
-// digests maps the hashes of a list's shown messages to their indexes, in order. Messages of
-// entries are hashed once per machine.
-func (m *machine) digests(l *list) (map[uint64][]int, error) {
+// digests maps the hashes of a list's shown messages to their indexes, in order: of those that
+// may equal one of these kinds. Messages of entries are hashed once per machine.
+func (m *machine) digests(l *list, like map[jsonl.Kind]bool) (map[uint64][]int, error) {
 	if m.hashes == nil {
 		m.hashes = map[Piece]uint64{}
 	}
 	out := make(map[uint64][]int, l.shown)
 	for i, msg := range l.all {
-		if !msg.Sent() {
+		if !msg.Sent() || !like[providerKind(msg.kind)] {
 			continue
 		}
 		h, ok := m.hashes[*msg]
@@ -278,6 +278,14 @@ func (m *machine) digests(l *list) (map[uint64][]int, error) {
 		out[h] = append(out[h], i)
 	}
 	return out, nil
+}
+
+// providerKind is one kind for all messages that a provider may get alike.
+func providerKind(k jsonl.Kind) jsonl.Kind {
+	if k == jsonl.Assistant || k == jsonl.ToolResult {
+		return k
+	}
+	return jsonl.User
 }
 
 // applyEdit applies an edit to the messages of its target in a state.

@@ -44,7 +44,11 @@ type natives struct {
 }
 
 func (n *natives) of(m *Piece) (jsonl.Value, error) {
-	if m.form != patchGiven {
+	switch {
+	case m.edit >= 0: // what an edit makes of it
+		line, err := n.l.lines.Native(int(m.edit))
+		return line.Get("native"), err
+	case m.form != patchGiven:
 		line, err := n.l.lines.Native(int(m.rec))
 		return line.Get("message").Get("native"), err
 	}

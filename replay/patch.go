@@ -295,10 +295,15 @@ var messagesCachedReplace = op{
 	check:  checkMessages,
 	does:   OpReplace,
 	apply: func(m *machine, s *state, c *Change) error {
-		had, err := m.digests(&s.msgs)
+		like := map[jsonl.Kind]bool{}
+		for el := range c.v.Get("messages").Elements {
+			like[providerKind(el.Get("role").RoleKind())] = true
+		}
+		had, err := m.digests(&s.msgs, like)
 		if err != nil {
 			return err
 		}
+		stays := map[int]bool{}
 		next := list{mixed: true}
 		for _, msg := range s.msgs.all { // system messages are not cached messages
 			if msg.kind == jsonl.System {
@@ -310,7 +315,7 @@ var messagesCachedReplace = op{
 			h := m.digest(el)
 			if same := had[h]; len(same) > 0 {
 				msg = *s.msgs.at(same[0])
-				had[h] = same[1:]
+				had[h], stays[same[0]] = same[1:], true
 			} else if err := m.size(&msg); err != nil {
 				return err
 			}
@@ -318,11 +323,9 @@ var messagesCachedReplace = op{
 		}
 		if was := s.msgs; s == m.current() {
 			c.Removed = func(yield func(*Piece) bool) {
-				for _, places := range had {
-					for _, i := range places {
-						if !yield(was.at(i)) {
-							return
-						}
+				for i, msg := range was.all {
+					if msg.Sent() && !stays[i] && !yield(msg) {
+						return
 					}
 				}
 			}

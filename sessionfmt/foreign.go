@@ -10,13 +10,15 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"ctxtool/internal/parallel"
+	"ctxtool/sessionfmt/claude"
 	"ctxtool/sessionfmt/codex"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // dialects are the formats of other agents that are read. A new one is a line here.
-var dialects = []*dialect.Dialect{&codex.Dialect}
+var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect}
 
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
@@ -41,30 +43,30 @@ func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }
 
-// mostSniffed is how much of a file its first line may be to be looked at, bytes.
+// mostSniffed is how far into a file its first object is looked for, bytes.
 const mostSniffed = 16 << 20
 
-// firstLine returns the first line of a file, nil if it is not JSON.
+// firstLine returns the first line of a file that is an object, nil if none is near.
 func firstLine(src *source) jsonl.Value {
-	var line []byte
 	for size := int64(4 << 10); ; size *= 16 {
 		buf := make([]byte, min(size, src.size))
-		if readFullAt(src.bytes, buf, 0) != nil || len(buf) == 0 || buf[0] != '{' {
+		if readFullAt(src.bytes, buf, 0) != nil {
 			return nil
 		}
-		whole := false
-		if line, _, whole = bytes.Cut(buf, []byte{'\n'}); whole || size >= src.size {
-			break
+		rest := bytes.TrimPrefix(buf, []byte(jsonl.BOM))
+		for whole := true; whole; {
+			var line []byte
+			if line, rest, whole = bytes.Cut(rest, []byte{'\n'}); !whole && size < src.size {
+				break
+			}
+			if v, err := jsonl.ParseValue(bytes.Trim(line, "\x00")); err == nil && v.IsObject() {
+				return v
+			}
 		}
-		if size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
+		if size >= src.size || size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
 			return nil
 		}
 	}
-	v, err := jsonl.ParseValue(line)
-	if err != nil {
-		return nil
-	}
-	return v
 }
 
 // sniff finds the dialect of a file by its first line, and what the file continues.
@@ -79,20 +81,33 @@ func (s *Session) sniff(opt Options) error {
 	return nil
 }
 
-// visit hands the entries to a visitor, as indexing does for pi's.
-func (s *Session) visit(opt Options) error {
-	r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
-	for i := range s.records {
-		line, err := r.Line(i)
+// atOnce is how many entries a worker visits at a time.
+const atOnce = 512
+
+// visit hands the entries to visitors, as indexing does for pi's.
+func (s *Session) visit(workers int, opt Options) error {
+	pieces := (len(s.records) + atOnce - 1) / atOnce
+	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
+		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
+		return func(k int) error {
+			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
+				line, err := r.Line(i)
+				if err != nil {
+					return err
+				}
+				h, bad := head.Read(line)
+				if bad != nil {
+					return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+				}
+				h.Off = s.records[i].off
+				see(h)
+			}
+			return nil
+		}
+	}) {
 		if err != nil {
 			return err
 		}
-		h, bad := head.Read(line)
-		if bad != nil {
-			return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
-		}
-		h.Off = s.records[i].off
-		see(h)
 	}
 	return nil
 }
@@ -104,14 +119,14 @@ type joined struct {
 }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is
-// kept as its kind, and what it refers to as its parent.
+// kept as its kind, and what it refers to and its group as its parent.
 func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 	head := x.dialect.Read(h)
 	if head.Code == dialect.Skip {
 		return
 	}
 	rec.kind = jsonl.Kind(head.Code)
-	rec.id, rec.parent = u.intern(head.ID), u.intern(head.Ref)
+	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
 	if head.Code == dialect.Unknown {
 		u.cover.unknown(Quote(h.Type.Text()), 1)
 	}
@@ -126,12 +141,15 @@ func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 }
 
 // An arrangement makes entries of the lines of another agent's session. Both are in one
-// slice: a line makes one entry at most, but for the first.
+// slice, which gets room between them where there are more entries than lines so far.
 type arrangement struct {
 	s     *Session
 	n     int // entries so far
 	line  int // the one at hand
+	of    record
+	time  int64
 	leaf  int
+	none  ref // an empty id
 	names *Namer
 	r     *Reader
 }
@@ -139,7 +157,7 @@ type arrangement struct {
 // arrange makes the index of lines one of entries.
 func (s *Session) arrange() error {
 	s.table = newIDTable(len(s.records) + 1)
-	a := &arrangement{s: s, leaf: -1, names: s.NewNamer(), r: s.NewReader()}
+	a := &arrangement{s: s, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
 	s.records = slices.Insert(s.records, 0, record{})
 	if len(s.times) > 0 {
 		s.times = slices.Insert(s.times, 0, noTime)
@@ -147,9 +165,13 @@ func (s *Session) arrange() error {
 	by := s.dialect.New()
 	for a.line = 1; a.line < len(s.records); a.line++ {
 		rec := s.records[a.line]
+		if a.of = rec; len(s.times) > 0 {
+			a.time = s.times[a.line]
+		}
+		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		l := dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
-			ID: s.idOf(a.line), Ref: s.parentOf(a.line),
+			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Group: idAt(s.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
 		}
 		if err := by.Next(a, &l); err != nil {
 			return err
@@ -158,6 +180,7 @@ func (s *Session) arrange() error {
 	if err := by.End(a); err != nil {
 		return err
 	}
+	s.leaf = a.leaf
 	s.records = s.records[:a.n]
 	if len(s.times) > 0 {
 		s.times = s.times[:a.n]
@@ -168,30 +191,31 @@ func (s *Session) arrange() error {
 }
 
 // Add is of [dialect.Tree], as what follows is.
-func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (int, error) {
+func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int, err error) {
 	s := a.s
+	if a.n > a.line || a.n == len(s.records) {
+		a.room()
+	}
 	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
-	if at := min(a.line, len(s.records)-1); s.records[at].off == l.At.Off {
-		rec.flags, rec.id = s.records[at].flags, s.records[at].id
+	if kind != jsonl.Header && a.of.off == l.At.Off {
+		rec.flags, rec.id = a.of.flags, a.of.id
 	} else {
 		rec.id = s.keepID(l.ID)
 	}
 	if kind.IsEntry() {
-		if a.leaf >= 0 {
+		if rec.parent = a.none; a.leaf >= 0 {
 			rec.parent = s.records[a.leaf].id
 		}
 		if id := idAt(s.ids, rec.id); len(id) == 0 || *s.slot(id) != 0 {
-			line, err := a.Read(l.At)
-			if err != nil {
+			if rec.id, err = a.name(l, kind, rec.parent); err != nil {
 				return 0, err
 			}
-			rec.id = s.keepID([]byte(a.names.Name(idString(idAt(s.ids, rec.parent)), append(line, kind.String()...))))
 		}
 		a.leaf = a.n
 	}
 	s.records[a.n] = rec
 	if len(s.times) > 0 {
-		s.times[a.n] = s.times[min(a.line, len(s.times)-1)]
+		s.times[a.n] = a.time
 	}
 	if kind.IsEntry() {
 		*s.slot(s.idOf(a.n)) = uint32(a.n + 1)
@@ -199,6 +223,45 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	a.n++
 	a.Join(a.n-1, more...)
 	return a.n - 1, nil
+}
+
+// name is the id of an entry whose line has none that it can have.
+func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind, parent ref) (ref, error) {
+	s := a.s
+	if part := s.part(a.n, l.At.Off); part > 0 && len(l.ID) > 0 {
+		if id := append(l.ID[:len(l.ID):len(l.ID)], fmt.Sprintf(".%d", part)...); *s.slot(id) == 0 {
+			return s.keepID(id), nil
+		}
+	}
+	line, err := a.Read(l.At)
+	if err != nil {
+		return 0, err
+	}
+	return s.keepID([]byte(a.names.Name(idString(idAt(s.ids, parent)), append(line, kind.String()...)))), nil
+}
+
+// part is how many entries before record i are made of the line at an offset.
+func (s *Session) part(i int, off int64) (n int) {
+	for ; i > 0 && s.records[i-1].off == off && s.records[i-1].kind.IsEntry(); i-- {
+		n++
+	}
+	return n
+}
+
+// room makes room for entries before the lines that are still to come.
+func (a *arrangement) room() {
+	s, n := a.s, len(a.s.records)/8+16
+	s.records = slices.Insert(s.records, a.n, make([]record, n)...)
+	if len(s.times) > 0 {
+		s.times = slices.Insert(s.times, a.n, make([]int64, n)...)
+	}
+	a.line += n
+	s.table = newIDTable(len(s.records) + 1)
+	for i := range a.n {
+		if s.records[i].kind.IsEntry() {
+			*s.slot(s.idOf(i)) = uint32(i + 1)
+		}
+	}
 }
 
 // keepID puts an id into the arena.
@@ -220,7 +283,33 @@ func (a *arrangement) Move(entry int)       { a.leaf = entry }
 func (a *arrangement) Find(id []byte) int   { return int(*a.s.slot(id)) - 1 }
 
 func (a *arrangement) Report(code string, l *dialect.Line, text string) {
-	a.s.found.add(code, int(l.Number), "", "%s", text)
+	id := ""
+	if len(l.ID) > 0 && a.Find(l.ID) >= 0 {
+		id = idString(l.ID)
+	}
+	a.s.found.add(code, int(l.Number), id, "%s", text)
+}
+
+func (a *arrangement) Replace(entry int, old, by dialect.Span) {
+	if rec := &a.s.records[entry]; rec.off == old.Off {
+		rec.off, rec.size = by.Off, by.Size
+	}
+	for k := range a.s.joined {
+		if j := &a.s.joined[k]; int(j.entry) == entry && j.at == old {
+			j.at = by
+		}
+	}
+}
+
+func (a *arrangement) Spans(entry int) []dialect.Span {
+	rec := &a.s.records[entry]
+	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
+	for _, j := range a.s.joined {
+		if int(j.entry) == entry {
+			all = append(all, j.at)
+		}
+	}
+	return all
 }
 
 func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
@@ -249,14 +338,22 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	}
 	rec := &r.s.records[i]
 	e := dialect.Entry{
-		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)),
+		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
-	for line := range bytes.SplitSeq(raw, []byte{'\n'}) {
-		if rec.flags&flagBadUTF8 != 0 || !utf8.Valid(line) {
+	add := func(size uint32) {
+		line := raw[:size:size]
+		if raw = raw[size:]; len(raw) > 0 {
+			raw = raw[1:] // a newline
+		}
+		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.ReplaceInvalidUTF8(line)
 		}
 		e.Lines = append(e.Lines, jsonl.Trim(line))
+	}
+	add(rec.size)
+	for _, j := range r.s.joinedTo(i) {
+		add(j.at.Size)
 	}
 	r.lines = e.Lines
 	r.shown = r.s.dialect.Append(r.shown[:0], &e)

@@ -77,7 +77,7 @@ func (s *Session) continues(first jsonl.Value, opt Options) error {
 		return nil
 	}
 	var chain []continued
-	name, seen := s.Name, map[string]bool{s.Name: true}
+	name, seen, after := s.Name, map[string]bool{s.Name: true}, false
 	for line := first; ; {
 		b, ok := s.dialect.Base(line)
 		if !ok {
@@ -98,10 +98,11 @@ func (s *Session) continues(first jsonl.Value, opt Options) error {
 			return err
 		}
 		chain, name, seen[next] = append(chain, part), next, true
+		after = after || b.All
 	}
 	if len(chain) > 0 {
 		slices.Reverse(chain)
-		s.splice(chain)
+		s.splice(chain, after)
 	}
 	return nil
 }
@@ -113,20 +114,21 @@ type continued struct {
 	keep int64 // bytes
 }
 
-// splice inserts the files of a chain after the session's first line.
-func (s *Session) splice(chain []continued) {
-	own := s.src
-	buf := make([]byte, min(own.size, mostSniffed))
-	readFullAt(own.bytes, buf, 0)
-	head := int64(bytes.IndexByte(buf, '\n') + 1)
-	if head == 0 {
-		head = own.size
+// splice inserts the files of a chain after the session's first line, or before it.
+func (s *Session) splice(chain []continued, before bool) {
+	own, head, lines := s.src, int64(0), 0
+	if !before {
+		buf := make([]byte, min(own.size, mostSniffed))
+		readFullAt(own.bytes, buf, 0)
+		if head, lines = int64(bytes.IndexByte(buf, '\n')+1), 1; head == 0 {
+			head = own.size
+		}
 	}
 	all := &spliced{parts: []io.ReaderAt{own.bytes}, sizes: []int64{head}}
 	size, joined := head, *own
 	for _, b := range chain {
 		all.parts, all.sizes = append(all.parts, b.src.bytes), append(all.sizes, b.keep)
-		s.base = append(s.base, section{size, size + b.keep, b.name, s.baseLines + 1})
+		s.base = append(s.base, section{size, size + b.keep, b.name, s.baseLines + lines})
 		s.baseLines += countLines(b.src.bytes, b.keep)
 		size += b.keep
 		joined.more = append(joined.more, b.src)
@@ -162,6 +164,9 @@ func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value,
 		return continued{}, nil, inFile(name, ErrNotSession)
 	}
 	keep := b.Keep
+	if b.All && endsLine(src, src.size) {
+		keep = src.size
+	}
 	if keep <= 0 || keep > src.size || !endsLine(src, keep) {
 		keep = src.linesBelow(b.Upto)
 	}
@@ -200,10 +205,10 @@ func (s *source) linesBelow(ordinal int64) (keep int64) {
 }
 
 // findBase is the name of the file that holds a session which another one continues: beside
-// that, or in the agent's folders around it, or where opt looks.
+// that, or in the folders around it, or where opt looks.
 func (s *Session) findBase(name, id string, opt Options) (string, error) {
 	matches := func(file string) bool {
-		stem, ok := strings.CutSuffix(strings.TrimSuffix(file, ".zst"), ".jsonl")
+		stem, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".gz"), ".jsonl")
 		return ok && (stem == id || strings.HasSuffix(stem, "-"+id) || strings.HasSuffix(stem, "_"+id))
 	}
 	var found []string
@@ -213,9 +218,11 @@ func (s *Session) findBase(name, id string, opt Options) (string, error) {
 		}
 	}
 	dir := filepath.Dir(name)
-	near, _ := os.ReadDir(opt.Disk.Path(dir))
-	for _, f := range near {
-		see(filepath.Join(dir, f.Name()), f)
+	for up, n := dir, 0; len(found) == 0 && n < 3; up, n = filepath.Dir(up), n+1 {
+		near, _ := os.ReadDir(opt.Disk.Path(up))
+		for _, f := range near {
+			see(filepath.Join(up, f.Name()), f)
+		}
 	}
 	for up := dir; len(found) == 0 && up != filepath.Dir(up); up = filepath.Dir(up) {
 		if b := filepath.Base(up); b == "sessions" || b == "archived_sessions" {

@@ -167,6 +167,13 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
+	if x.dialect != nil && bytes.IndexByte(line, 0) >= 0 { // some file systems pad lines after a crash
+		all := len(line)
+		line = bytes.TrimLeft(line, "\x00")
+		off += int64(all - len(line))
+		line = bytes.TrimRight(line, "\x00")
+		u.find("padded", at, "%d NUL bytes stand around the record: they are left out", all-len(line))
+	}
 	if jsonl.Blank(line) {
 		if len(line) > 0 || !open {
 			u.cover.Blank++
@@ -347,6 +354,9 @@ func (s *Session) merge(u *unit) {
 		r.line += uint32(line)
 		r.id += base
 		r.parent += base
+		if s.dialect != nil { // it is the group of a line so far
+			r.up += uint32(base)
+		}
 	}
 	for i := range u.findings.list {
 		u.findings.list[i].Line += line

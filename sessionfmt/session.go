@@ -90,6 +90,7 @@ type Session struct {
 	own       *source          // the file itself, where it continues others
 	base      []section        // the files that it continues
 	baseLines int              // lines of those
+	badUTF8   bool             // another agent's file has bytes that are none
 	joined    []joined         // lines of entries that are made of several, by entry
 	records   []record
 	times     []int64 // of the records, milliseconds since 1970, with Options.Times
@@ -137,7 +138,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 		err = s.finish()
 	}
 	if err == nil && s.dialect != nil && opt.Visit != nil {
-		err = s.visit(opt)
+		err = s.visit(workers, opt)
 	}
 	if err != nil {
 		src.close()
@@ -272,7 +273,9 @@ func (s *Session) finish() error {
 		}
 	}
 	s.indexIDs(0)
-	s.findLeaf()
+	if s.dialect == nil {
+		s.findLeaf()
+	}
 	s.link(0)
 	if s.src.broken != nil {
 		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)

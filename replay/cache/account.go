@@ -45,6 +45,7 @@ type Row struct {
 	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
 	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
 	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
+	Missed    *Missed      `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
 	Outlived  int64        `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
 	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
 	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
@@ -54,6 +55,12 @@ type Row struct {
 type shared struct {
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
+}
+
+// A Missed is what a provider recorded about a request that its cache did not serve.
+type Missed struct {
+	Reason string `json:"reason"`           // in the provider's words
+	Tokens int64  `json:"tokens,omitempty"` // that it did not serve
 }
 
 // answered reports whether the provider recorded the size of the request.
@@ -348,6 +355,7 @@ func (c *accountant) row(k int) (row Row, err error) {
 	}
 	if s.hasUsage {
 		row.Recorded = &s.usage
+		row.Missed = s.missed
 	}
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()

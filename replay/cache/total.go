@@ -224,6 +224,7 @@ type answer struct {
 	hasUsage bool
 	usage    Usage
 	cost     jsonl.Cost
+	missed   *Missed // what the provider says of it
 }
 
 // IsZero reports whether the size of the request is unknown.
@@ -244,8 +245,11 @@ func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
 // readAnswer reads an answer's message, or a usage entry. The time is the message's own if that
 // is a number, else the entry's, and never later than the entry's.
 func readAnswer(line, v jsonl.Value) (a answer) {
-	var f [5]jsonl.Value
-	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
+	var f [6]jsonl.Value
+	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp", "diagnostics")
+	if why := f[5].Get("cache_miss_reason"); why.IsObject() {
+		a.missed = &Missed{why.Get("type").Text(), why.Get("cache_missed_input_tokens").Int()}
+	}
 	a.ref = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 	a.failed = f[2].Is("error") || f[2].Is("aborted")
 	a.hasUsage = f[3].IsObject()

@@ -75,7 +75,11 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 			return nil, nil, err
 		}
 		now := step.Envelope()
-		if step.Did == replay.Compacted {
+		compacted, err := u.compacts(step)
+		if err != nil {
+			return nil, nil, err
+		}
+		if compacted {
 			drops = append(drops, drop{step.Record, step.Requests(), before, now})
 		}
 		before = now
@@ -93,6 +97,15 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 		all = append(all, one)
 	}
 	return all, stopped, nil
+}
+
+// compacts reports whether a step is a compaction: by its effect, or as a patch by its name.
+func (u *Uses) compacts(step replay.Step) (bool, error) {
+	if step.Did != replay.Patched {
+		return step.Did == replay.Compacted, nil
+	}
+	line, err := u.load.Line(step.Record)
+	return line.Get("transformerName").Is("compaction"), err
 }
 
 // compaction is a drop with what was used of it.

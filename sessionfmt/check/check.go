@@ -73,6 +73,7 @@ var checks = []*Check{
 	{Code: "scalar-leaf", Group: "lines", Severity: Error, Title: "the last record is not an object"},
 	{Code: "invalid-utf8", Group: "lines", Severity: Warning, Title: "bytes that are not UTF-8"},
 	{Code: "bom", Group: "lines", Severity: Error, Title: "the file starts with a byte order mark"},
+	{Code: "padded", Group: "lines", Severity: Warning, fix: nothing, Title: "NUL bytes around a record"},
 	{Code: "crlf", Group: "lines", Severity: Info, fix: nothing, Title: "lines end in CR LF", file: (*subject).findCRLF},
 	{Code: "blank-line", Group: "lines", Severity: Info, fix: nothing, Title: "blank lines", file: (*subject).findBlank},
 
@@ -89,6 +90,9 @@ var checks = []*Check{
 	{Code: "id-type", Group: "tree", Severity: Warning, Title: "an id is not a string"},
 	{Code: "duplicate-id", Group: "tree", Severity: Error, Title: "two entries have the same id"},
 	{Code: "orphan", Group: "tree", Severity: Error, Title: "an entry's parent is not in the file"},
+	{Code: "bridged", Group: "tree", Severity: Warning, Title: "a record's parent is not in the file, and the line before stands in for it"},
+	{Code: "incomplete", Group: "tree", Severity: Warning, Title: "the beginning of the session is missing"},
+	{Code: "repeated", Group: "tree", Severity: Info, Title: "a record is in the file twice"},
 	{Code: "self-parent", Group: "tree", Severity: Error, Title: "an entry is its own parent"},
 	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents form a cycle", file: (*subject).findCycles},
 	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent stands below it in the file", record: (*subject).forwardParent},
@@ -107,6 +111,8 @@ var checks = []*Check{
 	{Code: "shadow-broken", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction repeats a patch, but not as its child"},
 	{Code: "shadow-empty", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction is the shadow of a patch that compacts nothing"},
 	{Code: "shadow-differs", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction and the patch it shadows say different things"},
+	{Code: "kept-unresolved", Group: "compactions", Severity: Warning, fix: nothing, Title: "a message that a compaction kept is not in the file"},
+	{Code: "hidden-attachments", Group: "compactions", Severity: Info, fix: nothing, Title: "what was attached after a compaction is not in the file"},
 
 	{Code: "edit-no-replacement", Group: "edits", Severity: Error, Title: "a context edit without replacement"},
 	{Code: "edit-no-content", Group: "edits", Severity: Error, Title: "a context edit whose replacement cannot be used"},
@@ -127,6 +133,7 @@ var checks = []*Check{
 	{Code: "result-before-call", Group: "calls", Severity: Error, fix: answers, Title: "a tool result before its call", facts: (*subject).resultBeforeCall},
 	{Code: "call-lost-result", Group: "calls", Severity: Warning, fix: omits, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
 	{Code: "result-lost-call", Group: "calls", Severity: Error, fix: omits, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
+	{Code: "resumed", Group: "calls", Severity: Warning, fix: nothing, Title: "a resume lost the results of parallel calls"},
 	{Code: "failed-answer", Group: "calls", Severity: Warning, fix: omits, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
 	{Code: "tool-unknown", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that the request did not have"},
@@ -136,6 +143,7 @@ var checks = []*Check{
 	{Code: "line-size", Group: "limits", Severity: Warning, fix: omits, Title: "a line larger than any request may be", leaf: (*walk).lineSize},
 	{Code: "image-size", Group: "limits", Severity: Error, fix: omits, Title: "an image larger than the provider takes", leaf: (*walk).imageSize},
 	{Code: "request-size", Group: "limits", Severity: Error, fix: compacts, Title: "the next request is larger than the provider takes", leaf: (*walk).requestSize},
+	{Code: "unfinished-usage", Group: "limits", Severity: Info, fix: nothing, Title: "answers were written before they ended"},
 	{Code: "usage-size", Group: "limits", Severity: Warning, fix: nothing, Title: "a usage that nobody can have counted", facts: (*subject).findWildUsage},
 
 	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
@@ -156,7 +164,7 @@ var Groups = []struct{ Name, About string }{
 	{"patches", "context transforms"},
 	{"calls", "tool calls and their results"},
 	{"tools", "calls against the tools that were in force"},
-	{"limits", "providers' limits in bytes"},
+	{"limits", "providers' limits in bytes, and what usages say"},
 }
 
 // All are the checks in the order of the documentation.

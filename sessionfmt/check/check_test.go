@@ -51,6 +51,12 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	}
+	others, _ := filepath.Glob("../claude/testdata/*.jsonl") // of another agent
+	for _, file := range others {
+		for _, f := range File(file, everything(t)).Findings {
+			seen[f.Code] = true
+		}
+	}
 	for _, c := range checks {
 		if !seen[c.Code] && c.Code != "tool-gone" { // which has to be asked for
 			t.Errorf("nothing in testdata/sessions/bad has %s", c.Code)

@@ -26,6 +26,9 @@ func opening(s *sessionfmt.Session) string {
 	read := func(codes ...string) bool {
 		return slices.ContainsFunc(s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
 	}
+	if s.Dialect() != nil {
+		return refuses
+	}
 	path, _ := s.Path(s.Leaf())
 	switch {
 	case read("no-header", "late-header", "header-id", "bom"):

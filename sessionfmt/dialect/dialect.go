@@ -52,6 +52,9 @@ type Head struct {
 	Code Code
 	ID   jsonl.Value // of the record itself; absent for none
 	Ref  jsonl.Value // the id of another record that it refers to
+	// Group is what it has in common with other lines, by which they are told apart from the
+	// rest: the id of an answer, or of a call.
+	Group jsonl.Value
 }
 
 // A Span is where a line is, bytes.
@@ -60,12 +63,13 @@ type Span struct {
 	Size uint32
 }
 
-// A Line is a line that is being arranged. ID and Ref are valid during the call.
+// A Line is a line that is being arranged.
 type Line struct {
-	Code    Code
-	At      Span
-	Number  uint32 // of the line in its file, from 1
-	ID, Ref []byte
+	Code           Code
+	At             Span
+	Number         uint32 // of the line in its file, from 1
+	ID, Ref, Group []byte
+	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
 }
 
 // An Arranger makes entries of lines.
@@ -79,20 +83,26 @@ type Arranger interface {
 // A Tree is what an arranger makes. Entries are known by their number.
 type Tree interface {
 	// Add adds an entry of a kind, made from a line and others, as the child of the leaf, and
-	// makes it the leaf.
+	// makes it the leaf. A line may make several entries, one after the other: the id of the
+	// second is that of the first and ".1", and so on.
 	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
 	// Join adds lines to an entry.
 	Join(entry int, more ...Span)
+	// Replace puts a line in the place of one of an entry's.
+	Replace(entry int, old, by Span)
+	// Spans are the lines of an entry.
+	Spans(entry int) []Span
 	// Unanswered marks an answer that ended badly, and was no answer to a request.
 	Unanswered(entry int)
-	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one.
+	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one. After
+	// the last line it is where the agent would resume the session.
 	Leaf() int
 	Move(entry int)
 	// Find is the entry with an id, -1 for none.
 	Find(id []byte) int
 	// Read is a line. It is valid until the next one.
 	Read(at Span) (jsonl.Value, error)
-	// Report adds a finding at a line.
+	// Report adds a finding at a line, and at the entry that has the line's id.
 	Report(code string, l *Line, text string)
 }
 
@@ -100,6 +110,7 @@ type Tree interface {
 type Entry struct {
 	Kind       jsonl.Kind
 	ID, Parent string
+	Part       int // of the entries that its first line made, from 0
 	Unanswered bool
 	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
 	// Native asks for messages that have one more member, native: an array of what stands
@@ -112,4 +123,6 @@ type Base struct {
 	ID   string
 	Keep int64 // bytes of the file, 0 where they are not known
 	Upto int64 // the ordinal of the first line that does not count, where Keep does not tell
+	// All reports that the whole of it counts, and comes before the first line of the fork.
+	All bool
 }

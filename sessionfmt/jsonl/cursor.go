@@ -24,12 +24,20 @@ type Cursor struct {
 	i       int
 	scan    Scanner
 	compact minifier
+	once    bool // the cursor is not read on after a loop that was left
 }
 
 // Reset places the cursor before v, and returns it.
 func (c *Cursor) Reset(v Value) *Cursor {
 	c.b, c.i = v, SkipSpace(v, 0)
 	return c
+}
+
+// Once is Reset for a reader that goes through v once: where it leaves a loop it does not
+// read on.
+func (c *Cursor) Once(v Value) *Cursor {
+	c.once = true
+	return c.Reset(v)
 }
 
 // Peek returns the first byte of the next value, 0 at the end.
@@ -146,7 +154,9 @@ func (c *Cursor) Elements(yield func() bool) {
 // read from offset at, or, if the loop ended early, after the container that begins at start.
 func (c *Cursor) step(more bool, at, start int) bool {
 	if !more {
-		c.i = c.scan.value(c.b, start)
+		if !c.once {
+			c.i = c.scan.value(c.b, start)
+		}
 	} else if c.i == at {
 		c.Value()
 	}

@@ -96,7 +96,7 @@ func (v Value) Int() int64 {
 // none.
 func (v Value) Members(yield func(key []byte, val Value) bool) {
 	var c Cursor
-	c.Reset(v)
+	c.Once(v)
 	for key := range c.Members {
 		if !yield(key, c.Value()) {
 			return
@@ -107,7 +107,7 @@ func (v Value) Members(yield func(key []byte, val Value) bool) {
 // Elements yields an array's elements in order. Other values have none.
 func (v Value) Elements(yield func(el Value) bool) {
 	var c Cursor
-	c.Reset(v)
+	c.Once(v)
 	for range c.Elements {
 		if !yield(c.Value()) {
 			return

@@ -55,6 +55,15 @@ var places = map[string]place{
 	"model_provider": isKept, "history_mode": isKept, "phase": isKept, "cli_version": isKept, "originator": isKept,
 	"compaction_output": 0, "ordinal": 0, "num_turns": 0, "window_number": 0, "call": 0, "summary_text": 0, "image_url": 0, "base_instructions": isBox,
 	"instructions": 0, "action": 0, "success": 0, "end_ordinal_exclusive": 0, "end_byte_offset": 0,
+
+	// Of Claude Code (docs/session-format.md 16).
+	"uuid": isID | isKept, "parentUuid": isID | isKept, "logicalParentUuid": isID | isKept, "leafUuid": isID | isKept, "messageId": isID | isKept,
+	"messageUuid": isID | isKept, "sessionId": isID | isKept, "agentId": isID | isKept, "requestId": isID | isKept, "toolUseId": isID | isKept,
+	"tool_use_id": isID | isKept, "sourceToolAssistantUUID": isID | isKept, "headUuid": isID | isKept, "tailUuid": isID | isKept, "anchorUuid": isID | isKept,
+	"uuids": isID | isKept, "removedUuids": isID | isKept, "compactedToolIds": isID | isKept, "clearedAttachmentUUIDs": isID | isKept,
+	"subtype": isKept, "stop_reason": isKept, "media_type": isKept, "isSidechain": 0, "isMeta": 0, "isCompactSummary": 0, "explicit": 0, "is_error": 0,
+	"compactMetadata": isBox, "microcompactMetadata": isBox, "snipMetadata": isBox, "preservedMessages": isBox, "preservedSegment": isBox,
+	"attachment": isBox, "replacements": isBox, "forkedFrom": isBox, "toolUseResult": 0, "gitBranch": 0, "customTitle": 0, "aiTitle": 0,
 }
 
 // words are what the format's own words are.
@@ -75,5 +84,7 @@ var words = map[string]bool{
 	"tool_search_output": true, "web_search_call": true, "image_generation_call": true, "additional_tools": true, "agent_message": true,
 	"context_compaction": true, "input_text": true, "output_text": true, "input_image": true, "summary_text": true, "token_count": true,
 	"thread_rolled_back": true, "paginated": true, "legacy": true,
+	"attachment": true, "progress": true, "summary": true, "ai-title": true, "custom-title": true, "last-prompt": true, "content-replacement": true,
+	"file-history-snapshot": true, "queue-operation": true, "tool_use": true, "tool_result": true,
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
 }

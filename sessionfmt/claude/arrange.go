@@ -1,0 +1,337 @@
+package claude
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An arranger makes the entries of a transcript. Lines of one answer are one entry, and the
+// results of its calls follow it in the order of the file, whichever line they name as their
+// parent: so what the program held in memory is on the path.
+type arranger struct {
+	at      map[string]link  // by uuid
+	answers map[string]int32 // by the id of the message
+	entries []entry          // by their number
+	results []called
+	tail    [2]int32 // the last entry, and the last one of a sidechain; none where below 0
+	last    link     // the last one of the file itself, where it continues another
+
+	held *compaction // one that waits for its summary
+
+	recorded link // the leaf that last-prompt names
+	pinned   bool // and the user chose
+	relinked bool // the last compaction kept messages
+
+	first  *dialect.Line
+	lost   finding // of the parent of the line at hand
+	titled dialect.Code
+	title  *dialect.Line
+	loose  int  // answers whose last line was written before they ended
+	based  bool // the file continues another
+}
+
+// A finding is one that is to be reported.
+type finding struct{ code, text string }
+
+// A link is where an id leads: to an entry, and to the line itself.
+type link struct {
+	entry int32 // -1 for none: what follows is a root
+	at    dialect.Span
+}
+
+// An entry is what the arranger knows of one.
+type entry struct {
+	parent int32
+	code   dialect.Code
+	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
+	end    int32 // of an answer, its last result so far, or itself
+	walked bool  // another entry than a result names it as its parent
+	// Of an answer, where its last line is, and its last one that is on the way of parents, bytes.
+	last, upto int64
+	loose      bool
+}
+
+// A called is a result, by the id of its call.
+type called struct {
+	id    []byte
+	entry int32
+	at    dialect.Span
+}
+
+func newArranger() dialect.Arranger {
+	return &arranger{
+		at: map[string]link{}, answers: map[string]int32{}, tail: [2]int32{-1, -1},
+		last: link{entry: -1}, recorded: link{entry: -1},
+	}
+}
+
+// Next is of [dialect.Arranger], as End is.
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
+	if a.first == nil {
+		a.first = clone(l)
+	}
+	code, side := l.Code, 0
+	if code != dialect.Unknown {
+		code = l.Code & codeMask
+		if l.Code&sidechain != 0 {
+			side = 1
+		}
+	}
+	a.based = a.based || !l.Own
+	switch code {
+	case lastPrompt, pinned:
+		a.leafAt(l, code)
+		return nil
+	case title, ownTitle:
+		if code >= a.titled {
+			a.titled, a.title = code, clone(l)
+		}
+		return nil
+	case replacement:
+		return a.replaced(t, l)
+	}
+	if len(l.ID) == 0 {
+		return nil
+	}
+	if len(a.entries) == 0 {
+		if err := a.begin(t, l); err != nil {
+			return err
+		}
+	}
+	if had, ok := a.at[string(l.ID)]; ok {
+		a.repeated(t, l, had)
+		return nil
+	}
+	if a.held != nil {
+		if code == summary && bytes.Equal(l.Ref, a.held.line.ID) {
+			a.held.said = clone(l)
+			return nil
+		}
+		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
+			late := *l
+			late.Ref = []byte(before)
+			return a.record(t, &late, code, side)
+		}
+		if err := a.compact(t); err != nil {
+			return err
+		}
+	}
+	return a.record(t, l, code, side)
+}
+
+// record takes a record of the chain.
+func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) (err error) {
+	if code == boundary {
+		return a.hold(t, l)
+	}
+	if code == answer && len(l.Group) > 0 {
+		if e, ok := a.answers[string(l.Group)]; ok {
+			t.Join(int(e), l.At)
+			a.finished(e, l)
+			a.follow(l, e, side)
+			return nil
+		}
+	}
+	up := a.parent(l, side)
+	if a.lost.code != "" {
+		defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
+		a.lost = finding{}
+	}
+	if code == progress { // a link, and nothing else
+		a.at[string(l.ID)] = link{up, a.at[string(l.Ref)].at}
+		return nil
+	}
+	if up >= 0 && code != result && code != results {
+		a.walk(up, a.at[string(l.Ref)].at.Off)
+	}
+	switch code {
+	case result, results:
+		return a.result(t, l, up, side)
+	case microcompact:
+		return a.microcompact(t, l, up, side)
+	case snip:
+		return a.snip(t, l, up, side)
+	case synthetic:
+		return a.synthetic(t, l, up, side)
+	}
+	e, err := a.add(t, kinds[code], l, a.end(up), side)
+	if err == nil && code == answer {
+		a.answers[string(l.Group)] = e
+		a.finished(e, l)
+	}
+	return err
+}
+
+// walk marks the way of parents: an entry that another one names, and of an answer how far
+// its lines are on that way, up to the one that was named, or whose result was.
+func (a *arranger) walk(up int32, off int64) {
+	e := &a.entries[up]
+	e.walked = true
+	if e.of >= 0 && e.of != up {
+		off, e = e.upto, &a.entries[e.of]
+	}
+	e.upto = max(e.upto, off)
+}
+
+// kinds are those of entries that one line makes.
+var kinds = map[dialect.Code]jsonl.Kind{
+	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom,
+	answer: jsonl.Assistant, synthetic: jsonl.Assistant, mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
+}
+
+// begin makes the header, of the first record: other lines do not tell the folder.
+func (a *arranger) begin(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	header := *l
+	header.ID = []byte(line.Get("sessionId").Text())
+	_, err = t.Add(jsonl.Header, &header)
+	a.entries = append(a.entries, entry{parent: -1, of: -1})
+	return err
+}
+
+// add adds an entry below another, -1 for none.
+func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int, more ...dialect.Span) (int32, error) {
+	t.Move(int(up))
+	n, err := t.Add(kind, l, more...)
+	e := int32(n)
+	code := l.Code & codeMask
+	a.entries = append(a.entries, entry{parent: up, code: code, of: -1, end: e})
+	if code == answer {
+		a.entries[e].of = e
+	}
+	a.follow(l, e, side)
+	return e, err
+}
+
+// follow makes an entry the one that a line's id leads to.
+func (a *arranger) follow(l *dialect.Line, e int32, side int) {
+	if len(l.ID) > 0 {
+		a.at[string(l.ID)] = link{e, l.At}
+	}
+	a.tail[side] = e
+	if l.Own {
+		a.last.entry = e
+	}
+}
+
+// end is where a child of an entry goes: of an answer and its results, behind all of them.
+func (a *arranger) end(up int32) int32 {
+	if up >= 0 && a.entries[up].of >= 0 {
+		return a.entries[a.entries[up].of].end
+	}
+	return up
+}
+
+// parent is the entry that a line names as its parent. Where that is not in the file, the
+// line before is taken: the program had it.
+func (a *arranger) parent(l *dialect.Line, side int) int32 {
+	if len(l.Ref) == 0 {
+		return -1
+	}
+	if to, ok := a.at[string(l.Ref)]; ok {
+		return to.entry
+	}
+	if a.tail[side] < 0 {
+		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
+	} else {
+		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
+	}
+	return a.tail[side]
+}
+
+// repeated takes a record that is there again: its value counts, and the place of the first.
+func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
+	if had.entry < 0 || a.entries[had.entry].code != l.Code&codeMask {
+		return // of a message that a compaction kept
+	}
+	t.Replace(int(had.entry), had.at, l.At)
+	a.at[string(l.ID)] = link{had.entry, l.At}
+	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
+}
+
+// finished takes another line of an answer. It counts those that were written before they
+// ended: the last line tells.
+func (a *arranger) finished(e int32, l *dialect.Line) {
+	loose := l.Code&unfinished != 0
+	switch was := a.entries[e].loose; {
+	case loose && !was:
+		a.loose++
+	case !loose && was:
+		a.loose--
+	}
+	a.entries[e].loose, a.entries[e].last = loose, l.At.Off
+}
+
+// result adds what tools returned, with the line that called the first of them.
+func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+	var of []dialect.Span
+	answered := up >= 0 && a.entries[up].code == answer
+	if answered {
+		of = append(of, a.at[string(l.Ref)].at)
+	}
+	ids := [][]byte{l.Group}
+	if l.Code&codeMask == results {
+		line, err := t.Read(l.At)
+		if err != nil {
+			return err
+		}
+		ids = ids[:0]
+		for block := range line.First("message", "content").Elements {
+			if block.Get("type").Is("tool_result") {
+				ids = append(ids, []byte(block.Get("tool_use_id").Text()))
+			}
+		}
+	}
+	after := a.end(up)
+	for _, id := range ids {
+		e, err := a.add(t, jsonl.ToolResult, l, after, side, of...)
+		if err != nil {
+			return err
+		}
+		a.results = append(a.results, called{id, e, l.At})
+		if after = e; answered {
+			a.entries[e].of, a.entries[up].end = up, e
+			a.entries[e].upto = of[0].Off
+		}
+	}
+	return nil
+}
+
+// End is of [dialect.Arranger].
+func (a *arranger) End(t dialect.Tree) error {
+	if a.held != nil {
+		if err := a.compact(t); err != nil {
+			return err
+		}
+	}
+	if len(a.entries) == 0 && a.first != nil { // no records, but a session
+		if err := a.begin(t, a.first); err != nil {
+			return err
+		}
+	}
+	if a.loose > 0 {
+		t.Report("unfinished-usage", &dialect.Line{}, fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound", a.loose))
+	}
+	leaf := a.leaf()
+	if a.title != nil {
+		if _, err := a.add(t, jsonl.SessionInfo, a.title, leaf, 0); err != nil {
+			return err
+		}
+	}
+	t.Move(int(leaf))
+	return nil
+}
+
+// clone is a line that is kept.
+func clone(l *dialect.Line) *dialect.Line {
+	kept := *l
+	kept.ID, kept.Ref = slices.Clone(l.ID), slices.Clone(l.Ref)
+	return &kept
+}

@@ -1,0 +1,183 @@
+// Package claude shows the sessions of Claude Code, its transcripts, as entries
+// (docs/session-format.md 16).
+package claude
+
+import (
+	"math"
+	"strings"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Dialect is the format of Claude Code.
+var Dialect = dialect.Dialect{
+	Name:  "claude",
+	Sniff: sniff,
+	Pick: jsonl.Pick{
+		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit"},
+		Message: []string{"id", "model", "stop_reason", "content"},
+		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
+	},
+	Read:      read,
+	New:       newArranger,
+	Append:    appendEntry,
+	Base:      base,
+	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+}
+
+// sniff reports whether a file begins as a transcript does. Any type of record may be the
+// first one.
+func sniff(first jsonl.Value) bool {
+	var f [6]jsonl.Value
+	first.Fields(f[:], "type", "parentUuid", "sessionId", "messageId", "leafUuid", "message")
+	typ := string(inner(f[0]))
+	code, known := types[typ]
+	switch {
+	case !f[0].IsString():
+		return false
+	case f[1].Exists():
+		return true
+	case typ == "user" || typ == "assistant":
+		return f[5].IsObject()
+	case typ == "summary":
+		return f[4].IsString()
+	case typ == "file-history-snapshot":
+		return f[3].IsString()
+	}
+	return known && code != user && f[2].IsString()
+}
+
+// base is the session whose compaction a file holds: its parents stand there.
+func base(first jsonl.Value) (b dialect.Base, ok bool) {
+	var f [2]jsonl.Value
+	first.Fields(f[:], "agentId", "sessionId")
+	ok = strings.HasPrefix(f[0].Beginning(20), "acompact") && f[1].IsString()
+	return dialect.Base{ID: f[1].Text(), Upto: math.MaxInt64, All: true}, ok
+}
+
+// What a line is.
+const (
+	user         = dialect.First + iota // a message of the user
+	note                                // one that the program wrote for the user
+	result                              // what a tool returned
+	results                             // what several did
+	summary                             // the summary of a compaction
+	answer                              // a part of an answer
+	synthetic                           // an answer that no model gave
+	mark                                // a system record
+	command                             // the text of a local command
+	boundary                            // a compaction
+	microcompact                        // results are no longer sent as they were
+	snip                                // messages are removed
+	attachment                          // something that the program attached
+	progress                            // of a tool or a hook
+	title                               // of the session, which the model gave
+	ownTitle                            // likewise, which the user gave
+	lastPrompt                          // the leaf
+	pinned                              // the leaf, which the user chose
+	replacement                         // what is sent for results
+)
+
+// Two things that a code may have besides, and what is left without them.
+const (
+	sidechain  dialect.Code = 0x80 // a record of a sub-agent
+	unfinished dialect.Code = 0x40 // an answer that was written before it ended
+	codeMask                = 0x3f
+)
+
+// types are the types of lines.
+var types = map[string]dialect.Code{
+	"user": user, "assistant": answer, "system": mark, "attachment": attachment, "progress": progress,
+	"ai-title": title, "custom-title": ownTitle, "last-prompt": lastPrompt, "content-replacement": replacement,
+	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
+	"bridge-session": dialect.Skip, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
+	"pr-link": dialect.Skip, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
+	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
+}
+
+// marks are the system records that are more than marks.
+var marks = map[string]dialect.Code{
+	"local_command": command, "microcompact_boundary": microcompact, "snip_boundary": snip,
+}
+
+// The places of what [Dialect] picks.
+const (
+	atSidechain = iota
+	atSubtype
+	atMeta
+	atSummary
+	atLogicalParent
+	atLeaf
+	atExplicit
+)
+
+// read is the dialect's Read.
+func read(p *jsonl.Picked) dialect.Head {
+	code, known := types[string(inner(p.Type))]
+	if !known {
+		return dialect.Head{Code: dialect.Unknown, ID: p.ID, Ref: p.ParentID}
+	}
+	head := dialect.Head{Code: code, ID: p.ID, Ref: p.ParentID}
+	switch code {
+	case user:
+		head.Code, head.Group = userCode(p)
+	case answer:
+		head.Group = p.Message[0]
+		if p.Message[1].Is("<synthetic>") {
+			head.Code = synthetic
+		} else if !p.Message[2].IsString() {
+			head.Code |= unfinished
+		}
+	case mark:
+		subtype := p.Record[atSubtype]
+		if code, ok := marks[string(inner(subtype))]; ok {
+			head.Code = code
+		} else if subtype.Is("compact_boundary") && !p.ParentID.IsString() {
+			head.Code, head.Ref = boundary, p.Record[atLogicalParent]
+		}
+	case lastPrompt:
+		head.Ref = p.Record[atLeaf]
+		if p.Record[atExplicit].Truthy() {
+			head.Code = pinned
+		}
+	}
+	if p.Record[atSidechain].Truthy() && head.Code != dialect.Skip {
+		head.Code |= sidechain
+	}
+	return head
+}
+
+// userCode is what a user record is. Of a result its group is the id of the call.
+func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
+	content := p.Message[3]
+	if p.Record[atSummary].Truthy() {
+		return summary, nil
+	}
+	n := 0
+	for block := range content.Elements {
+		var f [2]jsonl.Value
+		if block.Fields(f[:], "type", "tool_use_id"); f[0].Is("tool_result") {
+			if n++; n == 1 {
+				call = f[1]
+			}
+		}
+	}
+	switch {
+	case n == 1:
+		return result, call
+	case n > 1:
+		return results, nil
+	case p.Record[atMeta].Truthy():
+		return note, nil
+	}
+	return user, nil
+}
+
+// inner is what stands between the quotes of a string.
+func inner(v jsonl.Value) []byte {
+	if !v.IsString() {
+		return nil
+	}
+	return v[1 : len(v)-1]
+}

@@ -1,0 +1,302 @@
+package claude
+
+import (
+	"strconv"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A line is a record as it is shown.
+type line struct {
+	typ, subtype, timestamp, content jsonl.Value
+
+	message
+}
+
+// A message is what the API got or gave.
+type message struct {
+	id, role, said, model, stop, usage, diagnostics jsonl.Value
+}
+
+// readLine reads a record, as far as it has to: what a tool returned stands behind it once
+// more.
+func readLine(v jsonl.Value) (l line) {
+	said := false
+	var c jsonl.Cursor
+	c.Once(v)
+	for key := range c.Members {
+		switch string(key) {
+		case "type":
+			l.typ = c.Value()
+		case "subtype":
+			l.subtype = c.Value()
+		case "timestamp":
+			l.timestamp = c.Value()
+		case "content":
+			l.content = c.Value()
+		case "message":
+			l.message.read(&c)
+			said = true
+		default:
+			continue
+		}
+		if said && l.typ.Exists() && l.timestamp.Exists() {
+			break
+		}
+	}
+	return l
+}
+
+func (m *message) read(c *jsonl.Cursor) {
+	for key := range c.Members {
+		switch string(key) {
+		case "id":
+			m.id = c.Value()
+		case "role":
+			m.role = c.Value()
+		case "content":
+			m.said = c.Value()
+		case "model":
+			m.model = c.Value()
+		case "stop_reason":
+			m.stop = c.Value()
+		case "usage":
+			m.usage = c.Value()
+		case "diagnostics":
+			m.diagnostics = c.Value()
+		}
+	}
+}
+
+// appendEntry is [dialect.Dialect]'s Append.
+func appendEntry(dst []byte, e *dialect.Entry) []byte {
+	w := writer{out: dst, native: e.Native}
+	l := readLine(e.Lines[0])
+	if e.Kind == jsonl.Unknown {
+		w.member("{", "type", l.typ)
+	} else {
+		w.raw(`{"type":"` + e.Kind.Type() + `"`)
+	}
+	w.text(",", "id", e.ID)
+	if e.Kind == jsonl.Header {
+		var f [2]jsonl.Value
+		e.Lines[0].Fields(f[:], "cwd", "forkedFrom")
+		w.raw(`,"version":3`)
+		w.member(",", "timestamp", l.timestamp)
+		w.member(",", "cwd", f[0])
+		w.member(",", "parentSession", f[1].Get("sessionId"))
+		return append(w.out, '}')
+	}
+	if e.Parent == "" {
+		w.raw(`,"parentId":null`)
+	} else {
+		w.text(",", "parentId", e.Parent)
+	}
+	w.member(",", "timestamp", l.timestamp)
+	switch e.Kind {
+	case jsonl.CustomEntry:
+		w.member(",", "customType", l.subtype)
+		w.member(",", "data", e.Lines[0])
+	case jsonl.Transform:
+		w.compaction(e.Lines)
+	case jsonl.ContextEdit:
+		w.edit(e, &l)
+	case jsonl.SessionInfo:
+		name := e.Lines[0].Get("customTitle")
+		if !name.Exists() {
+			name = e.Lines[0].Get("aiTitle")
+		}
+		w.member(",", "name", name)
+	case jsonl.Unknown:
+	default:
+		w.raw(`,"message":`)
+		w.message(e, &l)
+	}
+	return append(w.out, '}')
+}
+
+// message appends the message of a message entry.
+func (w *writer) message(e *dialect.Entry, l *line) {
+	switch e.Kind {
+	case jsonl.Assistant:
+		w.answer(e.Lines)
+	case jsonl.User:
+		w.said("user", &l.message)
+	case jsonl.ToolResult:
+		w.result(l, e.Part, e.Lines[1:])
+	default:
+		w.note(l, e.Lines[0])
+	}
+}
+
+// compaction appends the patch of a compaction: one op that puts the summary, and what was
+// kept, in place of all.
+func (w *writer) compaction(lines []jsonl.Value) {
+	w.raw(`,"transformerName":"compaction","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
+	for k := 1; k < len(lines); {
+		if k > 1 {
+			w.raw(",")
+		}
+		l := readLine(lines[k])
+		n := k + 1
+		switch {
+		case l.typ.Is("assistant"):
+			for n < len(lines) && sameAnswer(&l, lines[n]) {
+				n++
+			}
+			w.answer(lines[k:n])
+		case l.typ.Is("user") && outcomeOf(l.message.said, 0).raw.Exists():
+			w.result(&l, 0, lines[1:])
+		case l.typ.Is("user"):
+			w.said("user", &l.message)
+		default:
+			w.note(&l, lines[k])
+		}
+		k = n
+	}
+	w.raw("]}]")
+}
+
+func sameAnswer(l *line, next jsonl.Value) bool {
+	if !next.First("type").Is("assistant") {
+		return false
+	}
+	id := next.First("message", "id")
+	return id.IsString() && string(id) == string(l.id)
+}
+
+// edit appends an edit: of the entry of the second line, if there is one.
+func (w *writer) edit(e *dialect.Entry, l *line) {
+	first := e.Lines[0]
+	part := e.Part
+	var call, said jsonl.Value
+	cleared := false
+	switch {
+	case l.subtype.Is("microcompact_boundary"):
+		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), part)
+		cleared = call.Exists()
+	case l.typ.Is("content-replacement"):
+		one := nth(first.Get("replacements"), part)
+		call, said = one.Get("toolUseId"), one.Get("replacement")
+	}
+	id := ""
+	if len(e.Lines) > 1 {
+		id = e.Lines[1].First("uuid").Text()
+		if k := partOf(e.Lines[1].First("message", "content"), call); k > 0 {
+			id += "." + strconv.Itoa(k)
+		}
+	}
+	w.text(",", "targetId", id)
+	switch {
+	case l.typ.Is("assistant") && e.Lines[1].First("type").Is("assistant"): // only these lines of it are left
+		w.part(e.Lines[1:])
+	case cleared:
+		w.raw(`,"replacement":{"content":[{"type":"opaque","item":"cleared tool result"}]}`)
+		w.nativeResult(call, nil) // what it says instead is not in the file
+	case said.Exists():
+		w.raw(`,"replacement":{"content":`)
+		w.content(said)
+		w.raw("}")
+		w.nativeResult(call, said)
+	default:
+		w.raw(`,"replacement":null`)
+	}
+}
+
+// part appends, as the replacement of an answer, what only some of its lines say.
+func (w *writer) part(lines []jsonl.Value) {
+	w.raw(`,"replacement":{"content":[`)
+	sep := ""
+	for _, raw := range lines {
+		sep = w.blocks(raw.First("message", "content"), sep)
+	}
+	w.raw("]}")
+	if w.native {
+		w.raw(`,"native":[{"role":"assistant","content":[`)
+		w.bare(lines)
+		w.raw("]}]")
+	}
+}
+
+// bare appends the blocks of lines as they stand.
+func (w *writer) bare(lines []jsonl.Value) {
+	sep := ""
+	for _, raw := range lines {
+		for b := range raw.First("message", "content").Elements {
+			w.raw(sep)
+			w.out = append(w.out, b...)
+			sep = ","
+		}
+	}
+}
+
+// nativeResult appends, where it is asked for, a message with one result.
+func (w *writer) nativeResult(call, said jsonl.Value) {
+	if w.native {
+		w.raw(`,"native":[{"role":"user","content":[{"type":"tool_result"`)
+		w.member(",", "tool_use_id", call)
+		w.member(",", "content", said)
+		w.raw("}]}]")
+	}
+}
+
+// nth is an element of an array, absent where it has no such.
+func nth(list jsonl.Value, n int) jsonl.Value {
+	for v := range list.Elements {
+		if n == 0 {
+			return v
+		}
+		n--
+	}
+	return nil
+}
+
+// partOf is which of the results of a content is that of a call.
+func partOf(content, call jsonl.Value) (part int) {
+	if !call.Exists() {
+		return 0
+	}
+	for block := range content.Elements {
+		if !block.Get("type").Is("tool_result") {
+			continue
+		}
+		if string(block.Get("tool_use_id")) == string(call) {
+			return part
+		}
+		part++
+	}
+	return 0
+}
+
+// An outcome is what a tool returned.
+type outcome struct{ raw, call, said, failed jsonl.Value }
+
+// outcomeOf is a result of a content, by its number.
+func outcomeOf(content jsonl.Value, part int) (o outcome) {
+	var c jsonl.Cursor
+	c.Once(content)
+	for range c.Elements {
+		o = outcome{}
+		is, start := false, c.Offset()
+		for key := range c.Members {
+			switch string(key) {
+			case "type":
+				is = c.Value().Is("tool_result")
+			case "tool_use_id":
+				o.call = c.Value()
+			case "content":
+				o.said = c.Value()
+			case "is_error":
+				o.failed = c.Value()
+			}
+		}
+		if o.raw = c.Since(start); is {
+			if part == 0 {
+				return o
+			}
+			part--
+		}
+	}
+	return outcome{}
+}

@@ -1,0 +1,87 @@
+package claude_test
+
+import (
+	"math"
+	"testing"
+
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestSizes: what is rebuilt of each request, a quarter of its characters, explains what the
+// provider counted, by a straight line for each session. It prints how well; least is how
+// large a correlation has to be.
+func TestSizes(t *testing.T) {
+	for _, test := range []struct {
+		file  string
+		least float64
+	}{
+		{"plain-2.1.12.jsonl", 0.99},
+		{"old-2.0.64.jsonl", 0.99},
+		{"three-compactions-2.1.7.jsonl.gz", 0.9}, // after the first one 20,000 tokens are attached that are in no file
+		{"lost-lines-2.1.29.jsonl.gz", 0.95},
+		{"microcompact-2.1.12.jsonl", 0.99},
+		{"glued-line-2.1.7.jsonl", 0.99},
+		{"rewind-2.1.12.jsonl", 0.99},
+		{"resume-drops-2.1.17.jsonl.gz", 0.95},
+		{"attachments-2.1.150.jsonl", 0.99},
+		{"image-2.1.112.jsonl", 0.95},
+		{"newest-2.1.199.jsonl", 0.99},
+		{"subagents-2.1.39/258c7280-ae70-4798-800f-63464d01a85d.jsonl.gz", 0.95},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			path, _ := sample(t, test.file)
+			s, err := sessionfmt.Open(path, sessionfmt.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			var rebuilt, counted []float64
+			r := s.NewReader()
+			for a, err := range replay.New(s, replay.Options{Leaf: s.Leaf()}).Accounts(s.Leaf(), &tokens.Pi) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Request < 0 {
+					continue
+				}
+				line, err := r.Line(a.Record)
+				if err != nil {
+					t.Fatal(err)
+				}
+				u := line.Get("message").Get("usage").Usage()
+				if u.Prompt() > 0 {
+					rebuilt, counted = append(rebuilt, float64(a.Before.Messages)), append(counted, float64(u.Prompt()))
+				}
+			}
+			f := fitLine(rebuilt, counted)
+			t.Logf("%3d requests: correlation %.4f, error %4.1f%% of the mean, %.2f tokens for one of ours, and %5.0f besides", len(counted), f.r, 100*f.rms, f.slope, f.offset)
+			if f.r < test.least {
+				t.Errorf("correlation %.4f, want at least %g", f.r, test.least)
+			}
+		})
+	}
+}
+
+// A fit is a straight line through points: its slope, where it begins, the correlation, and
+// the error, a share of the mean.
+type fit struct{ slope, offset, r, rms float64 }
+
+func fitLine(x, y []float64) (f fit) {
+	n := float64(len(x))
+	var sx, sy, sxx, syy, sxy float64
+	for i := range x {
+		sx, sy = sx+x[i], sy+y[i]
+		sxx, syy, sxy = sxx+x[i]*x[i], syy+y[i]*y[i], sxy+x[i]*y[i]
+	}
+	f.slope = (n*sxy - sx*sy) / (n*sxx - sx*sx)
+	f.offset = (sy - f.slope*sx) / n
+	f.r = (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
+	for i := range x {
+		d := y[i] - f.offset - f.slope*x[i]
+		f.rms += d * d / n
+	}
+	f.rms = math.Sqrt(f.rms) / (sy / n)
+	return f
+}

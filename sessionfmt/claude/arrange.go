@@ -50,7 +50,7 @@ type entry struct {
 	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
 	end    int32 // of an answer, its last result so far, or itself
 	walked bool  // another entry than a result names it as its parent
-	// Of an answer, where its last line is, and its last one that is on the way of parents, bytes.
+	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
 	loose      bool
 }
@@ -166,8 +166,8 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	return err
 }
 
-// walk marks the way of parents: an entry that another one names, and of an answer how far
-// its lines are on that way, up to the one that was named, or whose result was.
+// walk marks the parent chain: an entry that another one names as its parent, and of an answer
+// how many of its lines are on the chain, up to the one named, or whose result is.
 func (a *arranger) walk(up int32, off int64) {
 	e := &a.entries[up]
 	e.walked = true
@@ -221,7 +221,7 @@ func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 	}
 }
 
-// end is where a child of an entry goes: of an answer and its results, behind all of them.
+// end is where a child of an entry goes: of an answer and its results, after all of them.
 func (a *arranger) end(up int32) int32 {
 	if up >= 0 && a.entries[up].of >= 0 {
 		return a.entries[a.entries[up].of].end
@@ -246,7 +246,8 @@ func (a *arranger) parent(l *dialect.Line, side int) int32 {
 	return a.tail[side]
 }
 
-// repeated takes a record that is there again: its value counts, and the place of the first.
+// repeated handles a record with a uuid that occurred before: its value counts, and the
+// position of the first.
 func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	if had.entry < 0 || a.entries[had.entry].code != l.Code&codeMask {
 		return // of a message that a compaction kept

@@ -167,7 +167,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"short"}]}`,
 		"u1 c1 r1 +", "hi T short", "",
 	}, {
-		"a resume of old versions has the way of parents alone",
+		"a resume of old versions has the parent chain only",
 		`u1 - user hi
 		c1 u1 call m1 t1
 		c2 c1 call m1 t2

@@ -211,8 +211,8 @@ func (a *arranger) entryOf(id jsonl.Value) int32 {
 	return -1
 }
 
-// synthetic adds an answer that no model gave. One says that the session was resumed: some
-// versions did so with what is on the way of parents alone.
+// synthetic adds an answer that no model gave. One is the mark of a resume, for which
+// some versions loaded only the parent chain.
 func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) error {
 	e, err := a.add(t, jsonl.Assistant, l, a.end(up), side)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestSamples(t *testing.T) {
 func differs(got, want []string) string {
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
-			return got[i] + " in the place of " + want[i]
+			return got[i] + " instead of " + want[i]
 		}
 	}
 	if len(got) > len(want) {

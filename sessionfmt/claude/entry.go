@@ -19,8 +19,8 @@ type message struct {
 	id, role, said, model, stop, usage, diagnostics jsonl.Value
 }
 
-// readLine reads a record, as far as it has to: what a tool returned stands behind it once
-// more.
+// readLine reads a record, as far as it has to: after it, the record has the result of a tool
+// again.
 func readLine(v jsonl.Value) (l line) {
 	said := false
 	var c jsonl.Cursor

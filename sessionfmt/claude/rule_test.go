@@ -115,7 +115,7 @@ func (tr *transcript) keep(boundary *record) {
 	}
 }
 
-// walk is the way up from a record, which comes first.
+// walk returns a record and its ancestors, nearest first.
 func (tr *transcript) walk(from *record) (way []*record) {
 	seen := map[*record]bool{}
 	for r := from; r != nil; {
@@ -141,7 +141,7 @@ func (tr *transcript) walk(from *record) (way []*record) {
 }
 
 // chain is what a resume loads, in order: the walk from the leaf, with the other lines of its
-// answers and the results that hang on any of them, and the marks below the leaf.
+// answers and the results whose parent is any of them, and the marks below the leaf.
 func (tr *transcript) chain() (chain []*record) {
 	way := tr.walk(tr.leaf)
 	slices.Reverse(way)

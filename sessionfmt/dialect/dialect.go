@@ -88,7 +88,7 @@ type Tree interface {
 	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
 	// Join adds lines to an entry.
 	Join(entry int, more ...Span)
-	// Replace puts a line in the place of one of an entry's.
+	// Replace replaces one line of an entry.
 	Replace(entry int, old, by Span)
 	// Spans are the lines of an entry.
 	Spans(entry int) []Span

@@ -33,8 +33,8 @@ func (c *Cursor) Reset(v Value) *Cursor {
 	return c
 }
 
-// Once is Reset for a reader that goes through v once: where it leaves a loop it does not
-// read on.
+// Once is Reset for a reader that does not read on after it has left a loop, so that the rest
+// of the value need not be skipped.
 func (c *Cursor) Once(v Value) *Cursor {
 	c.once = true
 	return c.Reset(v)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/help"
 	"ctxtool/internal/times"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -216,8 +217,9 @@ type period struct{ since, until string }
 
 func (o *period) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "", "only sessions with an entry, and only calls, from this `TIME` on")
-	f.StringVar(&o.until, "until", "", "only sessions with an entry, and only calls, up to the end of this `TIME`")
+	f.StringVar(&o.since, "since", "", "only sessions and calls since `TIME`")
+	f.StringVar(&o.until, "until", "", "only sessions and calls until `TIME`")
+	help.Group(f, "Selection", "since", "until")
 }
 
 // check reads the flags as milliseconds since 1970, both within the period; 0 where one

@@ -328,7 +328,12 @@ func (s *Session) joinedTo(entry int) []joined {
 }
 
 // Native is record i as Line has it, with messages as their agent sends them.
-func (r *Reader) Native(i int) (jsonl.Value, error) { return r.foreign(i, true) }
+func (r *Reader) Native(i int) (jsonl.Value, error) {
+	if r.s.dialect == nil {
+		return r.Line(i)
+	}
+	return r.foreign(i, true)
+}
 
 // foreign is a record of another agent's session in pi's shape.
 func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {

@@ -73,10 +73,13 @@ func (m *message) read(c *jsonl.Cursor) {
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	w := writer{out: dst, native: e.Native}
 	l := readLine(e.Lines[0])
-	if e.Kind == jsonl.Unknown {
-		w.member("{", "type", l.typ)
-	} else {
+	switch {
+	case e.Kind != jsonl.Unknown:
 		w.raw(`{"type":"` + e.Kind.Type() + `"`)
+	case l.typ.IsString():
+		w.member("{", "type", l.typ)
+	default:
+		w.raw(`{"type":""`)
 	}
 	w.text(",", "id", e.ID)
 	if e.Kind == jsonl.Header {

@@ -45,8 +45,19 @@ func (w *writer) said(role string, m *message) {
 
 // sent appends a message of the API.
 func (w *writer) sent(m *message) {
-	w.member("{", "role", m.role)
-	w.member(",", "content", m.said)
+	sep := "{"
+	for _, f := range []struct {
+		name string
+		v    jsonl.Value
+	}{{"role", m.role}, {"content", m.said}} {
+		if f.v.Exists() {
+			w.member(sep, f.name, f.v)
+			sep = ","
+		}
+	}
+	if sep == "{" {
+		w.raw(sep)
+	}
 	w.raw("}")
 }
 
@@ -138,6 +149,9 @@ func (w *writer) answer(lines []jsonl.Value) {
 		if l := readLine(raw); l.typ.Is("assistant") {
 			all = append(all, l)
 		}
+	}
+	if len(all) == 0 { // a line with two types
+		all = append(all, readLine(lines[0]))
 	}
 	last := &all[len(all)-1]
 	w.raw(`{"role":"assistant","content":[`)

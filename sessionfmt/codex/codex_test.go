@@ -172,7 +172,7 @@ func TestForks(t *testing.T) {
 	base := func(id, of string, bytes, ordinal int) *rollout {
 		return new(rollout).add("session_meta", fmt.Sprintf(`{"id":%q,"history_base":{"thread_id":%q,"end_byte_offset":%d,"end_ordinal_exclusive":%d}}`, id, of, bytes, ordinal))
 	}
-	text := func(r *rollout) string { return strings.Join(r.lines, "\n") + "\n" }
+	text := func(r *rollout) string { return string(text(r)) }
 	first := begin().user("a").answer("1")
 	kept := len(text(first))
 	write("p1", text(first.user("later")))

@@ -75,7 +75,10 @@ func payloadOf(line jsonl.Value) jsonl.Value {
 // typeOf is the type of an entry, a JSON string.
 func typeOf(kind jsonl.Kind, line jsonl.Value) jsonl.Value {
 	if kind == jsonl.Unknown {
-		return typeOfLine(line)
+		if typ := typeOfLine(line); typ.IsString() {
+			return typ
+		}
+		return jsonl.Value(`""`)
 	}
 	return jsonl.Value(`"` + kind.Type() + `"`)
 }
@@ -248,6 +251,9 @@ func (w *writer) sent(it jsonl.Value) {
 			w.out = append(w.out, v...)
 			sep = ","
 		}
+	}
+	if sep == "{" {
+		w.raw(sep)
 	}
 	w.raw("}")
 }

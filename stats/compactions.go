@@ -79,7 +79,7 @@ type compacting struct {
 	Survival   survival.Survival `json:"survival"`            // what the summary still has of the files, commands, open failures and demands of the user that it stands for; each `{of, found}`; `ctxtool compactions` lists the others
 	Loops      []string          `json:"loops,omitempty"`     // why it is part of a loop
 
-	limit    int64   // the threshold, 0 where nobody knows the window
+	limit    int64   // the threshold, 0 if the window is unknown
 	expected float64 // tokens after, as a provider would count them
 }
 
@@ -125,7 +125,7 @@ type compactionWalk struct {
 	before  *replay.Envelope // what the step at hand found
 	last    lastAnswer
 	asked   int            // requests answered before the last compaction
-	carried survival.Facts // what the last summary told of what it stood for
+	carried survival.Facts // the facts that the last summary kept
 	waiting bool           // the last compaction has had no prompt after it
 }
 
@@ -190,7 +190,7 @@ func compacts(a *replay.Account, line jsonl.Value) bool {
 	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")
 }
 
-// tokensBefore is how many tokens an entry, or the op of a patch, says that it found.
+// tokensBefore returns the tokens before a compaction, as its entry or op records them.
 func tokensBefore(line jsonl.Value) int64 {
 	if n := tokensIn(line.Get("tokensBefore")); n > 0 {
 		return n
@@ -215,7 +215,7 @@ func (w *compactionWalk) judge(c *compacting, window int64) {
 	case w.last.failed != "":
 		c.Trigger, c.Evidence = "overflow", w.last.failed
 	case window <= 0:
-		c.Trigger, c.Evidence = "unknown", fmt.Sprintf("%d tokens, and nobody knows the window", size)
+		c.Trigger, c.Evidence = "unknown", fmt.Sprintf("%d tokens, but the window is unknown", size)
 	case size > limit:
 		c.Trigger, c.Evidence = "threshold", fmt.Sprintf("%d tokens, more than %d less %d", size, window, piReserve)
 	default:

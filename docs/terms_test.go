@@ -34,7 +34,8 @@ var codeTerms = map[string]string{
 var oddTerms = []string{
 	"nobody knows", "in the place of", "hangs?", "kin", "heirs?", "fates?", "letter by letter",
 	"gone through", "gone over", "is no array", "that is there", "the way of", "takes it down",
-	"round in a circle", "as it stands there", "be had", "for people",
+	"round in a circle", "as it stands there", "be had", "for people", "nobody (?:can|says)", "what became of",
+	"aims? at", "none any more", "below nothing", "in earnest",
 }
 
 var (

@@ -33,8 +33,8 @@ type Story struct {
 	files    map[string]*File
 	commands map[string]*Command
 	passed   map[uint64]bool // commands that passed and had not failed before, by hash
-	line     []byte          // the command at hand
-	same     []byte          // what tells it from others, see appendSame
+	line     []byte          // the current command
+	same     []byte          // what identifies it; see appendSame
 }
 
 // A File is a file that the conversation changed.
